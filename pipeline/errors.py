@@ -36,7 +36,7 @@ class Problem(NamedTuple):
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.what}" if self.where and self.what else self.where or self.what
-        return _shortened(printable(f"{text}; {self.remedy}" if self.remedy else text).replace("\n", " "))
+        return _shorten(printable(f"{text}; {self.remedy}" if self.remedy else text).replace("\n", " "))
 
     def within(self, place: str) -> Problem:
         """Return the problem with a place in front of where it is."""
@@ -86,7 +86,7 @@ class UserError(Exception):
         return "\n".join(map(str, self.problems))
 
 
-def hidden_in(text: str) -> str:
+def find_hidden(text: str) -> str:
     """Return the first invisible character of a text as ``U+001B``, or nothing.
 
     Invisible are control characters, line and paragraph separators, marks of writing direction, and bytes of a file
@@ -106,26 +106,26 @@ def _is_hidden(letter: str) -> bool:
     return letter in DIRECTION_MARKS or unicodedata.category(letter) in INVISIBLE_CATEGORIES
 
 
-def _shortened(line: str) -> str:
+def _shorten(line: str) -> str:
     if len(line) <= LONGEST_LINE:
         return line
     gap = " ... "
     return line[: LONGEST_LINE - LONGEST_END - len(gap)] + gap + line[-LONGEST_END:]
 
 
-def listed(texts: Sequence[str], most: int, *, between: str = ", ") -> str:
+def join_some(texts: Sequence[str], most: int, *, between: str = ", ") -> str:
     """Return the first texts in one line, and how many more there are."""
     return between.join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return ``"did you mean 'x'?"`` for the most similar known name, or nothing."""
-    close = most_similar(name, known)
+def nearest(name: str, names: Iterable[str]) -> str:
+    """Return ``"did you mean 'x'?"`` for the most similar of some names, or nothing."""
+    close = most_similar(name, names)
     return f"did you mean '{close}'?" if close else ""
 
 
-def most_similar(name: str, known: Iterable[str]) -> str:
-    """Return the most similar known name, or nothing if none is similar."""
-    by_lower = {candidate.lower(): candidate for candidate in known}
+def most_similar(name: str, names: Iterable[str]) -> str:
+    """Return the most similar of some names, or nothing if none is similar."""
+    by_lower = {candidate.lower(): candidate for candidate in names}
     close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
     return by_lower[close[0]] if close else ""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..conventions import SIDE_SIGN, SIDES
 from ..dynamics.vectors import cross, unit
-from ..errors import Problem, listed, nearest
+from ..errors import Problem, join_some, nearest
 from .body_model import BodyModel
 from .rules import Names
 
@@ -100,7 +100,7 @@ def missing(absent: Iterable[str], body_model: BodyModel, labels: Collection[str
     absent = [*absent]
     if len(unknown := [name for name in absent if name not in present]) > MOST_PROBLEMS:
         expected = [f"{name.replace('_', ' ')} ({' + '.join(landmarks[name][0])})" for name in unknown]
-        what = f"no markers for {listed(expected, MOST_LISTED)} of body model {body_model.name}"
+        what = f"no markers for {join_some(expected, MOST_LISTED)} of body model {body_model.name}"
         problems.append(
             Problem("", what, "choose the body_model with this lab's labels, or name these in one", "markers_missing")
         )

@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ..errors import UserError, listed, nearest
+from ..errors import UserError, join_some, nearest
 from ..results import netcdf
 from ..tables.terminal_table import align
 from ..trials.session import separate
@@ -100,7 +100,7 @@ def _require(path: Path, what: str, name: str, there: Mapping[str, object]) -> N
     if not names:
         raise UserError(str(path), f"has no {what}s", f"leave --{what} out")
     raise UserError(
-        str(path), f"no {what} '{name}'", nearest(name, names) or f"expected one of {listed(names, MOST_LISTED)}"
+        str(path), f"no {what} '{name}'", nearest(name, names) or f"expected one of {join_some(names, MOST_LISTED)}"
     )
 
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import Problem, UserError, listed
+from ..errors import Problem, UserError, join_some
 from ..results import netcdf
 from ..steps.report.page_names import PAGES
 from ..tables import study_tables
@@ -94,14 +94,14 @@ def verify(folder: Path) -> tuple[list[Problem], str]:
     faults: list[Problem] = []
     made_from: dict[str, dict[str, str]] = {}
     for name, (step, session) in names.items():
-        recorded = _recorded_sources(study, step, session, records[name], made_from)
+        recorded = _find_sources(study, step, session, records[name], made_from)
         fault, sources = _look_at_output(derived, name, digests, records, recorded)
         if sources is not None:
             made_from[name] = sources
         now = checksums.made_with(_with_recordings(study, sources).content_of_key(step, session))
-        if fault := fault or _made_otherwise(step, records[name], now):
+        if fault := fault or _describe_change(step, records[name], now):
             faults.append(_fault(f"derived/{name}", *fault))
-    changed = [*_changed_sources(folder, made_from, digests)]
+    changed = [*_find_changed_recordings(folder, made_from, digests)]
     recordings = len({file for sources in made_from.values() for file in sources})
     unread = sum(derived / name not in digests for name in names)
     summary = f"{recordings} recordings and {len(names) - unread} of {len(names)} results were read"
@@ -152,27 +152,27 @@ def _digest(file: Path) -> str:
         return str(error)
 
 
-def _recorded_sources(
+def _find_sources(
     study: Study,
     step: str,
     session: str | None,
-    known: checksums.Record | None,
+    record: checksums.Record | None,
     made_from: Mapping[str, dict[str, str]],
 ) -> dict[str, str] | None:
     """Return the recordings behind an output by its record, None if unknown.
 
     For ``read`` they are the present recordings if its key names them, for a later step the recordings of its inputs.
     """
-    if known is None:
+    if record is None:
         return None
     if step == "read":
         key = study.content_of_key(step, session)
-        if checksums.made_with(key)["trials"] != known.made_with.get("trials"):
+        if checksums.made_with(key)["trials"] != record.made_with.get("trials"):
             return None
         return sources_of(key["trials"])
-    if not known.inputs or any(name not in made_from for name in known.inputs):
+    if not record.inputs or any(name not in made_from for name in record.inputs):
         return None
-    return {file: digest for name in known.inputs for file, digest in made_from[name].items()}
+    return {file: digest for name in record.inputs for file, digest in made_from[name].items()}
 
 
 def _look_at_output(
@@ -186,23 +186,23 @@ def _look_at_output(
 
     A file is opened only if its record is missing or incomplete.
     """
-    path, known = derived / name, records[name]
+    path, record = derived / name, records[name]
     if path not in digests:
         return ("missing", "result_missing"), None
-    if known and known.sha256 != digests[path]:
+    if record and record.sha256 != digests[path]:
         code = "table_changed" if path.suffix == ".csv" else "result_changed"  # noticed by a run
         noticed = checksums.differs_in_date(derived, name)
         return (("changed since it was written", code) if noticed else (checksums.CHANGED, "result_damaged")), None
-    made = known.inputs.items() if known else ()
-    another = [other for other, digest in made if (record := records.get(other)) and record.sha256 != digest]
+    made = record.inputs.items() if record else ()
+    another = [other for other, digest in made if (now := records.get(other)) and now.sha256 != digest]
     sources = {} if path.suffix != ".nc" else recorded
-    if known is None or another or sources is None:
+    if record is None or another or sources is None:
         try:
             sources = json.loads(netcdf.attributes(path).get("source_sha256", "{}")) if path.suffix == ".nc" else {}
         except (UserError, ValueError) as error:
             what = error.problems[0].what if isinstance(error, UserError) else f"damaged ({error})"
             return (what, "result_damaged"), None
-    if known is None:
+    if record is None:
         return ("no record of what was written", "result_without_record"), sources
     if another:
         return (f"made from an earlier derived/{another[0]}", "result_of_earlier_input"), sources
@@ -215,9 +215,9 @@ def _with_recordings(study: Study, sources: Mapping[str, str] | None) -> Study:
     return replace(study, sha256={**study.sha256, **changed}) if changed else study
 
 
-def _made_otherwise(step: str, known: checksums.Record | None, now: Mapping[str, str]) -> tuple[str, str] | None:
+def _describe_change(step: str, record: checksums.Record | None, now: Mapping[str, str]) -> tuple[str, str] | None:
     """Return which parts of the key of an output have changed since, and the code of that."""
-    then = known.made_with if known else {}
+    then = record.made_with if record else {}
     changed = [
         _difference(step, part, then.get(part), now.get(part))
         for part in (*now, *(part for part in then if part not in now))
@@ -230,8 +230,8 @@ def _made_otherwise(step: str, known: checksums.Record | None, now: Mapping[str,
 def _difference(step: str, part: str, then: str | None, now: str | None) -> str:
     if part in OF_THE_KEY:
         return OF_THE_KEY[part]
-    section, _, own = part.partition(".")
-    what = {"settings": f"{'report' if step == 'page' else step}.{own}", "versions": own}.get(section, part)
+    section, _, key = part.partition(".")
+    what = {"settings": f"{'report' if step == 'page' else step}.{key}", "versions": key}.get(section, part)
     if KEPT_AS_SHA in (len(then or ""), len(now or "")):
         return what
     return f"{what} {_plain(then)}, now {_plain(now)}"
@@ -242,7 +242,7 @@ def _plain(text: str | None) -> str:
     return value if isinstance(value, str) else str(text)
 
 
-def _changed_sources(
+def _find_changed_recordings(
     folder: Path, made_from: Mapping[str, Mapping[str, str]], digests: dict[Path, str]
 ) -> Iterator[Problem]:
     """Yield the recordings that have changed since results were made from them."""
@@ -313,19 +313,19 @@ def _export(folder: Path, table: str) -> str:
 
 def _strangers(study: Study, derived: Path) -> str:
     """Return the files and folders that no run and no command writes for this study, as text."""
-    known = {*study.sessions, checksums.FOLDER, PAGES, OPENSIM, *(table.name for table in exports_in(derived))}
-    folders = [path.name for path in sorted(derived.iterdir()) if path.is_dir() and path.name not in known]
-    found = [f"derived/{name}/" for name in folders if not OF_THE_SYSTEM.fullmatch(name)]
-    own = {derived / name for name in (*outputs_of(study), SUMMARY)}
-    own |= {derived / copy for session in study.sessions for copy, _ in list_copies(derived, session)}
-    own |= {file for table in exports_in(derived) for file in (table, sidecar(table))}
+    expected = {*study.sessions, checksums.FOLDER, PAGES, OPENSIM, *(table.name for table in exports_in(derived))}
+    folders = [path.name for path in sorted(derived.iterdir()) if path.is_dir() and path.name not in expected]
+    strangers = [f"derived/{name}/" for name in folders if not OF_THE_SYSTEM.fullmatch(name)]
+    written = {derived / name for name in (*outputs_of(study), SUMMARY)}
+    written |= {derived / copy for session in study.sessions for copy, _ in list_copies(derived, session)}
+    written |= {file for table in exports_in(derived) for file in (table, sidecar(table))}
     places = [derived, derived / PAGES]
     places += [derived / session / place for session in study.sessions for place in ("", C3D_COPIES)]
     for folder in places:
         files = sorted(folder.iterdir()) if folder.is_dir() else ()
-        strange = [file for file in files if file.is_file() and file not in own]
-        names = [file.relative_to(derived) for file in strange if not OF_THE_SYSTEM.fullmatch(file.name)]
-        found += [f"derived/{name.as_posix()}" for name in names]
-    if not found:
+        others = [file for file in files if file.is_file() and file not in written]
+        names = [file.relative_to(derived) for file in others if not OF_THE_SYSTEM.fullmatch(file.name)]
+        strangers += [f"derived/{name.as_posix()}" for name in names]
+    if not strangers:
         return "nothing else is there."
-    return f"not of this study's results, and not checked: {listed(found, MOST_LISTED)}."
+    return f"not of this study's results, and not checked: {join_some(strangers, MOST_LISTED)}."

@@ -7,7 +7,7 @@ from pathlib import Path
 from .. import __version__
 from ..c3d.plug_in_gait import gait_events, model_outputs
 from ..c3d.writer import write_c3d
-from ..errors import UserError, listed, nearest
+from ..errors import UserError, join_some, nearest
 from ..results import netcdf
 from ..tables import study_tables
 from ..trials.session import separate
@@ -39,7 +39,7 @@ def write_c3d_files(
     if problems:
         raise UserError.of(problems)
     if session is not None and session not in study.sessions:
-        remedy = nearest(session, study.sessions) or f"expected one of {listed([*study.sessions], MOST_LISTED)}"
+        remedy = nearest(session, study.sessions) or f"expected one of {join_some([*study.sessions], MOST_LISTED)}"
         raise UserError(str(study_path), f"no session '{session}' in trials.tsv", remedy)
     written: list[Path] = []
     left_out: list[str] = []

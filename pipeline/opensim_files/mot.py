@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..conventions import LOADED_SHARE
-from ..errors import UserError, listed
+from ..errors import UserError, join_some
 from ..recording import RATE_HZ, Load
 from .external_loads import Columns, columns_named, loads_in
 from .text_numbers import AGAIN, cells_of, lines_of, refuse_disordered, refuse_rows, rows_of_numbers
@@ -129,7 +129,7 @@ def _columns_of_loads(path: Path, labels: Sequence[str]) -> dict[str, Columns]:
     """Return :func:`_loads_among` labels, each with force and point; of its torque axes may be absent."""
     loads = _loads_among(labels)
     if not loads:
-        what = f"no ground reaction force among its columns: {listed(labels[1:], SEVERAL_LISTED)}"
+        what = f"no ground reaction force among its columns: {join_some(labels[1:], SEVERAL_LISTED)}"
         raise UserError(str(path), what, EXPECTED)
     for columns in loads.values():
         for kind, name in (("v", "force"), ("p", "point of application")):

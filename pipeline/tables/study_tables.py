@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from ..conventions import CHAIN, SIDES, UPPER_BODY
-from ..errors import Problem, UserError, listed, nearest
+from ..errors import Problem, UserError, join_some, nearest
 from .tsv import (
     ABSENT,
     Row,
@@ -334,10 +334,10 @@ def cycles_of(path: Path, sessions: Mapping[str, list[Row]]) -> tuple[dict[str, 
         where = f"{path.name}: {session} {trial} {row['side']} {row['start_s']}"
         walks = [other["trial"] for other in sessions.get(session, []) if other["role"] == "gait"]
         if session not in sessions:
-            remedy = nearest(session, sessions) or f"expected one of {listed([*sessions], MOST_LISTED)}"
+            remedy = nearest(session, sessions) or f"expected one of {join_some([*sessions], MOST_LISTED)}"
             problems.append(Problem(where, f"session '{session}' is not in trials.tsv", remedy))
         elif trial not in walks:
-            remedy = nearest(trial, walks) or f"expected one of {listed(walks, MOST_LISTED)}"
+            remedy = nearest(trial, walks) or f"expected one of {join_some(walks, MOST_LISTED)}"
             problems.append(Problem(where, f"'{trial}' is no gait trial of the session in trials.tsv", remedy))
         if row["side"] not in SIDES:
             problems.append(Problem(where, f"side is '{row['side']}'", f"expected {' or '.join(SIDES)}"))

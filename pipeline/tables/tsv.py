@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from ..errors import Problem, UserError, hidden_in, most_similar, nearest
+from ..errors import Problem, UserError, find_hidden, most_similar, nearest
 
 ABSENT = ("", "n/a", "na", "nan")
 LARGEST_FILE_BYTES = 50_000_000
@@ -222,7 +222,7 @@ def hostile_cells(rows: Sequence[Row], where: str) -> list[Problem]:
             if len(cell) > LONGEST_CELL:
                 what = f"{column} has {len(cell)} characters"
                 problems.append(Problem(place, what, f"expected {LONGEST_CELL} at most"))
-            if hidden := hidden_in(cell):
+            if hidden := find_hidden(cell):
                 problems.append(Problem(place, f"{column} has the invisible character {hidden}", "remove it"))
     return problems
 
@@ -234,7 +234,7 @@ def bad_columns(rows: Sequence[Row], where: str, reserved: Container[str]) -> li
     bad = [
         Problem(where, f"column {name[:LONGEST_COLUMN]!r} cannot be a name in the results", remedy)
         for name in names
-        if not COLUMN.fullmatch(name) or len(name) > LONGEST_COLUMN or hidden_in(name)
+        if not COLUMN.fullmatch(name) or len(name) > LONGEST_COLUMN or find_hidden(name)
     ]
     return bad + [
         Problem(where, f"column '{name}' has the name of a result", f"rename it, such as 'participant_{name}'")

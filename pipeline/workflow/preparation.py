@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import UserError, listed
+from ..errors import UserError, join_some
 from ..steps.report.page_names import PAGES
 from . import checksums
 from .activity_lock import hold, is_left_alone
@@ -83,7 +83,7 @@ def changed_results(study: Study, *, keep: bool) -> Prepared:
         if names:
             copies = [_keep_copy(derived / name) for name in names if keep and name.endswith(".csv")]
             kept = f" Copies are kept: {', '.join(copies)}." if copies else ""
-            results = listed([f"derived/{name}" for name in names], MOST_LISTED)
+            results = join_some([f"derived/{name}" for name in names], MOST_LISTED)
             notices.append(f"{what}, and made again: {results}.{kept}")
     return Prepared([f"derived/{name}" for names in state for name in names], notices)
 

@@ -16,7 +16,7 @@ import jsonschema
 import yaml
 
 from ..body.body_model import BodyModel, find_loose_ends, find_unknown_weights
-from ..errors import Problem, UserError, hidden_in, nearest
+from ..errors import Problem, UserError, find_hidden, nearest
 from ..tables.tsv import decode_text
 from ..variables.session_variables import BANDS
 
@@ -54,7 +54,7 @@ class _StrictLoader(yaml.SafeLoader):
             value = super().construct_object(node, deep=deep)
         except (ValueError, AttributeError, OverflowError):  # 2001-99-99, !!float abc, 5000 digits
             raise yaml.YAMLError(f"'{str(node.value)[:40]}' is no valid number or date{node.start_mark}") from None
-        if isinstance(value, str) and (hidden := hidden_in(value.replace("\n", ""))):
+        if isinstance(value, str) and (hidden := find_hidden(value.replace("\n", ""))):
             raise yaml.YAMLError(f"a text with the invisible character {hidden}{node.start_mark}")
         if isinstance(value, (int, float)) and not abs(value) < LARGEST_NUMBER:
             raise yaml.YAMLError(f"'{node.value[:40]}' is too large or not finite{node.start_mark}")

@@ -24,7 +24,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as campaign
 from hypothesis import strategies as st
 
-from pipeline.errors import LONGEST_LINE, UserError, hidden_in
+from pipeline.errors import LONGEST_LINE, UserError, find_hidden
 from pipeline.tables.tsv import IDENTIFIER
 from pipeline.workflow import settings
 from pipeline.workflow.job_keys import Study
@@ -154,7 +154,7 @@ def opened(study: Path) -> tuple[str, Study | None]:
         return ACCEPTED, open_study(study)
     except UserError as error:
         lines = str(error).split("\n")
-        assert all(line.strip() and not hidden_in(line) for line in lines), lines
+        assert all(line.strip() and not find_hidden(line) for line in lines), lines
         assert max(map(len, lines)) <= LONGEST_LINE, lines
         return REFUSED, None
 

@@ -71,7 +71,7 @@ def check(folder: Path) -> list[Problem]:
     for recording in readable:
         findings += of_file(recording.name, recording, study.settings)
     findings += of_emg_channels(study.settings, readable)
-    findings += [*_unlisted(study), *_newer_namesakes(folder)]
+    findings += [*_find_unlisted(study), *_newer_namesakes(folder)]
     return sorted(dict.fromkeys(findings), key=lambda finding: finding.severity)
 
 
@@ -120,7 +120,7 @@ def _newer_namesakes(folder: Path) -> Iterator[Problem]:
                 yield warning(name, what, f"if it is meant, {tsv.SAVE_AS} as {table.name}", "table_older_than_copy")
 
 
-def _unlisted(study: Study) -> Iterator[Problem]:
+def _find_unlisted(study: Study) -> Iterator[Problem]:
     """Find participants without trials and recordings without a row."""
     with_trials = {row["participant_id"] for rows in study.sessions.values() for row in rows}
     for name in study.participants if study.sessions else ():

@@ -12,7 +12,7 @@ from ...body.body_model import BodyModel
 from ...body.landmarks import choose_labels
 from ...body.resolved_model import resolve
 from ...conventions import SIDES
-from ...errors import Problem, UserError, listed, nearest, warning
+from ...errors import Problem, UserError, join_some, nearest, warning
 from ...person.body_weight import LOADED_N
 from ...person.marker_travel import describe_moving_static
 from ...signals.filters import design_cutoff_hz
@@ -50,7 +50,7 @@ def of_file(file: str, facts: Contents, chosen: Mapping[str, Any]) -> Iterator[P
         what = f"{plate_rate_hz:g} plate samples per second: foot strikes are known to {1000 / plate_rate_hz:.0f} ms"
         yield warning(file, what, "record plates at 1000 Hz; if you did, correct ANALOG:RATE", "force_rate_low")
     yield from _wrong_units(file, facts)
-    yield from _unnamed_emg(file, facts, chosen)
+    yield from _find_unnamed_emg(file, facts, chosen)
     if facts.recording.label_notes:
         more = f" (and {len(facts.recording.label_notes) - 1} more labels)" if facts.recording.label_notes[1:] else ""
         what = facts.recording.label_notes[0] + more
@@ -70,11 +70,11 @@ def _names_in(file: str) -> tuple[str, str, str]:
     return "POINT:RATE", "POINT:UNITS", "export it with FORCE_PLATFORM"
 
 
-def _unnamed_emg(file: str, facts: Contents, chosen: Mapping[str, Any]) -> Iterator[Problem]:
+def _find_unnamed_emg(file: str, facts: Contents, chosen: Mapping[str, Any]) -> Iterator[Problem]:
     """Find channels that are EMG by their label, but of no known muscle."""
     named = {*chosen.get("clean", {}).get("emg_channels", {}), *muscles_in(facts.channels)}
     if unnamed := [label for label in facts.channels if "emg" in label.casefold() and label not in named]:
-        what = f"EMG channels that name no side and muscle, and are not used: {listed(unnamed, MOST_LISTED)}"
+        what = f"EMG channels that name no side and muscle, and are not used: {join_some(unnamed, MOST_LISTED)}"
         remedy = f"name side and muscle in study.yaml, or null: clean: emg_channels: {{{unnamed[0]}: left soleus}}"
         yield warning(file, what, remedy, "emg_channel_unnamed")
 
@@ -154,8 +154,8 @@ def _static(file: str, facts: Contents, model: BodyModel | None, *, walks: bool,
     resolved = None if stated or model is None else resolve(model, facts.landmarks)
     if model and resolved and (lacking := resolved.lacking()):
         legs = resolved.complete_legs()
-        found = _lacks("warning" if legs else "error", file, lacking, facts, model)
-        yield found._replace(what=f"{found.what}: only the {legs[0]} leg can be used") if legs else found
+        problem = _lacks("warning" if legs else "error", file, lacking, facts, model)
+        yield problem._replace(what=f"{problem.what}: only the {legs[0]} leg can be used") if legs else problem
     elif model and facts.axes_problem:
         yield facts.axes_problem._replace(where=file)
     if not facts.shown.stands:
@@ -187,7 +187,7 @@ def _gait(file: str, facts: Contents, static: frozenset[str], model: BodyModel |
         yield warning(file, f"no force plate{no_events}", remedy, "no_force_plate")
     if names := not_understood((event.label, event.side) for event in facts.recording.events):
         quoted = [f"'{name}'" for name in names]
-        what = f"gait events not understood, and not used: {listed(quoted, MOST_LISTED)}"
+        what = f"gait events not understood, and not used: {join_some(quoted, MOST_LISTED)}"
         remedy = "call them Foot Strike or Foot Off, context Left or Right; plates and motion give events as well"
         yield warning(file, what, remedy, "events_not_understood")
     problems = [warning(file, f"{of.where}: {of.what}", of.remedy, "plate_unusable") for of in facts.plate_problems]
@@ -206,14 +206,14 @@ def _rows(session: str, rows: Sequence[tsv.Row], facts: Mapping[str, Contents]) 
         if row["role"] == "functional" and not re.search("hip|knee|ankle", row["condition"].lower()):
             what = f"functional trial, but its condition '{row['condition']}' names no joint"
             yield warning(row["file"], what, "write hip_left, knee_right, ...", "functional_trial_without_joint")
-        known = facts[row["file"]].peak_load_n if row["file"] in facts else {}
-        for column in study_tables.PLATE_COLUMNS if known else ():
+        plates = facts[row["file"]].peak_load_n if row["file"] in facts else {}
+        for column in study_tables.PLATE_COLUMNS if plates else ():
             try:
                 named = study_tables.plate_numbers(row.get(column, ""))
             except ValueError:
                 continue  # a problem of the table
-            if absent := [number for number in named or () if number not in known]:
-                what = f"{column} of {row['trial']} names plate {absent[0]}, the file has {', '.join(map(str, known))}"
+            if absent := [number for number in named or () if number not in plates]:
+                what = f"{column} of {row['trial']} names plate {absent[0]}, the file has {', '.join(map(str, plates))}"
                 yield Problem(
                     row["file"], what, "correct it, or leave it n/a to have the foot found", "plate_number_unknown"
                 )
@@ -248,11 +248,11 @@ def _idle_plates(session: str, gait: Sequence[Contents]) -> Iterator[Problem]:
 
 def _lacks(severity: str, file: str, lacking: Sequence[str], facts: Contents, model: BodyModel) -> Problem:
     """Return what a file lacks, with the expected and the most similar labels."""
-    known, present, texts = model.landmarks, choose_labels(model, facts.recording.labels), []
-    taken = {label for groups in known.values() for group in groups for label in group}
+    landmarks, present, texts = model.landmarks, choose_labels(model, facts.recording.labels), []
+    taken = {label for groups in landmarks.values() for group in groups for label in group}
     free = [label for label in facts.recording.labels if label not in taken]
     for name in lacking:
-        groups = known.get(name, ())
+        groups = landmarks.get(name, ())
         text = " or ".join(" + ".join(group) for group in groups)
         if name in present:
             text = f"{' + '.join(present[name])} is never visible"
@@ -265,4 +265,4 @@ def _lacks(severity: str, file: str, lacking: Sequence[str], facts: Contents, mo
             file, what, "choose the body_model with these labels, or write one", "no_marker_of_model", severity
         )
     remedy = "label them, or name their labels in the body model"
-    return Problem(file, f"lacks {listed(texts, MOST_LISTED)}", remedy, "markers_missing", severity)
+    return Problem(file, f"lacks {join_some(texts, MOST_LISTED)}", remedy, "markers_missing", severity)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from ...body.plausibility import REMEDY
 from ...errors import Problem
 from ...steps.calibrate.step import Settings, calibrate
 from ...steps.read.contents import Contents, problems_of
@@ -28,8 +27,8 @@ def of_legs(session: str, facts: Mapping[str, Contents], study: Study) -> Iterat
         study: the study.
     """
     rows = [row for row in study.sessions[session] if row["role"] in ("static", "gait") and row["file"] in facts]
-    known = study.sessions[session][0]["participant_id"] in study.participants
-    if study.body_model is None or not study.settings or not known:
+    with_participant = study.sessions[session][0]["participant_id"] in study.participants
+    if study.body_model is None or not study.settings or not with_participant:
         return
     settings = Settings(**study.settings["calibrate"])
     if settings.hip_centre == "functional":
@@ -38,15 +37,11 @@ def of_legs(session: str, facts: Mapping[str, Contents], study: Study) -> Iterat
     trials = {row["trial"]: trial_of(facts[row["file"]], row["role"], row["file"]) for row in rows}
     static = next((row["file"] for row in rows if row["role"] == "static"), session)
     try:
-        found = calibrate(join_trials(trials), settings=settings, **given)
-        reasons = [("warning", reason) for reason in found.leg_refused.values.tolist()]
+        model = calibrate(join_trials(trials), settings=settings, **given)
+        problems = [Problem(**finding) for finding in json.loads(model.attrs["leg_findings"])]
     except Exception as error:  # a failing file costs no other file
-        reasons = [("error", str(problem)) for problem in problems_of(Path(static), error)]
-    for severity, reason in reasons:
-        if reason.endswith(REMEDY):
-            yield Problem(
-                static, reason.removesuffix(f"; {REMEDY}").removeprefix(f"{static}: "), REMEDY, "LEG", severity
-            )
+        problems = [*problems_of(Path(static), error)]
+    yield from (problem._replace(where=static) for problem in problems if problem.code == "leg_implausible")
 
 
 def trial_of(facts: Contents, role: str, file: str) -> Trial:

@@ -22,19 +22,19 @@ def of_body_model(model: BodyModel | None, sessions: Iterable[Mapping[str, Conte
         model: the study's body model; None if it cannot be read.
         sessions: facts by file of each session.
     """
-    known = [facts for facts in sessions if facts]
-    if model is None or not known:
+    readable = [facts for facts in sessions if facts]
+    if model is None or not readable:
         return None
-    own = _fits(known, {model.name: model})[model.name]
-    if own.whole:
+    chosen = _fits(readable, {model.name: model})[model.name]
+    if chosen.whole:
         return None
     names = settings.shipped_body_models()
     models = {name: settings.load_body_model(name, where="", study_path=settings.CONFIG) for name in names}
-    best, fit = next(iter(_fits(known, models).items()))
+    best, fit = next(iter(_fits(readable, models).items()))
     if best == model.name or not (fit.essential and fit.whole and fit.share >= GOOD):
         return None
-    absent = ", ".join(name.replace("_", " ") for name in own.lacking[:3])
-    what = f"body model {model.name} finds {own.share:.0%} of its markers in the files, not {absent} and others"
+    absent = ", ".join(name.replace("_", " ") for name in chosen.lacking[:3])
+    what = f"body model {model.name} finds {chosen.share:.0%} of its markers in the files, not {absent} and others"
     return Problem(
         "study.yaml", what, f"did you mean 'body_model: {best}'? It finds {fit.share:.0%}", "another_body_model_fits"
     )

@@ -32,7 +32,7 @@ def of_person(
     """
     person = rows[0]["participant_id"]
     row = participants.get(person, {})
-    stated = stated_sizes(rows, facts)
+    stated = read_stated_sizes(rows, facts)
     static = next((facts[row["file"]] for row in rows if row["role"] == "static" and row["file"] in facts), None)
     if static and chosen and model:
         yield from _missing(person, {**stated, **sizes_in_table(row)}, static, chosen, model)
@@ -42,7 +42,7 @@ def of_person(
     yield from check_sizes({**row, "participant_id": person}, shown, segment_table=table)
 
 
-def stated_sizes(rows: Sequence[tsv.Row], facts: Mapping[str, Contents]) -> dict[str, float]:
+def read_stated_sizes(rows: Sequence[tsv.Row], facts: Mapping[str, Contents]) -> dict[str, float]:
     """Return the sizes in a session's files; the static wins, as in ``calibrate``."""
     ordered = sorted((row for row in rows if row["file"] in facts), key=lambda row: row["role"] == "static")
     return {name: value for row in ordered for name, value in facts[row["file"]].sizes.items()}

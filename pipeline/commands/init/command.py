@@ -21,7 +21,7 @@ import numpy as np
 
 from ...body.body_model import BodyModel
 from ...conventions import STANDARD_GRAVITY_M_S2
-from ...errors import Problem, UserError, hidden_in
+from ...errors import Problem, UserError, find_hidden
 from ...steps.read.contents import Contents, look_through
 from ...tables import tsv
 from ...tables.csv_files import FORMULA
@@ -133,7 +133,7 @@ def _files(folder: Path, models: Models) -> list[Contents]:
     """
     names = recordings_in(folder)
     forces = forces_in(folder, names)
-    if strange := {name: hidden_in(name) or "\\" for name in names if hidden_in(name) or "\\" in name}:
+    if strange := {name: find_hidden(name) or "\\" for name in names if find_hidden(name) or "\\" in name}:
         raise UserError.of(
             Problem(name, f"its name has a character that no table can hold, {character}", "rename it")
             for name, character in strange.items()

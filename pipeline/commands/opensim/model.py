@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
-from ...errors import UserError, listed
+from ...errors import UserError, join_some
 from ...tables import tsv
 
 COLUMNS = ("label", "marker", "weight")
@@ -29,7 +29,7 @@ class MarkerNames(NamedTuple):
             UserError: it has none.
         """
         if self.names and not {*self.names} & {*labels}:
-            here = listed(sorted(labels), MOST_LISTED)
+            here = join_some(sorted(labels), MOST_LISTED)
             raise UserError(
                 "--markers", f"the table has none of the labels {here}", "give the labels of the recordings"
             )
@@ -111,6 +111,6 @@ def refuse_other_names(model: Path, on_model: Iterable[str], names: Iterable[str
         UserError: none is.
     """
     if not {*on_model} & {*names}:
-        here = listed(sorted(names), MOST_LISTED)
-        what = f"has none of the markers ({here}), but {listed(sorted(on_model), MOST_LISTED)}"
+        here = join_some(sorted(names), MOST_LISTED)
+        what = f"has none of the markers ({here}), but {join_some(sorted(on_model), MOST_LISTED)}"
         raise UserError(str(model), what, "name them by a table with the columns label and marker: --markers TSV")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...body.body_model import BodyModel
 from ...body.landmarks import choose_labels
-from ...errors import listed
+from ...errors import join_some
 from ...person.marker_travel import STANDING_M, extent_m
 from ...results import netcdf
 from ...signals.filters import design_cutoff_hz, stretches
@@ -111,7 +111,7 @@ def write_session(
         placed, unmeasured = _write_static(folder, static, centres, calibration, body_model, choices)
         unplaced = _find_unplaced(results["read"], placed, choices)
         notes = [(NOT_PLACED, unplaced), (NOT_SCALED, unmeasured)]
-        if texts := [note.format(listed(names, MOST_LISTED)) for note, names in notes if names]:
+        if texts := [note.format(join_some(names, MOST_LISTED)) for note, names in notes if names]:
             lacking[SCALE] = "; ".join(texts)
     for name in trials["clean"]:
         of_trial = {step: of_step[name] for step, of_step in trials.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from ...body.landmarks import Points
 from ...body.segment_poses import mean_rotation
 from ...body.skeleton import CalibratedSide, Skeleton
 from ...conventions import CHAIN, FROM_PELVIS, JOINTS, SIDES
+from ...errors import Problem
 from .segment_parameters import SegmentParameters
 
 Array = NDArray[np.float64]
@@ -36,12 +37,12 @@ class Side(NamedTuple):
     note: str
 
 
-def model_dataset(sides: Mapping[str, Side], refused: Mapping[str, str]) -> xr.Dataset:
+def model_dataset(sides: Mapping[str, Side], refused: Mapping[str, Sequence[Problem]]) -> xr.Dataset:
     """Return both sides as variables, see :func:`pipeline.steps.calibrate.step.calibrate`.
 
     Args:
         sides: those that can be used, at least one.
-        refused: the reasons against the others.
+        refused: the problems of the others.
     """
 
     def both(values: Callable[[Side], Any], *shape: int) -> Array:
@@ -66,7 +67,7 @@ def model_dataset(sides: Mapping[str, Side], refused: Mapping[str, str]) -> xr.D
     chords = both(lambda leg: [leg.calibrated.chords.get(joint, nowhere) for joint in JOINTS], 3, 3)
     static = both(lambda leg: [mean_rotation(leg.skeleton.frames[name]) for name in FROM_PELVIS], 4, 3, 3)
     content = {
-        "leg_refused": ("side", np.array([refused.get(side, "") for side in SIDES], dtype=str)),
+        "leg_refused": ("side", np.array([_in_words(refused.get(side, ())) for side in SIDES], dtype=str)),
         "segment_mass": (("side", "segment"), of_segments("mass_kg")),
         "segment_com": (("side", "segment", "local_axis"), of_segments("com", 3)),
         "segment_inertia": (("side", "segment", "local_axis", "local_axis_2"), of_segments("inertia", 3, 3)),
@@ -130,3 +131,9 @@ def static_distances(points: Points) -> xr.DataArray:
         seen = np.isfinite(away).any(axis=0)
         distance[i, seen] = np.nanmedian(away[:, seen], axis=0)
     return xr.DataArray(distance, {"landmark": names, "landmark_2": names}, ("landmark", "landmark_2"))
+
+
+def _in_words(problems: Sequence[Problem]) -> str:
+    """Return the first problem and how many more there are; empty if there is none."""
+    more = f" (and {len(problems) - 1} more)" if problems[1:] else ""
+    return f"{problems[0]}{more}" if problems else ""

@@ -26,7 +26,7 @@ from ...body.static_skeleton import (
     static_skeleton,
 )  # fmt: skip
 from ...conventions import CHAIN, SIDES, UPPER_BODY
-from ...errors import Problem, UserError
+from ...errors import WARNING, Problem, UserError
 from ...trials.session import trials_of
 from .anthropometry import findings_on_sizes, note_on_estimates, size_attributes, sizes_of
 from .functional_hip import functional_hips, hip_text
@@ -122,6 +122,7 @@ def calibrate(
         **size_attributes(sizes, origin),
         "body_mass_shown": "; ".join(masses),
         "findings": json.dumps([finding._asdict() for finding in findings]),
+        "leg_findings": json.dumps([of_side[0]._replace(severity=WARNING)._asdict() for of_side in refused.values()]),
         "static_trial": reference.name,
         "segment_parameters": "segments.tsv" if len(measured) == 6 else settings.segment_parameters,
         "note": "; ".join(dict.fromkeys(filter(None, [*notes, note_on_estimates(participant)]))),
@@ -199,8 +200,10 @@ def _of_upper_body(measured: Sequence[SegmentParameters]) -> dict[str, Any]:
     return variables
 
 
-def _usable_sides(calibrate_side: Callable[[str], Side], *, where: str) -> tuple[dict[str, Side], dict[str, str]]:
-    """Return the sides that can be used, and the reasons against the others.
+def _usable_sides(
+    calibrate_side: Callable[[str], Side], *, where: str
+) -> tuple[dict[str, Side], dict[str, tuple[Problem, ...]]]:
+    """Return the sides that can be used, and the problems of the others.
 
     Raises:
         UserError: all problems of both sides, if neither can be used.
@@ -214,8 +217,7 @@ def _usable_sides(calibrate_side: Callable[[str], Side], *, where: str) -> tuple
             problems[side] = error.within(where).problems
     if not sides:
         raise UserError.of(dict.fromkeys(problem for of_side in problems.values() for problem in of_side))
-    more = {side: f" (and {len(of_side) - 1} more)" if of_side[1:] else "" for side, of_side in problems.items()}
-    return sides, {side: f"{of_side[0]}{more[side]}" for side, of_side in problems.items()}
+    return sides, problems
 
 
 def _in_segment_axes(points: Points, still: Skeleton, segment: str, side: str) -> dict[str, Array]:

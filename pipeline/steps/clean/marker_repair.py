@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...body.body_model import BodyModel
 from ...conventions import SIDES
-from ...errors import UserError, listed
+from ...errors import UserError, join_some
 from ...signals.filters import stretches
 from ...signals.marker_distances import bends
 from .label_swaps import Exchange, find_exchanges
@@ -95,10 +95,10 @@ def _describe(exchanges: Sequence[Exchange], first_frame: int) -> str:
     where: dict[str, list[str]] = {}
     for exchange in exchanges:
         runs = [f"{a + first_frame}-{b - 1 + first_frame}" for a, b in stretches(exchange.frames)]
-        text = "in all frames" if exchange.whole else "in frames " + listed(runs, MOST_LISTED)
+        text = "in all frames" if exchange.whole else "in frames " + join_some(runs, MOST_LISTED)
         text += "" if exchange.certain else " or in all others"
         where.setdefault(text, []).append(f"{exchange.first} and {exchange.second}")
-    return listed([f"{', '.join(pairs)} {text}" for text, pairs in where.items()], MOST_LISTED, between="; ")
+    return join_some([f"{', '.join(pairs)} {text}" for text, pairs in where.items()], MOST_LISTED, between="; ")
 
 
 def find_spikes(position: Array, *, spike_m: float | None) -> NDArray[np.bool_]:

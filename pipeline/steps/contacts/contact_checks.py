@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...plates.wrench import centre_of_pressure
 from .feet import OFF_LATE_S, STRIKE_LATE_S, Feet, Foot
 from .plate_contacts import Contact
-from .plate_placement import shifted_plates
+from .plate_placement import find_shifted_plates
 from .plate_steps import PlateStep
 
 Array = NDArray[np.float64]
@@ -68,9 +68,9 @@ def time_offsets(
             listed.setdefault(contact.plates, []).append([start, end, _line_ahead_s(timed, time, pelvis)])
     leads = {plates: _medians(np.array(rows)) for plates, rows in listed.items()}
     usual = _usual([lead for lead in leads.values() if np.isfinite(lead[:2]).all()])
-    clock_s = _agreed(usual)
+    clock_s = _agree_on(usual)
     clock_s = clock_s if abs(clock_s) > max_time_offset_s else 0.0
-    return {plates: clock_s + _agreed(lead - np.nan_to_num(usual)) for plates, lead in leads.items()}
+    return {plates: clock_s + _agree_on(lead - np.nan_to_num(usual)) for plates, lead in leads.items()}
 
 
 def _usual(leads: Sequence[Array]) -> Array:
@@ -87,7 +87,7 @@ def _medians(rows: Array) -> Array:
     return np.array([median(seen) if (seen := column[np.isfinite(column)].tolist()) else np.nan for column in rows.T])
 
 
-def _agreed(lead: Array) -> float:
+def _agree_on(lead: Array) -> float:
     """Return the offset on which witnesses (start, end, line) agree; NaN is unknown."""
     ends, line = lead[:2][np.isfinite(lead[:2])].tolist(), float(lead[2])
     if not ends:
@@ -133,7 +133,7 @@ def reject_out_of_time(
     good = [timed for timed in contacts if not timed.contact.reason]
     offsets = time_offsets(good, time, feet, pelvis, max_time_offset_s=max_time_offset_s)
     return [
-        contact.refused("plate_out_of_time", ms=1000 * abs(offset))
+        contact.refuse("plate_out_of_time", ms=1000 * abs(offset))
         if abs(offset := offsets.get(contact.plates, 0.0)) > max_time_offset_s
         else contact
         for contact, *_ in contacts
@@ -157,7 +157,7 @@ def reject_shifted(
         for step in steps
         if any(row.plates == (step.plate,) and row.start_s < time[step.frame] < row.end_s for row in good)
     ]
-    shifted = shifted_plates(whole, numbers)
+    shifted = find_shifted_plates(whole, numbers)
     verdicts = [next((shifted[plate] for plate in contact.plates if plate in shifted), None) for contact in contacts]
     return [
         replace(contact, reason=contact.reason or verdict) for contact, verdict in zip(contacts, verdicts, strict=True)
@@ -174,7 +174,7 @@ def reject_drifting(contacts: Sequence[Contact], drift: Array, *, max_drift_n: f
     """
     worst = [float(np.fmax.reduce(np.abs(drift[list(contact.plates)]), initial=0.0)) for contact in contacts]
     return [
-        contact.refused("plate_drifts", newtons=drifted) if drifted > max_drift_n else contact
+        contact.refuse("plate_drifts", newtons=drifted) if drifted > max_drift_n else contact
         for contact, drifted in zip(contacts, worst, strict=True)
     ]
 
@@ -202,7 +202,7 @@ def reject_implausible(
     if contact.reason or contact.forced or foot is None:
         return contact
     if contact.cop_distance_m > max_cop_distance_m:
-        return contact.refused("force_off_foot", cm=100 * contact.cop_distance_m)
+        return contact.refuse("force_off_foot", cm=100 * contact.cop_distance_m)
     inside = contact.frames(time)
     time, force, moment, heel, toe = (of[inside] for of in (time, force, moment, foot.heel, foot.toe))
     loaded = force[:, 1] > 0.5 * np.max(force[:, 1], initial=0.0)
@@ -211,5 +211,5 @@ def reject_implausible(
     arm = np.linalg.norm(about_ankle, axis=1) / np.linalg.norm(force[loaded], axis=1)
     arm = arm[np.isfinite(arm)]
     if arm.size and (lever := float(np.median(arm))) > max_lever_arm_m:
-        return contact.refused("force_off_ankle", cm=100 * lever)
+        return contact.refuse("force_off_ankle", cm=100 * lever)
     return contact

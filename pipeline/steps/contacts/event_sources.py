@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...conventions import SIDES
 from ...vocabulary.event_names import OFF, STRIKE, kind_in, side_in
-from .events import SAME_EVENT_S, GaitEvent, Stance, aligned, lags, merge, stances
+from .events import SAME_EVENT_S, GaitEvent, Stance, align, lags, merge, stances
 from .feet import Feet, at_rest
 from .kinematic_events import METHODS
 from .pelvis import heading
@@ -24,10 +24,10 @@ REPEATED_S = 0.03  # of one event that several programs wrote
 SWAPPED_S = 0.08  # largest distance to the event of the other foot or kind that an event is mistaken for
 
 
-def plate_events(found: Sequence[Contact]) -> dict[str, list[GaitEvent]]:
+def plate_events(contacts: Sequence[Contact]) -> dict[str, list[GaitEvent]]:
     """Return each side's events from good contacts, in order of time."""
     events: dict[str, list[GaitEvent]] = {side: [] for side in SIDES}
-    for contact in found:
+    for contact in contacts:
         if contact.side in events and not contact.reason:
             ends = ((contact.start_s, STRIKE, contact.begins), (contact.end_s, OFF, contact.ends))
             events[contact.side] += [GaitEvent(time_s, kind, "plate") for time_s, kind, seen in ends if seen]
@@ -65,23 +65,23 @@ def weaker_events(
     rests = {side: at_rest(foot) for side, foot in feet.items() if method != "handsaker"}
     better = {side: [*plates[side], *from_file[side]] for side in SIDES}
     late_s = lags(from_motion, rests) | lags(from_motion, better)
-    return {side: [from_file[side], aligned(from_motion.get(side, []), late_s)] for side in SIDES}
+    return {side: [from_file[side], align(from_motion.get(side, []), late_s)] for side in SIDES}
 
 
-def stances_by_side(found: Sequence[Contact], weaker: Weaker, span: Mapping[str, float]) -> dict[str, list[Stance]]:
+def stances_by_side(contacts: Sequence[Contact], weaker: Weaker, span: Mapping[str, float]) -> dict[str, list[Stance]]:
     """Return when each foot is on the ground within ``first_s`` to ``last_s``."""
-    plates = plate_events(found)
+    plates = plate_events(contacts)
     return {side: stances(merge([plates[side], *weaker[side]]), **span) for side in SIDES}
 
 
-def events_of(found: Sequence[Contact], side: str, weaker: Weaker) -> list[GaitEvent]:
+def events_of(contacts: Sequence[Contact], side: str, weaker: Weaker) -> list[GaitEvent]:
     """Return the side's events, in good contacts only those from plates."""
-    good = [(row.start_s, row.end_s) for row in found if row.side == side and not row.reason]
+    good = [(row.start_s, row.end_s) for row in contacts if row.side == side and not row.reason]
     outside = [
         [event for event in events if not any(start < event.time_s < end for start, end in good)]
         for events in weaker[side]
     ]
-    return merge([plate_events(found)[side], *outside])
+    return merge([plate_events(contacts)[side], *outside])
 
 
 def file_events(times_s: Iterable[float], labels: Iterable[str], sides: Iterable[str], *, side: str) -> list[GaitEvent]:
@@ -90,16 +90,16 @@ def file_events(times_s: Iterable[float], labels: Iterable[str], sides: Iterable
     The side is the event's context or part of its label (``LHS``, ``Right Foot Strike``), by the names of
     :mod:`pipeline.vocabulary.event_names`. Repeated events count once; events at time 0 are artefacts of software.
     """
-    found: list[GaitEvent] = []
+    events: list[GaitEvent] = []
     for time_s, label, context in sorted(zip(times_s, labels, sides, strict=True)):
         kind = kind_in(str(label))
         if kind and (str(context) or side_in(str(label))) == side and time_s != 0:
-            repeated = any(e.kind == kind and time_s - e.time_s < REPEATED_S for e in found)
-            found += [] if repeated else [GaitEvent(float(time_s), kind, "c3d")]
-    return sorted(found)
+            repeated = any(e.kind == kind and time_s - e.time_s < REPEATED_S for e in events)
+            events += [] if repeated else [GaitEvent(float(time_s), kind, "c3d")]
+    return sorted(events)
 
 
-def not_contradicted(listed: Events, known: Events, *, first_s: float, last_s: float) -> dict[str, list[GaitEvent]]:
+def not_contradicted(listed: Events, others: Events, *, first_s: float, last_s: float) -> dict[str, list[GaitEvent]]:
     """Return the file's events in the trial that plates and motion allow.
 
     An event is contradicted if an event of the other foot or the other kind is within 80 ms and none of its own within
@@ -108,10 +108,10 @@ def not_contradicted(listed: Events, known: Events, *, first_s: float, last_s: f
 
     Args:
         listed: the file's events by side.
-        known: events by side from plates and motion.
+        others: events by side from plates and motion.
         first_s, last_s: span of the trial.
     """
-    shift = max((0.0, first_s), key=lambda late_s: (_fitting(listed, known, late_s), late_s == 0))
+    shift = max((0.0, first_s), key=lambda late_s: (_count_fitting(listed, others, late_s), late_s == 0))
     inside = {
         side: [
             GaitEvent(event.time_s + shift, event.kind, event.source)
@@ -120,30 +120,30 @@ def not_contradicted(listed: Events, known: Events, *, first_s: float, last_s: f
         ]
         for side, events in listed.items()
     }
-    good = {side: [e for e in events if not _contradicted(e, side, known)] for side, events in inside.items()}
+    good = {side: [e for e in events if not _is_contradicted(e, side, others)] for side, events in inside.items()}
     kept, all_of_them = (sum(map(len, events.values())) for events in (good, inside))
     return good if 2 * kept >= all_of_them else {side: [] for side in listed}
 
 
-def _fitting(listed: Events, known: Events, late_s: float) -> int:
+def _count_fitting(listed: Events, others: Events, late_s: float) -> int:
     return sum(
-        _nearest(event.time_s + late_s, event.kind, known.get(side, ())) <= SWAPPED_S
+        _nearest(event.time_s + late_s, event.kind, others.get(side, ())) <= SWAPPED_S
         for side, events in listed.items()
         for event in events
     )
 
 
-def _contradicted(event: GaitEvent, side: str, known: Events) -> bool:
-    own = [other.time_s for other in known.get(side, ())]
-    if not own or not min(own) - SAME_EVENT_S <= event.time_s <= max(own) + SAME_EVENT_S:
+def _is_contradicted(event: GaitEvent, side: str, better: Events) -> bool:
+    times_s = [other.time_s for other in better.get(side, ())]
+    if not times_s or not min(times_s) - SAME_EVENT_S <= event.time_s <= max(times_s) + SAME_EVENT_S:
         return False
     others = (
         _nearest(event.time_s, kind, events)
-        for of, events in known.items()
+        for of, events in better.items()
         for kind in (STRIKE, OFF)
         if (of, kind) != (side, event.kind)
     )
-    return _nearest(event.time_s, event.kind, known[side]) > SAME_EVENT_S and min(others) <= SWAPPED_S
+    return _nearest(event.time_s, event.kind, better[side]) > SAME_EVENT_S and min(others) <= SWAPPED_S
 
 
 def _nearest(time_s: float, kind: str, events: Sequence[GaitEvent]) -> float:

@@ -53,7 +53,7 @@ def lags(from_motion: Mapping[str, Sequence[GaitEvent]], better: Mapping[str, Se
     return {kind: median(values) for kind, values in differences.items() if values}
 
 
-def aligned(events: Sequence[GaitEvent], late_s: Mapping[str, float]) -> list[GaitEvent]:
+def align(events: Sequence[GaitEvent], late_s: Mapping[str, float]) -> list[GaitEvent]:
     """Return events from motion without their lag."""
     return [GaitEvent(event.time_s - late_s.get(event.kind, 0.0), event.kind, event.source) for event in events]
 
@@ -67,11 +67,11 @@ def merge(sources: Sequence[Sequence[GaitEvent]]) -> list[GaitEvent]:
     kept: list[GaitEvent] = []
     for events in sources:
         better = sorted(kept)
-        kept += [event for event in events if not _superseded(event, better)]
+        kept += [event for event in events if not _is_superseded(event, better)]
     return _alternating(sorted(kept))
 
 
-def _superseded(event: GaitEvent, better: Sequence[GaitEvent]) -> bool:
+def _is_superseded(event: GaitEvent, better: Sequence[GaitEvent]) -> bool:
     if any(event.kind == other.kind and abs(event.time_s - other.time_s) <= SAME_EVENT_S for other in better):
         return True
     return any(
@@ -121,10 +121,10 @@ def stances(events: Sequence[GaitEvent], *, first_s: float, last_s: float) -> li
     return [stance for stance in result if stance.end_s > stance.start_s]
 
 
-def on_ground(time: Array, found: Sequence[Stance]) -> NDArray[np.bool_]:
+def on_ground(time: Array, stances: Sequence[Stance]) -> NDArray[np.bool_]:
     """Return which instants (time,) are in a stance."""
     inside = np.zeros(len(time), dtype=bool)
-    for stance in found:
+    for stance in stances:
         inside |= (time >= stance.start_s) & (time <= stance.end_s)
     return inside
 

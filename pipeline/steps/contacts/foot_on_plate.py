@@ -30,7 +30,7 @@ FAR_M = 0.3  # a foot's length: from farther off it loads no plate
 OTHER_LEVEL_M = 0.3  # added to the distance of a foot at another height than a plate's: a stride on stairs, about
 
 
-def given_plates(text: str | None, numbers: Sequence[int], *, side: str) -> frozenset[int] | None:
+def read_given_plates(text: str | None, numbers: Sequence[int], *, side: str) -> frozenset[int] | None:
     """Return the indices of the plates in a cell of trials.tsv; None if it is empty.
 
     Args:
@@ -73,7 +73,7 @@ def assign(
     inside = contact.frames(time)
     weight = np.maximum(force[inside, 1], 0)
     if not weight.size or not (weight.any() or contact.reason):
-        return contact.refused("contact_too_short")
+        return contact.refuse("contact_too_short")
     if contact.reason:
         distances = _shares_away(feet, inside, corners)
     else:
@@ -84,16 +84,16 @@ def assign(
     nearest = min([side for side in distances if side in named] or distances, key=distances.__getitem__, default="")
     side = named[0] if len(named) == 1 else nearest
     if not side:
-        return contact.refused("feet_not_seen")
+        return contact.refuse("feet_not_seen")
     contact = replace(contact, side=side, forced=side in named, cop_distance_m=distances.get(side, 0.0))
     if not contact.reason and not contact.forced and contact.cop_distance_m > FAR_M:
         if OTHER[side] not in feet:
-            return replace(contact, side=OTHER[side]).refused("foot_without_markers")
-        return contact.refused("force_off_foot", cm=100 * contact.cop_distance_m)
+            return replace(contact, side=OTHER[side]).refuse("foot_without_markers")
+        return contact.refuse("force_off_foot", cm=100 * contact.cop_distance_m)
     if contact.forced and not _over(feet[side], inside, corners).any():
-        return contact.refused("foot_not_over_given_plate")
+        return contact.refuse("foot_not_over_given_plate")
     given_to_other = given.get(side) is not None and not contact.forced
-    return contact.refused("plate_given_to_other_foot") if given_to_other else contact
+    return contact.refuse("plate_given_to_other_foot") if given_to_other else contact
 
 
 def _distances(feet: Feet, inside: slice, cop: Array, weight: Array, corners: Array) -> dict[str, float]:
@@ -154,20 +154,20 @@ def reject_shared(
         pressed: centre of pressure (time, 3), m, of each plate with unknown edges, by its index.
     """
     alone = [
-        each.refused("other_foot_without_markers") if _may_be_shared_unseen(each, feet) else each for each in contacts
+        each.refuse("other_foot_without_markers") if _may_be_shared_unseen(each, feet) else each for each in contacts
     ]
     spans = [
         None
         if each.reason or not {each.side, OTHER.get(each.side)} <= {*feet}
-        else _shared_span(each, time, feet, stances, corners, pressed)
+        else _find_shared_span(each, time, feet, stances, corners, pressed)
         for each in alone
     ]
     shared = [span for span in spans if span]
     for i, each in enumerate(alone):
         if spans[i]:
-            alone[i] = replace(each, side="both").refused("two_feet_on_plate")
+            alone[i] = replace(each, side="both").refuse("two_feet_on_plate")
         elif any(each.start_s < end and start < each.end_s for start, end in shared):
-            alone[i] = each.refused("two_feet_on_plate")
+            alone[i] = each.refuse("two_feet_on_plate")
     return alone
 
 
@@ -178,7 +178,7 @@ def _may_be_shared_unseen(contact: Contact, feet: Feet) -> bool:
     return not _within_a_rest(contact, feet[contact.side])
 
 
-def _shared_span(
+def _find_shared_span(
     contact: Contact,
     time: Array,
     feet: Feet,
@@ -223,13 +223,13 @@ def combine(contacts: Sequence[Contact]) -> list[Contact]:
     last: Contact | None = None
     for contact in sorted((c for c in contacts if not c.reason), key=lambda c: (c.side, c.start_s)):
         if last and last.side == contact.side and contact.start_s < last.end_s and contact.plates[0] not in last.plates:
-            last = joined[-1] = _joined(last, contact)
+            last = joined[-1] = _join(last, contact)
         else:
             joined.append(last := contact)
     return joined
 
 
-def _joined(first: Contact, second: Contact) -> Contact:
+def _join(first: Contact, second: Contact) -> Contact:
     """Join two contacts of a foot, of which the second begins within the first."""
     return Contact(
         (*first.plates, *second.plates),
@@ -266,5 +266,5 @@ def reject_partly_off(
     rests = foot.slow[:, inside]
     off = (rests & ~foot.whole_over(quads, edge_margin_m, inside)).sum(axis=1)
     if (off > np.maximum(SHARED_S / interval_s(time), rests.sum(axis=1) / 2)).any():
-        return contact.refused("foot_partly_off_plate")
+        return contact.refuse("foot_partly_off_plate")
     return contact

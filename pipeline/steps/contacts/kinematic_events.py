@@ -95,8 +95,8 @@ METHODS: dict[str, Callable[[Array, Array, Array, Array, Array], list[GaitEvent]
 def _floor(time: Array, height: Array) -> Array:
     """Return the least height (time,) within half a stride before and after, which rises and falls with stairs."""
     around = max(round(HALF_STRIDE_S * (len(time) - 1) / (time[-1] - time[0])), 1)
-    known = np.where(np.isfinite(height), height, np.inf)
-    padded = np.pad(known, around, constant_values=np.inf)
+    seen = np.where(np.isfinite(height), height, np.inf)
+    padded = np.pad(seen, around, constant_values=np.inf)
     least = np.lib.stride_tricks.sliding_window_view(padded, 2 * around + 1).min(axis=1)
     return np.where(np.isfinite(least), least, np.nan)
 
@@ -114,8 +114,8 @@ def _swings_back(time: Array, height: Array, ahead: Array) -> bool:
 
 
 def _events(time: Array, strikes: list[int], offs: list[int]) -> list[GaitEvent]:
-    found = [GaitEvent(float(time[i]), STRIKE, "kinematic") for i in strikes]
-    return sorted(found + [GaitEvent(float(time[i]), OFF, "kinematic") for i in offs])
+    events = [GaitEvent(float(time[i]), STRIKE, "kinematic") for i in strikes]
+    return sorted(events + [GaitEvent(float(time[i]), OFF, "kinematic") for i in offs])
 
 
 def _farthest(signal: Array) -> list[int]:

@@ -48,7 +48,7 @@ class Contact:
     forced: bool = False
     cop_distance_m: float = 0.0
 
-    def refused(self, code: str, **values: object) -> Contact:
+    def refuse(self, code: str, **values: object) -> Contact:
         """Return the contact with a reason against it, unless it has one already."""
         return self if self.reason else replace(self, reason=refusal(code, **values))
 
@@ -84,8 +84,8 @@ def detect(
         return []
     step = interval_s(time)
     missing = np.isnan(vertical)
-    threshold = max(threshold_n, VIBRATION_SIGMAS * _spread(vertical[np.abs(vertical) < QUIET_N]))
-    loaded = _loaded(vertical, threshold, step)
+    threshold = max(threshold_n, VIBRATION_SIGMAS * _estimate_spread(vertical[np.abs(vertical) < QUIET_N]))
+    loaded = _find_loaded(vertical, threshold, step)
     runs = [(a, b) for a, b in stretches(loaded) if (b - a) * step >= min_contact_s]
     floor = _noise_floor(smooth, runs)
     contacts = []
@@ -111,7 +111,7 @@ def detect(
     return contacts
 
 
-def _loaded(vertical: Array, threshold: float, step: float) -> NDArray[np.bool_]:
+def _find_loaded(vertical: Array, threshold: float, step: float) -> NDArray[np.bool_]:
     """Return which samples belong to a contact; gaps of less than 20 ms are bridged."""
     above, held = vertical > threshold, vertical > HYSTERESIS * threshold
     loaded = np.zeros(len(vertical), dtype=bool)
@@ -130,9 +130,9 @@ def _noise_floor(smooth: Array, runs: Sequence[tuple[int, int]]) -> float:
     for start, stop in runs:
         width = (stop - start) // 4
         free[max(start - width, 0) : stop + width] = False
-    return NOISE_SIGMAS * _spread(smooth[free])
+    return NOISE_SIGMAS * _estimate_spread(smooth[free])
 
 
-def _spread(values: Array) -> float:
+def _estimate_spread(values: Array) -> float:
     """Return the standard deviation of noise, by the median absolute deviation."""
     return 1.4826 * float(np.median(np.abs(values - np.median(values)))) if len(values) >= 10 else 0.0

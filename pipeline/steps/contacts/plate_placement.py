@@ -67,7 +67,7 @@ def steps_of(
         pelvis: its middle (time, 3), m, NaN if unseen.
         interval_s: between frames.
     """
-    used = _loaded(force[..., 1]) & ~upside_down(force[..., 1]) if len(force) > 2 else np.zeros(0, dtype=bool)
+    used = _are_loaded(force[..., 1]) & ~upside_down(force[..., 1]) if len(force) > 2 else np.zeros(0, dtype=bool)
     return [
         step
         for plate in np.flatnonzero(used).tolist()
@@ -93,10 +93,12 @@ def pushing_down(vertical: Array, numbers: Sequence[int]) -> list[Problem | None
 
 def upside_down(vertical: Array) -> NDArray[np.bool_]:
     """Return which plates (plate,) pull, by the vertical force (sample, plate)."""
-    return np.asarray(_loaded(vertical) & (-np.fmin.reduce(vertical, axis=0, initial=0.0) > 0.5 * _largest(vertical)))
+    return np.asarray(
+        _are_loaded(vertical) & (-np.fmin.reduce(vertical, axis=0, initial=0.0) > 0.5 * _largest(vertical))
+    )
 
 
-def _loaded(vertical: Array) -> NDArray[np.bool_]:
+def _are_loaded(vertical: Array) -> NDArray[np.bool_]:
     return _largest(vertical) >= LEAST_PEAK_N
 
 
@@ -171,7 +173,7 @@ def _distance(away: Array) -> float:
     return float(np.sqrt(squares[np.isfinite(squares)].mean())) if np.isfinite(squares).any() else 0.0
 
 
-def shifted_plates(steps: Sequence[PlateStep], numbers: Sequence[int]) -> dict[int, Problem]:
+def find_shifted_plates(steps: Sequence[PlateStep], numbers: Sequence[int]) -> dict[int, Problem]:
     """Return the refusal of the plate that seems shifted, or of two that may be.
 
     The limit is about 5 cm for steps on two plates, about 8 cm on a single one. Where a force presses in the foot and
@@ -183,12 +185,12 @@ def shifted_plates(steps: Sequence[PlateStep], numbers: Sequence[int]) -> dict[i
         return {}
     off, axes = (np.stack(parts) for parts in zip(*(_offsets(step) for step in steps), strict=True))
     side = np.array([step.side for step in steps])
-    same, own = side[:, None] == side, np.eye(len(steps))
-    known = np.isfinite(off).T
-    seen = known[:, :, None] & known[:, None]  # (number, step, step)
+    same, each = side[:, None] == side, np.eye(len(steps))
+    defined = np.isfinite(off).T
+    seen = defined[:, :, None] & defined[:, None]  # (number, step, step)
     person, foot, single = np.square(SHIFT_DEVIATIONS_M).T[..., None, None]
-    covariance = np.where(seen, person + same * foot + own * single, own)
-    weight, off = np.where(seen, np.linalg.inv(covariance), 0.0), np.where(known.T, off, 0.0)
+    covariance = np.where(seen, person + same * foot + each * single, each)
+    weight, off = np.where(seen, np.linalg.inv(covariance), 0.0), np.where(defined.T, off, 0.0)
     gains, shifts = {}, {}
     for plate in plates:
         here = np.array([step.plate == plate for step in steps])

@@ -80,15 +80,15 @@ def steps_on(
     """
     if len(feet) < 2:
         return []
-    found, vertical = [], force[:, 1]
+    steps, vertical = [], force[:, 1]
     for start, stop in stretches(vertical > LOADED_SHARE * np.fmax.reduce(vertical)):
         if start == 0 or stop == len(force) or not SHORTEST_S < (stop - start) * interval_s < LONGEST_S:
             continue
         loaded = slice(start, stop)
         side = _stance_foot(loaded, corners, feet, interval_s=interval_s)
         step = side and _step(plate, side, loaded, force[loaded], moment[loaded], corners, feet[side], pelvis[loaded])
-        found += [step] if step else []
-    return found
+        steps += [step] if step else []
+    return steps
 
 
 def _stance_foot(loaded: slice, corners: Array, feet: Feet, *, interval_s: float) -> str:

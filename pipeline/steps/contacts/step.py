@@ -137,7 +137,7 @@ def _of_trial(
     force, moment = data["plate_force"], data["plate_moment"]
     feet = motion.feet
     cells = {"left": plates_left, "right": plates_right}
-    given = {side: foot_on_plate.given_plates(text, numbers, side=side) for side, text in cells.items()}
+    given = {side: foot_on_plate.read_given_plates(text, numbers, side=side) for side, text in cells.items()}
     refusals = _refuse_plates(data, numbers, motion.misread)
     combine = _combining(data, motion, settings)
     single = [
@@ -248,14 +248,14 @@ def _contact_of(stance: Stance, side: str, contacts: Sequence[Contact], feet: Fe
     reach = (stance.start_s - unsure, stance.end_s + UNSURE_S)
     bare = Contact((), stance.start_s, stance.end_s, *reach, side, None, stance.begins, stance.ends)
     if side not in feet:
-        return bare.refused("foot_without_markers")
+        return bare.refuse("foot_without_markers")
     if best is None and not (stance.begins or stance.ends):
-        return bare.refused("no_gait_event")
+        return bare.refuse("no_gait_event")
     if best is None:
-        return bare.refused("no_plate_left", left_out=plates_left_out) if plates_left_out else bare.refused("no_plate")
+        return bare.refuse("no_plate_left", left_out=plates_left_out) if plates_left_out else bare.refuse("no_plate")
     whole = overlap(best) >= stance.end_s - stance.start_s - 2 * SAME_EVENT_S
     if best.reason or not whole:
-        return replace(bare, plates=best.plates, reason=best.reason).refused("foot_partly_off_plate")
+        return replace(bare, plates=best.plates, reason=best.reason).refuse("foot_partly_off_plate")
     return best
 
 

@@ -19,7 +19,7 @@ from pipeline.signals.filters import interval_s
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.feet import feet_of
 from pipeline.steps.contacts.pelvis import middle_of_pelvis
-from pipeline.steps.contacts.plate_placement import misreading, pushing_down, shifted_plates, steps_of
+from pipeline.steps.contacts.plate_placement import find_shifted_plates, misreading, pushing_down, steps_of
 from pipeline.steps.contacts.plate_steps import PlateStep
 from tests.support.settings import settings_of
 from tests.support.walks.on_plates import BODY_MODEL, raw_walk, reread
@@ -61,7 +61,7 @@ def verdicts_on(trial: Trial) -> list[str]:
             zip(pushing_down(trial.force[..., 1], numbers), trial.corners, strict=True)
         )
     ]
-    shifted = shifted_plates([step for step in steps if not verdicts[step.plate]], numbers)
+    shifted = find_shifted_plates([step for step in steps if not verdicts[step.plate]], numbers)
     refusals = [shifted.get(plate, verdict) for plate, verdict in enumerate(verdicts)]
     return [refusal.what if refusal else "" for refusal in refusals]
 
