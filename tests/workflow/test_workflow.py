@@ -79,6 +79,7 @@ def test_every_output_is_there_and_says_where_it_comes_from(finished: Path) -> N
         "report.html",
         "report",
         "checksums",
+        "run.json",
     }
 
 
