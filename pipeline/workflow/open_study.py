@@ -26,7 +26,7 @@ SESSION_OUTPUTS = {
     **{step: step for step in SESSION_STEPS},
     "representative": "cycles",
 }  # by name: the step that writes it
-STEPS = (*SESSION_STEPS, "study", "report", "page")
+STEPS = (*SESSION_STEPS, "study", "report")  # rooms; the rule page belongs to report
 TABLES = ("metrics", "quality", "participants", "symmetry")
 
 
