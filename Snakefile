@@ -6,7 +6,7 @@
 from pathlib import Path
 
 from pipeline.workflow.open_study import TABLES, open_for_snakemake, outputs_of
-from pipeline.workflow.workers import run_job
+from pipeline.workflow.jobs.workers import run_job
 
 if not Path("study.yaml").exists():  # without --directory: the demonstration study
 

@@ -22,7 +22,7 @@ from pipeline.workflow.open_study import SESSION_OUTPUTS, open_study
 
 def run_jobs(study: Path, steps: list[str], sessions: list[str]) -> None:
     """Run these steps for one session after another; changes to the study's directory."""
-    from pipeline.workflow import run_job
+    from pipeline.workflow.jobs import run_job
 
     os.chdir(study)
     opened = open_study(study)

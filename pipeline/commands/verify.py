@@ -23,10 +23,10 @@ from ..tables.terminal_table import align
 from ..workflow import checksums
 from ..workflow.digests import sha256
 from ..workflow.job_keys import Study
+from ..workflow.jobs.session_job import sources_of
 from ..workflow.open_study import look_at, outputs_of
 from ..workflow.preparation import refuse_lost_records
 from ..workflow.run_summary import RUN as SUMMARY
-from ..workflow.session_job import sources_of
 from ..workflow.settings import is_file
 from .shared.exported_files import C3D_COPIES, OPENSIM, PARQUET_TABLES, README, exports_in, list_copies, sidecar
 

@@ -38,10 +38,10 @@ STORAGE = ("xarray", "netCDF4")
 def code_of(step: str) -> tuple[str, ...]:
     """Return the modules that a job calls; their imports belong to its code."""
     if step == "page":
-        return "pipeline.steps.report.page", "pipeline.workflow.run_job", "pipeline.workflow.report_job"
+        return "pipeline.steps.report.page", "pipeline.workflow.jobs.run_job", "pipeline.workflow.jobs.report_job"
     job = f"{step}_job" if step in ("study", "report") else "session_job"
     more = ("pipeline.steps.cycles.representative",) if step == "cycles" else ()
-    return f"pipeline.steps.{step}.step", *more, "pipeline.workflow.run_job", f"pipeline.workflow.{job}"
+    return f"pipeline.steps.{step}.step", *more, "pipeline.workflow.jobs.run_job", f"pipeline.workflow.jobs.{job}"
 
 
 @dataclass(frozen=True)

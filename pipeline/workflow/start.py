@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import snakemake_logger_plugin_gaitlab as plugin
 
 from ..errors import INTERRUPTED, UserError
-from .workers import stop_on_interrupt, was_interrupted
+from .jobs.workers import stop_on_interrupt, was_interrupted
 
 HOUSE = Path(__file__).resolve().parents[2]  # with Snakefile and profiles/, in a checkout and in a wheel
 PROFILES = HOUSE / "profiles"

@@ -16,7 +16,7 @@ import pytest
 from pipeline.__main__ import main
 from pipeline.commands.run import START, run
 from pipeline.errors import INTERRUPTED, UserError
-from pipeline.workflow.workers import STOPPED
+from pipeline.workflow.jobs.workers import STOPPED
 from tests.support.checkout import DEMO, ctrl_c_arrives
 
 COMMANDS = ["init", "check", "run", "show", "explain", "verify", "export", "write-c3d", "body-model", "recover", "demo"]

@@ -21,7 +21,8 @@ from pipeline.__main__ import main
 from pipeline.commands.verify import verify
 from pipeline.errors import Problem, UserError
 from pipeline.results import netcdf
-from pipeline.workflow import checksums, digests, run_job
+from pipeline.workflow import checksums, digests
+from pipeline.workflow.jobs import run_job
 from pipeline.workflow.open_study import open_study, outputs_of
 from tests.campaigns import fuzz_netcdf
 from tests.support.checkout import HOUSE

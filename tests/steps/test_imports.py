@@ -29,7 +29,7 @@ def in_fork(step, work):
 """
 IMPORTED = f"""
 import importlib, os, sys
-import pipeline.workflow.run_job
+import pipeline.workflow.jobs.run_job
 {IN_FORKS}
 for step in sys.argv[1:]:
     in_fork(step, lambda: importlib.import_module(f"pipeline.steps.{{step}}.step"))

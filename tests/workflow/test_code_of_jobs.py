@@ -29,7 +29,7 @@ MODULES = sorted(
 TRACE = """
 import json, sys
 from pathlib import Path
-from pipeline.workflow.run_job import run
+from pipeline.workflow.jobs.run_job import run
 def paths(files): return {name: [Path(file) for file in some] for name, some in files.items()}
 key, inputs, outputs = json.load(sys.stdin)
 run(key, paths(inputs), paths(outputs))

@@ -25,9 +25,9 @@ from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.steps.read import step
 from pipeline.trials.session import Trial
-from pipeline.workflow import session_job
 from pipeline.workflow.activity_lock import hold, is_left_alone
 from pipeline.workflow.digests import sha256, sha256_of_files
+from pipeline.workflow.jobs import session_job
 from pipeline.workflow.open_study import open_study
 from tests.campaigns.interruptions import KILLED, kill, leftovers, outputs, recovery, workers_of, write_tiny_study
 from tests.support.checkout import HOUSE

@@ -15,7 +15,7 @@ from pipeline.steps.study.step import columns_of, per_participant, study
 from pipeline.tables.csv_files import csv_of, rows_of
 from pipeline.trials.session import rejection
 from pipeline.variables import schema
-from pipeline.workflow import report_job, study_job
+from pipeline.workflow.jobs import report_job, study_job
 from tests.support.studies.two_people import ALONE, PEOPLE, Trials, stored, trial
 
 CYCLES: Trials = {

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.__main__ import main
-from pipeline.workflow.workers import ENVIRONMENT, STOPPED
+from pipeline.workflow.jobs.workers import ENVIRONMENT, STOPPED
 from tests.campaigns.interruptions import (
     Run,
     descendants,
@@ -102,7 +102,7 @@ def test_a_killed_worker_costs_its_job_and_what_depends_on_it(finished: Path, tm
 def test_a_worker_that_was_killed_without_a_job_is_replaced(tmp_path: Path) -> None:
     code = """
 import os, pathlib, signal, sys, time
-from pipeline.workflow import workers
+from pipeline.workflow.jobs import workers
 def worker():
     one = workers._idle_worker()
     workers._idle.put(one)

@@ -10,8 +10,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from pipeline.workflow import run_job, settings
+from pipeline.workflow import settings
 from pipeline.workflow.job_keys import Study
+from pipeline.workflow.jobs import run_job
 from pipeline.workflow.open_study import SESSION_OUTPUTS, SESSION_STEPS, open_study
 from tests.support.checkout import HOUSE, copy_study
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import xarray as xr
 
-from ..results import netcdf
-from ..tables.reference_curves import reference_file
-from ..tables.tsv import decode_text
-from ..variables.schema import TITLES
-from . import checksums
+from ...results import netcdf
+from ...tables.reference_curves import reference_file
+from ...tables.tsv import decode_text
+from ...variables.schema import TITLES
+from .. import checksums
 
 Files = Mapping[str, list[Path]]
 DERIVED = Path("derived")
@@ -40,7 +40,7 @@ def run(text: str, inputs: Files, outputs: Files) -> None:
     checksums.begin(DERIVED, written)
     step = key["step"]
     digests = checksums.as_written(DERIVED, chain(*inputs.values()))
-    module = importlib.import_module(f"..steps.{'report.page' if step == 'page' else f'{step}.step'}", __package__)
+    module = importlib.import_module(f"...steps.{'report.page' if step == 'page' else f'{step}.step'}", __package__)
     settings = {"settings": module.Settings(**key["settings"])} if hasattr(module, "Settings") else key["settings"]
     name = "session_job" if key["session"] else "study_job" if step == "study" else "report_job"
     job = importlib.import_module(f".{name}", __package__)

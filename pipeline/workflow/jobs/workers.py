@@ -27,8 +27,8 @@ from multiprocessing import connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import INTERRUPTED, UserError
-from .activity_lock import hold
+from ...errors import INTERRUPTED, UserError
+from ..activity_lock import hold
 
 Files = Mapping[str, list[Path]]
 START_METHOD = os.environ.get("GAITLAB_START_METHOD") or ("forkserver" if sys.platform == "linux" else "spawn")

@@ -12,12 +12,12 @@ from typing import Any
 
 import xarray as xr
 
-from ..errors import UserError
-from ..results import netcdf
-from ..trials.session import Trial
-from ..trials.step_on_session import attempt
-from ..variables import schema
-from . import checksums
+from ...errors import UserError
+from ...results import netcdf
+from ...trials.session import Trial
+from ...trials.step_on_session import attempt
+from ...variables import schema
+from .. import checksums
 from .run_job import Files, provenance
 
 log = logging.getLogger("pipeline")
@@ -26,10 +26,10 @@ log = logging.getLogger("pipeline")
 def run(
     key: Mapping[str, Any], function: Callable[..., Any], arguments: dict[str, Any], inputs: Files, outputs: Files
 ) -> None:
-    """Run one job of a session; arguments as of :func:`pipeline.workflow.run_job.run`."""
+    """Run one job of a session; arguments as of :func:`pipeline.workflow.jobs.run_job.run`."""
     step = key["step"]
     if definition := arguments.get("body_model"):  # imported by name: it counts in the keys of steps that take it
-        body_model = importlib.import_module("..body.body_model", __package__)
+        body_model = importlib.import_module("...body.body_model", __package__)
         arguments["body_model"] = body_model.BodyModel.of(definition)
     if step == "read":
         try:
@@ -51,7 +51,7 @@ def run(
         roots = [each.attrs for each in loaded]
     results = {step: data}
     if "representative" in outputs:
-        show = importlib.import_module("..steps.cycles.representative", __package__).representative
+        show = importlib.import_module("...steps.cycles.representative", __package__).representative
         results["representative"] = show(data, *loaded[:-1], conditions=key["conditions"])
     for what, reason in _rejections(data).items():
         if reason not in before:

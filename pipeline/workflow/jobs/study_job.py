@@ -12,13 +12,13 @@ from typing import Any
 
 import xarray as xr
 
-from ..results import netcdf
-from ..steps.study.parts import Part, gather_in_parts, sort_by_participant
-from ..steps.study.reference import Reference, describe_reference
-from ..steps.study.step import muscles_of, with_muscles
-from ..variables import schema
-from ..variables.data_dictionary import as_json, data_dictionary
-from ..vocabulary.muscle_names import in_order
+from ...results import netcdf
+from ...steps.study.parts import Part, gather_in_parts, sort_by_participant
+from ...steps.study.reference import Reference, describe_reference
+from ...steps.study.step import muscles_of, with_muscles
+from ...variables import schema
+from ...variables.data_dictionary import as_json, data_dictionary
+from ...vocabulary.muscle_names import in_order
 from .run_job import Files, load_reference, provenance
 
 PART_BYTES = 32e6  # of cycles.nc in memory at a time
@@ -30,7 +30,7 @@ log = logging.getLogger("pipeline")
 def run(
     key: Mapping[str, Any], _: Callable[..., Any], arguments: dict[str, Any], inputs: Files, outputs: Files
 ) -> None:
-    """Run the job of the study; arguments as of :func:`pipeline.workflow.run_job.run`.
+    """Run the job of the study; arguments as of :func:`pipeline.workflow.jobs.run_job.run`.
 
     In all outputs the sessions of a participant follow each other.
     """

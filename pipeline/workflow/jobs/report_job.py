@@ -10,14 +10,14 @@ from typing import Any
 
 import xarray as xr
 
-from ..results import netcdf
-from ..results.study_file import table_of
-from ..steps.report.step import NEEDS
-from ..steps.study.parts import gather
-from ..steps.study.step import Settings
-from ..tables.csv_files import groups_of, rows_of
-from ..variables import schema
-from ..variables.cycle_variables import STANCE
+from ...results import netcdf
+from ...results.study_file import table_of
+from ...steps.report.step import NEEDS
+from ...steps.study.parts import gather
+from ...steps.study.step import Settings
+from ...tables.csv_files import groups_of, rows_of
+from ...variables import schema
+from ...variables.cycle_variables import STANCE
 from .run_job import Files, load_reference, provenance
 from .study_job import load_described
 
@@ -45,7 +45,7 @@ class Sessions(Mapping[str, xr.Dataset]):
 def run(
     key: Mapping[str, Any], function: Callable[..., str], arguments: dict[str, Any], inputs: Files, outputs: Files
 ) -> None:
-    """Write the overview or a page; arguments as of :func:`pipeline.workflow.run_job.run`."""
+    """Write the overview or a page; arguments as of :func:`pipeline.workflow.jobs.run_job.run`."""
     if key["step"] == "report":
         html = _overview(function, arguments, inputs)
     else:
