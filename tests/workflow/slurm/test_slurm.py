@@ -56,7 +56,7 @@ def local(cluster: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(study: Path, profile: str, *options: str) -> subprocess.CompletedProcess[str]:
     """Run the workflow on the cluster, two sessions in a job."""
-    command = [sys.executable, "-m", "pipeline", "run", study, "--profile", profile, *HERE[profile], *options]
+    command = [sys.executable, "-m", "pipeline", "run", str(study), "--profile", profile, *HERE[profile], *options]
     return subprocess.run(
         [*command, "--group-components", "session=2", "page=2", "--seconds-between-status-checks", "2"],
         cwd=HOUSE,
