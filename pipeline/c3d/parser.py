@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypedDict
 import numpy as np
 from ezc3d import ezc3d  # the inner interface, which does not copy residuals, camera masks and rotations
 
+from .records import OLDER_PROCESSING
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -30,7 +32,6 @@ except ImportError:  # Windows
 MEMORY_BYTES, MEMORY_PER_FILE_BYTE = 3 << 29, 64  # ezc3d needs about 100 bytes for each value of 2 or 4
 LONGEST_S, LONGEST_S_PER_BYTE = 8.0, 4e-7  # processor time; measured: 8e-8
 GROUPS = ("POINT", "ANALOG", "FORCE_PLATFORM", "EVENT", "SUBJECTS", "PROCESSING", "SEG")  # that the parent gets
-OLDER_PROCESSING = "LStaticPlantFlex"  # is in a group named as the subject in files of Vicon Clinical Manager
 TOO_MUCH = "asks for more memory than a file of its size should"
 
 

@@ -23,11 +23,11 @@ from ..vocabulary.marker_labels import SEPARATORS, choose_person
 from .integrity import refuse_damaged
 from .parser_process import parse, parse_ahead
 from .point_labels import join_lists, label_points
+from .records import OLDER_PROCESSING
 
 Array = NDArray[np.float64]
 
 LARGEST_READING = 1e9  # values beyond it are missing
-OLDER_PROCESSING = "LStaticPlantFlex"  # marks the group that stands for PROCESSING, see parser.py
 
 
 def read_c3d(path: Path, *, subject: str = "", participant: str = "", following: Path | None = None) -> Recording:

@@ -22,6 +22,9 @@ GEN_SCALE OFFSET FORMAT BITS GAIN RATIO TYPE TYPE_GROUPS ANGLES FORCES MOMENTS P
 CHANNEL CAL_MATRIX MOVIE_DELAY CONTEXTS TIMES NAMES ACTUAL_START_FIELD ACTUAL_END_FIELD
 """
 NAMES = frozenset(STANDARD.split())
+OLDER_PROCESSING = (
+    "LStaticPlantFlex"  # in files of Vicon Clinical Manager, where a group named as the subject is PROCESSING
+)
 
 
 class DataRecord(NamedTuple):

@@ -228,7 +228,7 @@ def plate_numbers(cell: str) -> tuple[int, ...] | None:
     return tuple(int(word) for word in words)
 
 
-def given_plates(row: Mapping[str, str]) -> dict[str, str]:
+def plates_in_row(row: Mapping[str, str]) -> dict[str, str]:
     """Return the plates that a row of trials.tsv states, '1 2' or 'none', by column."""
     given = {column: plate_numbers(row.get(column, "")) for column in PLATE_COLUMNS}
     return {column: " ".join(map(str, numbers)) or NO_PLATE for column, numbers in given.items() if numbers is not None}

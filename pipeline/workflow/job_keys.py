@@ -187,7 +187,7 @@ class Study:
 
     def _contacts_needs(self, session: str) -> dict[str, Any]:
         """Return the plates under each foot; a trial without any gets no argument."""
-        given = {row["trial"]: study_tables.given_plates(row) for row in self.sessions[session]}
+        given = {row["trial"]: study_tables.plates_in_row(row) for row in self.sessions[session]}
         return {"by_trial": {trial: plates for trial, plates in given.items() if plates}}
 
     def _cycles_needs(self, session: str) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def test_plates_are_no_decimal_number(tmp_path: Path) -> None:
     path = tmp_path / "trials.tsv"
     path.write_text(f"{header}\tplates_left\n{first}\t1,2\n")
     ((row,),) = study_tables.read_trials(path, None).values()
-    assert study_tables.given_plates(row) == {"plates_left": "1 2"}
+    assert study_tables.plates_in_row(row) == {"plates_left": "1 2"}
 
 
 def upper(text: str) -> bytes:

@@ -81,11 +81,11 @@ def test_plates_given_to_a_foot(cell: str, plates: tuple[int, ...] | None) -> No
 
 
 def test_given_plates_reach_the_step_as_text() -> None:
-    assert study_tables.given_plates({"plates_left": "1,2", "plates_right": "none"}) == {
+    assert study_tables.plates_in_row({"plates_left": "1,2", "plates_right": "none"}) == {
         "plates_left": "1 2",
         "plates_right": "none",
     }
-    assert study_tables.given_plates({"plates_left": "n/a"}) == {}
+    assert study_tables.plates_in_row({"plates_left": "n/a"}) == {}
 
 
 @pytest.mark.parametrize("cell", ["0", "-1", "1 1", "left", "1;x", "1.5", "FP1", "²"])
