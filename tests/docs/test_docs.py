@@ -252,7 +252,7 @@ def test_dry_run_of_the_tutorial_lists_the_planned_jobs(after_demo: Path, tmp_pa
     """First all steps, after the change of a filter those of the dry run."""
     outputs = [output for command, output in commands(DOCS / "tutorial.md") if "Job stats" in output]
     (after_change,) = (dict(re.findall(r"^(\w+) +(\d+)$", output, re.MULTILINE)) for output in outputs)
-    assert f"{2 * len(STEPS) - 2} steps to do in 2 sessions" in (DOCS / "tutorial.md").read_text()
+    assert f"{2 * len(STEPS)} steps to do in 2 sessions" in (DOCS / "tutorial.md").read_text()
     study = Path(shutil.copytree(after_demo / "data" / "demo", tmp_path / "study", copy_function=shutil.copy2))
     (edited,) = blocks(DOCS / "tutorial.md", "yaml")
     (study / "study.yaml").write_text(edited)
