@@ -60,7 +60,7 @@ def prepared(name: str, folder: Path) -> Path:
 
 def round_trip(study: Path, target: Path) -> Iterator[Trip]:
     """Run a study, export it, run what was exported, and yield the differences of each walk."""
-    with patch("pipeline.steps.read.step.static_results", return_value=""):
+    with patch("pipeline.vocabulary.stated_sizes.static_results", return_value=""):
         run_steps(study)
         rows = write_back(study, target)
         run_steps(target)

@@ -15,7 +15,7 @@ from tests.support.walks.moving_person import GRAVITY, markers
 from tests.support.walks.ways_of_moving import WAYS
 
 SEEDS = (0, 1, 2)
-CLEAN = range(100, 150 if FULL else 108)
+CLEAN = range(100, 150 if FULL else 116)
 
 
 @pytest.fixture(scope="module", params=[(way, seed) for way in WAYS for seed in SEEDS], ids=str)
