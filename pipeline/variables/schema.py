@@ -63,6 +63,7 @@ COORDINATES = {
     "height_m": ("m", "body height"),
     "kinetics_valid": ("", "whether the ground reaction of the cycle's stance could be used"),
     "reason": ("", "why the cycle has no kinetics"),
+    "reason_code": ("", "code of the reason; empty without one"),
     "measured_share": ("1", "share of frames in which the landmark was measured"),
     "filled_share": ("1", "share of frames in which the landmark was filled; the rest are missing"),
     "cutoff_hz": ("Hz", "cutoff frequency (-3 dB) of the marker's filter"),
