@@ -6,6 +6,7 @@
 from pathlib import Path
 
 from pipeline.workflow.open_study import TABLES, open_for_snakemake, outputs_of
+from pipeline.workflow.activity_lock import hold
 from pipeline.workflow.jobs.workers import run_job
 
 if not Path("study.yaml").exists():  # without --directory: the demonstration study
@@ -14,6 +15,7 @@ if not Path("study.yaml").exists():  # without --directory: the demonstration st
 
 
 STUDY = open_for_snakemake(Path.cwd(), config)
+hold(STUDY.path)  # so that gaitlab recover waits
 key = STUDY.key  # of a step: the function from wildcards to the key of a job
 
 
@@ -140,7 +142,7 @@ use rule study as report with:
         cycles=expand("derived/{session}/cycles.nc", session=STUDY.sessions),
         calibrate=expand("derived/{session}/calibrate.nc", session=STUDY.sessions),
     output:
-        report="derived/report.html",
+        report=update("derived/report.html"),  # the earlier one stays until then
     log:
         "logs/report.log",
     params:
@@ -151,7 +153,7 @@ use rule read as page with:
     input:
         unpack(lambda wildcards: STUDY.files_of_page(wildcards.participant)),
     output:
-        page="derived/report/{participant}.html",
+        page=update("derived/report/{participant}.html"),
     log:
         "logs/{participant}/page.log",
     params:

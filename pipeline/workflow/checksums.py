@@ -59,8 +59,14 @@ def begin(derived: Path, outputs: Iterable[Path]) -> None:
 
 
 def forget(derived: Path, name: str) -> None:
-    """Remove the record of an output that is gone."""
+    """Remove the record of an output that is gone, and its mark."""
     record_path(derived, name).unlink(missing_ok=True)
+    _mark_path(derived, name).unlink(missing_ok=True)
+
+
+def is_begun(derived: Path, name: str) -> bool:
+    """Return whether a job has begun to write a file, and was killed."""
+    return _mark_path(derived, name).exists()
 
 
 def record(derived: Path, outputs: Iterable[Path], *, inputs: Mapping[str, str], key: Mapping[str, Any]) -> None:
@@ -109,7 +115,7 @@ def state_of(derived: Path, names: Iterable[str], *, cache: Path) -> State:
         if not os.access(derived / name, os.R_OK):
             continue
         if (written := recorded(derived, name)) is None:
-            (state.unfinished if _mark_path(derived, name).exists() else state.unrecorded).append(name)
+            (state.unfinished if is_begun(derived, name) else state.unrecorded).append(name)
         elif differs_in_date(derived, name):
             expected[name] = written.sha256
     digests = sha256_of_files((derived / name for name in expected), cache=cache)

@@ -21,7 +21,7 @@ from ..errors import UserError
 from ..steps.report.page_names import page_names
 from ..tables import study_tables, tsv
 from ..tables.reference_curves import reference_file
-from . import digests, settings
+from . import checksums, digests, settings
 
 LIBRARIES = {
     "read": ("numpy", "ezc3d"),
@@ -93,10 +93,12 @@ class Study:
 
     @property
     def report_pages(self) -> dict[str, str]:
-        """Return each participant's page, relative to derived/; if written on request, only those that exist."""
-        on_request = self.settings["report"]["pages"] == "on_request"
-        pages = page_names([*self.people])
-        return {name: page for name, page in pages.items() if not on_request or (self.path / "derived" / page).exists()}
+        """Return each participant's page, relative to derived/; if on request, only those written before."""
+        pages, derived = page_names([*self.people]), self.path / "derived"
+        if self.settings["report"]["pages"] != "on_request":
+            return pages
+        written = {page for page in pages.values() if (derived / page).exists() or checksums.is_begun(derived, page)}
+        return {name: page for name, page in pages.items() if page in written}
 
     @cached_property
     def memory_mb(self) -> dict[str, int]:

@@ -12,9 +12,10 @@ from typing import NamedTuple
 from ..errors import UserError, join_some
 from ..steps.report.page_names import PAGES
 from . import checksums
-from .activity_lock import hold, is_left_alone
+from .activity_lock import is_left_alone
 from .job_keys import Study
 from .open_study import outputs_of
+from .run_summary import RUN
 
 MOST_LISTED = 3  # results in a notice
 
@@ -26,27 +27,26 @@ class Prepared(NamedTuple):
     notices: list[str]
 
 
-def prepare(study: Study, *, dry_run: bool, forced: bool) -> Prepared:
+def prepare(study: Study, *, dry_run: bool, forced: bool, whole: bool) -> Prepared:
     """Prepare a study for Snakemake, which then only has to look at files and keys.
 
     Args:
         study: the study.
         dry_run: whether nothing may be written.
         forced: whether every job will run anyway (``--forceall``), so that no records are needed.
+        whole: whether the whole workflow runs. Of a part, a job that reads a changed result refuses it.
 
     Raises:
         UserError: the records of results are gone, or no copy of an edited table can be kept.
     """
     if not forced:
         refuse_lost_records(study.path)
-    prepared = Prepared([], [])
-    if is_left_alone(study.path, longest_s=0):  # else its results are being written
-        prepared = changed_results(study, keep=not dry_run)
-        if not dry_run:
-            remove_pages_of_others(study)
+    if not whole or not is_left_alone(study.path, longest_s=0):  # of another run, its results are being written
+        return Prepared([], [])
     if not dry_run:
-        hold(study.path)
-    return prepared
+        remove_pages_of_others(study)
+        (study.path / "derived" / RUN).unlink(missing_ok=True)  # of an earlier run
+    return changed_results(study, keep=not dry_run)
 
 
 def refuse_lost_records(path: Path) -> None:
@@ -94,7 +94,7 @@ def remove_pages_of_others(study: Study) -> None:
     people = {*study.people}
     for page in (derived / PAGES).glob("[!.]*.html"):
         name = f"{PAGES}/{page.name}"
-        if page.stem not in people and checksums.recorded(derived, name):
+        if page.stem not in people and (checksums.recorded(derived, name) or checksums.is_begun(derived, name)):
             page.unlink()
             checksums.forget(derived, name)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .. import __version__
+from ..errors import UserError, printable
 from ..results import netcdf
 from ..variables.stance_verdicts import NOT_ON_A_PLATE, REFUSED, USED
 from .progress import count_of
@@ -31,29 +32,31 @@ class Summary(NamedTuple):
     refused: list[dict[str, str]]
 
 
-def summarise(study: Path, failures: Sequence[Mapping[str, str]], code: int, *, fail: bool) -> int:
-    """Print the last lines of a run, write run.json, and return the exit code.
+def summarise(study: Path, failures: Sequence[Mapping[str, str]], code: int, *, whole: bool, fail: bool) -> int:
+    """Write run.json, print the last lines of a run, and return the exit code.
 
     Args:
         study: the study's directory.
         failures: session, step and reason of each failed job.
         code: the exit code of Snakemake.
+        whole: whether the run was one of the whole workflow, so that all tables are those of now.
         fail: whether rejected trials end the run with exit code 1; without any used trial it always does, as its
             results are empty.
     """
     derived = study / "derived"
-    whole = not failures and all((derived / name).is_file() for name in ("report.html", "quality.csv"))
-    summary = summary_of(derived / "quality.csv") if whole else None
+    summary = summary_of(derived / "quality.csv") if whole and not failures else None
+    lines = [] if failures else ["Done; the report was not requested."]
     if summary:
         lost = len(summary.rejected)
         code = 1 if lost == summary.trials or (lost and fail) else code
-        sys.stdout.write("\n".join(lines_of(summary, study, code)) + "\n")
-    elif not failures:
-        sys.stdout.write("Done; the report was not requested.\n")
-    sys.stdout.flush()
-    if derived.is_dir():
-        content = json.dumps(content_of(summary, failures, code), indent=2, ensure_ascii=False)
+        lines = [*lines_of(summary, study, code)]
+    content = json.dumps(content_of(summary, failures, code), indent=2, ensure_ascii=False)
+    try:
         netcdf.write_whole(derived / RUN, f"{content}\n".encode())
+    except UserError as error:  # the results are there all the same
+        sys.stderr.write(f"{error}\n")
+    sys.stdout.write(printable("".join(f"{line}\n" for line in lines)))
+    sys.stdout.flush()
     return code
 
 

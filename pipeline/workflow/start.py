@@ -21,16 +21,26 @@ HOUSE = Path(__file__).resolve().parents[2]  # with Snakefile and profiles/, in 
 PROFILES = HOUSE / "profiles"
 CHOOSES_CORES = ("-c", "--cores", "-j", "--jobs", "-e", "--executor", "--profile")
 LIMITS_RATE = "--max-jobs-per-"
+# Snakemake's arguments for a part of the workflow, and those that run no job
+PARTS = ("targets", "target_jobs", "until", "omit_from", "batch")
+NO_RUN = ("unlock", "touch", "lint", "summary", "detailed_summary", "dag", "rulegraph", "filegraph", "d3dag", "report",
+          "list_rules", "list_target_rules", "list_changes", "list_untracked", "archive", "cleanup_metadata",
+          "delete_all_output", "delete_temp_output")  # fmt: skip
 
 
 def main() -> NoReturn:
     """Run the command line ``STUDY [options of Snakemake]`` and exit with its exit code."""
     stop_on_interrupt()
     study, *options = sys.argv[1:]
+    sys.argv[0] = "gaitlab run"  # as usage errors begin
     try:
         code = run(Path(study).resolve(), options)
     except UserError as error:
         sys.stderr.write(f"{error}\n")
+        code = 1
+    except OSError as error:
+        remedy = "see that you may read and write there, and that there is room"
+        sys.stderr.write(f"{UserError(str(error.filename or study), str(error.strerror), remedy)}\n")
         code = 1
     sys.exit(INTERRUPTED if was_interrupted() else code)
 
@@ -46,24 +56,31 @@ def run(path: Path, options: Sequence[str]) -> int:
         UserError: settings or tables are wrong, records are gone, or no core may be used.
     """
     from snakemake.cli import args_to_api, parse_args, parse_config
+    from snakemake.exceptions import print_exception
+    from snakemake.settings.types import ConfigSettings
 
     from .open_study import open_once
     from .preparation import prepare
     from .progress import Progress
     from .run_summary import summarise
 
-    gc.set_threshold(
-        100_000
-    )  # all objects of a plan stay; to search them for garbage more often costs a sixth more time
-    parser, arguments = parse_args(snakemake_arguments(path, options))
+    gc.set_threshold(100_000)  # all objects of a plan stay, and are else searched for garbage: a sixth more time
+    try:
+        parser, arguments = parse_args(snakemake_arguments(path, options))
+        config = ConfigSettings(config=parse_config(arguments.config), configfiles=arguments.configfile or ())
+    except Exception as error:  # a wrong option, as Snakemake's own command words it
+        print_exception(error)
+        return 1
     if arguments.cores == 0:
         raise UserError("--cores 0", "no job could run", "use --cores 1 or more, or --cores all")
     # with any limit Snakemake looks at all waiting jobs every second, which takes half of a core with 20 sessions
     # (https://github.com/snakemake/snakemake/pull/3744); its API knows no limit, its command line always sets one
     if not any(option.startswith(LIMITS_RATE) for option in options):
         arguments.max_jobs_per_timespan = None
-    study = open_once(path, parse_config(arguments.config))
-    prepared = prepare(study, dry_run=arguments.dryrun, forced=arguments.forceall)
+    study = open_once(path, config.overwrite_config)
+    runs = not any(getattr(arguments, name, None) for name in NO_RUN)
+    whole = runs and not any(getattr(arguments, name, None) for name in PARTS)
+    prepared = prepare(study, dry_run=arguments.dryrun, forced=arguments.forceall, whole=whole)
     arguments.forcerun = {*arguments.forcerun, *prepared.rerun}
     for notice in prepared.notices:
         sys.stderr.write(f"{notice}\n")
@@ -71,8 +88,9 @@ def run(path: Path, options: Sequence[str]) -> int:
     progress = Progress(interrupted=was_interrupted, dry_run=arguments.dryrun, quiet=quiet)
     plugin.show = progress.show
     code = 0 if args_to_api(arguments, parser) else 1
-    if progress.finish():
-        code = summarise(path, progress.failures, code, fail=study.settings["run"]["fail_on_rejection"])
+    if progress.finish() and runs:
+        fail = study.settings["run"]["fail_on_rejection"]
+        code = summarise(path, progress.failures, code, whole=whole, fail=fail)
     return code
 
 

@@ -266,7 +266,7 @@ def main() -> int:
     parser.add_argument("--at-once", type=int, default=os.cpu_count() or 1)
     chosen = parser.parse_args()
     failed = False
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as place, ctrl_c_arrives():
         for campaign, points in ((killed_again_and_again, chosen.kills), (disk_full_again_and_again, chosen.full)):
             if not points:
                 continue

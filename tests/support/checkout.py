@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -75,6 +76,9 @@ def ctrl_c_arrives() -> Iterator[None]:
 
     A shell does so for what it starts in the background, and children inherit it.
     """
+    if threading.current_thread() is not threading.main_thread():  # no other may set it
+        yield
+        return
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield

@@ -30,11 +30,11 @@ def test_the_last_lines_say_what_was_used_and_what_was_lost(
 ) -> None:
     derived = tmp_path / "derived"
     derived.mkdir()
-    assert summarise(tmp_path, [], 0, fail=fail) == 0
+    assert summarise(tmp_path, [], 0, whole=False, fail=fail) == 0
     assert capsys.readouterr().out == "Done; the report was not requested.\n"
     (derived / "quality.csv").write_text(QUALITY)
     (derived / "report.html").touch()
-    code = summarise(tmp_path, [], 0, fail=fail)
+    code = summarise(tmp_path, [], 0, whole=True, fail=fail)
     text = capsys.readouterr().out
     assert text.splitlines()[:3] == [
         "1 of 2 trials used, 1 of 2 plate contacts used; 1 stance not on a plate.",
@@ -60,7 +60,7 @@ def test_after_a_failure_the_summary_has_the_failure_alone(tmp_path: Path, capsy
     """Tables may be those of an earlier run."""
     failure = {"session": "s1", "step": "clean", "reason": "the disk is full"}
     quality_of(tmp_path, {}, used=1)
-    assert summarise(tmp_path, [failure], 1, fail=False) == 1
+    assert summarise(tmp_path, [failure], 1, whole=True, fail=False) == 1
     assert capsys.readouterr().out == ""
     content = run_json(tmp_path)
     assert content["failures"] == [failure]
@@ -84,13 +84,13 @@ def test_a_run_without_any_used_trial_fails_and_names_the_next_command(
     study = tmp_path / "my study"
     lost = {f"{session} w{i}": f"{session}/static.c3d: no markers for heel left" for session in "ab" for i in range(6)}
     quality_of(study, lost)
-    assert summarise(study, [], 0, fail=False) == 1
+    assert summarise(study, [], 0, whole=True, fail=False) == 1
     first, rejected, _, last = capsys.readouterr().out.splitlines()
     assert first.startswith("0 of 12 trials used")
     assert rejected == "  rejected: 12 trials (a w0 and 11 more): a/static.c3d: no markers for heel left"
     assert last == f"Exit code 1, because no trial could be used. What to correct: gaitlab check '{study}'"
     quality_of(study, lost, used=1)
-    assert summarise(study, [], 0, fail=False) == 0
+    assert summarise(study, [], 0, whole=True, fail=False) == 0
     assert "Exit code" not in capsys.readouterr().out
 
 
@@ -99,7 +99,7 @@ def test_rejections_of_one_reason_are_one_line_and_long_ones_are_cut(
 ) -> None:
     reasons = {"a w1": "x.c3d: no plate", "a w2": "y.c3d: no plate", "a w3": "no markers " * 100}
     quality_of(tmp_path, reasons, used=1)
-    assert summarise(tmp_path, [], 0, fail=False) == 0
+    assert summarise(tmp_path, [], 0, whole=True, fail=False) == 0
     same, long = capsys.readouterr().out.splitlines()[1:3]
     assert same == "  rejected: 2 trials (a w1 and 1 more): x.c3d: no plate"
     assert long.startswith("  rejected: a w3: no markers")
