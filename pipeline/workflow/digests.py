@@ -27,8 +27,7 @@ def sha256_of_files(paths: Iterable[Path], *, cache: Path) -> dict[Path, str]:
     """Return the SHA-256 of each file; ``cache`` keeps them by size, times, inode.
 
     Files changed within the last two seconds are not stored: another change within a clock tick of the file system
-    would be missed. A cache that cannot be written costs only time. It keeps what it holds of other files: a job on a
-    cluster looks at those of its own sessions only.
+    would be missed. A cache that cannot be written costs only time. It keeps what it holds of other files.
     """
     try:
         known = json.loads(cache.read_text())
