@@ -61,8 +61,9 @@ def write_tiny_study(folder: Path) -> Path:
 
 
 def outputs(study: Path) -> dict[str, str]:
-    """Return the SHA-256 of every file with a final name in derived/; temporary names start with a dot."""
-    files = (path for path in (study / "derived").rglob("*") if path.is_file() and not path.name.startswith("."))
+    """Return the SHA-256 of every file with a final name in derived/; temporary files and folders start with a dot."""
+    every = ((path, path.relative_to(study).parts) for path in (study / "derived").rglob("*") if path.is_file())
+    files = (path for path, parts in every if not any(part.startswith(".") for part in parts))
     return {str(path.relative_to(study)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
