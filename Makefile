@@ -38,7 +38,7 @@ check: .venv/ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/snakefmt --check Snakefile
+	$(BIN)/snakefmt --check Snakefile pipeline/workflow/cluster.smk
 	$(BIN)/snakemake --lint
 
 # Damaged C3D files, 11,000 of them: each is read or refused by name (7 minutes). Then settings and tables, results, and
@@ -74,7 +74,7 @@ docs: .venv/ready-dev
 format: .venv/ready-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/snakefmt Snakefile
+	$(BIN)/snakefmt Snakefile pipeline/workflow/cluster.smk
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache docs/_build
