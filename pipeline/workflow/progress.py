@@ -192,7 +192,7 @@ def reason_of(logs: Sequence[str]) -> str:
 
 
 def _lost(sessions: Sequence[str], number: str | None) -> tuple[str, str]:
-    """Return whose job of a cluster failed without a reason in any log, and what happened to it.
+    """Return the sessions of a cluster's job that failed without a reason in any log, and what happened to it.
 
     Args:
         sessions: session of each step in the job.

@@ -72,9 +72,9 @@ def _run(command: list[str], cwd: Path) -> subprocess.CompletedProcess[str]:
 
 @contextmanager
 def ctrl_c_arrives() -> Iterator[None]:
-    """Let processes that are started meanwhile heed Ctrl-C, also where the shell has told this one to ignore it.
+    """Let processes that are started meanwhile heed Ctrl-C, also where this one ignores it.
 
-    A shell does so for what it starts in the background, and children inherit it.
+    A shell makes a process in the background ignore it, and children inherit that.
     """
     if threading.current_thread() is not threading.main_thread():  # no other may set it
         yield

@@ -16,7 +16,7 @@ from tests.support.checkout import HOUSE
 CLUSTER = HOUSE / "pipeline" / "workflow" / "cluster.smk"
 MOST_LINES = 60
 WITHOUT = {  # attribute of workflow: what fails without it
-    "is_main_process": "a job on the cluster is not told from the run that submits it",
+    "is_main_process": "a job on the cluster cannot be distinguished from the run that submits it",
     "execution_settings.keep_going": "a session that fails ends the other sessions of its group",
     "execution_settings.use_threads": "each step of a job starts Snakemake once more",
     "scheduling_settings.max_jobs_per_timespan": "Snakemake looks at all waiting jobs every second",
