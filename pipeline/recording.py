@@ -63,6 +63,7 @@ class Recording:
         subjects: the people in the file; empty if it holds one.
         owner: the subject in the labels of the chosen markers (``A22:LKNE``), or empty.
         loads: forces on the person that are stated instead of plates, at the samples of ``analog``.
+        ankle_angles: by side, (time, 3) as Plug-in Gait stored them, degrees, NaN where missing.
     """
 
     labels: list[str]
@@ -82,6 +83,7 @@ class Recording:
     subjects: Sequence[str] = ()
     owner: str = ""
     loads: Sequence[Load] = ()
+    ankle_angles: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def sizes(self) -> dict[str, float]:

@@ -25,6 +25,8 @@ def signs(joint: str, side: str) -> Array:
     return np.array([FLEXION_SIGN[joint], SIDE_SIGN[side], SIDE_SIGN[side]])
 
 
+FRAMES_OF_TORSION = 100  # that its fit takes at most: one unknown is determined by a few
+LARGEST_TORSION, SMALLEST_STEP = np.radians(90), np.radians(0.005)
 MIRROR = np.array([SIDE_SIGN[side] for side in SIDES])
 SIGNS = np.array([[signs(joint, side) for joint in JOINTS] for side in SIDES])  # (side, joint, 3)
 
@@ -99,6 +101,36 @@ def joint_angles(
             proximal[:, :, 0], distal[:, :, 0], smallest_floating_axis=smallest_floating_axis
         )
     return np.asarray(np.degrees(angle) * SIGNS)
+
+
+def fit_torsion(shank: Array, foot: Array, stored_deg: Array, side: str) -> tuple[float, float]:
+    """Return the turn of a shank about its y that gives ankle angles which Plug-in Gait stored, and their misfit.
+
+    Args:
+        shank, foot: (time, 3, 3), v_segment = rotation @ v_lab; the shank without torsion.
+        stored_deg: (time, 3), dorsiflexion, eversion, internal rotation; NaN where unknown.
+        side: ``left`` or ``right``.
+
+    Returns:
+        The tibial torsion, rad, inwards positive, and the root mean square misfit of the three angles, degrees; NaN
+        where no frame shows them all.
+    """
+    target = stored_deg * [1, -1, 1]
+    seen = np.flatnonzero(np.isfinite(target).all(axis=1) & np.isfinite(shank + foot).all(axis=(1, 2)))
+    if not seen.size:
+        return np.nan, np.nan
+    chosen = seen[:: -(-seen.size // FRAMES_OF_TORSION)]
+
+    def misfit_deg(torsion: float) -> float:
+        twisted = turn_about_y(SIDE_SIGN[side] * torsion) @ shank[chosen]
+        angle = angles_inversion_last(twisted, foot[chosen], smallest_floating_axis=0.0)
+        off = np.degrees(angle) * SIGNS[SIDES.index(side), 0] - target[chosen]
+        return float(np.sqrt(np.mean(((off + 180) % 360 - 180) ** 2)))
+
+    best, step = 0.0, LARGEST_TORSION / 6
+    while step > SMALLEST_STEP:
+        best, step = min(best + step * np.arange(-6, 7), key=misfit_deg), step / 6
+    return float(best), misfit_deg(best)
 
 
 def pelvis_angles(rotation: Array, smallest_floating_axis: float) -> Array:

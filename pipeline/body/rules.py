@@ -121,8 +121,9 @@ class SegmentRule:
         origin: of the pelvis; the other segments start at their proximal joint centre.
         cluster: points that move rigidly with the segment; its pose in motion is fitted to them.
         technical_axes: without a cluster, axes built in every frame where ``axes`` are not known in motion.
-        torsion: axis of another segment, or a landmark ahead, that the second axis follows after the angle about y
-            between the two, the segment's torsion, is taken off.
+        torsion: axis of another segment that the second axis follows after the angle about y between the two, the
+            segment's torsion, is taken off; or the line of the distal joint that is turned by it from an untwisted
+            segment.
         markers: further landmarks fixed to the segment, that only the linked leg uses.
     """
 
@@ -139,9 +140,15 @@ class SegmentRule:
         axes, technical = _axes(rule["axes"]), _axes(rule.get("technical_axes", ()))
         origin, cluster, markers = (names_in(rule.get(key, ())) for key in ("origin", "cluster", "markers"))
         torsion = None
-        if ahead := rule.get("torsion"):
-            torsion = AxisRule("z", along=ahead) if "." in ahead else AxisRule("z", end=(ahead,))
+        if line := rule.get("torsion"):
+            points = {"along": line} if "." in line else {"medial": "ankle_centre", "lateral": line}
+            torsion = AxisRule.of({"axis": "z", **points})
         return cls(axes, origin, cluster, technical, torsion, markers)
+
+    @property
+    def is_twisted(self) -> bool:
+        """Return whether the axes are those of the distal joint, from which the torsion is taken off."""
+        return bool(self.torsion and self.torsion.along)
 
     @property
     def points_in_motion(self) -> Names:
@@ -183,6 +190,12 @@ class LegRules:
         """Return the chord by which a joint centre is found in every frame, or None if a segment carries it."""
         moving = (rule.moving for rule in self.joint_centres[joint])
         return next((rule for rule in moving if rule and rule.method == "chord"), None)
+
+    @property
+    def shows_untwisted_shank(self) -> bool:
+        """Return whether the file shows the untwisted shank itself, as Plug-in Gait writes it."""
+        shank = self.segments["shank"]
+        return bool(shank.torsion) and not shank.is_twisted
 
     def feet(self) -> tuple[LegRules, ...]:
         """Return the rules with the foot from heel to toe marker as they are, and with this line laid horizontal."""

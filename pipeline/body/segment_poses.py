@@ -34,7 +34,7 @@ def frame(rules: Sequence[AxisRule], points: Mapping[str, Array], frames: Mappin
         (..., 3, 3), v_segment = rotation @ v_lab: the rows are the segment's axes in the lab.
     """
     (first, u), (second, v) = (
-        (rule.axis, _direction(rule, points, frames, side) * ((1, 0, 1) if rule.level else 1)) for rule in rules
+        (rule.axis, direction_of(rule, points, frames, side) * ((1, 0, 1) if rule.level else 1)) for rule in rules
     )
     i, j = "xyz".index(first), "xyz".index(second)
     k = 3 - i - j
@@ -45,15 +45,11 @@ def frame(rules: Sequence[AxisRule], points: Mapping[str, Array], frames: Mappin
     return np.stack([axes[0], axes[1], axes[2]], axis=-2)
 
 
-def axis_along(rule: AxisRule, frames: Mapping[str, Array]) -> Array:
-    """Return the axis (..., 3) of another segment that a rule follows."""
-    segment, axis = rule.along.split(".")
-    return frames[segment][..., "xyz".index(axis), :]
-
-
-def _direction(rule: AxisRule, points: Mapping[str, Array], frames: Mapping[str, Array], side: str) -> Array:
+def direction_of(rule: AxisRule, points: Mapping[str, Array], frames: Mapping[str, Array], side: str) -> Array:
+    """Return the direction (..., 3) that a rule gives, in lab axes; its length means nothing."""
     if rule.along:
-        return axis_along(rule, frames)
+        segment, axis = rule.along.split(".")
+        return frames[segment][..., "xyz".index(axis), :]
     direction = point(points, rule.end) - point(points, rule.start)
     return SIDE_SIGN[side] * direction if rule.mediolateral else direction
 

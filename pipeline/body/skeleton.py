@@ -6,6 +6,7 @@ the hip centre, thigh with the knee centre, shank with the ankle centre, foot.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import starmap
@@ -16,14 +17,19 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ..conventions import DISTAL, FROM_HIP, FROM_PELVIS
+from ..conventions import DISTAL, FROM_HIP, FROM_PELVIS, SIDE_SIGN
+from ..dynamics.vectors import unit
+from .joint_angles import fit_torsion
 from .joint_centres import Chord, chord
 from .landmarks import Points, point
-from .rules import CentreRule, LegRules
-from .segment_poses import fit_pose, frame
-from .static_results import parse_results
+from .rules import AxisRule, CentreRule, LegRules
+from .segment_poses import direction_of, fit_pose, frame
+from .static_results import StaticResults, parse_results
 
 Array = NDArray[np.float64]
+# RMS of the stored ankle angles that the bones and a torsion leave: .0 to 1.0 in files of seven laboratories; more, and
+# these angles are defined otherwise
+LARGEST_MISFIT_DEG = 2.0
 ORIGIN = {"thigh": "hip", "shank": "knee", "foot": "ankle"}
 
 
@@ -91,15 +97,68 @@ def read_sides(calibration: xr.Dataset) -> dict[str, CalibratedSide]:
     }
 
 
-def take_stated_results(calibrated: Mapping[str, CalibratedSide], results: str) -> dict[str, CalibratedSide]:
-    """Return the sides of a calibration with the static results that a walk states, JSON; unchanged if empty."""
+def take_stated_results(
+    calibrated: Mapping[str, CalibratedSide], results: str, rules: Mapping[str, LegRules]
+) -> dict[str, CalibratedSide]:
+    """Return the sides of a calibration with the static results that a walk states, JSON; unchanged if empty.
+
+    Where the file shows the bones, only tibial torsion is taken.
+    """
     sides = dict(calibrated)
     for side, stated in parse_results(results).items():
-        if side in sides:
+        if side in sides and rules[side].shows_untwisted_shank:
+            sides[side] = sides[side]._replace(tibial_torsion=stated.tibial_torsion)
+        elif side in sides:
             radius = {joint: chord.radius_m for joint, chord in sides[side].chords.items()}
             technical, chords = stated.technical(side), stated.chords(radius)
             sides[side] = sides[side]._replace(technical=technical, chords=chords, tibial_torsion=stated.tibial_torsion)
     return sides
+
+
+def state_torsion(points: Points, rules: Mapping[str, LegRules], stored: Mapping[str, Array], stated: str) -> str:
+    """Return the static results of a file that shows bones of Plug-in Gait, JSON: the tibial torsion of each side.
+
+    It is what turns the bone of the shank so that the stored ankle angles follow; else what the file states; else it
+    follows from the line from ankle centre to marker, which a laboratory may have turned in the static trial.
+
+    Args:
+        points: landmarks (time, 3), m.
+        rules: of a body model with the untwisted shank, by side.
+        stored: ankle angles (time, 3) by side, degrees, see :func:`pipeline.body.joint_angles.fit_torsion`.
+        stated: static results of the file, JSON, or empty.
+    """
+    results, count = {}, len(next(iter(points.values())))
+    for side, leg in rules.items():
+        shown, frames = points | find_shown_centres(points, leg, count), dict[str, Array]()
+        for segment in ("shank", "foot"):
+            axes = leg.segments[segment].axes
+            frames[segment] = _or_nan(frame, axes, shown, frames, side, shape=(count, 3, 3))
+        unknown = np.full((count, 3), np.nan)
+        torsion, misfit_deg = fit_torsion(frames["shank"], frames["foot"], stored.get(side, unknown), side)
+        if (rule := leg.segments["shank"].torsion) and not misfit_deg < LARGEST_MISFIT_DEG:
+            by_line = find_torsion(frames["shank"], rule, shown, frames, side)
+            torsion = parse_results(stated)[side].tibial_torsion if stated else by_line
+        results[side] = StaticResults(tibial_torsion=torsion)._asdict()
+    return json.dumps(results)
+
+
+def find_torsion(
+    shank: Array, rule: AxisRule, points: Mapping[str, Array], frames: Mapping[str, Array], side: str
+) -> float:
+    """Return the mean angle about y from the knee's axis to that of the malleoli, inwards positive, rad.
+
+    One of them is z of the shank (time, 3, 3); the rule gives the other, see
+    :class:`pipeline.body.rules.SegmentRule`. NaN if no frame shows both.
+    """
+    turn = _mean_turn(shank, _or_nan(direction_of, rule, points, frames, side, shape=shank.shape[:-1]), side)
+    return -turn if rule.along else turn
+
+
+def _mean_turn(segment: Array, line: Array, side: str) -> float:
+    """Return the mean angle about y of a segment (time, 3, 3) from its z to a line (time, 3), inwards positive, rad."""
+    forward, _, right = np.einsum("tij,tj->it", segment, unit(line))
+    seen = np.isfinite(forward)
+    return float(SIDE_SIGN[side] * np.arctan2(forward[seen].mean(), right[seen].mean())) if seen.any() else np.nan
 
 
 def moving_legs(

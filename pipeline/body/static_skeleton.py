@@ -9,15 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..conventions import DISTAL, FROM_PELVIS, PROXIMAL, SIDE_SIGN, SIDES
-from ..dynamics.vectors import cross, unit
+from ..dynamics.vectors import unit
 from ..errors import UserError
 from .joint_centres import Chord, chord_through, device_corner, shift_centre
 from .joint_centres import hip_centre as hip_regression
 from .landmarks import Points, point
 from .resolved_model import FEWEST_CLUSTER_MARKERS, ResolvedLeg
-from .rules import AxisRule, CentreRule, LegRules, Names
-from .segment_poses import axis_along, frame, mean_rotation, turn_about_y
-from .skeleton import ORIGIN, CalibratedSide, Skeleton, chord_of, chord_points, find_shown_centres, moving_leg
+from .rules import CentreRule, LegRules, Names
+from .segment_poses import frame, mean_rotation, turn_about_y
+from .skeleton import (
+    ORIGIN,
+    CalibratedSide,
+    Skeleton,
+    chord_of,
+    chord_points,
+    find_shown_centres,
+    find_torsion,
+    moving_leg,
+)
 from .static_results import StaticResults, plantar_flexion
 
 Array = NDArray[np.float64]
@@ -96,7 +105,8 @@ def static_skeleton(
         still.frames[segment] = frame(rule.axes, points | still.centres, still.frames, side)
         still.origins[segment] = still.centres[f"{ORIGIN[segment]}_centre"]
         if rule.torsion:
-            torsion = _torsion(still, points, segment, rule.torsion, side)
+            torsion = find_torsion(still.frames[segment], rule.torsion, points | still.centres, still.frames, side)
+        if rule.is_twisted:
             still.frames[segment] = turn_about_y(-SIDE_SIGN[side] * torsion) @ still.frames[segment]
     _refuse_unseen(still, side)
     return still, _with_linkage(_findings(points | still.centres, still, leg, sizes, torsion), points, still, rules)
@@ -169,20 +179,6 @@ def _add_pelvis(
         still.centres["hip_centre"] = _static_hip(points, still, rules.side, sizes, hip_centre)
 
 
-def _torsion(still: Skeleton, points: Points, segment: str, rule: AxisRule, side: str) -> float:
-    """Return the mean angle about y from an axis of another segment to z of this one, inwards positive, rad.
-
-    In place of the axis, a landmark ahead of the segment's origin gives the plane square to it.
-    """
-    if rule.along:
-        line = axis_along(rule, still.frames)
-    else:
-        line = unit(cross(point(points, rule.end) - still.origins[segment], still.frames[segment][:, 1]))
-    forward, _, right = np.einsum("tij,tj->it", still.frames[segment], line)
-    seen = np.isfinite(forward)
-    return float(SIDE_SIGN[side] * np.arctan2(-forward[seen].mean(), right[seen].mean())) if seen.any() else np.nan
-
-
 def _findings(
     shown: Points, still: Skeleton, leg: ResolvedLeg, sizes: Mapping[str, float], torsion: float
 ) -> CalibratedSide:
@@ -194,7 +190,8 @@ def _findings(
         if segments[name].technical_axes and not segments[name].cluster:
             built = frame(segments[name].technical_axes, shown, still.frames, side)
             technical[name] = mean_rotation(still.frames[name] @ np.swapaxes(built, -1, -2))
-    technical["shank"] = turn_about_y(-SIDE_SIGN[side] * torsion) @ technical["shank"]
+    if segments["shank"].is_twisted:
+        technical["shank"] = turn_about_y(-SIDE_SIGN[side] * torsion) @ technical["shank"]
     carrier = {joint: rule.moves_with for joint, rule in leg.centres.items()}
     chords = {
         joint: _chord(shown, joint, rule, side, sizes)

@@ -20,6 +20,7 @@ from ..errors import UserError
 from ..recording import FARTHEST_M, LENGTH_UNITS_M, RATE_HZ, Event, Recording
 from ..vocabulary.event_names import side_in
 from ..vocabulary.marker_labels import SEPARATORS, choose_person
+from ..vocabulary.stated_sizes import SIDES
 from .integrity import refuse_damaged
 from .parser_process import parse, parse_ahead
 from .point_labels import join_lists, label_points
@@ -89,7 +90,16 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
         label_notes=person.notes,
         subjects=person.subjects,
         owner=person.owner,
+        ankle_angles=_ankle_angles(points, join_lists(point, "LABELS"), person.owner),
     )
+
+
+def _ankle_angles(points: Array, labels: list[str], owner: str) -> dict[str, Array]:
+    """Return the ankle angles (time, 3) that Plug-in Gait stored for a person, by side, of points (3, point, time)."""
+    mine = (label.removeprefix(owner).lstrip(f":{SEPARATORS}") for label in labels[: points.shape[1]])
+    columns = {label: i for i, label in enumerate(mine)}
+    names = {side: f"{letter}AnkleAngles" for letter, side in SIDES.items()}
+    return {side: _markers(points[:, columns[name]], 1.0) for side, name in names.items() if name in columns}
 
 
 def _length_unit_m(path: Path, point: Mapping[str, Any]) -> float:

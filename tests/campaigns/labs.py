@@ -57,8 +57,8 @@ LABS: dict[str, tuple[str, ...]] = {
 FOLDERS: dict[str, tuple[str, ...]] = {
     name: (f"labs/{name}",)
     for name in (
-        "bts_type1", "children", "classic", "cortex", "emg_metres", "heel_in_static", "kad_fmc", "kad_sydney",
-        "plate_channels",
+        "bts_type1", "children", "classic", "cortex", "emg_metres", "heel_in_static", "kad_bones", "kad_fmc",
+        "kad_sydney", "plate_channels",
     )
 }  # fmt: skip
 # body model chosen by hand, because the results in the file come from another one than its markers suggest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import ezc3d
@@ -111,11 +112,32 @@ def test_models_by_stated_results_agree_in_centres_and_every_angle(
                 away = steps["kinematics"].joint_centre.sel(side=side, joint=joint).values - centre
                 assert np.nanmedian(np.linalg.norm(away, axis=1)) <= 0.001, (name, side, joint)
             for side, joint in itertools.product(SIDES, WHOLE_ANGLES):
-                theirs = stored[f"{SIDES[side]}{joint.title()}Angles"] * WHOLE_ANGLES[joint]
-                theirs[(theirs == 0).all(axis=1)] = np.nan
-                ours = steps["kinematics"].joint_angle.sel(side=side, joint=joint).values
-                error = np.sqrt(np.nanmean((ours - theirs) ** 2, axis=0))
+                error = angle_errors(stored, steps, side, joint)
                 assert (error <= LARGEST_ANGLE).all(), (name, side, joint, error)
+
+
+def angle_errors(stored: Mapping[str, Array], steps: Mapping[str, xr.Dataset], side: str, joint: str) -> Array:
+    """Return the RMS difference (3,) of the angles of a joint from the stored ones, degrees."""
+    theirs = stored[f"{SIDES[side]}{joint.title()}Angles"] * WHOLE_ANGLES[joint]
+    theirs[(theirs == 0).all(axis=1)] = np.nan
+    ours = steps["kinematics"].joint_angle.sel(side=side, joint=joint).values
+    return np.asarray(np.sqrt(np.nanmean((ours - theirs) ** 2, axis=0)))
+
+
+@pytest.mark.parametrize("lab", ["kad_bones", "heel_in_static"])
+def test_bones_in_a_file_give_its_stored_angles(shared: Path, tmp_path: Path, lab: str) -> None:
+    """The knee has the untwisted shank, the ankle the twisted one, though a static trial shows it otherwise."""
+    if not (shared / "labs").is_dir():
+        pytest.skip("the recordings of other labs are absent")
+    initialise(bare_copy(shared, lab, tmp_path))
+    for session in run_study(tmp_path, {"clean": {"marker_cutoff_hz": None}}).values():
+        for name, steps in session.trials.items():
+            stored = outputs(tmp_path / steps["read"].attrs["source"])
+            for side, joint in itertools.product(SIDES, WHOLE_ANGLES):
+                # the ankle of D123, by other software, has an inversion that no torsion gives exactly
+                limit = 1.1 if joint == "ankle" and "Vicon_analysis" in name else 0.1
+                error = angle_errors(stored, steps, side, joint)
+                assert (error <= limit).all(), (name, side, joint, error)
 
 
 # N m/kg with 10 Hz markers and 50 Hz forces

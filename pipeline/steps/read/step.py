@@ -14,6 +14,8 @@ import numpy as np
 import xarray as xr
 
 from ...body.body_model import BodyModel
+from ...body.landmarks import positions
+from ...body.skeleton import state_torsion
 from ...errors import UserError
 from ...plates.parameters import zero_frames
 from ...recording import Recording
@@ -144,9 +146,18 @@ def _read_trial(
             "label_notes": "; ".join(recording.label_notes),
             "shown_sizes": view.shown.text(),
             "anthropometry": json.dumps(recording.sizes, sort_keys=True),
-            "static_results": recording.static_results,
+            "static_results": _static_results(recording, body_model),
         },
     )
+
+
+def _static_results(recording: Recording, body_model: BodyModel) -> str:
+    """Return the static results that the file states, JSON, or with bones in it the tibial torsion that they show."""
+    legs, stated = body_model.legs, recording.static_results
+    if not all(leg.shows_untwisted_shank for leg in legs.values()):
+        return stated
+    points = positions(body_model, recording.labels, recording.markers)
+    return state_torsion(points, legs, recording.ankle_angles, stated) if points else stated
 
 
 def _coordinates(recording: Recording) -> dict[str, Any]:
