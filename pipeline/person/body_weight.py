@@ -23,6 +23,7 @@ LARGEST_DIFFERENCE = 0.15  # of the impulses of two steps; a larger one means a 
 SHORTEST_DOUBLE = 0.08  # double support as a share of the step; 0.2 in usual walking
 MEAN_OVER_WEIGHT = 0.8  # mean vertical force of a stance over body weight: half a stride / a stance of 62 %
 PEAK_OVER_WEIGHT = (1.0, 1.6)
+SHARED_LOAD = (0.2, 0.8)  # share of the way from left to right foot; a foot that bears nothing leaves 0 or 1
 
 
 class _Step(NamedTuple):
@@ -54,21 +55,39 @@ def vertical_forces(force: Array, corners: Array) -> Array:
     return np.asarray(vertical - np.percentile(vertical, 5, axis=0))
 
 
-def standing_weight_n(points: Points, rotation: Array, force: Array, corners: Array) -> float:
+def standing_weight_n(
+    points: Points, rotation: Array, force: Array, corners: Array, edges_known: NDArray[np.bool_]
+) -> float:
     """Return the force under a person with both feet on plates, N, else NaN.
+
+    Edges that are not known cannot tell whether a foot is on a plate. Then both feet bear weight if the loads together
+    press between them; how far across, and not outside the feet's length, is :data:`SHARED_LOAD`.
 
     Args:
         points: landmarks (time, 3), file axes, m.
         rotation: (3, 3) from file axes to ISB lab axes.
         force: (sample, plate, 3), lab axes.
         corners: (plate, 4, 3), lab axes, m.
+        edges_known: (plate,) whether these are those of a plate; else their centre is where it is pressed.
     """
-    names = [f"{name}_{side}" for name in ("heel", "toe") for side in SIDES]
+    rear = "heel" if {f"heel_{side}" for side in SIDES} <= points.keys() else "lateral_malleolus"
+    names = [f"{name}_{side}" for name in (rear, "toe") for side in SIDES]
     if not len(corners) or not points.keys() >= set(names):
         return float("nan")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a marker that is never seen is NaN, which is over no plate
         feet = np.stack([np.nanmedian(points[name] @ rotation.T, axis=0) for name in names])
+    if not edges_known.all():
+        load = np.median(force[..., 1], axis=0)
+        places = corners.mean(axis=1)
+        pressed = (load @ places / load.sum() if load.sum() > LOADED_N else np.full(3, np.nan)) * [1, 0, 1]
+        left, right = (feet[i::2].mean(axis=0) * [1, 0, 1] for i in range(2))
+        across = right - left
+        share = (pressed - left) @ across / (across @ across)
+        beside = np.linalg.norm(pressed - left - share * across)
+        foot = max(np.linalg.norm(feet[2 + i] - feet[i]) for i in range(2))
+        between = SHARED_LOAD[0] < share < SHARED_LOAD[1] and beside < foot
+        return float(np.median(force[..., 1].sum(axis=1))) if between else float("nan")
     under = np.stack([over_plates(feet, corners[[plate]], 0.0) for plate in range(len(corners))])
     if not under.any(axis=0).all():
         return float("nan")

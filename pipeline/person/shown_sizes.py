@@ -74,7 +74,7 @@ def measure_sizes(
         rotation: (3, 3) from these axes to ISB lab axes; None if they are unknown.
         force: (sample, plate, 3), lab axes, N.
         corners: (plate, 4, 3), lab axes, m.
-        edges_known: (plate,) whether these are those of a plate; only such a plate shows that a foot is on it.
+        edges_known: (plate,) whether these are those of a plate.
         faults: what is wrong with each plate; its steps count only if nothing is.
         rate_hz: plate samples per second; 0 without analog channels.
         alone: whether nobody else is in the file, who could have made these steps.
@@ -82,7 +82,7 @@ def measure_sizes(
     extent = extent_m(markers)
     stands, moves = extent < STANDING_M and rotation is not None, extent >= STANDING_M and rate_hz > 0 and alone
     sound = [not fault for fault in faults]
-    plates = force[:, edges_known], corners[edges_known]
+    plates = force, corners, edges_known
     return ShownSizes(
         extent,
         _leg_m(points),

@@ -84,6 +84,27 @@ def test_weight_is_known_only_with_both_feet_on_plates(turns: int) -> None:
     force[..., 1] = [300, 400, 50]
     feet = {"heel_left": (0.1, 0.2), "toe_left": (0.3, 0.2), "heel_right": (0.1, 0.7), "toe_right": (0.3, 0.7)}
     points = {name: np.tile([x, 0.05, z], (5, 1)) @ rotation for name, (x, z) in feet.items()}
-    assert standing_weight_n(points, rotation, force, corners) == pytest.approx(700)
+    known = np.ones(3, dtype=bool)
+    assert standing_weight_n(points, rotation, force, corners, known) == pytest.approx(700)
     points["toe_right"] = points["toe_right"] + np.array([0.4, 0, 0]) @ rotation  # beyond the edge
-    assert np.isnan(standing_weight_n(points, rotation, force, corners))
+    assert np.isnan(standing_weight_n(points, rotation, force, corners, known))
+
+
+@pytest.mark.parametrize("one_plate", [False, True])
+@pytest.mark.parametrize(("left_n", "known"), [(300, True), (350, True), (0, False), (700, False)])
+def test_loads_without_plates_show_the_weight_if_both_feet_bear_it(one_plate: bool, left_n: float, known: bool) -> None:
+    """As in files of OpenSim: forces and where they press, 0.2 m ahead of the heels; under each foot, or under both."""
+    feet = {"heel_left": (0.1, 0.2), "toe_left": (0.3, 0.2), "heel_right": (0.1, 0.5), "toe_right": (0.3, 0.5)}
+    points = {name: np.tile([x, 0.05, z], (5, 1)) for name, (x, z) in feet.items()}
+    loads = np.array([left_n, 700 - left_n, 0])
+    places = np.array([[0.2, 0, 0.2], [0.2, 0, 0.5], [0, 0, 0]])
+    if one_plate:
+        loads, places = np.array([700]), (loads @ places / 700)[None]
+    force = np.zeros((50, len(loads), 3))
+    force[..., 1] = loads
+    quad = np.array([[0.3, 0, 0.3], [-0.3, 0, 0.3], [-0.3, 0, -0.3], [0.3, 0, -0.3]])
+    corners = places[:, None] + quad
+    weight_n = standing_weight_n(points, np.eye(3), force, corners, np.zeros(len(loads), dtype=bool))
+    assert weight_n == pytest.approx(700) if known else np.isnan(weight_n)
+    corners[..., 0] += 1.0  # by another origin
+    assert np.isnan(standing_weight_n(points, np.eye(3), force, corners, np.zeros(len(loads), dtype=bool)))

@@ -123,7 +123,8 @@ def participant_rows(
         legs = {name for name in needed if name.startswith("leg_length_")}
         shown = None if source != "n/a" and legs & sizes.keys() == legs else shown_by(mine)
         if shown and source == "n/a" and shown.mass_kg > 0:
-            sizes["mass_kg"], source = round(shown.mass_kg), f"estimate: {shown.mass_source}"
+            digits = 1 if "standing" in shown.mass_source else 0  # as exact as the plates, not as an even walk
+            sizes["mass_kg"], source = round(shown.mass_kg, digits), f"estimate: {shown.mass_source}"
         widths = _estimate_widths(needed, sizes)
         lengths = _estimate_legs(legs, sizes, shown)
         sizes |= widths | lengths
