@@ -81,6 +81,12 @@ class BodyModel:
         rigid = any(rule.cluster for rule in leg.segments.values())
         return self.stated_results and chords and not rigid and bool(leg.segments["foot"].technical_axes)
 
+    @property
+    def shows_untwisted_shank(self) -> bool:
+        """Return whether it takes the shank from points of the file, untwisted as Plug-in Gait writes it."""
+        shank = self.segments.get("shank")
+        return shank is not None and shank.torsion is not None and not shank.is_twisted
+
     @cached_property
     def legs(self) -> dict[str, LegRules]:
         """Return the rules of each leg, with the full names of landmarks, by side."""

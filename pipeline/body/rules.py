@@ -191,12 +191,6 @@ class LegRules:
         moving = (rule.moving for rule in self.joint_centres[joint])
         return next((rule for rule in moving if rule and rule.method == "chord"), None)
 
-    @property
-    def shows_untwisted_shank(self) -> bool:
-        """Return whether the file shows the untwisted shank itself, as Plug-in Gait writes it."""
-        shank = self.segments["shank"]
-        return bool(shank.torsion) and not shank.is_twisted
-
     def feet(self) -> tuple[LegRules, ...]:
         """Return the rules with the foot from heel to toe marker as they are, and with this line laid horizontal."""
         foot = self.segments["foot"]

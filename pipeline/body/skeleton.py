@@ -98,15 +98,15 @@ def read_sides(calibration: xr.Dataset) -> dict[str, CalibratedSide]:
 
 
 def take_stated_results(
-    calibrated: Mapping[str, CalibratedSide], results: str, rules: Mapping[str, LegRules]
+    calibrated: Mapping[str, CalibratedSide], results: str, *, torsion_alone: bool = False
 ) -> dict[str, CalibratedSide]:
     """Return the sides of a calibration with the static results that a walk states, JSON; unchanged if empty.
 
-    Where the file shows the bones, only tibial torsion is taken.
+    ``torsion_alone``: they are those of :func:`state_torsion`.
     """
     sides = dict(calibrated)
     for side, stated in parse_results(results).items():
-        if side in sides and rules[side].shows_untwisted_shank:
+        if side in sides and torsion_alone:
             sides[side] = sides[side]._replace(tibial_torsion=stated.tibial_torsion)
         elif side in sides:
             radius = {joint: chord.radius_m for joint, chord in sides[side].chords.items()}

@@ -84,14 +84,14 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
         )  # fmt: skip
     variables: Variables = {}
     verdicts: list[Verdicts] = []
-    by_file = calibrate.attrs.get("static_results") or body_model.legs["left"].shows_untwisted_shank
+    by_file = calibrate.attrs.get("static_results") or body_model.shows_untwisted_shank
     stated = clean.static_results.values.tolist() if by_file else [""] * len(spans)
     for numbers in batches(spans, PORTION, stated):
         part = spans[numbers]
         here = slice(part[0].start, part[-1].stop)
         paths = np.ascontiguousarray(np.moveaxis(position[here], 0, -1))  # time last in memory, here and in results
         points = {name: path.T for name, path in zip(names.tolist(), paths, strict=True)}
-        sides = take_stated_results(calibrated, stated[numbers.start], body_model.legs)
+        sides = take_stated_results(calibrated, stated[numbers.start], torsion_alone=body_model.shows_untwisted_shank)
         legs = moving_legs(points, body_model.legs, sides, paths.shape[-1])
         spans_here = [slice(span.start - here.start, span.stop - here.start) for span in part]
         verdicts.append(judge_legs(points, legs, calibrate, time[here], spans_here))

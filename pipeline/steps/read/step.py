@@ -153,11 +153,11 @@ def _read_trial(
 
 def _static_results(recording: Recording, body_model: BodyModel) -> str:
     """Return the static results that the file states, JSON, or with bones in it the tibial torsion that they show."""
-    legs, stated = body_model.legs, recording.static_results
-    if not all(leg.shows_untwisted_shank for leg in legs.values()):
+    stated = recording.static_results
+    if not body_model.shows_untwisted_shank:
         return stated
     points = positions(body_model, recording.labels, recording.markers)
-    return state_torsion(points, legs, recording.ankle_angles, stated) if points else stated
+    return state_torsion(points, body_model.legs, recording.ankle_angles, stated) if points else stated
 
 
 def _coordinates(recording: Recording) -> dict[str, Any]:
