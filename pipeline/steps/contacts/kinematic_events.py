@@ -17,6 +17,7 @@ LOW_SHARE = 0.35  # of the range of the foot's height (O'Connor et al. 2007)
 SLIGHT_SHARE = 0.1
 BACKWARDS = -0.3  # correlation; 0.53 in a walk of the demo, -0.53 with time reversed
 DOWN_SHARE, AROUND_S = 0.35, 0.1
+SHORTER_SHARE = 0.1  # of the range of the foot ahead of the pelvis: so much less far may a step of a walk reach
 HALF_STRIDE_S = 0.6  # of usual walking, so that the floor is that of a stance before or after
 
 
@@ -25,7 +26,10 @@ def zeni(time: Array, heel: Array, toe: Array, pelvis: Array, forward: Array) ->
 
     Foot strike is where the heel is farthest in front of the pelvis, foot off where the toe is farthest behind it, on a
     treadmill, over ground and in turns, as forward is where the pelvis faces in each frame. Each excursion beyond the
-    middle of the range gives one event. In walking backwards, when the raised foot swings back, the two are exchanged.
+    middle of the range gives one event. Of an excursion that is not seen whole the farthest place may be hidden: it
+    gives one only if it reaches as far as others and, where its beginning is hidden, was seen to grow. So a foot that
+    is down or in the middle of its swing when its markers first appear gives none. In walking backwards, when the
+    raised foot swings back, the two are exchanged.
 
     Args:
         time: (time,), s.
@@ -124,13 +128,24 @@ def _farthest(signal: Array) -> list[int]:
         return []
     ordered = np.sort(signal[seen])
     low, high = np.interp([0.05 * (len(ordered) - 1), 0.95 * (len(ordered) - 1)], np.arange(len(ordered)), ordered)
-    return _tops(signal, np.where(seen, signal, -np.inf) > (low + high) / 2)
+    shorter, around = SHORTER_SHARE * (high - low), np.pad(seen, 1)
+    tops = []
+    for start, stop in stretches(np.where(seen, signal, -np.inf) > (low + high) / 2):
+        i = start + int(np.argmax(signal[start:stop]))
+        if _is_peak(signal, i) and (around[start] or signal[i] - signal[start] >= shorter):
+            tops.append((i, around[start] and around[stop + 1]))
+    least = min((signal[i] for i, whole in tops if whole), default=-np.inf) - shorter
+    return [i for i, whole in tops if whole or signal[i] >= least]
 
 
 def _tops(signal: Array, beyond: NDArray[np.bool_]) -> list[int]:
     """Return the largest sample of each stretch if it is a peak."""
     peaks = [start + int(np.argmax(signal[start:stop])) for start, stop in stretches(beyond)]
-    return [i for i in peaks if 0 < i < len(signal) - 1 and signal[i - 1] <= signal[i] >= signal[i + 1]]
+    return [i for i in peaks if _is_peak(signal, i)]
+
+
+def _is_peak(signal: Array, i: int) -> bool:
+    return bool(0 < i < len(signal) - 1 and signal[i - 1] <= signal[i] >= signal[i + 1])
 
 
 def _highest(signal: Array, middle: int, around: int) -> list[int]:

@@ -117,7 +117,10 @@ def test_repeated_events_count_once(known: Walk) -> None:
 
 
 def test_motion_gives_events_at_the_turning_points_of_a_sine() -> None:
-    """Heel farthest in front of, toe farthest behind the pelvis, to half a frame; hidden turning points give none."""
+    """Heel farthest in front of, toe farthest behind the pelvis, to half a frame; hidden turning points give none.
+
+    Nor does that 38 ms after the start, as the foot has hardly been seen to move there.
+    """
     time = np.arange(480) / 100
     forward = 0.35 * np.sin(2 * np.pi * (time - 0.313) / 1.1)
     ahead, pelvis = np.tile([1.0, 0.0, 0.0], (480, 1)), np.outer(1.2 * time, [1.0, 0.0, 0.0])
@@ -128,7 +131,7 @@ def test_motion_gives_events_at_the_turning_points_of_a_sine() -> None:
         return [event.time_s for event in events if event.kind == kind]
 
     peaks, troughs = (np.arange(shift, 4.8, 1.1) for shift in (0.313 + 1.1 / 4, 0.313 - 1.1 / 4))
-    for kind, expected in ((STRIKE, peaks), (OFF, troughs)):
+    for kind, expected in ((STRIKE, peaks), (OFF, troughs[1:])):
         assert times(kind, forward) == pytest.approx(expected, abs=0.005 + 1e-9)
     hidden = np.where(np.abs(time - peaks[1]) < 0.03, np.nan, forward)
     assert not [time_s for time_s in times(STRIKE, hidden) if abs(time_s - peaks[1]) < 0.1]

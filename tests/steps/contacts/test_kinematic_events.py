@@ -189,3 +189,41 @@ def summary(late_s: Sequence[float]) -> str:
     low, middle, high = 1000 * np.percentile(late_s, [25, 50, 75])
     away = 1000 * np.median(np.abs(late_s))
     return f"{len(late_s)} events, median {middle:+.0f} ms ({low:+.0f} to {high:+.0f}), {away:.0f} ms away"
+
+
+# --- markers that appear late ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seen_from_s", [0.3, 0.5, 0.7, 0.9, 1.1, 1.3, 1.5])
+def test_the_first_sight_of_a_foot_is_no_event(seen_from_s: float) -> None:
+    """Wherever in the stride its markers appear, in noise of 1 mm: every event is one of the whole recording."""
+    known = walk(strides=3)
+    trial = cleaned(known)
+    time, names = trial.time.values, list(trial.marker.values)
+    rng = np.random.default_rng(round(100 * seen_from_s))
+    path = trial.marker_position.values + 0.001 * rng.normal(size=trial.marker_position.shape)
+    heel, toe, left, right = (
+        path[:, names.index(f"{name}")] for name in ("heel_left", "toe_left", "asis_left", "asis_right")
+    )
+    arguments = (left + right) / 2, np.tile([1.0, 0.0, 0.0], (len(time), 1))
+    whole = zeni(time, heel, toe, *arguments)
+    hidden = np.where((time < time[0] + seen_from_s)[:, None], np.nan, heel)
+    late = zeni(time, hidden, toe, *arguments)
+    assert {event for event in late if event.kind == STRIKE} <= set(whole)
+    before = [event for event in whole if event.time_s > time[0] + seen_from_s + 0.2]
+    assert set(before) <= set(late)
+
+
+def test_a_foot_that_pauses_in_swing_when_it_appears_has_no_strike() -> None:
+    """It is ahead of the middle of its range, but far behind where the other strides end."""
+    time = np.arange(400) / 100
+    ahead = -0.25 * np.cos(2 * np.pi * time)
+    pause = time < 0.2
+    ahead[pause] = 0.12 - 20 * (time[pause] - 0.12) ** 2
+    ahead[time < 0.05] = np.nan
+    heel = np.stack([ahead, 0 * time, 0 * time], axis=1)
+    forward = np.tile([1.0, 0.0, 0.0], (400, 1))
+    strikes = [
+        event.time_s for event in zeni(time, heel, heel - 0.2 * forward, 0 * heel, forward) if event.kind == STRIKE
+    ]
+    np.testing.assert_allclose(strikes, [0.5, 1.5, 2.5, 3.5])
