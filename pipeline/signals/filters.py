@@ -150,6 +150,13 @@ def stretches(seen: NDArray[np.bool_]) -> list[tuple[int, int]]:
     return [(int(start), int(stop)) for start, stop in edges.reshape(-1, 2)]
 
 
+def near_ends(seen: NDArray[np.bool_], reach: int) -> NDArray[np.bool_]:
+    """Return which samples (time, column) are among the ``reach`` nearest to an end of a stretch, or in no stretch."""
+    unseen = np.pad(~seen, ((reach + 1, reach), (0, 0)), constant_values=True)
+    count = np.cumsum(unseen, axis=0)
+    return np.asarray(count[2 * reach + 1 :] > count[: len(seen)])
+
+
 def _same_pattern(seen: NDArray[np.bool_]) -> Iterator[NDArray[np.intp]]:
     """Yield the columns with the same gaps."""
     complete = seen.all(axis=0)

@@ -137,7 +137,7 @@ OPTIONAL = {
 }
 FLAGS = {  # those of `implausible` are given by step kinematics
     ("clean", "fill"): "none spline rigid_cluster neighbours spike exchanged_back",
-    ("kinetics", "missing"): "known segment_not_seen ground_reaction_unknown gimbal_lock",
+    ("kinetics", "missing"): "known segment_not_seen ground_reaction_unknown gimbal_lock near_an_end",
 }
 # counts of marker samples by value of `fill`: attributes of a trial in clean.nc and cycles.nc, columns of quality.csv
 REPAIRS = {

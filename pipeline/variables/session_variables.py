@@ -12,6 +12,7 @@ PELVIS = "flexion is anterior tilt, adduction is obliquity with this side up, ro
 PROGRESSION = (
     "angle of the foot's long axis from the direction of walking (lab x), in the horizontal plane, toes in positive"
 )
+NO_ENDS = "NaN near an end of what is seen, see uncertain_end_s"
 RESIDUAL = "on the pelvis that the motion of the whole body needs beyond gravity and the ground reactions"
 _EVENTS = {"event_time": Variable(("event",), "s", "time of the gait event")}
 _WRENCH = {
@@ -40,6 +41,8 @@ FACTS = {
     "labels_exchanged_back": Variable(("trial",), "", "swapped labels that were corrected", "U"),
     "filled_frames": Variable(("trial",), "1", "number of landmark samples that were rebuilt by filling"),
     "marker_filter_order": Variable(("trial",), "1", "order of the filter of the markers"),
+    "uncertain_end_s": Variable(("trial",), "s",
+        "how near an end of the recording or of a gap the filters make accelerations uncertain"),
     "exchanged_markers": Variable(("trial",), "", "setting clean.exchanged_markers", "U"),
     "emg_left_out": Variable(("trial",), "", "channels of muscles that are not used, and why", "U"),
 }  # fmt: skip
@@ -72,7 +75,7 @@ WITH_UPPER_BODY = {
     "upper_body_angular_velocity": Variable(("sample", "local_axis"), "rad s-1",
         "angular velocity of the upper body, its own axes", "f4"),
     "upper_body_angular_acceleration": Variable(("sample", "local_axis"), "rad s-2",
-        "angular acceleration of the upper body, its own axes", "f4"),
+        f"angular acceleration of the upper body, its own axes; {NO_ENDS}", "f4"),
 }  # fmt: skip
 MEASURED_UPPER_BODY = {
     "upper_body_mass": Variable((), "kg", "measured mass of the upper body"),
@@ -184,16 +187,16 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "joint_centre_velocity": Variable(("sample", "side", "joint", "axis"), "m s-1",
             "velocity of the joint centre, lab axes", "f4"),
         "joint_centre_acceleration": Variable(("sample", "side", "joint", "axis"), "m s-2",
-            "acceleration of the joint centre, lab axes", "f4"),
+            f"acceleration of the joint centre, lab axes; {NO_ENDS}", "f4"),
         "com_position": Variable(("sample", "side", "segment", "axis"), "m", "segment centre of mass, lab axes"),
         "com_velocity": Variable(("sample", "side", "segment", "axis"), "m s-1",
             "velocity of the segment centre of mass, lab axes", "f4"),
         "com_acceleration": Variable(("sample", "side", "segment", "axis"), "m s-2",
-            "acceleration of the segment centre of mass, lab axes", "f4"),
+            f"acceleration of the segment centre of mass, lab axes; {NO_ENDS}", "f4"),
         "angular_velocity": Variable(("sample", "side", "segment", "local_axis"), "rad s-1",
             "angular velocity, segment axes", "f4"),
         "angular_acceleration": Variable(("sample", "side", "segment", "local_axis"), "rad s-2",
-            "angular acceleration, segment axes", "f4"),
+            f"angular acceleration, segment axes; {NO_ENDS}", "f4"),
         "joint_angle": Variable(("sample", "side", "joint", "angle"), "degree", f"joint angle; {JCS}", "f4"),
         "pelvis_angle": Variable(("sample", "side", "angle"), "degree", f"angle of the pelvis in the lab; {PELVIS}",
             "f4"),
@@ -225,8 +228,8 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             "contribution to joint_moment_jcs of the motion of each joint (cause), of the pelvis and of the "
             f"translation between segments; {JCS}", "f4"),
         "missing": Variable(("sample", "side", "joint"), "1",
-            "why joint_moment_jcs is NaN: 0 it is not, 1 segment not seen, 2 ground reaction unknown, 3 gimbal lock",
-            "i1"),
+            "why joint_moment_jcs is NaN: 0 it is not, 1 segment not seen, 2 ground reaction unknown, 3 gimbal lock, "
+            "4 near an end of the recording or of a gap", "i1"),
         "pelvis_residual_force": Variable(("sample", "axis"), "N", f"residual force {RESIDUAL}, lab axes", "f4"),
         "pelvis_residual_moment": Variable(("sample", "axis"), "N m",
             f"residual moment {RESIDUAL}, about the midpoint of the hips, lab axes", "f4"),

@@ -44,6 +44,10 @@ OF_STANCES = {  # by code; with the values of each stance
     LEG_REFUSED: "{reason}",
     "leg_implausible": "{what} in {percent:.0f} % of the stance; {remedy}",
     "markers_not_seen": "markers not seen during the stance: {markers}; fill the gap or use another trial",
+    "near_an_end": (
+        "within {ms:.0f} ms of an end of the recording or of a gap, where accelerations are uncertain; record longer, "
+        "or fill the gap"
+    ),
     "formulations_differ": "the formulations of the joint moments differ by {n_m:.1e} N m",
     "force_too_low": "peak vertical force only {body_weights:.2f} body weights",
     "no_stance": "no stance at the start of the cycle",

@@ -15,6 +15,8 @@ TAIL = (0.15, 0.35)  # shares of the sampling rate; the residual of filters in b
 LOWEST_HZ = 1.0
 HALF_ORDER = 3  # quintic, as usual since Woltring
 CANDIDATES = 40
+# In periods of the cut-off: how far from an end what lies beyond it acts on a second derivative; see theory.md
+END_PERIODS, LONGEST_END_S = 0.8, 0.1
 
 
 def filter_markers(position: Array, *, rate_hz: float, settings: Settings) -> tuple[Array, Array]:
@@ -41,6 +43,22 @@ def filter_markers(position: Array, *, rate_hz: float, settings: Settings) -> tu
     for marker in np.flatnonzero(np.isfinite(cutoffs_hz)):
         filtered[:, marker] = low_pass(position[:, marker], rate_hz=rate_hz, cutoff_hz=cutoffs_hz[marker], order=order)
     return filtered, cutoffs_hz
+
+
+def uncertain_end_s(cutoffs_hz: Array, force_cutoff_hz: float | None) -> float:
+    """Return how near an end of a visible stretch accelerations are uncertain, s; 0 without a filter.
+
+    A filter without lag also looks ahead, and what follows the end must be guessed. Most literature leaves out, or
+    extrapolates by, 0.1 to 0.2 s.
+
+    Args:
+        cutoffs_hz: (marker,), -3 dB points of the markers, NaN for none; the slowest filter counts.
+        force_cutoff_hz: that of the plates; None for none.
+
+    Source: Smith G (1989) J Biomech 22:967-971; Vint PF, Hinrichs RN (1996) J Biomech 29:1637-1642.
+    """
+    slowest_hz = float(np.fmin.reduce(np.append(cutoffs_hz, force_cutoff_hz or np.nan)))
+    return min(END_PERIODS / slowest_hz, LONGEST_END_S) if np.isfinite(slowest_hz) else 0.0
 
 
 def residual_cutoffs_hz(position: Array, *, rate_hz: float, order: int) -> Array:

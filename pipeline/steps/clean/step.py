@@ -17,7 +17,7 @@ from ...trials.session import Trial
 from ...trials.step_on_session import repeat_for_trials, take_usable_walks
 from ...variables.schema import REPAIRS
 from .landmarks import Landmarks, add_heels, give_heels_of_static, repair_landmarks
-from .marker_filters import HALF_ORDER, filter_markers
+from .marker_filters import HALF_ORDER, filter_markers, uncertain_end_s
 from .muscle_activity import muscle_activity, without_absent_muscles
 from .plate_forces import filter_plates
 from .settings import Settings
@@ -92,6 +92,7 @@ def clean(
             "filled_frames": int(rebuilt.sum()),
             **{name: int((landmarks.repair == flag).sum()) for name, flag in REPAIRS.items()},
             "emg_left_out": emg_left_out,
+            "uncertain_end_s": uncertain_end_s(cutoffs_hz, settings.force_cutoff_hz),
             "exchanged_markers": settings.exchanged_markers,
             "labels_exchanged_back": exchanged,
             # the smoothing spline has the response of a filter of order 2 x HALF_ORDER

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ...body.plausibility import REMEDY, reason_of_flag
 from ...conventions import CHAIN, SAME_STRIKE_S, SIDES, STANDARD_GRAVITY_M_S2
 from ...errors import Problem, UserError
+from ...signals.filters import interval_s
 from ...trials.session import AnyTrial
 from ...variables.cycle_variables import RESIDUALS
 from ...variables.stance_verdicts import BY_HAND, LEG_REFUSED, refusal
@@ -21,6 +22,7 @@ from .residual_share import residual_share, root_mean_square_and_peak
 
 Array = NDArray[np.float64]
 Strike = tuple[str, float]  # side, instant in s
+NEAR_AN_END = 4  # of `missing`
 
 
 @dataclass(frozen=True)
@@ -154,8 +156,9 @@ def judge_stances(
     time = touched["time"].values
     frames = [(time >= start) & (time <= end) for start, end in zip(starts, ends, strict=True)]
     vertical = touched["ground_force"].values[..., 1] / (float(calibrate.attrs["body_mass_kg"]) * STANDARD_GRAVITY_M_S2)
-    ankle = solved["joint_moment"].values[:, :, solved["joint"].values.tolist().index("ankle")]
-    solvable = np.isfinite(ankle).all(axis=-1)
+    at_ankle = solved["joint"].values.tolist().index("ankle")
+    solvable = np.isfinite(solved["joint_moment"].values[:, :, at_ankle]).all(axis=-1)
+    missing = solved["missing"].values[:, :, at_ankle]
     row = [SIDES.index(str(side)) for side in sides]
     for i in (i for i, reason in enumerate(refusals) if not reason):
         peak = float(np.max(vertical[frames[i], row[i]], initial=0))
@@ -167,11 +170,12 @@ def judge_stances(
         elif not solvable[frames[i], row[i]].all():
             flags = kinematics["implausible"].values[frames[i], row[i]]
             hidden = _refuse_hidden(clean, calibrate, str(sides[i]), starts[i], ends[i])
+            if (missing[frames[i], row[i]] == NEAR_AN_END).all(where=~solvable[frames[i], row[i]]):
+                hidden = refusal("near_an_end", ms=1000 * clean.attrs["uncertain_end_s"])
             refusals[i] = _refuse_pose(flags, str(sides[i])) or hidden
     reason = np.array([problem.what if problem else "" for problem in refusals], dtype=str)
     code = np.array([problem.code if problem else "" for problem in refusals], dtype=str)
-    margin_s = _settling_s(clean)
-    from_s, to_s = starts - margin_s, ends + margin_s
+    from_s, to_s = starts - interval_s(time), ends + interval_s(time)
     surrounded = (from_s >= time[0]) & (to_s <= time[-1])
     for i in np.flatnonzero(surrounded & (code == "")).tolist():
         surrounded[i] = solvable[(time >= from_s[i]) & (time <= to_s[i]), row[i]].all()
@@ -230,16 +234,6 @@ def _refuse_pose(flags: NDArray[np.int8], side: str) -> Problem | None:
     most = int(np.bincount(flags)[1:].argmax()) + 1
     share = 100 * (flags > 0).mean()
     return refusal("leg_implausible", what=reason_of_flag(most, side), percent=share, remedy=REMEDY)
-
-
-def _settling_s(clean: AnyTrial) -> float:
-    """Return how near an end of a recording its filtered markers are affected by that end, s; 0 without a filter.
-
-    It is two time constants of the slowest filter, 32 ms at 10 Hz. With less, moments of the demonstration study at
-    foot off differ by up to 0.4 N m/kg from those of the longer recording.
-    """
-    slowest_hz = float(np.fmin.reduce(clean.variables["cutoff_hz"].values, initial=np.inf))
-    return 1 / (np.pi * slowest_hz)
 
 
 def _happens(contacts: AnyTrial, kind: str, side: NDArray[Any], instant_s: Array) -> NDArray[np.bool_]:

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from ...body.body_model import BodyModel
 from ...body.joint_angles import foot_progression, joint_angles, pelvis_angles
 from ...body.plausibility import FLAG_MEANINGS
-from ...body.skeleton import Skeleton, moving_legs, read_sides, take_stated_results
+from ...body.skeleton import CalibratedSide, Skeleton, moving_legs, read_sides, take_stated_results
 from ...conventions import ANGLES, CHAIN, HIP, JOINTS, SEGMENTS, SIDES
 from ...errors import UserError
+from ...signals.filters import interval_s, near_ends
 from ...signals.splines import angular_rates, derivatives
 from ...trials.session import spans_of
 from ...trials.step_on_session import batches, take_usable_walks
@@ -31,6 +32,7 @@ LABELS: dict[str, Any] = {
     "axis": list("xyz"), "local_axis": list("xyz"),
 }  # fmt: skip
 Variables = dict[str, tuple[tuple[str, ...], Array]]
+Spans = Sequence[tuple[slice, int]]  # the samples of each trial, and how many at an end have no acceleration
 
 PORTION = 2000  # samples, of whole trials, that are handled together: few enough for the processor's cache
 
@@ -65,8 +67,9 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
         ``foot_progression`` (sample, side) in degrees; ``fit_residual`` (sample, side, segment) of marker clusters,
         and with linked legs ``marker_residual`` (sample, marker). With shoulders ``upper_body_rotation`` (sample,
         local_axis, axis), ``upper_body_angular_velocity`` and ``..._acceleration`` (sample, local_axis).
-        NaN where markers are not seen, and for a leg that no person has: ``implausible`` (sample, side) and
-        ``leg_refused`` (trial, side) give the reason. ``knee_axis_error`` (trial, side) in degrees.
+        NaN where markers are not seen, accelerations also near the ends of what is seen, and for a leg that no person
+        has: ``implausible`` (sample, side) and ``leg_refused`` (trial, side) give the reason. ``knee_axis_error``
+        (trial, side) in degrees.
 
     Raises:
         UserError: no segment of either side can be followed, neither leg can be used, or two markers are exchanged
@@ -82,6 +85,7 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
             calibrate, names.tolist(), joint_types=settings.joint_types,
             marker_weights=settings.marker_weights, joint_limits=settings.joint_limits,
         )  # fmt: skip
+    ends = [round(s / (interval_s(time[at]) or 1)) for s, at in zip(clean.uncertain_end_s.values, spans, strict=True)]
     variables: Variables = {}
     verdicts: list[Verdicts] = []
     by_file = calibrate.attrs.get("static_results") or body_model.shows_untwisted_shank
@@ -98,7 +102,10 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
         hidden = [verdicts[-1].hide(side, spans_here) for side in range(len(SIDES))]
         if linkage:
             legs, residual = pose_linked_legs(linkage, paths, legs, hidden, time[here], spans_here)
-        motion = _motion([legs[side] for side in SIDES], calibrate.segment_com.values, time[here], spans_here)
+        within = list(zip(spans_here, ends[numbers], strict=True))
+        motion = _motion([legs[side] for side in SIDES], calibrate.segment_com.values, time[here], within)
+        if not linkage:
+            _hide_beside_changes(motion, points, body_model, sides, within)
         rotation = motion["rotation"][1]
         _refuse_unfollowed(rotation, spans_here, clean.landmarks_absent.values[numbers].tolist())
         twisted = calibrated if linkage else sides  # all walks of a session have the same linkage
@@ -109,7 +116,7 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
             motion["marker_residual"] = ("sample", "marker"), residual.T
         if "shoulder_position" in clean:
             shoulders, hips = clean.shoulder_position.values[here], motion["joint_centre"][1][:, :, HIP]
-            motion |= _of_upper_body(upper_body_frame(hips, shoulders), time[here], spans_here)
+            motion |= _of_upper_body(upper_body_frame(hips, shoulders), time[here], within)
         _store(variables, motion | angles, here, len(time))
     labels = {name: clean.variables[name] for name in ("marker", "marker_order")} if linkage else {}
     flags, refused, turns = (np.concatenate(parts) for parts in zip(*verdicts, strict=True))
@@ -128,7 +135,7 @@ def _static_angles(calibrate: xr.Dataset, settings: Settings) -> Array:
     return joint_angles(static[None], settings.angle_convention, settings.smallest_floating_axis, torsion)
 
 
-def _motion(legs: Sequence[Skeleton], local_com: Array, time: Array, spans: Sequence[slice]) -> Variables:
+def _motion(legs: Sequence[Skeleton], local_com: Array, time: Array, spans: Spans) -> Variables:
     """Return the motion of both legs as variables, from their skeletons and centres of mass in segment axes."""
     frames = _stack([*(leg.frames[name] for leg in legs for name in CHAIN), legs[0].frames["pelvis"]])
     origin = _stack(leg.origins[name] for leg in legs for name in CHAIN)
@@ -156,7 +163,7 @@ def _motion(legs: Sequence[Skeleton], local_com: Array, time: Array, spans: Sequ
     }
 
 
-def _of_upper_body(frame: Array, time: Array, spans: Sequence[slice]) -> Variables:
+def _of_upper_body(frame: Array, time: Array, spans: Spans) -> Variables:
     """Return the motion of the upper body as variables, from its frame (sample, 3, 3)."""
     (first,), (second,) = _derivatives([frame], time, spans)
     rate, rate_change = angular_rates(frame, first, second)
@@ -186,14 +193,15 @@ def _with_pelvis(bodies: Array) -> Array:
     return np.moveaxis(whole, -1, 0)
 
 
-def _derivatives(parts: Sequence[Array], time: Array, spans: Sequence[slice]) -> list[list[Array]]:
-    """Return first and second derivatives of parts (sample, ...), by splines of each trial."""
+def _derivatives(parts: Sequence[Array], time: Array, spans: Spans) -> list[list[Array]]:
+    """Return first and second derivatives of parts (sample, ...), by splines of each trial; no second near ends."""
     turned = [np.moveaxis(part, 0, -1) for part in parts]
     rows = np.concatenate([part.reshape(-1, len(time)) for part in turned])
     both = np.empty((2, *rows.shape))
-    for span in spans:
+    for span, reach in spans:
         for result, columns in zip(both, derivatives(rows[:, span].T, time[span]), strict=True):
             result[:, span] = columns.T
+        both[1, :, span][near_ends(np.isfinite(rows[:, span].T), reach).T] = np.nan
     ends = np.cumsum([part[..., 0].size for part in turned])[:-1]
     return [
         [
@@ -202,6 +210,20 @@ def _derivatives(parts: Sequence[Array], time: Array, spans: Sequence[slice]) ->
         ]
         for result in both
     ]
+
+
+def _hide_beside_changes(
+    motion: Variables, points: Mapping[str, Array], model: BodyModel, sides: Mapping[str, CalibratedSide], spans: Spans
+) -> None:
+    """Hide accelerations of a segment near where one of its cluster's markers appears or is lost, as its pose jumps."""
+    hidden = np.zeros(spans[-1][0].stop, dtype=bool)
+    for side, segment in ((side, segment) for side, leg in sides.items() for segment in leg.clusters):
+        names = [model.legs[side].clusters[segment][name] for name in sides[side].clusters[segment]]
+        seen = np.stack([np.isfinite(points[name][:, 0]) for name in names if name in points] or [hidden], axis=1)
+        for span, reach in spans:
+            change = (near_ends(seen[span], reach) & near_ends(~seen[span], reach)).any(axis=1)
+            for name in ("com_acceleration", "angular_acceleration"):
+                motion[name][1][span, SIDES.index(side), SEGMENTS.index(segment)][change] = np.nan
 
 
 def _store(variables: Variables, part: Variables, here: slice, count: int) -> None:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from ...body.legs import body_height_m
 from ...conventions import HIP, SAME_STRIKE_S, SIDES
 from ...dynamics.vectors import Array, cross, rotate, transpose, unit
+from ...signals.filters import near_ends
 
 # Hip to shoulder per body height (.818 - .530, Drillis and Contini 1966), centre of mass of head, arms and trunk along
 # it (Dempster) and radius of gyration across it, all in Winter DA (2009) Biomechanics and Motor Control of Human
@@ -112,7 +113,7 @@ def beside_unknown(residual: Array, spans: Sequence[slice], rates_hz: Sequence[f
     """Return at which samples (sample,) the residual is unknown, or known but within 0.05 s of an unknown one.
 
     Without a plate a strike is found by the markers, with a standard deviation of 16 ms (O'Connor et al. 2007): just
-    before it the foot may already bear an unknown load. Accelerations are uncertain at the ends of a trial.
+    before it the foot may already bear an unknown load.
 
     Args:
         residual: (sample, 3), NaN where it is unknown.
@@ -120,7 +121,5 @@ def beside_unknown(residual: Array, spans: Sequence[slice], rates_hz: Sequence[f
     """
     unknown = np.isnan(residual[:, 0])
     for span, rate_hz in zip(spans, rates_hz, strict=True):
-        reach = round(SAME_STRIKE_S * rate_hz)
-        padded = np.pad(unknown[span], reach, constant_values=True)
-        unknown[span] = np.convolve(padded, np.ones(2 * reach + 1), mode="valid") > 0.5
+        unknown[span] = near_ends(~unknown[span, None], round(SAME_STRIKE_S * rate_hz))[:, 0]
     return unknown

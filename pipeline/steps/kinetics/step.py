@@ -212,8 +212,9 @@ def _joint_loads(legs: Legs) -> tuple[Array, Array]:
 
 def _missing(legs: Legs, torque: Array) -> NDArray[np.int8]:
     """Return the variable ``missing``: the cause of a NaN along the joint axes."""
-    seen = np.asarray(np.isfinite(legs.spin_rate).all(axis=-1))
-    chain = np.logical_and.accumulate(seen, axis=2)  # a joint carries the loads of all segments beyond it
-    unseen = ~(chain[:, :, :-1] & seen[:, :, 1:])
+    seen, settled = (np.isfinite(part[..., 0]) for part in (legs.spin, legs.spin_rate))
+    # a joint carries the loads of all segments beyond it
+    chain, settled = (np.logical_and.accumulate(part, axis=2)[:, :, :-1] for part in (seen, settled))
     lost = np.isnan(torque).any(axis=-1)
-    return np.select([lost & unseen, legs.locked, lost], [1, 3, 2], 0).astype(np.int8)
+    causes = [lost & ~(chain & seen[:, :, 1:]), lost & ~settled, legs.locked, lost]
+    return np.select(causes, [1, 4, 3, 2], 0).astype(np.int8)

@@ -19,7 +19,7 @@ from tests.support.walks.for_cycles import MASS_KG, PHASE, ROUNDING, amplitude, 
 
 PEAKS = [name for name in OF_STANCE if name.startswith("peak_")]
 DEMO_WALK, DEMO_SIDE = "comfortable_02", "right"
-LATER_S = 0.05  # the recording goes on for longer than the 32 ms that an end affects at 10 Hz
+LATER_S = 0.1  # filters of 10 Hz make the last 80 ms uncertain
 
 
 @pytest.fixture(scope="module")
@@ -90,16 +90,14 @@ def test_other_stances_have_no_curves(known: Walk) -> None:
     assert (left_out.reason == "").all()
 
 
-def test_the_ends_of_the_recording_and_gaps_keep_a_distance(known: Walk) -> None:
-    """Filtered markers are affected within 32 ms at 10 Hz, 64 ms at 5 Hz."""
+def test_a_whole_stance_is_solved_to_the_frames_around_its_ends(known: Walk) -> None:
     made = trial(known)
     last = whole(made.cut())[-1]
-    gap = float(made.cut().stance_end[last]) + 0.05
+    after = float(made.cut().stance_end[last]) + np.array([0.05, 0.005])
     moment = made["kinetics"].joint_moment
-    made["kinetics"]["joint_moment"] = moment.where(np.abs(moment.time - gap) > 0.006)
-    assert last in whole(made.cut())
-    made["clean"] = made["clean"].assign_coords(cutoff_hz=made["clean"].cutoff_hz / 2)
-    assert last not in whole(made.cut())
+    for instant, is_whole in zip(after, (True, False), strict=True):
+        made["kinetics"]["joint_moment"] = moment.where(np.abs(moment.time - instant) > 0.006)
+        assert (last in whole(made.cut())) == is_whole
 
 
 def test_a_stance_and_its_cycle_have_the_same_metrics(known: Walk) -> None:
@@ -137,10 +135,8 @@ def test_a_walk_cut_after_foot_off_has_the_metrics_of_the_whole_walk(tmp_path: P
     for name in (name for name in OF_STANCE if name.startswith("impulse_")):
         assert float(found[name]) == pytest.approx(float(cycles[name]), rel=0.02, abs=1e-3), name
     for name, peak in (("joint_angle", 30.0), ("joint_moment_jcs", 1.5), ("joint_power", 4.3)):
-        # 0.06 N m/kg of 1.5 at foot off, five frames before the end; nearly nothing before
         away = np.abs(found[name].values - stances[name].values)
-        assert away.max() < 0.05 * peak, name
-        assert away[..., :85].max() < 0.005 * peak, name
+        assert away.max() < 0.01 * peak, name
 
 
 def cut_at(end_s: float) -> Any:

@@ -93,6 +93,7 @@ def solved(curves: Array) -> xr.Dataset:
             "joint_power_band": ((*VECTOR, "percentile"), np.multiply.outer(moment[..., 0], [1, 2])),
             "joint_moment_variance_share": ((*VECTOR, "angle", "error_source"), np.full((*curves.shape, 2), 0.5)),
             **{f"pelvis_residual_{load}": (("time", "axis"), moment[:, 0, 0]) for load in LOADS},
+            "missing": (VECTOR, np.isnan(moment).any(axis=-1).astype(np.int8)),
             "disagreement": (("formulation", "load"), np.full((3, 2), 1e-12)),
             "forward_closure": (("side", "joint", "angle"), np.arange(18.0).reshape(2, 3, 3)),
             "energy_closure": (("side", "segment"), np.arange(6.0).reshape(2, 3)),

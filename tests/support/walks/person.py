@@ -225,6 +225,7 @@ def cleaned(model: BodyModel, points: Landmarks, time: Array) -> xr.Dataset:
             "direction_of_travel": "forwards",
             "landmarks_absent": "",
             "marker_filter_order": 4,
+            "uncertain_end_s": 0.0,
             "exchanged_markers": "repair",
         },
     )
