@@ -108,17 +108,13 @@ REGRESSIONS: dict[str, Callable[[Mapping[str, float]], tuple[float, float, float
 
 
 class Chord(NamedTuple):
-    """Place of a joint centre among its proximal centre, lateral marker and wand, with the signs of Plug-in Gait.
+    """Place of a joint centre among its proximal centre, lateral marker and wand, with the signs of Plug-in Gait."""
 
-    Attributes:
-        radius_m: distance from the lateral marker.
-        rotation_rad: angle about the segment's axis from wand to lateral marker, seen from the centre, inwards positive
-            (ThighRotation, ShankRotation).
-        abduction_rad: by how much the angle at the lateral marker is less than in a right-angled chord (AnkleAbAdd).
-    """
-
-    radius_m: float
+    radius_m: float  # distance from the lateral marker
+    # angle about the segment's axis from wand to lateral marker, seen from the centre, inwards positive (ThighRotation,
+    # ShankRotation)
     rotation_rad: float = 0.0
+    # by how much the angle at the lateral marker is less than in a right-angled chord (AnkleAbAdd)
     abduction_rad: float = 0.0
 
 

@@ -38,18 +38,13 @@ SMALLEST_BEND_DEG = 40.0  # of the knee, from which its axis can be judged
 
 
 class Limit(NamedTuple):
-    """What a measure can be.
+    """What a measure can be."""
 
-    Attributes:
-        low, high: its limits, in ``unit``.
-        unit: of the limits: ``mm``, ``degrees``, ``%``, or a length to which it is relative.
-        text: what is out of limits, after the side.
-    """
-
+    # low, high: its limits, in ``unit``
     low: float
     high: float
-    unit: str
-    text: str
+    unit: str  # of the limits: ``mm``, ``degrees``, ``%``, or a length to which it is relative
+    text: str  # what is out of limits, after the side
 
 
 def _of_angles(*ranges: tuple[float, float]) -> Iterator[tuple[str, Limit]]:

@@ -17,17 +17,13 @@ FEWEST_CLUSTER_MARKERS = 3
 
 @dataclass(frozen=True)
 class ResolvedLeg:
-    """One leg of a body model in a recording.
+    """One leg of a body model in a recording."""
 
-    Attributes:
-        rules: of the leg.
-        centres: the rule of each joint centre: the first that the recording allows, else the first.
-        lacking: the landmarks that a static trial needs and the recording lacks, sorted, those of clusters left out.
-            The markers of an alignment device are needed too; a landmark that they show is not lacking.
-    """
-
-    rules: LegRules
+    rules: LegRules  # of the leg
+    # the rule of each joint centre: the first that the recording allows, else the first
     centres: Mapping[str, CentreRule]
+    # the landmarks that a static trial needs and the recording lacks, sorted, those of clusters left out. The markers
+    # of an alignment device are needed too; a landmark that they show is not lacking.
     lacking: list[str]
 
     def texts(self) -> dict[str, str]:
@@ -42,19 +38,14 @@ class ResolvedLeg:
 
 @dataclass(frozen=True)
 class ResolvedModel:
-    """A body model in one recording.
-
-    Attributes:
-        body_model: the body model.
-        labels: of each landmark that is ever seen, as the file spells them; empty where nobody needs them.
-        devices: the unseen landmarks that an alignment device shows: the markers of its rods, and the side.
-        legs: by side.
-    """
+    """A body model in one recording."""
 
     body_model: BodyModel
+    # of each landmark that is ever seen, as the file spells them; empty where nobody needs them
     labels: Mapping[str, Names]
+    # the unseen landmarks that an alignment device shows: the markers of its rods, and the side
     devices: Mapping[str, tuple[Names, str]]
-    legs: Mapping[str, ResolvedLeg]
+    legs: Mapping[str, ResolvedLeg]  # by side
 
     def lacking(self) -> list[str]:
         """Return the landmarks and clusters that the recording lacks as static trial."""

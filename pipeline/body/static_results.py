@@ -22,19 +22,14 @@ Array = NDArray[np.float64]
 
 
 class StaticResults(NamedTuple):
-    """The static results of one side, rad, with the signs of Plug-in Gait.
+    """The static results of one side, rad, with the signs of Plug-in Gait."""
 
-    Attributes:
-        thigh_rotation, shank_rotation: see :class:`pipeline.body.joint_centres.Chord`.
-        ankle_abduction: likewise.
-        tibial_torsion: turn from the knee's axis to the malleoli's about the shank's axis, inwards positive.
-        plantar_flexion, rotation_offset: turns of the foot from the line ankle centre - toe to its sole.
-    """
-
+    # thigh_rotation, shank_rotation: see :class:`pipeline.body.joint_centres.Chord`
     thigh_rotation: float = 0.0
     shank_rotation: float = 0.0
-    ankle_abduction: float = 0.0
-    tibial_torsion: float = 0.0
+    ankle_abduction: float = 0.0  # likewise
+    tibial_torsion: float = 0.0  # turn from the knee's axis to the malleoli's about the shank's axis, inwards positive
+    # plantar_flexion, rotation_offset: turns of the foot from the line ankle centre - toe to its sole
     plantar_flexion: float = 0.0
     rotation_offset: float = 0.0
 

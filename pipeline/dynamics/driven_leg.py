@@ -28,23 +28,17 @@ ABOVE, BEYOND = [0, 0, 1], [1, 2, 2]  # pairs of segments; the first carries the
 
 
 class Driven(NamedTuple):
-    """The prescribed quantities.
+    """The prescribed quantities."""
 
-    Attributes:
-        rotation: (3, axis, ...), the axes of the pelvis; spin, spin_rate: (3, ...).
-        hip_acceleration: (3, ...), minus gravity.
-        reach: (3, 3, 2, segment, ...), segment axes; second index: position, velocity and acceleration relative to the
-            rotating segment, third: of its centre of mass and its distal joint centre from its proximal one.
-        torque: (axis, joint, ...), right-handed projections of the joint moments on the joint axes.
-        force, moment: (3, ...), of the ground on the foot, about the hip centre.
-    """
-
-    rotation: Array
+    rotation: Array  # (3, axis, ...), the axes of the pelvis; spin, spin_rate: (3, ...)
     spin: Array
     spin_rate: Array
-    hip_acceleration: Array
+    hip_acceleration: Array  # (3, ...), minus gravity
+    # (3, 3, 2, segment, ...), segment axes; second index: position, velocity and acceleration relative to the rotating
+    # segment, third: of its centre of mass and its distal joint centre from its proximal one
     reach: Array
-    torque: Array
+    torque: Array  # (axis, joint, ...), right-handed projections of the joint moments on the joint axes
+    # force, moment: (3, ...), of the ground on the foot, about the hip centre
     force: Array
     moment: Array
 

@@ -31,21 +31,13 @@ MOST_FRAMES = 10  # for each row; a file with more frames missing has wrong time
 
 
 class Markers(NamedTuple):
-    """The content of a TRC file.
+    """The content of a TRC file."""
 
-    Attributes:
-        labels: as the file spells them.
-        positions: (time, marker, 3), m, axes of the file; NaN where unseen.
-        rate_hz: frames per second.
-        start_s: time of the first frame.
-        length_unit_m: metres per length unit of the file.
-    """
-
-    labels: list[str]
-    positions: Array
-    rate_hz: float
-    start_s: float
-    length_unit_m: float
+    labels: list[str]  # as the file spells them
+    positions: Array  # (time, marker, 3), m, axes of the file; NaN where unseen
+    rate_hz: float  # frames per second
+    start_s: float  # time of the first frame
+    length_unit_m: float  # metres per length unit of the file
 
 
 def read_trc(path: Path) -> Markers:

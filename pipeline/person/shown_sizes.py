@@ -19,19 +19,12 @@ Array = NDArray[np.float64]
 
 
 class ShownSizes(NamedTuple):
-    """Sizes that one recording shows.
+    """Sizes that one recording shows."""
 
-    Attributes:
-        extent_m: travel of the markers, see :func:`pipeline.person.marker_travel.extent_m`.
-        leg_m: median distance from heel to ASIS; NaN if they are never visible together.
-        standing_weight_n: vertical force under both feet of a person standing on plates, else NaN.
-        walking_weights_n: see :func:`pipeline.person.body_weight.walking_weights_n`.
-    """
-
-    extent_m: float = float("nan")
-    leg_m: float = float("nan")
-    standing_weight_n: float = float("nan")
-    walking_weights_n: Sequence[float] = ()
+    extent_m: float = float("nan")  # travel of the markers, see :func:`pipeline.person.marker_travel.extent_m`
+    leg_m: float = float("nan")  # median distance from heel to ASIS; NaN if they are never visible together
+    standing_weight_n: float = float("nan")  # vertical force under both feet of a person standing on plates, else NaN
+    walking_weights_n: Sequence[float] = ()  # see :func:`pipeline.person.body_weight.walking_weights_n`
 
     @property
     def stands(self) -> bool:

@@ -26,19 +26,12 @@ LEG_PER_HEIGHT, LEG_PER_LEG_LENGTH = (0.46, 0.70), (0.88, 1.30)
 
 
 class SessionSizes(NamedTuple):
-    """Sizes of a person that the recordings of a session state or show.
+    """Sizes of a person that the recordings of a session state or show."""
 
-    Attributes:
-        stated: sizes in its C3D files, kg and m, by column of participants.tsv.
-        standing_weight_n: vertical force on the plates under the static trial, or NaN.
-        walking_weights_n: estimates of body weight from the steps of its walks.
-        standing_leg_m: from heel to ASIS in a static trial in which the person stands, or NaN.
-    """
-
-    stated: Mapping[str, float]
-    standing_weight_n: float
-    walking_weights_n: Sequence[float]
-    standing_leg_m: float
+    stated: Mapping[str, float]  # sizes in its C3D files, kg and m, by column of participants.tsv
+    standing_weight_n: float  # vertical force on the plates under the static trial, or NaN
+    walking_weights_n: Sequence[float]  # estimates of body weight from the steps of its walks
+    standing_leg_m: float  # from heel to ASIS in a static trial in which the person stands, or NaN
 
     @classmethod
     def of(cls, stated: Mapping[str, float], static: ShownSizes, walks: Iterable[ShownSizes]) -> Self:

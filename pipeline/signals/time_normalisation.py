@@ -14,19 +14,12 @@ PHASE = np.arange(101.0)  # percent
 
 
 class PhaseFrames(NamedTuple):
-    """The frames around 0-100 % of cycles.
+    """The frames around 0-100 % of cycles."""
 
-    Attributes:
-        after: (cycle, 101), the frame at or after each instant.
-        share: (cycle, 101), the weight of that frame; the frame before has the rest.
-        beyond_last: (cycle, 101), whether the instant is after the last frame of the cycle.
-        last: (cycle,), the last frame of the cycle.
-    """
-
-    after: NDArray[np.intp]
-    share: Array
-    beyond_last: NDArray[np.bool_]
-    last: NDArray[np.intp]
+    after: NDArray[np.intp]  # (cycle, 101), the frame at or after each instant
+    share: Array  # (cycle, 101), the weight of that frame; the frame before has the rest
+    beyond_last: NDArray[np.bool_]  # (cycle, 101), whether the instant is after the last frame of the cycle
+    last: NDArray[np.intp]  # (cycle,), the last frame of the cycle
 
     def later(self, frames: int) -> PhaseFrames:
         """Return the frames on a time axis with more frames before."""

@@ -21,23 +21,14 @@ Blocks = Iterator[str | list[list[str]]]
 
 
 class CycleRecord(NamedTuple):
-    """One cycle with the results of each step for its trial.
+    """One cycle with the results of each step for its trial."""
 
-    Attributes:
-        derived: the folder of the results.
-        cycle: the cycle, or stance, of study.nc, its coordinates as scalars.
-        steps: the trial by step; the session's model for ``calibrate``.
-        static: the static trial in read.nc.
-        settings: of every step.
-        rate_hz: of the markers.
-    """
-
-    derived: Path
-    cycle: xr.Dataset
-    steps: dict[str, xr.Dataset]
-    static: xr.Dataset
-    settings: dict[str, Any]
-    rate_hz: float
+    derived: Path  # the folder of the results
+    cycle: xr.Dataset  # the cycle, or stance, of study.nc, its coordinates as scalars
+    steps: dict[str, xr.Dataset]  # the trial by step; the session's model for ``calibrate``
+    static: xr.Dataset  # the static trial in read.nc
+    settings: dict[str, Any]  # of every step
+    rate_hz: float  # of the markers
 
     @property
     def side(self) -> str:

@@ -30,17 +30,11 @@ Notes = dict[str, list[str]]
 
 
 class EstimatedSizes(NamedTuple):
-    """What recordings show of a person of whom no file states the sizes.
+    """What recordings show of a person of whom no file states the sizes."""
 
-    Attributes:
-        mass_kg: body mass from force plates; NaN if they do not show it.
-        mass_source: how it was measured, in words.
-        leg_lengths_m: by side, from markers.
-    """
-
-    mass_kg: float
-    mass_source: str
-    leg_lengths_m: Mapping[str, float]
+    mass_kg: float  # body mass from force plates; NaN if they do not show it
+    mass_source: str  # how it was measured, in words
+    leg_lengths_m: Mapping[str, float]  # by side, from markers
 
 
 def trial_rows(files: Sequence[Contents], model_name: str, models: Models) -> tuple[list[Row], Notes]:

@@ -36,20 +36,14 @@ class Sphere(NamedTuple):
 
 
 class FunctionalHip(NamedTuple):
-    """A functional hip centre.
+    """A functional hip centre."""
 
-    Attributes:
-        centre: (3,) in pelvis axes from the mid-ASIS point, m.
-        residual_m: root-mean-square distance of the thigh's markers from their spheres.
-        sagittal_deg, frontal_deg: ranges of the thigh's direction in the pelvis, 5th to 95th percentile.
-        frame_count: frames that show pelvis and thigh.
-    """
-
-    centre: Array
-    residual_m: float
+    centre: Array  # (3,) in pelvis axes from the mid-ASIS point, m
+    residual_m: float  # root-mean-square distance of the thigh's markers from their spheres
+    # sagittal_deg, frontal_deg: ranges of the thigh's direction in the pelvis, 5th to 95th percentile
     sagittal_deg: float
     frontal_deg: float
-    frame_count: int
+    frame_count: int  # frames that show pelvis and thigh
 
 
 def sphere_centre(points: Array, *, repetitions: int = 20) -> Sphere:

@@ -20,21 +20,13 @@ Array = NDArray[np.float64]
 
 
 class Side(NamedTuple):
-    """One side of the static trial.
+    """One side of the static trial."""
 
-    Attributes:
-        skeleton: frames and joint centres.
-        calibrated: its findings for motion.
-        texts: how each joint centre is found, by joint.
-        parameters: of each segment.
-        note: a note on these, or empty.
-    """
-
-    skeleton: Skeleton
-    calibrated: CalibratedSide
-    texts: Mapping[str, str]
-    parameters: Mapping[str, SegmentParameters]
-    note: str
+    skeleton: Skeleton  # frames and joint centres
+    calibrated: CalibratedSide  # its findings for motion
+    texts: Mapping[str, str]  # how each joint centre is found, by joint
+    parameters: Mapping[str, SegmentParameters]  # of each segment
+    note: str  # a note on these, or empty
 
 
 def model_dataset(sides: Mapping[str, Side], refused: Mapping[str, Sequence[Problem]]) -> xr.Dataset:

@@ -24,32 +24,21 @@ Trials = Mapping[str, AnyTrial]
 
 
 class Reference(NamedTuple):
-    """The trial that defines the model.
+    """The trial that defines the model."""
 
-    Attributes:
-        name: of the trial.
-        file: that it is from.
-        labels: of all markers of the file.
-        markers: (time, marker, 3), m.
-        model: the body model in this recording.
-        seen: its landmarks (time, 3), m; ``points`` also has those that an alignment device shows, and virtual heels.
-        own_results: by side, the static results that the trial itself states.
-        source: the trial that states the static results by which the model is defined; empty if its markers define it.
-        stated: these results, by side.
-        note: on these.
-    """
-
-    name: str
-    file: str
-    labels: list[str]
-    markers: NDArray[np.float64]
-    model: ResolvedModel
+    name: str  # of the trial
+    file: str  # that it is from
+    labels: list[str]  # of all markers of the file
+    markers: NDArray[np.float64]  # (time, marker, 3), m
+    model: ResolvedModel  # the body model in this recording
+    # its landmarks (time, 3), m; ``points`` also has those that an alignment device shows, and virtual heels
     seen: Points
     points: Points
-    own_results: Mapping[str, StaticResults]
+    own_results: Mapping[str, StaticResults]  # by side, the static results that the trial itself states
+    # the trial that states the static results by which the model is defined; empty if its markers define it
     source: str
-    stated: Mapping[str, StaticResults]
-    note: str
+    stated: Mapping[str, StaticResults]  # these results, by side
+    note: str  # on these
 
 
 def find_reference(trials: Trials, body_model: BodyModel, *, use_stated: bool) -> Reference:

@@ -17,19 +17,12 @@ Array = NDArray[np.float64]
 
 
 class SegmentParameters(NamedTuple):
-    """Parameters of one segment.
-
-    Attributes:
-        mass_kg: mass.
-        com: (3,) centre of mass from the proximal joint centre, segment axes, m.
-        inertia: (3, 3) tensor about the centre of mass, segment axes, kg m2.
-        length_m: length of the segment that the table refers to; NaN for measured parameters.
-    """
+    """Parameters of one segment."""
 
     mass_kg: float
-    com: Array
-    inertia: Array
-    length_m: float
+    com: Array  # (3,) centre of mass from the proximal joint centre, segment axes, m
+    inertia: Array  # (3, 3) tensor about the centre of mass, segment axes, kg m2
+    length_m: float  # length of the segment that the table refers to; NaN for measured parameters
 
 
 def from_table(

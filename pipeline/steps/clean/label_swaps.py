@@ -26,20 +26,14 @@ SELDOM = 0.3  # largest share at which an exchange within one side is certain
 
 @dataclass(frozen=True)
 class Exchange:
-    """Two markers with exchanged labels.
+    """Two markers with exchanged labels."""
 
-    Attributes:
-        first, second: their labels.
-        frames: (time,) in which they are.
-        whole: whether this is nearly all of the trial.
-        certain: whether they are certainly exchanged in these frames and not in the others.
-    """
-
+    # first, second: their labels
     first: str
     second: str
-    frames: Frames
-    whole: bool
-    certain: bool
+    frames: Frames  # (time,) in which they are
+    whole: bool  # whether this is nearly all of the trial
+    certain: bool  # whether they are certainly exchanged in these frames and not in the others
 
 
 def find_exchanges(

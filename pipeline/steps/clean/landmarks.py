@@ -27,19 +27,12 @@ Chosen = dict[str, tuple[str, ...]]  # labels by landmark
 
 
 class Landmarks(NamedTuple):
-    """The landmarks of a trial after repairs.
+    """The landmarks of a trial after repairs."""
 
-    Attributes:
-        labels: of the markers of each landmark.
-        position: (time, landmark, 3), m.
-        repair: (time, landmark), see ``FLAGS`` in :mod:`pipeline.variables.schema`.
-        measured: (time, landmark), whether all its markers were seen and kept.
-    """
-
-    labels: Chosen
-    position: Array
-    repair: NDArray[np.int8]
-    measured: Flags
+    labels: Chosen  # of the markers of each landmark
+    position: Array  # (time, landmark, 3), m
+    repair: NDArray[np.int8]  # (time, landmark), see ``FLAGS`` in :mod:`pipeline.variables.schema`
+    measured: Flags  # (time, landmark), whether all its markers were seen and kept
 
 
 def give_heels_of_static(step: Callable[..., xr.Dataset]) -> Callable[..., xr.Dataset]:

@@ -43,24 +43,16 @@ LOWEST_M, HIGHEST_M = -0.05, 0.14
 
 @dataclass(frozen=True, eq=False)
 class Foot:
-    """The markers of a foot and its rests.
+    """The markers of a foot and its rests."""
 
-    Attributes:
-        heel, toe: (time, 3), lab axes, m.
-        velocity: of heel and toe marker (2, time, 3), m/s.
-        slow: whether heel and toe marker are at rest on the ground, or on a belt (2, time).
-        swings: whether both markers move over the ground, or a belt, as in swing (time,).
-        rests: start and end of its rests, s, interpolated between frames; only whole ones.
-        levels: whether the trial's plates are on several levels, so that heights matter.
-    """
-
+    # heel, toe: (time, 3), lab axes, m
     heel: Array
     toe: Array
-    velocity: Array
-    slow: NDArray[np.bool_]
-    swings: NDArray[np.bool_]
-    rests: list[tuple[float, float]]
-    levels: bool = False
+    velocity: Array  # of heel and toe marker (2, time, 3), m/s
+    slow: NDArray[np.bool_]  # whether heel and toe marker are at rest on the ground, or on a belt (2, time)
+    swings: NDArray[np.bool_]  # whether both markers move over the ground, or a belt, as in swing (time,)
+    rests: list[tuple[float, float]]  # start and end of its rests, s, interpolated between frames; only whole ones
+    levels: bool = False  # whether the trial's plates are on several levels, so that heights matter
 
     @cached_property
     def ahead(self) -> Array:

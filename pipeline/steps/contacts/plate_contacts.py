@@ -23,30 +23,23 @@ QUIET_N = 40.0  # largest reading of an unloaded plate
 
 @dataclass(frozen=True)
 class Contact:
-    """A load on one plate, or of one foot on several plates.
+    """A load on one plate, or of one foot on several plates."""
 
-    Attributes:
-        plates: indices of the plates.
-        start_s, end_s: when the vertical force crosses the threshold.
-        from_s, to_s: when it meets the noise floor; the wrench counts in between.
-        side: the foot, ``both`` if two share the plate, empty if none is near.
-        reason: why the force cannot be used, of :func:`pipeline.variables.stance_verdicts.refusal`; None if it can.
-        begins, ends: whether start and end are within the trial.
-        forced: whether trials.tsv assigns the plate to the foot.
-        cop_distance_m: mean distance of the centre of pressure from the foot, weighted by the force.
-    """
-
-    plates: tuple[int, ...]
+    plates: tuple[int, ...]  # indices of the plates
+    # start_s, end_s: when the vertical force crosses the threshold
     start_s: float
     end_s: float
+    # from_s, to_s: when it meets the noise floor; the wrench counts in between
     from_s: float
     to_s: float
-    side: str = ""
+    side: str = ""  # the foot, ``both`` if two share the plate, empty if none is near
+    # why the force cannot be used, of :func:`pipeline.variables.stance_verdicts.refusal`; None if it can
     reason: Problem | None = None
+    # begins, ends: whether start and end are within the trial
     begins: bool = True
     ends: bool = True
-    forced: bool = False
-    cop_distance_m: float = 0.0
+    forced: bool = False  # whether trials.tsv assigns the plate to the foot
+    cop_distance_m: float = 0.0  # mean distance of the centre of pressure from the foot, weighted by the force
 
     def refuse(self, code: str, **values: object) -> Contact:
         """Return the contact with a reason against it, unless it has one already."""

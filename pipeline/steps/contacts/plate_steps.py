@@ -34,27 +34,21 @@ RAISED_M = 0.03  # a heel or toe marker that is higher than that over its lowest
 
 @dataclass(frozen=True, eq=False)
 class PlateStep:
-    """One foot alone and whole on a plate, in parts of its load; lab axes, places from the plate's middle, m.
+    """One foot alone and whole on a plate, in parts of its load; lab axes, places from the plate's middle, m."""
 
-    Attributes:
-        plate, side, frame: index of the plate; the foot; the middle frame.
-        force: mean force (part, 3), N.
-        pressed: centre of pressure of the mean wrench (part, 3).
-        heel, toe: markers (part, 3).
-        heel_up, toe_up: whether heel or toe are off the ground throughout a part (part,).
-        pelvis: middle of the pelvis (part, 3), NaN if unseen.
-    """
-
+    # plate, side, frame: index of the plate; the foot; the middle frame
     plate: int
     side: str
     frame: int
-    force: Array
-    pressed: Array
+    force: Array  # mean force (part, 3), N
+    pressed: Array  # centre of pressure of the mean wrench (part, 3)
+    # heel, toe: markers (part, 3)
     heel: Array
     toe: Array
+    # heel_up, toe_up: whether heel or toe are off the ground throughout a part (part,)
     heel_up: NDArray[np.bool_]
     toe_up: NDArray[np.bool_]
-    pelvis: Array
+    pelvis: Array  # middle of the pelvis (part, 3), NaN if unseen
 
     @property
     def ahead(self) -> Array:

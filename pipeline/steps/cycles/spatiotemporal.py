@@ -20,17 +20,11 @@ STRAIGHT_M = 0.05
 
 
 class Heels(NamedTuple):
-    """The heels of a trial.
+    """The heels of a trial."""
 
-    Attributes:
-        time: (time,), s.
-        position: (time, 3) by side, lab axes, m, or NaN.
-        backwards: whether the person walks backwards over the ground.
-    """
-
-    time: Array
-    position: dict[str, Array]
-    backwards: bool
+    time: Array  # (time,), s
+    position: dict[str, Array]  # (time, 3) by side, lab axes, m, or NaN
+    backwards: bool  # whether the person walks backwards over the ground
 
     @classmethod
     def of(cls, clean: AnyTrial) -> Heels:

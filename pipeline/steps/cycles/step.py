@@ -62,27 +62,19 @@ class Cycles(NamedTuple):
 
 
 class CutTrial(NamedTuple):
-    """A trial, or all trials of a session, cut into cycles.
+    """A trial, or all trials of a session, cut into cycles."""
 
-    Attributes:
-        cycles: its cycles.
-        stances: its stances, each with its verdict.
-        reason: (cycle,), why a cycle has no valid kinetics; empty if it has.
-        gone: (cycle,), whether the user leaves it out.
-        distances, phases: (cycle,) by name: metrics of :mod:`pipeline.steps.cycles.spatiotemporal`.
-        frames: the frames around 0-100 % of each cycle (``phase``), those from its foot strike to foot off
-            (``stance_phase``), and those of each whole stance (``whole_stance``).
-        strike: (cycle,), frame of the foot strike.
-    """
-
-    cycles: Cycles
-    stances: Stances
-    reason: NDArray[np.str_]
-    gone: NDArray[np.bool_]
+    cycles: Cycles  # its cycles
+    stances: Stances  # its stances, each with its verdict
+    reason: NDArray[np.str_]  # (cycle,), why a cycle has no valid kinetics; empty if it has
+    gone: NDArray[np.bool_]  # (cycle,), whether the user leaves it out
+    # distances, phases: (cycle,) by name: metrics of :mod:`pipeline.steps.cycles.spatiotemporal`
     distances: dict[str, Array]
     phases: dict[str, Array]
+    # the frames around 0-100 % of each cycle (``phase``), those from its foot strike to foot off (``stance_phase``),
+    # and those of each whole stance (``whole_stance``)
     frames: dict[str, PhaseFrames]
-    strike: NDArray[np.intp]
+    strike: NDArray[np.intp]  # (cycle,), frame of the foot strike
 
     @property
     def valid(self) -> NDArray[np.bool_]:

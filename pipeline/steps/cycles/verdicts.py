@@ -25,29 +25,22 @@ Strike = tuple[str, float]  # side, instant in s
 
 @dataclass(frozen=True)
 class Stances:
-    """Every stance of a trial.
+    """Every stance of a trial."""
 
-    Attributes:
-        start, end: (stance,), s.
-        side, plates, reason, code: (stance,) text; reason and its code are empty if the kinetics are valid.
-        disagreement: (stance,), largest difference between the formulations of the trial's joint moments, N m.
-        forward_closure: (stance, joint), of the stance's side, degrees.
-        energy_closure: (stance, segment), of the stance's side, W.
-        residual: (stance, figure), of :data:`pipeline.variables.cycle_variables.RESIDUALS` in their units.
-        ended: (stance,), whether it has a foot strike and a foot off, each so far from a gap and from the ends of the
-            recording that the kinetics are not affected by them.
-    """
-
+    # start, end: (stance,), s
     start: Array
     end: Array
+    # side, plates, reason, code: (stance,) text; reason and its code are empty if the kinetics are valid
     side: NDArray[np.str_]
     plates: NDArray[np.str_]
     reason: NDArray[np.str_]
     code: NDArray[np.str_]
-    disagreement: Array
-    forward_closure: Array
-    energy_closure: Array
-    residual: Array
+    disagreement: Array  # (stance,), largest difference between the formulations of the trial's joint moments, N m
+    forward_closure: Array  # (stance, joint), of the stance's side, degrees
+    energy_closure: Array  # (stance, segment), of the stance's side, W
+    residual: Array  # (stance, figure), of :data:`pipeline.variables.cycle_variables.RESIDUALS` in their units
+    # (stance,), whether it has a foot strike and a foot off, each so far from a gap and from the ends of the recording
+    # that the kinetics are not affected by them
     ended: NDArray[np.bool_]
 
     @property

@@ -24,17 +24,12 @@ SHORTEST_S = 0.1  # of a stretch that is refused: shorter ones are artefacts of 
 
 
 class Verdicts(NamedTuple):
-    """Verdicts on both legs in some trials.
+    """Verdicts on both legs in some trials."""
 
-    Attributes:
-        implausible: (time, side), of :func:`pipeline.body.plausibility.implausible`, 0 in stretches that are too short.
-        refused: (trial, side), why the leg is refused in all of the trial; empty if it is not.
-        knee_axis_error: (trial, side), degrees, NaN if the knee hardly bends.
-    """
-
+    # (time, side), of :func:`pipeline.body.plausibility.implausible`, 0 in stretches that are too short
     implausible: NDArray[np.int8]
-    refused: NDArray[np.str_]
-    knee_axis_error: Array
+    refused: NDArray[np.str_]  # (trial, side), why the leg is refused in all of the trial; empty if it is not
+    knee_axis_error: Array  # (trial, side), degrees, NaN if the knee hardly bends
 
     def hide(self, side: int, spans: Sequence[slice]) -> NDArray[np.bool_]:
         """Return (time,) whether nothing of a side is shown."""

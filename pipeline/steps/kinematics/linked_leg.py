@@ -36,17 +36,12 @@ MOVED = 0.1  # rad in an undetermined direction of unit length: a segment that t
 
 
 class Fit(NamedTuple):
-    """The linkage in all frames.
+    """The linkage in all frames."""
 
-    Attributes:
-        bodies: their poses; NaN where the markers do not determine one, and all of them where a marker is too far off.
-        residual: (marker, time), distance of the marker from its place, m; NaN where either is unknown.
-        converged: (time,), whether the last step was short enough.
-    """
-
+    # their poses; NaN where the markers do not determine one, and all of them where a marker is too far off
     bodies: Bodies
-    residual: Array
-    converged: NDArray[np.bool_]
+    residual: Array  # (marker, time), distance of the marker from its place, m; NaN where either is unknown
+    converged: NDArray[np.bool_]  # (time,), whether the last step was short enough
 
 
 def fit(linkage: Linkage, markers: Array, start: Posture, share: Array | float = 1.0) -> Fit:

@@ -31,17 +31,11 @@ AT_A_TIME = 300  # frames that are solved together: few enough for the processor
 
 
 class LinkedModel(NamedTuple):
-    """The linkage of a session's person, and the markers that it is fitted to.
+    """The linkage of a session's person, and the markers that it is fitted to."""
 
-    Attributes:
-        linkage: the person's.
-        marker: (marker,), index of each of its markers in the session.
-        static: (3, 3), orientation of the pelvis in the static trial.
-    """
-
-    linkage: Linkage
-    marker: NDArray[np.intp]
-    static: Array
+    linkage: Linkage  # the person's
+    marker: NDArray[np.intp]  # (marker,), index of each of its markers in the session
+    static: Array  # (3, 3), orientation of the pelvis in the static trial
 
 
 def build_linked_model(

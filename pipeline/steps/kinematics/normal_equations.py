@@ -34,20 +34,14 @@ LIMIT_STIFFNESS_M2 = 1.0  # a degree beyond a joint limit costs as much as a mar
 
 
 class Sums(NamedTuple):
-    """Weighted sums over the markers of each body that a frame shows, as named in the module's text.
+    """Weighted sums over the markers of each body that a frame shows, as named in the module's text."""
 
-    Attributes:
-        mass: (7, time), sum w; arm (7, 3, time), sum w p; square (7, 3, 3, time), sum w p p^T of the places p.
-        seen: (7, 3, time), sum w m; product (7, 3, 3, time), sum w m p^T of the markers m.
-        energy: (time,), sum w m^2.
-    """
-
-    mass: Array
+    mass: Array  # (7, time), sum w; arm (7, 3, time), sum w p; square (7, 3, 3, time), sum w p p^T of the places p
     arm: Array
     square: Array
-    seen: Array
+    seen: Array  # (7, 3, time), sum w m; product (7, 3, 3, time), sum w m p^T of the markers m
     product: Array
-    energy: Array
+    energy: Array  # (time,), sum w m^2
 
     def at(self, frames: Frames) -> Sums:
         """Return some frames, as a copy."""
@@ -76,22 +70,15 @@ def sum_markers(linkage: Linkage, markers: Array, weight: Array) -> Sums:
 
 
 class Normal(NamedTuple):
-    """The normal equations at a posture, by legs and pelvis.
+    """The normal equations at a posture, by legs and pelvis."""
 
-    Attributes:
-        cost: (time,), half the weighted sum of squares.
-        pelvis: (6, 6, time); coupling (side, free, 6, time); leg (side, free, free, time).
-        on_pelvis: (6, time), on_leg (side, free, time): minus the gradient of the cost.
-        screws: (side, free, 6, time), of the free coordinates.
-    """
-
-    cost: Array
-    pelvis: Array
+    cost: Array  # (time,), half the weighted sum of squares
+    pelvis: Array  # (6, 6, time); coupling (side, free, 6, time); leg (side, free, free, time)
     coupling: Array
     leg: Array
-    on_pelvis: Array
+    on_pelvis: Array  # (6, time), on_leg (side, free, time): minus the gradient of the cost
     on_leg: Array
-    screws: Array
+    screws: Array  # (side, free, 6, time), of the free coordinates
 
 
 def form_normal_equations(linkage: Linkage, sums: Sums, posture: Posture, curved: NDArray[np.bool_]) -> Normal:

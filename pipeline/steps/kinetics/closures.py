@@ -29,21 +29,13 @@ NODES = np.arange(-2, 4)  # frames around an instant; their polynomial interpola
 
 
 class Windows(NamedTuple):
-    """Windows of the same length in frames, of trials with similar rates.
+    """Windows of the same length in frames, of trials with similar rates."""
 
-    Attributes:
-        length: frames from the first to the last of a window.
-        steps: number of steps of the rule.
-        start: (window,), first frame.
-        trial: (window,), number of the trial.
-        step_s: (window,), duration of a step.
-    """
-
-    length: int
-    steps: int
-    start: NDArray[np.intp]
-    trial: NDArray[np.intp]
-    step_s: Array
+    length: int  # frames from the first to the last of a window
+    steps: int  # number of steps of the rule
+    start: NDArray[np.intp]  # (window,), first frame
+    trial: NDArray[np.intp]  # (window,), number of the trial
+    step_s: Array  # (window,), duration of a step
 
     def between(self, first: int, stop: int) -> tuple[Windows, NDArray[np.intp]]:
         """Return the windows that start in some frames, and their numbers."""

@@ -21,28 +21,22 @@ from ...trials.session import AnyTrial
 
 
 class Errors(NamedTuple):
-    """Errors, (draw, side, ...), to be added to the measured values; segments and joints from the foot up.
+    """Errors, (draw, side, ...), to be added to the measured values; segments and joints from the foot up."""
 
-    Attributes:
-        turn, turn_rate, turn_acceleration: (..., segment, 3), of foot, shank, thigh and pelvis in their own axes, rad
-            and per second.
-        carried, carried_acceleration: (..., segment, 3), of the centres of mass by marker noise, segment axes, m.
-        centre: (..., joint, 3), of the joint centres, in axes of the segments that carry them, m.
-        com: (..., segment, 3), of the centres of mass within their segments, m.
-        mass, inertia: (..., segment), factors minus 1.
-        pressure: (..., 3), of the centre of pressure, lab axes, m.
-    """
-
+    # turn, turn_rate, turn_acceleration: (..., segment, 3), of foot, shank, thigh and pelvis in their own axes, rad and
+    # per second
     turn: Array
     turn_rate: Array
     turn_acceleration: Array
+    # carried, carried_acceleration: (..., segment, 3), of the centres of mass by marker noise, segment axes, m
     carried: Array
     carried_acceleration: Array
-    centre: Array
-    com: Array
+    centre: Array  # (..., joint, 3), of the joint centres, in axes of the segments that carry them, m
+    com: Array  # (..., segment, 3), of the centres of mass within their segments, m
+    # mass, inertia: (..., segment), factors minus 1
     mass: Array
     inertia: Array
-    pressure: Array
+    pressure: Array  # (..., 3), of the centre of pressure, lab axes, m
 
     def part(self, chosen: slice) -> Errors:
         """Return some of the draws."""

@@ -34,17 +34,11 @@ TURNING = tuple(f"upper_body_{name}" for name in ("rotation", "angular_velocity"
 
 
 class UpperBody(NamedTuple):
-    """Pelvis, trunk, head and arms.
+    """Pelvis, trunk, head and arms."""
 
-    Attributes:
-        mass: kg.
-        com: (3,), centre of mass from the midpoint of the hips, own axes, m.
-        inertia: (3, 3), about the centre of mass, own axes, kg m2.
-    """
-
-    mass: float
-    com: Array
-    inertia: Array
+    mass: float  # kg
+    com: Array  # (3,), centre of mass from the midpoint of the hips, own axes, m
+    inertia: Array  # (3, 3), about the centre of mass, own axes, kg m2
 
 
 def upper_body(calibrate: xr.Dataset) -> UpperBody:

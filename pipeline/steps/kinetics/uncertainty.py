@@ -30,19 +30,12 @@ SAMPLES_AT_A_TIME = 20000  # frames times draws, sides and segments in one porti
 
 @dataclass(frozen=True)
 class Spread:
-    """Spread of the loads over the draws.
+    """Spread of the loads over the draws."""
 
-    Attributes:
-        moment: (time, side, joint, angle, percentile), percentiles of ``joint_moment_jcs``, N m.
-        power: (time, side, joint, percentile), of ``joint_power``, W.
-        share: (time, side, joint, angle, source), share of each source in the variance of the moment.
-        percentile: (percentile,), percent.
-    """
-
-    moment: Array
-    power: Array
-    share: Array
-    percentile: Array
+    moment: Array  # (time, side, joint, angle, percentile), percentiles of ``joint_moment_jcs``, N m
+    power: Array  # (time, side, joint, percentile), of ``joint_power``, W
+    share: Array  # (time, side, joint, angle, source), share of each source in the variance of the moment
+    percentile: Array  # (percentile,), percent
 
     @classmethod
     def of_trials(cls, spreads: Iterable[Spread]) -> Spread:

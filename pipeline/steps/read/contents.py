@@ -31,41 +31,28 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Contents:
-    """What a recording contains of one person, without its samples.
+    """What a recording contains of one person, without its samples."""
 
-    Attributes:
-        name: path of the file relative to the study.
-        forces: path of the file with its forces, or empty.
-        problems: why it cannot be read; the rest is empty then, but for ``recording.subjects``.
-        recording: what the file states, with some frames of its markers, and no samples of plates and channels.
-        frame_count: marker frames.
-        visible: labels of the markers that are seen at least once.
-        seen: landmarks that are seen at least once, by body model.
-        axes_problem: why up or forward is unknown, or None.
-        shown: what it shows of the person's size.
-        leg_lengths_m: by side, from ASIS over knee to ankle marker with the leg straight, see :func:`_leg_lengths_m`.
-        stride_m: largest distance between the heels in the heading; NaN if the heading is unknown.
-        peak_load_n: largest vertical force of each plate that can be decoded, by its number.
-        plate_sides_m: longest side of each of these plates with known edges.
-        plate_problems: problems of the other plates, and of the channels of these.
-        channels: labels of the analog channels that no plate uses.
-    """
-
-    name: str
-    forces: str = ""
-    problems: tuple[Problem, ...] = ()
+    name: str  # path of the file relative to the study
+    forces: str = ""  # path of the file with its forces, or empty
+    problems: tuple[Problem, ...] = ()  # why it cannot be read; the rest is empty then, but for ``recording.subjects``
+    # what the file states, with some frames of its markers, and no samples of plates and channels
     recording: Recording = NOTHING
-    frame_count: int = 0
-    visible: tuple[str, ...] = ()
+    frame_count: int = 0  # marker frames
+    visible: tuple[str, ...] = ()  # labels of the markers that are seen at least once
+    # landmarks that are seen at least once, by body model
     seen: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    axes_problem: Problem | None = None
-    shown: ShownSizes = NO_SIZES
+    axes_problem: Problem | None = None  # why up or forward is unknown, or None
+    shown: ShownSizes = NO_SIZES  # what it shows of the person's size
+    # by side, from ASIS over knee to ankle marker with the leg straight, see :func:`_leg_lengths_m`
     leg_lengths_m: Mapping[str, float] = field(default_factory=dict)
-    stride_m: float = float("nan")
+    stride_m: float = float("nan")  # largest distance between the heels in the heading; NaN if the heading is unknown
+    # largest vertical force of each plate that can be decoded, by its number
     peak_load_n: Mapping[int, float] = field(default_factory=dict)
+    # longest side of each of these plates with known edges
     plate_sides_m: Mapping[int, float] = field(default_factory=dict)
-    plate_problems: tuple[Problem, ...] = ()
-    channels: tuple[str, ...] = ()
+    plate_problems: tuple[Problem, ...] = ()  # problems of the other plates, and of the channels of these
+    channels: tuple[str, ...] = ()  # labels of the analog channels that no plate uses
 
     @property
     def key(self) -> str:

@@ -19,23 +19,14 @@ Array = NDArray[np.float64]
 
 
 class LabView(NamedTuple):
-    """A recording in lab axes.
+    """A recording in lab axes."""
 
-    Attributes:
-        landmarks: (time, 3) by name, axes of the file, m.
-        rotation: (3, 3) from these to lab axes; the identity if they are unknown.
-        travel: direction of travel, see :func:`pipeline.steps.read.lab_axes.to_isb`.
-        problem: why up or forward is unknown, or None.
-        plates: in lab axes.
-        shown: what the recording shows of the person's size.
-    """
-
-    landmarks: Points
-    rotation: Array
-    travel: str
-    problem: Problem | None
-    plates: Plates
-    shown: ShownSizes
+    landmarks: Points  # (time, 3) by name, axes of the file, m
+    rotation: Array  # (3, 3) from these to lab axes; the identity if they are unknown
+    travel: str  # direction of travel, see :func:`pipeline.steps.read.lab_axes.to_isb`
+    problem: Problem | None  # why up or forward is unknown, or None
+    plates: Plates  # in lab axes
+    shown: ShownSizes  # what the recording shows of the person's size
 
 
 def view_in_lab_axes(recording: Recording, body_model: BodyModel | None, *, quarter_turn: bool) -> LabView:

@@ -22,24 +22,16 @@ REPAIR = "check cables, amplifier and range of the plate; its contacts are not u
 
 
 class Plates(NamedTuple):
-    """The plates that can be decoded, in lab axes, and the problems of all.
+    """The plates that can be decoded, in lab axes, and the problems of all."""
 
-    Attributes:
-        force, moment: (sample, plate, 3), N, and N m about the lab origin.
-        corners: (plate, 4, 3), m; for a load without a plate those of the area on which it pressed.
-        edges_known: (plate,) whether corners are those of a plate.
-        numbers: (plate,).
-        faults: what is wrong with the channels of each, or empty.
-        problems: of the plates that cannot be decoded, then of those with a fault.
-    """
-
+    # force, moment: (sample, plate, 3), N, and N m about the lab origin
     force: Array
     moment: Array
-    corners: Array
-    edges_known: NDArray[np.bool_]
-    numbers: NDArray[np.int32]
-    faults: list[str]
-    problems: list[Problem]
+    corners: Array  # (plate, 4, 3), m; for a load without a plate those of the area on which it pressed
+    edges_known: NDArray[np.bool_]  # (plate,) whether corners are those of a plate
+    numbers: NDArray[np.int32]  # (plate,)
+    faults: list[str]  # what is wrong with the channels of each, or empty
+    problems: list[Problem]  # of the plates that cannot be decoded, then of those with a fault
 
 
 def decode_plates(recording: Recording, rotation: Array) -> Plates:

@@ -28,19 +28,12 @@ RUNNING_BELOW_PERCENT = 50
 
 
 class ReferenceGait(NamedTuple):
-    """The nine angles of the reference group, degrees.
+    """The nine angles of the reference group, degrees."""
 
-    Attributes:
-        mean: (9, 51), NaN where a table of means does not reach.
-        cycles: (cycle, 9, 51); empty if only the means are known.
-        weight: (cycle,), sum 1, equal for each person.
-        people: number of people.
-    """
-
-    mean: Array
-    cycles: Array
-    weight: Array
-    people: int
+    mean: Array  # (9, 51), NaN where a table of means does not reach
+    cycles: Array  # (cycle, 9, 51); empty if only the means are known
+    weight: Array  # (cycle,), sum 1, equal for each person
+    people: int  # number of people
 
 
 def score_cycles(

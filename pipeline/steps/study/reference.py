@@ -16,15 +16,10 @@ CONSTANT = "constant differences of several degrees are possible, most in rotati
 
 
 class Reference(NamedTuple):
-    """What the gait scores compare with.
+    """What the gait scores compare with."""
 
-    Attributes:
-        curves: the study.nc of other people, or the text of a table of their mean curves.
-        about: name, title, citation, people, and remarks for the reader of the report.
-    """
-
-    curves: xr.Dataset | str
-    about: Mapping[str, Any] = {}
+    curves: xr.Dataset | str  # the study.nc of other people, or the text of a table of their mean curves
+    about: Mapping[str, Any] = {}  # name, title, citation, people, and remarks for the reader of the report
 
 
 def describe_reference(
