@@ -24,7 +24,6 @@ def hip_centre(method: str, side: str, sizes: Mapping[str, float]) -> Array:
 
     Args:
         method: name of the regression, see :data:`REGRESSIONS`.
-        side: ``left`` or ``right``.
         sizes: ``pelvis_width`` (between the ASIS) and ``pelvis_depth`` (mid-ASIS to mid-PSIS) from the markers;
             ``leg_length`` (this side), ``leg_length_mean``, ``marker_radius`` and, for Davis,
             ``asis_trochanter_distance``, where known.
@@ -129,8 +128,6 @@ def chord(proximal: Array, lateral: Array, wand: Array, place: Chord, side: str)
         proximal: proximal joint centre (..., 3), m.
         lateral: lateral marker of the joint (..., 3), m.
         wand: marker that gives the plane (..., 3), m.
-        place: of the centre.
-        side: ``left`` or ``right``.
 
     Returns:
         (..., 3), m; NaN where the joint would be wider than the segment is long, or the wand cannot be so placed.
@@ -204,7 +201,6 @@ def shift_centre(
         axes: (..., 3, 3), rows x forward, y up, z to the right.
         shift: fractions along x, y and, positive away from the body's midline, z.
         length: (...), m.
-        side: ``left`` or ``right``.
     """
     forward, up, lateral = shift
     local = np.array([forward, up, SIDE_SIGN[side] * lateral])
@@ -220,7 +216,6 @@ def device_corner(markers: tuple[Array, Array, Array], to_right: Array, side: st
     Args:
         markers: the ends of the rods (..., 3), m, in any order.
         to_right: vector (..., 3) to the person's right.
-        side: ``left`` or ``right``.
     """
     a, b, c = markers
     rod = (np.linalg.norm(a - b, axis=-1) + np.linalg.norm(b - c, axis=-1) + np.linalg.norm(c - a, axis=-1)) / 18**0.5

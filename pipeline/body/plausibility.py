@@ -117,8 +117,6 @@ def measures(
 
     Args:
         points: landmarks (time, 3), lab axes, m.
-        leg: frames and joint centres at the same instants.
-        side: ``left`` or ``right``.
         static_m: lengths of thigh and shank between joint centres in the static trial, m.
         distances_m: distances of landmarks in the static trial, m.
     """
@@ -239,12 +237,7 @@ def implausible(measured: Mapping[str, Array]) -> NDArray[np.int8]:
 
 
 def reason_of(measured: Mapping[str, Array], side: str) -> str:
-    """Return why a leg is refused, by the measure that is most often out of its limits; empty unless it often is.
-
-    Args:
-        measured: of :func:`measures`.
-        side: ``left`` or ``right``.
-    """
+    """Return why a leg is refused, by the measure that is most often out of its limits; empty unless it often is."""
     seen = np.any([np.isfinite(values) for values in measured.values()], axis=0)
     if not seen.any() or (implausible(measured) > 0).sum() <= OFTEN * seen.sum():
         return ""
@@ -269,9 +262,6 @@ def knee_axis_error(measured: Mapping[str, Array]) -> tuple[float, float]:
 
     A hinge of which the axis is taken d away from where it is seems to adduct: sin(adduction) = sin(d) sin(flexion), by
     the first rotation of the Cardan sequence. Both are NaN for a knee that bends by less than 40 degrees (5 to 95 %).
-
-    Args:
-        measured: of :func:`measures`, over a trial.
 
     Returns:
         The turn by least squares, positive if the knee adducts with flexion, and the coefficient of correlation.

@@ -65,9 +65,6 @@ class ResolvedModel:
 
         A heel that other landmarks replace (:func:`pipeline.body.landmarks.with_heels`) is not lacking. This recording
         is the static trial, which decides how joint centres are found.
-
-        Args:
-            seen: landmarks of the walking trial.
         """
         names = {f"{name}_{side}" for name in ("heel", "toe") for side in SIDES}
         for leg in self.legs.values():

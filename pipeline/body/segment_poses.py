@@ -25,10 +25,7 @@ def frame(rules: Sequence[AxisRule], points: Mapping[str, Array], frames: Mappin
     one is completed at right angles.
 
     Args:
-        rules: two rules.
         points: landmarks and joint centres (..., 3), m.
-        frames: rotation matrices of the segments found so far.
-        side: ``left`` or ``right``.
 
     Returns:
         (..., 3, 3), v_segment = rotation @ v_lab: the rows are the segment's axes in the lab.

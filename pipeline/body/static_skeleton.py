@@ -44,14 +44,6 @@ def refuse_wrong_device(points: Points, devices: Devices, side: str) -> None:
     Its three rods are of one length and square to each other, so that their ends are equally far apart. The first of
     them lies along the knee's flexion axis: of the three it is the one most to the person's side, unless the knee
     points more than 45 degrees out of the pelvis's direction.
-
-    Args:
-        points: landmarks (time, 3) of the static trial, m.
-        devices: of the recording.
-        side: ``left`` or ``right``.
-
-    Raises:
-        UserError: the markers are not equally far apart, or not the first is beside the knee.
     """
     remedy = "label the device's markers right (KAX on the rod along the knee's axis), or use another static trial"
     for (first, second, third), of_side in devices.values():
@@ -77,7 +69,6 @@ def static_skeleton(
 
     Args:
         points: landmarks (time, 3), m.
-        leg: the side of the body model in this recording.
         sizes: anthropometry, kg and m, by participants.tsv column.
         hip_centre: name of the regression, or the centre (3,) in pelvis axes from the mid-ASIS point, m.
 

@@ -45,8 +45,6 @@ def model_outputs(
     """Return angles, moments, powers and forces of both sides, in this order.
 
     Args:
-        kinematics, kinetics, contacts: the trial.
-        body_mass_kg: body mass.
         lab_rotation: (3, 3), from the file's axes to the lab's.
     """
     outputs = []

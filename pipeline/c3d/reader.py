@@ -34,7 +34,6 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
     """Read a C3D file.
 
     Args:
-        path: the file.
         subject, participant: the person to take if it holds several, see
             :func:`pipeline.vocabulary.marker_labels.choose_person`.
         following: the file to be read next, which the child process parses in the meantime.

@@ -50,8 +50,6 @@ def write_c3d(
     Outputs with the same labels and the file's own foot strikes and foot offs are replaced; all else is copied.
 
     Args:
-        source: the recording.
-        target: the copy.
         outputs: each with as many frames as the recording.
         events: time in s on the file's axis, label, context.
         subject, participant: the person to take, as in :func:`pipeline.c3d.reader.read_c3d`.
@@ -88,7 +86,6 @@ def without_person(parameters: Mapping[str, Mapping[str, Any]], names: Sequence[
     """Return the parameters of ezc3d that processing needs, without names.
 
     Args:
-        parameters: by group and name.
         names: the file's subjects, removed from the labels.
     """
     subjects = sorted((name.strip() for name in names if name.strip()), key=len, reverse=True)

@@ -50,8 +50,6 @@ def body_model_report(name: str, file: Path | None, output: Path) -> str:
 
     Args:
         name: a shipped model, or a path.
-        file: a static trial.
-        output: the page to write.
 
     Raises:
         UserError: no such model or file, or a file in which up or forward is unknown.

@@ -67,9 +67,6 @@ def long_table(study: xr.Dataset, stances: xr.Dataset | None = None) -> pd.DataF
     Columns: ``cycle`` or ``stance``, its coordinates (participant, condition, side, ...), ``variable``, one column per
     dimension (``joint``, ``angle``, ``axis``, ``phase``, ...; empty for variables without that dimension), ``value``
     (empty if missing) and ``units``. A metric has a value per cycle or stance and no other dimension.
-
-    Args:
-        study, stances: of :func:`pipeline.results.study_file.load_study`.
     """
     parts = {"cycle": study}
     if stances is not None:

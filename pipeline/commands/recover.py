@@ -20,7 +20,6 @@ def unlock(study: Path, *, wait_s: float = LONGEST_WAIT_S) -> None:
     Snakemake looks at the locks before anything else, so this is a run of its own.
 
     Args:
-        study: the study's directory.
         wait_s: how long to wait for jobs of a scheduler that was killed.
 
     Raises:

@@ -26,15 +26,7 @@ main()
 
 
 def run(study: Path, options: Sequence[str]) -> NoReturn:
-    """Replace this process by one that runs the workflow, in which the package has the name of the Snakefile's imports.
-
-    Args:
-        study: the study's directory.
-        options: options of Snakemake.
-
-    Raises:
-        UserError: the directory is no study.
-    """
+    """Replace this process by one that runs the workflow, with the package named as in the Snakefile's imports."""
     refuse_no_study(study)
     command = [sys.executable, "-P", "-c", START, str(study), *options]
     os.execve(command[0], command, environment())  # noqa: S606 (no shell is wanted)

@@ -29,10 +29,8 @@ def group_study(
     """Return ankle moments and their peaks of people in two conditions.
 
     Args:
-        participants: number of people.
         effect_n_m_kg: effect of ``fast`` at 50 % of the cycle; negative is more plantarflexor moment.
         cycles: smallest and largest number of cycles per person and condition, drawn at random.
-        seed: seed of the random numbers.
     """
     draw = np.random.default_rng(seed)
     counts = draw.integers(cycles[0], cycles[1], size=(participants, 2), endpoint=True)

@@ -56,14 +56,10 @@ def write_walk(
     """Write the C3D file of one walk and return its exact answer.
 
     Args:
-        path: the C3D file.
-        walk: the steps, in ISB lab axes.
         plates: force plates, in file axes.
         direction: walking direction in file axes: +X, -X, +Y or -Y.
         events: write foot strikes and offs into the file.
         first_frame: number of the first frame, from 1.
-        noise: factor of the measurement noise.
-        seed: seed of the measurement noise.
         soft_tissue: factor of the markers' motion over the bones; with 0 the segments are rigid. The answer is that of
             the bones, for any factor.
     """
@@ -118,7 +114,6 @@ def write_tables(
     """Write participants.tsv, trials.tsv and segments.tsv.
 
     Args:
-        study: the study's directory.
         people: walkers with further columns of participants.tsv, the same columns for all.
         trials: participant, trial, role, condition.
     """

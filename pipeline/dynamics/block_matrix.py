@@ -73,7 +73,6 @@ def solve(segments: Segments, force: Array, moment: Array) -> tuple[Array, Array
     """Solve A F = b by forward substitution, from the free end to the root.
 
     Args:
-        segments: the chain.
         force: (..., K, N, 3), force rows of K right-hand sides, lab axes, N.
         moment: (..., K, N, 3), moment rows, segment axes, N m.
 

@@ -27,9 +27,6 @@ def contributions(limb: Limb, motion: Motion) -> Array:
     to the segment, and B that of the Coriolis matrix (:func:`~pipeline.dynamics.screws.gyroscopic`), which
     divides a product of two rates evenly.
 
-    Args:
-        limb, motion: of :func:`.limb_at` and :func:`.joint_motion`.
-
     Returns:
         (..., N, 2, N + 2, 6): wrench (moment about the frame's origin, force) at each joint by :data:`MOTIONS` and
         by source (slides, base, hinges of the first joint, ...). Its sum over both is the wrench of

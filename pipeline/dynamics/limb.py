@@ -191,7 +191,6 @@ def inverse_dynamics(limb: Limb, motion: Motion, gravity: Array, load: Array) ->
     """Return the joint loads by recursion, outwards for motion, then back for loads.
 
     Args:
-        limb, motion: of :func:`limb_at` and :func:`joint_motion`.
         gravity: (3,), acceleration of gravity, m/s2.
         load: (..., N, 6), of the surroundings on each segment: moment about the frame's origin, force.
     """

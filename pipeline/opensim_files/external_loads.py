@@ -40,10 +40,6 @@ def loads_in(path: Path) -> list[dict[str, str]]:
 def columns_named(path: Path, labels: Sequence[str]) -> dict[str, Columns]:
     """Return the columns of the loads that a file of external loads names; none if there is no such file.
 
-    Args:
-        path: the XML file.
-        labels: of the columns of the MOT file.
-
     Raises:
         UserError: the file is no XML, or names columns that are absent, a load in another frame than ground, or none
             of its points.

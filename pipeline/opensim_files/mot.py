@@ -201,7 +201,6 @@ def at_rate(forces: Forces, *, start_s: float, end_s: float, frame_s: float = 0.
     are taken as even, as files round them.
 
     Args:
-        forces: of a file, two samples or more.
         start_s, end_s: the span of the markers, s.
         frame_s: time between their frames, s.
 

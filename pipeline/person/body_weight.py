@@ -87,7 +87,6 @@ def walking_weights_n(vertical: Array, rate_hz: float) -> list[float]:
 
     Args:
         vertical: (sample, plate), N, see :func:`vertical_forces`.
-        rate_hz: samples per second.
     """
     steps, total = _steps(vertical, rate_hz), vertical.sum(axis=1)
     weights_n = []

@@ -58,8 +58,6 @@ def check_sizes(row: Mapping[str, str], shown: SessionSizes, *, segment_table: s
 
     Args:
         row: the person's row of participants.tsv; a cell that is not a number counts as empty.
-        shown: what the recordings show.
-        segment_table: setting ``calibrate.segment_parameters``.
     """
     person, cells = row.get("participant_id", ""), sizes_in_table(row)
     sizes = {**shown.stated, **cells}

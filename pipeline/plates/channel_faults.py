@@ -61,9 +61,7 @@ def channel_fault(
     Args:
         plate: the plate, without ``problem``.
         analog: (sample, channel) all channels of the file, as scaled by it.
-        names: their labels.
         force, moment: (sample, 3) of the plate, N, and about the origin, N m, file axes.
-        rate_hz: samples per second.
         length_unit_m, moment_unit_n_m: as of :func:`pipeline.plates.wrench.decode`.
     """
     axes, corners = plate_axes(plate.corners), plate.corners * length_unit_m

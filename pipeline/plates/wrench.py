@@ -37,7 +37,6 @@ def decode(analog: Array, plate: Plate, *, length_unit_m: float, moment_unit_n_m
     Args:
         analog: (samples, channels) all channels of the file, scaled; forces in N.
         plate: a plate without ``problem``.
-        length_unit_m: metres per length unit of the file.
         moment_unit_n_m: N m per unit of the moment channels (after CAL_MATRIX for type 4); type 3 has none.
 
     Returns:
@@ -115,8 +114,6 @@ def moment_unit_n_m(plate: Plate, units: Sequence[str], *, length_unit_m: float,
 
     Args:
         plate: a plate without ``problem``.
-        units: ANALOG:UNITS by channel.
-        length_unit_m: metres per length unit of the file.
         analog: (samples, channels) all channels of the file; without it, or without load, the standard applies.
     """
     if analog is None or plate.type not in (2, 4):

@@ -179,8 +179,6 @@ def participant_means(metrics: pd.DataFrame, names: Sequence[str], about: Sequen
     """Return means of metrics by participant, session, condition and side.
 
     Args:
-        metrics: metrics.csv.
-        names: the metrics.
         about: columns of participants.tsv in metrics.csv.
 
     Returns:
@@ -208,8 +206,6 @@ def symmetry(means: pd.DataFrame, names: Sequence[str], about: Sequence[str] = (
     """Return right and left side of metrics by participant, session and condition, one row per metric.
 
     Args:
-        means: from :func:`participant_means`.
-        names: the metrics.
         about: columns of participants.tsv in ``means``.
 
     Returns:

@@ -38,7 +38,6 @@ def load(path: Path, names: Collection[str] | None = None, *, rows: Mapping[Any,
     """Return a file's variables in memory, single precision as double.
 
     Args:
-        path: the file.
         names: variables to read, which may be absent, besides the coordinates along their dimensions and the values of
             whole trials; None for all.
         rows: the part to read along some dimensions.
@@ -126,7 +125,6 @@ def join(path: Path, parts: Sequence[Path], *, along: Collection[str], attribute
     """Write files of :func:`save` as one, with little in memory.
 
     Args:
-        path: the file to write.
         parts: files of the same variables and labels.
         along: dimensions along which the parts follow each other.
         attributes: global attributes besides those of the first part.
@@ -203,7 +201,6 @@ def whole(path: Path, *, flush: bool = True) -> Iterator[Path]:
     """Give a temporary name to write to, which becomes the file if all goes well.
 
     Args:
-        path: the file.
         flush: whether to wait for the disk, so that the file is complete even after a loss of power. Without it, a
             file has to have a record of its SHA-256 by which a later run finds it torn.
 

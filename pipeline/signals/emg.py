@@ -40,7 +40,6 @@ def envelopes(values: Array, *, rate_hz: float, high_pass_hz: float, low_pass_hz
 
     Args:
         values: (sample, channel), NaN where missing.
-        rate_hz: samples per second.
         high_pass_hz, low_pass_hz: -3 dB points of the whole filters.
 
     Returns:
@@ -65,7 +64,6 @@ def fault(values: Array, envelope: Array, *, rate_hz: float) -> str:
 
     Args:
         values, envelope: (sample,), NaN where missing.
-        rate_hz: samples per second.
     """
     finite = values[np.isfinite(values)]
     if not np.isfinite(envelope).any() or np.ptp(finite) == 0:

@@ -24,9 +24,7 @@ def design_cutoff_hz(cutoff_hz: float, rate_hz: float, *, order: int, kind: Kind
 
     Args:
         cutoff_hz: -3 dB point of the whole filter.
-        rate_hz: samples per second.
         order: order of one pass.
-        kind: ``lowpass`` or ``highpass``.
 
     Raises:
         UserError: the cut-off is not below half the sampling rate.
@@ -49,7 +47,6 @@ def low_pass(values: Array, *, rate_hz: float, cutoff_hz: float | None, order: i
 
     Args:
         values: (time, ...), evenly sampled, NaN where missing.
-        rate_hz: samples per second.
         cutoff_hz: -3 dB point of the whole filter; None returns the values unchanged.
         order: order of the whole filter, both passes together.
         even_ends: whether a stretch goes on as its mirror image, so that its ends are means as well; otherwise turned

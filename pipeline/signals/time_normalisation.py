@@ -51,7 +51,6 @@ def at_phases(values: Array, frames: PhaseFrames, side: NDArray[np.intp]) -> Arr
 
     Args:
         values: (time, side, ...).
-        frames: of :func:`phase_frames`.
         side: (cycle,), the index of each cycle's side.
 
     Returns:

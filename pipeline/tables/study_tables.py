@@ -63,11 +63,7 @@ SEGMENT_COLUMNS = (
 
 
 def refuse_no_study(path: Path) -> None:
-    """Refuse a folder without study.yaml.
-
-    Raises:
-        UserError: no such folder, no such file in it, or it has another name.
-    """
+    """Refuse a folder without study.yaml."""
     if (path / "study.yaml").is_file():
         return
     if path.is_file():
@@ -88,7 +84,6 @@ def participants_of(path: Path, *, reserved: Container[str] = ()) -> tuple[dict[
     """Return the rows of participants.tsv by participant_id, and every problem.
 
     Args:
-        path: the table.
         reserved: column names that the results use.
     """
     rows, problems = rows_of(path, required=("participant_id", "mass_kg", "height_m", "sex"))

@@ -31,8 +31,6 @@ def rows_of(path: Path, *, required: Iterable[str], allowed: Iterable[str] = ())
     Cells are text without surrounding blanks; missing cells are empty. There are no rows without a valid header.
 
     Args:
-        path: the table.
-        required: columns that must be there.
         allowed: if given, the only columns that may be there.
     """
     try:

@@ -76,7 +76,6 @@ def batches(spans: Sequence[slice], samples: int, kinds: Sequence[str] | None = 
 
     Args:
         spans: samples of each trial, as of :func:`spans_of`.
-        samples: number of samples.
         kinds: the kind of each trial; None if they are all of one.
     """
     start, count = 0, 0

@@ -62,9 +62,6 @@ class Study:
 
         Files with a brace in the name (a wildcard to Snakemake) or with a date in the future (an error to Snakemake)
         are left out. Every change of a file triggers its jobs all the same, because the key holds its SHA-256.
-
-        Raises:
-            UserError: there is no such session.
         """
         if session not in self.sessions:
             raise UserError("trials.tsv", f"no session '{session}'", "ask for files of one that it has")
@@ -81,11 +78,7 @@ class Study:
         return people
 
     def files_of_page(self, participant: str) -> dict[str, list[str]]:
-        """Return the input files of a participant's page by name, relative to the study.
-
-        Raises:
-            UserError: there is no such participant.
-        """
+        """Return the input files of a participant's page by name, relative to the study."""
         if participant not in self.people:
             raise UserError("trials.tsv", f"no participant '{participant}'", "ask for the page of one that it has")
         names = ("cycles", "representative", "calibrate")

@@ -33,10 +33,6 @@ TABLES = ("metrics", "quality", "participants", "symmetry")
 def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None) -> Study:
     """Check settings and tables and return the study.
 
-    Args:
-        path: the study directory.
-        overrides: settings from the command line; they win over study.yaml.
-
     Raises:
         UserError: every problem of settings and tables.
     """

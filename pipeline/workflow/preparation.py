@@ -31,7 +31,6 @@ def prepare(study: Study, *, dry_run: bool, forced: bool, whole: bool) -> Prepar
     """Prepare a study for Snakemake, which then only has to look at files and keys.
 
     Args:
-        study: the study.
         dry_run: whether nothing may be written.
         forced: whether every job will run anyway (``--forceall``), so that no records are needed.
         whole: whether the whole workflow runs. Of a part, a job that reads a changed result refuses it.
@@ -70,7 +69,6 @@ def changed_results(study: Study, *, keep: bool) -> Prepared:
     """Return the results to make again because another program has changed them or removed their records.
 
     Args:
-        study: the study.
         keep: whether to keep a copy of each changed table, in which somebody may have worked.
 
     Raises:

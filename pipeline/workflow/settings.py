@@ -188,7 +188,6 @@ def load_settings(
 
     Args:
         study_settings: content of study.yaml, with the settings of the command line.
-        where: the file's name for messages.
         study_path: the study directory; a body model's path is relative to it.
 
     Raises:

@@ -48,10 +48,6 @@ def main() -> NoReturn:
 def run(path: Path, options: Sequence[str]) -> int:
     """Run the workflow on a study and return the exit code.
 
-    Args:
-        path: the study's directory, absolute.
-        options: options of Snakemake.
-
     Raises:
         UserError: settings or tables are wrong, records are gone, or no core may be used.
     """

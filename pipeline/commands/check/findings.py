@@ -114,11 +114,8 @@ def of_session(
     """Find problems of a session: its static trial, its walking trials, its plates.
 
     Args:
-        session: its name.
-        rows: its rows of trials.tsv.
         facts: by file, for the files that can be read.
         model: the body model; None if it cannot be read.
-        chosen: the settings.
     """
     static = next((row["file"] for row in rows if row["role"] == "static"), "")
     gait = list(dict.fromkeys(row["file"] for row in rows if row["role"] == "gait"))

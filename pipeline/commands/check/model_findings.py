@@ -17,10 +17,6 @@ def of_body_model(model: BodyModel | None, sessions: Iterable[Mapping[str, Conte
     """Return the finding that another shipped body model is meant, or None.
 
     Only if no walk shows all that the study's model needs, and some do for the other.
-
-    Args:
-        model: the study's body model; None if it cannot be read.
-        sessions: facts by file of each session.
     """
     readable = [facts for facts in sessions if facts]
     if model is None or not readable:

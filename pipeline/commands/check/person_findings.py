@@ -25,7 +25,6 @@ def of_person(
     """Find missing and implausible sizes of a session's person.
 
     Args:
-        rows: the session's rows of trials.tsv.
         facts: by file, for the files that can be read.
         participants: rows of participants.tsv; a cell that is not a number counts as empty.
         chosen, model: settings and body model; empty and None if they cannot be read.

@@ -35,12 +35,8 @@ def export_opensim(
     """Write marker files, ground reactions and setup files of every session.
 
     Args:
-        path: the study's directory.
-        output: the folder to write; None for ``derived/opensim``.
         model: the generic model to scale, named in the setup files; markers that it lacks get no task.
         markers: a table that names the model's marker of each label.
-        angles: whether to write the study's own joint angles.
-        filter_forces: whether to filter ground reactions as the study does.
 
     Returns:
         The README, and one line with the reason for each trial that lacks something.

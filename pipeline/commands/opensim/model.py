@@ -23,11 +23,7 @@ class MarkerNames(NamedTuple):
     weights: Mapping[str, float]
 
     def refuse_strange(self, labels: Iterable[str]) -> None:
-        """Refuse a table without any of a session's labels.
-
-        Raises:
-            UserError: it has none.
-        """
+        """Refuse a table without any of a session's labels."""
         if self.names and not {*self.names} & {*labels}:
             here = join_some(sorted(labels), MOST_LISTED)
             raise UserError(
@@ -105,11 +101,7 @@ def read_model(path: Path) -> Model:
 
 
 def refuse_other_names(model: Path, on_model: Iterable[str], names: Iterable[str]) -> None:
-    """Refuse markers of which none is on the model.
-
-    Raises:
-        UserError: none is.
-    """
+    """Refuse markers of which none is on the model."""
     if not {*on_model} & {*names}:
         here = join_some(sorted(names), MOST_LISTED)
         what = f"has none of the markers ({here}), but {join_some(sorted(on_model), MOST_LISTED)}"

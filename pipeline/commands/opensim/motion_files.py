@@ -17,10 +17,8 @@ def trc(name: str, time: Array, markers: Mapping[str, Array], *, rate_hz: float)
     """Return a marker file in mm; missing samples are ``nan``, which all of OpenSim's readers take.
 
     Args:
-        name: of the file.
         time: (time,), s.
         markers: positions (time, 3) by name, m, x forward, y up, z to the right.
-        rate_hz: frames per second.
     """
     count, labels = len(time), [*markers]
     frames = np.rint(time * rate_hz) + 1
@@ -40,7 +38,6 @@ def mot(name: str, columns: Mapping[str, Array]) -> str:
     """Return a table over time.
 
     Args:
-        name: of the file.
         columns: (time,) by name, ``time`` (s) first; angles in degrees.
     """
     rows = np.column_stack([*columns.values()])

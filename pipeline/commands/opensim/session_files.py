@@ -84,12 +84,6 @@ def write_session(
 ) -> dict[str, str]:
     """Write the files of a session.
 
-    Args:
-        folder: where to write.
-        results: of the steps, by step.
-        body_model: of the study, to know the landmarks of the static trial.
-        choices: how to write.
-
     Returns:
         By walking trial what it lacks, or nothing; and what the setup of Scale lacks, or why there is none.
 

@@ -162,7 +162,6 @@ def torque_terms(
     Their sum is the torque of the motion.
 
     Args:
-        links: the limb.
         q, qd, qdd: (..., n), angles from the previous link and their rates, rad, rad/s, rad/s2.
         gravity: (..., 2), acceleration of gravity, m/s2; zero in a horizontal plane.
         tip_force: (..., 2), of the surroundings on the tip, N.

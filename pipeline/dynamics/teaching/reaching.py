@@ -41,7 +41,6 @@ def angles_at(links: Links, place: Array) -> Array:
     equal if the limb is straight or folded. q_1 is within (-2 pi, 2 pi): unwrap it along time.
 
     Args:
-        links: two links.
         place: (..., 2), m; NaN results if out of reach, farther than l1 + l2 or nearer than abs(l1 - l2).
     """
     first, second = links.length[..., 0], links.length[..., 1]
@@ -63,7 +62,6 @@ def joint_rates(links: Links, q: Array, velocity: Array, acceleration: Array) ->
     NaN if the limb is straight or folded (det J = l1 l2 sin q_2 = 0) and cannot follow every velocity.
 
     Args:
-        links: two links.
         q: (..., 2), rad.
         velocity, acceleration: (..., 2), of the tip, m/s and m/s2.
     """

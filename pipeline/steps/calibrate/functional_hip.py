@@ -88,7 +88,6 @@ def functional_hip(points: Points, leg: LegRules) -> FunctionalHip:
 
     Args:
         points: landmarks (time, 3), m.
-        leg: the body model's rules of this side.
 
     Raises:
         UserError: too few markers or frames, too small a motion, or one that is no rotation about a point.
@@ -129,9 +128,7 @@ def functional_hips(
     """Return the hip centre of each side that a functional trial is listed for.
 
     Args:
-        read: the session's trials.
         functional: condition of each functional trial: ``hip``, ``hip_left``, ``hip_right``; others are ignored.
-        body_model: the body model.
 
     Raises:
         UserError: no such trial, or one that cannot be used.

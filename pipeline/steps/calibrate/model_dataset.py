@@ -30,12 +30,7 @@ class Side(NamedTuple):
 
 
 def model_dataset(sides: Mapping[str, Side], refused: Mapping[str, Sequence[Problem]]) -> xr.Dataset:
-    """Return both sides as variables, see :func:`pipeline.steps.calibrate.step.calibrate`.
-
-    Args:
-        sides: those that can be used, at least one.
-        refused: the problems of the others.
-    """
+    """Return both sides as variables, see :func:`pipeline.steps.calibrate.step.calibrate`."""
 
     def both(values: Callable[[Side], Any], *shape: int) -> Array:
         """Return (side, ...) values of a shape, NaN for a side that cannot be used."""

@@ -45,8 +45,6 @@ def find_reference(trials: Trials, body_model: BodyModel, *, use_stated: bool) -
     """Return the trial that defines the model, with the body model resolved in it.
 
     Args:
-        trials: the session's.
-        body_model: the body model.
         use_stated: whether stated static results define the model, if it is of that kind.
 
     Raises:

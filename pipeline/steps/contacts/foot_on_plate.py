@@ -35,8 +35,6 @@ def read_given_plates(text: str | None, numbers: Sequence[int], *, side: str) ->
 
     Args:
         text: plate numbers, or ``none`` if the foot met no plate.
-        numbers: the numbers of the file's plates.
-        side: the foot.
 
     Raises:
         UserError: the cell names a plate that the file does not have.

@@ -58,7 +58,6 @@ def effective_foot_mass(legs: Legs, point: Array) -> Array:
     vertically.
 
     Args:
-        legs: the frames.
         point: (time, side, 3), point on the foot, lab axes, m.
 
     Source: Khatib O (1987) IEEE J Robot Autom 3:43-53; Chi KJ, Schmitt D (2005) J Biomech 38:1387-1395 (effective

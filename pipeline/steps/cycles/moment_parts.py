@@ -27,11 +27,6 @@ def parts_over_cycle(
 ) -> tuple[Array, Array]:
     """Return the parts of the joint moments of one side over one cycle, N m, along the joint axes, clinical signs.
 
-    Args:
-        kinematics, kinetics: the trial.
-        row: the number of the side.
-        start_s, end_s: start and end of the cycle.
-
     Returns:
         (joint, angle, term, phase), and the terms of motion (inertia and velocity) by cause (joint, angle, cause,
         phase).

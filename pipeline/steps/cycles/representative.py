@@ -33,10 +33,6 @@ def representative(
     Trials with kinetics on both sides come first. Among these, the trial is chosen that is nearest to the mean flexion
     angles and moments of the session's cycles of the same side and condition.
 
-    Args:
-        cycles, kinetics, kinematics, contacts, clean: the session.
-        conditions: the condition of each trial.
-
     Returns:
         ``point_position`` (time, point, axis) of joint centres and some landmarks, ``ground_force`` and
         ``centre_of_pressure``; the parts of the joint moments over the cycles, see :func:`parts_over_cycle`; of each

@@ -88,8 +88,6 @@ def spatiotemporal(
     foot strikes exactly once in the cycle.
 
     Args:
-        heels: the trial's heels.
-        contacts: the trial's events.
         side: (...), side of the cycle.
         start_s, off_s, end_s: (...), foot strike, foot off, next foot strike of the side.
         belt_speed_m_s: speed of the treadmill, backwards.
@@ -157,7 +155,6 @@ def support(
     other foot has exactly one strike and one foot off in the cycle.
 
     Args:
-        contacts: the trial's events.
         side: (...), side of the cycle.
         start_s, off_s, end_s: (...), foot strike, foot off, next foot strike of the side.
     """

@@ -290,8 +290,6 @@ def _curves(quantities: Mapping[str, xr.Variable], walk: CutTrial, mass_kg: floa
 
     Args:
         quantities: (sample, side, ...) by name.
-        walk: the session's cycles.
-        mass_kg: body mass.
     """
     curves = {}
     for name, quantity in quantities.items():
@@ -308,8 +306,6 @@ def _metrics(curves: Mapping[str, Array], walk: CutTrial, leg_length_m: Array, h
     """Return the metrics (cycle,) of all cycles, except the effective foot mass.
 
     Args:
-        curves: of :func:`_curves`.
-        walk: the session's cycles.
         leg_length_m: (cycle,).
         height_m: body height, or NaN.
     """

@@ -23,10 +23,6 @@ def refuse_exchanged(clean: xr.Dataset, calibrate: xr.Dataset) -> None:
 
     Args:
         clean: a session; its trials are not checked if ``exchanged_markers`` is ``ignore``.
-        calibrate: the session's calibration.
-
-    Raises:
-        UserError: two markers are exchanged.
     """
     here, there = clean.marker.values.tolist(), calibrate.landmark.values.tolist()
     shared = [(here.index(name), there.index(name)) for name in here if name in there]

@@ -46,8 +46,6 @@ def judge_legs(
 
     Args:
         points: landmarks (time, 3), m.
-        legs: by side.
-        calibrate: the session's calibration.
         time: (time,), s.
         spans: instants of each trial.
 

@@ -48,7 +48,6 @@ def fit(linkage: Linkage, markers: Array, start: Posture, share: Array | float =
     """Return the poses that fit the markers best.
 
     Args:
-        linkage: the person's.
         markers: (marker, 3, time), lab axes, m; NaN where unseen.
         start: a posture near the one sought.
         share: of its weight with which a marker counts, (marker, time) or 1 for all.

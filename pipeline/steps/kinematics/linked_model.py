@@ -111,7 +111,6 @@ def pose_linked_legs(
     """Return both legs posed as one linkage, and the distances of the markers from their places.
 
     Args:
-        model: the session's.
         paths: (marker, 3, time) of the session's markers, lab axes, m.
         legs: by side, with each segment posed by itself; the search starts from them.
         hidden: by side, (time,) whether the leg is refused, so that its markers do not count.

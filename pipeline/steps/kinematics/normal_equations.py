@@ -85,8 +85,6 @@ def form_normal_equations(linkage: Linkage, sums: Sums, posture: Posture, curved
     """Return the normal equations; twists are (angular, linear) about the point that all positions are from.
 
     Args:
-        linkage, sums: of the person and the markers.
-        posture: the coordinates.
         curved: (time,), whether to include the curvature that Gauss and Newton leave out.
     """
     bodies, free = pose_bodies(linkage, posture), linkage.free.ravel()

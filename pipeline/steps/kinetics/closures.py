@@ -44,12 +44,7 @@ class Windows(NamedTuple):
 
 
 def windows_of(trials: Sequence[slice], rates_hz: Sequence[float]) -> list[Windows]:
-    """Return windows of 0.02 s (at least two frames), one every 0.1 s, with the frames that interpolation needs.
-
-    Args:
-        trials: frames of each trial.
-        rates_hz: frames per second of each trial.
-    """
+    """Return windows of 0.02 s (at least two frames), one every 0.1 s, with the frames that interpolation needs."""
     alike: dict[tuple[int, int, int], list[int]] = {}
     for number, rate_hz in enumerate(rates_hz):
         length = max(2, round(WINDOW_S * rate_hz))

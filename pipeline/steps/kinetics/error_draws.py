@@ -49,7 +49,6 @@ def draw_errors(
     """Return the errors of each source alone, zero where it has no effect.
 
     Args:
-        draws: number of draws.
         sizes: standard deviations, the setting ``kinetics.uncertainty_sizes``.
         calibrate: effect of marker noise on the skeleton, and the segments' centres of mass.
         kinematics: the trial's rate and filter, and the SHA-256 of its source file, which seeds the draws: they depend

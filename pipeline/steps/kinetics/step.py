@@ -100,13 +100,7 @@ def kinetics(
 def _of_session(
     legs_at: Callable[..., Legs], spans: Sequence[slice], rates_hz: Sequence[float], time: Array
 ) -> dict[str, Array]:
-    """Return the results without uncertainty, solved in portions of samples.
-
-    Args:
-        legs_at: returns the legs at some samples.
-        spans, rates_hz: samples and rate of each trial.
-        time: (sample,), s.
-    """
+    """Return the results without uncertainty, solved in portions of samples."""
     groups = closures.windows_of(spans, rates_hz)
     errors = [np.empty((len(windows.start), len(SIDES), len(JOINTS), len(ANGLES))) for windows in groups]
     margin = max(windows.length for windows in groups) + closures.NODES.size

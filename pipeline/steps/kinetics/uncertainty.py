@@ -81,10 +81,8 @@ def uncertainty(
     """Return percentile bands of moments and powers, and the share of each source.
 
     Args:
-        legs: the trial as measured.
         joint_force: (time, side, joint, 3), of the proximal segment on the distal one, lab axes, N.
         kinematics, calibrate: rate, filter and source of the trial; effect of the markers on the skeleton.
-        draws: number of draws.
         band_percent: share of the draws inside the band.
         sizes: standard deviations, see :func:`pipeline.steps.kinetics.error_draws.draw_errors`.
     """

@@ -33,7 +33,6 @@ def view_in_lab_axes(recording: Recording, body_model: BodyModel | None, *, quar
     """Return a recording in lab axes.
 
     Args:
-        recording: the recording.
         body_model: gives the labels of the landmarks; None if it is unknown.
         quarter_turn: see :func:`pipeline.steps.read.lab_axes.to_isb`.
     """

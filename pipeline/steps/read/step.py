@@ -90,12 +90,8 @@ def _read_trial(
     """Read one trial.
 
     Args:
-        path: the C3D or TRC file.
         body_model: gives the labels of the landmarks that define where the person faces.
         lab_axes: ``quarter_turn`` or ``free``, see :func:`pipeline.steps.read.lab_axes.to_isb`.
-        subject, participant: the person to take if the file holds several.
-        forces: the MOT file with the forces of a TRC file.
-        following: the file to be read next, if known.
 
     Returns:
         ``marker_position`` (time, marker, axis); ``plate_force`` and ``plate_moment`` about the lab origin

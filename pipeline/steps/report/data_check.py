@@ -51,7 +51,6 @@ def data_check(
     Args:
         rows, quality: the participant's rows of metrics.csv and quality.csv.
         trials: facts about each trial as a whole, by session.
-        calibrations: calibrate.nc, by session.
     """
     sessions = names([*quality, *rows], "session")
     of_trials = {trial: facts for name in sessions for trial, facts in trials.get(name, {}).items()}

@@ -75,11 +75,6 @@ def _force(trial: xr.Dataset, side: str, frames: NDArray[np.int64]) -> dict[str,
 def step(study: xr.Dataset, trial: xr.Dataset, *, cycle: int) -> dict[str, Any] | None:
     """Return the force vectors over the stance of a cycle; None without a force.
 
-    Args:
-        study: derived/study.nc, for the force per body mass.
-        trial: the trial of the cycle.
-        cycle: place along ``cycle`` of ``study``.
-
     Returns:
         By name the phase (%), the centre of pressure along x (m), and the force forward and upward (N/kg).
     """
@@ -103,7 +98,6 @@ def contributions(trial: xr.Dataset, *, side: str, mass_kg: float | None, moment
 
     Args:
         trial: as of :func:`pipeline.steps.cycles.representative.representative`.
-        side: ``left`` or ``right``.
         mass_kg: body mass to divide by; None for moments in N m.
         moment_signs: ``clinical`` or ``stored``, see :func:`pipeline.steps.report.curves.panels.panels_of`.
 
@@ -129,12 +123,7 @@ def contributions(trial: xr.Dataset, *, side: str, mass_kg: float | None, moment
 
 
 def representative_trial(study: xr.Dataset, representative: Mapping[str, xr.Dataset]) -> ShownTrial | None:
-    """Return the trial to show of a participant: of the first session with kinetics on most sides; None if none.
-
-    Args:
-        study: the participant's part of study.nc.
-        representative: the trial of each session.
-    """
+    """Return the trial to show of a participant: of the first session with kinetics on most sides; None if none."""
     names = ("session", "trial", "side", "start_time")
     rows = [*zip(*(study.variables[name].values.tolist() for name in names), strict=True)]
     sessions = dict.fromkeys(session for session, *_ in rows)

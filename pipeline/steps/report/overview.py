@@ -102,9 +102,7 @@ class Overview:
 
         Args:
             study: a part of derived/study.nc, for its attributes and labels.
-            panels: of the figures.
             links: the participants' own pages, none if these are written on request.
-            reference: the curves of the reference, by speed.
         """
         sources = json.loads(study.attrs.get("source_sha256", "{}"))
         several, figures = len(self.people) > 1, self._figures(panels, reference)

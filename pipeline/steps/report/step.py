@@ -51,9 +51,7 @@ def report(
             participant, in order; participants without a row may be absent.
         cycles: by session, at least what cycles.nc holds of each trial as a whole.
         calibrate: by session, the model of the person, at least its facts and why a leg cannot be used.
-        settings: of the step.
         pages: ``all``, or ``on_request``: the overview has no links to pages, as they may not exist.
-        participants: the participants of the study in order.
         conditions: the conditions of the study in order.
         reference: text of the table of reference curves, see :mod:`pipeline.tables.reference_curves`.
 

@@ -47,7 +47,6 @@ def gather_in_parts(
 
     Args:
         groups: cycles.nc by session, the sessions of all groups as of :func:`sort_by_participant`.
-        sessions: of the whole study.
         arguments: further ones of :func:`pipeline.steps.study.step.study`.
     """
     columns, before = columns_of(sessions), (0, 0)

@@ -29,9 +29,6 @@ def describe_reference(
 
     Args:
         name: of a shipped reference, or the file.
-        curves: its content.
-        shipped: the facts of a shipped reference.
-        attributes: of this study.nc.
     """
     remarks, people = name_differences_from_conventional(attributes) if shipped else [], ""
     if isinstance(curves, xr.Dataset):
@@ -70,9 +67,6 @@ def name_differences_from_conventional(attributes: Mapping[str, Any]) -> list[st
     """Return how the angles of a study may differ from those of the conventional gait model, in sentences.
 
     The shipped body models of its kind, and what extends them, have the angle convention of Plug-in Gait.
-
-    Args:
-        attributes: of study.nc, with its ``settings``.
     """
     used = json.loads(attributes.get("settings", "{}"))
     kinematics, remarks = used.get("kinematics", {}), []

@@ -63,7 +63,6 @@ def study(
 
     Args:
         cycles: cycles.nc by session.
-        settings: of the step.
         sessions: of the study, per session the participant's row of participants.tsv and, per trial, its condition and
             role.
         reference: the content of ``settings.reference``, for the gait scores.
@@ -161,9 +160,7 @@ def _cells(
     """Return participant, session, trial, condition and columns of participants.tsv of the sessions' rows.
 
     Args:
-        used: cycles.nc by session.
         trials: by session, the number of the trial of each row.
-        sessions, columns: see :func:`study`.
     """
     identity = [
         (about["participant"]["participant_id"], session, trial, about["trials"][trial]["condition"])

@@ -54,7 +54,6 @@ def provenance(
     """Return the global attributes of an output: code version, sources and settings; no clock.
 
     Args:
-        key: the job's key.
         roots: the global attributes of the input files, the main one first.
         output: name of the output; None for that of the step.
     """

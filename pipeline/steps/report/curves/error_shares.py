@@ -25,10 +25,6 @@ def share_sums(study: xr.Dataset, panels: Iterable[Panel]) -> dict[str, Array]:
 
     Shares are weighted by the squared width of the error band, which is proportional to the variance. Empty if no
     errors were drawn.
-
-    Args:
-        study: derived/study.nc, or a part of it.
-        panels: of the report, of which those of moments are taken.
     """
     sums = {}
     for panel in panels if "joint_moment_band" in study else ():

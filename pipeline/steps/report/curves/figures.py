@@ -131,11 +131,6 @@ def average_cycles(mine: CycleCurves) -> LineAverages:
 def draw_cycles(cycles: CycleCurves, *, lines: Sequence[Line], normal: Sequence[NormalCurves]) -> Drawn:
     """Average the cycles of a participant per side and line.
 
-    Args:
-        cycles: the cycles to average.
-        lines: of :func:`lines_of`.
-        normal: the reference for these lines, of :func:`normal_of`.
-
     Returns:
         One figure per panel, without curves that have no known sample. None of a muscle without EMG.
     """
@@ -201,7 +196,6 @@ def key_of(drawn: Drawn, *, single: str) -> dict[str, Any]:
     """Return the legend of a page.
 
     Args:
-        drawn: its figures.
         single: what is averaged, such as ``cycle``.
 
     Returns:

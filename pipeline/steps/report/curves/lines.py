@@ -51,7 +51,6 @@ def lines_of(cycles: CycleCurves, *, dashes: Mapping[str, str], over_participant
     """Return the lines to draw: one for each condition, and for each session of a participant with several.
 
     Args:
-        cycles: the cycles, of a study or of one participant.
         dashes: line style of each condition, the same in the whole report.
         over_participants: whether to average the participants' means; their sessions are averaged, too.
     """
