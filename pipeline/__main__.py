@@ -1,7 +1,5 @@
 """The command ``gaitlab``: everything that one does with a study. ``python -m pipeline`` is the same."""
 
-from __future__ import annotations
-
 import argparse
 import errno
 import os

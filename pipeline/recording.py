@@ -1,7 +1,5 @@
 """What a file of markers and forces holds, whatever its format: SI units, the file's own axes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple

@@ -8,8 +8,6 @@ distal segment (rotation), e2 = e3 x e1 floating (adduction). Flexion (of the an
 Plug-in Gait uses the sequence Z-Y-X for the ankle, so that inversion is about the long axis of the foot.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

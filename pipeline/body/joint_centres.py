@@ -4,8 +4,6 @@ Lengths in metres. Pelvis axes: origin midway between the anterior superior ilia
 y up, z to the right.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple

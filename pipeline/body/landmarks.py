@@ -3,8 +3,6 @@
 A landmark of each side is named ``heel_left``, ``heel_right``; one of the midline (``sacrum``) has its bare name.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Collection, Iterable, Mapping

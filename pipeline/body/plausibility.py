@@ -5,8 +5,6 @@ model of another marker set, exchanged labels, and sizes in another unit give le
 needs a marker which is not there is left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """ResolvedModel: a body model in one recording, resolved once: labels, rules of both legs, and what is missing."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 

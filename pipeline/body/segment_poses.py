@@ -3,8 +3,6 @@
 Axes of every segment: x anterior, y proximal, z to the subject's right, on both sides.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

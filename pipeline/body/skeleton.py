@@ -4,8 +4,6 @@ Segments are found from proximal to distal, because each joint centre is needed 
 the hip centre, thigh with the knee centre, shank with the ankle centre, foot.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import starmap

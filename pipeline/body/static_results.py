@@ -5,8 +5,6 @@ Reference Guide. Compared with the bones and angles stored in files of five labo
 angles within 0.1 degrees.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import NamedTuple

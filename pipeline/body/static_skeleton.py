@@ -1,7 +1,5 @@
 """The skeleton of one side in the static trial, and its findings for motion."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -7,8 +7,6 @@ the file, which may name a person.
 Source: Motion Lab Systems (2008) The C3D File Format User Guide.
 """
 
-from __future__ import annotations
-
 import math
 import struct
 from pathlib import Path

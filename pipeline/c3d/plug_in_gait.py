@@ -7,8 +7,6 @@
 - Ground force: N/kg, axes of the file.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

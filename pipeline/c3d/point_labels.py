@@ -1,7 +1,5 @@
 """Labels of the points of a C3D file: those of markers, in full."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ The bytes are checked (:mod:`pipeline.c3d.integrity`), a child process parses th
 (:mod:`pipeline.c3d.parser_process`), and this module interprets the content.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Copies of C3D files with model outputs and gait events, on request without data that may identify a person."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping, Sequence

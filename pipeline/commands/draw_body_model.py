@@ -4,8 +4,6 @@ The drawing shows one frame as an SVG picture in a self-contained page: landmark
 axes of each segment (x red, y green, z blue).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from html import escape

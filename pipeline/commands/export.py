@@ -4,8 +4,6 @@ The file ``study.csv.json`` next to ``study.csv`` is its data dictionary and has
 made from, so that a table of an earlier study can be recognised; ``study.parquet`` has one of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """``gaitlab recover``: unlock a study after a killed run, or after one that filled the disk."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``gaitlab run``: compute what is missing or out of date, from any folder."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

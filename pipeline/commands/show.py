@@ -1,7 +1,5 @@
 """``gaitlab show``: the content of an output file, in the terminal."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress

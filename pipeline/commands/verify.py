@@ -3,8 +3,6 @@
 Nothing is written. Every file is read; timestamps and Snakemake's records are not used.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """``gaitlab write-c3d``: write results into copies of the recordings."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from .. import __version__

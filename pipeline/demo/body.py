@@ -4,8 +4,6 @@ Segment axes: x anterior, y proximal, z to the subject's right, origin in the pr
 shank: knee, thigh: hip); pelvis: origin mid-ASIS. Lengths in metres. Sides: 0 left, 1 right.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ mean for the person, for the person in that condition, and for the cycle. The co
 between 40 and 60 % of the cycle.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray

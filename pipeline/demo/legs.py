@@ -1,7 +1,5 @@
 """The pose of the legs from feet and pelvis: possible pelvis height, knee flexion."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

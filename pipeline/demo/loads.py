@@ -5,8 +5,6 @@ trailing to the leading foot. The force points from the centre of pressure to a 
 pivot point, Maus et al. 2010), which gives realistic braking and propulsion.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@ Here in file axes: z up, metres. Plates are of C3D type 2: x and y in the surfac
 reaction on the walker, with moments about a sensor below the surface.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -3,8 +3,6 @@
 File axes: z up. Positions in metres here, millimetres in the file.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -6,8 +6,6 @@ person, as soft-tissue motion is repeatable within people and not among them (Le
 21:212-225). Clusters mainly move as a whole, and with knee flexion (Barré et al. 2017, J Biomech 62:21-26).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The files of a walk or a static trial: C3D file, exact answer, study tables."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
 

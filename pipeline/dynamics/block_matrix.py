@@ -25,8 +25,6 @@ Sources: Dumas R, Aissaoui R, de Guise JA (2004) Comput Methods Biomech Biomed E
 three-dimensional recursion; Featherstone R (2008) Rigid Body Dynamics Algorithms, chapter 5, for chains.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .kernel import GRAVITY, GROUND, INERTIA, TERMS, VELOCITY, Segments

@@ -15,8 +15,6 @@ ankle, segments thigh, shank, foot; lab axes, SI units.
 Source: Kane TR, Levinson DA (1985) Dynamics: Theory and Applications.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

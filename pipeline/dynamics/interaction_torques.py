@@ -8,8 +8,6 @@ Sources: Hollerbach JM, Flash T (1982) Biol Cybern 44:67-77 for interaction torq
 J Comput Nonlinear Dyn 16:091004 for the Coriolis matrix.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .limb import Inertia, Limb, Motion, momentum

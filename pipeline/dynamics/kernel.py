@@ -5,8 +5,6 @@ Frames are solved in portions that fit the processor's cache. Zeros are not comp
 the gravity term no moment of its own, and its force is the same in every frame.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -25,8 +25,6 @@ Sources: Featherstone R (2008) Rigid Body Dynamics Algorithms, table 5.1, for th
 Grood ES, Suntay WJ (1983) J Biomech Eng 105:136-144 for slides and hinges of an anatomical joint.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

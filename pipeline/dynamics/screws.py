@@ -19,8 +19,6 @@ All functions broadcast over leading dimensions ``...`` (time, side).
 Source: Lynch KM, Park FC (2017) Modern Robotics, Cambridge University Press, chapters 3 and 8.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .vectors import Array, apply, cross, skew, transpose

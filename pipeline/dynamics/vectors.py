@@ -1,7 +1,5 @@
 """Vectors and matrices along the last axes of arrays: products, rotations, running sums."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

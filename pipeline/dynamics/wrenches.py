@@ -28,8 +28,6 @@ rho x force over the body. Lynch KM, Park FC (2017) Modern Robotics, section 3.4
 piglet limb", mielke-bio.info/falk, for the limb relative to its own segments.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -3,8 +3,6 @@
 Source: OpenSim's user guide, "External Loads Specification"; a column is an identifier followed by its axis.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree as ET

@@ -7,8 +7,6 @@ labels of several loads differ in a number, side or body: ``1_ground_force_vx``,
 Source: OpenSim's user guide, "Motion (.mot) Files" and "External Loads".
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A TRC file and the MOT file with its forces as one recording, as of a C3D file."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

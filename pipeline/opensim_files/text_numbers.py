@@ -1,7 +1,5 @@
 """Lines and rows of numbers of the text files of OpenSim: TRC (markers) and MOT or STO (forces)."""
 
-from __future__ import annotations
-
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence
 from pathlib import Path

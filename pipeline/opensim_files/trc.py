@@ -5,8 +5,6 @@ in front of each three columns, a line with ``X1``, ``Y1``, ``Z1``, ...; often a
 Source: OpenSim's user guide, "Marker (.trc) Files".
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Body weight of a standing or walking person, from force plates."""
 
-from __future__ import annotations
-
 import warnings
 from itertools import pairwise
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Travel of the markers of a recording: does the person stand?"""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

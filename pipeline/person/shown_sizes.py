@@ -1,7 +1,5 @@
 """Sizes of a person that one recording shows: weight on the plates, length of the leg, travel of the markers."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from collections.abc import Callable, Sequence

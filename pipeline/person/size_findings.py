@@ -3,8 +3,6 @@
 Sizes that are missing are found elsewhere: they lose the session.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Self
 

@@ -6,8 +6,6 @@ reads; where the feet are not seen, or always over it, its lowest vertical force
 push.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

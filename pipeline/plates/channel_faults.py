@@ -4,8 +4,6 @@ A channel that stays still, or jumps, gives a force or a centre of pressure that
 steps on or off are judged: a plate at rest, and a person standing still, move no channel.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

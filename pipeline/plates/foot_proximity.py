@@ -4,8 +4,6 @@ A plate without a foot is unloaded whatever it reads: its amplifier may idle at 
 in three dimensions, as the plates of stairs overlap in plan.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -18,8 +18,6 @@ Differences to files in practice and to the platform filter of ezc3d 1.7.2:
 - If one plate cannot be decoded, ezc3d drops all; here the others are kept.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Loads without a plate, as files of OpenSim state them: the area on which one pressed, in place of corners."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -12,8 +12,6 @@ The platform filter of ezc3d 1.7.2 gives the moment of a type 1 plate as F x CoP
 CoP x F + Tz returned here.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

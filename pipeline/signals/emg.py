@@ -5,8 +5,6 @@ Biomechanics and Motor Control of Human Movement, chapter 10 (linear envelope); 
 Electromyography: Detection and Recording (bands).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..dynamics.vectors import Array

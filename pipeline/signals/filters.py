@@ -1,7 +1,5 @@
 """Zero-lag low-pass and high-pass filters; the cut-off is the -3 dB point of the whole filter."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal

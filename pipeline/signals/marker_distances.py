@@ -3,8 +3,6 @@
 Markers of one segment, and neighbours across a joint, keep their distance; markers of different legs do not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Splines: derivatives, angular rates, smoothing, and the noise of derivatives."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..dynamics.vectors import Array, cross, transpose

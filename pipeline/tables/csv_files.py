@@ -5,8 +5,6 @@ thousand, 3 to 5 digits, so that rounding to 6 adds nothing that can be seen, an
 has all digits.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

@@ -6,8 +6,6 @@ dimensionless walking speed of the people of a line, v / sqrt(g leg length); the
 of its speeds.
 """
 
-from __future__ import annotations
-
 import bisect
 import csv
 import io

@@ -4,8 +4,6 @@
 ``read_...`` raises the problems.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath

@@ -1,7 +1,5 @@
 """Tab-separated tables written by people: read with every problem at once."""
 
-from __future__ import annotations
-
 import csv
 import difflib
 import io

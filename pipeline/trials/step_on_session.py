@@ -1,7 +1,5 @@
 """Steps on sessions: applied to each trial, or to all usable trials at once. A trial that fails is rejected alone."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any

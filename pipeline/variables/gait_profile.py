@@ -4,8 +4,6 @@ Baker R et al. (2009) The Gait Profile Score and Movement Analysis Profile. Gait
 Baker R et al. (2012) Gait Posture 35:612-615.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The rows of the tables of variables and metrics."""
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple
 
 Kind = Literal["size", "signed", "phase"]

@@ -1,7 +1,5 @@
 """The schema of all outputs: dimensions, units and meaning of every variable."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

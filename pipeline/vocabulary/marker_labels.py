@@ -3,8 +3,6 @@
 Subject names, prefixes and suffixes that a lab's software adds are removed; the body model interprets what remains.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence

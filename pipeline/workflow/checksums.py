@@ -7,8 +7,6 @@ An output with a mark alone is of a job that was killed, one with neither was ch
 no time and no absolute path: equal outputs have equal records.
 """
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json

@@ -5,8 +5,6 @@ body model, SHA-256 of the sources, digest of its code, versions of its librarie
 changes. The step gets its arguments from the key, so it cannot use anything that does not trigger it.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence

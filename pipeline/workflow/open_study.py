@@ -1,7 +1,5 @@
 """The names of the steps, and a study with its settings and tables checked before jobs are planned."""
 
-from __future__ import annotations
-
 import functools
 import json
 import os

@@ -4,8 +4,6 @@ Snakemake sees missing files and changed keys, but not that the bytes of a resul
 again, and of an edited table a copy is kept.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

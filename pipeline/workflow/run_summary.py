@@ -1,7 +1,5 @@
 """The summary of a run: its last lines, and ``derived/run.json`` for other programs."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

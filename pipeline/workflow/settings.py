@@ -3,8 +3,6 @@
 ``study.yaml`` wins over the body model's ``settings``, these win over ``config/default.yaml``.
 """
 
-from __future__ import annotations
-
 import copy
 import functools
 import json

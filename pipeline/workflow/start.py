@@ -4,8 +4,6 @@ Snakemake alone runs the workflow, too. This module adds what Snakemake cannot k
 :mod:`pipeline.workflow.preparation`), plain lines of progress, and a summary of the run.
 """
 
-from __future__ import annotations
-
 import gc
 import sys
 from collections.abc import Sequence

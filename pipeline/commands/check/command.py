@@ -1,7 +1,5 @@
 """``gaitlab check``: every problem of a study, before anything runs."""
 
-from __future__ import annotations
-
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Problems of the files and sessions of a study."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Legs that no person has, found by calibrating each session with some frames of its static trial."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A body model of which no walk shows every marker, although another one fits the files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Problems of the sizes of a person: missing, estimated, in another unit, or contradicted by recordings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 Every number is read from the study's files; only counts, ranges and frame numbers are computed.
 """
 
-from __future__ import annotations
-
 import textwrap
 from pathlib import Path
 

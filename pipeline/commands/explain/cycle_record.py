@@ -1,7 +1,5 @@
 """Everything that the files of a study hold about one gait cycle, or one stance."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

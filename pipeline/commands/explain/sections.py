@@ -1,7 +1,5 @@
 """The sections of an explanation: first the data of the cycle, then the model, checks and settings."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any

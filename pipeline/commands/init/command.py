@@ -4,8 +4,6 @@ Existing files are kept; rows for recordings that trials.tsv lacks are written b
 ``guessed`` of each table names the cells that were guessed.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

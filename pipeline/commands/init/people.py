@@ -1,7 +1,5 @@
 """Participants and sessions, guessed from folders, file names and subject names in the files."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The rows of participants.tsv and trials.tsv, guessed from the C3D files of a folder."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import NamedTuple

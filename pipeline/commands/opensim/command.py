@@ -1,7 +1,5 @@
 """``gaitlab export --opensim``: files with which OpenSim goes on from a computed study."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The names of markers for a model of OpenSim, and what its file tells about it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path

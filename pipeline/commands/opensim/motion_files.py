@@ -1,7 +1,5 @@
 """Text files that OpenSim reads: markers (.trc) and tables over time (.mot)."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The files of one session for OpenSim."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence

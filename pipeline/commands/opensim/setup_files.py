@@ -3,8 +3,6 @@
 Names of bodies are those of OpenSim's own leg models (Gait2354, Gait2392, Rajagopal 2016).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 from xml.etree import ElementTree as ET

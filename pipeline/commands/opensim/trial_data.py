@@ -1,7 +1,5 @@
 """What OpenSim gets of a trial: markers as recorded but repaired, loads of valid stances, joint angles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How well each body model fits the marker labels of a folder: the share of its landmarks that the files show."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The environment of processes that run Snakemake."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

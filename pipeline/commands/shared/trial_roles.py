@@ -1,7 +1,5 @@
 """Role and condition of each trial, guessed from the name and the motion of its C3D file."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter, defaultdict

@@ -16,8 +16,6 @@ Shapes and units as in :mod:`.open_chain`.
 Source: Lynch KM, Park FC (2017) Modern Robotics, sections 8.4 to 8.6.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -20,8 +20,6 @@ Shapes: q (..., n), links on the axis before the components; everything broadcas
 Source: Lynch KM, Park FC (2017) Modern Robotics, chapters 4 and 5 and section 8.3.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import NamedTuple
 

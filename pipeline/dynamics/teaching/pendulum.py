@@ -21,8 +21,6 @@ module accept them.
 Source: Goldstein H (1980) Classical Mechanics, chapters 1 (Lagrange) and 6 (small oscillations).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy import cos, sin
 from scipy.linalg import eigh

@@ -28,8 +28,6 @@ Source: Hollerbach JM, Flash T (1982) Dynamic interactions between limb segments
 44:67-77.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

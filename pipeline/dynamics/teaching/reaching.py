@@ -3,8 +3,6 @@
 Axes, angles and links are those of :mod:`.planar`. SI units; everything broadcasts over ``...``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..vectors import Array

@@ -1,7 +1,5 @@
 """The participant's sizes, with mass and height, and the source of each."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Functional hip centre: the point of the pelvis about which the markers of the thigh move on spheres."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -4,8 +4,6 @@ First derivatives of the functions that compute the motion, in the posture of th
 the distances between markers, and a cluster keeps its shape in other postures.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The calibrated model of a session as a dataset, read by :func:`pipeline.body.skeleton.read_sides`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 

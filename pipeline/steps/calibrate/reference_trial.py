@@ -3,8 +3,6 @@
 Plug-in Gait files state the static results by which the laboratory processed them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Body-segment parameters: mass, centre of mass and inertia tensor of foot, shank and thigh."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

@@ -3,8 +3,6 @@
 It holds joint centres, marker clusters and body-segment parameters in segment axes, which move with the segments.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

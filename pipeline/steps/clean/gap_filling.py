@@ -1,7 +1,5 @@
 """Filling of gaps in marker trajectories from a rigid cluster, by a spline, or from neighbours."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ Two labels are exchanged if exchanging them corrects the distances to the marker
 other's position. Exchanges that keep all distances (a whole leg, the pelvis) are found by the order of left and right.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Landmarks of a trial: markers repaired, gaps filled, heels added where the trial lacks their markers."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Filters of marker positions, with a given cut-off or one chosen for each marker from the data."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Repair of exchanged labels and spikes; exchanges that are not certain reject the trial."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

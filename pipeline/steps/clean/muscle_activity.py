@@ -1,7 +1,5 @@
 """Envelopes of the muscles with EMG among the channels of a trial."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

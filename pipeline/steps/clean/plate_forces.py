@@ -1,7 +1,5 @@
 """Forces of the plates of a trial: baselines subtracted, filtered."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

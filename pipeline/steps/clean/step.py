@@ -3,8 +3,6 @@
 From this step on markers have the names of landmarks (``heel_left``) instead of the lab's labels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

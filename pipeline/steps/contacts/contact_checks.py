@@ -1,7 +1,5 @@
 """Checks of contacts: reject those with a wrong time, place or wrench for a step of their foot."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median

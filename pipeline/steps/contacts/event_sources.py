@@ -1,7 +1,5 @@
 """Gait events of a trial from its three sources: plates, the C3D file, the motion of the feet."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

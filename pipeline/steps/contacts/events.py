@@ -1,7 +1,5 @@
 """Gait events and stances of one side, merged from force plates, the C3D file and the motion of the feet."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median

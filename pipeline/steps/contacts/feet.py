@@ -1,7 +1,5 @@
 """The motion of a foot: its markers and when it rests on the ground."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property

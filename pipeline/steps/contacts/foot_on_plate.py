@@ -1,7 +1,5 @@
 """Assignment of contacts to feet, and rejection of those that another foot shares or that are partly off."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Foot strikes and offs from motion, by published methods."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

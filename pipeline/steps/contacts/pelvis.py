@@ -1,7 +1,5 @@
 """The motion of the pelvis: where it faces, and its middle, which stands in for the body's centre of mass."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -6,8 +6,6 @@ stands. Wrong corners break them, although the centre of pressure stays inside t
 trials of a session with the same corners, are judged together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 The centre of pressure is not used to find them, as it may be wrong.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

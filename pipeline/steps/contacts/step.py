@@ -1,7 +1,5 @@
 """Step ``contacts``: stances with foot and plates, ground wrench of each side, gait events."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial

@@ -1,7 +1,5 @@
 """Effective mass of the leg at foot strike."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray

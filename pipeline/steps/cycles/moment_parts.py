@@ -1,7 +1,5 @@
 """Parts of a joint moment over one gait cycle: by term, and by cause of motion."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 

@@ -4,8 +4,6 @@ The curves are those of the setting ``further_curves``. Each curve also has a fo
 at foot off, with a name that ends in :data:`IN_STANCE`; the step ``cycles`` cuts it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

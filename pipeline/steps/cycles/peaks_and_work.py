@@ -5,8 +5,6 @@ Curves are a mapping in the units of cycles.nc: ``joint_angle`` and ``joint_mome
 ``stance_share`` (...) is the percent of the cycle at which the foot leaves the ground. Over a stance it is 100.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 

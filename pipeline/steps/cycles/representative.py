@@ -1,7 +1,5 @@
 """The trial that the report shows in motion: the nearest to a session's means."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pelvis residual as share of body weight, and of body weight times height."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """Curves and metrics of stances from foot strike to foot off, whether or not a whole gait cycle follows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

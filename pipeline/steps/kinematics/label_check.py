@@ -3,8 +3,6 @@
 Markers that are exchanged from first to last frame do not jump; they keep steady but wrong distances.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray

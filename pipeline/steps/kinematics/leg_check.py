@@ -1,7 +1,5 @@
 """Legs that no person has: refused in a stretch, or in all of a trial, with the reason."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

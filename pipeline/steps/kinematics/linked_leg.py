@@ -13,8 +13,6 @@ Sources: Lu TW, O'Connor JJ (1999) J Biomech 32:129-134 (global optimisation wit
 Modern Robotics, sections 4.1 and 5.1 (product of exponentials, space Jacobian); Marquardt DW (1963) J SIAM 11:431-441.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The linkage of a session's person, from the calibration and the settings, and both legs posed by it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Step ``kinematics``: poses with angular velocity and acceleration, joint centres and angles, centres of mass."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

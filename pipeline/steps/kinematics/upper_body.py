@@ -1,7 +1,5 @@
 """Frame of the upper body, pelvis, trunk, head and arms as one, by hips and shoulders."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...conventions import SIDES

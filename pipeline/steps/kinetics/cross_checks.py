@@ -5,8 +5,6 @@ an observer on the shank, and as an open chain of six one-degree-of-freedom join
 and in closed form. All must agree to rounding; the closed form also gives interaction torques.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -11,8 +11,6 @@ F and M are the residual, on the pelvis at o. They would be zero if all were exa
 120:148-159; Hicks JL et al. 2015, J Biomech Eng 137:020905).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

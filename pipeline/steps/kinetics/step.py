@@ -1,7 +1,5 @@
 """Step ``kinetics``: joint forces and moments of both legs, with cross-checks and uncertainty."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a recording contains, as step ``read`` sees it: ``init`` guesses roles by it, ``check`` finds problems in it."""
 
-from __future__ import annotations
-
 import re
 import traceback
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 Wu G et al. (2002) J Biomech 35:543-548; Wu G, Cavanagh PR (1995) J Biomech 28:1257-1261.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A recording in ISB lab axes, as far as its markers show up and forward."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

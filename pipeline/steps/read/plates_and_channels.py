@@ -1,7 +1,5 @@
 """The analog channels of a recording: force plates, and the channels that no plate uses."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import NamedTuple
 

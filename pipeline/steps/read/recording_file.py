@@ -1,7 +1,5 @@
 """The reader of a recording, by the name of its file: C3D, or TRC with or without a MOT file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ...c3d.reader import read_c3d

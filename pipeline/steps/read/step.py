@@ -1,7 +1,5 @@
 """Step ``read``: markers, plate wrenches and events of recordings in SI units and ISB lab axes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

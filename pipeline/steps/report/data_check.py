@@ -1,7 +1,5 @@
 """Is the data good? The first box of a participant's page, in plain words, with the findings of ``gaitlab check``."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """HTML pages from templates, with scripts and styles inside."""
 
-from __future__ import annotations
-
 import base64
 import functools
 import gzip

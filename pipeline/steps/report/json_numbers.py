@@ -1,7 +1,5 @@
 """Numbers of the report: selected from datasets, and rounded for JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tables of metrics: of a participant by group, of all participants in rows; symmetry of the sides."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

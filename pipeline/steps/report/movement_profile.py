@@ -5,8 +5,6 @@ Baker R et al. (2009) The Gait Profile Score and Movement Analysis Profile. Gait
 clinically important difference for the Gait Profile Score. Gait Posture 35:612-615.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

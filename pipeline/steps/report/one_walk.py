@@ -1,7 +1,5 @@
 """One walk: stick figure with ground forces, force vectors of each step, parts of the joint moments over a cycle."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """What the overview shows of a study, gathered part by part: sums, and one line of text or numbers per person."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The page of one participant, made from this person's own files only, so that it can be passed on alone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import xarray as xr

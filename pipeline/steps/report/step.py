@@ -1,7 +1,5 @@
 """Step ``report``: the overview of a study, a self-contained HTML page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import xarray as xr

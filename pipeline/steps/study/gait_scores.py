@@ -8,8 +8,6 @@ Schwartz MH, Rozumalski A (2008) The Gait Deviation Index: a new comprehensive i
 28:351-357.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

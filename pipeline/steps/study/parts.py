@@ -1,7 +1,5 @@
 """The step ``study`` on some sessions at a time, so that memory does not grow with their number."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The reference that gait scores compare with, and how it differs from the study."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple

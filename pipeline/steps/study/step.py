@@ -1,7 +1,5 @@
 """Step ``study``: all gait cycles and stances in one dataset, tables of metrics and quality."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Run the step ``report``: the overview, some participants at a time, or the page of one participant."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict

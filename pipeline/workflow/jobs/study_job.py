@@ -1,7 +1,5 @@
 """Run the step ``study``: open cycles.nc of some sessions at a time, save the parts, join them."""
 
-from __future__ import annotations
-
 import logging
 import shutil
 import sys

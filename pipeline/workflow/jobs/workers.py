@@ -8,8 +8,6 @@ Workers are forked from a server that has imported the large libraries (``forkse
 forking is not safe (``spawn``: macOS and Windows). ``GAITLAB_START_METHOD=spawn`` selects the second anywhere.
 """
 
-from __future__ import annotations
-
 import importlib
 import logging
 import multiprocessing

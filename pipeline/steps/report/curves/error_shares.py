@@ -1,7 +1,5 @@
 """Errors of moments and powers: the band in the figures, and the share of each source in it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 import numpy as np

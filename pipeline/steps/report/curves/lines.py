@@ -1,7 +1,5 @@
 """Lines of the figures: for which cycles each stands, its style, and the reference beside it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Panels of the report: which component of which variable, its sign in words, and the range of its axis."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 
