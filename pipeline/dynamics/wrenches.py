@@ -106,13 +106,6 @@ def opposite(wrench: Wrench) -> Wrench:
     return Wrench(-wrench.force, -wrench.moment, wrench.point)
 
 
-def same(a: Wrench, b: Wrench) -> bool:
-    """Return whether two wrenches, about any points, are equivalent, to 1e-9 of the largest component."""
-    moved = translate(b, a.point)
-    pairs = ((a.force, moved.force), (a.moment, moved.moment))
-    return all(bool(np.abs(x - y).max() <= 1e-9 * max(np.abs(x).max(), np.abs(y).max())) for x, y in pairs)
-
-
 def turn_tensor(rotation: Array, inertia: Array) -> Array:
     """Return R I R^T, a tensor in the axes that ``rotation`` turns into; (..., 3, 3)."""
     each = inertia + 0 * rotation  # memory order of the rotation, for constant tensors too

@@ -27,13 +27,10 @@ from .open_chain import (
     NOTHING,
     Chain,
     Surroundings,
-    body_jacobian,
     com_jacobian,
     inverse_dynamics,
     joint_poses,
     link_jacobians,
-    link_poses,
-    motion,
 )
 
 Acceleration = Callable[[float, Array, Array], Array]
@@ -129,33 +126,10 @@ def gravity_torque(chain: Chain, q: Array, gravity: Array) -> Array:
     return np.asarray(-mass[..., None] * apply(transpose(jacobian), gravity))
 
 
-def tip_torque(chain: Chain, q: Array, tip_wrench: Array) -> Array:
-    """Return J_b^T F_tip (..., n); F_tip (..., 6) on the surroundings, tip frame."""
-    jacobian, _ = body_jacobian(chain, q, np.zeros_like(q))
-    return apply(transpose(jacobian), tip_wrench)
-
-
 def forward_dynamics(chain: Chain, q: Array, qd: Array, tau: Array, around: Surroundings = NOTHING) -> Array:
     """Return q'' (..., n), M^-1 (tau - torque of the same motion at q'' = 0)."""
     rest = tau - inverse_dynamics(chain, q, qd, np.zeros_like(q), around)
     return np.asarray(np.linalg.solve(mass_matrix(chain, q), rest[..., None])[..., 0])
-
-
-def kinetic_energy(chain: Chain, q: Array, qd: Array, around: Surroundings = NOTHING) -> Array:
-    """Return the sum of V_i . G_i V_i / 2, J (...)."""
-    twist = motion(chain, q, qd, np.zeros_like(q), around).twist
-    return np.asarray((twist * apply(chain.inertia, twist)).sum(axis=(-1, -2)) / 2)
-
-
-def potential_energy(chain: Chain, q: Array, gravity: Array) -> Array:
-    """Return -g . (sum of m_i c_i), J (...), zero at the origin of the base.
-
-    Gravity (..., 3) is in base axes, m/s2.
-    """
-    pose = link_poses(chain, q)
-    first_moment = np.stack([chain.inertia[..., i, j] for i, j in ((2, 4), (0, 5), (1, 3))], axis=-1)  # m c of m [c]
-    place = apply(pose[..., :3, :3], first_moment) + chain.inertia[..., 5, 5, None] * pose[..., :3, 3]
-    return np.asarray(-(place.sum(axis=-2) * gravity).sum(axis=-1))
 
 
 def simulate(

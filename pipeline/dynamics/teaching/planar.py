@@ -70,11 +70,6 @@ def absolute(q: Array) -> Array:
     return np.asarray(np.cumsum(q, axis=-1))
 
 
-def relative(angle: Array) -> Array:
-    """Return angles from the previous link, given angles from x; rates likewise."""
-    return np.asarray(np.diff(angle, axis=-1, prepend=0))
-
-
 def along(angle: Array) -> Array:
     """Return the unit vector (cos, sin) at an angle from x; (...) -> (..., 2)."""
     return np.stack([cos(angle), sin(angle)], axis=-1)
@@ -94,11 +89,6 @@ def joints(links: Links, q: Array) -> Array:
 def tip(links: Links, q: Array) -> Array:
     """Return the position of the tip, (..., 2), m."""
     return joints(links, q)[..., -1, :]
-
-
-def coms(links: Links, q: Array) -> Array:
-    """Return the centres of mass, (..., n, 2), m."""
-    return np.asarray(joints(links, q)[..., :-1, :] + links.to_com[..., None] * along(absolute(q)))
 
 
 def jacobian(links: Links, q: Array) -> Array:
