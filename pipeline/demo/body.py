@@ -127,10 +127,7 @@ def foot_markers_in_sole(walker: Walker, side: int) -> dict[str, Array]:
 
 
 def foot_in_sole(walker: Walker, side: int) -> Array:
-    """Return the foot's axes as columns in sole axes.
-
-    x points from heel to mid-forefoot; the metatarsals define z.
-    """
+    """Return the foot's axes as columns in sole axes. x points from heel to mid-forefoot; the metatarsals define z."""
     markers = foot_markers_in_sole(walker, side)
     x = (markers["MT1"] + markers["MT5"]) / 2 - markers["HEE"]
     to_the_right = mirror_to_side((1, 1, 1), side)[2] * (markers["MT5"] - markers["MT1"])

@@ -51,10 +51,8 @@ class Masses(NamedTuple):
 def acceleration(driven: Driven, masses: Masses, q: Array, qd: Array) -> Array:
     """Return q'' (axis, joint, ...), rad/s2, from angles and rates of the same shape.
 
-    Angles are right-handed.
-
-    The moments that remain at q'' = 0 give the additional angular accelerations of the segments, and these give q''
-    joint by joint.
+    Angles are right-handed. The moments that remain at q'' = 0 give the additional angular accelerations of the
+    segments, and these give q'' joint by joint.
     """
     turn, axes = _pose(driven.rotation, q)
     dual = _dual_basis(axes)
@@ -85,9 +83,8 @@ def acceleration(driven: Driven, masses: Masses, q: Array, qd: Array) -> Array:
 def _pose(base: Array, q: Array) -> tuple[Array, Array]:
     """Return poses (3, axis, segment, ...) and joint axes (3, axis, joint, ...).
 
-    Columns of a pose are the axes of the segment.
-
-    Of angles (axis, joint, ...) in the sequence Z-X-Y; the base (3, axis, ...) is the pelvis.
+    They are of angles (axis, joint, ...) in the sequence Z-X-Y, with the pelvis (3, axis, ...) as base. Columns of a
+    pose are the axes of the segment.
     """
     (s1, s2, s3), (c1, c2, c3) = np.sin(q), np.cos(q)
     # the x axis after the first turn and the axes after all three, in the axes of the proximal segment

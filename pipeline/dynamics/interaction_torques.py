@@ -57,9 +57,8 @@ def contributions(limb: Limb, motion: Motion) -> Array:
 def _turning(inertia: Inertia, twist: Array) -> tuple[Array, Array]:
     """Return D and p, summed from each segment outwards.
 
-    With them (B - G ad(V)) y = (-D w, w x p), w the rotation in y.
-
-    (k, p) is the momentum G V and D the symmetric part of tensor [w_V] + [m c] [v_V], and [k] / 2.
+    With them (B - G ad(V)) y = (-D w, w x p), w the rotation in y. (k, p) is the momentum G V and D the symmetric part
+    of tensor [w_V] + [m c] [v_V], and [k] / 2.
     """
     spin, velocity, whole = twist[..., :3], twist[..., 3:], momentum(inertia, twist)
     spread = cross(inertia.tensor, spin[..., None, :])

@@ -102,9 +102,8 @@ def limb_at(rotation: Array, axes: Array, centre: Array, mass: Array, com: Array
 def twists(spin: Array, spin_rate: Array, point: Array, velocity: Array, acceleration: Array) -> tuple[Array, Array]:
     """Return V and V' (..., 6) of a body from the motion of one of its points.
 
-    All vectors are (..., 3) in lab axes.
-
-    V = (w, v - w x r) and V' = (w', a - w' x r - w x v), r from the frame's origin and v against the frame.
+    All vectors are (..., 3) in lab axes. V = (w, v - w x r) and V' = (w', a - w' x r - w x v), r from the frame's
+    origin and v against the frame.
     """
     twist = np.concatenate([spin, velocity - cross(spin, point)], axis=-1)
     rate = acceleration - cross(spin_rate, point) - cross(spin, velocity)
@@ -158,10 +157,8 @@ def _push(limb: Limb, rate: Array) -> Array:
 def _drift(limb: Limb, below: Array, rate: Array, push: Array) -> Array:
     """Return ad(V) S q' (..., N, 2, 6), summed over slides and over hinges.
 
-    V is that of the segments ``below``.
-
-    A slide (0, s) gives (0, w x s). No hinge moves c, which has one velocity v, so that a hinge that turns by p,
-    (p, c x p), gives (w x p, v x p + c x (w x p)).
+    V is that of the segments ``below``. A slide (0, s) gives (0, w x s). No hinge moves c, which has one velocity v, so
+    that a hinge that turns by p, (p, c x p), gives (w x p, v x p + c x (w x p)).
     """
     spin, slid, turned = below[..., :3], push[..., 0, 3:], push[..., 1, :3]
     first, second, third = (limb.hinges[..., k, :] * rate[..., 3 + k, None] for k in range(3))

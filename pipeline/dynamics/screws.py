@@ -27,10 +27,7 @@ SMALL_RAD = 1e-4  # below, fractions 0/0 of small angles equal their limit to ro
 
 
 def pose(rotation: Array, position: Array) -> Array:
-    """Return T = [R p; 0 1] (..., 4, 4).
-
-    R (..., 3, 3) with v_a = R v_b, p (..., 3) the origin of {b} in {a}, m.
-    """
+    """Return T = [R p; 0 1] (..., 4, 4). R (..., 3, 3) with v_a = R v_b, p (..., 3) the origin of {b} in {a}, m."""
     result = np.zeros((*np.broadcast_shapes(rotation.shape[:-2], position.shape[:-1]), 4, 4))
     result[..., :3, :3], result[..., :3, 3], result[..., 3, 3] = rotation, position, 1
     return result
@@ -43,10 +40,7 @@ def inverse(transform: Array) -> Array:
 
 
 def adjoint(transform: Array) -> Array:
-    """Return Ad(T) (..., 6, 6), for twists from {b} to {a}.
-
-    Lynch and Park, section 3.3.2.
-    """
+    """Return Ad(T) (..., 6, 6), for twists from {b} to {a}. Lynch and Park, section 3.3.2."""
     rotation, position = transform[..., :3, :3], transform[..., :3, 3]
     result = np.zeros((*transform.shape[:-2], 6, 6))
     result[..., :3, :3] = result[..., 3:, 3:] = rotation
@@ -55,10 +49,7 @@ def adjoint(transform: Array) -> Array:
 
 
 def bracket(twist: Array) -> Array:
-    """Return ad(V) (..., 6, 6), the matrix of the Lie bracket.
-
-    Lynch and Park, section 8.2.2.
-    """
+    """Return ad(V) (..., 6, 6), the matrix of the Lie bracket. Lynch and Park, section 8.2.2."""
     result = np.zeros((*twist.shape, 6))
     result[..., :3, :3] = result[..., 3:, 3:] = skew(twist[..., :3])
     result[..., 3:, :3] = skew(twist[..., 3:])

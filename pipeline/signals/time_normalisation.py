@@ -32,10 +32,7 @@ class PhaseFrames(NamedTuple):
 
 
 def phase_frames(time: Array, start_s: Array, end_s: Array) -> PhaseFrames:
-    """Return the frames around 0-100 % of cycles (cycle,) on a time axis (time,).
-
-    Shares are NaN if an end is NaN.
-    """
+    """Return the frames around 0-100 % of cycles (cycle,) on a time axis (time,). Shares are NaN if an end is NaN."""
     instants = start_s[:, None] + PHASE / 100 * (end_s - start_s)[:, None]
     after = np.clip(np.searchsorted(time, instants), 1, len(time) - 1)
     share = np.clip((instants - time[after - 1]) / (time[after] - time[after - 1]), 0, 1)

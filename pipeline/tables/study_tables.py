@@ -164,10 +164,7 @@ def _paths(row: Mapping[str, str]) -> dict[str, str]:
 
 
 def person_of(row: Mapping[str, str], participants: Mapping[str, Row]) -> dict[str, str]:
-    """Return the ``subject`` and ``participant`` of a trial.
-
-    They choose among several people in one file.
-    """
+    """Return the ``subject`` and ``participant`` of a trial. They choose among several people in one file."""
     person = row["participant_id"]
     named = (cells.get("subject", "") for cells in (row, participants.get(person, {})))
     return {"subject": next((name for name in named if name.lower() not in ABSENT), ""), "participant": person}
@@ -280,10 +277,7 @@ def read_segments(path: Path, participants: Mapping[str, Row]) -> dict[str, list
 
 
 def segments_of(path: Path, participants: Mapping[str, Row]) -> tuple[dict[str, list[Row]], list[Problem]]:
-    """Return the rows of segments.tsv by participant, and every problem.
-
-    Both are empty without such a file.
-    """
+    """Return the rows of segments.tsv by participant, and every problem. Both are empty without such a file."""
     if not path.exists():
         return {}, []
     segments: dict[str, list[Row]] = {}

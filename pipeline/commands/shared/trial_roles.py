@@ -90,9 +90,8 @@ def best_static(files: Iterable[Contents], model_name: str, model: BodyModel) ->
 def by_static(files: Sequence[Contents], roles: Mapping[str, str]) -> dict[str, list[Contents]]:
     """Split a session into sessions with a static each, if the names pair them.
 
-    Otherwise return ``{"": files}``.
-
-    ``Cal_pre``, ``Walk_pre_1``, ``Cal_post`` and ``Walk_post_1`` are two sessions in one folder, pre and post.
+    Otherwise return ``{"": files}``. ``Cal_pre``, ``Walk_pre_1``, ``Cal_post`` and ``Walk_post_1`` are two sessions in
+    one folder, pre and post.
     """
     tails = {file.key: _tail(file) for file in files}
     used = [file for file in files if roles[file.key] != "exclude"]

@@ -62,10 +62,8 @@ def stack_chain(chain: Chain, q: Array) -> Stacked:
 def torque_terms(chain: Chain, q: Array, qd: Array, qdd: Array, around: Surroundings = NOTHING) -> Array:
     """Return the joint torques by :data:`TERMS`, (..., 5, n).
 
-    They sum to :func:`.open_chain.inverse_dynamics`.
-
-    inertia is M q''; velocity depends on velocities, the base's included; base is due to the acceleration of the base;
-    load to the wrenches at the tip and on the links.
+    They sum to :func:`.open_chain.inverse_dynamics`. inertia is M q''; velocity depends on velocities, the base's
+    included; base is due to the acceleration of the base; load to the wrenches at the tip and on the links.
     """
     n = chain.screw.shape[-2]
     A, G, _, L = stack_chain(chain, q)
@@ -94,9 +92,8 @@ def torque_terms(chain: Chain, q: Array, qd: Array, qdd: Array, around: Surround
 def mass_matrix(chain: Chain, q: Array) -> Array:
     """Return M(q) (..., n, n), the sum of J_i^T G_i J_i.
 
-    It is symmetric, and positive definite if every motion moves mass.
-
-    Column j times q''_j is the torque of every joint due to the acceleration of joint j (interaction torques).
+    It is symmetric, and positive definite if every motion moves mass. Column j times q''_j is the torque of every joint
+    due to the acceleration of joint j (interaction torques).
     """
     jacobian, _ = link_jacobians(chain, q, np.zeros_like(q))
     return np.asarray((transpose(jacobian) @ chain.inertia @ jacobian).sum(axis=-3))
@@ -105,9 +102,8 @@ def mass_matrix(chain: Chain, q: Array) -> Array:
 def coriolis_matrix(chain: Chain, q: Array, qd: Array) -> Array:
     """Return C(q, q') (..., n, n) of the Christoffel symbols.
 
-    C q' = c, and M' - 2 C is skew-symmetric (passivity).
-
-    C = sum of J_i^T (G_i J'_i + B_i J_i) with B of :func:`~pipeline.dynamics.screws.gyroscopic`.
+    C q' = c, and M' - 2 C is skew-symmetric (passivity). C = sum of J_i^T (G_i J'_i + B_i J_i) with B of
+    :func:`~pipeline.dynamics.screws.gyroscopic`.
 
     Source: Echeandia S, Wensing PM (2021) J Comput Nonlinear Dyn 16:091004, here in link frames.
     """
@@ -117,10 +113,7 @@ def coriolis_matrix(chain: Chain, q: Array, qd: Array) -> Array:
 
 
 def gravity_torque(chain: Chain, q: Array, gravity: Array) -> Array:
-    """Return g(q) = -m J_c^T g (..., n); gravity (..., 3) in base axes.
-
-    It is the gradient of the potential energy.
-    """
+    """Return g(q) = -m J_c^T g (..., n); gravity (..., 3) in base axes. It is the gradient of the potential energy."""
     jacobian, _ = com_jacobian(chain, q, np.zeros_like(q))
     mass = chain.inertia[..., 5, 5].sum(axis=-1)
     return np.asarray(-mass[..., None] * apply(transpose(jacobian), gravity))

@@ -160,9 +160,8 @@ def body_jacobian(chain: Chain, q: Array, qd: Array) -> tuple[Array, Array]:
 def com_jacobian(chain: Chain, q: Array, qd: Array) -> tuple[Array, Array]:
     """Return J_c of the velocity of the centre of mass, and its rate.
 
-    Both are (..., 3, n), in base axes.
-
-    The momentum of a link is the lower half of G_i V_i; their sum in base axes is the mass times that velocity.
+    Both are (..., 3, n), in base axes. The momentum of a link is the lower half of G_i V_i; their sum in base axes is
+    the mass times that velocity.
     """
     jacobian, rate = link_jacobians(chain, q, qd)
     turn = link_poses(chain, q)[..., :3, :3]

@@ -113,10 +113,7 @@ def masses_of(legs: Legs, side: NDArray[np.intp]) -> Masses:
 
 
 def _interpolation(instant: Array, frame: NDArray[np.intp]) -> Array:
-    """Return weights (instant, frame) of polynomials through six frames.
-
-    Instants are in frames.
-    """
+    """Return weights (instant, frame) of polynomials through six frames. Instants are in frames."""
     nodes = np.floor(instant + 1e-9)[:, None] + NODES
     weight = np.zeros((len(instant), len(frame)))
     for i, others in enumerate(~np.eye(len(NODES), dtype=bool)):
@@ -188,11 +185,10 @@ def _reach(legs: Legs) -> Array:
 def energy_and_power(legs: Legs, joint_force: Array, joint_moment: Array) -> tuple[Array, Array]:
     """Return the energy of each segment, J, and the power of its loads, W; (time, side, segment).
 
-    Segments foot, shank, thigh.
-
-    The energy is m v.v / 2 + w.I w / 2 - m g.c; the power is that of the ground and of the loads at both joints, each
-    with the velocity of the segment's own point. By Newton's and Euler's laws the rate of the energy is the power if
-    velocities, accelerations and poses belong to one motion; inconsistent filters or derivatives make them differ.
+    Segments foot, shank, thigh. The energy is m v.v / 2 + w.I w / 2 - m g.c; the power is that of the ground and of the
+    loads at both joints, each with the velocity of the segment's own point. By Newton's and Euler's laws the rate of
+    the energy is the power if velocities, accelerations and poses belong to one motion; inconsistent filters or
+    derivatives make them differ.
 
     Args:
         legs: frames of some trials.

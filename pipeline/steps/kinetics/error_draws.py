@@ -81,10 +81,7 @@ def draw_errors(
 
 
 def together(errors: Mapping[str, Errors]) -> Errors:
-    """Return the errors of all sources together.
-
-    Displacements add up, and each factor has one source.
-    """
+    """Return the errors of all sources together. Displacements add up, and each factor has one source."""
     return Errors(*(np.sum(values, axis=0) for values in zip(*errors.values(), strict=True)))
 
 
@@ -98,10 +95,8 @@ def _nothing(draws: int) -> Errors:
 def _of_markers(white: Array, size_m: float, calibrate: xr.Dataset, kinematics: AnyTrial) -> dict[str, Array]:
     """Return the errors of poses and centres by marker noise of variance 1.
 
-    Noise is (draw, derivative, marker x axis).
-
-    Noise of rates through the rotation of the segment itself is neglected: it is small if the segment turns slowly
-    compared with the noise that the filter passes, 40 rad/s at 10 Hz.
+    Noise is (draw, derivative, marker x axis). Noise of rates through the rotation of the segment itself is neglected:
+    it is small if the segment turns slowly compared with the noise that the filter passes, 40 rad/s at 10 Hz.
     """
     cutoff_hz = kinematics.attrs.get("marker_cutoff_hz", np.nan)  # facts of a trial that are NaN are left out
     order = kinematics.attrs["marker_filter_order"]

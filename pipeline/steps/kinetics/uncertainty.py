@@ -107,10 +107,9 @@ def uncertainty(
 def _variance_of_places(legs: Legs, joint_force: Array, sizes: Mapping[str, float]) -> dict[str, Array]:
     """Return the variance of moments by errors of places alone, (N m)2.
 
-    Variances are (time, side, joint, 3).
-
-    An error d of a joint centre changes its moment by -d x F, an error of the centre of pressure the moments of all
-    joints by -d x F of the ground. This is linear: the variance of e . (d x F) = d . (F x e) needs no draws.
+    Variances are (time, side, joint, 3). An error d of a joint centre changes its moment by -d x F, an error of the
+    centre of pressure the moments of all joints by -d x F of the ground. This is linear: the variance of e . (d x F) =
+    d . (F x e) needs no draws.
     """
     centre_m = np.array([sizes[f"{joint}_centre_mm"] / 1000 for joint in JOINTS])[:, None]
     by_centre = ((cross(joint_force[:, :, :, None], legs.axes) * centre_m[..., None]) ** 2).sum(axis=-1)
@@ -240,10 +239,7 @@ def _on_foot(load: Array) -> Array:
 
 
 def _along_axes(measured: Measured, signs: Array, errors: Errors, moment: Array) -> Array:
-    """Return moments (draw, time, side, joint, 3) along the joint axes.
-
-    Signs are clinical.
-    """
+    """Return moments (draw, time, side, joint, 3) along the joint axes. Signs are clinical."""
     frame = transpose(_rotation(_once_if_equal(errors.turn)))  # columns: the erroneous axes in measured axes
     e1 = _turn(frame[:, :, 1:, :, 2], measured.across)
     e3 = _constant(frame[:, :, :-1, :, 1])

@@ -226,8 +226,5 @@ def words_of(text: str) -> list[str]:
 
 
 def looks_like_a_name(text: str) -> bool:
-    """Return whether text may be a person's name: it has a word and no digit.
-
-    ``subject01`` and ``A22`` are codes.
-    """
+    """Return whether text may be a person's name: it has a word and no digit. ``subject01`` and ``A22`` are codes."""
     return bool(re.search(r"[^\W\d_]{3}", text)) and not re.search(r"\d", text)
