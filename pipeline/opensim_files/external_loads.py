@@ -22,7 +22,6 @@ def loads_in(path: Path) -> list[dict[str, str]]:
 
     Raises:
         UserError: the file is no XML.
-        OSError: its disk or share failed.
     """
     if not path.is_file():
         return []
@@ -41,7 +40,6 @@ def columns_named(path: Path, labels: Sequence[str]) -> dict[str, Columns]:
     Raises:
         UserError: the file is no XML, or names columns that are absent, a load in another frame than ground, or none
             of its points.
-        OSError: its disk or share failed.
     """
     columns: dict[str, Columns] = {}
     for number, load in enumerate(loads_in(path), 1):

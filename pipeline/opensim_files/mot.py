@@ -61,7 +61,6 @@ def has_forces(path: Path) -> bool:
 
     Raises:
         UserError: absent or not a MOT file.
-        OSError: its disk or share failed.
     """
     lines = lines_of(path, kind=KIND)
     by_label = any("p" in columns for columns in _loads_among(_header(path, lines)[1]).values())
@@ -74,7 +73,6 @@ def read_mot(path: Path) -> Forces:
     Raises:
         UserError: absent, not a MOT file, damaged, cut off, or without ground reaction forces; or its external loads
             are unusable.
-        OSError: its disk or share failed.
     """
     lines = lines_of(path, kind=KIND)
     stated, labels, first = _header(path, lines)

@@ -23,7 +23,6 @@ def lines_of(path: Path, *, kind: str) -> list[str]:
 
     Raises:
         UserError: no such file, or no text.
-        OSError: its disk or share failed.
     """
     if not path.is_file():
         raise UserError(str(path), "no such file", "correct trials.tsv or restore the file")

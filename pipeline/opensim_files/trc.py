@@ -45,7 +45,6 @@ def read_trc(path: Path) -> Markers:
 
     Raises:
         UserError: absent, not a TRC file, damaged, cut off or without markers.
-        OSError: its disk or share failed.
     """
     lines = lines_of(path, kind=KIND)
     if not lines or not lines[0].lstrip().lower().startswith("pathfiletype"):

@@ -141,9 +141,6 @@ def _channels(force_platform: Mapping[str, Any], number: int, channel_count: int
 
     A table with fewer rows than a plate needs is refused for that plate and those after it: its numbers continue in
     the next columns (a file of Motion Analysis: eight channels each of two plates in a table of six rows).
-
-    Raises:
-        UserError: such a table, or channels that are missing, repeated or not in the file.
     """
     remedy = "correct FORCE_PLATFORM:CHANNEL and export again"
     table = np.asarray(force_platform.get("CHANNEL", ()))

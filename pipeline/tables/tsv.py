@@ -69,11 +69,7 @@ def read_table(path: Path, *, required: Iterable[str], allowed: Iterable[str] = 
 
 
 def number(row: Mapping[str, str], column: str, *, where: str) -> float | None:
-    """Return a cell as a float, None if it is empty or n/a.
-
-    Raises:
-        UserError: not a finite number.
-    """
+    """Return a cell as a float, None if it is empty or n/a; raise UserError if it is no finite number."""
     text = row.get(column, "")
     if text.lower() in ABSENT:
         return None

@@ -213,11 +213,7 @@ def with_dims(step: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, tuple[
 
 
 def stack_metrics(columns: Mapping[str, NDArray[Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the variable and coordinates of cycles.nc that hold all metrics.
-
-    Raises:
-        ValueError: a metric of the table is missing, or one is not in the table.
-    """
+    """Return the variable and coordinates of cycles.nc that hold all metrics; ValueError for other names."""
     if columns.keys() != METRICS.keys():
         raise ValueError(f"metrics {sorted(columns.keys() ^ METRICS.keys())}: in metrics.py or in step cycles only")
     values = np.stack([columns[name] for name in METRICS], axis=-1)

@@ -29,11 +29,7 @@ TABLES = ("metrics", "quality", "participants", "symmetry")
 
 
 def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None) -> Study:
-    """Check settings and tables and return the study.
-
-    Raises:
-        UserError: every problem of settings and tables.
-    """
+    """Check settings and tables and return the study; raise UserError with every problem."""
     study, problems = look_at(path, overrides=overrides)
     if problems:
         raise UserError.of(problems)

@@ -47,11 +47,7 @@ def prepare(study: Study, *, dry_run: bool, forced: bool, whole: bool) -> Prepar
 
 
 def refuse_lost_records(path: Path) -> None:
-    """Refuse results without the records that show whether they are up to date.
-
-    Raises:
-        UserError: there are results, but nothing of Snakemake's about any of them.
-    """
+    """Refuse results without any of Snakemake's records, which show whether they are up to date."""
     results = any((path / "derived").glob("*/*.nc"))
     # after the first run was killed, the only record may be that of an unfinished step
     records = any(any((path / ".snakemake" / kind).glob("*")) for kind in ("metadata", "incomplete"))
@@ -68,9 +64,6 @@ def changed_results(study: Study, *, keep: bool) -> Prepared:
 
     Args:
         keep: whether to keep a copy of each changed table, in which somebody may have worked.
-
-    Raises:
-        UserError: no copy can be written.
     """
     derived = study.path / "derived"
     state = checksums.state_of(derived, outputs_of(study), cache=study.path / ".snakemake" / "result_sha256.json")

@@ -124,11 +124,7 @@ def _candidates(folder: Path) -> dict[str, BodyModel]:
 
 
 def _files(folder: Path, models: Models) -> list[Contents]:
-    """Return what every recording contains, once for each person in it.
-
-    Raises:
-        UserError: a name that no table can hold, or no file can be read.
-    """
+    """Return what every recording contains, once for each person in it; refuse names that no table can hold."""
     names = recordings_in(folder)
     forces = forces_in(folder, names)
     if strange := {name: find_hidden(name) or "\\" for name in names if find_hidden(name) or "\\" in name}:

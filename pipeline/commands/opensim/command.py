@@ -82,11 +82,7 @@ def _find_left_over(folder: Path, sessions: Mapping[str, Iterable[Mapping[str, s
 
 
 def _results_of(derived: Path, session: str) -> tuple[dict[str, xr.Dataset], dict[str, str]]:
-    """Return the results of a session by step, and the SHA-256 of their files.
-
-    Raises:
-        UserError: results are missing or damaged.
-    """
+    """Return the results of a session by step, and the SHA-256 of their files; refuse missing and damaged ones."""
     paths = {step: derived / session / f"{step}.nc" for step in STEPS}
     if absent := [file for file in paths.values() if not file.exists()]:
         raise UserError(str(absent[0]), "no such file", "run the workflow first")

@@ -33,11 +33,7 @@ class MarkerNames(NamedTuple):
         return self.names.get(label, FORBIDDEN.sub("_", label))
 
     def rename(self, markers: Mapping[str, Any]) -> dict[str, Any]:
-        """Return values under the names of the markers.
-
-        Raises:
-            UserError: two labels have one name.
-        """
+        """Return values under the names of the markers; raise UserError if two labels have one name."""
         result: dict[str, Any] = {}
         for label, value in markers.items():
             name = self.name(label)
@@ -82,11 +78,7 @@ def marker_names(path: Path) -> MarkerNames:
 
 
 def read_model(path: Path) -> Model:
-    """Return what is needed of a model's file.
-
-    Raises:
-        UserError: it cannot be read, or is no model.
-    """
+    """Return what is needed of a model's file; raise UserError if it cannot be read or is no model."""
     try:
         root = ET.parse(path).getroot()  # noqa: S314 - the user's own file
         reach = (root.findtext(".//Coordinate[@name='knee_angle_r']/range") or "0 1").split()

@@ -50,11 +50,7 @@ class Choices(NamedTuple):
         return self.model.markers if self.model else frozenset()
 
     def weights(self, markers: Mapping[str, Any]) -> dict[str, float]:
-        """Return the weights of the markers that the model has; joint centres need one in the user's table.
-
-        Raises:
-            UserError: it has none.
-        """
+        """Return the weights of the markers that the model has; joint centres need one in the user's table."""
         if self.on_model:
             refuse_other_names(self.model_path, self.on_model, markers)
         weights = self.names.weights

@@ -107,11 +107,7 @@ def jacobian_rate(links: Links, q: Array, qd: Array) -> Array:
 
 
 def mass_matrix(links: Links, q: Array) -> Array:
-    """Return M(q), (..., n, n), kg m2.
-
-    Raises:
-        ValueError: neither one link nor two.
-    """
+    """Return M(q), (..., n, n), kg m2; ValueError if there are neither one nor two links."""
     about_joint = links.inertia + links.mass * links.to_com**2
     if _count(links) == 1:
         return np.asarray(about_joint[..., None] + 0 * q[..., None])
