@@ -5,11 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .arrays import Array
 from .vocabulary import stated_sizes
-
-Array = NDArray[np.float64]
 
 LENGTH_UNITS_M = {"mm": 1e-3, "cm": 1e-2, "dm": 1e-1, "m": 1.0}
 RATE_HZ = (0.1, 1e5)  # marker frames per second; others are damage

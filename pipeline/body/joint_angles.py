@@ -9,13 +9,11 @@ Plug-in Gait uses the sequence Z-Y-X for the ankle, so that inversion is about t
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array, Flags
 from ..conventions import FLEXION_SIGN, JOINTS, SIDE_SIGN, SIDES
 from ..dynamics.vectors import cross, dot, unit
 from .segment_poses import turn_about_y
-
-Array = NDArray[np.float64]
 
 
 def signs(joint: str, side: str) -> Array:
@@ -57,7 +55,7 @@ def angles_inversion_last(proximal: Array, distal: Array, *, smallest_floating_a
     return _unless_locked(first, third, second, np.cos(second) >= smallest_floating_axis)
 
 
-def _unless_locked(z: Array, x: Array, y: Array, free: NDArray[np.bool_]) -> Array:
+def _unless_locked(z: Array, x: Array, y: Array, free: Flags) -> Array:
     """Return three angles as one array (..., 3), NaN in gimbal lock."""
     result = np.moveaxis(np.array([z, x, y]), 0, -1)
     result[~free] = np.nan

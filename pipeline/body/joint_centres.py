@@ -9,12 +9,10 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..conventions import SIDE_SIGN
 from ..errors import UserError
-
-Array = NDArray[np.float64]
 
 
 def hip_centre(method: str, side: str, sizes: Mapping[str, float]) -> Array:

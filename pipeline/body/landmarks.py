@@ -8,15 +8,14 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..conventions import SIDE_SIGN, SIDES
 from ..dynamics.vectors import cross, unit
 from ..errors import Problem, join_some, nearest
 from .body_model import BodyModel
 from .rules import Names
 
-Array = NDArray[np.float64]
 SIDE_WORDS = {"l": "left", "left": "left", "lft": "left", "r": "right", "right": "right", "rgt": "right"}
 Points = dict[str, Array]
 MOST_PROBLEMS, MOST_LISTED = 2, 4  # landmarks with a problem of their own; landmarks that one problem of many names

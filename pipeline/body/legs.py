@@ -8,11 +8,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ..arrays import Array, Flags
 from ..conventions import CHAIN, SEGMENTS
 from ..dynamics.vectors import dot, rotate
 from . import joint_angles
 
-Array = NDArray[np.float64]
 # variables of kinematics and of contacts that Legs is built from
 MOTION = (
     "rotation", "angular_velocity", "angular_acceleration", "com_position", "com_velocity", "com_acceleration",
@@ -45,7 +45,7 @@ class Legs:
     centre_acceleration: Array
     axes: Array  # (time, side, 3, 3, 3), joint coordinate axes as rows
     angle: Array  # (time, side, 3, 3), right-handed joint angles about these axes, rad; NaN in gimbal lock
-    locked: NDArray[np.bool_]  # (time, side, 3), whether the joint is in gimbal lock
+    locked: Flags  # (time, side, 3), whether the joint is in gimbal lock
     signs: Array  # (side, 3, 3), the signs that make these angles clinical
     mass: Array  # (side, 3); inertia: (side, 3, 3, 3), about the centres of mass, segment axes
     inertia: Array

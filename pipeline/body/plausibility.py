@@ -11,13 +11,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array, Flags
 from ..conventions import ANGLES, JOINTS, SEGMENTS, SIDE_SIGN, SIDES
 from ..dynamics.vectors import cross, dot, rotate, unit
 from .joint_angles import SIGNS, angles
 from .landmarks import Points
 from .skeleton import Skeleton
 
-Array = NDArray[np.float64]
 REMEDY = "is the body model right for these markers, and are labels and joint widths right?"
 LATERAL = {"knee": "lateral_epicondyle", "ankle": "lateral_malleolus"}
 MEDIAL = {"knee": "medial_epicondyle", "ankle": "medial_malleolus"}
@@ -245,7 +245,7 @@ def reason_of(measured: Mapping[str, Array], side: str) -> str:
     return f"the {side} {limit.text} {value:.0f} {limit.unit}, expected {limit.low:g} to {limit.high:g}"
 
 
-def _out(name: str, values: Array) -> NDArray[np.bool_]:
+def _out(name: str, values: Array) -> Flags:
     return np.asarray((values < LIMITS[name].low) | (values > LIMITS[name].high))
 
 

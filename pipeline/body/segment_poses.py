@@ -6,14 +6,12 @@ Axes of every segment: x anterior, y proximal, z to the subject's right, on both
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..conventions import SIDE_SIGN
 from ..dynamics.vectors import cross, unit
 from .landmarks import point
 from .rules import AxisRule
-
-Array = NDArray[np.float64]
 
 
 def frame(rules: Sequence[AxisRule], points: Mapping[str, Array], frames: Mapping[str, Array], side: str) -> Array:

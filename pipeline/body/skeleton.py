@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..conventions import DISTAL, FROM_HIP, FROM_PELVIS
 from .joint_centres import Chord, chord
 from .landmarks import Points, point
@@ -21,7 +21,6 @@ from .rules import CentreRule, LegRules
 from .segment_poses import fit_pose, frame
 from .static_results import parse_results
 
-Array = NDArray[np.float64]
 ORIGIN = {"thigh": "hip", "shank": "knee", "foot": "ankle"}
 
 

@@ -10,13 +10,11 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..conventions import FROM_PELVIS, SIDE_SIGN
 from .joint_centres import Chord
 from .segment_poses import turn_about_y
-
-Array = NDArray[np.float64]
 
 
 class StaticResults(NamedTuple):

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..conventions import DISTAL, FROM_PELVIS, PROXIMAL, SIDE_SIGN, SIDES
 from ..dynamics.vectors import cross, unit
 from ..errors import UserError
@@ -18,7 +18,6 @@ from .segment_poses import axis_along, frame, mean_rotation, turn_about_y
 from .skeleton import ORIGIN, CalibratedSide, Skeleton, chord_of, chord_points, find_shown_centres, moving_leg
 from .static_results import StaticResults, plantar_flexion
 
-Array = NDArray[np.float64]
 # share by which the distances between markers of a knee alignment device may differ. The rods are rigid and the same: a
 # marker's centre may be off by some millimetres of about 140, a marker of the leg in place of one by far more
 MOST_UNEVEN_DEVICE = 0.1

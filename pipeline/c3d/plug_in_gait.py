@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..conventions import JOINTS
 
-Array = NDArray[np.float64]
 LETTERS = {"left": "L", "right": "R"}
 NAMES = [joint.capitalize() for joint in JOINTS]
 EVENTS = {"foot_strike": "Foot Strike", "foot_off": "Foot Off"}

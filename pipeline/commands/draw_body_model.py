@@ -10,8 +10,8 @@ from html import escape
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..body.body_model import BodyModel
 from ..body.landmarks import Points, choose_labels, positions
 from ..body.resolved_model import resolve
@@ -24,7 +24,6 @@ from ..steps.read.recording_file import read_recording
 from ..tables.terminal_table import align
 from ..workflow import settings
 
-Array = NDArray[np.float64]
 Projection = Callable[[Array], tuple[float, float]]
 
 PX_PER_M, MARGIN_PX, NAMES_PX, ROW_PX = 620, 30, 190, 13

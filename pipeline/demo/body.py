@@ -7,12 +7,11 @@ shank: knee, thigh: hip); pelvis: origin mid-ASIS. Lengths in metres. Sides: 0 l
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..conventions import CHAIN
 from .curves import mirror_to_side, rotation
 
-Array = NDArray[np.float64]
 MEDIAL_MARKERS = ("RMEK", "RMML", "LMEK", "LMML")
 
 # fractions of body mass; then, as fractions of the segment's length: COM x y z and radii of gyration x y z

@@ -7,13 +7,11 @@ between 40 and 60 % of the cycle.
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..conventions import SIDES
 from ..variables.rows import Variable
 from ..variables.schema import VARIABLES
-
-Array = NDArray[np.float64]
 
 CONDITIONS = ("comfortable", "fast")
 PHASE = np.arange(101.0)

@@ -9,15 +9,13 @@ person, as soft-tissue motion is repeatable within people and not among them (Le
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from ..arrays import Array
 from ..conventions import CHAIN, SIDES
 from .body import Walker, markers_in_segments
 from .legs import Pose
 from .walk import Walk, standing
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

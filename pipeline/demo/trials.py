@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..conventions import CHAIN, JOINTS, SIDES
 from .body import Walker, segment_parameters
 from .legs import Pose
@@ -17,7 +17,6 @@ from .recording import ANALOG_HZ, MARKER_HZ, C3DContent, marker_paths, noisy_mar
 from .soft_tissue import skin_motion
 from .walk import Walk, motion, standing
 
-Array = NDArray[np.float64]
 AXES = ("x", "y", "z")
 STANDING_S = 0.5
 SEGMENT_COLUMNS = (

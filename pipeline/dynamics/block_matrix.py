@@ -27,8 +27,9 @@ three-dimensional recursion; Featherstone R (2008) Rigid Body Dynamics Algorithm
 
 import numpy as np
 
+from ..arrays import Array
 from .kernel import GRAVITY, GROUND, INERTIA, TERMS, VELOCITY, Segments
-from .vectors import Array, cross, rotate, skew, transpose
+from .vectors import cross, rotate, skew, transpose
 
 
 def system_matrix(segments: Segments) -> Array:

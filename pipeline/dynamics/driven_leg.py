@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .vectors import Array, cross
+from ..arrays import Array
+from .vectors import cross
 
 NEXT, LAST = [1, 2, 0], [2, 0, 1]
 ABOVE, BEYOND = [0, 0, 1], [1, 2, 2]  # pairs of segments; the first carries the second

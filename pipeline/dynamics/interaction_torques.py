@@ -10,8 +10,9 @@ J Comput Nonlinear Dyn 16:091004 for the Coriolis matrix.
 
 import numpy as np
 
+from ..arrays import Array
 from .limb import Inertia, Limb, Motion, momentum
-from .vectors import Array, cross, dot, rotate, running_sum, skew, sum_from_last, transpose
+from .vectors import cross, dot, rotate, running_sum, skew, sum_from_last, transpose
 
 MOTIONS = ("acceleration", "velocity")
 

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .vectors import Array, cross, transpose
+from ..arrays import Array
+from .vectors import cross, transpose
 
 TERMS = ("inertia", "velocity", "gravity", "ground")
 INERTIA, VELOCITY, GRAVITY, GROUND = range(len(TERMS))

@@ -30,7 +30,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .vectors import Array, apply, cross, dot, rotate, running_sum, sum_from_last, transpose
+from ..arrays import Array
+from .vectors import apply, cross, dot, rotate, running_sum, sum_from_last, transpose
 from .wrenches import turn_tensor
 
 SLIDES, HINGES = slice(0, 3), slice(3, 6)

@@ -21,7 +21,8 @@ Source: Lynch KM, Park FC (2017) Modern Robotics, Cambridge University Press, ch
 
 import numpy as np
 
-from .vectors import Array, apply, skew, transpose
+from ..arrays import Array
+from .vectors import apply, skew, transpose
 
 SMALL_RAD = 1e-4  # below, fractions 0/0 of small angles equal their limit to rounding
 

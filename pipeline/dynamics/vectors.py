@@ -3,9 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ..arrays import Array
 
 # index of each component by the axis of vectors
 COMPONENTS: dict[int, list[Any]] = {

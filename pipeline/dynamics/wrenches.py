@@ -32,7 +32,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .vectors import Array, cross, rotate, running_sum
+from ..arrays import Array
+from .vectors import cross, rotate, running_sum
 
 FICTITIOUS = ("dalembert", "euler", "centrifugal", "coriolis")
 

@@ -13,15 +13,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array, Flags
 from ..conventions import LOADED_SHARE
 from ..errors import UserError, join_some
 from ..recording import RATE_HZ, Load
 from .external_loads import Columns, columns_named, loads_in
 from .text_numbers import AGAIN, cells_of, lines_of, refuse_disordered, refuse_rows, rows_of_numbers
-
-Array = NDArray[np.float64]
 
 KIND = "MOT file"
 MOST_HEADER_LINES = 500
@@ -174,7 +172,7 @@ def _to_si(force: Array, point: Array, torque: Array) -> None:
         torque /= 1000
 
 
-def _fill_points(point: Array, torque: Array, pointless: NDArray[np.bool_]) -> None:
+def _fill_points(point: Array, torque: Array, pointless: Flags) -> None:
     """Give a force that is too small for a point, where the file has none, one between those before and after.
 
     Args:

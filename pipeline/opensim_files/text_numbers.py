@@ -5,11 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import UserError
-
-Array = NDArray[np.float64]
 
 AGAIN = "export the file again"
 MOST_TEXT = 24  # characters of a cell in a message

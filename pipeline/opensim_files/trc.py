@@ -13,11 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import UserError
 from ..recording import FARTHEST_M, LENGTH_UNITS_M, RATE_HZ
 from .text_numbers import AGAIN, cells_of, is_number, lines_of, refuse_disordered, refuse_rows, rows_of_numbers
-
-Array = NDArray[np.float64]
 
 HEADER_LINES = 5
 KIND = "TRC file"

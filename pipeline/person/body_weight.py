@@ -5,14 +5,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..body.landmarks import Points
 from ..conventions import SIDES
 from ..plates.wrench import over_plates, plate_axes
 from ..signals.filters import stretches
-
-Array = NDArray[np.float64]
 
 LOADED_N = 50.0
 STANCE_S, STEP_S = (0.35, 1.3), (0.25, 1.0)

@@ -6,14 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array, Flags
 from ..body.landmarks import Points
 from ..conventions import SIDES
 from .body_weight import standing_weight_n, vertical_forces, walking_weights_n
 from .marker_travel import STANDING_M, extent_m
-
-Array = NDArray[np.float64]
 
 
 class ShownSizes(NamedTuple):
@@ -51,7 +49,7 @@ def measure_sizes(
     rotation: Array | None,
     force: Array,
     corners: Array,
-    edges_known: NDArray[np.bool_],
+    edges_known: Flags,
     faults: Sequence[str],
     *,
     rate_hz: float,

@@ -7,15 +7,12 @@ steps on or off are judged: a plate at rest, and a person standing still, move n
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array, Flags
 from ..signals.filters import stretches
 from .baseline import BAND_SHARE, block_means
 from .parameters import Plate
 from .wrench import centre_of_pressure, channels_to_centre, plate_axes
-
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 STEP_N = 100.0  # smallest change of the vertical force to judge by; that of a child of 13 kg is 200 N
 # A step, also of 0.9 s, gives 0.6 of its load in 0.2 s; a plate that drifts gives 0.3 at most in 1.5 s or more.

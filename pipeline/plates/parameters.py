@@ -26,9 +26,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import Problem, UserError
-
-Array = NDArray[np.float64]
 
 CHANNELS_OF_TYPE = {1: 6, 2: 6, 3: 8, 4: 6}
 OTHER_TYPES = {

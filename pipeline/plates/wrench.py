@@ -16,12 +16,10 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array, Flags
 from ..dynamics.vectors import skew
 from .parameters import Plate
-
-Array = NDArray[np.float64]
 
 MOMENT_UNITS_N_M = {"nm": 1.0, "ncm": 1e-2, "nmm": 1e-3}
 LOADED_N = 50.0
@@ -80,12 +78,12 @@ def plate_axes(corners: Array) -> Array:
     return np.asarray(axes / np.sqrt((axes * axes).sum(axis=0)))
 
 
-def over_plates(point: Array, corners: Array, margin_m: float) -> NDArray[np.bool_]:
+def over_plates(point: Array, corners: Array, margin_m: float) -> Flags:
     """Return which points (time, 3) are over any of the plates (plate, 4, 3) + margin in plan; y is up."""
     return np.asarray(over_each_plate(point, corners, margin_m).any(axis=1))
 
 
-def over_each_plate(point: Array, corners: Array, margin_m: float) -> NDArray[np.bool_]:
+def over_each_plate(point: Array, corners: Array, margin_m: float) -> Flags:
     """Return whether points (time, 3) are over each plate (plate, 4, 3) + margin in plan (time, plate); y is up."""
     x, z = corners[:, :, 0], corners[:, :, 2]  # (plate, edge)
     along_x, along_z = x[:, [1, 2, 3, 0]] - x, z[:, [1, 2, 3, 0]] - z

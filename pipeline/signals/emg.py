@@ -7,7 +7,7 @@ Electromyography: Detection and Recording (bands).
 
 import numpy as np
 
-from ..dynamics.vectors import Array
+from ..arrays import Array
 from .filters import high_pass, low_pass, stretches
 
 ORDER = 4

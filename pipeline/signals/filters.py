@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dynamics.vectors import Array
+from ..arrays import Array
 from ..errors import UserError
 
 Kind = Literal["lowpass", "highpass"]

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Frames = NDArray[np.bool_]
+from ..arrays import Array, Flags
+
+Frames = Flags
 Numbers = NDArray[np.intp]
 Change = tuple[int, int, Frames]
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..dynamics.vectors import Array, cross, transpose
+from ..arrays import Array
+from ..dynamics.vectors import cross, transpose
 from .filters import by_stretches
 
 DEGREE = 5  # of the spline that is differentiated

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dynamics.vectors import Array
+from ..arrays import Array
 
 PHASE = np.arange(101.0)  # percent
 

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Array, Flags
 from ..tables.reference_curves import Key, Reference, key_of
 from .metrics import GAIT_ANGLES
 
-Array = NDArray[np.float64]
 EVERY = 2  # percent
 PHASE = np.arange(0.0, 101, EVERY)
 # Pelvis rotation and foot progression are measured from lab x. A heading of 10 degrees beside it adds 10 to both, and
@@ -24,7 +24,7 @@ STRAIGHT_DEGREES = 10.0
 OF_THE_PELVIS = np.array([name.startswith("pelvis") for name in GAIT_ANGLES])
 
 
-def turns(turning_angle: ArrayLike, stride_direction: ArrayLike) -> NDArray[np.bool_]:
+def turns(turning_angle: ArrayLike, stride_direction: ArrayLike) -> Flags:
     """Return whether cycles (...) cannot be compared with straight gait.
 
     The heading leaves lab x by more than STRAIGHT_DEGREES: the stride leads there, or turns by twice as much, from one
@@ -35,7 +35,7 @@ def turns(turning_angle: ArrayLike, stride_direction: ArrayLike) -> NDArray[np.b
     )
 
 
-def turning_cycles(study: xr.Dataset) -> NDArray[np.bool_]:
+def turning_cycles(study: xr.Dataset) -> Flags:
     """Return the cycles (cycle,) of a study that turn; none if the study does not know."""
     if "turning_angle" not in study:
         return np.zeros(study.sizes["cycle"], dtype=bool)

@@ -4,9 +4,9 @@ import io
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ...arrays import Array
+
 MM_PER_M = 1000.0
 TIME = "%.8f"  # s; at a foot strike, 10 kN/s, the last digit is 0.1 mN
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.body_model import BodyModel
 from ...body.landmarks import positions
 from ...body.skeleton import moving_legs, read_sides
@@ -18,7 +18,6 @@ from ...steps.clean.plate_forces import low_pass_plates, subtract_baselines
 from ...steps.clean.settings import Settings as CleanSettings
 from ...trials.session import Trial
 
-Array = NDArray[np.float64]
 Columns = dict[str, Array]
 OF_SIDE = {"right": "r", "left": "l"}
 CENTRES = {(side, joint): f"{side[0]}{joint[0]}jc".upper() for side in OF_SIDE for joint in JOINTS}  # virtual markers

@@ -21,8 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...arrays import Array
 from ..screws import adjoint, bracket, gyroscopic, inverse
-from ..vectors import Array, apply, transpose
+from ..vectors import apply, transpose
 from .open_chain import (
     NOTHING,
     Chain,

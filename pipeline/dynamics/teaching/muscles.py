@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..vectors import Array
+from ...arrays import Array
 from .planar import Links, absolute, across, along, joints
 
 

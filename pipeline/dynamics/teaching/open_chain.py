@@ -25,8 +25,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...arrays import Array
 from ..screws import adjoint, bracket, exponential, inverse
-from ..vectors import Array, apply, transpose
+from ..vectors import apply, transpose
 
 
 @dataclass(frozen=True)

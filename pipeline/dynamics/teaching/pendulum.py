@@ -25,7 +25,7 @@ import numpy as np
 from numpy import cos, sin
 from scipy.linalg import eigh
 
-from ..vectors import Array
+from ...arrays import Array
 from .planar import Links
 
 

@@ -33,7 +33,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy import cos, sin
 
-from ..vectors import Array, sum_from_last, transpose
+from ...arrays import Array
+from ..vectors import sum_from_last, transpose
 
 TERMS = ("inertia", "velocity", "gravity", "load")
 NONE = np.zeros(2)

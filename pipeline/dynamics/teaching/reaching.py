@@ -5,7 +5,7 @@ Axes, angles and links are those of :mod:`.planar`. SI units; everything broadca
 
 import numpy as np
 
-from ..vectors import Array
+from ...arrays import Array
 from .planar import Links, jacobian, jacobian_rate
 
 ROUNDING = 1e-12  # of the limb's length: a tip out of reach by less counts as straight (or folded)

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.body_model import BodyModel
 from ...body.landmarks import Points, point, positions
 from ...body.rules import LegRules, landmarks_among
@@ -14,8 +14,6 @@ from ...body.segment_poses import frame
 from ...conventions import SIDES
 from ...errors import UserError
 from ...trials.session import AnyTrial
-
-Array = NDArray[np.float64]
 
 # Simulated and mechanical hips: the error of the centre grows fast below some 20 degrees in either plane
 # (Piazza SJ, Okita N, Cavanagh PR 2001, J Biomech 34:967-973; Ehrig RM et al. 2006, J Biomech 39:2798-2809).

@@ -8,13 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.skeleton import CalibratedSide, Skeleton, moving_legs
 from ...conventions import FROM_PELVIS, JOINTS, PROXIMAL, SIDES
 from .reference_trial import Reference
 
-Array = NDArray[np.float64]
 STEP_M = 1e-5
 
 

@@ -5,16 +5,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.landmarks import Points
 from ...body.segment_poses import mean_rotation
 from ...body.skeleton import CalibratedSide, Skeleton
 from ...conventions import CHAIN, FROM_PELVIS, JOINTS, SIDES
 from ...errors import Problem
 from .segment_parameters import SegmentParameters
-
-Array = NDArray[np.float64]
 
 
 class Side(NamedTuple):

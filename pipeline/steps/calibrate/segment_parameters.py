@@ -4,14 +4,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.rules import SegmentRule
 from ...body.segment_poses import frame
 from ...conventions import SIDE_SIGN
 from ...errors import UserError
-
-Array = NDArray[np.float64]
 
 
 class SegmentParameters(NamedTuple):

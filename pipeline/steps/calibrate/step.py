@@ -8,10 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.body_model import BodyModel
 from ...body.landmarks import Points, missing
 from ...body.plausibility import REMEDY, measures, reason_of
@@ -33,7 +32,6 @@ from .model_dataset import Side, model_dataset, static_distances
 from .reference_trial import Reference, find_reference
 from .segment_parameters import SegmentParameters, from_measurement, from_table, has_its_axes
 
-Array = NDArray[np.float64]
 NEEDS = {"read": ("marker_position",)}  # all that is loaded of an input
 
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...signals.filters import stretches
 from ...signals.marker_distances import LOOKS, Change, best_exchange, find_swaps, on_the_other_leg, steadiness
 
-Array = NDArray[np.float64]
-Frames = NDArray[np.bool_]
+Frames = Flags
 Pair = tuple[int, int]
 
 CROSSED_M = 0.05  # mean distance of the left leg to the right of the right one; never reached in walking

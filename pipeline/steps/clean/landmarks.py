@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...body.body_model import BodyModel
 from ...body.landmarks import SHOWING_HEEL, choose_labels, find_seen_labels, heel_places, positions, with_heels
 from ...body.resolved_model import resolve
@@ -19,8 +20,6 @@ from . import gap_filling
 from .marker_repair import SPIKE, repair_markers
 from .settings import Settings
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 Chosen = dict[str, tuple[str, ...]]  # labels by landmark
 
 

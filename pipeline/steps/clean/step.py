@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...body.body_model import BodyModel
 from ...conventions import SIDES
 from ...trials.session import Trial
@@ -28,9 +28,6 @@ NEEDS = {
         "zero_frames", "analog", "analog_units",
     )
 }  # fmt: skip  # all that is loaded of an input
-
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 
 @without_absent_muscles

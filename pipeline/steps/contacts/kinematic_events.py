@@ -3,13 +3,11 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...signals.filters import stretches
 from ...vocabulary.event_names import OFF, STRIKE
 from .events import GaitEvent
-
-Array = NDArray[np.float64]
 
 LOW_SHARE = 0.35  # of the range of the foot's height (O'Connor et al. 2007)
 SLIGHT_SHARE = 0.1
@@ -125,7 +123,7 @@ def _farthest(signal: Array) -> list[int]:
     return _tops(signal, np.where(seen, signal, -np.inf) > (low + high) / 2)
 
 
-def _tops(signal: Array, beyond: NDArray[np.bool_]) -> list[int]:
+def _tops(signal: Array, beyond: Flags) -> list[int]:
     """Return the largest sample of each stretch if it is a peak."""
     peaks = [start + int(np.argmax(signal[start:stop])) for start, stop in stretches(beyond)]
     return [i for i in peaks if 0 < i < len(signal) - 1 and signal[i - 1] <= signal[i] >= signal[i + 1]]

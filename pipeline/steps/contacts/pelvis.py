@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ...arrays import Array
 
 BACK = ("psis_left", "psis_right", "sacrum")
 # from the middle of the ASIS back to that of the pelvis, per distance between the ASIS: half the depth of the pelvis,

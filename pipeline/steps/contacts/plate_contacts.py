@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...errors import Problem
 from ...signals.filters import interval_s, stretches
 from ...variables.stance_verdicts import refusal
-
-Array = NDArray[np.float64]
 
 BRIDGED_S = 0.02  # a foot that bounces at its strike; a swing lasts 0.3 s
 HYSTERESIS = 0.5  # share of the threshold; a contact lasts while the force is above
@@ -104,7 +102,7 @@ def detect(
     return contacts
 
 
-def _find_loaded(vertical: Array, threshold: float, step: float) -> NDArray[np.bool_]:
+def _find_loaded(vertical: Array, threshold: float, step: float) -> Flags:
     """Return which samples belong to a contact; gaps of less than 20 ms are bridged."""
     above, held = vertical > threshold, vertical > HYSTERESIS * threshold
     loaded = np.zeros(len(vertical), dtype=bool)

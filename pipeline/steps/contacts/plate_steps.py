@@ -8,14 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...conventions import LOADED_SHARE
 from ...plates.wrench import centre_of_pressure
 from ...signals.filters import stretches
 from .feet import Feet, Foot
-
-Array = NDArray[np.float64]
 
 SHORTEST_S, LONGEST_S = 0.15, 2.0  # a sprinter's stance lasts 0.1 s, a slow walker's 1.5 s; longer is standing
 # standard deviation of a toe's velocity: smallest in swing, of steps of 0.3 m/s on average; largest in stance, as a
@@ -44,8 +42,8 @@ class PlateStep:
     heel: Array
     toe: Array
     # heel_up, toe_up: whether heel or toe are off the ground throughout a part (part,)
-    heel_up: NDArray[np.bool_]
-    toe_up: NDArray[np.bool_]
+    heel_up: Flags
+    toe_up: Flags
     pelvis: Array  # middle of the pelvis (part, 3), NaN if unseen
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...conventions import SIDES
 from ...errors import Problem
 from ...plates.wrench import centre_of_pressure
@@ -25,7 +26,6 @@ from .pelvis import middle_of_pelvis
 from .plate_contacts import Contact, between
 from .plate_steps import PlateStep
 
-Array = NDArray[np.float64]
 UNSURE_S = 0.04  # error of foot events from motion alone, see validation.md
 
 

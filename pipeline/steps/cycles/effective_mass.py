@@ -4,12 +4,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.legs import OUTWARDS, Legs, legs_of
 from ...conventions import SIDES
 from ...dynamics import limb
 from ...dynamics.limb import task_space
 
-Array = NDArray[np.float64]
 UP = np.array([0.0, 1.0, 0.0])
 
 

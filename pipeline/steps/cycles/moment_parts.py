@@ -3,8 +3,9 @@
 import numpy as np
 import xarray as xr
 
+from ...arrays import Array
 from ...body import joint_angles
-from ...dynamics.vectors import Array, transpose
+from ...dynamics.vectors import transpose
 from ...signals.time_normalisation import over_one_cycle
 
 

@@ -2,13 +2,11 @@
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.legs import body_height_m
 from ...conventions import STANDARD_GRAVITY_M_S2
 from ...trials.session import AnyTrial
-
-Array = NDArray[np.float64]
 
 
 def residual_share(kinetics: AnyTrial, calibrate: xr.Dataset) -> Array:

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...arrays import Array
 from ...conventions import ANGLES, SIDES
 from ...trials.session import AnyTrial
 
-Array = NDArray[np.float64]
 Displacement = NDArray[np.complex128]  # horizontal, m: forward, and to the right times i
 AT_REST_S = 0.1  # after foot strike
 SHORTEST_STRIDE_M = 0.1  # of a shorter one the millimetres of a placement turn the direction by degrees

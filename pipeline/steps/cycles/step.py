@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...conventions import LONGEST_SWING_S, SIDES
 from ...signals.time_normalisation import PHASE, PhaseFrames, at_phases, phase_frames
 from ...trials.session import AnyTrial, spans_of, trials_of
@@ -24,7 +25,6 @@ from .spatiotemporal import Heels, belt_speed, spatiotemporal, support, turning_
 from .verdicts import Stances, Strike, judge_stances, leave_out_by_hand
 from .whole_stances import of_whole_stances
 
-Array = NDArray[np.float64]
 NEEDS = {"clean": ("marker_position", "emg_envelope")}  # all that is loaded of an input
 RESIDUAL = "pelvis_residual"
 ANGLES = ("joint_angle", "pelvis_angle", "foot_progression")
@@ -67,7 +67,7 @@ class CutTrial(NamedTuple):
     cycles: Cycles  # its cycles
     stances: Stances  # its stances, each with its verdict
     reason: NDArray[np.str_]  # (cycle,), why a cycle has no valid kinetics; empty if it has
-    gone: NDArray[np.bool_]  # (cycle,), whether the user leaves it out
+    gone: Flags  # (cycle,), whether the user leaves it out
     # distances, phases: (cycle,) by name: metrics of :mod:`pipeline.steps.cycles.spatiotemporal`
     distances: dict[str, Array]
     phases: dict[str, Array]
@@ -77,7 +77,7 @@ class CutTrial(NamedTuple):
     strike: NDArray[np.intp]  # (cycle,), frame of the foot strike
 
     @property
-    def valid(self) -> NDArray[np.bool_]:
+    def valid(self) -> Flags:
         """Return which cycles have valid kinetics."""
         return np.asarray(self.reason == "")
 

@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...body.plausibility import REMEDY, reason_of_flag
 from ...conventions import CHAIN, SAME_STRIKE_S, SIDES, STANDARD_GRAVITY_M_S2
 from ...errors import Problem, UserError
@@ -19,7 +20,6 @@ from ...variables.stance_verdicts import BY_HAND, LEG_REFUSED, refusal
 from ...vocabulary.event_names import OFF, STRIKE
 from .residual_share import residual_share, root_mean_square_and_peak
 
-Array = NDArray[np.float64]
 Strike = tuple[str, float]  # side, instant in s
 
 
@@ -41,10 +41,10 @@ class Stances:
     residual: Array  # (stance, figure), of :data:`pipeline.variables.cycle_variables.RESIDUALS` in their units
     # (stance,), whether it has a foot strike and a foot off, each so far from a gap and from the ends of the recording
     # that the kinetics are not affected by them
-    ended: NDArray[np.bool_]
+    ended: Flags
 
     @property
-    def whole(self) -> NDArray[np.bool_]:
+    def whole(self) -> Flags:
         """Return which stances have both ends and valid kinetics."""
         return np.asarray(self.ended & (self.code == ""))
 
@@ -188,7 +188,7 @@ def _residuals(
     kinetics: AnyTrial,
     kinematics: AnyTrial,
     calibrate: xr.Dataset,
-    frames: Sequence[NDArray[np.bool_]],
+    frames: Sequence[Flags],
     sides: Sequence[int],
 ) -> Array:
     """Return (stance, figure) of ``RESIDUALS`` in :mod:`pipeline.variables.cycle_variables`, by frames and side."""
@@ -235,7 +235,7 @@ def _settling_s(clean: AnyTrial) -> float:
     return 1 / (np.pi * slowest_hz)
 
 
-def _happens(contacts: AnyTrial, kind: str, side: NDArray[Any], instant_s: Array) -> NDArray[np.bool_]:
+def _happens(contacts: AnyTrial, kind: str, side: NDArray[Any], instant_s: Array) -> Flags:
     """Return whether an event of a kind and side (...,) happens at instants (...,), to 0.05 s."""
     events = contacts.variables
     here = np.abs(events["event_time"].values - instant_s[:, None]) < SAME_STRIKE_S

@@ -6,13 +6,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...conventions import FLEXION
 from ...signals.time_normalisation import PhaseFrames, at_phases
 from ...variables.cycle_variables import STANCE, STANCE_CURVES
 from ...variables.metrics import METRICS, OF_STANCE
 from .peaks_and_work import impulses, peaks, work
-
-Array = NDArray[np.float64]
 
 
 def of_whole_stances(

@@ -5,13 +5,11 @@ Markers that are exchanged from first to last frame do not jump; they keep stead
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import UserError
 from ...signals.marker_distances import CURE, FARTHEST_M, RIGID_M, WRONG_M, steadiness
 from ...trials.session import spans_of
-
-Array = NDArray[np.float64]
 
 FEWEST = 2  # distances by which each of two markers is judged
 

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...body.landmarks import Points
 from ...body.plausibility import REMEDY, implausible, knee_axis_error, measures, reason_of, reason_of_axis
 from ...body.skeleton import Skeleton
@@ -15,7 +16,6 @@ from ...conventions import SIDES
 from ...errors import UserError
 from ...signals.filters import interval_s, stretches
 
-Array = NDArray[np.float64]
 # of the calibration
 USED = ("segment", "landmark", "landmark_2", "joint_distance", "static_distance", "leg_refused")
 SHORTEST_S = 0.1  # of a stretch that is refused: shorter ones are artefacts of single markers
@@ -29,7 +29,7 @@ class Verdicts(NamedTuple):
     refused: NDArray[np.str_]  # (trial, side), why the leg is refused in all of the trial; empty if it is not
     knee_axis_error: Array  # (trial, side), degrees, NaN if the knee hardly bends
 
-    def hide(self, side: int, spans: Sequence[slice]) -> NDArray[np.bool_]:
+    def hide(self, side: int, spans: Sequence[slice]) -> Flags:
         """Return (time,) whether nothing of a side is shown."""
         mask = self.implausible[:, side] > 0
         for span, reason in zip(spans, self.refused[:, side].tolist(), strict=True):

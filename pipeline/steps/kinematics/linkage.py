@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...conventions import CHAIN
 from ...dynamics.screws import exponential
 
-Array = NDArray[np.float64]
-Frames = slice | NDArray[np.intp] | NDArray[np.bool_]
+Frames = slice | NDArray[np.intp] | Flags
 PELVIS = 6  # index of the pelvis among the bodies, after foot, shank, thigh of the left and the right leg
 
 
@@ -34,7 +34,7 @@ class Linkage(NamedTuple):
     weight: Array  # (marker,), of its squared distance, about 1; a marker without weight does not pull
     joint: Array  # (side, 3, 3), joint centres in the axes of their proximal body from its origin, m
     neutral: Array  # (side, 3, 3), right-handed joint angles that fixed coordinates keep, rad
-    free: NDArray[np.bool_]  # (3, 3), whether the angle of a joint is free
+    free: Flags  # (3, 3), whether the angle of a joint is free
     limits: Array  # (2, side, 3, 3), least and greatest right-handed angle, rad; infinite for none
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...body.joint_angles import SIGNS, angles
 from ...body.plausibility import LIMITS
 from ...body.skeleton import Skeleton
@@ -16,7 +17,6 @@ from ...signals.filters import interval_s
 from .linkage import Linkage, Posture, body_number
 from .linked_leg import Fit, fit
 
-Array = NDArray[np.float64]
 # whether flexion, adduction and rotation are free
 FREE = {
     "ball": (True, True, True),
@@ -102,7 +102,7 @@ def pose_linked_legs(
     model: LinkedModel,
     paths: Array,
     legs: Mapping[str, Skeleton],
-    hidden: Sequence[NDArray[np.bool_]],
+    hidden: Sequence[Flags],
     time: Array,
     spans: Sequence[slice],
 ) -> tuple[dict[str, Skeleton], Array]:
@@ -132,7 +132,7 @@ def pose_linked_legs(
     return _skeletons(model, fits, residual[model.marker]), residual
 
 
-def _fade(seen: NDArray[np.bool_], time: Array, spans: Sequence[slice]) -> Array:
+def _fade(seen: Flags, time: Array, spans: Sequence[slice]) -> Array:
     """Return with which share of its weight (marker, time) a marker counts: less beside frames that do not show it.
 
     Without that the legs jump where a marker appears or vanishes, and accelerations have a spike there.

@@ -23,12 +23,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...dynamics.vectors import cross, running_sum
 from .linkage import PELVIS, Bodies, Frames, Linkage, Posture, find_excess, pose_bodies
 
-Array = NDArray[np.float64]
 FLOOR = 1e-9  # m2, added to the normal matrix: coordinates that no marker shows stay where they are
 LIMIT_STIFFNESS_M2 = 1.0  # a degree beyond a joint limit costs as much as a marker that is 17 mm off
 
@@ -81,7 +80,7 @@ class Normal(NamedTuple):
     screws: Array  # (side, free, 6, time), of the free coordinates
 
 
-def form_normal_equations(linkage: Linkage, sums: Sums, posture: Posture, curved: NDArray[np.bool_]) -> Normal:
+def form_normal_equations(linkage: Linkage, sums: Sums, posture: Posture, curved: Flags) -> Normal:
     """Return the normal equations; twists are (angular, linear) about the point that all positions are from.
 
     Args:
@@ -115,7 +114,7 @@ def form_normal_equations(linkage: Linkage, sums: Sums, posture: Posture, curved
     return Normal(cost, pelvis, momentum, leg, on_pelvis, on_leg, screw)
 
 
-def _proximal(free: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _proximal(free: Flags) -> Flags:
     """Return (coordinate, coordinate) whether the free coordinate of a row is on the proximal side, or the same."""
     joint, axis = np.indices((3, 3)).reshape(2, 9)[:, free.ravel()]
     order = 3 * joint - axis  # e1 turns with the proximal segment, e3 with the distal one

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...body.body_model import BodyModel
 from ...body.joint_angles import foot_progression, joint_angles, pelvis_angles
 from ...body.plausibility import FLAG_MEANINGS
@@ -22,7 +22,6 @@ from .leg_check import Verdicts, judge_legs
 from .linked_model import build_linked_model, pose_linked_legs
 from .upper_body import upper_body_frame
 
-Array = NDArray[np.float64]
 NEEDS = {"clean": ("marker_position", "shoulder_position")}  # all that is loaded of an input
 LABELS: dict[str, Any] = {
     "side": list(SIDES), "segment": list(SEGMENTS), "joint": list(JOINTS), "angle": list(ANGLES),
@@ -219,7 +218,7 @@ def _refuse_unfollowed(rotation: Array, spans: Sequence[slice], absent: Sequence
             )
 
 
-def _hide(variables: Variables, hidden: Sequence[NDArray[np.bool_]]) -> None:
+def _hide(variables: Variables, hidden: Sequence[Flags]) -> None:
     """Set variables (sample, side, ...) to NaN where nothing of a side is shown."""
     for side, rows in enumerate(hidden):
         for _, values in variables.values() if rows.any() else ():

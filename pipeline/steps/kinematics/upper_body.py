@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from ...arrays import Array
 from ...conventions import SIDES
-from ...dynamics.vectors import Array, cross, dot, unit
+from ...dynamics.vectors import cross, dot, unit
 
 
 def upper_body_frame(hips: Array, shoulders: Array) -> Array:

@@ -17,10 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.legs import OUTWARDS, Legs
 from ...dynamics.driven_leg import Driven, Masses, acceleration
 from ...dynamics.limb import dual_basis
-from ...dynamics.vectors import Array, cross, dot, rotate, sum_from_last
+from ...dynamics.vectors import cross, dot, rotate, sum_from_last
 from ...signals.splines import derivatives
 
 WINDOW_S, EVERY_S = 0.02, 0.1

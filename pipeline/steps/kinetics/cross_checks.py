@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...arrays import Array
 from ...body.legs import OUTWARDS, Legs
 from ...conventions import JOINTS
 from ...dynamics import limb, wrenches
 from ...dynamics.interaction_torques import contributions
-from ...dynamics.vectors import Array, cross, rotate, transpose
+from ...dynamics.vectors import cross, rotate, transpose
 
 FORMULATIONS = ("wrenches", "recursion", "closed_form")
 CAUSES = (*JOINTS, "pelvis", "translation")  # of `contributions`, in reverse

@@ -14,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
+from ...arrays import Array
 from ...conventions import CHAIN, JOINTS, SEGMENTS, SIDES
-from ...dynamics.vectors import Array, skew
+from ...dynamics.vectors import skew
 from ...signals.splines import rate_covariance
 from ...trials.session import AnyTrial
 

@@ -18,9 +18,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.legs import body_height_m
 from ...conventions import HIP, SAME_STRIKE_S, SIDES
-from ...dynamics.vectors import Array, cross, rotate, transpose, unit
+from ...dynamics.vectors import cross, rotate, transpose, unit
 
 # Hip to shoulder per body height (.818 - .530, Drillis and Contini 1966), centre of mass of head, arms and trunk along
 # it (Dempster) and radius of gyration across it, all in Winter DA (2009) Biomechanics and Motor Control of Human

@@ -8,11 +8,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.legs import GROUND, MOTION, Legs, legs_of
 from ...conventions import ANGLES, CHAIN, JOINTS, LOADS, SIDES
 from ...dynamics.interaction_torques import MOTIONS
 from ...dynamics.kernel import TERMS, Segments, inverse_dynamics_by_term
-from ...dynamics.vectors import Array, cross, rotate, transpose
+from ...dynamics.vectors import cross, rotate, transpose
 from ...trials.session import spans_of, trials_of
 from ...trials.step_on_session import take_usable_walks
 from ...variables.schema import with_dims

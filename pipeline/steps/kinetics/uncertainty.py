@@ -14,10 +14,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.legs import Legs
 from ...conventions import CHAIN, JOINTS, PROXIMAL, SEGMENTS, SIDES
 from ...dynamics.kernel import Segments, inverse_dynamics
-from ...dynamics.vectors import Array, cross, rotate, skew, transpose
+from ...dynamics.vectors import cross, rotate, skew, transpose
 from ...trials.session import AnyTrial
 from .error_draws import Errors, draw_errors, together
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.body_model import BodyModel
 from ...body.landmarks import Points, choose_labels, find_seen_labels
 from ...conventions import SIDES
@@ -23,8 +23,6 @@ from .recording_file import read_recording
 
 SOME_FRAMES = 50
 NOTHING, NO_SIZES = Recording([], np.empty((0, 0, 3)), 1.0, 0.0, 1.0), ShownSizes()
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.body_model import BodyModel
 from ...body.landmarks import Points, positions
 from ...errors import Problem, UserError
@@ -12,8 +12,6 @@ from ...person.shown_sizes import ShownSizes, measure_sizes
 from ...recording import Recording
 from .lab_axes import to_isb
 from .plates_and_channels import Plates, decode_plates
-
-Array = NDArray[np.float64]
 
 
 class LabView(NamedTuple):

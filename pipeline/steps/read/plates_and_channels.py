@@ -6,14 +6,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...errors import Problem
 from ...plates.channel_faults import channel_fault
 from ...plates.parameters import plates_from_parameters
 from ...plates.pressed_area import find_pressed_area, sideways
 from ...plates.wrench import decode, moment_unit_n_m
 from ...recording import Recording
-
-Array = NDArray[np.float64]
 
 SAME_AXES = "give forces and markers in the same axes; the contacts of this load are not used"
 REPAIR = "check cables, amplifier and range of the plate; its contacts are not used"
@@ -26,7 +25,7 @@ class Plates(NamedTuple):
     force: Array
     moment: Array
     corners: Array  # (plate, 4, 3), m; for a load without a plate those of the area on which it pressed
-    edges_known: NDArray[np.bool_]  # (plate,) whether corners are those of a plate
+    edges_known: Flags  # (plate,) whether corners are those of a plate
     numbers: NDArray[np.int32]  # (plate,)
     faults: list[str]  # what is wrong with the channels of each, or empty
     problems: list[Problem]  # of the plates that cannot be decoded, then of those with a fault

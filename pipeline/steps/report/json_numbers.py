@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ...arrays import Array
 
 
 def select(data: xr.Dataset, name: str, *dims: str, **labels: str) -> NDArray[Any]:

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...conventions import SIDES
-from ...results.averages import PHASES, Array, Average, Text, average, shortest_way
+from ...results.averages import PHASES, Average, Text, average, shortest_way
 from ...variables.metrics import NUMBERS, OF_STANCE
 from ...variables.rows import GAIT_SCORES, TIMES
 from .curves.panels import plain_unit

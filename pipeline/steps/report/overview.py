@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from ...results.averages import Array, average, means_of_people
+from ...arrays import Array
+from ...results.averages import average, means_of_people
 from ...tables.reference_curves import BySpeed
 from ...trials.session import facts_of_trials
 from . import metric_tables, tables

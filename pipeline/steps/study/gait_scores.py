@@ -15,12 +15,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import UserError
 from ...tables.reference_curves import Curves, at_speed, reference_of, speeds_of
 from ...variables.gait_profile import EVERY, OF_THE_PELVIS, along_cycle, place_of, root_mean_square, turning_cycles
 from ...variables.metrics import GAIT_ANGLES, SCORES
 
-Array = NDArray[np.float64]
 FEWEST_PEOPLE = 10  # of the index; its scale, their standard deviation, then has a standard error of 24 %
 RUNNING_BELOW_PERCENT = 50
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import xarray as xr
 
-from ....results.averages import Array
+from ....arrays import Array
 from ..tables import ABSENT, Table
 from .panels import Panel
 
