@@ -21,7 +21,7 @@ def stop(*_):
     os._exit({INTERRUPTED})
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, stop)
-from pipeline.workflow.start import main
+from pipeline.workflow.run_snakemake import main
 main()
 """
 

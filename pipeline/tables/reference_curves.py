@@ -33,7 +33,7 @@ SHIPPED = Path(__file__).resolve().parents[2] / "config" / "normative"
 MOST_PROBLEMS = 8
 
 
-class Reference(NamedTuple):
+class ReferenceCurve(NamedTuple):
     """Mean and standard deviation of a curve at ascending phases, percent of the gait cycle."""
 
     phase: list[float]
@@ -42,7 +42,7 @@ class Reference(NamedTuple):
 
 
 Key = tuple[str, ...]
-Curves = dict[Key, Reference]
+Curves = dict[Key, ReferenceCurve]
 BySpeed = dict[float | None, Curves]  # by dimensionless speed; None alone if the table has no speeds
 
 
@@ -69,7 +69,7 @@ def at_speed(curves: BySpeed, speed: float) -> Curves:
     share = 1.0 if lower == upper else min(max((speed - speeds[lower]) / (speeds[upper] - speeds[lower]), 0.0), 1.0)
     slow, fast = curves[speeds[lower]], curves[speeds[upper]]
     return {
-        key: Reference(phase, _between(slow[key].mean, mean, share), _between(slow[key].sd, sd, share))
+        key: ReferenceCurve(phase, _between(slow[key].mean, mean, share), _between(slow[key].sd, sd, share))
         for key, (phase, mean, sd) in fast.items()
     }
 
@@ -177,7 +177,7 @@ def _add(by_speed: BySpeed, row: Mapping[str, str], where: str) -> list[Problem]
     ):
         problems += [] if good else [Problem(where, f"{name} is '{row[name]}'", f"expected {expected}")]
     if not problems:
-        curve = by_speed.setdefault(speed, {}).setdefault(tuple(key), Reference([], [], []))
+        curve = by_speed.setdefault(speed, {}).setdefault(tuple(key), ReferenceCurve([], [], []))
         if curve.phase and phase <= curve.phase[-1]:
             what = f"phase {phase:g} comes after {curve.phase[-1]:g}"
             return [Problem(where, what, "sort each curve by ascending phase")]

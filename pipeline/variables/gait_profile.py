@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from ..arrays import Array, Flags
-from ..tables.reference_curves import Key, Reference, key_of
+from ..tables.reference_curves import Key, ReferenceCurve, key_of
 from .metrics import GAIT_ANGLES
 
 EVERY = 2  # percent
@@ -52,7 +52,7 @@ def place_of(name: str) -> tuple[str, dict[str, str]]:
     return "joint_angle", {"joint": part, "angle": angle}
 
 
-def along_cycle(curves: Mapping[Key, Reference], what: str) -> Array:
+def along_cycle(curves: Mapping[Key, ReferenceCurve], what: str) -> Array:
     """Return ``mean`` or ``sd`` of the nine angles (9, 51), degrees; NaN where the table does not reach."""
     values = np.full((len(GAIT_ANGLES), len(PHASE)), np.nan)
     for i, (variable, labels) in enumerate(map(place_of, GAIT_ANGLES)):
@@ -66,7 +66,7 @@ def root_mean_square(values: Array) -> Array:
     return np.asarray(np.sqrt(np.mean(values**2, axis=-1)))
 
 
-def typical_scores(curves: Mapping[Key, Reference]) -> dict[str, float]:
+def typical_scores(curves: Mapping[Key, ReferenceCurve]) -> dict[str, float]:
     """Return the scores that a person of the reference has in the root mean square, degrees, by name of the score.
 
     The expected square of a person's difference from the mean is the variance, so that the root mean square of the

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import Problem, UserError, warning
-from ...steps.read.contents import Contents, look_through
+from ...steps.read.recording_contents import Contents, look_through
 from ...tables import study_tables, tsv
 from ...tables.terminal_table import align, text_width
 from ...workflow.job_keys import Study
 from ...workflow.open_study import look_at
 from ...workflow.preparation import refuse_lost_records
-from ..shared.recording_files import find_unlisted
+from ..shared.find_recordings import find_unlisted
 from .findings import of_emg_channels, of_file, of_functional, of_session
 from .leg_findings import of_legs
 from .model_findings import of_body_model

@@ -15,7 +15,7 @@ from ...person.body_weight import LOADED_N
 from ...person.marker_travel import describe_moving_static
 from ...signals.filters import design_cutoff_hz
 from ...steps.calibrate.functional_hip import hip_sides
-from ...steps.read.contents import Contents, words_of
+from ...steps.read.recording_contents import Contents, words_of
 from ...tables import study_tables, tsv
 from ...vocabulary.event_names import not_understood
 from ...vocabulary.muscle_names import muscles_in

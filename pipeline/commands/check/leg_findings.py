@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import Problem
 from ...steps.calibrate.step import Settings, calibrate
-from ...steps.read.contents import Contents, problems_of
+from ...steps.read.recording_contents import Contents, problems_of
 from ...trials.session import Trial, join_trials
 from ...workflow.job_keys import Study
 

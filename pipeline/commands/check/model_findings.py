@@ -6,7 +6,7 @@ from dataclasses import replace
 from ...body.body_model import BodyModel
 from ...body.landmarks import choose_labels
 from ...errors import Problem
-from ...steps.read.contents import Contents
+from ...steps.read.recording_contents import Contents
 from ...workflow import settings
 from ..shared.body_model_fit import GOOD, ModelFit, fits
 

@@ -9,7 +9,7 @@ from ...body.resolved_model import resolve
 from ...errors import Problem
 from ...person.shown_sizes import ShownSizes
 from ...person.size_findings import SessionSizes, check_sizes, sizes_in_table
-from ...steps.read.contents import Contents
+from ...steps.read.recording_contents import Contents
 from ...tables import tsv
 
 

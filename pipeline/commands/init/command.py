@@ -20,7 +20,7 @@ import numpy as np
 from ...body.body_model import BodyModel
 from ...conventions import STANDARD_GRAVITY_M_S2
 from ...errors import Problem, UserError, find_hidden
-from ...steps.read.contents import Contents, look_through
+from ...steps.read.recording_contents import Contents, look_through
 from ...tables import tsv
 from ...tables.csv_files import FORMULA
 from ...tables.terminal_table import align, text_width
@@ -28,7 +28,7 @@ from ...tables.tsv import Row
 from ...workflow import settings
 from ..shared import body_model_fit
 from ..shared.body_model_fit import ModelFit
-from ..shared.recording_files import find_unlisted, forces_in, recordings_in
+from ..shared.find_recordings import find_unlisted, forces_in, recordings_in
 from .people import people_and_sessions
 from .table_rows import EstimatedSizes, Notes, participant_rows, trial_rows
 

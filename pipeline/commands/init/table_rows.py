@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ...body.body_model import BodyModel
 from ...body.joint_centres import BY_MASS, width_of_mass
 from ...body.resolved_model import resolve
-from ...steps.read.contents import Contents, key_of
+from ...steps.read.recording_contents import Contents, key_of
 from ...tables import study_tables
 from ...tables.study_tables import SIZE_RANGES
 from ...tables.tsv import Row

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ...body.body_model import BodyModel
 from ...body.resolved_model import resolve
 from ...conventions import SIDES
-from ...steps.read.contents import Contents
+from ...steps.read.recording_contents import Contents
 from ...tables.terminal_table import align
 from ...workflow import settings
 from .trial_roles import best_static

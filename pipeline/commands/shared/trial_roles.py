@@ -10,7 +10,7 @@ from typing import TypeVar
 from ...body.body_model import BodyModel
 from ...body.resolved_model import resolve
 from ...conventions import FROM_HIP, SIDES
-from ...steps.read.contents import Contents
+from ...steps.read.recording_contents import Contents
 
 Key = TypeVar("Key")
 

@@ -12,12 +12,12 @@ import numpy as np
 from ...arrays import Array
 from ...body.skeleton import CalibratedSide, Skeleton, moving_legs
 from ...conventions import FROM_PELVIS, JOINTS, PROXIMAL, SIDES
-from .reference_trial import Reference
+from .reference_trial import ReferenceTrial
 
 STEP_M = 1e-5
 
 
-def per_marker(reference: Reference, calibrated: Mapping[str, CalibratedSide]) -> dict[str, Any]:
+def per_marker(reference: ReferenceTrial, calibrated: Mapping[str, CalibratedSide]) -> dict[str, Any]:
     """Return, as variables, the effect of single markers on the skeleton, by central differences.
 
     Args:

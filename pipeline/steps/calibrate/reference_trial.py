@@ -21,7 +21,7 @@ from ...trials.session import AnyTrial
 Trials = Mapping[str, AnyTrial]
 
 
-class Reference(NamedTuple):
+class ReferenceTrial(NamedTuple):
     """The trial that defines the model."""
 
     name: str  # of the trial
@@ -39,7 +39,7 @@ class Reference(NamedTuple):
     note: str  # on these
 
 
-def find_reference(trials: Trials, body_model: BodyModel, *, use_stated: bool) -> Reference:
+def find_reference(trials: Trials, body_model: BodyModel, *, use_stated: bool) -> ReferenceTrial:
     """Return the trial that defines the model, with the body model resolved in it.
 
     Args:
@@ -53,7 +53,7 @@ def find_reference(trials: Trials, body_model: BodyModel, *, use_stated: bool) -
     trial = trials[name]
     labels, markers = _labels(trial), trial.marker_position.values
     seen = mean_positions(model.labels, labels, markers)
-    return Reference(
+    return ReferenceTrial(
         name,
         trial.attrs.get("source", name),
         labels,

@@ -29,7 +29,7 @@ from .anthropometry import findings_on_sizes, note_on_estimates, size_attributes
 from .functional_hip import functional_hips, hip_text
 from .marker_sensitivity import per_marker
 from .model_dataset import Side, model_dataset, static_distances
-from .reference_trial import Reference, find_reference
+from .reference_trial import ReferenceTrial, find_reference
 from .segment_parameters import SegmentParameters, from_measurement, from_table, has_its_axes
 
 NEEDS = {"read": ("marker_position",)}  # all that is loaded of an input
@@ -130,7 +130,7 @@ def calibrate(
 
 
 def _build_leg(
-    reference: Reference, side: str, sizes: Mapping[str, float], hip_centre: str | Array
+    reference: ReferenceTrial, side: str, sizes: Mapping[str, float], hip_centre: str | Array
 ) -> tuple[Skeleton, CalibratedSide, dict[str, str], str]:
     """Return one side by stated static results or by the markers, how its joint centres are found, and a note.
 

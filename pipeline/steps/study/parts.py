@@ -12,7 +12,7 @@ from .step import columns_of, participants_columns, per_participant, study
 TIMES = ("start_time", "end_time")  # rounded, whatever the length of the recording
 
 
-class Part(NamedTuple):
+class StudyPart(NamedTuple):
     """What study.nc, metrics.csv, quality.csv, participants.csv and symmetry.csv have of some sessions."""
 
     study: xr.Dataset
@@ -32,15 +32,15 @@ class Part(NamedTuple):
         return {name: csv_of(table, exact=exact, header=header) for name, table in self.tables.items()}
 
 
-def gather(cycles: Mapping[str, xr.Dataset], **arguments: Any) -> Part:
+def gather(cycles: Mapping[str, xr.Dataset], **arguments: Any) -> StudyPart:
     """Return the part of sessions; arguments as of :func:`pipeline.steps.study.step.study`."""
     dataset, metrics, quality = study(cycles, **arguments)
-    return Part(dataset, metrics, quality, *per_participant(metrics))
+    return StudyPart(dataset, metrics, quality, *per_participant(metrics))
 
 
 def gather_in_parts(
     groups: Iterable[Mapping[str, xr.Dataset]], *, sessions: Mapping[str, Mapping[str, Any]], **arguments: Any
-) -> Iterator[Part]:
+) -> Iterator[StudyPart]:
     """Yield the part of each group of sessions; cycles and stances are numbered through all of them.
 
     Args:

@@ -11,7 +11,7 @@ from typing import Any
 import xarray as xr
 
 from ...results import netcdf
-from ...steps.study.parts import Part, gather_in_parts, sort_by_participant
+from ...steps.study.parts import StudyPart, gather_in_parts, sort_by_participant
 from ...steps.study.reference import Reference, describe_reference
 from ...steps.study.step import muscles_of, with_muscles
 from ...variables import schema
@@ -72,7 +72,7 @@ def _by_size(files: Sequence[Path]) -> Iterator[list[Path]]:
     yield group
 
 
-def _save_parts(parts: Iterator[Part], folder: Path, outputs: Files) -> dict[Path, list[str]]:
+def _save_parts(parts: Iterator[StudyPart], folder: Path, outputs: Files) -> dict[Path, list[str]]:
     """Save the parts of study.nc in a folder, and the tables whole.
 
     Returns:

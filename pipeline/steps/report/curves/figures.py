@@ -186,7 +186,7 @@ def _empty(panel: Panel, normal: Sequence[NormalCurves], over: str) -> Figure:
     )
 
 
-def _band(normal: NormalCurves, curve: reference_curves.Reference, factor: int) -> Band:
+def _band(normal: NormalCurves, curve: reference_curves.ReferenceCurve, factor: int) -> Band:
     name = "normal" if normal.speed is None else f"normal, speed {normal.speed:.2f}"
     mean, sd = (np.interp(PHASE, curve.phase, values, left=np.nan, right=np.nan) for values in (curve.mean, curve.sd))
     return Band(name=name, lines=normal.lines, mean=to_four_digits(factor * mean), sd=to_four_digits(sd))

@@ -35,7 +35,7 @@ class Line(NamedTuple):
 class NormalCurves(NamedTuple):
     """Curves of the reference at a dimensionless speed, None if it is for any, and the lines that they are for."""
 
-    curves: Mapping[reference_curves.Key, reference_curves.Reference]
+    curves: Mapping[reference_curves.Key, reference_curves.ReferenceCurve]
     lines: list[str]
     speed: float | None = None
 
