@@ -59,11 +59,7 @@ class Header(NamedTuple):
 
 
 def refuse_damaged(path: Path) -> Header:
-    """Check header, parameter records and file size, and return the header.
-
-    Raises:
-        UserError: not a C3D file, damaged (names the byte, record or parameter), or cut off.
-    """
+    """Return the header of a C3D file; refuse a file by header, parameter records and size, and name the damage."""
     size = path.stat().st_size
     with path.open("rb") as file:
         block = file.read(BLOCK_BYTES)

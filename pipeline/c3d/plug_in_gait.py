@@ -39,11 +39,7 @@ class Output(NamedTuple):
 def model_outputs(
     kinematics: xr.Dataset, kinetics: xr.Dataset, contacts: xr.Dataset, *, body_mass_kg: float, lab_rotation: Array
 ) -> list[Output]:
-    """Return angles, moments, powers and forces of both sides, in this order.
-
-    Args:
-        lab_rotation: (3, 3), from the file's axes to the lab's.
-    """
+    """Return angles, moments, powers and forces of both sides; ``lab_rotation`` (3, 3) leads from file to lab axes."""
     outputs = []
     for side, letter in LETTERS.items():
         angle = kinematics.joint_angle.sel(side=side, joint=list(JOINTS)).values

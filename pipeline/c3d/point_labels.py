@@ -16,7 +16,6 @@ def label_points(point: Mapping[str, Any], count: int) -> list[str]:
     these (:func:`_with_full_names`).
 
     Args:
-        point: the POINT parameters.
         count: of the points (POINT:USED); labels beyond mean nothing.
     """
     outputs = _outputs(point)

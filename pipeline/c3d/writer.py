@@ -81,11 +81,7 @@ def write_c3d(
 
 
 def without_person(parameters: Mapping[str, Mapping[str, Any]], names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return the parameters of ezc3d that processing needs, without names.
-
-    Args:
-        names: the file's subjects, removed from the labels.
-    """
+    """Return the parameters of ezc3d that processing needs, without the subjects' names, also in labels."""
     subjects = sorted((name.strip() for name in names if name.strip()), key=len, reverse=True)
     pattern = "|".join(re.escape(name) for name in subjects) or "(?!)"
     prefix = re.compile(rf"^.*:|({pattern})[_. -]?", flags=re.IGNORECASE)

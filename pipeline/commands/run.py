@@ -12,7 +12,7 @@ from ..tables.study_tables import refuse_no_study
 from ..workflow.activity_lock import is_left_alone
 
 HOUSE = Path(__file__).resolve().parents[2]  # in a checkout and in a wheel
-LONGEST_WAIT_S = 60.0
+LONGEST_WAIT_S = 60.0  # for jobs of a scheduler that was killed
 # Until the workflow sets its own handler, this one ends it at Ctrl-C with one line instead of a traceback.
 START = f"""
 import os, signal
@@ -37,9 +37,6 @@ def unlock(study: Path, *, wait_s: float = LONGEST_WAIT_S) -> None:
     """Remove Snakemake's locks from a study if no run is active.
 
     Snakemake looks at the locks before anything else, so this is a run of its own.
-
-    Args:
-        wait_s: how long to wait for jobs of a scheduler that was killed.
 
     Raises:
         UserError: the directory is no study, a run is active, or Snakemake cannot unlock it.

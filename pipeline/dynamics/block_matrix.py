@@ -50,11 +50,7 @@ def system_matrix(segments: Segments) -> Array:
 
 
 def right_hand_sides(segments: Segments) -> tuple[Array, Array]:
-    """Return b split into the four :data:`TERMS`.
-
-    Returns:
-        Forces (..., 4, N, 3) in lab axes and moments (..., 4, N, 3) in segment axes.
-    """
+    """Return b by :data:`TERMS`: forces (..., 4, N, 3) in lab axes and moments (..., 4, N, 3) in segment axes."""
     mass, inertia, spin = segments.mass[..., None], segments.inertia, segments.angular_velocity
     shape = np.broadcast_shapes(segments.com_acceleration.shape, segments.external_force.shape)
     force = np.zeros((*shape[:-2], len(TERMS), *shape[-2:]))

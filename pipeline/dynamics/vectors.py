@@ -18,7 +18,6 @@ def cross(a: Array, b: Array, *, axis: int = -1) -> Array:
     Written out, several times faster than numpy.cross on many short vectors; also for object arrays of symbols.
 
     Args:
-        a, b: broadcast against each other.
         axis: of the components; -1, -2, or 0 where both arrays have as many dimensions.
     """
     x, y, z = COMPONENTS[axis]

@@ -18,11 +18,7 @@ REMEDY = "correct it, or give it another name than the MOT file's, so that the n
 
 
 def loads_in(path: Path) -> list[dict[str, str]]:
-    """Return the properties of the external forces that a file has and applies; none if there is no such file.
-
-    Raises:
-        UserError: the file is no XML.
-    """
+    """Return the properties of the external forces that a file, if there is one, has and applies; refuse no XML."""
     if not path.is_file():
         return []
     try:

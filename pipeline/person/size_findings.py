@@ -52,11 +52,7 @@ class SessionSizes(NamedTuple):
 
 
 def check_sizes(row: Mapping[str, str], shown: SessionSizes, *, segment_table: str) -> Iterator[Problem]:
-    """Find estimated and implausible sizes of a session's person.
-
-    Args:
-        row: the person's row of participants.tsv; a cell that is not a number counts as empty.
-    """
+    """Find estimated and implausible sizes of a person; a cell of ``row`` that is no number counts as empty."""
     person, cells = row.get("participant_id", ""), sizes_in_table(row)
     sizes = {**shown.stated, **cells}
     if segment_table in TABLES_BY_SEX and row.get("sex") not in ("M", "F"):

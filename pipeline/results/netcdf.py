@@ -81,11 +81,7 @@ def _others(file: netCDF4.Dataset, names: Collection[str], coordinates: Collecti
 
 
 def attributes(path: Path) -> dict[str, Any]:
-    """Return the global attributes of a file, all values of which are read: their checksums are verified.
-
-    Raises:
-        UserError: the file is damaged.
-    """
+    """Return a file's global attributes after reading all values, which verifies checksums; refuse a damaged file."""
     with _damage_reported(path), netCDF4.Dataset(path) as file:
         file.set_auto_maskandscale(False)
         for variable in file.variables.values():

@@ -90,11 +90,7 @@ def reference_file(name: str, *, study_path: Path) -> Path:
 
 
 def read_reference(path: Path, *, setting: str) -> BySpeed:
-    """Return the curves of a table; ``setting`` names the setting with its path.
-
-    Raises:
-        UserError: no such file, not UTF-8, or a mistake that :func:`reference_of` finds.
-    """
+    """Return the curves of a table, see :func:`reference_of`; ``setting`` names the setting with its path."""
     try:
         text = decode_text(path.read_bytes())
     except OSError as error:

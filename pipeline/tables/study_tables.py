@@ -79,11 +79,7 @@ def read_participants(path: Path, *, reserved: Container[str] = ()) -> dict[str,
 
 
 def participants_of(path: Path, *, reserved: Container[str] = ()) -> tuple[dict[str, Row], list[Problem]]:
-    """Return the rows of participants.tsv by participant_id, and every problem.
-
-    Args:
-        reserved: column names that the results use.
-    """
+    """Return the rows of participants.tsv by id, and every problem; results use the ``reserved`` names of columns."""
     rows, problems = rows_of(path, required=("participant_id", "mass_kg", "height_m", "sex"))
     problems += misspelt(rows, (*PARTICIPANT_COLUMNS, "subject"), path.name)
     problems += [*hostile_cells(rows, path.name), *bad_columns(rows, path.name, reserved)]
@@ -202,10 +198,7 @@ def plate_numbers(cell: str) -> tuple[int, ...] | None:
     """Return the plates under a foot, from its cell; None if not stated.
 
     The cell holds numbers, counted from 1 as in the file, separated by blanks or commas (``2``, ``1 2``); ``none``
-    for no plate; ``n/a`` or nothing if not stated.
-
-    Raises:
-        ValueError: none of these.
+    for no plate; ``n/a`` or nothing if not stated. Anything else is a ValueError.
     """
     text = cell.strip().lower()
     if text in ABSENT:

@@ -57,11 +57,7 @@ def _with_points(row: Row) -> Row:
 
 
 def read_table(path: Path, *, required: Iterable[str], allowed: Iterable[str] = ()) -> list[Row]:
-    """Return the rows of a table; arguments as for :func:`rows_of`.
-
-    Raises:
-        UserError: missing, not UTF-8, ragged, or with missing, unknown or repeated columns.
-    """
+    """Return the rows of a table, see :func:`rows_of`; raise UserError with every problem."""
     rows, problems = rows_of(path, required=required, allowed=allowed)
     if problems:
         raise UserError.of(problems)
@@ -143,11 +139,7 @@ def _lines(path: Path) -> list[list[str]]:
 
 
 def decode_text(content: bytes) -> str:
-    """Return the text of a file in UTF-8 or, as Excel writes "Unicode text", in UTF-16 with its mark.
-
-    Raises:
-        UnicodeDecodeError: neither.
-    """
+    """Return text in UTF-8 or, as Excel writes "Unicode text", UTF-16 with its mark; else raise UnicodeDecodeError."""
     return content.decode("utf-16" if content.startswith(UTF_16) else "utf-8-sig")
 
 

@@ -60,11 +60,7 @@ def refuse_lost_records(path: Path) -> None:
 
 
 def changed_results(study: Study, *, keep: bool) -> Prepared:
-    """Return the results to make again because another program has changed them or removed their records.
-
-    Args:
-        keep: whether to keep a copy of each changed table, in which somebody may have worked.
-    """
+    """Return the results to make again because another program changed them; ``keep`` a copy of each changed table."""
     derived = study.path / "derived"
     state = checksums.state_of(derived, outputs_of(study), cache=study.path / ".snakemake" / "result_sha256.json")
     notices = []

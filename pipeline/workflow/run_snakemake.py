@@ -44,11 +44,7 @@ def main() -> NoReturn:
 
 
 def run(path: Path, options: Sequence[str]) -> int:
-    """Run the workflow on a study and return the exit code.
-
-    Raises:
-        UserError: settings or tables are wrong, records are gone, or no core may be used.
-    """
+    """Run the workflow on a study and return the exit code; refuse wrong settings or tables, and lost records."""
     from snakemake.cli import args_to_api, parse_args, parse_config
     from snakemake.exceptions import print_exception
     from snakemake.settings.types import ConfigSettings

@@ -35,11 +35,7 @@ class Key(NamedTuple):
 
 
 def check(folder: Path) -> list[Problem]:
-    """Return every problem of a study, errors first; nothing is written.
-
-    Raises:
-        UserError: no such folder, or no study.yaml in it.
-    """
+    """Return every problem of a study, errors first; refuse a folder without study.yaml. Nothing is written."""
     study, problems = look_at(folder)
     try:
         refuse_lost_records(folder)

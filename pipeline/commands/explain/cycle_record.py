@@ -49,11 +49,7 @@ class CycleRecord(NamedTuple):
 
 
 def cycle_record(file: Path, study: xr.Dataset, number: int) -> CycleRecord:
-    """Return the record of a cycle from the session's files next to study.nc.
-
-    Raises:
-        UserError: files of the session are missing, or from another run than ``study.nc``.
-    """
+    """Return the record of a cycle from the session's files; refuse missing ones and those of another run."""
     cycle = study.isel(cycle=int(np.flatnonzero(study.cycle.values == number)[0]))
     session, trial = str(cycle.session.item()), str(cycle.trial.item())
     files = {step: file.parent / session / f"{step}.nc" for step in SESSION_STEPS}

@@ -99,7 +99,6 @@ def participant_rows(
     """Return the rows of participants.tsv; sizes from the static file win.
 
     Args:
-        needed: columns of sizes that the body model needs.
         shown_by: returns what a person's trials show; called if no file states the mass or a leg length that is needed.
     """
     people = []

@@ -55,9 +55,6 @@ def marker_names(path: Path) -> MarkerNames:
     """Return the names in a table with the columns ``label``, ``marker`` and, if wanted, ``weight``.
 
     A label without a marker (empty or n/a) is left out.
-
-    Raises:
-        UserError: the table has mistakes.
     """
     rows = tsv.read_table(path, required=COLUMNS[:2], allowed=COLUMNS)
     names: dict[str, str | None] = {}

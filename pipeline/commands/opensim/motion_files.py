@@ -33,11 +33,7 @@ def trc(name: str, time: Array, markers: Mapping[str, Array], *, rate_hz: float)
 
 
 def mot(name: str, columns: Mapping[str, Array]) -> str:
-    """Return a table over time.
-
-    Args:
-        columns: (time,) by name, ``time`` (s) first; angles in degrees.
-    """
+    """Return a table over time of columns (time,) by name, ``time`` (s) first; angles in degrees."""
     rows = np.column_stack([*columns.values()])
     header = [name, "version=1", f"nRows={len(rows)}", f"nColumns={len(columns)}", "inDegrees=yes", "endheader"]
     return "\n".join([*header, "\t".join(columns)]) + "\n" + _rows(rows, [TIME, *["%.9g"] * (len(columns) - 1)])

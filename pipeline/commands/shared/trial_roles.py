@@ -58,8 +58,6 @@ def guess_role(file: Contents, model_name: str, *, labelled: bool) -> str:
     """Return static, functional or gait by motion, then by name, or exclude.
 
     Args:
-        file: a file of the study.
-        model_name: key of ``seen``.
         labelled: whether the model has the study's labels, so that a file without a foot is no trial.
     """
     if file.problems or (labelled and not shows_a_foot(file, model_name)):
@@ -115,9 +113,6 @@ def conditions(
     It is ``static``, the joint of a functional trial, or for a walk its name without person and number if several
     walks share it or it holds a word like slow or barefoot, else its folder if the session's walks lie in several, else
     ``walk``.
-
-    Args:
-        files, roles, owners: file, role, and participant and session by the file's key.
     """
     bare = {name: _bare(file, owners[name][0]) for name, file in files.items() if roles[name] == "gait"}
     count = Counter(text.lower() for text in bare.values())

@@ -73,11 +73,7 @@ def _by_size(files: Sequence[Path]) -> Iterator[list[Path]]:
 
 
 def _save_parts(parts: Iterator[StudyPart], folder: Path, outputs: Files) -> dict[Path, list[str]]:
-    """Save the parts of study.nc in a folder, and the tables whole.
-
-    Returns:
-        The parts of study.nc with their muscles, without empty ones.
-    """
+    """Save parts of study.nc in a folder, and the tables whole; return the parts but empty ones, with their muscles."""
     muscles, empty = dict[Path, list[str]](), list[Path]()
     with ExitStack() as stack:
         paths = {name: stack.enter_context(netcdf.whole(outputs[name][0])) for name in outputs if name != "study"}
