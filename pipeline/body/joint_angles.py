@@ -63,11 +63,7 @@ def _unless_locked(z: Array, x: Array, y: Array, free: Flags) -> Array:
 
 
 def axes(proximal: Array, distal: Array) -> Array:
-    """Return the joint coordinate axes e1, e2, e3 as rows (..., 3, 3), unit vectors in lab axes.
-
-    Args:
-        proximal, distal: (..., 3, 3), v_segment = rotation @ v_lab.
-    """
+    """Return the joint coordinate axes e1, e2, e3 as rows (..., 3, 3), unit vectors in lab axes; see :func:`angles`."""
     e1, e3 = proximal[..., 2, :], distal[..., 1, :]
     result = np.empty_like(distal)
     result[..., 0, :], result[..., 1, :], result[..., 2, :] = e1, unit(cross(e3, e1)), e3

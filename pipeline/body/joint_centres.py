@@ -146,12 +146,7 @@ def chord(proximal: Array, lateral: Array, wand: Array, place: Chord, side: str)
 
 
 def chord_through(proximal: Array, lateral: Array, wand: Array, centre: Array, side: str) -> Chord:
-    """Return the chord of which :func:`chord` gives this joint centre, the mean of the frames that show all four.
-
-    Args:
-        proximal, lateral, wand, centre: (time, 3), m.
-        side: ``left`` or ``right``.
-    """
+    """Return the chord of which :func:`chord` gives this joint centre (time, 3), the mean of frames that show it."""
     along, away, beside, up_m, out_m, length = _of_wand(proximal, lateral, wand)
     arm = centre - lateral
     radius = np.linalg.norm(arm, axis=-1, keepdims=True)

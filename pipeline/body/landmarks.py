@@ -115,11 +115,7 @@ def missing(absent: Iterable[str], body_model: BodyModel, labels: Collection[str
 
 
 def point(points: Mapping[str, Array], names: Names) -> Array:
-    """Return the point (..., 3) that a rule of one leg names; the mean point of several names.
-
-    Raises:
-        KeyError: the name of the first point that is not there.
-    """
+    """Return the point (..., 3) that a rule of one leg names, or the mean of several; KeyError with an absent name."""
     places = [points[name] for name in names]
     return places[0] if len(places) == 1 else np.asarray(np.mean(places, axis=0))
 

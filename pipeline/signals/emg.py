@@ -58,11 +58,7 @@ def without_lost(values: Array, *, rate_hz: float) -> Array:
 
 
 def fault(values: Array, envelope: Array, *, rate_hz: float) -> str:
-    """Return why the envelope of a channel shows no muscle activity, as text; empty if nothing is found.
-
-    Args:
-        values, envelope: (sample,), NaN where missing.
-    """
+    """Return why the envelope (sample,) of a channel shows no muscle activity, as text; empty if nothing is found."""
     finite = values[np.isfinite(values)]
     if not np.isfinite(envelope).any() or np.ptp(finite) == 0:
         return "without a signal"

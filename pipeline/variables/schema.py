@@ -151,11 +151,7 @@ COLUMN_UNITS = {"_kg": "kg", "_m": "m", "_mm": "mm", "_years": "year"}
 
 
 def describe(step: str, dataset: xr.Dataset) -> xr.Dataset:
-    """Return a dataset with units and long names, in the order of the schema.
-
-    Raises:
-        ValueError: a variable is unknown, missing, or has other dimensions than the schema says.
-    """
+    """Return a dataset with units and long names, in the order of the schema; ValueError if its variables differ."""
     if not dataset.dims:  # a model of a session that could not be calibrated, or no trial to show
         return dataset
     all_rejected = "rejected" in dataset.coords and (dataset.variables["rejected"].values != "").all()

@@ -102,11 +102,7 @@ def _of_markers(name: str, legs: Mapping[str, Mapping[str, Mapping[str, Array]]]
 
 
 def static_distances(points: Points) -> xr.DataArray:
-    """Return the median distances (landmark, landmark_2) in a static trial, m; NaN where never seen together.
-
-    Args:
-        points: landmarks (time, 3), m.
-    """
+    """Return the median distances (landmark, landmark_2) in a static trial, m; NaN where never seen together."""
     names, position = list(points), np.stack(list(points.values()), axis=1)
     distance = np.full((len(names), len(names)), np.nan)
     for i in range(len(names)):

@@ -103,11 +103,7 @@ def _from_row(
 
 
 def from_measurement(row: Mapping[str, str]) -> SegmentParameters:
-    """Return measured parameters from a row of segments.tsv.
-
-    Raises:
-        UserError: no rigid body has this tensor.
-    """
+    """Return measured parameters from a row of segments.tsv; refuse a tensor that no rigid body has."""
     value = {name: float(row[name]) for name in row if name not in ("participant_id", "side", "segment")}
     inertia = np.array([[value[f"i{''.join(sorted(a + b))}_kg_m2"] for b in "xyz"] for a in "xyz"])
     moments = np.linalg.eigvalsh(inertia)

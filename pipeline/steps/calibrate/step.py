@@ -199,11 +199,7 @@ def _of_upper_body(measured: Sequence[SegmentParameters]) -> dict[str, Any]:
 def _usable_sides(
     calibrate_side: Callable[[str], Side], *, where: str
 ) -> tuple[dict[str, Side], dict[str, tuple[Problem, ...]]]:
-    """Return the sides that can be used, and the problems of the others.
-
-    Raises:
-        UserError: all problems of both sides, if neither can be used.
-    """
+    """Return the sides that can be used, and the problems of the others; raise these if neither side can be used."""
     sides: dict[str, Side] = {}
     problems: dict[str, tuple[Problem, ...]] = {}
     for side in SIDES:

@@ -51,11 +51,7 @@ def give_heels_of_static(step: Callable[..., xr.Dataset]) -> Callable[..., xr.Da
 
 
 def repair_landmarks(read: Trial, body_model: BodyModel, settings: Settings) -> tuple[Landmarks, str]:
-    """Return the landmarks that are seen, repaired and with gaps filled, and the labels exchanged back.
-
-    Raises:
-        UserError: no marker of the model is seen, or labels are exchanged beyond repair.
-    """
+    """Return the landmarks that are seen, repaired, and the exchanges of labels; refuse what is beyond repair."""
     rate_hz = read.attrs["marker_rate_hz"]
     chosen, labels, recorded = _markers(read, body_model)
     whole, repairs, exchanged = repair_markers(
@@ -87,11 +83,7 @@ def repair_landmarks(read: Trial, body_model: BodyModel, settings: Settings) -> 
 
 
 def _markers(read: Trial, body_model: BodyModel) -> tuple[Chosen, list[str], Array]:
-    """Return the labels of each landmark, all labels, positions (time, label, 3).
-
-    Raises:
-        UserError: none is seen.
-    """
+    """Return labels of each landmark, all labels, positions (time, label, 3); refuse a trial that shows no landmark."""
     labels, recorded = [str(label) for label in read.marker.values], read.marker_position.values
     chosen = choose_labels(body_model, find_seen_labels(labels, recorded))
     if not chosen:

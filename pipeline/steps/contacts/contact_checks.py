@@ -161,13 +161,7 @@ def reject_shifted(
 
 
 def reject_drifting(contacts: Sequence[Contact], drift: Array, *, max_drift_n: float) -> list[Contact]:
-    """Return the contacts, rejected if a plate's unknown drift is too large.
-
-    Args:
-        contacts: of one plate or more.
-        drift: (plate,) unknown drift, N; NaN if the plate is never unloaded.
-        max_drift_n: largest allowed.
-    """
+    """Return the contacts, rejected if a plate's unknown drift (plate,), N, NaN if never unloaded, is too large."""
     worst = [float(np.fmax.reduce(np.abs(drift[list(contact.plates)]), initial=0.0)) for contact in contacts]
     return [
         contact.refuse("plate_drifts", newtons=drifted) if drifted > max_drift_n else contact

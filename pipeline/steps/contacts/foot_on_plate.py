@@ -32,9 +32,6 @@ def read_given_plates(text: str | None, numbers: Sequence[int], *, side: str) ->
 
     Args:
         text: plate numbers, or ``none`` if the foot met no plate.
-
-    Raises:
-        UserError: the cell names a plate that the file does not have.
     """
     words = re.split(r"[\s,;]+", (text or "").strip().lower())
     if words[0] in ("", "n/a", "na", "nan"):

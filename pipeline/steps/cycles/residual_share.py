@@ -21,11 +21,7 @@ def residual_share(kinetics: AnyTrial, calibrate: xr.Dataset) -> Array:
 
 
 def root_mean_square_and_peak(share: Array) -> Array:
-    """Return root mean square and peak of force, then of moment, and the known part in percent; (5,).
-
-    Args:
-        share: (sample, load) of a stance, percent; NaN where it is unknown.
-    """
+    """Return root mean square and peak of force, then of moment (sample, load), and the known part, percent; (5,)."""
     finite = share[np.isfinite(share).all(axis=1)]
     if not len(finite):
         return np.array([np.nan] * 4 + [0.0])

@@ -27,9 +27,7 @@ def of_whole_stances(
 
     Args:
         quantities: (sample, side, ...) by name.
-        frames: the frames around 0-100 % of the whole stances.
         row, duration_s, leg_length_m: (whole stance,), index of the side, s, m.
-        mass_kg: body mass.
     """
     curves, result = {}, {}
     for name in STANCE_CURVES:

@@ -15,11 +15,7 @@ FEWEST = 2  # distances by which each of two markers is judged
 
 
 def refuse_exchanged(clean: xr.Dataset, calibrate: xr.Dataset) -> None:
-    """Raise a UserError if two markers of a trial are exchanged against the static trial.
-
-    Args:
-        clean: a session; its trials are not checked if ``exchanged_markers`` is ``ignore``.
-    """
+    """Refuse two markers exchanged against the static trial, unless ``exchanged_markers`` is ``ignore``."""
     here, there = clean.marker.values.tolist(), calibrate.landmark.values.tolist()
     shared = [(here.index(name), there.index(name)) for name in here if name in there]
     columns, rows = np.array(shared, dtype=int).reshape(-1, 2).T

@@ -210,10 +210,5 @@ def energy_and_power(legs: Legs, joint_force: Array, joint_moment: Array) -> tup
 
 
 def energy_closure(energy: Array, power: Array, time: Array) -> Array:
-    """Return the RMS difference (side, segment) of energy rate and power of one trial, W.
-
-    Args:
-        energy, power: (time, side, segment), J and W.
-        time: (time,), s.
-    """
+    """Return the RMS difference (side, segment) of the rate of energy (time, side, segment) and power of a trial, W."""
     return root_mean_square(derivatives(energy, time)[0] - power)

@@ -43,7 +43,6 @@ def render(
     The drawing library is compressed to a third of its size; library.js unpacks it after the page has loaded.
 
     Args:
-        study: derived/study.nc or a part of it, for its attributes.
         recorded: the days of recording of a participant, in words; empty on the overview.
         content: all else that the template needs, with ``name`` on the page of a participant.
     """

@@ -45,7 +45,6 @@ def movement_profiles(cycles: Sequence[Row], reference: BySpeed) -> list[Profile
 
     Args:
         cycles: a participant's rows of metrics.csv that are cycles; scores are averaged over them.
-        reference: curves that the scores compare with, by speed.
     """
     if not reference or not cycles or GPS not in cycles[0]:
         return []

@@ -72,11 +72,7 @@ def _force(trial: xr.Dataset, side: str, frames: NDArray[np.int64]) -> dict[str,
 
 
 def step(study: xr.Dataset, trial: xr.Dataset, *, cycle: int) -> dict[str, Any] | None:
-    """Return the force vectors over the stance of a cycle; None without a force.
-
-    Returns:
-        By name the phase (%), the centre of pressure along x (m), and the force forward and upward (N/kg).
-    """
+    """Return phase (%), centre of pressure along x (m), force forward and up (N/kg) of a stance; None without force."""
     side, start, end = (study.variables[name].values[cycle] for name in ("side", "start_time", "end_time"))
     force = select(study, "ground_force", "cycle", "phase", "axis")[cycle]
     pressure = select(trial, "centre_of_pressure", "time", "axis", side=str(side))

@@ -97,12 +97,7 @@ class Overview:
     def content(
         self, study: xr.Dataset, panels: Sequence[Panel], links: Mapping[str, str], reference: BySpeed
     ) -> dict[str, Any]:
-        """Return what the template of the overview needs.
-
-        Args:
-            study: a part of derived/study.nc, for its attributes and labels.
-            links: the participants' own pages, none if these are written on request.
-        """
+        """Return what the template of the overview needs; no ``links`` if pages are written on request."""
         sources = json.loads(study.attrs.get("source_sha256", "{}"))
         several, figures = len(self.people) > 1, self._figures(panels, reference)
         averages = {

@@ -86,11 +86,7 @@ def reference_speeds(study: xr.Dataset, available: Sequence[float]) -> Array:
 
 
 def reference_gait(reference: xr.Dataset) -> ReferenceGait:
-    """Return the reference gait of the people of a study.nc.
-
-    Raises:
-        UserError: not a study.nc, or no cycle with all nine angles.
-    """
+    """Return the reference gait of the people of a study.nc; refuse one without a cycle with all nine angles."""
     if "cycle" not in reference.dims or "participant" not in reference.coords:
         raise UserError("study.reference", "not a study.nc", "give the study.nc in another study's derived folder")
     gait = nine_angles(reference)

@@ -23,11 +23,7 @@ class Reference(NamedTuple):
 def describe_reference(
     name: str, curves: xr.Dataset | str, shipped: Mapping[str, Any], attributes: Mapping[str, Any]
 ) -> Reference:
-    """Return a reference with what study.nc holds of it.
-
-    Args:
-        name: of a shipped reference, or the file.
-    """
+    """Return a reference, shipped or a file, with what study.nc holds of it."""
     remarks, people = name_differences_from_conventional(attributes) if shipped else [], ""
     if isinstance(curves, xr.Dataset):
         remarks = name_differences(curves.attrs, attributes)
@@ -38,14 +34,7 @@ def describe_reference(
 
 
 def name_differences(reference: Mapping[str, Any], study: Mapping[str, Any]) -> list[str]:
-    """Return how the angles of two studies may differ by their body models, in sentences.
-
-    Args:
-        reference, study: attributes of the two study.nc, with their ``settings``.
-
-    Raises:
-        UserError: the joint angles of the two have different definitions.
-    """
+    """Return how the angles of two studies may differ by their body models; refuse other definitions of the angles."""
     there, here = (json.loads(attributes.get("settings", "{}")) for attributes in (reference, study))
     for name in SAME_IN_BOTH:
         values = [used.get("kinematics", {}).get(name) for used in (there, here)]

@@ -155,11 +155,7 @@ def _cells(
     sessions: Mapping[str, Mapping[str, Any]],
     columns: Columns,
 ) -> dict[str, NDArray[Any]]:
-    """Return participant, session, trial, condition and columns of participants.tsv of the sessions' rows.
-
-    Args:
-        trials: by session, the number of the trial of each row.
-    """
+    """Return participant, session, trial, condition and columns of participants.tsv of the sessions' rows."""
     identity = [
         (about["participant"]["participant_id"], session, trial, about["trials"][trial]["condition"])
         for session, data in used.items()

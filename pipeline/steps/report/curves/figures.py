@@ -129,11 +129,7 @@ def average_cycles(mine: CycleCurves) -> LineAverages:
 
 
 def draw_cycles(cycles: CycleCurves, *, lines: Sequence[Line], normal: Sequence[NormalCurves]) -> Drawn:
-    """Average the cycles of a participant per side and line.
-
-    Returns:
-        One figure per panel, without curves that have no known sample. None of a muscle without EMG.
-    """
+    """Return one figure per panel of a participant's averages per side and line; None of a muscle without EMG."""
     averages = {place: average_cycles(mine) for place, mine in by_line(cycles, lines).items()}
     drawn = draw_averages(cycles.panels, averages, lines=lines, normal=normal, over=cycles.over)
     return drawn.without_muscles(also_with_curves=False)
