@@ -12,7 +12,7 @@ import xarray as xr
 
 from ...results import netcdf
 from ...steps.study.parts import StudyPart, gather_in_parts, sort_by_participant
-from ...steps.study.reference import Reference, describe_reference
+from ...steps.study.reference import describe_reference
 from ...steps.study.step import muscles_of, with_muscles
 from ...variables import schema
 from ...variables.data_dictionary import as_json, data_dictionary
@@ -36,7 +36,8 @@ def run(
     files = [by_session[name] for name in sort_by_participant(by_session, arguments["sessions"])]
     name, shipped = arguments["settings"].reference, arguments.pop("about_reference")
     if name:
-        reference = load_described(name, shipped, provenance(key, [netcdf.attributes(files[0])]))
+        attributes = provenance(key, [netcdf.attributes(files[0])])
+        reference = describe_reference(name, load_reference(name), shipped, attributes)
         arguments["reference"] = reference
         for remark in reference.about["remarks"] if isinstance(reference.curves, xr.Dataset) else ():
             log.warning("study.reference: %s", remark)
@@ -99,8 +100,3 @@ def _align(parts: Mapping[Path, list[str]]) -> list[Path]:
         if muscles != every:
             netcdf.save(path, schema.describe("study", with_muscles(netcdf.load(path), every)))
     return [*parts]
-
-
-def load_described(name: str, shipped: Mapping[str, Any], attributes: Mapping[str, Any]) -> Reference:
-    """Return a reference with what study.nc holds of it; arguments as of :func:`describe_reference`."""
-    return describe_reference(name, load_reference(name), shipped, attributes)
