@@ -58,8 +58,6 @@ def calibrate(
 
     Args:
         read: the session, with the static trial unless its walks state their static results.
-        settings: of the step.
-        body_model: the body model.
         participant: cells of participants.tsv; absent sizes are read from the PROCESSING group of the trial that
             defines the model, then of the other trials.
         segments: the participant's rows of segments.tsv, which replace the table's.
@@ -67,14 +65,8 @@ def calibrate(
         functional: conditions of the functional trials: ``hip``, ``hip_left`` or ``hip_right``.
 
     Returns:
-        A flat dataset. Per segment: ``segment_mass``, ``segment_com`` (from the proximal joint centre, segment
-        axes), ``segment_inertia``, ``segment_length``. For motion: ``cluster_position`` of the markers of each segment,
-        ``joint_position`` of each joint centre in the segment that carries it, ``technical_rotation`` from the axes
-        built in motion to the anatomical ones, the chords (``chord_radius``, ``chord_rotation``, ``chord_abduction``),
-        ``tibial_torsion``; ``static_rotation``, the posture of the static trial;
-        ``static_distance`` between its landmarks; the effects of markers (:func:`per_marker`). ``leg_refused`` is why
-        a side cannot be used; all else of it is NaN. ``upper_body_mass``, ``_com`` (from the midpoint of the hips) and
-        ``_inertia`` if measured.
+        A flat dataset, see :data:`pipeline.variables.session_variables.OF_TRIALS`. ``leg_refused`` is why a side cannot
+        be used; all else of it is NaN. The upper body is there if measured.
 
     Raises:
         UserError: no usable static trial, no side that can be used, body mass missing, functional trial that cannot be

@@ -75,10 +75,9 @@ def contacts(
         by_trial: these two of the trials of a session.
 
     Returns:
-        At the marker instants, lab axes: ``ground_force``, ``ground_moment`` about the lab origin,
-        ``centre_of_pressure`` (time, side, axis), ``free_moment`` (time, side). The wrench is zero in swing and
-        NaN in a stance without known force. ``contact_start``, ``contact_end`` (contact) of every stance,
-        with its side, plates, validity, reason and its code; ``event_time`` (event) with kind, side and source.
+        The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`, forces at the marker instants. The
+        wrench is zero in swing and NaN in a stance without known force. Every stance has its side, plates, validity,
+        reason and its code, every event its kind, side and source.
 
     Raises:
         UserError: trials.tsv assigns a plate that the file does not have.

@@ -126,8 +126,6 @@ def cycles(
     """Cut trials into gait cycles.
 
     Args:
-        kinetics, kinematics, contacts, clean: the trials.
-        calibrate: the session's body model.
         settings: of the step; for ``further_curves`` see :mod:`pipeline.steps.cycles.normalisation`.
         belt_speed_m_s: speed of the treadmill; None estimates it from the feet in stance if the person does not travel.
         left_out: cycles, or stances without one, that the user leaves out: side, start in s and reason.

@@ -49,21 +49,10 @@ class Settings:
 def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, body_model: BodyModel) -> xr.Dataset:
     """Return the motion of both legs in the trials of a session.
 
-    Args:
-        clean: the session of the step ``clean``.
-        calibrate: the session's calibration.
-        settings: of the step; the linked legs are those of :mod:`pipeline.steps.kinematics.linked_leg`.
-        body_model: the model of the calibration.
-
     Returns:
-        ``rotation`` (sample, side, segment, local_axis, axis), v_segment = rotation . v_lab; ``joint_centre`` and
-        ``com_position`` with their velocities and accelerations in lab axes; ``angular_velocity`` and
-        ``angular_acceleration`` in segment axes; ``joint_angle``, ``pelvis_angle`` (sample, side, angle) and
-        ``foot_progression`` (sample, side) in degrees; ``fit_residual`` (sample, side, segment) of marker clusters,
-        and with linked legs ``marker_residual`` (sample, marker). With shoulders ``upper_body_rotation`` (sample,
-        local_axis, axis), ``upper_body_angular_velocity`` and ``..._acceleration`` (sample, local_axis).
-        NaN where markers are not seen, and for a leg that no person has: ``implausible`` (sample, side) and
-        ``leg_refused`` (trial, side) give the reason. ``knee_axis_error`` (trial, side) in degrees.
+        The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`, ``marker_residual`` with linked legs
+        (:mod:`pipeline.steps.kinematics.linked_leg`), the upper body with shoulders. NaN where markers are not seen,
+        and for a leg that no person has: ``implausible`` and ``leg_refused`` give the reason.
 
     Raises:
         UserError: no segment of either side can be followed, neither leg can be used, or two markers are exchanged
