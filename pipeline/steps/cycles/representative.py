@@ -33,10 +33,8 @@ def representative(
     angles and moments of the session's cycles of the same side and condition.
 
     Returns:
-        ``point_position`` (time, point, axis) of joint centres and some landmarks, ``ground_force`` and
-        ``centre_of_pressure``; the parts of the joint moments over the cycles, see :func:`parts_over_cycle`; of each
-        side ``cycle_start`` and ``cycle_end``, s, NaN without a cycle, and ``cycle_has_kinetics``. Attributes ``trial``
-        and ``condition``. Empty without a gait cycle.
+        The variables of :data:`pipeline.variables.cycle_variables.REPRESENTATIVE`, parts of the joint moments as of
+        :func:`parts_over_cycle`; attributes ``trial`` and ``condition``. Empty without a gait cycle.
     """
     if not cycles.sizes.get("cycle"):
         return xr.Dataset()

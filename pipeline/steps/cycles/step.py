@@ -132,11 +132,9 @@ def cycles(
         by_trial: ``belt_speed_m_s`` and ``left_out`` of some trials, by name.
 
     Returns:
-        Curves (cycle, ..., phase) of angles in degrees, of moments, forces and powers per body mass, and of EMG
-        envelopes if the session has any; metrics (cycle); coordinates side, start and end time, validity and reason.
-        Along ``stance``, every stance of the trial with its verdict and the checks of its side. Along ``whole_stance``,
-        curves and metrics of those with both ends and valid kinetics, whether or not a whole cycle follows. Kinetics
-        that are not valid, and all curves of a cycle left out, are NaN.
+        The variables of :data:`pipeline.variables.cycle_variables.CYCLES`. Along ``stance`` is every stance with its
+        verdict and the checks of its side, along ``whole_stance`` those with both ends and valid kinetics, whether or
+        not a whole cycle follows. Kinetics that are not valid, and all curves of a cycle left out, are NaN.
 
     Raises:
         UserError: a cycle or stance to leave out does not exist.

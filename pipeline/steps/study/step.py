@@ -68,12 +68,10 @@ def study(
         before: number of cycles, and of whole stances, in the parts before.
 
     Returns:
-        study.nc: curves and metrics along ``cycle``, with participant, session, trial, condition, side, times,
-        validity and every column of participants.tsv as coordinates; the same along ``stance``, with names that end in
-        ``_of_stance``, of every stance with both ends and valid kinetics. metrics.csv: by session one row per cycle,
-        then one per such stance without a whole cycle.
-        quality.csv: one row per stance, or per rejected trial: the verdict, the reason, the largest disagreement
-        of the trial's formulations, the closures of the side, and the counts of repaired marker samples of the trial.
+        study.nc, the variables of :data:`pipeline.variables.cycle_variables.STUDY`: along ``stance`` every stance with
+        both ends and valid kinetics. metrics.csv: by session one row per cycle, then one per such stance without a
+        whole cycle. quality.csv: one row per stance, or per rejected trial
+        (:data:`pipeline.variables.data_dictionary.QUALITY`).
 
     Raises:
         UserError: the reference cannot be used.
