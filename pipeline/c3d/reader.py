@@ -27,11 +27,9 @@ LARGEST_READING = 1e9  # values beyond it are missing
 
 
 def read_c3d(path: Path, *, subject: str = "", participant: str = "", following: Path | None = None) -> Recording:
-    """Read a C3D file.
+    """Read a C3D file: the person of :func:`pipeline.vocabulary.marker_labels.choose_person` if it holds several.
 
     Args:
-        subject, participant: the person to take if it holds several, see
-            :func:`pipeline.vocabulary.marker_labels.choose_person`.
         following: the file to be read next, which the child process parses in the meantime.
 
     Raises:

@@ -50,7 +50,6 @@ def write_c3d(
     Args:
         outputs: each with as many frames as the recording.
         events: time in s on the file's axis, label, context.
-        subject, participant: the person to take, as in :func:`pipeline.c3d.reader.read_c3d`.
         anonymous: keep only the parameters of :func:`without_person`.
 
     Raises:

@@ -28,8 +28,6 @@ def at_foot_strikes(
     Args:
         frames: (strike,), frame of each foot strike.
         row: (strike,), index of its side.
-        kinematics, contacts, clean: the trial, or the trials of a session.
-        calibrate: the session's body model.
         smallest_floating_axis: as of :func:`pipeline.body.legs.legs_of`.
     """
     legs = legs_of(

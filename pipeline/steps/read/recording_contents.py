@@ -119,12 +119,7 @@ def look_through(
     """Return what a recording of a study contains; of one that fails in any way, its problems.
 
     Args:
-        study: folder of the study.
-        name: the file, relative to it.
         models: body models by name. Axes and distances of landmarks are known if it is only one.
-        forces: the MOT file with the forces of a TRC file, or empty.
-        subject, participant: the person to take if the file holds several.
-        following: the file to be looked through next, if known.
     """
     path = study / name
     try:

@@ -42,8 +42,6 @@ def page(
         cycles: by session of the participant, at least what cycles.nc holds of each trial as a whole.
         representative: by session, the trial to show.
         calibrate: by session, the model of the person, at least its facts and why a leg cannot be used.
-        recorded: by session, the day of recording; empty if it is not stated.
-        conditions: the conditions of the whole study in order, which have the same line styles on all pages.
         reference: text of the table of reference curves, see :mod:`pipeline.tables.reference_curves`.
 
     Returns:

@@ -50,8 +50,6 @@ def report(
         cycles: by session, at least what cycles.nc holds of each trial as a whole.
         calibrate: by session, the model of the person, at least its facts and why a leg cannot be used.
         pages: ``all``, or ``on_request``: the overview has no links to pages, as they may not exist.
-        conditions: the conditions of the study in order.
-        reference: text of the table of reference curves, see :mod:`pipeline.tables.reference_curves`.
 
     Returns:
         The same text for the same inputs. Names and reasons of the study are text, never markup.

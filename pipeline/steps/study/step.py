@@ -60,10 +60,8 @@ def study(
     """Gather the cycles of sessions: of all, or of some of a study that is gathered part by part.
 
     Args:
-        cycles: cycles.nc by session.
         sessions: of the study, per session the participant's row of participants.tsv and, per trial, its condition and
             role.
-        reference: the content of ``settings.reference``, for the gait scores.
         columns: as of :func:`columns_of` the sessions, which a part need not find again.
         before: number of cycles, and of whole stances, in the parts before.
 
