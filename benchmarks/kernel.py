@@ -14,9 +14,10 @@ import numpy as np
 
 from benchmarks.figures import Figure, run_alone
 from benchmarks.timing import best_s
+from pipeline.arrays import Array
 from pipeline.dynamics import block_matrix, kernel
 from pipeline.dynamics.kernel import Segments
-from pipeline.dynamics.vectors import Array, transpose
+from pipeline.dynamics.vectors import transpose
 
 TITLE = "The kernel"
 MANY, SOME, FEW = 100_000, 20_000, 1_000  # frames, so that a run takes 0.02 s to 0.2 s

@@ -31,40 +31,34 @@ rule read:
         "per_trial_job.py"
 
 
-rule calibrate:
+use rule read as calibrate with:
     input:
         lambda wildcards: expand("derived/{{session}}/{trial}/read.nc", trial=FILES[wildcards.session]),
     output:
         "derived/{session}/calibrate.nc",
     params:
         key=STUDY.key("calibrate"),
-    script:
-        "per_trial_job.py"
 
 
-rule clean:
+use rule read as clean with:
     input:
         recording="derived/{session}/{trial}/read.nc",
     output:
         "derived/{session}/{trial}/clean.nc",
     params:
         key=STUDY.key("clean"),
-    script:
-        "per_trial_job.py"
 
 
-rule contacts:
+use rule read as contacts with:
     input:
         clean="derived/{session}/{trial}/clean.nc",
     output:
         "derived/{session}/{trial}/contacts.nc",
     params:
         key=STUDY.key("contacts"),
-    script:
-        "per_trial_job.py"
 
 
-rule kinematics:
+use rule read as kinematics with:
     input:
         clean="derived/{session}/{trial}/clean.nc",
         calibrate="derived/{session}/calibrate.nc",
@@ -72,11 +66,9 @@ rule kinematics:
         "derived/{session}/{trial}/kinematics.nc",
     params:
         key=STUDY.key("kinematics"),
-    script:
-        "per_trial_job.py"
 
 
-rule kinetics:
+use rule read as kinetics with:
     input:
         kinematics="derived/{session}/{trial}/kinematics.nc",
         contacts="derived/{session}/{trial}/contacts.nc",
@@ -85,11 +77,9 @@ rule kinetics:
         "derived/{session}/{trial}/kinetics.nc",
     params:
         key=STUDY.key("kinetics"),
-    script:
-        "per_trial_job.py"
 
 
-rule cycles:
+use rule read as cycles with:
     input:
         kinetics="derived/{session}/{trial}/kinetics.nc",
         kinematics="derived/{session}/{trial}/kinematics.nc",
@@ -100,5 +90,3 @@ rule cycles:
         "derived/{session}/{trial}/cycles.nc",
     params:
         key=STUDY.key("cycles"),
-    script:
-        "per_trial_job.py"

@@ -1,7 +1,5 @@
 """The command ``gaitlab``: everything that one does with a study. ``python -m pipeline`` is the same."""
 
-from __future__ import annotations
-
 import argparse
 import errno
 import os
@@ -298,8 +296,7 @@ def _body_model(chosen: Namespace) -> Answer:
 
 
 def _recover(chosen: Namespace) -> Answer:
-    from .commands.recover import unlock
-    from .commands.run import run
+    from .commands.run import run, unlock
 
     unlock(chosen.path)
     run(chosen.path, chosen.options)

@@ -1,7 +1,5 @@
 """Names, order, signs and constants that every room shares; imports nothing, so that every room may import it."""
 
-from __future__ import annotations
-
 STANDARD_GRAVITY_M_S2 = 9.80665
 LONGEST_SWING_S = 1.0
 SAME_STRIKE_S = 0.05  # two instants of one foot strike

@@ -17,21 +17,14 @@ LONGEST_LINE, LONGEST_END = 1000, 150  # characters
 
 
 class Problem(NamedTuple):
-    """What is wrong with a study, a file, a trial or a stance, and what to do about it.
+    """What is wrong with a study, a file, a trial or a stance, and what to do about it."""
 
-    Attributes:
-        where: file, table row, trial, marker, setting or plate; empty if the caller adds it.
-        what: what is wrong with it.
-        remedy: what the user can do; empty only if there is nothing to do, or ``what`` has it.
-        code: its kind, for programs; a code keeps its meaning in later versions.
-        severity: an ``error`` loses a trial, a session, a stance or the run; a ``warning`` loses a part of the results
-            or makes them doubtful.
-    """
-
-    where: str
-    what: str
-    remedy: str
-    code: str = INVALID
+    where: str  # file, table row, trial, marker, setting or plate; empty if the caller adds it
+    what: str  # what is wrong with it
+    remedy: str  # what the user can do; empty only if there is nothing to do, or ``what`` has it
+    code: str = INVALID  # its kind, for programs; a code keeps its meaning in later versions
+    # an ``error`` loses a trial, a session, a stance or the run; a ``warning`` loses a part of the results or makes
+    # them doubtful
     severity: str = ERROR
 
     def __str__(self) -> str:

@@ -1,17 +1,13 @@
 """What a file of markers and forces holds, whatever its format: SI units, the file's own axes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .arrays import Array
 from .vocabulary import stated_sizes
-
-Array = NDArray[np.float64]
 
 LENGTH_UNITS_M = {"mm": 1e-3, "cm": 1e-2, "dm": 1e-1, "m": 1.0}
 RATE_HZ = (0.1, 1e5)  # marker frames per second; others are damage
@@ -28,61 +24,40 @@ class Event:
 
 
 class Load(NamedTuple):
-    """A load on the person that is known without its plate, as in files of OpenSim; axes of the file.
+    """A load on the person that is known without its plate, as in files of OpenSim; axes of the file."""
 
-    Attributes:
-        force: (sample, 3), N.
-        moment: (sample, 3) about the lab origin, N m.
-        point: (sample, 3), point of application, m; it means little without force.
-    """
-
-    force: Array
-    moment: Array
-    point: Array
+    force: Array  # (sample, 3), N
+    moment: Array  # (sample, 3) about the lab origin, N m
+    point: Array  # (sample, 3), point of application, m; it means little without force
 
 
 @dataclass(frozen=True)
 class Recording:
-    """The content of a C3D file, or of other files with the same content; empty where a file has none.
+    """The content of a C3D file, or of other files with the same content; empty where a file has none."""
 
-    Attributes:
-        labels: marker labels without subject and common prefixes, unique.
-        markers: (time, marker, 3) positions, m, NaN where unseen.
-        marker_rate_hz, first_frame: frames per second; number of the first frame, counted from 0, which is that of
-            time 0. It is whole in C3D files.
-        length_unit_m: metres per length unit of the file.
-        analog: (sample, channel) as scaled by the file.
-        analog_rate_hz: samples per second; 0 without channels.
-        force_platform: the FORCE_PLATFORM parameters by name.
-        analog_labels, analog_units: label and unit text of each channel; may be fewer.
-        events: gait events; time 0 is frame 0.
-        processing: numbers of the PROCESSING group by name without spaces, in the file's units; only those of the
-            chosen person if the file holds several. Vicon Clinical Manager has them in a group named as the subject.
-        subject_names: SUBJECTS:NAMES, free text that may name a person: never print or store it.
-        label_notes: notes on repeated labels.
-        subjects: the people in the file; empty if it holds one.
-        owner: the subject in the labels of the chosen markers (``A22:LKNE``), or empty.
-        loads: forces on the person that are stated instead of plates, at the samples of ``analog``.
-        ankle_angles: by side, (time, 3) as Plug-in Gait stored them, degrees, NaN where missing.
-    """
-
-    labels: list[str]
-    markers: Array
+    labels: list[str]  # marker labels without subject and common prefixes, unique
+    markers: Array  # (time, marker, 3) positions, m, NaN where unseen
+    # marker_rate_hz, first_frame: frames per second; number of the first frame, counted from 0, which is that of time
+    # 0. It is whole in C3D files.
     marker_rate_hz: float
     first_frame: float
-    length_unit_m: float
-    analog: Array = field(default_factory=lambda: np.empty((0, 0)))
-    analog_rate_hz: float = 0.0
-    force_platform: Mapping[str, Any] = field(default_factory=dict)
+    length_unit_m: float  # metres per length unit of the file
+    analog: Array = field(default_factory=lambda: np.empty((0, 0)))  # (sample, channel) as scaled by the file
+    analog_rate_hz: float = 0.0  # samples per second; 0 without channels
+    force_platform: Mapping[str, Any] = field(default_factory=dict)  # the FORCE_PLATFORM parameters by name
+    # analog_labels, analog_units: label and unit text of each channel; may be fewer
     analog_labels: Sequence[str] = ()
     analog_units: Sequence[str] = ()
-    events: Sequence[Event] = ()
+    events: Sequence[Event] = ()  # gait events; time 0 is frame 0
+    # numbers of the PROCESSING group by name without spaces, in the file's units; only those of the chosen person if
+    # the file holds several. Vicon Clinical Manager has them in a group named as the subject.
     processing: Mapping[str, float] = field(default_factory=dict)
-    subject_names: Sequence[str] = ()
-    label_notes: Sequence[str] = ()
-    subjects: Sequence[str] = ()
-    owner: str = ""
-    loads: Sequence[Load] = ()
+    subject_names: Sequence[str] = ()  # SUBJECTS:NAMES, free text that may name a person: never print or store it
+    label_notes: Sequence[str] = ()  # notes on repeated labels
+    subjects: Sequence[str] = ()  # the people in the file; empty if it holds one
+    owner: str = ""  # the subject in the labels of the chosen markers (``A22:LKNE``), or empty
+    loads: Sequence[Load] = ()  # forces on the person that are stated instead of plates, at the samples of ``analog``
+    # by side, (time, 3) as Plug-in Gait stored them, degrees, NaN where missing
     ankle_angles: Mapping[str, Array] = field(default_factory=dict)
 
     @property

@@ -1,7 +1,7 @@
 """A logger plugin that hands Snakemake's log records to ``gaitlab run``, which prints its own lines instead.
 
-Snakemake finds a plugin by the name of its package. ``pipeline/workflow/start.py`` sets ``show`` before it starts
-Snakemake. This package imports nothing of the workflow.
+Snakemake finds a plugin by the name of its package. ``pipeline/workflow/run_snakemake.py`` sets ``show`` before it
+starts Snakemake. This package imports nothing of the workflow.
 """
 
 from __future__ import annotations

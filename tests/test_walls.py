@@ -102,7 +102,7 @@ def test_no_import_passes_a_wall() -> None:
         ("commands.export", "import netCDF4"),
         ("commands.verify", "from .export import export"),
         ("commands.check.command", "from ..init.command import initialise"),
-        ("commands.shared.recording_files", "from ..run import run"),
+        ("commands.shared.find_recordings", "from ..run import run"),
         ("steps.read.step", "import ezc3d"),
         ("commands.show", "import plotly.graph_objects"),
         ("results.netcdf", "from snakemake.io import Namedlist"),

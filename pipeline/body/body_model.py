@@ -25,32 +25,24 @@ REQUIRED = {
 
 @dataclass(frozen=True)
 class BodyModel:
-    """A marker set, and the rules for joint centres and segment axes.
+    """A marker set, and the rules for joint centres and segment axes."""
 
-    Attributes:
-        name: of its file.
-        landmarks: ``heel_left``, ``heel_right``, or ``sacrum`` on the midline: alternatives, the first one that a file
-            has is used; each is the labels that the landmark is the mean of.
-        joint_centres: by joint, the ways to find the centre; the first that the seen landmarks allow is used.
-        segments: by segment.
-        shoulders: ``shoulder_left`` and ``shoulder_right``, as landmarks; empty if the set has none. Apart from
-            these, as nothing but the upper body follows them and no file needs them.
-        virtual: landmarks that an alignment device replaces in the static trial: the markers of its three rods.
-        stated_results: whether static results that the walks state (Plug-in Gait) may define the model.
-        description: for whom it is and where it comes from.
-        settings: settings that it prefers to the defaults.
-        definition: what it was built from, without the settings: plain JSON, for the keys of jobs.
-    """
-
-    name: str
+    name: str  # of its file
+    # ``heel_left``, ``heel_right``, or ``sacrum`` on the midline: alternatives, the first one that a file has is used;
+    # each is the labels that the landmark is the mean of
     landmarks: Mapping[str, tuple[Names, ...]]
+    # by joint, the ways to find the centre; the first that the seen landmarks allow is used
     joint_centres: Mapping[str, tuple[CentreRule, ...]] = field(default_factory=dict)
-    segments: Mapping[str, SegmentRule] = field(default_factory=dict)
+    segments: Mapping[str, SegmentRule] = field(default_factory=dict)  # by segment
+    # ``shoulder_left`` and ``shoulder_right``, as landmarks; empty if the set has none. Apart from these, as nothing
+    # but the upper body follows them and no file needs them.
     shoulders: Mapping[str, tuple[Names, ...]] = field(default_factory=dict)
+    # landmarks that an alignment device replaces in the static trial: the markers of its three rods
     virtual: Mapping[str, Names] = field(default_factory=dict)
-    stated_results: bool = False
-    description: str = ""
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    stated_results: bool = False  # whether static results that the walks state (Plug-in Gait) may define the model
+    description: str = ""  # for whom it is and where it comes from
+    settings: Mapping[str, Any] = field(default_factory=dict)  # settings that it prefers to the defaults
+    # what it was built from, without the settings: plain JSON, for the keys of jobs
     definition: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod

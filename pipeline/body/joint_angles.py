@@ -8,16 +8,12 @@ distal segment (rotation), e2 = e3 x e1 floating (adduction). Flexion (of the an
 Plug-in Gait uses the sequence Z-Y-X for the ankle, so that inversion is about the long axis of the foot.
 """
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array, Flags
 from ..conventions import FLEXION_SIGN, JOINTS, SIDE_SIGN, SIDES
 from ..dynamics.vectors import cross, dot, unit
 from .segment_poses import turn_about_y
-
-Array = NDArray[np.float64]
 
 
 def signs(joint: str, side: str) -> Array:
@@ -61,7 +57,7 @@ def angles_inversion_last(proximal: Array, distal: Array, *, smallest_floating_a
     return _unless_locked(first, third, second, np.cos(second) >= smallest_floating_axis)
 
 
-def _unless_locked(z: Array, x: Array, y: Array, free: NDArray[np.bool_]) -> Array:
+def _unless_locked(z: Array, x: Array, y: Array, free: Flags) -> Array:
     """Return three angles as one array (..., 3), NaN in gimbal lock."""
     result = np.moveaxis(np.array([z, x, y]), 0, -1)
     result[~free] = np.nan
@@ -69,11 +65,7 @@ def _unless_locked(z: Array, x: Array, y: Array, free: NDArray[np.bool_]) -> Arr
 
 
 def axes(proximal: Array, distal: Array) -> Array:
-    """Return the joint coordinate axes e1, e2, e3 as rows (..., 3, 3), unit vectors in lab axes.
-
-    Args:
-        proximal, distal: (..., 3, 3), v_segment = rotation @ v_lab.
-    """
+    """Return the joint coordinate axes e1, e2, e3 as rows (..., 3, 3), unit vectors in lab axes; see :func:`angles`."""
     e1, e3 = proximal[..., 2, :], distal[..., 1, :]
     result = np.empty_like(distal)
     result[..., 0, :], result[..., 1, :], result[..., 2, :] = e1, unit(cross(e3, e1)), e3

@@ -4,19 +4,15 @@ Lengths in metres. Pelvis axes: origin midway between the anterior superior ilia
 y up, z to the right.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..conventions import SIDE_SIGN
 from ..errors import UserError
-
-Array = NDArray[np.float64]
 
 
 def hip_centre(method: str, side: str, sizes: Mapping[str, float]) -> Array:
@@ -24,7 +20,6 @@ def hip_centre(method: str, side: str, sizes: Mapping[str, float]) -> Array:
 
     Args:
         method: name of the regression, see :data:`REGRESSIONS`.
-        side: ``left`` or ``right``.
         sizes: ``pelvis_width`` (between the ASIS) and ``pelvis_depth`` (mid-ASIS to mid-PSIS) from the markers;
             ``leg_length`` (this side), ``leg_length_mean``, ``marker_radius`` and, for Davis,
             ``asis_trochanter_distance``, where known.
@@ -108,17 +103,13 @@ REGRESSIONS: dict[str, Callable[[Mapping[str, float]], tuple[float, float, float
 
 
 class Chord(NamedTuple):
-    """Place of a joint centre among its proximal centre, lateral marker and wand, with the signs of Plug-in Gait.
+    """Place of a joint centre among its proximal centre, lateral marker and wand, with the signs of Plug-in Gait."""
 
-    Attributes:
-        radius_m: distance from the lateral marker.
-        rotation_rad: angle about the segment's axis from wand to lateral marker, seen from the centre, inwards positive
-            (ThighRotation, ShankRotation).
-        abduction_rad: by how much the angle at the lateral marker is less than in a right-angled chord (AnkleAbAdd).
-    """
-
-    radius_m: float
+    radius_m: float  # distance from the lateral marker
+    # angle about the segment's axis from wand to lateral marker, seen from the centre, inwards positive (ThighRotation,
+    # ShankRotation)
     rotation_rad: float = 0.0
+    # by how much the angle at the lateral marker is less than in a right-angled chord (AnkleAbAdd)
     abduction_rad: float = 0.0
 
 
@@ -133,8 +124,6 @@ def chord(proximal: Array, lateral: Array, wand: Array, place: Chord, side: str)
         proximal: proximal joint centre (..., 3), m.
         lateral: lateral marker of the joint (..., 3), m.
         wand: marker that gives the plane (..., 3), m.
-        place: of the centre.
-        side: ``left`` or ``right``.
 
     Returns:
         (..., 3), m; NaN where the joint would be wider than the segment is long, or the wand cannot be so placed.
@@ -157,12 +146,7 @@ def chord(proximal: Array, lateral: Array, wand: Array, place: Chord, side: str)
 
 
 def chord_through(proximal: Array, lateral: Array, wand: Array, centre: Array, side: str) -> Chord:
-    """Return the chord of which :func:`chord` gives this joint centre, the mean of the frames that show all four.
-
-    Args:
-        proximal, lateral, wand, centre: (time, 3), m.
-        side: ``left`` or ``right``.
-    """
+    """Return the chord of which :func:`chord` gives this joint centre (time, 3), the mean of frames that show it."""
     along, away, beside, up_m, out_m, length = _of_wand(proximal, lateral, wand)
     arm = centre - lateral
     radius = np.linalg.norm(arm, axis=-1, keepdims=True)
@@ -208,7 +192,6 @@ def shift_centre(
         axes: (..., 3, 3), rows x forward, y up, z to the right.
         shift: fractions along x, y and, positive away from the body's midline, z.
         length: (...), m.
-        side: ``left`` or ``right``.
     """
     forward, up, lateral = shift
     local = np.array([forward, up, SIDE_SIGN[side] * lateral])
@@ -224,7 +207,6 @@ def device_corner(markers: tuple[Array, Array, Array], to_right: Array, side: st
     Args:
         markers: the ends of the rods (..., 3), m, in any order.
         to_right: vector (..., 3) to the person's right.
-        side: ``left`` or ``right``.
     """
     a, b, c = markers
     rod = (np.linalg.norm(a - b, axis=-1) + np.linalg.norm(b - c, axis=-1) + np.linalg.norm(c - a, axis=-1)) / 18**0.5

@@ -3,22 +3,19 @@
 A landmark of each side is named ``heel_left``, ``heel_right``; one of the midline (``sacrum``) has its bare name.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..conventions import SIDE_SIGN, SIDES
 from ..dynamics.vectors import cross, unit
 from ..errors import Problem, join_some, nearest
 from .body_model import BodyModel
 from .rules import Names
 
-Array = NDArray[np.float64]
 SIDE_WORDS = {"l": "left", "left": "left", "lft": "left", "r": "right", "right": "right", "rgt": "right"}
 Points = dict[str, Array]
 MOST_PROBLEMS, MOST_LISTED = 2, 4  # landmarks with a problem of their own; landmarks that one problem of many names
@@ -118,11 +115,7 @@ def missing(absent: Iterable[str], body_model: BodyModel, labels: Collection[str
 
 
 def point(points: Mapping[str, Array], names: Names) -> Array:
-    """Return the point (..., 3) that a rule of one leg names; the mean point of several names.
-
-    Raises:
-        KeyError: the name of the first point that is not there.
-    """
+    """Return the point (..., 3) that a rule of one leg names, or the mean of several; KeyError with an absent name."""
     places = [points[name] for name in names]
     return places[0] if len(places) == 1 else np.asarray(np.mean(places, axis=0))
 

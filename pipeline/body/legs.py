@@ -8,11 +8,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ..arrays import Array, Flags
 from ..conventions import CHAIN, SEGMENTS
 from ..dynamics.vectors import dot, rotate
 from . import joint_angles
 
-Array = NDArray[np.float64]
 # variables of kinematics and of contacts that Legs is built from
 MOTION = (
     "rotation", "angular_velocity", "angular_acceleration", "com_position", "com_velocity", "com_acceleration",
@@ -29,39 +29,30 @@ class Legs:
     """The motion and loads of both legs, (time, side, ...), segments and joints from the foot up, lab axes, SI units.
 
     Time may be that of several trials, one after the other.
-
-    Attributes:
-        rotation: (time, side, 4, 3, 3), v_segment = rotation @ v_lab; foot, shank, thigh, pelvis.
-        spin, spin_rate: (time, side, 4, 3), angular velocity and acceleration.
-        com, com_velocity, com_acceleration: (time, side, 3, 3), centres of mass.
-        centre, centre_velocity, centre_acceleration: (time, side, 3, 3), ankle, knee and hip centre.
-        axes: (time, side, 3, 3, 3), joint coordinate axes as rows.
-        angle: (time, side, 3, 3), right-handed joint angles about these axes, rad; NaN in gimbal lock.
-        locked: (time, side, 3), whether the joint is in gimbal lock.
-        signs: (side, 3, 3), the signs that make these angles clinical.
-        mass: (side, 3); inertia: (side, 3, 3, 3), about the centres of mass, segment axes.
-        ground_force, ground_moment: (time, side, 3), on the foot, the moment about the lab origin.
-        gravity: (3,), acceleration of gravity.
     """
 
-    rotation: Array
+    rotation: Array  # (time, side, 4, 3, 3), v_segment = rotation @ v_lab; foot, shank, thigh, pelvis
+    # spin, spin_rate: (time, side, 4, 3), angular velocity and acceleration
     spin: Array
     spin_rate: Array
+    # com, com_velocity, com_acceleration: (time, side, 3, 3), centres of mass
     com: Array
     com_velocity: Array
     com_acceleration: Array
+    # centre, centre_velocity, centre_acceleration: (time, side, 3, 3), ankle, knee and hip centre
     centre: Array
     centre_velocity: Array
     centre_acceleration: Array
-    axes: Array
-    angle: Array
-    locked: NDArray[np.bool_]
-    signs: Array
-    mass: Array
+    axes: Array  # (time, side, 3, 3, 3), joint coordinate axes as rows
+    angle: Array  # (time, side, 3, 3), right-handed joint angles about these axes, rad; NaN in gimbal lock
+    locked: Flags  # (time, side, 3), whether the joint is in gimbal lock
+    signs: Array  # (side, 3, 3), the signs that make these angles clinical
+    mass: Array  # (side, 3); inertia: (side, 3, 3, 3), about the centres of mass, segment axes
     inertia: Array
+    # ground_force, ground_moment: (time, side, 3), on the foot, the moment about the lab origin
     ground_force: Array
     ground_moment: Array
-    gravity: Array
+    gravity: Array  # (3,), acceleration of gravity
 
     def part(self, frames: slice) -> Legs:
         """Return some of the frames, as views."""

@@ -5,21 +5,19 @@ model of another marker set, exchanged labels, and sizes in another unit give le
 needs a marker which is not there is left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array, Flags
 from ..conventions import ANGLES, JOINTS, SEGMENTS, SIDE_SIGN, SIDES
 from ..dynamics.vectors import cross, dot, rotate, unit
 from .joint_angles import SIGNS, angles
 from .landmarks import Points
 from .skeleton import Skeleton
 
-Array = NDArray[np.float64]
 REMEDY = "is the body model right for these markers, and are labels and joint widths right?"
 LATERAL = {"knee": "lateral_epicondyle", "ankle": "lateral_malleolus"}
 MEDIAL = {"knee": "medial_epicondyle", "ankle": "medial_malleolus"}
@@ -38,18 +36,13 @@ SMALLEST_BEND_DEG = 40.0  # of the knee, from which its axis can be judged
 
 
 class Limit(NamedTuple):
-    """What a measure can be.
+    """What a measure can be."""
 
-    Attributes:
-        low, high: its limits, in ``unit``.
-        unit: of the limits: ``mm``, ``degrees``, ``%``, or a length to which it is relative.
-        text: what is out of limits, after the side.
-    """
-
+    # low, high: its limits, in ``unit``
     low: float
     high: float
-    unit: str
-    text: str
+    unit: str  # of the limits: ``mm``, ``degrees``, ``%``, or a length to which it is relative
+    text: str  # what is out of limits, after the side
 
 
 def _of_angles(*ranges: tuple[float, float]) -> Iterator[tuple[str, Limit]]:
@@ -122,8 +115,6 @@ def measures(
 
     Args:
         points: landmarks (time, 3), lab axes, m.
-        leg: frames and joint centres at the same instants.
-        side: ``left`` or ``right``.
         static_m: lengths of thigh and shank between joint centres in the static trial, m.
         distances_m: distances of landmarks in the static trial, m.
     """
@@ -244,12 +235,7 @@ def implausible(measured: Mapping[str, Array]) -> NDArray[np.int8]:
 
 
 def reason_of(measured: Mapping[str, Array], side: str) -> str:
-    """Return why a leg is refused, by the measure that is most often out of its limits; empty unless it often is.
-
-    Args:
-        measured: of :func:`measures`.
-        side: ``left`` or ``right``.
-    """
+    """Return why a leg is refused, by the measure that is most often out of its limits; empty unless it often is."""
     seen = np.any([np.isfinite(values) for values in measured.values()], axis=0)
     if not seen.any() or (implausible(measured) > 0).sum() <= OFTEN * seen.sum():
         return ""
@@ -259,7 +245,7 @@ def reason_of(measured: Mapping[str, Array], side: str) -> str:
     return f"the {side} {limit.text} {value:.0f} {limit.unit}, expected {limit.low:g} to {limit.high:g}"
 
 
-def _out(name: str, values: Array) -> NDArray[np.bool_]:
+def _out(name: str, values: Array) -> Flags:
     return np.asarray((values < LIMITS[name].low) | (values > LIMITS[name].high))
 
 
@@ -274,9 +260,6 @@ def knee_axis_error(measured: Mapping[str, Array]) -> tuple[float, float]:
 
     A hinge of which the axis is taken d away from where it is seems to adduct: sin(adduction) = sin(d) sin(flexion), by
     the first rotation of the Cardan sequence. Both are NaN for a knee that bends by less than 40 degrees (5 to 95 %).
-
-    Args:
-        measured: of :func:`measures`, over a trial.
 
     Returns:
         The turn by least squares, positive if the knee adducts with flexion, and the coefficient of correlation.

@@ -1,7 +1,5 @@
 """ResolvedModel: a body model in one recording, resolved once: labels, rules of both legs, and what is missing."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -17,17 +15,13 @@ FEWEST_CLUSTER_MARKERS = 3
 
 @dataclass(frozen=True)
 class ResolvedLeg:
-    """One leg of a body model in a recording.
+    """One leg of a body model in a recording."""
 
-    Attributes:
-        rules: of the leg.
-        centres: the rule of each joint centre: the first that the recording allows, else the first.
-        lacking: the landmarks that a static trial needs and the recording lacks, sorted, those of clusters left out.
-            The markers of an alignment device are needed too; a landmark that they show is not lacking.
-    """
-
-    rules: LegRules
+    rules: LegRules  # of the leg
+    # the rule of each joint centre: the first that the recording allows, else the first
     centres: Mapping[str, CentreRule]
+    # the landmarks that a static trial needs and the recording lacks, sorted, those of clusters left out. The markers
+    # of an alignment device are needed too; a landmark that they show is not lacking.
     lacking: list[str]
 
     def texts(self) -> dict[str, str]:
@@ -42,19 +36,14 @@ class ResolvedLeg:
 
 @dataclass(frozen=True)
 class ResolvedModel:
-    """A body model in one recording.
-
-    Attributes:
-        body_model: the body model.
-        labels: of each landmark that is ever seen, as the file spells them; empty where nobody needs them.
-        devices: the unseen landmarks that an alignment device shows: the markers of its rods, and the side.
-        legs: by side.
-    """
+    """A body model in one recording."""
 
     body_model: BodyModel
+    # of each landmark that is ever seen, as the file spells them; empty where nobody needs them
     labels: Mapping[str, Names]
+    # the unseen landmarks that an alignment device shows: the markers of its rods, and the side
     devices: Mapping[str, tuple[Names, str]]
-    legs: Mapping[str, ResolvedLeg]
+    legs: Mapping[str, ResolvedLeg]  # by side
 
     def lacking(self) -> list[str]:
         """Return the landmarks and clusters that the recording lacks as static trial."""
@@ -74,9 +63,6 @@ class ResolvedModel:
 
         A heel that other landmarks replace (:func:`pipeline.body.landmarks.with_heels`) is not lacking. This recording
         is the static trial, which decides how joint centres are found.
-
-        Args:
-            seen: landmarks of the walking trial.
         """
         names = {f"{name}_{side}" for name in ("heel", "toe") for side in SIDES}
         for leg in self.legs.values():

@@ -18,22 +18,16 @@ Rule = TypeVar("Rule", "AxisRule", "CentreRule", "SegmentRule")
 
 @dataclass(frozen=True)
 class AxisRule:
-    """The direction of one segment axis.
+    """The direction of one segment axis."""
 
-    Attributes:
-        axis: ``x`` anterior, ``y`` proximal or ``z`` right.
-        start, end: points that it leads from and to.
-        mediolateral: whether these are a medial and a lateral point; reversed on the left, so that it points right.
-        along: axis of another segment in place of points, as ``shank.z``.
-        level: whether it is laid horizontal.
-    """
-
-    axis: str
+    axis: str  # ``x`` anterior, ``y`` proximal or ``z`` right
+    # start, end: points that it leads from and to
     start: Names = ()
     end: Names = ()
+    # whether these are a medial and a lateral point; reversed on the left, so that it points right
     mediolateral: bool = False
-    along: str = ""
-    level: bool = False
+    along: str = ""  # axis of another segment in place of points, as ``shank.z``
+    level: bool = False  # whether it is laid horizontal
 
     @classmethod
     def of(cls, rule: Mapping[str, Any]) -> AxisRule:
@@ -46,35 +40,24 @@ class AxisRule:
 
 @dataclass(frozen=True)
 class CentreRule:
-    """One way to find a joint centre.
+    """One way to find a joint centre."""
 
-    Attributes:
-        method: ``regression``, ``midpoint``, ``chord``, ``predictive`` or ``shown``.
-        moves_with: segment that carries the centre in motion; empty: chord or shown point are taken in every frame.
-        between: the two points of a midpoint.
-        proximal, lateral, wand: proximal joint centre, lateral marker and wand of a chord.
-        medial: medial marker that gives the plane of a chord in place of a wand.
-        in_motion: the chord that is evaluated in every frame, calibrated to the centre of the static trial.
-        start: the point that a prediction shifts, or that shows the centre.
-        axes: the axes of the shift.
-        shift: forward, up and lateral, as fractions of a length.
-        size: the participant's size that it takes, as ``knee_width``; empty for none.
-        span: the two points that define the length by their distance, if it is no size.
-    """
-
-    method: str
+    method: str  # ``regression``, ``midpoint``, ``chord``, ``predictive`` or ``shown``
+    # segment that carries the centre in motion; empty: chord or shown point are taken in every frame
     moves_with: str = ""
-    between: Names = ()
+    between: Names = ()  # the two points of a midpoint
+    # proximal, lateral, wand: proximal joint centre, lateral marker and wand of a chord
     proximal: Names = ()
     lateral: Names = ()
     wand: Names = ()
-    medial: Names = ()
+    medial: Names = ()  # medial marker that gives the plane of a chord in place of a wand
+    # the chord that is evaluated in every frame, calibrated to the centre of the static trial
     in_motion: CentreRule | None = None
-    start: Names = ()
-    axes: tuple[AxisRule, ...] = ()
-    shift: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    size: str = ""
-    span: Names = ()
+    start: Names = ()  # the point that a prediction shifts, or that shows the centre
+    axes: tuple[AxisRule, ...] = ()  # the axes of the shift
+    shift: tuple[float, float, float] = (0.0, 0.0, 0.0)  # forward, up and lateral, as fractions of a length
+    size: str = ""  # the participant's size that it takes, as ``knee_width``; empty for none
+    span: Names = ()  # the two points that define the length by their distance, if it is no size
 
     @classmethod
     def of(cls, rule: Mapping[str, Any]) -> CentreRule:
@@ -114,25 +97,17 @@ class CentreRule:
 
 @dataclass(frozen=True)
 class SegmentRule:
-    """The axes of a segment, and how its pose is found in motion.
+    """The axes of a segment, and how its pose is found in motion."""
 
-    Attributes:
-        axes: two axes; the first is kept, the second gives the plane.
-        origin: of the pelvis; the other segments start at their proximal joint centre.
-        cluster: points that move rigidly with the segment; its pose in motion is fitted to them.
-        technical_axes: without a cluster, axes built in every frame where ``axes`` are not known in motion.
-        torsion: axis of another segment that the second axis follows after the angle about y between the two, the
-            segment's torsion, is taken off; or the line of the distal joint that is turned by it from an untwisted
-            segment.
-        markers: further landmarks fixed to the segment, that only the linked leg uses.
-    """
-
-    axes: tuple[AxisRule, ...]
-    origin: Names = ()
-    cluster: Names = ()
+    axes: tuple[AxisRule, ...]  # two axes; the first is kept, the second gives the plane
+    origin: Names = ()  # of the pelvis; the other segments start at their proximal joint centre
+    cluster: Names = ()  # points that move rigidly with the segment; its pose in motion is fitted to them
+    # without a cluster, axes built in every frame where ``axes`` are not known in motion
     technical_axes: tuple[AxisRule, ...] = ()
+    # axis of another segment that the second axis follows after the angle about y between the two, the segment's
+    # torsion, is taken off; or the line of the distal joint that is turned by it from an untwisted segment
     torsion: AxisRule | None = None
-    markers: Names = ()
+    markers: Names = ()  # further landmarks fixed to the segment, that only the linked leg uses
 
     @classmethod
     def of(cls, rule: Mapping[str, Any]) -> SegmentRule:
@@ -168,22 +143,17 @@ class SegmentRule:
 
 @dataclass(frozen=True)
 class LegRules:
-    """The rules of a body model for one leg, with the full names of its landmarks.
+    """The rules of a body model for one leg, with the full names of its landmarks."""
 
-    Attributes:
-        side: ``left`` or ``right``.
-        joint_centres, segments: as of :class:`pipeline.body.body_model.BodyModel`.
-        clusters: by segment that has one, the full name of each point of its cluster by its name in the body model.
-        devices: by landmark that an alignment device can show, the markers of its rods.
-        fixed: by segment, the landmarks that the linked legs fix to it: its cluster's, or without one those of its axes
-            and of the chord at its distal end, its markers, and a point that shows the joint centre at that end.
-    """
-
-    side: str
+    side: str  # ``left`` or ``right``
+    # joint_centres, segments: as of :class:`pipeline.body.body_model.BodyModel`
     joint_centres: Mapping[str, tuple[CentreRule, ...]]
     segments: Mapping[str, SegmentRule]
+    # by segment that has one, the full name of each point of its cluster by its name in the body model
     clusters: Mapping[str, Mapping[str, str]]
-    devices: Mapping[str, Names]
+    devices: Mapping[str, Names]  # by landmark that an alignment device can show, the markers of its rods
+    # by segment, the landmarks that the linked legs fix to it: its cluster's, or without one those of its axes and of
+    # the chord at its distal end, its markers, and a point that shows the joint centre at that end
     fixed: Mapping[str, Names]
 
     def chord_in_motion(self, joint: str) -> CentreRule | None:

@@ -3,19 +3,15 @@
 Axes of every segment: x anterior, y proximal, z to the subject's right, on both sides.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..conventions import SIDE_SIGN
 from ..dynamics.vectors import cross, unit
 from .landmarks import point
 from .rules import AxisRule
-
-Array = NDArray[np.float64]
 
 
 def frame(rules: Sequence[AxisRule], points: Mapping[str, Array], frames: Mapping[str, Array], side: str) -> Array:
@@ -25,10 +21,7 @@ def frame(rules: Sequence[AxisRule], points: Mapping[str, Array], frames: Mappin
     one is completed at right angles.
 
     Args:
-        rules: two rules.
         points: landmarks and joint centres (..., 3), m.
-        frames: rotation matrices of the segments found so far.
-        side: ``left`` or ``right``.
 
     Returns:
         (..., 3, 3), v_segment = rotation @ v_lab: the rows are the segment's axes in the lab.

@@ -4,8 +4,6 @@ Segments are found from proximal to distal, because each joint centre is needed 
 the hip centre, thigh with the knee centre, shank with the ankle centre, foot.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..conventions import DISTAL, FROM_HIP, FROM_PELVIS, SIDE_SIGN
 from ..dynamics.vectors import unit
 from .joint_angles import fit_torsion
@@ -26,7 +24,6 @@ from .rules import AxisRule, CentreRule, LegRules
 from .segment_poses import direction_of, fit_pose, frame
 from .static_results import StaticResults, parse_results
 
-Array = NDArray[np.float64]
 # RMS of the stored ankle angles that the bones and a torsion leave: .0 to 1.0 in files of seven laboratories; more, and
 # these angles are defined otherwise
 LARGEST_MISFIT_DEG = 2.0
@@ -35,42 +32,32 @@ ORIGIN = {"thigh": "hip", "shank": "knee", "foot": "ankle"}
 
 @dataclass
 class Skeleton:
-    """Frames and joint centres of one side over time.
+    """Frames and joint centres of one side over time."""
 
-    Attributes:
-        frames: (time, 3, 3) per segment, v_segment = rotation @ v_lab.
-        origins: (time, 3) per segment, m: the proximal joint centre; of the pelvis its own origin.
-        centres: (time, 3) by name (``hip_centre``, ...), m.
-        residuals: (time,) per cluster, root-mean-square misfit, m.
-    """
-
-    frames: dict[str, Array] = field(default_factory=dict)
+    frames: dict[str, Array] = field(default_factory=dict)  # (time, 3, 3) per segment, v_segment = rotation @ v_lab
+    # (time, 3) per segment, m: the proximal joint centre; of the pelvis its own origin
     origins: dict[str, Array] = field(default_factory=dict)
-    centres: dict[str, Array] = field(default_factory=dict)
-    residuals: dict[str, Array] = field(default_factory=dict)
+    centres: dict[str, Array] = field(default_factory=dict)  # (time, 3) by name (``hip_centre``, ...), m
+    residuals: dict[str, Array] = field(default_factory=dict)  # (time,) per cluster, root-mean-square misfit, m
 
 
 class CalibratedSide(NamedTuple):
-    """Findings of the static trial, or its stated results, that motion needs, for one side.
+    """Findings of the static trial, or its stated results, that motion needs, for one side."""
 
-    Attributes:
-        clusters: by segment, the position (3,) of each marker in segment axes from the segment's origin, m.
-        carrier: by joint, the segment that carries its centre; empty where the centre is evaluated in every frame.
-        carried: by joint, the centre (3,) in the axes, from the origin, of its carrier, m; NaN without one.
-        technical: by segment, the (3, 3) rotation from the axes built in motion to the anatomical ones.
-        chords: by joint, the place of the centre among the points of its chord; those of other centres left out.
-        tibial_torsion: from the shank's z to the malleoli's line, about y, inwards positive, rad; taken off the shank.
-        fixed: by segment, the position (3,) of each marker that the linked leg fixes to it, as in ``clusters``, m.
-        joints: by joint, the centre (3,) in the axes, from the origin, of its proximal segment, m.
-    """
-
+    # by segment, the position (3,) of each marker in segment axes from the segment's origin, m
     clusters: dict[str, dict[str, Array]]
+    # by joint, the segment that carries its centre; empty where the centre is evaluated in every frame
     carrier: dict[str, str]
+    # by joint, the centre (3,) in the axes, from the origin, of its carrier, m; NaN without one
     carried: dict[str, Array]
-    technical: dict[str, Array]
+    technical: dict[str, Array]  # by segment, the (3, 3) rotation from the axes built in motion to the anatomical ones
+    # by joint, the place of the centre among the points of its chord; those of other centres left out
     chords: dict[str, Chord]
+    # from the shank's z to the malleoli's line, about y, inwards positive, rad; taken off the shank
     tibial_torsion: float
+    # by segment, the position (3,) of each marker that the linked leg fixes to it, as in ``clusters``, m
     fixed: Mapping[str, Mapping[str, Array]] = MappingProxyType({})
+    # by joint, the centre (3,) in the axes, from the origin, of its proximal segment, m
     joints: Mapping[str, Array] = MappingProxyType({})
 
 

@@ -5,36 +5,27 @@ Reference Guide. Compared with the bones and angles stored in files of five labo
 angles within 0.1 degrees.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..conventions import FROM_PELVIS, SIDE_SIGN
 from .joint_centres import Chord
 from .segment_poses import turn_about_y
 
-Array = NDArray[np.float64]
-
 
 class StaticResults(NamedTuple):
-    """The static results of one side, rad, with the signs of Plug-in Gait.
+    """The static results of one side, rad, with the signs of Plug-in Gait."""
 
-    Attributes:
-        thigh_rotation, shank_rotation: see :class:`pipeline.body.joint_centres.Chord`.
-        ankle_abduction: likewise.
-        tibial_torsion: turn from the knee's axis to the malleoli's about the shank's axis, inwards positive.
-        plantar_flexion, rotation_offset: turns of the foot from the line ankle centre - toe to its sole.
-    """
-
+    # thigh_rotation, shank_rotation: see :class:`pipeline.body.joint_centres.Chord`
     thigh_rotation: float = 0.0
     shank_rotation: float = 0.0
-    ankle_abduction: float = 0.0
-    tibial_torsion: float = 0.0
+    ankle_abduction: float = 0.0  # likewise
+    tibial_torsion: float = 0.0  # turn from the knee's axis to the malleoli's about the shank's axis, inwards positive
+    # plantar_flexion, rotation_offset: turns of the foot from the line ankle centre - toe to its sole
     plantar_flexion: float = 0.0
     rotation_offset: float = 0.0
 

@@ -1,13 +1,11 @@
 """The skeleton of one side in the static trial, and its findings for motion."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..conventions import DISTAL, FROM_PELVIS, PROXIMAL, SIDE_SIGN, SIDES
 from ..dynamics.vectors import unit
 from ..errors import UserError
@@ -29,7 +27,6 @@ from .skeleton import (
 )
 from .static_results import StaticResults, plantar_flexion
 
-Array = NDArray[np.float64]
 # share by which the distances between markers of a knee alignment device may differ. The rods are rigid and the same: a
 # marker's centre may be off by some millimetres of about 140, a marker of the leg in place of one by far more
 MOST_UNEVEN_DEVICE = 0.1
@@ -53,14 +50,6 @@ def refuse_wrong_device(points: Points, devices: Devices, side: str) -> None:
     Its three rods are of one length and square to each other, so that their ends are equally far apart. The first of
     them lies along the knee's flexion axis: of the three it is the one most to the person's side, unless the knee
     points more than 45 degrees out of the pelvis's direction.
-
-    Args:
-        points: landmarks (time, 3) of the static trial, m.
-        devices: of the recording.
-        side: ``left`` or ``right``.
-
-    Raises:
-        UserError: the markers are not equally far apart, or not the first is beside the knee.
     """
     remedy = "label the device's markers right (KAX on the rod along the knee's axis), or use another static trial"
     for (first, second, third), of_side in devices.values():
@@ -86,7 +75,6 @@ def static_skeleton(
 
     Args:
         points: landmarks (time, 3), m.
-        leg: the side of the body model in this recording.
         sizes: anthropometry, kg and m, by participants.tsv column.
         hip_centre: name of the regression, or the centre (3,) in pelvis axes from the mid-ASIS point, m.
 

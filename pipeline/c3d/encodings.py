@@ -8,8 +8,6 @@
 Source: Motion Lab Systems (2008) The C3D File Format User Guide.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 

@@ -7,8 +7,6 @@ the file, which may name a person.
 Source: Motion Lab Systems (2008) The C3D File Format User Guide.
 """
 
-from __future__ import annotations
-
 import math
 import struct
 from pathlib import Path
@@ -61,11 +59,7 @@ class Header(NamedTuple):
 
 
 def refuse_damaged(path: Path) -> Header:
-    """Check header, parameter records and file size, and return the header.
-
-    Raises:
-        UserError: not a C3D file, damaged (names the byte, record or parameter), or cut off.
-    """
+    """Return the header of a C3D file; refuse a file by header, parameter records and size, and name the damage."""
     size = path.stat().st_size
     with path.open("rb") as file:
         block = file.read(BLOCK_BYTES)

@@ -46,12 +46,7 @@ class Content(TypedDict):
 
 
 def content(path: str, header: Sequence[Any] | None) -> Content:
-    """Parse a file that passed :mod:`pipeline.c3d.integrity`.
-
-    Args:
-        path: the file.
-        header: the values of its :class:`pipeline.c3d.integrity.Header` if it needs rewriting, else None.
-    """
+    """Parse a file that passed :mod:`pipeline.c3d.integrity`; ``header`` has its values if it needs rewriting."""
     with Path(path).open("rb") as file:
         return _parse(file, path) if header is None else _parse_in_pieces(file.read(), header)
 

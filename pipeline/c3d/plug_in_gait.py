@@ -7,17 +7,14 @@
 - Ground force: N/kg, axes of the file.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..conventions import JOINTS
 
-Array = NDArray[np.float64]
 LETTERS = {"left": "L", "right": "R"}
 NAMES = [joint.capitalize() for joint in JOINTS]
 EVENTS = {"foot_strike": "Foot Strike", "foot_off": "Foot Off"}
@@ -42,13 +39,7 @@ class Output(NamedTuple):
 def model_outputs(
     kinematics: xr.Dataset, kinetics: xr.Dataset, contacts: xr.Dataset, *, body_mass_kg: float, lab_rotation: Array
 ) -> list[Output]:
-    """Return angles, moments, powers and forces of both sides, in this order.
-
-    Args:
-        kinematics, kinetics, contacts: the trial.
-        body_mass_kg: body mass.
-        lab_rotation: (3, 3), from the file's axes to the lab's.
-    """
+    """Return angles, moments, powers and forces of both sides; ``lab_rotation`` (3, 3) leads from file to lab axes."""
     outputs = []
     for side, letter in LETTERS.items():
         angle = kinematics.joint_angle.sel(side=side, joint=list(JOINTS)).values

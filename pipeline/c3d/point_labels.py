@@ -1,7 +1,5 @@
 """Labels of the points of a C3D file: those of markers, in full."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -18,7 +16,6 @@ def label_points(point: Mapping[str, Any], count: int) -> list[str]:
     these (:func:`_with_full_names`).
 
     Args:
-        point: the POINT parameters.
         count: of the points (POINT:USED); labels beyond mean nothing.
     """
     outputs = _outputs(point)

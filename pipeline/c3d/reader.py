@@ -4,8 +4,6 @@ The bytes are checked (:mod:`pipeline.c3d.integrity`), a child process parses th
 (:mod:`pipeline.c3d.parser_process`), and this module interprets the content.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Mapping
@@ -14,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import UserError
 from ..recording import FARTHEST_M, LENGTH_UNITS_M, RATE_HZ, Event, Recording
 from ..vocabulary.event_names import side_in
@@ -26,18 +24,13 @@ from .parser_process import parse, parse_ahead
 from .point_labels import join_lists, label_points
 from .records import OLDER_PROCESSING
 
-Array = NDArray[np.float64]
-
 LARGEST_READING = 1e9  # values beyond it are missing
 
 
 def read_c3d(path: Path, *, subject: str = "", participant: str = "", following: Path | None = None) -> Recording:
-    """Read a C3D file.
+    """Read a C3D file: the person of :func:`pipeline.vocabulary.marker_labels.choose_person` if it holds several.
 
     Args:
-        path: the file.
-        subject, participant: the person to take if it holds several, see
-            :func:`pipeline.vocabulary.marker_labels.choose_person`.
         following: the file to be read next, which the child process parses in the meantime.
 
     Raises:

@@ -5,8 +5,6 @@ Messages quote bytes, records and standard parameters, never other text of the f
 Source: Motion Lab Systems (2008) The C3D File Format User Guide.
 """
 
-from __future__ import annotations
-
 import math
 import struct
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Copies of C3D files with model outputs and gait events, on request without data that may identify a person."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -50,11 +48,8 @@ def write_c3d(
     Outputs with the same labels and the file's own foot strikes and foot offs are replaced; all else is copied.
 
     Args:
-        source: the recording.
-        target: the copy.
         outputs: each with as many frames as the recording.
         events: time in s on the file's axis, label, context.
-        subject, participant: the person to take, as in :func:`pipeline.c3d.reader.read_c3d`.
         anonymous: keep only the parameters of :func:`without_person`.
 
     Raises:
@@ -85,12 +80,7 @@ def write_c3d(
 
 
 def without_person(parameters: Mapping[str, Mapping[str, Any]], names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return the parameters of ezc3d that processing needs, without names.
-
-    Args:
-        parameters: by group and name.
-        names: the file's subjects, removed from the labels.
-    """
+    """Return the parameters of ezc3d that processing needs, without the subjects' names, also in labels."""
     subjects = sorted((name.strip() for name in names if name.strip()), key=len, reverse=True)
     pattern = "|".join(re.escape(name) for name in subjects) or "(?!)"
     prefix = re.compile(rf"^.*:|({pattern})[_. -]?", flags=re.IGNORECASE)

@@ -4,16 +4,14 @@ The drawing shows one frame as an SVG picture in a self-contained page: landmark
 axes of each segment (x red, y green, z blue).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..body.body_model import BodyModel
 from ..body.landmarks import Points, choose_labels, positions
 from ..body.resolved_model import resolve
@@ -26,7 +24,6 @@ from ..steps.read.recording_file import read_recording
 from ..tables.terminal_table import align
 from ..workflow import settings
 
-Array = NDArray[np.float64]
 Projection = Callable[[Array], tuple[float, float]]
 
 PX_PER_M, MARGIN_PX, NAMES_PX, ROW_PX = 620, 30, 190, 13
@@ -50,8 +47,6 @@ def body_model_report(name: str, file: Path | None, output: Path) -> str:
 
     Args:
         name: a shipped model, or a path.
-        file: a static trial.
-        output: the page to write.
 
     Raises:
         UserError: no such model or file, or a file in which up or forward is unknown.

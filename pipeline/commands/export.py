@@ -4,8 +4,6 @@ The file ``study.csv.json`` next to ``study.csv`` is its data dictionary and has
 made from, so that a table of an earlier study can be recognised; ``study.parquet`` has one of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -67,9 +65,6 @@ def long_table(study: xr.Dataset, stances: xr.Dataset | None = None) -> pd.DataF
     Columns: ``cycle`` or ``stance``, its coordinates (participant, condition, side, ...), ``variable``, one column per
     dimension (``joint``, ``angle``, ``axis``, ``phase``, ...; empty for variables without that dimension), ``value``
     (empty if missing) and ``units``. A metric has a value per cycle or stance and no other dimension.
-
-    Args:
-        study, stances: of :func:`pipeline.results.study_file.load_study`.
     """
     parts = {"cycle": study}
     if stances is not None:

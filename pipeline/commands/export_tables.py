@@ -4,8 +4,6 @@ The tables are read part by part, so that those of an archive need little memory
 found without those of others.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Mapping

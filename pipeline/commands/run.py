@@ -1,17 +1,18 @@
-"""``gaitlab run``: compute what is missing or out of date, from any folder."""
-
-from __future__ import annotations
+"""``gaitlab run`` and ``gaitlab recover``: run Snakemake on a study from any folder, and unlock one before that."""
 
 import os
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from ..errors import INTERRUPTED
+from ..errors import INTERRUPTED, UserError
 from ..tables.study_tables import refuse_no_study
-from .shared.environment import environment
+from ..workflow.activity_lock import is_left_alone
 
+HOUSE = Path(__file__).resolve().parents[2]  # in a checkout and in a wheel
+LONGEST_WAIT_S = 60.0  # for jobs of a scheduler that was killed
 # Until the workflow sets its own handler, this one ends it at Ctrl-C with one line instead of a traceback.
 START = f"""
 import os, signal
@@ -20,21 +21,38 @@ def stop(*_):
     os._exit({INTERRUPTED})
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, stop)
-from pipeline.workflow.start import main
+from pipeline.workflow.run_snakemake import main
 main()
 """
 
 
 def run(study: Path, options: Sequence[str]) -> NoReturn:
-    """Replace this process by one that runs the workflow, in which the package has the name of the Snakefile's imports.
-
-    Args:
-        study: the study's directory.
-        options: options of Snakemake.
-
-    Raises:
-        UserError: the directory is no study.
-    """
+    """Replace this process by one that runs the workflow, with the package named as in the Snakefile's imports."""
     refuse_no_study(study)
     command = [sys.executable, "-P", "-c", START, str(study), *options]
-    os.execve(command[0], command, environment())  # noqa: S606 (no shell is wanted)
+    os.execve(command[0], command, _environment())  # noqa: S606 (no shell is wanted)
+
+
+def unlock(study: Path, *, wait_s: float = LONGEST_WAIT_S) -> None:
+    """Remove Snakemake's locks from a study if no run is active.
+
+    Snakemake looks at the locks before anything else, so this is a run of its own.
+
+    Raises:
+        UserError: the directory is no study, a run is active, or Snakemake cannot unlock it.
+    """
+    refuse_no_study(study)
+    if not is_left_alone(study, longest_s=wait_s):
+        raise UserError(str(study), "a run is at work on it", "let it finish, or end it first")
+    if not any((study / ".snakemake" / "locks").glob("*")):
+        return
+    command = [sys.executable, "-P", "-m", "snakemake", "--unlock", "--workflow-profile", "none"]
+    command += ["--snakefile", str(HOUSE / "Snakefile"), "--directory", str(study.resolve())]
+    if subprocess.run(command, env=_environment(), check=False).returncode:  # noqa: S603 (our own command, no shell)
+        raise UserError(str(study), "cannot be unlocked", "see the message of Snakemake above")
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of processes that run Snakemake: they find this copy of the project first."""
+    paths = [str(HOUSE), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}

@@ -1,7 +1,5 @@
 """``gaitlab show``: the content of an output file, in the terminal."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -12,6 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ..arrays import Array, Flags
 from ..errors import UserError, join_some, nearest
 from ..results import netcdf
 from ..tables.terminal_table import align
@@ -32,7 +31,6 @@ MOST_LISTED = 12
 CURVE_WIDTH = 24
 INDENT = "    "
 WHOLE = 10_000  # characters: no line is wrapped
-Array = NDArray[np.float64]
 Table = list[list[str]]
 
 
@@ -161,7 +159,7 @@ def _numeric(array: xr.DataArray) -> Array:
     return array.values.astype(float) if array.dtype.kind in "biuf" else np.full(array.shape, np.nan)
 
 
-def _percent(flags: NDArray[np.bool_]) -> str:
+def _percent(flags: Flags) -> str:
     return f"{100 * flags.mean():.3g} %" if flags.size else ""
 
 

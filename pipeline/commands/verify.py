@@ -3,8 +3,6 @@
 Nothing is written. Every file is read; timestamps and Snakemake's records are not used.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -74,11 +72,7 @@ OF_THE_KEY = {  # the user's name for each part of a job's key
 
 
 def verify(folder: Path) -> tuple[list[Problem], str]:
-    """Return the problems of recordings and results, and a summary of the files read.
-
-    Raises:
-        UserError: wrong settings or tables, or no results.
-    """
+    """Return the problems of recordings and results, and a summary; refuse wrong settings or tables, and no results."""
     study, problems = look_at(folder)
     if problems:
         raise UserError.of(problems)

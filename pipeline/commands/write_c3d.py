@@ -1,7 +1,5 @@
 """``gaitlab write-c3d``: write results into copies of the recordings."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from .. import __version__
@@ -25,8 +23,6 @@ def write_c3d_files(
     """Write ``derived/<session>/c3d/<trial>.c3d`` for every gait trial with results.
 
     Args:
-        study_path: the study's directory.
-        session: the only session, if given.
         anonymous: whether to leave out free text of the recordings, which may name people.
 
     Returns:

@@ -4,17 +4,14 @@ Segment axes: x anterior, y proximal, z to the subject's right, origin in the pr
 shank: knee, thigh: hip); pelvis: origin mid-ASIS. Lengths in metres. Sides: 0 left, 1 right.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..conventions import CHAIN
 from .curves import mirror_to_side, rotation
 
-Array = NDArray[np.float64]
 MEDIAL_MARKERS = ("RMEK", "RMML", "LMEK", "LMML")
 
 # fractions of body mass; then, as fractions of the segment's length: COM x y z and radii of gyration x y z
@@ -129,10 +126,7 @@ def foot_markers_in_sole(walker: Walker, side: int) -> dict[str, Array]:
 
 
 def foot_in_sole(walker: Walker, side: int) -> Array:
-    """Return the foot's axes as columns in sole axes.
-
-    x points from heel to mid-forefoot; the metatarsals define z.
-    """
+    """Return the foot's axes as columns in sole axes. x points from heel to mid-forefoot; the metatarsals define z."""
     markers = foot_markers_in_sole(walker, side)
     x = (markers["MT1"] + markers["MT5"]) / 2 - markers["HEE"]
     to_the_right = mirror_to_side((1, 1, 1), side)[2] * (markers["MT5"] - markers["MT1"])

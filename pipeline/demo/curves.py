@@ -5,15 +5,13 @@ A uniform B-spline of degree 7 with coefficients on a polyline is that polyline 
 flat where the polyline is flat over the bell's width (de Boor 1978, chapter XI).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import BSpline
 
-Array = NDArray[np.float64]
+from ..arrays import Array
+
 Curve = Callable[[Array], Array]
 
 DEGREE = 7

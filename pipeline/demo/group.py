@@ -5,17 +5,13 @@ mean for the person, for the person in that condition, and for the cycle. The co
 between 40 and 60 % of the cycle.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..conventions import SIDES
 from ..variables.rows import Variable
 from ..variables.schema import VARIABLES
-
-Array = NDArray[np.float64]
 
 CONDITIONS = ("comfortable", "fast")
 PHASE = np.arange(101.0)
@@ -29,10 +25,8 @@ def group_study(
     """Return ankle moments and their peaks of people in two conditions.
 
     Args:
-        participants: number of people.
         effect_n_m_kg: effect of ``fast`` at 50 % of the cycle; negative is more plantarflexor moment.
         cycles: smallest and largest number of cycles per person and condition, drawn at random.
-        seed: seed of the random numbers.
     """
     draw = np.random.default_rng(seed)
     counts = draw.integers(cycles[0], cycles[1], size=(participants, 2), endpoint=True)

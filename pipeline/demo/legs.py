@@ -1,16 +1,12 @@
 """The pose of the legs from feet and pelvis: possible pelvis height, knee flexion."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from .body import Walker, foot_in_sole, hip_in_pelvis
 from .curves import rotation
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -5,19 +5,16 @@ trailing to the leading foot. The force points from the centre of pressure to a 
 pivot point, Maus et al. 2010), which gives realistic braking and propulsion.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from .body import SegmentInertias
 from .curves import cyclic, mirror_to_side, rotation
 from .legs import Pose
 from .walk import FOOT_OFF, Motion, Walk, cycles
 
-Array = NDArray[np.float64]
 GRAVITY = 9.81  # m s-2, down
 
 # centre of pressure in the footprint, as fractions of foot length from the point under the ankle (outwards positive)

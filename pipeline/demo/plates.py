@@ -4,18 +4,14 @@ Here in file axes: z up, metres. Plates are of C3D type 2: x and y in the surfac
 reaction on the walker, with moments about a sensor below the surface.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array, Flags
 from .curves import mirror_to_side, rotation
 from .loads import Ground
 from .walk import Walk
-
-Array = NDArray[np.float64]
 
 # corners of the sole from the point under the ankle, in foot lengths: forwards, up, outwards
 SOLE = np.array([[-0.26, 0, -0.16], [-0.26, 0, 0.16], [0.74, 0, 0.20], [0.74, 0, -0.20]])
@@ -49,7 +45,7 @@ class ForcePlate:
         signs = np.array([[1, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]])
         return np.append(self.centre_m, 0.0) + signs * (self.length_m / 2, self.width_m / 2, 0) @ self.axes.T
 
-    def holds(self, points: Array) -> NDArray[np.bool_]:
+    def holds(self, points: Array) -> Flags:
         """Return true for points (..., 3), file axes, over the plate; false for NaN."""
         local = np.abs((points - np.append(self.centre_m, 0.0)) @ self.axes)
         return np.asarray((local[..., 0] <= self.length_m / 2) & (local[..., 1] <= self.width_m / 2))

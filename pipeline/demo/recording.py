@@ -3,21 +3,18 @@
 File axes: z up. Positions in metres here, millimetres in the file.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 
 import ezc3d
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..conventions import CHAIN
 from .body import MEDIAL_MARKERS, Walker, markers_in_segments
 from .legs import Pose
 from .plates import ForcePlate
 
-Array = NDArray[np.float64]
 MARKER_HZ, ANALOG_HZ = 100, 1000
 INTEGER = 2  # of C3D parameters
 MARKER_NOISE_M, FORCE_NOISE_N, MOMENT_NOISE_N_M = 0.0002, 0.5, 0.02

@@ -6,20 +6,16 @@ person, as soft-tissue motion is repeatable within people and not among them (Le
 21:212-225). Clusters mainly move as a whole, and with knee flexion (Barré et al. 2017, J Biomech 62:21-26).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from ..arrays import Array
 from ..conventions import CHAIN, SIDES
 from .body import Walker, markers_in_segments
 from .legs import Pose
 from .walk import Walk, standing
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

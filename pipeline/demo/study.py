@@ -4,8 +4,6 @@ To generate other studies, use the same parts: ``make_walker``, ``Gait``, ``plan
 ``write_walk``, ``write_static``, ``write_answer`` and ``write_tables``.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,14 +1,13 @@
 """The files of a walk or a static trial: C3D file, exact answer, study tables."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..conventions import CHAIN, JOINTS, SIDES
 from .body import Walker, segment_parameters
 from .legs import Pose
@@ -18,34 +17,27 @@ from .recording import ANALOG_HZ, MARKER_HZ, C3DContent, marker_paths, noisy_mar
 from .soft_tissue import skin_motion
 from .walk import Walk, motion, standing
 
-Array = NDArray[np.float64]
 AXES = ("x", "y", "z")
 STANDING_S = 0.5
 SEGMENT_COLUMNS = (
     "participant_id", "side", "segment", "mass_kg", "com_x_m", "com_y_m", "com_z_m",
     "ixx_kg_m2", "iyy_kg_m2", "izz_kg_m2", "ixy_kg_m2", "ixz_kg_m2", "iyz_kg_m2",
 )  # fmt: skip
-DIMS = {
-    "joint_force": ("time", "side", "joint", "axis"),
-    "joint_moment_lab": ("time", "side", "joint", "axis"),
-    "joint_centre": ("time", "side", "joint", "axis"),
-    "rotation": ("time", "side", "segment", "local_axis", "axis"),
-    "angular_velocity": ("time", "side", "segment", "axis"),
-    "grf_force": ("time", "side", "axis"),
-    "grf_centre_of_pressure": ("time", "side", "axis"),
-    "grf_free_moment": ("time", "side", "axis"),
-}
-MEANING = {
-    "joint_force": ("N", "force on the distal segment at the joint centre, lab axes"),
-    "joint_moment_lab": ("N m", "moment on the distal segment about the joint centre, lab axes"),
-    "joint_centre": ("m", "joint centre, lab axes"),
-    "rotation": ("1", "rotation matrix from lab axes to segment axes"),
-    "angular_velocity": ("rad s-1", "angular velocity, lab axes"),
-    "grf_force": ("N", "ground reaction on the foot, on plates and off them, lab axes"),
-    "grf_centre_of_pressure": ("m", "centre of pressure, lab axes; NaN off the ground"),
-    "grf_free_moment": ("N m", "free moment on the foot about the vertical, lab axes"),
-    "contact_start": ("s", "foot strike"),
-    "contact_end": ("s", "foot off"),
+VARIABLES = {  # of an answer: dimensions, units and meaning
+    "joint_force": ("time side joint axis", "N", "force on the distal segment at the joint centre, lab axes"),
+    "joint_moment_lab": (
+        "time side joint axis",
+        "N m",
+        "moment on the distal segment about the joint centre, lab axes",
+    ),
+    "joint_centre": ("time side joint axis", "m", "joint centre, lab axes"),
+    "rotation": ("time side segment local_axis axis", "1", "rotation matrix from lab axes to segment axes"),
+    "angular_velocity": ("time side segment axis", "rad s-1", "angular velocity, lab axes"),
+    "grf_force": ("time side axis", "N", "ground reaction on the foot, on plates and off them, lab axes"),
+    "grf_centre_of_pressure": ("time side axis", "m", "centre of pressure, lab axes; NaN off the ground"),
+    "grf_free_moment": ("time side axis", "N m", "free moment on the foot about the vertical, lab axes"),
+    "contact_start": ("contact", "s", "foot strike"),
+    "contact_end": ("contact", "s", "foot off"),
 }
 
 
@@ -56,14 +48,10 @@ def write_walk(
     """Write the C3D file of one walk and return its exact answer.
 
     Args:
-        path: the C3D file.
-        walk: the steps, in ISB lab axes.
         plates: force plates, in file axes.
         direction: walking direction in file axes: +X, -X, +Y or -Y.
         events: write foot strikes and offs into the file.
         first_frame: number of the first frame, from 1.
-        noise: factor of the measurement noise.
-        seed: seed of the measurement noise.
         soft_tissue: factor of the markers' motion over the bones; with 0 the segments are rigid. The answer is that of
             the bones, for any factor.
     """
@@ -84,8 +72,9 @@ def write_walk(
     on_feet = ground(walk, body, time)
     wrenches = joint_wrenches(bodies, time, segment_parameters(walk.walker), on_feet)
     start_s = (first_frame - 1) / MARKER_HZ
-    parts = [_body_answer(body, wrenches), _ground_answer(on_feet), _contacts(walk, direction, plates, start_s)]
-    return _describe(xr.merge(parts).assign_coords(time=time + start_s))
+    contacts, labels = _contacts(walk, direction, plates, start_s)
+    values = _body_answer(body, wrenches) | _ground_answer(on_feet) | contacts
+    return _describe(values, labels, time + start_s)
 
 
 def write_static(path: Path, walker: Walker, *, direction: str, noise: float = 1.0, seed: int = 0) -> xr.Dataset:
@@ -99,7 +88,7 @@ def write_static(path: Path, walker: Walker, *, direction: str, noise: float = 1
     write_c3d(path, C3DContent(walker, noisy_markers(markers, rng, noise=noise)))
     nothing = Ground(np.zeros((len(time), 2, 3)), np.full((len(time), 2, 3), np.nan), np.zeros((len(time), 2)))
     wrenches = joint_wrenches(lambda t: standing(walker, t), time, segment_parameters(walker), nothing)
-    return _describe(_body_answer(body, wrenches).assign_coords(time=time))
+    return _describe(_body_answer(body, wrenches), {}, time)
 
 
 def write_answer(path: Path, answer: xr.Dataset) -> None:
@@ -118,7 +107,6 @@ def write_tables(
     """Write participants.tsv, trials.tsv and segments.tsv.
 
     Args:
-        study: the study's directory.
         people: walkers with further columns of participants.tsv, the same columns for all.
         trials: participant, trial, role, condition.
     """
@@ -171,48 +159,44 @@ def _events(walk: Walk) -> tuple[tuple[float, str, str], ...]:
     )
 
 
-def _body_answer(body: Pose, wrenches: Wrenches) -> xr.Dataset:
-    values = {
+def _body_answer(body: Pose, wrenches: Wrenches) -> dict[str, Array]:
+    return {
         "joint_force": wrenches.force,
         "joint_moment_lab": wrenches.moment,
         "joint_centre": body.centre,
         "rotation": np.swapaxes(body.rotation, -1, -2),
         "angular_velocity": wrenches.angular_velocity,
     }
-    return xr.Dataset({name: (DIMS[name], value) for name, value in values.items()})
 
 
-def _ground_answer(on_feet: Ground) -> xr.Dataset:
-    values = {
+def _ground_answer(on_feet: Ground) -> dict[str, Array]:
+    return {
         "grf_force": on_feet.force,
         "grf_centre_of_pressure": on_feet.pressure_centre,
         "grf_free_moment": on_feet.free_moment[..., None] * np.array([0.0, 1.0, 0.0]),
     }
-    return xr.Dataset({name: (DIMS[name], value) for name, value in values.items()})
 
 
-def _contacts(walk: Walk, direction: str, plates: tuple[ForcePlate, ...], start_s: float) -> xr.Dataset:
-    """Return the complete stances with their plates and the reason to reject them."""
+def _contacts(
+    walk: Walk, direction: str, plates: tuple[ForcePlate, ...], start_s: float
+) -> tuple[dict[str, Array], dict[str, tuple[str, list[str]]]]:
+    """Return the complete stances, and as labels their sides, their plates and the reasons to reject them."""
     whole = np.flatnonzero((walk.strike >= 0) & (walk.off <= walk.gait.duration_s))
     names, reasons = zip(*(verdict(walk, int(step), direction, plates) for step in whole), strict=True)
-    return xr.Dataset(
-        {
-            "contact_start": ("contact", walk.strike[whole] + start_s),
-            "contact_end": ("contact", walk.off[whole] + start_s),
-        },
-        {
-            "contact_side": ("contact", [SIDES[side] for side in walk.side[whole]]),
-            "plates": ("contact", list(names)),
-            "reason": ("contact", list(reasons)),
-        },
-    )
+    sides = [SIDES[side] for side in walk.side[whole]]
+    labels = {"contact_side": sides, "plates": list(names), "reason": list(reasons)}
+    instants = {"contact_start": walk.strike[whole] + start_s, "contact_end": walk.off[whole] + start_s}
+    return instants, {name: ("contact", values) for name, values in labels.items()}
 
 
-def _describe(answer: xr.Dataset) -> xr.Dataset:
-    for name in answer.data_vars:
-        units, long_name = MEANING[str(name)]
-        answer[name].attrs.update(units=units, long_name=long_name)
-    coordinates = {"side": SIDES, "joint": JOINTS, "axis": AXES, "segment": CHAIN, "local_axis": AXES}
-    answer = answer.assign_coords({name: list(values) for name, values in coordinates.items()})
-    answer["time"].attrs.update(units="s", long_name="time on the file's own axis")
-    return answer.assign_attrs(title="exact answer: ISB lab axes, x along the walking direction, y up")
+def _describe(values: Mapping[str, Array], of_contacts: Mapping[str, Any], time: Array) -> xr.Dataset:
+    """Return an answer with its labels, units and meanings."""
+    variables = {}
+    for name, value in values.items():
+        dims, units, long_name = VARIABLES[name]
+        variables[name] = (dims.split(), value, {"units": units, "long_name": long_name})
+    about = {"units": "s", "long_name": "time on the file's own axis"}
+    labels = {"side": SIDES, "joint": JOINTS, "axis": AXES, "segment": CHAIN, "local_axis": AXES}
+    coordinates = {**of_contacts, "time": ("time", time, about)} | {name: list(one) for name, one in labels.items()}
+    title = "exact answer: ISB lab axes, x along the walking direction, y up"
+    return xr.Dataset(variables, coordinates, {"title": title})

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import BSpline, make_interp_spline
 
+from ..arrays import Array
 from .body import Walker
 from .curves import DEGREE, cyclic, passage, rotation
 from .legs import Guides, Pose, assemble, highest_middle
 
-Array = NDArray[np.float64]
 Motion = Callable[[Array], Pose]
 
 # Curves over the gait cycle in percent from foot strike (foot off at 62), fitted to hip, knee and ankle angles and the

@@ -25,12 +25,11 @@ Sources: Dumas R, Aissaoui R, de Guise JA (2004) Comput Methods Biomech Biomed E
 three-dimensional recursion; Featherstone R (2008) Rigid Body Dynamics Algorithms, chapter 5, for chains.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
+from ..arrays import Array
 from .kernel import GRAVITY, GROUND, INERTIA, TERMS, VELOCITY, Segments
-from .vectors import Array, cross, rotate, skew, transpose
+from .vectors import cross, rotate, skew, transpose
 
 
 def system_matrix(segments: Segments) -> Array:
@@ -51,11 +50,7 @@ def system_matrix(segments: Segments) -> Array:
 
 
 def right_hand_sides(segments: Segments) -> tuple[Array, Array]:
-    """Return b split into the four :data:`TERMS`.
-
-    Returns:
-        Forces (..., 4, N, 3) in lab axes and moments (..., 4, N, 3) in segment axes.
-    """
+    """Return b by :data:`TERMS`: forces (..., 4, N, 3) in lab axes and moments (..., 4, N, 3) in segment axes."""
     mass, inertia, spin = segments.mass[..., None], segments.inertia, segments.angular_velocity
     shape = np.broadcast_shapes(segments.com_acceleration.shape, segments.external_force.shape)
     force = np.zeros((*shape[:-2], len(TERMS), *shape[-2:]))
@@ -73,7 +68,6 @@ def solve(segments: Segments, force: Array, moment: Array) -> tuple[Array, Array
     """Solve A F = b by forward substitution, from the free end to the root.
 
     Args:
-        segments: the chain.
         force: (..., K, N, 3), force rows of K right-hand sides, lab axes, N.
         moment: (..., K, N, 3), moment rows, segment axes, N m.
 

@@ -15,36 +15,29 @@ ankle, segments thigh, shank, foot; lab axes, SI units.
 Source: Kane TR, Levinson DA (1985) Dynamics: Theory and Applications.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 
-from .vectors import Array, cross
+from ..arrays import Array
+from .vectors import cross
 
 NEXT, LAST = [1, 2, 0], [2, 0, 1]
 ABOVE, BEYOND = [0, 0, 1], [1, 2, 2]  # pairs of segments; the first carries the second
 
 
 class Driven(NamedTuple):
-    """The prescribed quantities.
+    """The prescribed quantities."""
 
-    Attributes:
-        rotation: (3, axis, ...), the axes of the pelvis; spin, spin_rate: (3, ...).
-        hip_acceleration: (3, ...), minus gravity.
-        reach: (3, 3, 2, segment, ...), segment axes; second index: position, velocity and acceleration relative to the
-            rotating segment, third: of its centre of mass and its distal joint centre from its proximal one.
-        torque: (axis, joint, ...), right-handed projections of the joint moments on the joint axes.
-        force, moment: (3, ...), of the ground on the foot, about the hip centre.
-    """
-
-    rotation: Array
+    rotation: Array  # (3, axis, ...), the axes of the pelvis; spin, spin_rate: (3, ...)
     spin: Array
     spin_rate: Array
-    hip_acceleration: Array
+    hip_acceleration: Array  # (3, ...), minus gravity
+    # (3, 3, 2, segment, ...), segment axes; second index: position, velocity and acceleration relative to the rotating
+    # segment, third: of its centre of mass and its distal joint centre from its proximal one
     reach: Array
-    torque: Array
+    torque: Array  # (axis, joint, ...), right-handed projections of the joint moments on the joint axes
+    # force, moment: (3, ...), of the ground on the foot, about the hip centre
     force: Array
     moment: Array
 
@@ -59,10 +52,8 @@ class Masses(NamedTuple):
 def acceleration(driven: Driven, masses: Masses, q: Array, qd: Array) -> Array:
     """Return q'' (axis, joint, ...), rad/s2, from angles and rates of the same shape.
 
-    Angles are right-handed.
-
-    The moments that remain at q'' = 0 give the additional angular accelerations of the segments, and these give q''
-    joint by joint.
+    Angles are right-handed. The moments that remain at q'' = 0 give the additional angular accelerations of the
+    segments, and these give q'' joint by joint.
     """
     turn, axes = _pose(driven.rotation, q)
     dual = _dual_basis(axes)
@@ -93,9 +84,8 @@ def acceleration(driven: Driven, masses: Masses, q: Array, qd: Array) -> Array:
 def _pose(base: Array, q: Array) -> tuple[Array, Array]:
     """Return poses (3, axis, segment, ...) and joint axes (3, axis, joint, ...).
 
-    Columns of a pose are the axes of the segment.
-
-    Of angles (axis, joint, ...) in the sequence Z-X-Y; the base (3, axis, ...) is the pelvis.
+    They are of angles (axis, joint, ...) in the sequence Z-X-Y, with the pelvis (3, axis, ...) as base. Columns of a
+    pose are the axes of the segment.
     """
     (s1, s2, s3), (c1, c2, c3) = np.sin(q), np.cos(q)
     # the x axis after the first turn and the axes after all three, in the axes of the proximal segment

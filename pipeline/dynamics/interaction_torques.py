@@ -8,12 +8,11 @@ Sources: Hollerbach JM, Flash T (1982) Biol Cybern 44:67-77 for interaction torq
 J Comput Nonlinear Dyn 16:091004 for the Coriolis matrix.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
+from ..arrays import Array
 from .limb import Inertia, Limb, Motion, momentum
-from .vectors import Array, cross, dot, rotate, running_sum, skew, sum_from_last, transpose
+from .vectors import cross, dot, rotate, running_sum, skew, sum_from_last, transpose
 
 MOTIONS = ("acceleration", "velocity")
 
@@ -26,9 +25,6 @@ def contributions(limb: Limb, motion: Motion) -> Array:
     segment requires G x by acceleration and G (z - ad(V) y) + B y by velocity. z - ad(V) y is the rate of y relative
     to the segment, and B that of the Coriolis matrix (:func:`~pipeline.dynamics.screws.gyroscopic`), which
     divides a product of two rates evenly.
-
-    Args:
-        limb, motion: of :func:`.limb_at` and :func:`.joint_motion`.
 
     Returns:
         (..., N, 2, N + 2, 6): wrench (moment about the frame's origin, force) at each joint by :data:`MOTIONS` and
@@ -62,9 +58,8 @@ def contributions(limb: Limb, motion: Motion) -> Array:
 def _turning(inertia: Inertia, twist: Array) -> tuple[Array, Array]:
     """Return D and p, summed from each segment outwards.
 
-    With them (B - G ad(V)) y = (-D w, w x p), w the rotation in y.
-
-    (k, p) is the momentum G V and D the symmetric part of tensor [w_V] + [m c] [v_V], and [k] / 2.
+    With them (B - G ad(V)) y = (-D w, w x p), w the rotation in y. (k, p) is the momentum G V and D the symmetric part
+    of tensor [w_V] + [m c] [v_V], and [k] / 2.
     """
     spin, velocity, whole = twist[..., :3], twist[..., 3:], momentum(inertia, twist)
     spread = cross(inertia.tensor, spin[..., None, :])

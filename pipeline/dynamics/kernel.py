@@ -5,14 +5,13 @@ Frames are solved in portions that fit the processor's cache. Zeros are not comp
 the gravity term no moment of its own, and its force is the same in every frame.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from .vectors import Array, cross, transpose
+from ..arrays import Array
+from .vectors import cross, transpose
 
 TERMS = ("inertia", "velocity", "gravity", "ground")
 INERTIA, VELOCITY, GRAVITY, GROUND = range(len(TERMS))
@@ -20,33 +19,19 @@ SEGMENTS_AT_A_TIME = 8192  # frames times segments (of all sides) in one portion
 
 
 class Segments(NamedTuple):
-    """A chain of N rigid segments, distal first: properties, motion and loads, SI units.
+    """A chain of N rigid segments, distal first: properties, motion and loads, SI units."""
 
-    Attributes:
-        rotation: (time, ..., N, 3, 3), v_segment = rotation @ v_lab.
-        mass: (..., N), kg.
-        inertia: (..., N, 3, 3), about the centre of mass, segment axes, kg m2.
-        com_acceleration: (time, ..., N, 3), lab axes, m/s2.
-        angular_velocity: (time, ..., N, 3), segment axes, rad/s.
-        angular_acceleration: (time, ..., N, 3), segment axes, rad/s2.
-        to_proximal: (time, ..., N, 3), centre of mass to proximal joint, lab axes, m.
-        to_distal: (time, ..., N, 3), centre of mass to distal joint, lab axes, m; the first segment's is not used.
-        external_force: (time, ..., N, 3), of the surroundings on the segment, lab axes, N.
-        external_moment: (time, ..., N, 3), about the segment's centre of mass, free moment included, lab axes, N m.
-        gravity: (3,), acceleration of gravity, lab axes, m/s2.
-    """
-
-    rotation: Array
-    mass: Array
-    inertia: Array
-    com_acceleration: Array
-    angular_velocity: Array
-    angular_acceleration: Array
-    to_proximal: Array
-    to_distal: Array
-    external_force: Array
-    external_moment: Array
-    gravity: Array
+    rotation: Array  # (time, ..., N, 3, 3), v_segment = rotation @ v_lab
+    mass: Array  # (..., N), kg
+    inertia: Array  # (..., N, 3, 3), about the centre of mass, segment axes, kg m2
+    com_acceleration: Array  # (time, ..., N, 3), lab axes, m/s2
+    angular_velocity: Array  # (time, ..., N, 3), segment axes, rad/s
+    angular_acceleration: Array  # (time, ..., N, 3), segment axes, rad/s2
+    to_proximal: Array  # (time, ..., N, 3), centre of mass to proximal joint, lab axes, m
+    to_distal: Array  # (time, ..., N, 3), centre of mass to distal joint, lab axes, m; the first segment's is not used
+    external_force: Array  # (time, ..., N, 3), of the surroundings on the segment, lab axes, N
+    external_moment: Array  # (time, ..., N, 3), about the segment's centre of mass, free moment included, lab axes, N m
+    gravity: Array  # (3,), acceleration of gravity, lab axes, m/s2
 
 
 def inverse_dynamics(segments: Segments) -> tuple[Array, Array]:

@@ -25,14 +25,13 @@ Sources: Featherstone R (2008) Rigid Body Dynamics Algorithms, table 5.1, for th
 Grood ES, Suntay WJ (1983) J Biomech Eng 105:136-144 for slides and hinges of an anatomical joint.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from .vectors import Array, apply, cross, dot, rotate, running_sum, sum_from_last, transpose
+from ..arrays import Array
+from .vectors import apply, cross, dot, rotate, running_sum, sum_from_last, transpose
 from .wrenches import turn_tensor
 
 SLIDES, HINGES = slice(0, 3), slice(3, 6)
@@ -104,9 +103,8 @@ def limb_at(rotation: Array, axes: Array, centre: Array, mass: Array, com: Array
 def twists(spin: Array, spin_rate: Array, point: Array, velocity: Array, acceleration: Array) -> tuple[Array, Array]:
     """Return V and V' (..., 6) of a body from the motion of one of its points.
 
-    All vectors are (..., 3) in lab axes.
-
-    V = (w, v - w x r) and V' = (w', a - w' x r - w x v), r from the frame's origin and v against the frame.
+    All vectors are (..., 3) in lab axes. V = (w, v - w x r) and V' = (w', a - w' x r - w x v), r from the frame's
+    origin and v against the frame.
     """
     twist = np.concatenate([spin, velocity - cross(spin, point)], axis=-1)
     rate = acceleration - cross(spin_rate, point) - cross(spin, velocity)
@@ -160,10 +158,8 @@ def _push(limb: Limb, rate: Array) -> Array:
 def _drift(limb: Limb, below: Array, rate: Array, push: Array) -> Array:
     """Return ad(V) S q' (..., N, 2, 6), summed over slides and over hinges.
 
-    V is that of the segments ``below``.
-
-    A slide (0, s) gives (0, w x s). No hinge moves c, which has one velocity v, so that a hinge that turns by p,
-    (p, c x p), gives (w x p, v x p + c x (w x p)).
+    V is that of the segments ``below``. A slide (0, s) gives (0, w x s). No hinge moves c, which has one velocity v, so
+    that a hinge that turns by p, (p, c x p), gives (w x p, v x p + c x (w x p)).
     """
     spin, slid, turned = below[..., :3], push[..., 0, 3:], push[..., 1, :3]
     first, second, third = (limb.hinges[..., k, :] * rate[..., 3 + k, None] for k in range(3))
@@ -191,7 +187,6 @@ def inverse_dynamics(limb: Limb, motion: Motion, gravity: Array, load: Array) ->
     """Return the joint loads by recursion, outwards for motion, then back for loads.
 
     Args:
-        limb, motion: of :func:`limb_at` and :func:`joint_motion`.
         gravity: (3,), acceleration of gravity, m/s2.
         load: (..., N, 6), of the surroundings on each segment: moment about the frame's origin, force.
     """

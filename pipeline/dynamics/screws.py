@@ -19,20 +19,16 @@ All functions broadcast over leading dimensions ``...`` (time, side).
 Source: Lynch KM, Park FC (2017) Modern Robotics, Cambridge University Press, chapters 3 and 8.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from .vectors import Array, apply, cross, skew, transpose
+from ..arrays import Array
+from .vectors import apply, skew, transpose
 
 SMALL_RAD = 1e-4  # below, fractions 0/0 of small angles equal their limit to rounding
 
 
 def pose(rotation: Array, position: Array) -> Array:
-    """Return T = [R p; 0 1] (..., 4, 4).
-
-    R (..., 3, 3) with v_a = R v_b, p (..., 3) the origin of {b} in {a}, m.
-    """
+    """Return T = [R p; 0 1] (..., 4, 4). R (..., 3, 3) with v_a = R v_b, p (..., 3) the origin of {b} in {a}, m."""
     result = np.zeros((*np.broadcast_shapes(rotation.shape[:-2], position.shape[:-1]), 4, 4))
     result[..., :3, :3], result[..., :3, 3], result[..., 3, 3] = rotation, position, 1
     return result
@@ -45,10 +41,7 @@ def inverse(transform: Array) -> Array:
 
 
 def adjoint(transform: Array) -> Array:
-    """Return Ad(T) (..., 6, 6), for twists from {b} to {a}.
-
-    Lynch and Park, section 3.3.2.
-    """
+    """Return Ad(T) (..., 6, 6), for twists from {b} to {a}. Lynch and Park, section 3.3.2."""
     rotation, position = transform[..., :3, :3], transform[..., :3, 3]
     result = np.zeros((*transform.shape[:-2], 6, 6))
     result[..., :3, :3] = result[..., 3:, 3:] = rotation
@@ -57,21 +50,11 @@ def adjoint(transform: Array) -> Array:
 
 
 def bracket(twist: Array) -> Array:
-    """Return ad(V) (..., 6, 6), the matrix of the Lie bracket.
-
-    Lynch and Park, section 8.2.2.
-    """
+    """Return ad(V) (..., 6, 6), the matrix of the Lie bracket. Lynch and Park, section 8.2.2."""
     result = np.zeros((*twist.shape, 6))
     result[..., :3, :3] = result[..., 3:, 3:] = skew(twist[..., :3])
     result[..., 3:, :3] = skew(twist[..., 3:])
     return result
-
-
-def commutator(a: Array, b: Array) -> Array:
-    """Return ad(a) b = (a_w x b_w, a_v x b_w + a_w x b_v), (..., 6)."""
-    return np.concatenate(
-        [cross(a[..., :3], b[..., :3]), cross(a[..., 3:], b[..., :3]) + cross(a[..., :3], b[..., 3:])], axis=-1
-    )
 
 
 def gyroscopic(twist: Array, inertia: Array) -> Array:
@@ -99,7 +82,7 @@ def exponential(twist: Array) -> Array:
 
     Source: Lynch and Park, sections 3.2.3 and 3.3.3.
     """
-    turn, angle = skew(twist[..., :3]), _angle(twist)
+    turn, angle = skew(twist[..., :3]), np.linalg.norm(twist[..., :3], axis=-1)[..., None, None]
     first = np.sinc(angle / np.pi)
     second = np.sinc(angle / (2 * np.pi)) ** 2 / 2
     small = angle < SMALL_RAD
@@ -107,27 +90,6 @@ def exponential(twist: Array) -> Array:
     third = np.where(small, 1 / 6, (safe - np.sin(safe)) / safe**3)
     square, eye = turn @ turn, np.eye(3)
     return pose(eye + first * turn + second * square, apply(eye + second * turn + third * square, twist[..., 3:]))
-
-
-def logarithm(transform: Array) -> Array:
-    """Return the twist (..., 6) of a pose (..., 4, 4), with rotation up to pi.
-
-    It is the inverse of :func:`exponential`.
-
-    v = (E - [w] / 2 + (1 - t/2 cot t/2) / t^2 [w]^2) p; NaN where the pose has a NaN.
-    Source: Lynch and Park, section 3.3.3; Markley FL (2008) J Guid Control Dyn 31:440-442 for the rotation.
-    """
-    from scipy.spatial.transform import Rotation
-
-    finite = np.asarray(np.isfinite(transform).all(axis=(-1, -2)))
-    rotation = np.where(finite[..., None, None], transform[..., :3, :3], np.eye(3))
-    vector = np.asarray(Rotation.from_matrix(rotation.reshape(-1, 3, 3)).as_rotvec()).reshape(rotation.shape[:-1])
-    turn, angle = skew(vector), _angle(vector)
-    small = angle < SMALL_RAD
-    half = np.where(small, 1.0, angle / 2)
-    factor = np.where(small, 1 / 12, (1 - half / np.tan(half)) / (2 * half) ** 2)
-    displacement = apply(np.eye(3) - turn / 2 + factor * (turn @ turn), transform[..., :3, 3])
-    return np.where(finite[..., None], np.concatenate([vector, displacement], axis=-1), np.nan)
 
 
 def spatial_inertia(mass: Array, com: Array, inertia: Array) -> Array:
@@ -150,20 +112,3 @@ def spatial_inertia(mass: Array, com: Array, inertia: Array) -> Array:
     result[..., :3, 3:], result[..., 3:, :3] = heavy, -heavy
     result[..., 3:, 3:] = m * np.eye(3)
     return result
-
-
-def twist_rate(twist: Array, angular_acceleration: Array, acceleration: Array) -> Array:
-    """Return V' = (w', a - w x v), the rate of components in the moving frame {b}.
-
-    Args:
-        twist: (..., 6), of {b} relative to an inertial frame, axes of {b}.
-        angular_acceleration: (..., 3), axes of {b}, rad/s2.
-        acceleration: (..., 3), of the origin of {b}, axes of {b}, m/s2.
-    """
-    linear = acceleration - cross(twist[..., :3], twist[..., 3:])
-    return np.concatenate(np.broadcast_arrays(angular_acceleration, linear), axis=-1)
-
-
-def _angle(twist: Array) -> Array:
-    """Return the length (..., 1, 1) of the rotation vector."""
-    return np.asarray(np.linalg.norm(twist[..., :3], axis=-1)[..., None, None])

@@ -1,13 +1,10 @@
 """Vectors and matrices along the last axes of arrays: products, rotations, running sums."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ..arrays import Array
 
 # index of each component by the axis of vectors
 COMPONENTS: dict[int, list[Any]] = {
@@ -21,7 +18,6 @@ def cross(a: Array, b: Array, *, axis: int = -1) -> Array:
     Written out, several times faster than numpy.cross on many short vectors; also for object arrays of symbols.
 
     Args:
-        a, b: broadcast against each other.
         axis: of the components; -1, -2, or 0 where both arrays have as many dimensions.
     """
     x, y, z = COMPONENTS[axis]

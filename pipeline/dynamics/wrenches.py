@@ -28,13 +28,12 @@ rho x force over the body. Lynch KM, Park FC (2017) Modern Robotics, section 3.4
 piglet limb", mielke-bio.info/falk, for the limb relative to its own segments.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 
-from .vectors import Array, cross, rotate, running_sum
+from ..arrays import Array
+from .vectors import cross, rotate, running_sum
 
 FICTITIOUS = ("dalembert", "euler", "centrifugal", "coriolis")
 
@@ -106,13 +105,6 @@ def total(*wrenches: Wrench) -> Wrench:
 def opposite(wrench: Wrench) -> Wrench:
     """Return the reaction wrench."""
     return Wrench(-wrench.force, -wrench.moment, wrench.point)
-
-
-def same(a: Wrench, b: Wrench) -> bool:
-    """Return whether two wrenches, about any points, are equivalent, to 1e-9 of the largest component."""
-    moved = translate(b, a.point)
-    pairs = ((a.force, moved.force), (a.moment, moved.moment))
-    return all(bool(np.abs(x - y).max() <= 1e-9 * max(np.abs(x).max(), np.abs(y).max())) for x, y in pairs)
 
 
 def turn_tensor(rotation: Array, inertia: Array) -> Array:

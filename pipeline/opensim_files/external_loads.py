@@ -3,8 +3,6 @@
 Source: OpenSim's user guide, "External Loads Specification"; a column is an identifier followed by its axis.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -20,12 +18,7 @@ REMEDY = "correct it, or give it another name than the MOT file's, so that the n
 
 
 def loads_in(path: Path) -> list[dict[str, str]]:
-    """Return the properties of the external forces that a file has and applies; none if there is no such file.
-
-    Raises:
-        UserError: the file is no XML.
-        OSError: its disk or share failed.
-    """
+    """Return the properties of the external forces that a file, if there is one, has and applies; refuse no XML."""
     if not path.is_file():
         return []
     try:
@@ -40,14 +33,9 @@ def loads_in(path: Path) -> list[dict[str, str]]:
 def columns_named(path: Path, labels: Sequence[str]) -> dict[str, Columns]:
     """Return the columns of the loads that a file of external loads names; none if there is no such file.
 
-    Args:
-        path: the XML file.
-        labels: of the columns of the MOT file.
-
     Raises:
         UserError: the file is no XML, or names columns that are absent, a load in another frame than ground, or none
             of its points.
-        OSError: its disk or share failed.
     """
     columns: dict[str, Columns] = {}
     for number, load in enumerate(loads_in(path), 1):

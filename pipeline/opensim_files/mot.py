@@ -7,23 +7,19 @@ labels of several loads differ in a number, side or body: ``1_ground_force_vx``,
 Source: OpenSim's user guide, "Motion (.mot) Files" and "External Loads".
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array, Flags
 from ..conventions import LOADED_SHARE
 from ..errors import UserError, join_some
 from ..recording import RATE_HZ, Load
 from .external_loads import Columns, columns_named, loads_in
 from .text_numbers import AGAIN, cells_of, lines_of, refuse_disordered, refuse_rows, rows_of_numbers
-
-Array = NDArray[np.float64]
 
 KIND = "MOT file"
 MOST_HEADER_LINES = 500
@@ -63,7 +59,6 @@ def has_forces(path: Path) -> bool:
 
     Raises:
         UserError: absent or not a MOT file.
-        OSError: its disk or share failed.
     """
     lines = lines_of(path, kind=KIND)
     by_label = any("p" in columns for columns in _loads_among(_header(path, lines)[1]).values())
@@ -76,7 +71,6 @@ def read_mot(path: Path) -> Forces:
     Raises:
         UserError: absent, not a MOT file, damaged, cut off, or without ground reaction forces; or its external loads
             are unusable.
-        OSError: its disk or share failed.
     """
     lines = lines_of(path, kind=KIND)
     stated, labels, first = _header(path, lines)
@@ -178,7 +172,7 @@ def _to_si(force: Array, point: Array, torque: Array) -> None:
         torque /= 1000
 
 
-def _fill_points(point: Array, torque: Array, pointless: NDArray[np.bool_]) -> None:
+def _fill_points(point: Array, torque: Array, pointless: Flags) -> None:
     """Give a force that is too small for a point, where the file has none, one between those before and after.
 
     Args:
@@ -201,7 +195,6 @@ def at_rate(forces: Forces, *, start_s: float, end_s: float, frame_s: float = 0.
     are taken as even, as files round them.
 
     Args:
-        forces: of a file, two samples or more.
         start_s, end_s: the span of the markers, s.
         frame_s: time between their frames, s.
 

@@ -1,7 +1,5 @@
 """A TRC file and the MOT file with its forces as one recording, as of a C3D file."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,16 +13,13 @@ from .trc import read_trc
 
 
 def read_opensim(markers: Path, forces: Path | None, *, subject: str = "", participant: str = "") -> Recording:
-    """Read a TRC file, and its forces if there are any.
+    """Read a TRC file of one person, see :mod:`pipeline.vocabulary.marker_labels`, and its forces if there are any.
 
     The forces are taken at their own rate from the first frame to the last, by the times of both files. A single frame
     has none.
 
     Args:
-        markers: the TRC file.
         forces: the MOT or STO file with the ground reaction forces, in the axes of the TRC file.
-        subject, participant: the person to take if the labels name several, see
-            :func:`pipeline.vocabulary.marker_labels.choose_person`.
 
     Raises:
         UserError: a file is absent, damaged or of another kind, or the two have no time in common.

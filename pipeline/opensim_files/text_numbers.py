@@ -1,17 +1,13 @@
 """Lines and rows of numbers of the text files of OpenSim: TRC (markers) and MOT or STO (forces)."""
 
-from __future__ import annotations
-
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import UserError
-
-Array = NDArray[np.float64]
 
 AGAIN = "export the file again"
 MOST_TEXT = 24  # characters of a cell in a message
@@ -21,12 +17,10 @@ def lines_of(path: Path, *, kind: str) -> list[str]:
     """Return the lines of a text file without their ends; an empty last one if the file ends with a line's end.
 
     Args:
-        path: the file.
         kind: what it should be, such as ``TRC file``.
 
     Raises:
         UserError: no such file, or no text.
-        OSError: its disk or share failed.
     """
     if not path.is_file():
         raise UserError(str(path), "no such file", "correct trials.tsv or restore the file")
@@ -51,11 +45,8 @@ def rows_of_numbers(lines: Sequence[str], first: int, columns: int, *, path: Pat
     Where no number has a point, commas are decimal commas.
 
     Args:
-        lines: of the whole file.
         first: index of the first line with numbers.
         columns: cells of a row; empty ones at its end may be absent.
-        path: the file.
-        filled: whether no cell may be absent.
 
     Raises:
         UserError: a line with more or fewer cells, or with a cell that is no number.
@@ -99,14 +90,8 @@ def refuse_rows(path: Path, lines: Sequence[str], stated: str, counted: int, *, 
     Other numbers in a header are out of date, as after a trim: OpenSim ignores them too.
 
     Args:
-        path: the file.
-        lines: of the whole file.
         stated: the number in the header; anything else than a whole number is ignored.
-        counted: rows in the file.
         name: of the number in the header.
-
-    Raises:
-        UserError: names both numbers.
     """
     if not counted:
         raise UserError(str(path), "holds no rows of numbers", f"exclude it in trials.tsv or {AGAIN}")
@@ -116,11 +101,7 @@ def refuse_rows(path: Path, lines: Sequence[str], stated: str, counted: int, *, 
 
 
 def refuse_disordered(path: Path, time: Array) -> None:
-    """Refuse instants (row,), s, that are missing or do not rise.
-
-    Raises:
-        UserError: names the first.
-    """
+    """Refuse instants (row,), s, that are missing or do not rise."""
     wrong = ~np.isfinite(time)
     wrong[1:] |= ~(time[1:] > time[:-1])
     if wrong.any():

@@ -5,8 +5,6 @@ in front of each three columns, a line with ``X1``, ``Y1``, ``Z1``, ...; often a
 Source: OpenSim's user guide, "Marker (.trc) Files".
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,11 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import UserError
 from ..recording import FARTHEST_M, LENGTH_UNITS_M, RATE_HZ
 from .text_numbers import AGAIN, cells_of, is_number, lines_of, refuse_disordered, refuse_rows, rows_of_numbers
-
-Array = NDArray[np.float64]
 
 HEADER_LINES = 5
 KIND = "TRC file"
@@ -31,21 +28,13 @@ MOST_FRAMES = 10  # for each row; a file with more frames missing has wrong time
 
 
 class Markers(NamedTuple):
-    """The content of a TRC file.
+    """The content of a TRC file."""
 
-    Attributes:
-        labels: as the file spells them.
-        positions: (time, marker, 3), m, axes of the file; NaN where unseen.
-        rate_hz: frames per second.
-        start_s: time of the first frame.
-        length_unit_m: metres per length unit of the file.
-    """
-
-    labels: list[str]
-    positions: Array
-    rate_hz: float
-    start_s: float
-    length_unit_m: float
+    labels: list[str]  # as the file spells them
+    positions: Array  # (time, marker, 3), m, axes of the file; NaN where unseen
+    rate_hz: float  # frames per second
+    start_s: float  # time of the first frame
+    length_unit_m: float  # metres per length unit of the file
 
 
 def read_trc(path: Path) -> Markers:
@@ -55,7 +44,6 @@ def read_trc(path: Path) -> Markers:
 
     Raises:
         UserError: absent, not a TRC file, damaged, cut off or without markers.
-        OSError: its disk or share failed.
     """
     lines = lines_of(path, kind=KIND)
     if not lines or not lines[0].lstrip().lower().startswith("pathfiletype"):

@@ -1,20 +1,16 @@
 """Body weight of a standing or walking person, from force plates."""
 
-from __future__ import annotations
-
 import warnings
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array, Flags
 from ..body.landmarks import Points
 from ..conventions import SIDES
 from ..plates.wrench import over_plates, plate_axes
 from ..signals.filters import stretches
-
-Array = NDArray[np.float64]
 
 LOADED_N = 50.0
 STANCE_S, STEP_S = (0.35, 1.3), (0.25, 1.0)
@@ -55,9 +51,7 @@ def vertical_forces(force: Array, corners: Array) -> Array:
     return np.asarray(vertical - np.percentile(vertical, 5, axis=0))
 
 
-def standing_weight_n(
-    points: Points, rotation: Array, force: Array, corners: Array, edges_known: NDArray[np.bool_]
-) -> float:
+def standing_weight_n(points: Points, rotation: Array, force: Array, corners: Array, edges_known: Flags) -> float:
     """Return the force under a person with both feet on plates, N, else NaN.
 
     Edges that are not known cannot tell whether a foot is on a plate. Then both feet bear weight if the loads together
@@ -106,7 +100,6 @@ def walking_weights_n(vertical: Array, rate_hz: float) -> list[float]:
 
     Args:
         vertical: (sample, plate), N, see :func:`vertical_forces`.
-        rate_hz: samples per second.
     """
     steps, total = _steps(vertical, rate_hz), vertical.sum(axis=1)
     weights_n = []

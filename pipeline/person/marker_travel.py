@@ -1,13 +1,10 @@
 """Travel of the markers of a recording: does the person stand?"""
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import Problem, warning
 
-Array = NDArray[np.float64]
 STANDING_M = 0.05  # a person who stands sways by 1 to 3 cm
 
 

@@ -1,37 +1,26 @@
 """Sizes of a person that one recording shows: weight on the plates, length of the leg, travel of the markers."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array, Flags
 from ..body.landmarks import Points
 from ..conventions import SIDES
 from .body_weight import standing_weight_n, vertical_forces, walking_weights_n
 from .marker_travel import STANDING_M, extent_m
 
-Array = NDArray[np.float64]
-
 
 class ShownSizes(NamedTuple):
-    """Sizes that one recording shows.
+    """Sizes that one recording shows."""
 
-    Attributes:
-        extent_m: travel of the markers, see :func:`pipeline.person.marker_travel.extent_m`.
-        leg_m: median distance from heel to ASIS; NaN if they are never visible together.
-        standing_weight_n: vertical force under both feet of a person standing on plates, else NaN.
-        walking_weights_n: see :func:`pipeline.person.body_weight.walking_weights_n`.
-    """
-
-    extent_m: float = float("nan")
-    leg_m: float = float("nan")
-    standing_weight_n: float = float("nan")
-    walking_weights_n: Sequence[float] = ()
+    extent_m: float = float("nan")  # travel of the markers, see :func:`pipeline.person.marker_travel.extent_m`
+    leg_m: float = float("nan")  # median distance from heel to ASIS; NaN if they are never visible together
+    standing_weight_n: float = float("nan")  # vertical force under both feet of a person standing on plates, else NaN
+    walking_weights_n: Sequence[float] = ()  # see :func:`pipeline.person.body_weight.walking_weights_n`
 
     @property
     def stands(self) -> bool:
@@ -60,7 +49,7 @@ def measure_sizes(
     rotation: Array | None,
     force: Array,
     corners: Array,
-    edges_known: NDArray[np.bool_],
+    edges_known: Flags,
     faults: Sequence[str],
     *,
     rate_hz: float,

@@ -3,8 +3,6 @@
 Sizes that are missing are found elsewhere: they lose the session.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Self
 
@@ -26,19 +24,12 @@ LEG_PER_HEIGHT, LEG_PER_LEG_LENGTH = (0.46, 0.70), (0.88, 1.30)
 
 
 class SessionSizes(NamedTuple):
-    """Sizes of a person that the recordings of a session state or show.
+    """Sizes of a person that the recordings of a session state or show."""
 
-    Attributes:
-        stated: sizes in its C3D files, kg and m, by column of participants.tsv.
-        standing_weight_n: vertical force on the plates under the static trial, or NaN.
-        walking_weights_n: estimates of body weight from the steps of its walks.
-        standing_leg_m: from heel to ASIS in a static trial in which the person stands, or NaN.
-    """
-
-    stated: Mapping[str, float]
-    standing_weight_n: float
-    walking_weights_n: Sequence[float]
-    standing_leg_m: float
+    stated: Mapping[str, float]  # sizes in its C3D files, kg and m, by column of participants.tsv
+    standing_weight_n: float  # vertical force on the plates under the static trial, or NaN
+    walking_weights_n: Sequence[float]  # estimates of body weight from the steps of its walks
+    standing_leg_m: float  # from heel to ASIS in a static trial in which the person stands, or NaN
 
     @classmethod
     def of(cls, stated: Mapping[str, float], static: ShownSizes, walks: Iterable[ShownSizes]) -> Self:
@@ -61,13 +52,7 @@ class SessionSizes(NamedTuple):
 
 
 def check_sizes(row: Mapping[str, str], shown: SessionSizes, *, segment_table: str) -> Iterator[Problem]:
-    """Find estimated and implausible sizes of a session's person.
-
-    Args:
-        row: the person's row of participants.tsv; a cell that is not a number counts as empty.
-        shown: what the recordings show.
-        segment_table: setting ``calibrate.segment_parameters``.
-    """
+    """Find estimated and implausible sizes of a person; a cell of ``row`` that is no number counts as empty."""
     person, cells = row.get("participant_id", ""), sizes_in_table(row)
     sizes = {**shown.stated, **cells}
     if segment_table in TABLES_BY_SEX and row.get("sex") not in ("M", "F"):

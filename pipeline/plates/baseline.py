@@ -6,18 +6,15 @@ reads; where the feet are not seen, or always over it, its lowest vertical force
 push.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array, Flags
 from ..dynamics.vectors import cross
 from ..signals.filters import stretches
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 Blocks = NDArray[np.intp]
 
 BLOCK_S = 0.05

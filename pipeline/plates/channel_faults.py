@@ -4,20 +4,15 @@ A channel that stays still, or jumps, gives a force or a centre of pressure that
 steps on or off are judged: a plate at rest, and a person standing still, move no channel.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array, Flags
 from ..signals.filters import stretches
 from .baseline import BAND_SHARE, block_means
 from .parameters import Plate
 from .wrench import centre_of_pressure, channels_to_centre, plate_axes
-
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 STEP_N = 100.0  # smallest change of the vertical force to judge by; that of a child of 13 kg is 200 N
 # A step, also of 0.9 s, gives 0.6 of its load in 0.2 s; a plate that drifts gives 0.3 at most in 1.5 s or more.
@@ -61,9 +56,7 @@ def channel_fault(
     Args:
         plate: the plate, without ``problem``.
         analog: (sample, channel) all channels of the file, as scaled by it.
-        names: their labels.
         force, moment: (sample, 3) of the plate, N, and about the origin, N m, file axes.
-        rate_hz: samples per second.
         length_unit_m, moment_unit_n_m: as of :func:`pipeline.plates.wrench.decode`.
     """
     axes, corners = plate_axes(plate.corners), plate.corners * length_unit_m

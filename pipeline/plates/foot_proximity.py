@@ -4,18 +4,13 @@ A plate without a foot is unloaded whatever it reads: its amplifier may idle at 
 in three dimensions, as the plates of stairs overlap in plan.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array, Flags
 from ..conventions import SIDES
 from .wrench import over_each_plate
-
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 FRONT, REAR = "toe", ("heel", "lateral_malleolus")
 # how far a sole reaches in plan beyond its markers: toes and sides of a long shoe, or a whole shoe beyond one marker

@@ -18,8 +18,6 @@ Differences to files in practice and to the platform filter of ezc3d 1.7.2:
 - If one plate cannot be decoded, ezc3d drops all; here the others are kept.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,9 +26,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import Problem, UserError
-
-Array = NDArray[np.float64]
 
 CHANNELS_OF_TYPE = {1: 6, 2: 6, 3: 8, 4: 6}
 OTHER_TYPES = {
@@ -48,25 +45,17 @@ SIDE_M = (0.05, 10.0)  # of a plate or belt; corners in a wrong unit are outside
 
 @dataclass(frozen=True, eq=False)
 class Plate:
-    """A force plate as its file describes it, lengths in the file's unit.
+    """A force plate as its file describes it, lengths in the file's unit."""
 
-    Attributes:
-        number: place in FORCE_PLATFORM, from 1.
-        problem: why the plate cannot be decoded, without the other fields; None for a good plate.
-        type: 1 to 4.
-        channels: (6,) or (8,) analog channels, counted from 1 as stored.
-        corners: (4, 3) corners 1 to 4 of the top, file axes.
-        origin: (3,) ORIGIN, signs corrected; zeros for type 1.
-        cal_matrix: (6, 6) from channels to forces and moments, type 4 only.
-    """
-
-    number: int
-    problem: Problem | None = None
-    type: int = 0
+    number: int  # place in FORCE_PLATFORM, from 1
+    problem: Problem | None = None  # why the plate cannot be decoded, without the other fields; None for a good plate
+    type: int = 0  # 1 to 4
+    # (6,) or (8,) analog channels, counted from 1 as stored
     channels: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    # (4, 3) corners 1 to 4 of the top, file axes
     corners: Array = field(default_factory=lambda: np.full((4, 3), np.nan))
-    origin: Array = field(default_factory=lambda: np.zeros(3))
-    cal_matrix: Array | None = None
+    origin: Array = field(default_factory=lambda: np.zeros(3))  # (3,) ORIGIN, signs corrected; zeros for type 1
+    cal_matrix: Array | None = None  # (6, 6) from channels to forces and moments, type 4 only
 
 
 def plates_from_parameters(
@@ -151,9 +140,6 @@ def _channels(force_platform: Mapping[str, Any], number: int, channel_count: int
 
     A table with fewer rows than a plate needs is refused for that plate and those after it: its numbers continue in
     the next columns (a file of Motion Analysis: eight channels each of two plates in a table of six rows).
-
-    Raises:
-        UserError: such a table, or channels that are missing, repeated or not in the file.
     """
     remedy = "correct FORCE_PLATFORM:CHANNEL and export again"
     table = np.asarray(force_platform.get("CHANNEL", ()))

@@ -1,14 +1,10 @@
 """Loads without a plate, as files of OpenSim state them: the area on which one pressed, in place of corners."""
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array, Flags
 from ..conventions import LOADED_SHARE
 from .wrench import LOADED_N
-
-Array = NDArray[np.float64]
 
 # a foot's length: a foot is nowhere farther than that from where it presses
 REACH_M = 0.3
@@ -40,6 +36,6 @@ def sideways(force: Array) -> str:
     return "its force points sideways, by the axes of the markers: are they those of the forces?"
 
 
-def _is_loaded(force: Array) -> NDArray[np.bool_]:
+def _is_loaded(force: Array) -> Flags:
     size = np.sqrt((force * force).sum(axis=1))
     return np.asarray(size > max(LOADED_N, LOADED_SHARE * np.fmax.reduce(size, initial=0.0)))

@@ -12,18 +12,14 @@ The platform filter of ezc3d 1.7.2 gives the moment of a type 1 plate as F x CoP
 CoP x F + Tz returned here.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array, Flags
 from ..dynamics.vectors import skew
 from .parameters import Plate
-
-Array = NDArray[np.float64]
 
 MOMENT_UNITS_N_M = {"nm": 1.0, "ncm": 1e-2, "nmm": 1e-3}
 LOADED_N = 50.0
@@ -37,7 +33,6 @@ def decode(analog: Array, plate: Plate, *, length_unit_m: float, moment_unit_n_m
     Args:
         analog: (samples, channels) all channels of the file, scaled; forces in N.
         plate: a plate without ``problem``.
-        length_unit_m: metres per length unit of the file.
         moment_unit_n_m: N m per unit of the moment channels (after CAL_MATRIX for type 4); type 3 has none.
 
     Returns:
@@ -83,12 +78,12 @@ def plate_axes(corners: Array) -> Array:
     return np.asarray(axes / np.sqrt((axes * axes).sum(axis=0)))
 
 
-def over_plates(point: Array, corners: Array, margin_m: float) -> NDArray[np.bool_]:
+def over_plates(point: Array, corners: Array, margin_m: float) -> Flags:
     """Return which points (time, 3) are over any of the plates (plate, 4, 3) + margin in plan; y is up."""
     return np.asarray(over_each_plate(point, corners, margin_m).any(axis=1))
 
 
-def over_each_plate(point: Array, corners: Array, margin_m: float) -> NDArray[np.bool_]:
+def over_each_plate(point: Array, corners: Array, margin_m: float) -> Flags:
     """Return whether points (time, 3) are over each plate (plate, 4, 3) + margin in plan (time, plate); y is up."""
     x, z = corners[:, :, 0], corners[:, :, 2]  # (plate, edge)
     along_x, along_z = x[:, [1, 2, 3, 0]] - x, z[:, [1, 2, 3, 0]] - z
@@ -115,8 +110,6 @@ def moment_unit_n_m(plate: Plate, units: Sequence[str], *, length_unit_m: float,
 
     Args:
         plate: a plate without ``problem``.
-        units: ANALOG:UNITS by channel.
-        length_unit_m: metres per length unit of the file.
         analog: (samples, channels) all channels of the file; without it, or without load, the standard applies.
     """
     if analog is None or plate.type not in (2, 4):

@@ -25,10 +25,10 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from ..arrays import Array, Flags
 from ..conventions import SIDES
 from ..variables.metrics import NUMBERS
 
-Array = NDArray[np.float64]
 Text = NDArray[np.str_]
 SESSION = ["participant", "session", "condition"]
 UNIT_OF_MEANS = ("participant", "side", "condition")
@@ -46,7 +46,7 @@ class Average(NamedTuple):
     n: NDArray[np.int64]
 
 
-def average(values: Array, participant: Text | None = None, *, phase: NDArray[np.bool_] | bool = False) -> Average:
+def average(values: Array, participant: Text | None = None, *, phase: Flags | bool = False) -> Average:
     """Average cycles, or the participants' means, so that all people weigh the same.
 
     Args:
@@ -70,7 +70,7 @@ def average(values: Array, participant: Text | None = None, *, phase: NDArray[np
     return Average(np.where(phase, mean, plain.mean), np.where(phase, sd, plain.sd), n)
 
 
-def means_of_people(values: Array, participant: Text, *, phase: NDArray[np.bool_] | bool = False) -> Array:
+def means_of_people(values: Array, participant: Text, *, phase: Flags | bool = False) -> Array:
     """Return the means (participant, ...) of the cycles of each, participants in alphabetic order.
 
     The arguments are those of :func:`average`.
@@ -124,7 +124,7 @@ def shortest_way(difference: Array) -> Array:
     return (difference + 50) % 100 - 50
 
 
-def _means(values: Array, by: Sequence[Text], phase: NDArray[np.bool_] | bool = False) -> pd.DataFrame:
+def _means(values: Array, by: Sequence[Text], phase: Flags | bool = False) -> pd.DataFrame:
     """Return the means (group, ...) of values (cycle, ...) as a table, without NaN; ``phase`` as of :func:`average`."""
     flat = values.reshape(len(values), math.prod(values.shape[1:]))
 
@@ -179,8 +179,6 @@ def participant_means(metrics: pd.DataFrame, names: Sequence[str], about: Sequen
     """Return means of metrics by participant, session, condition and side.
 
     Args:
-        metrics: metrics.csv.
-        names: the metrics.
         about: columns of participants.tsv in metrics.csv.
 
     Returns:
@@ -208,8 +206,6 @@ def symmetry(means: pd.DataFrame, names: Sequence[str], about: Sequence[str] = (
     """Return right and left side of metrics by participant, session and condition, one row per metric.
 
     Args:
-        means: from :func:`participant_means`.
-        names: the metrics.
         about: columns of participants.tsv in ``means``.
 
     Returns:

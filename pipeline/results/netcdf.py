@@ -38,7 +38,6 @@ def load(path: Path, names: Collection[str] | None = None, *, rows: Mapping[Any,
     """Return a file's variables in memory, single precision as double.
 
     Args:
-        path: the file.
         names: variables to read, which may be absent, besides the coordinates along their dimensions and the values of
             whole trials; None for all.
         rows: the part to read along some dimensions.
@@ -82,11 +81,7 @@ def _others(file: netCDF4.Dataset, names: Collection[str], coordinates: Collecti
 
 
 def attributes(path: Path) -> dict[str, Any]:
-    """Return the global attributes of a file, all values of which are read: their checksums are verified.
-
-    Raises:
-        UserError: the file is damaged.
-    """
+    """Return a file's global attributes after reading all values, which verifies checksums; refuse a damaged file."""
     with _damage_reported(path), netCDF4.Dataset(path) as file:
         file.set_auto_maskandscale(False)
         for variable in file.variables.values():
@@ -126,7 +121,6 @@ def join(path: Path, parts: Sequence[Path], *, along: Collection[str], attribute
     """Write files of :func:`save` as one, with little in memory.
 
     Args:
-        path: the file to write.
         parts: files of the same variables and labels.
         along: dimensions along which the parts follow each other.
         attributes: global attributes besides those of the first part.
@@ -203,7 +197,6 @@ def whole(path: Path, *, flush: bool = True) -> Iterator[Path]:
     """Give a temporary name to write to, which becomes the file if all goes well.
 
     Args:
-        path: the file.
         flush: whether to wait for the disk, so that the file is complete even after a loss of power. Without it, a
             file has to have a record of its SHA-256 by which a later run finds it torn.
 

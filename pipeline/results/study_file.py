@@ -73,11 +73,7 @@ def _without(study: xr.Dataset, dim: str) -> xr.Dataset:
 
 
 def study_path(path: str | Path) -> Path:
-    """Return the path of ``study.nc``, given that path or the study's directory.
-
-    Raises:
-        UserError: the file is missing.
-    """
+    """Return the path of ``study.nc``, given that or the study's directory; raise UserError if it is missing."""
     file = Path(path)
     if file.is_dir():
         file = file / "derived" / "study.nc"

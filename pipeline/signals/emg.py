@@ -5,11 +5,9 @@ Biomechanics and Motor Control of Human Movement, chapter 10 (linear envelope); 
 Electromyography: Detection and Recording (bands).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..dynamics.vectors import Array
+from ..arrays import Array
 from .filters import high_pass, low_pass, stretches
 
 ORDER = 4
@@ -40,7 +38,6 @@ def envelopes(values: Array, *, rate_hz: float, high_pass_hz: float, low_pass_hz
 
     Args:
         values: (sample, channel), NaN where missing.
-        rate_hz: samples per second.
         high_pass_hz, low_pass_hz: -3 dB points of the whole filters.
 
     Returns:
@@ -61,12 +58,7 @@ def without_lost(values: Array, *, rate_hz: float) -> Array:
 
 
 def fault(values: Array, envelope: Array, *, rate_hz: float) -> str:
-    """Return why the envelope of a channel shows no muscle activity, as text; empty if nothing is found.
-
-    Args:
-        values, envelope: (sample,), NaN where missing.
-        rate_hz: samples per second.
-    """
+    """Return why the envelope (sample,) of a channel shows no muscle activity, as text; empty if nothing is found."""
     finite = values[np.isfinite(values)]
     if not np.isfinite(envelope).any() or np.ptp(finite) == 0:
         return "without a signal"

@@ -1,7 +1,5 @@
 """Zero-lag low-pass and high-pass filters; the cut-off is the -3 dB point of the whole filter."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
@@ -9,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dynamics.vectors import Array
+from ..arrays import Array
 from ..errors import UserError
 
 Kind = Literal["lowpass", "highpass"]
@@ -24,9 +22,7 @@ def design_cutoff_hz(cutoff_hz: float, rate_hz: float, *, order: int, kind: Kind
 
     Args:
         cutoff_hz: -3 dB point of the whole filter.
-        rate_hz: samples per second.
         order: order of one pass.
-        kind: ``lowpass`` or ``highpass``.
 
     Raises:
         UserError: the cut-off is not below half the sampling rate.
@@ -49,7 +45,6 @@ def low_pass(values: Array, *, rate_hz: float, cutoff_hz: float | None, order: i
 
     Args:
         values: (time, ...), evenly sampled, NaN where missing.
-        rate_hz: samples per second.
         cutoff_hz: -3 dB point of the whole filter; None returns the values unchanged.
         order: order of the whole filter, both passes together.
         even_ends: whether a stretch goes on as its mirror image, so that its ends are means as well; otherwise turned

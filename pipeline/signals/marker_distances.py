@@ -3,15 +3,14 @@
 Markers of one segment, and neighbours across a joint, keep their distance; markers of different legs do not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Frames = NDArray[np.bool_]
+from ..arrays import Array, Flags
+
+Frames = Flags
 Numbers = NDArray[np.intp]
 Change = tuple[int, int, Frames]
 

@@ -1,10 +1,9 @@
 """Splines: derivatives, angular rates, smoothing, and the noise of derivatives."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..dynamics.vectors import Array, cross, transpose
+from ..arrays import Array
+from ..dynamics.vectors import cross, transpose
 from .filters import by_stretches
 
 DEGREE = 5  # of the spline that is differentiated
@@ -121,7 +120,6 @@ def rate_covariance(cutoff_hz: float, rate_hz: float, *, order: int) -> Array:
 
     Args:
         cutoff_hz: -3 dB point of the whole filter; NaN for none.
-        rate_hz: frames per second.
         order: order of the whole filter, both passes together; 6 is the quintic smoothing spline.
 
     Source: Woltring HJ (1985) Hum Mov Sci 4:229-245, section on noise of derivatives; Schoenberg IJ (1946) Q Appl

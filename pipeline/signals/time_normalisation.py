@@ -8,25 +8,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dynamics.vectors import Array
+from ..arrays import Array
 
 PHASE = np.arange(101.0)  # percent
 
 
 class PhaseFrames(NamedTuple):
-    """The frames around 0-100 % of cycles.
+    """The frames around 0-100 % of cycles."""
 
-    Attributes:
-        after: (cycle, 101), the frame at or after each instant.
-        share: (cycle, 101), the weight of that frame; the frame before has the rest.
-        beyond_last: (cycle, 101), whether the instant is after the last frame of the cycle.
-        last: (cycle,), the last frame of the cycle.
-    """
-
-    after: NDArray[np.intp]
-    share: Array
-    beyond_last: NDArray[np.bool_]
-    last: NDArray[np.intp]
+    after: NDArray[np.intp]  # (cycle, 101), the frame at or after each instant
+    share: Array  # (cycle, 101), the weight of that frame; the frame before has the rest
+    beyond_last: NDArray[np.bool_]  # (cycle, 101), whether the instant is after the last frame of the cycle
+    last: NDArray[np.intp]  # (cycle,), the last frame of the cycle
 
     def later(self, frames: int) -> PhaseFrames:
         """Return the frames on a time axis with more frames before."""
@@ -39,10 +32,7 @@ class PhaseFrames(NamedTuple):
 
 
 def phase_frames(time: Array, start_s: Array, end_s: Array) -> PhaseFrames:
-    """Return the frames around 0-100 % of cycles (cycle,) on a time axis (time,).
-
-    Shares are NaN if an end is NaN.
-    """
+    """Return the frames around 0-100 % of cycles (cycle,) on a time axis (time,). Shares are NaN if an end is NaN."""
     instants = start_s[:, None] + PHASE / 100 * (end_s - start_s)[:, None]
     after = np.clip(np.searchsorted(time, instants), 1, len(time) - 1)
     share = np.clip((instants - time[after - 1]) / (time[after] - time[after - 1]), 0, 1)
@@ -58,7 +48,6 @@ def at_phases(values: Array, frames: PhaseFrames, side: NDArray[np.intp]) -> Arr
 
     Args:
         values: (time, side, ...).
-        frames: of :func:`phase_frames`.
         side: (cycle,), the index of each cycle's side.
 
     Returns:

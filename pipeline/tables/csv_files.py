@@ -5,8 +5,6 @@ thousand, 3 to 5 digits, so that rounding to 6 adds nothing that can be seen, an
 has all digits.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools
@@ -26,9 +24,7 @@ def csv_of(table: pd.DataFrame, *, exact: Collection[str] = (), header: bool = T
     """Return a table as CSV, its floating-point columns with :data:`DIGITS`; text that is a number is not changed.
 
     Args:
-        table: the table.
         exact: columns that keep all their digits, such as those of participants.tsv.
-        header: whether to begin with the names of the columns.
     """
     kept = {name: table[name].astype(object) for name in exact if name in table}
     text = guard_formulas(table.assign(**kept)).to_csv(

@@ -6,8 +6,6 @@ dimensionless walking speed of the people of a line, v / sqrt(g leg length); the
 of its speeds.
 """
 
-from __future__ import annotations
-
 import bisect
 import csv
 import io
@@ -35,7 +33,7 @@ SHIPPED = Path(__file__).resolve().parents[2] / "config" / "normative"
 MOST_PROBLEMS = 8
 
 
-class Reference(NamedTuple):
+class ReferenceCurve(NamedTuple):
     """Mean and standard deviation of a curve at ascending phases, percent of the gait cycle."""
 
     phase: list[float]
@@ -44,7 +42,7 @@ class Reference(NamedTuple):
 
 
 Key = tuple[str, ...]
-Curves = dict[Key, Reference]
+Curves = dict[Key, ReferenceCurve]
 BySpeed = dict[float | None, Curves]  # by dimensionless speed; None alone if the table has no speeds
 
 
@@ -71,7 +69,7 @@ def at_speed(curves: BySpeed, speed: float) -> Curves:
     share = 1.0 if lower == upper else min(max((speed - speeds[lower]) / (speeds[upper] - speeds[lower]), 0.0), 1.0)
     slow, fast = curves[speeds[lower]], curves[speeds[upper]]
     return {
-        key: Reference(phase, _between(slow[key].mean, mean, share), _between(slow[key].sd, sd, share))
+        key: ReferenceCurve(phase, _between(slow[key].mean, mean, share), _between(slow[key].sd, sd, share))
         for key, (phase, mean, sd) in fast.items()
     }
 
@@ -92,11 +90,7 @@ def reference_file(name: str, *, study_path: Path) -> Path:
 
 
 def read_reference(path: Path, *, setting: str) -> BySpeed:
-    """Return the curves of a table; ``setting`` names the setting with its path.
-
-    Raises:
-        UserError: no such file, not UTF-8, or a mistake that :func:`reference_of` finds.
-    """
+    """Return the curves of a table, see :func:`reference_of`; ``setting`` names the setting with its path."""
     try:
         text = decode_text(path.read_bytes())
     except OSError as error:
@@ -179,7 +173,7 @@ def _add(by_speed: BySpeed, row: Mapping[str, str], where: str) -> list[Problem]
     ):
         problems += [] if good else [Problem(where, f"{name} is '{row[name]}'", f"expected {expected}")]
     if not problems:
-        curve = by_speed.setdefault(speed, {}).setdefault(tuple(key), Reference([], [], []))
+        curve = by_speed.setdefault(speed, {}).setdefault(tuple(key), ReferenceCurve([], [], []))
         if curve.phase and phase <= curve.phase[-1]:
             what = f"phase {phase:g} comes after {curve.phase[-1]:g}"
             return [Problem(where, what, "sort each curve by ascending phase")]

@@ -4,10 +4,8 @@
 ``read_...`` raises the problems.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
@@ -63,11 +61,7 @@ SEGMENT_COLUMNS = (
 
 
 def refuse_no_study(path: Path) -> None:
-    """Refuse a folder without study.yaml.
-
-    Raises:
-        UserError: no such folder, no such file in it, or it has another name.
-    """
+    """Refuse a folder without study.yaml."""
     if (path / "study.yaml").is_file():
         return
     if path.is_file():
@@ -85,15 +79,10 @@ def read_participants(path: Path, *, reserved: Container[str] = ()) -> dict[str,
 
 
 def participants_of(path: Path, *, reserved: Container[str] = ()) -> tuple[dict[str, Row], list[Problem]]:
-    """Return the rows of participants.tsv by participant_id, and every problem.
-
-    Args:
-        path: the table.
-        reserved: column names that the results use.
-    """
+    """Return the rows of participants.tsv by id, and every problem; results use the ``reserved`` names of columns."""
     rows, problems = rows_of(path, required=("participant_id", "mass_kg", "height_m", "sex"))
     problems += misspelt(rows, (*PARTICIPANT_COLUMNS, "subject"), path.name)
-    problems += hostile_cells(rows, path.name) + bad_columns(rows, path.name, reserved)
+    problems += [*hostile_cells(rows, path.name), *bad_columns(rows, path.name, reserved)]
     participants: dict[str, Row] = {}
     for row in rows:
         name = row["participant_id"]
@@ -128,14 +117,14 @@ def trials_of(path: Path, participants: Mapping[str, Row] | None) -> tuple[dict[
         participants: rows of participants.tsv, or None if it cannot be read.
     """
     rows, problems = rows_of(path, required=("participant_id", "trial", "file", "role", "condition"))
-    problems += misspelt(rows, TRIAL_COLUMNS, path.name) + hostile_cells(rows, path.name)
+    problems += [*misspelt(rows, TRIAL_COLUMNS, path.name), *hostile_cells(rows, path.name)]
     sessions: dict[str, list[Row]] = {}
     for row in rows:
         row["session"] = session = row.get("session") or row["participant_id"]
         row["role"] = row["role"].lower()
         row.update({name: file.replace("\\", "/") for name, file in _paths(row).items()})
         others = sessions.setdefault(session, [])
-        problems += _trial_problems(row, others, participants, path)
+        problems += _trial_problems(row, others, participants, path.name)
         others.append(row)
     kept = {name: [row for row in mine if row["role"] != "exclude"] for name, mine in sessions.items()}
     for session, mine in kept.items():
@@ -171,10 +160,7 @@ def _paths(row: Mapping[str, str]) -> dict[str, str]:
 
 
 def person_of(row: Mapping[str, str], participants: Mapping[str, Row]) -> dict[str, str]:
-    """Return the ``subject`` and ``participant`` of a trial.
-
-    They choose among several people in one file.
-    """
+    """Return the ``subject`` and ``participant`` of a trial. They choose among several people in one file."""
     person = row["participant_id"]
     named = (cells.get("subject", "") for cells in (row, participants.get(person, {})))
     return {"subject": next((name for name in named if name.lower() not in ABSENT), ""), "participant": person}
@@ -212,10 +198,7 @@ def plate_numbers(cell: str) -> tuple[int, ...] | None:
     """Return the plates under a foot, from its cell; None if not stated.
 
     The cell holds numbers, counted from 1 as in the file, separated by blanks or commas (``2``, ``1 2``); ``none``
-    for no plate; ``n/a`` or nothing if not stated.
-
-    Raises:
-        ValueError: none of these.
+    for no plate; ``n/a`` or nothing if not stated. Anything else is a ValueError.
     """
     text = cell.strip().lower()
     if text in ABSENT:
@@ -234,51 +217,45 @@ def plates_in_row(row: Mapping[str, str]) -> dict[str, str]:
     return {column: " ".join(map(str, numbers)) or NO_PLATE for column, numbers in given.items() if numbers is not None}
 
 
-def _trial_problems(row: Row, others: list[Row], participants: Mapping[str, Row] | None, path: Path) -> list[Problem]:
-    """Return the problems of a row, given the session's rows before it."""
-    session, trial = row["session"], row["trial"]
-    where = f"{path.name}: {session} {trial}"
-    problems = bad_identifier(trial, "trial", path.name) + bad_identifier(session, "session", path.name)
-    if participants is not None and row["participant_id"] not in participants:
-        what = f"participant '{row['participant_id']}' is not in participants.tsv"
-        problems.append(Problem(where, what, nearest(row["participant_id"], participants) or "add a row there"))
+def _trial_problems(
+    row: Row, others: list[Row], participants: Mapping[str, Row] | None, table: str
+) -> Iterator[Problem]:
+    """Yield the problems of a row, given the session's rows before it."""
+    session, trial, person = row["session"], row["trial"], row["participant_id"]
+    where = f"{table}: {session} {trial}"
+    yield from bad_identifier(trial, "trial", table) + bad_identifier(session, "session", table)
+    if participants is not None and person not in participants:
+        remedy = nearest(person, participants) or "add a row there"
+        yield Problem(where, f"participant '{person}' is not in participants.tsv", remedy)
     if row["role"] not in ROLES:
-        problems.append(Problem(where, f"role is '{row['role']}'", f"expected one of {', '.join(ROLES)}"))
-    if leaves_study(row["file"]):
-        what = f"file '{row['file']}' is not inside the study"
-        problems.append(Problem(where, what, "give its path relative to the study"))
-    problems += _problems_of_forces(row, where)
-    problems += out_of_range(row, "belt_speed_m_s", -10, 10, where)
+        yield Problem(where, f"role is '{row['role']}'", f"expected one of {', '.join(ROLES)}")
+    yield from _file_problems(row, where)
+    yield from out_of_range(row, "belt_speed_m_s", -10, 10, where)
     for column in PLATE_COLUMNS:
         try:
             plate_numbers(row.get(column, ""))
         except ValueError:
             remedy = "expected plate numbers ('2', '1 2'), 'none' or n/a"
-            problems.append(Problem(where, f"{column} is '{row[column]}'", remedy))
+            yield Problem(where, f"{column} is '{row[column]}'", remedy)
     if any(trial == other["trial"] for other in others):
-        problems.append(Problem(where, "two trials of this name in the session", "rename one"))
-    if others and others[0]["participant_id"] != row["participant_id"]:
+        yield Problem(where, "two trials of this name in the session", "rename one")
+    if others and others[0]["participant_id"] != person:
         what = f"session '{session}' belongs to {others[0]['participant_id']} already"
-        problems.append(Problem(where, what, "give each person sessions of their own"))
-    return problems
+        yield Problem(where, what, "give each person sessions of their own")
 
 
-def _problems_of_forces(row: Row, where: str) -> list[Problem]:
-    """Return the problems of the file with a trial's forces."""
-    forces = forces_of(row)
-    if not forces:
-        return []
-    problems = []
-    if leaves_study(forces):
-        what = f"forces '{forces}' is not inside the study"
-        problems.append(Problem(where, what, "give its path relative to the study"))
-    if Path(row["file"]).suffix.lower() not in MARKER_FILES:
-        what = f"forces '{forces}' are given beside {row['file']}, which is no TRC file"
-        problems.append(Problem(where, what, "leave forces empty: a C3D file holds its own"))
-    elif Path(forces).suffix.lower() not in FORCE_FILES:
-        what = f"forces '{forces}' is not a {' or '.join(FORCE_FILES)} file"
-        problems.append(Problem(where, what, "give OpenSim's file of ground reaction forces, or n/a"))
-    return problems
+def _file_problems(row: Row, where: str) -> Iterator[Problem]:
+    """Yield the problems of a trial's recording and of the file with its forces."""
+    for column, file in _paths(row).items():
+        if leaves_study(file):
+            yield Problem(where, f"{column} '{file}' is not inside the study", "give its path relative to the study")
+    if forces := forces_of(row):
+        if Path(row["file"]).suffix.lower() not in MARKER_FILES:
+            what = f"forces '{forces}' are given beside {row['file']}, which is no TRC file"
+            yield Problem(where, what, "leave forces empty: a C3D file holds its own")
+        elif Path(forces).suffix.lower() not in FORCE_FILES:
+            what = f"forces '{forces}' is not a {' or '.join(FORCE_FILES)} file"
+            yield Problem(where, what, "give OpenSim's file of ground reaction forces, or n/a")
 
 
 def read_segments(path: Path, participants: Mapping[str, Row]) -> dict[str, list[Row]]:
@@ -287,10 +264,7 @@ def read_segments(path: Path, participants: Mapping[str, Row]) -> dict[str, list
 
 
 def segments_of(path: Path, participants: Mapping[str, Row]) -> tuple[dict[str, list[Row]], list[Problem]]:
-    """Return the rows of segments.tsv by participant, and every problem.
-
-    Both are empty without such a file.
-    """
+    """Return the rows of segments.tsv by participant, and every problem. Both are empty without such a file."""
     if not path.exists():
         return {}, []
     segments: dict[str, list[Row]] = {}

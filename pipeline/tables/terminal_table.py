@@ -1,7 +1,5 @@
 """Plain-text tables for the terminal."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import textwrap

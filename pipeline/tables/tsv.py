@@ -1,7 +1,5 @@
 """Tab-separated tables written by people: read with every problem at once."""
 
-from __future__ import annotations
-
 import csv
 import difflib
 import io
@@ -9,7 +7,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ..errors import Problem, UserError, find_hidden, most_similar, nearest
@@ -31,8 +29,6 @@ def rows_of(path: Path, *, required: Iterable[str], allowed: Iterable[str] = ())
     Cells are text without surrounding blanks; missing cells are empty. There are no rows without a valid header.
 
     Args:
-        path: the table.
-        required: columns that must be there.
         allowed: if given, the only columns that may be there.
     """
     try:
@@ -61,11 +57,7 @@ def _with_points(row: Row) -> Row:
 
 
 def read_table(path: Path, *, required: Iterable[str], allowed: Iterable[str] = ()) -> list[Row]:
-    """Return the rows of a table; arguments as for :func:`rows_of`.
-
-    Raises:
-        UserError: missing, not UTF-8, ragged, or with missing, unknown or repeated columns.
-    """
+    """Return the rows of a table, see :func:`rows_of`; raise UserError with every problem."""
     rows, problems = rows_of(path, required=required, allowed=allowed)
     if problems:
         raise UserError.of(problems)
@@ -73,11 +65,7 @@ def read_table(path: Path, *, required: Iterable[str], allowed: Iterable[str] = 
 
 
 def number(row: Mapping[str, str], column: str, *, where: str) -> float | None:
-    """Return a cell as a float, None if it is empty or n/a.
-
-    Raises:
-        UserError: not a finite number.
-    """
+    """Return a cell as a float, None if it is empty or n/a; raise UserError if it is no finite number."""
     text = row.get(column, "")
     if text.lower() in ABSENT:
         return None
@@ -122,14 +110,12 @@ def _in_metres(value: float, low: float, high: float) -> str:
     return next((f"give metres: {value * units[unit]:.4g} m if this is in {unit}" for unit in fits), "")
 
 
-def misspelt(rows: Sequence[Row], allowed: Sequence[str], where: str) -> list[Problem]:
-    """Return a problem for each column that nearly has the name of a known one."""
-    problems = []
+def misspelt(rows: Sequence[Row], allowed: Sequence[str], where: str) -> Iterator[Problem]:
+    """Yield a problem for each column that nearly has the name of a known one."""
     for name in rows[0] if rows else ():
         close = difflib.get_close_matches(name.lower(), allowed, n=1, cutoff=0.85)
         if name not in allowed and close and close[0] not in rows[0]:
-            problems.append(Problem(where, f"unknown column '{name}'", f"did you mean '{close[0]}'?"))
-    return problems
+            yield Problem(where, f"unknown column '{name}'", f"did you mean '{close[0]}'?")
 
 
 def _lines(path: Path) -> list[list[str]]:
@@ -153,11 +139,7 @@ def _lines(path: Path) -> list[list[str]]:
 
 
 def decode_text(content: bytes) -> str:
-    """Return the text of a file in UTF-8 or, as Excel writes "Unicode text", in UTF-16 with its mark.
-
-    Raises:
-        UnicodeDecodeError: neither.
-    """
+    """Return text in UTF-8 or, as Excel writes "Unicode text", UTF-16 with its mark; else raise UnicodeDecodeError."""
     return content.decode("utf-16" if content.startswith(UTF_16) else "utf-8-sig")
 
 
@@ -213,34 +195,26 @@ COLUMN = re.compile(r"\w[^/]*")  # a valid name in NetCDF
 LONGEST_IDENTIFIER, LONGEST_COLUMN, LONGEST_CELL = 64, 64, 1000
 
 
-def hostile_cells(rows: Sequence[Row], where: str) -> list[Problem]:
-    """Return a problem for each very long cell and each invisible character."""
-    problems = []
+def hostile_cells(rows: Sequence[Row], where: str) -> Iterator[Problem]:
+    """Yield a problem for each very long cell and each invisible character."""
     for number, row in enumerate(rows, start=1):
         place = f"{where}: row {number}"
         for column, cell in row.items():
             if len(cell) > LONGEST_CELL:
-                what = f"{column} has {len(cell)} characters"
-                problems.append(Problem(place, what, f"expected {LONGEST_CELL} at most"))
+                yield Problem(place, f"{column} has {len(cell)} characters", f"expected {LONGEST_CELL} at most")
             if hidden := find_hidden(cell):
-                problems.append(Problem(place, f"{column} has the invisible character {hidden}", "remove it"))
-    return problems
+                yield Problem(place, f"{column} has the invisible character {hidden}", "remove it")
 
 
-def bad_columns(rows: Sequence[Row], where: str, reserved: Container[str]) -> list[Problem]:
-    """Return a problem for each column name that is not valid or reserved."""
-    names = list(rows[0]) if rows else []
+def bad_columns(rows: Sequence[Row], where: str, reserved: Container[str]) -> Iterator[Problem]:
+    """Yield a problem for each column name that is not valid or reserved."""
     remedy = f"begin with a letter, a digit or '_'; no '/', {LONGEST_COLUMN} characters at most"
-    bad = [
-        Problem(where, f"column {name[:LONGEST_COLUMN]!r} cannot be a name in the results", remedy)
-        for name in names
-        if not COLUMN.fullmatch(name) or len(name) > LONGEST_COLUMN or find_hidden(name)
-    ]
-    return bad + [
-        Problem(where, f"column '{name}' has the name of a result", f"rename it, such as 'participant_{name}'")
-        for name in names
-        if name in reserved
-    ]
+    for name in rows[0] if rows else ():
+        if not COLUMN.fullmatch(name) or len(name) > LONGEST_COLUMN or find_hidden(name):
+            yield Problem(where, f"column {name[:LONGEST_COLUMN]!r} cannot be a name in the results", remedy)
+        if name in reserved:
+            what = f"column '{name}' has the name of a result"
+            yield Problem(where, what, f"rename it, such as 'participant_{name}'")
 
 
 def bad_identifier(name: str, column: str, where: str) -> list[Problem]:

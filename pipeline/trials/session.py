@@ -7,8 +7,6 @@ are the trials' names and what holds for a whole trial. A rejected trial has no 
 why, and ``rejected_code`` is the code of that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any

@@ -1,7 +1,5 @@
 """Steps on sessions: applied to each trial, or to all usable trials at once. A trial that fails is rejected alone."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -76,7 +74,6 @@ def batches(spans: Sequence[slice], samples: int, kinds: Sequence[str] | None = 
 
     Args:
         spans: samples of each trial, as of :func:`spans_of`.
-        samples: number of samples.
         kinds: the kind of each trial; None if they are all of one.
     """
     start, count = 0, 0

@@ -1,7 +1,5 @@
 """The variables of cycles.nc and study.nc: dimensions, units and meaning."""
 
-from __future__ import annotations
-
 from .metrics import METRICS, OF_STANCE, SCORES
 from .rows import Variable
 from .session_variables import (

@@ -115,12 +115,7 @@ RESERVED = frozenset(
 
 
 def data_dictionary(table: str, columns: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return what each column of a table means: LongName, Description, Units, Levels; of metrics more.
-
-    Args:
-        table: name of the table, without ``.csv``.
-        columns: its columns.
-    """
+    """Return what each column of a table means: LongName, Description, Units, Levels; of metrics more."""
     return {name: _column(table, name) for name in columns}
 
 

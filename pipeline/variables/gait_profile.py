@@ -4,18 +4,16 @@ Baker R et al. (2009) The Gait Profile Score and Movement Analysis Profile. Gait
 Baker R et al. (2012) Gait Posture 35:612-615.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ..tables.reference_curves import Key, Reference, key_of
+from ..arrays import Array, Flags
+from ..tables.reference_curves import Key, ReferenceCurve, key_of
 from .metrics import GAIT_ANGLES
 
-Array = NDArray[np.float64]
 EVERY = 2  # percent
 PHASE = np.arange(0.0, 101, EVERY)
 # Pelvis rotation and foot progression are measured from lab x. A heading of 10 degrees beside it adds 10 to both, and
@@ -26,7 +24,7 @@ STRAIGHT_DEGREES = 10.0
 OF_THE_PELVIS = np.array([name.startswith("pelvis") for name in GAIT_ANGLES])
 
 
-def turns(turning_angle: ArrayLike, stride_direction: ArrayLike) -> NDArray[np.bool_]:
+def turns(turning_angle: ArrayLike, stride_direction: ArrayLike) -> Flags:
     """Return whether cycles (...) cannot be compared with straight gait.
 
     The heading leaves lab x by more than STRAIGHT_DEGREES: the stride leads there, or turns by twice as much, from one
@@ -37,7 +35,7 @@ def turns(turning_angle: ArrayLike, stride_direction: ArrayLike) -> NDArray[np.b
     )
 
 
-def turning_cycles(study: xr.Dataset) -> NDArray[np.bool_]:
+def turning_cycles(study: xr.Dataset) -> Flags:
     """Return the cycles (cycle,) of a study that turn; none if the study does not know."""
     if "turning_angle" not in study:
         return np.zeros(study.sizes["cycle"], dtype=bool)
@@ -54,7 +52,7 @@ def place_of(name: str) -> tuple[str, dict[str, str]]:
     return "joint_angle", {"joint": part, "angle": angle}
 
 
-def along_cycle(curves: Mapping[Key, Reference], what: str) -> Array:
+def along_cycle(curves: Mapping[Key, ReferenceCurve], what: str) -> Array:
     """Return ``mean`` or ``sd`` of the nine angles (9, 51), degrees; NaN where the table does not reach."""
     values = np.full((len(GAIT_ANGLES), len(PHASE)), np.nan)
     for i, (variable, labels) in enumerate(map(place_of, GAIT_ANGLES)):
@@ -68,7 +66,7 @@ def root_mean_square(values: Array) -> Array:
     return np.asarray(np.sqrt(np.mean(values**2, axis=-1)))
 
 
-def typical_scores(curves: Mapping[Key, Reference]) -> dict[str, float]:
+def typical_scores(curves: Mapping[Key, ReferenceCurve]) -> dict[str, float]:
     """Return the scores that a person of the reference has in the root mean square, degrees, by name of the score.
 
     The expected square of a person's difference from the mean is the variance, so that the root mean square of the

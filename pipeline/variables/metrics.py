@@ -4,8 +4,6 @@ To add a metric, add it here and compute it in ``steps/cycles/``; peaks, ranges,
 rows say. All outputs take a metric from this table, and the report its place.
 """
 
-from __future__ import annotations
-
 from ..conventions import ADDUCTION, ANGLES, ANKLE, FLEXION, FORWARD, HIP, JOINTS, KNEE, UP
 from .rows import (
     BY_SIZE,

@@ -1,7 +1,5 @@
 """The rows of the tables of variables and metrics."""
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple
 
 Kind = Literal["size", "signed", "phase"]
@@ -56,50 +54,30 @@ WHOLE = CYCLE, STANCE, SWING = Window("gait cycle", 0, 2), Window("stance", 0, 1
 
 
 class Part(NamedTuple):
-    """One sign of a row of a curve of cycles.nc.
+    """One sign of a row of a curve of cycles.nc."""
 
-    Attributes:
-        curve: its name.
-        row: the indices before the phase: joint and angle, joint, or axis.
-        sign: 1 for the positive values, -1 for the negative ones.
-        as_stored: whether a peak has the sign of the curve, else it is positive.
-    """
-
-    curve: str
-    row: tuple[int, ...]
-    sign: int = 1
-    as_stored: bool = False
+    curve: str  # its name
+    row: tuple[int, ...]  # the indices before the phase: joint and angle, joint, or axis
+    sign: int = 1  # 1 for the positive values, -1 for the negative ones
+    as_stored: bool = False  # whether a peak has the sign of the curve, else it is positive
 
 
 class Metric(NamedTuple):
-    """A metric of a gait cycle or stance.
+    """A metric of a gait cycle or stance."""
 
-    Attributes:
-        units: CF units.
-        long_name: meaning.
-        kind: ``size``, of one sign, so that an index of symmetry has a meaning; ``signed``, may cross zero; ``phase``,
-            percent of the gait cycle, where 0 and 100 are the same.
-        window: part of the gait cycle that the metric is of; a peak is looked for in it alone.
-        positive: what a positive value means; empty where nothing else is possible.
-        source: author and year of the definition, or of its use; empty if there is none.
-        aliases: other names, in the literature and in other software.
-        group: the table of the report that it is in.
-        main: place among the numbers that clinics read first; 0 if it is not one of them.
-        compared: place in the table of symmetry of all participants; 0 if it is not there.
-        part: what a peak, range, impulse or work is computed from.
-    """
-
-    units: str
-    long_name: str
+    units: str  # CF units
+    long_name: str  # meaning
+    # ``size``, of one sign, so that an index of symmetry has a meaning; ``signed``, may cross zero; ``phase``, percent
+    # of the gait cycle, where 0 and 100 are the same
     kind: Kind = "size"
-    window: Window = CYCLE
-    positive: str = ""
-    source: str = ""
-    aliases: tuple[str, ...] = ()
-    group: str = TIMES
-    main: int = 0
-    compared: int = 0
-    part: Part | None = None
+    window: Window = CYCLE  # part of the gait cycle that the metric is of; a peak is looked for in it alone
+    positive: str = ""  # what a positive value means; empty where nothing else is possible
+    source: str = ""  # author and year of the definition, or of its use; empty if there is none
+    aliases: tuple[str, ...] = ()  # other names, in the literature and in other software
+    group: str = TIMES  # the table of the report that it is in
+    main: int = 0  # place among the numbers that clinics read first; 0 if it is not one of them
+    compared: int = 0  # place in the table of symmetry of all participants; 0 if it is not there
+    part: Part | None = None  # what a peak, range, impulse or work is computed from
 
     @property
     def variable(self) -> Variable:

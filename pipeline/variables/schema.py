@@ -1,7 +1,5 @@
 """The schema of all outputs: dimensions, units and meaning of every variable."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -153,11 +151,7 @@ COLUMN_UNITS = {"_kg": "kg", "_m": "m", "_mm": "mm", "_years": "year"}
 
 
 def describe(step: str, dataset: xr.Dataset) -> xr.Dataset:
-    """Return a dataset with units and long names, in the order of the schema.
-
-    Raises:
-        ValueError: a variable is unknown, missing, or has other dimensions than the schema says.
-    """
+    """Return a dataset with units and long names, in the order of the schema; ValueError if its variables differ."""
     if not dataset.dims:  # a model of a session that could not be calibrated, or no trial to show
         return dataset
     all_rejected = "rejected" in dataset.coords and (dataset.variables["rejected"].values != "").all()
@@ -215,11 +209,7 @@ def with_dims(step: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, tuple[
 
 
 def stack_metrics(columns: Mapping[str, NDArray[Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the variable and coordinates of cycles.nc that hold all metrics.
-
-    Raises:
-        ValueError: a metric of the table is missing, or one is not in the table.
-    """
+    """Return the variable and coordinates of cycles.nc that hold all metrics; ValueError for other names."""
     if columns.keys() != METRICS.keys():
         raise ValueError(f"metrics {sorted(columns.keys() ^ METRICS.keys())}: in metrics.py or in step cycles only")
     values = np.stack([columns[name] for name in METRICS], axis=-1)

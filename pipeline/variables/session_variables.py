@@ -1,7 +1,5 @@
 """Variables of the session files, read to kinetics: dimensions, units, meaning."""
 
-from __future__ import annotations
-
 from .rows import Variable
 
 _PLATE = ("plate_sample", "plate", "axis")

@@ -4,8 +4,6 @@ Contacts and cycles are refused by :func:`refusal`; files hold the words and the
 by the UserError of a step, of which the words are where it is raised, and the code is listed here.
 """
 
-from __future__ import annotations
-
 import re
 
 from ..errors import Problem

@@ -3,8 +3,6 @@
 Names that are not recognised are reported, never guessed.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

@@ -3,8 +3,6 @@
 Subject names, prefixes and suffixes that a lab's software adds are removed; the body model interprets what remains.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -35,20 +33,14 @@ class Marker(NamedTuple):
 
 
 class PersonMarkers(NamedTuple):
-    """The markers of one person in a file.
+    """The markers of one person in a file."""
 
-    Attributes:
-        names, columns: of the markers, in the order of the file.
-        owner: the subject in their labels (``A22:LKNE``), or empty.
-        subjects: the people in the file; empty if it holds one.
-        notes: on repeated labels.
-    """
-
+    # names, columns: of the markers, in the order of the file
     names: list[str]
     columns: list[int]
-    owner: str
-    subjects: list[str]
-    notes: list[str]
+    owner: str  # the subject in their labels (``A22:LKNE``), or empty
+    subjects: list[str]  # the people in the file; empty if it holds one
+    notes: list[str]  # on repeated labels
 
 
 def choose_person(

@@ -7,8 +7,6 @@ every part of a label must be known, and the side must be in it. ``GM`` (gastroc
 Source of names: Hermens HJ et al. (1999) European Recommendations for Surface ElectroMyoGraphy (SENIAM).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

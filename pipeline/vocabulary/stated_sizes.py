@@ -1,7 +1,5 @@
 """Sizes and static results that files of Plug-in Gait state, by the names of their group PROCESSING."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """A lock that shows whether a run is active: its processes hold it, and it is released when they end."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import TextIO

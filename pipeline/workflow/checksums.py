@@ -7,8 +7,6 @@ An output with a mark alone is of a job that was killed, one with neither was ch
 no time and no absolute path: equal outputs have equal records.
 """
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json
@@ -73,10 +71,8 @@ def record(derived: Path, outputs: Iterable[Path], *, inputs: Mapping[str, str],
     """Write the records of outputs, and remove their marks.
 
     Args:
-        derived: the folder of all outputs.
         outputs: files. Those outside of ``derived`` get no record.
         inputs: the SHA-256 of each input, as of :func:`as_written`.
-        key: the job's key.
     """
     made = json.dumps({"inputs": dict(inputs), "made_with": made_with(key)}, sort_keys=True)
     for name in _names(derived, outputs):
@@ -106,8 +102,6 @@ def state_of(derived: Path, names: Iterable[str], *, cache: Path) -> State:
     date are checked by the job that reads them, and by ``gaitlab verify``.
 
     Args:
-        derived: the folder of all outputs.
-        names: outputs, which may be absent.
         cache: a file that remembers digests, see :func:`pipeline.workflow.digests.sha256_of_files`.
     """
     expected, state = {}, State([], [], [])

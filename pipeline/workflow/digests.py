@@ -1,7 +1,5 @@
 """Digests of recordings and code, which show whether a result is up to date regardless of timestamps."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import hashlib

@@ -5,8 +5,6 @@ body model, SHA-256 of the sources, digest of its code, versions of its librarie
 changes. The step gets its arguments from the key, so it cannot use anything that does not trigger it.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -62,9 +60,6 @@ class Study:
 
         Files with a brace in the name (a wildcard to Snakemake) or with a date in the future (an error to Snakemake)
         are left out. Every change of a file triggers its jobs all the same, because the key holds its SHA-256.
-
-        Raises:
-            UserError: there is no such session.
         """
         if session not in self.sessions:
             raise UserError("trials.tsv", f"no session '{session}'", "ask for files of one that it has")
@@ -81,11 +76,7 @@ class Study:
         return people
 
     def files_of_page(self, participant: str) -> dict[str, list[str]]:
-        """Return the input files of a participant's page by name, relative to the study.
-
-        Raises:
-            UserError: there is no such participant.
-        """
+        """Return the input files of a participant's page by name, relative to the study."""
         if participant not in self.people:
             raise UserError("trials.tsv", f"no participant '{participant}'", "ask for the page of one that it has")
         names = ("cycles", "representative", "calibrate")

@@ -1,7 +1,5 @@
 """The names of the steps, and a study with its settings and tables checked before jobs are planned."""
 
-from __future__ import annotations
-
 import functools
 import json
 import os
@@ -31,15 +29,7 @@ TABLES = ("metrics", "quality", "participants", "symmetry")
 
 
 def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None) -> Study:
-    """Check settings and tables and return the study.
-
-    Args:
-        path: the study directory.
-        overrides: settings from the command line; they win over study.yaml.
-
-    Raises:
-        UserError: every problem of settings and tables.
-    """
+    """Check settings and tables and return the study; raise UserError with every problem."""
     study, problems = look_at(path, overrides=overrides)
     if problems:
         raise UserError.of(problems)

@@ -4,8 +4,6 @@ Snakemake sees missing files and changed keys, but not that the bytes of a resul
 again, and of an edited table a copy is kept.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,7 +29,6 @@ def prepare(study: Study, *, dry_run: bool, forced: bool, whole: bool) -> Prepar
     """Prepare a study for Snakemake, which then only has to look at files and keys.
 
     Args:
-        study: the study.
         dry_run: whether nothing may be written.
         forced: whether every job will run anyway (``--forceall``), so that no records are needed.
         whole: whether the whole workflow runs. Of a part, a job that reads a changed result refuses it.
@@ -50,11 +47,7 @@ def prepare(study: Study, *, dry_run: bool, forced: bool, whole: bool) -> Prepar
 
 
 def refuse_lost_records(path: Path) -> None:
-    """Refuse results without the records that show whether they are up to date.
-
-    Raises:
-        UserError: there are results, but nothing of Snakemake's about any of them.
-    """
+    """Refuse results without any of Snakemake's records, which show whether they are up to date."""
     results = any((path / "derived").glob("*/*.nc"))
     # after the first run was killed, the only record may be that of an unfinished step
     records = any(any((path / ".snakemake" / kind).glob("*")) for kind in ("metadata", "incomplete"))
@@ -67,15 +60,7 @@ def refuse_lost_records(path: Path) -> None:
 
 
 def changed_results(study: Study, *, keep: bool) -> Prepared:
-    """Return the results to make again because another program has changed them or removed their records.
-
-    Args:
-        study: the study.
-        keep: whether to keep a copy of each changed table, in which somebody may have worked.
-
-    Raises:
-        UserError: no copy can be written.
-    """
+    """Return the results to make again because another program changed them; ``keep`` a copy of each changed table."""
     derived = study.path / "derived"
     state = checksums.state_of(derived, outputs_of(study), cache=study.path / ".snakemake" / "result_sha256.json")
     notices = []

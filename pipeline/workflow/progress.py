@@ -4,8 +4,6 @@ It prints lines only, on a terminal as in a log file. Snakemake's own account is
 from the logger plugin ``snakemake_logger_plugin_gaitlab``.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The summary of a run: its last lines, and ``derived/run.json`` for other programs."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re
@@ -36,9 +34,7 @@ def summarise(study: Path, failures: Sequence[Mapping[str, str]], code: int, *, 
     """Write run.json, print the last lines of a run, and return the exit code.
 
     Args:
-        study: the study's directory.
         failures: session, step and reason of each failed job.
-        code: the exit code of Snakemake.
         whole: whether the run was one of the whole workflow, so that all tables are those of now.
         fail: whether rejected trials end the run with exit code 1; without any used trial it always does, as its
             results are empty.

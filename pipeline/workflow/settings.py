@@ -3,8 +3,6 @@
 ``study.yaml`` wins over the body model's ``settings``, these win over ``config/default.yaml``.
 """
 
-from __future__ import annotations
-
 import copy
 import functools
 import json
@@ -188,7 +186,6 @@ def load_settings(
 
     Args:
         study_settings: content of study.yaml, with the settings of the command line.
-        where: the file's name for messages.
         study_path: the study directory; a body model's path is relative to it.
 
     Raises:

@@ -30,7 +30,7 @@ from tests.support.checkout import HOUSE, ctrl_c_arrives
 Campaign = Callable[..., Counter[str]]
 Run = subprocess.Popen[str]
 KILLED = ("everything", "Snakemake", "a worker", "Ctrl-C")
-SCHEDULER = "pipeline.workflow.start"  # in the command line of the process that runs Snakemake
+SCHEDULER = "pipeline.workflow.run_snakemake"  # in the command line of the process that runs Snakemake
 FORK_SERVER = "multiprocessing.forkserver"  # in the command line of the server that forks workers, and of the workers
 EARLY, LATEST_S = 0.1, 3.0  # share of kills before the first worker; seconds after it
 LONGEST_LIFE_S = 2.0  # of any process after Snakemake's end

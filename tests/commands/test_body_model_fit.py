@@ -13,7 +13,7 @@ import pytest
 from pipeline.body.landmarks import choose_labels
 from pipeline.commands.shared import body_model_fit
 from pipeline.commands.shared.trial_roles import best_static, shows_a_foot
-from pipeline.steps.read.contents import Contents
+from pipeline.steps.read.recording_contents import Contents
 from pipeline.workflow import settings
 from tests.support.studies.contents import moving, standing
 

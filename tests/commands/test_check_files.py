@@ -12,7 +12,7 @@ import pytest
 from pipeline.c3d.reader import read_c3d
 from pipeline.commands.check.command import check
 from pipeline.commands.check.findings import of_file
-from pipeline.steps.read.contents import contents_of
+from pipeline.steps.read.recording_contents import contents_of
 from tests.support.checkout import DEMO
 from tests.support.files.changes import edit, relabel, rewrite, set_parameter
 from tests.support.files.emg import add_channels

@@ -10,8 +10,8 @@ from pipeline.body.static_results import parse_results
 from pipeline.commands.check.command import check
 from pipeline.commands.check.leg_findings import trial_of
 from pipeline.commands.init.command import initialise
-from pipeline.commands.shared.recording_files import recordings_in
-from pipeline.steps.read.contents import look_through
+from pipeline.commands.shared.find_recordings import recordings_in
+from pipeline.steps.read.recording_contents import look_through
 from tests.support.files.changes import relabel, rewrite
 from tests.support.studies.check_findings import about
 

@@ -12,7 +12,7 @@ from pipeline.body.resolved_model import resolve
 from pipeline.c3d.reader import read_c3d
 from pipeline.commands.check.command import check
 from pipeline.commands.check.findings import of_file
-from pipeline.steps.read.contents import contents_of, looks_like_a_name
+from pipeline.steps.read.recording_contents import contents_of, looks_like_a_name
 from pipeline.workflow import settings
 from pipeline.workflow.open_study import open_study
 from tests.support.checkout import DEMO, copy_study

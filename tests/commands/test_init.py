@@ -249,7 +249,7 @@ def test_a_defect_on_one_file_costs_only_this_file(study: Path, monkeypatch: pyt
             raise IndexError("Erika Mustermann")  # texts of exceptions may quote the file
         return read_c3d(path, **person)
 
-    monkeypatch.setattr("pipeline.steps.read.contents.read_recording", broken)
+    monkeypatch.setattr("pipeline.steps.read.recording_contents.read_recording", broken)
     summary = initialise(study)
     assert "cannot be understood (IndexError, test_init.py line" in summary
     assert "Mustermann" not in summary

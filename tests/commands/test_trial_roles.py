@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.commands.init.people import people_and_sessions
 from pipeline.commands.shared import trial_roles
-from pipeline.steps.read.contents import Contents
+from pipeline.steps.read.recording_contents import Contents
 from pipeline.tables.tsv import IDENTIFIER
 from tests.support.studies.contents import moving, standing
 

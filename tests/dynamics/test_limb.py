@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.dynamics import limb
-from pipeline.dynamics.screws import commutator, exponential
+from pipeline.dynamics.screws import bracket, exponential
 from pipeline.dynamics.teaching import equations_of_motion, open_chain
 from pipeline.dynamics.vectors import apply
 from tests.support.dynamics.chains import close
@@ -83,7 +83,7 @@ def test_drift_is_the_contribution_of_the_moving_axes(state: State) -> None:
     around = open_chain.Surroundings(base_twist=state.base_twist)
     qd = flat(state.rate)
     twist = open_chain.motion(state.chain, 0 * qd, qd, 0 * qd, around).twist
-    drift = commutator(twist, state.chain.screw * qd[..., None])
+    drift = apply(bracket(twist), state.chain.screw * qd[..., None])
     close(state.motion().drift, by_group(drift.reshape(*state.mass.shape, 6, 6)))
 
 

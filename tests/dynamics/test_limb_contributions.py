@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pipeline.dynamics import interaction_torques, limb
-from pipeline.dynamics.screws import commutator
+from pipeline.dynamics.screws import bracket
 from pipeline.dynamics.teaching import equations_of_motion, open_chain
 from pipeline.dynamics.vectors import apply
 from tests.support.dynamics.chains import close
@@ -58,7 +58,7 @@ def on_still_ground(state: State, base: Array) -> tuple[open_chain.Chain, Array,
     screw = np.concatenate([np.broadcast_to(base, (COUNT, 6, 6)), flat(state.screw)], axis=1)
     base_qd = np.linalg.solve(base.T, state.base_twist[..., None])[..., 0]
     push = screw[:, :6] * base_qd[..., None]
-    drift = commutator(np.cumsum(push, axis=1), push).sum(axis=1)
+    drift = apply(bracket(np.cumsum(push, axis=1)), push).sum(axis=1)
     base_qdd = np.linalg.solve(base.T, (state.base_rate - drift)[..., None])[..., 0]
     qd = np.concatenate([base_qd, flat(state.rate)], axis=1)
     return chain_of(screw, state.inertia), qd, np.concatenate([base_qdd, flat(state.acceleration)], axis=1)
@@ -95,7 +95,9 @@ def test_a_constant_velocity_of_everything_contributes_nothing(state: State) -> 
     motion, drift = state.motion(), np.array([3.0, -1, 2])
     passing = np.concatenate([np.zeros(3), drift])
     seen = limb.joint_motion(
-        state.at, motion.twist + passing, motion.twist_rate + commutator(passing, motion.twist) * ([0] * 3 + [1] * 3)
+        state.at,
+        motion.twist + passing,
+        motion.twist_rate + apply(bracket(passing), motion.twist) * ([0] * 3 + [1] * 3),
     )
     close(seen.rate, motion.rate)
     close(seen.acceleration, motion.acceleration)

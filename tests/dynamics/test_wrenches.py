@@ -25,7 +25,6 @@ from pipeline.dynamics.wrenches import (
     observe,
     opposite,
     parallel_axis,
-    same,
     total,
     transform,
     translate,
@@ -79,14 +78,6 @@ def test_sum_of_wrenches_is_that_of_their_forces_at_their_points(seed: int) -> N
     nothing = total(summed, opposite(summed))
     assert not nothing.force.any()
     assert not nothing.moment.any()
-
-
-def test_equal_wrenches_are_equal_about_any_point_and_others_are_not() -> None:
-    rng = np.random.default_rng(1)
-    wrench = random_wrench(rng, 4)
-    assert same(wrench, translate(wrench, rng.normal(size=3)))
-    assert not same(wrench, replace(wrench, point=wrench.point + 1e-6))
-    assert not same(wrench, replace(wrench, force=wrench.force * (1 + 1e-6)))
 
 
 # ---- dynamic and fictitious wrenches against particles

@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.errors import UserError
 from pipeline.steps.report.curves.panels import panels_of
-from pipeline.tables.reference_curves import COMPONENTS, Reference, key_of, read_reference, reference_of
+from pipeline.tables.reference_curves import COMPONENTS, ReferenceCurve, key_of, read_reference, reference_of
 from pipeline.variables.schema import VARIABLES
 from pipeline.workflow.open_study import look_at
 from tests.support.checkout import HOUSE
@@ -24,7 +24,7 @@ KNEE = "joint_angle,knee,flexion,20,10,4\njoint_angle,knee,flexion,60,50,8\n"
 @pytest.mark.parametrize("separator", [",", "\t", ";"])
 def test_a_curve_is_read_as_written(separator: str) -> None:
     curves = reference_of((HEADER + KNEE).replace(",", separator), where="normal.csv")
-    assert curves == {None: {("joint_angle", "knee", "flexion"): Reference([20, 60], [10, 50], [4, 8])}}
+    assert curves == {None: {("joint_angle", "knee", "flexion"): ReferenceCurve([20, 60], [10, 50], [4, 8])}}
 
 
 def test_every_panel_can_have_a_reference_in_the_studys_dimensions() -> None:

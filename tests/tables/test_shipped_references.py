@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline.tables.reference_curves import Key, Reference, at_speed, reference_file, reference_of, speeds_of
+from pipeline.tables.reference_curves import Key, ReferenceCurve, at_speed, reference_file, reference_of, speeds_of
 from pipeline.workflow.open_study import look_at
 from pipeline.workflow.settings import shipped_references
 from tests.support.checkout import HOUSE
@@ -71,7 +71,7 @@ def published(file: Path) -> dict[str, list[dict[str, str]]]:
     return found
 
 
-def shipped(name: str) -> dict[float | None, dict[Key, Reference]]:
+def shipped(name: str) -> dict[float | None, dict[Key, ReferenceCurve]]:
     return reference_of(reference_file(name, study_path=Path()).read_text(), where=name)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.commands.recover import unlock
+from pipeline.commands.run import unlock
 from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.steps.read import step

@@ -235,7 +235,7 @@ OF_THE_CODE = {
     "pipeline/workflow/jobs/workers.py": set(),
     "pipeline/workflow/jobs/run_job.py": everywhere(*SESSION_STEPS),
     "pipeline/tables/csv_files.py": {*PAGES, *STUDY},
-    "pipeline/workflow/start.py": set(),
+    "pipeline/workflow/run_snakemake.py": set(),
     "Snakefile": set(),
 }
 
@@ -270,7 +270,7 @@ for line in sys.stdin:
         os.dup2(1, 2)
         sys.path.insert(0, house)
         if front_door:
-            from pipeline.workflow.start import main
+            from pipeline.workflow.run_snakemake import main
             sys.argv = ["start", study, *options]
             main()
         main(["--snakefile", house + "/Snakefile", "--directory", study, *options])

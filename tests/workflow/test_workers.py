@@ -184,7 +184,7 @@ def test_pages_of_participants_who_have_left_are_removed(finished: Path, tmp_pat
 @pytest.mark.parametrize(("options", "limit"), [([], "None"), (["--max-jobs-per-timespan", "5/1m"], "5")])
 def test_jobs_are_not_limited_by_the_second_unless_the_user_does_so(demo: Path, options: list[str], limit: str) -> None:
     code = f"""import sys
-from pipeline.workflow.start import main
+from pipeline.workflow.run_snakemake import main
 from snakemake.cli import get_argument_parser
 from snakemake.scheduling.job_scheduler import JobScheduler
 def schedule(self):

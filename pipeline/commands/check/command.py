@@ -1,7 +1,5 @@
 """``gaitlab check``: every problem of a study, before anything runs."""
 
-from __future__ import annotations
-
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,13 +9,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import Problem, UserError, warning
-from ...steps.read.contents import Contents, look_through
+from ...steps.read.recording_contents import Contents, look_through
 from ...tables import study_tables, tsv
 from ...tables.terminal_table import align, text_width
 from ...workflow.job_keys import Study
 from ...workflow.open_study import look_at
 from ...workflow.preparation import refuse_lost_records
-from ..shared.recording_files import find_unlisted
+from ..shared.find_recordings import find_unlisted
 from .findings import of_emg_channels, of_file, of_functional, of_session
 from .leg_findings import of_legs
 from .model_findings import of_body_model
@@ -37,11 +35,7 @@ class Key(NamedTuple):
 
 
 def check(folder: Path) -> list[Problem]:
-    """Return every problem of a study, errors first; nothing is written.
-
-    Raises:
-        UserError: no such folder, or no study.yaml in it.
-    """
+    """Return every problem of a study, errors first; refuse a folder without study.yaml. Nothing is written."""
     study, problems = look_at(folder)
     try:
         refuse_lost_records(folder)

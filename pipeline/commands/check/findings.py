@@ -1,7 +1,5 @@
 """Problems of the files and sessions of a study."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +15,7 @@ from ...person.body_weight import LOADED_N
 from ...person.marker_travel import describe_moving_static
 from ...signals.filters import design_cutoff_hz
 from ...steps.calibrate.functional_hip import hip_sides
-from ...steps.read.contents import Contents, words_of
+from ...steps.read.recording_contents import Contents, words_of
 from ...tables import study_tables, tsv
 from ...vocabulary.event_names import not_understood
 from ...vocabulary.muscle_names import muscles_in
@@ -114,11 +112,8 @@ def of_session(
     """Find problems of a session: its static trial, its walking trials, its plates.
 
     Args:
-        session: its name.
-        rows: its rows of trials.tsv.
         facts: by file, for the files that can be read.
         model: the body model; None if it cannot be read.
-        chosen: the settings.
     """
     static = next((row["file"] for row in rows if row["role"] == "static"), "")
     gait = list(dict.fromkeys(row["file"] for row in rows if row["role"] == "gait"))

@@ -1,7 +1,5 @@
 """Legs that no person has, found by calibrating each session with some frames of its static trial."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -11,7 +9,7 @@ import numpy as np
 
 from ...errors import Problem
 from ...steps.calibrate.step import Settings, calibrate
-from ...steps.read.contents import Contents, problems_of
+from ...steps.read.recording_contents import Contents, problems_of
 from ...trials.session import Trial, join_trials
 from ...workflow.job_keys import Study
 
@@ -19,13 +17,7 @@ WITHOUT_MOTION = "harrington"  # in place of a functional hip centre
 
 
 def of_legs(session: str, facts: Mapping[str, Contents], study: Study) -> Iterator[Problem]:
-    """Find legs of a session that the calibration refuses as implausible; other problems are found elsewhere.
-
-    Args:
-        session: its name.
-        facts: by file, for the files that can be read.
-        study: the study.
-    """
+    """Find legs of a session that the calibration refuses as implausible; other problems are found elsewhere."""
     rows = [row for row in study.sessions[session] if row["role"] in ("static", "gait") and row["file"] in facts]
     with_participant = study.sessions[session][0]["participant_id"] in study.participants
     if study.body_model is None or not study.settings or not with_participant:

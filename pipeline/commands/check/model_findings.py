@@ -1,14 +1,12 @@
 """A body model of which no walk shows every marker, although another one fits the files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from ...body.body_model import BodyModel
 from ...body.landmarks import choose_labels
 from ...errors import Problem
-from ...steps.read.contents import Contents
+from ...steps.read.recording_contents import Contents
 from ...workflow import settings
 from ..shared.body_model_fit import GOOD, ModelFit, fits
 
@@ -17,10 +15,6 @@ def of_body_model(model: BodyModel | None, sessions: Iterable[Mapping[str, Conte
     """Return the finding that another shipped body model is meant, or None.
 
     Only if no walk shows all that the study's model needs, and some do for the other.
-
-    Args:
-        model: the study's body model; None if it cannot be read.
-        sessions: facts by file of each session.
     """
     readable = [facts for facts in sessions if facts]
     if model is None or not readable:

@@ -1,7 +1,5 @@
 """Problems of the sizes of a person: missing, estimated, in another unit, or contradicted by recordings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +9,7 @@ from ...body.resolved_model import resolve
 from ...errors import Problem
 from ...person.shown_sizes import ShownSizes
 from ...person.size_findings import SessionSizes, check_sizes, sizes_in_table
-from ...steps.read.contents import Contents
+from ...steps.read.recording_contents import Contents
 from ...tables import tsv
 
 
@@ -25,7 +23,6 @@ def of_person(
     """Find missing and implausible sizes of a session's person.
 
     Args:
-        rows: the session's rows of trials.tsv.
         facts: by file, for the files that can be read.
         participants: rows of participants.tsv; a cell that is not a number counts as empty.
         chosen, model: settings and body model; empty and None if they cannot be read.

@@ -3,8 +3,6 @@
 Every number is read from the study's files; only counts, ranges and frame numbers are computed.
 """
 
-from __future__ import annotations
-
 import textwrap
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from ...results import netcdf
 from ...results.study_file import load_study, study_path
 from ...tables.terminal_table import align
 from .cycle_record import Blocks, CycleRecord, cycle_record
-from .sections import data_sections, method_sections
+from .sections import sections
 
 WIDTH = 100
 INDENT = "  "
@@ -39,8 +37,7 @@ def explain(path: Path, *, cycle: int | None = None, stance: int | None = None) 
         remedy = f"give 0 to {study.sizes['cycle'] - 1}" if study.sizes["cycle"] else f"the study has no {part}"
         raise UserError(str(file), f"no {part} {number}", remedy)
     record = cycle_record(file, study, number)
-    parts = {f"{part.capitalize()} {number} of {file}": _summary(record)} | data_sections(record)
-    parts |= method_sections(record)
+    parts = {f"{part.capitalize()} {number} of {file}": _summary(record)} | sections(record)
     return "\n\n".join(f"{title}\n{_indent(blocks)}" for title, blocks in parts.items())
 
 

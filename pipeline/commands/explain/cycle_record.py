@@ -1,7 +1,5 @@
 """Everything that the files of a study hold about one gait cycle, or one stance."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,23 +19,14 @@ Blocks = Iterator[str | list[list[str]]]
 
 
 class CycleRecord(NamedTuple):
-    """One cycle with the results of each step for its trial.
+    """One cycle with the results of each step for its trial."""
 
-    Attributes:
-        derived: the folder of the results.
-        cycle: the cycle, or stance, of study.nc, its coordinates as scalars.
-        steps: the trial by step; the session's model for ``calibrate``.
-        static: the static trial in read.nc.
-        settings: of every step.
-        rate_hz: of the markers.
-    """
-
-    derived: Path
-    cycle: xr.Dataset
-    steps: dict[str, xr.Dataset]
-    static: xr.Dataset
-    settings: dict[str, Any]
-    rate_hz: float
+    derived: Path  # the folder of the results
+    cycle: xr.Dataset  # the cycle, or stance, of study.nc, its coordinates as scalars
+    steps: dict[str, xr.Dataset]  # the trial by step; the session's model for ``calibrate``
+    static: xr.Dataset  # the static trial in read.nc
+    settings: dict[str, Any]  # of every step
+    rate_hz: float  # of the markers
 
     @property
     def side(self) -> str:
@@ -60,11 +49,7 @@ class CycleRecord(NamedTuple):
 
 
 def cycle_record(file: Path, study: xr.Dataset, number: int) -> CycleRecord:
-    """Return the record of a cycle from the session's files next to study.nc.
-
-    Raises:
-        UserError: files of the session are missing, or from another run than ``study.nc``.
-    """
+    """Return the record of a cycle from the session's files; refuse missing ones and those of another run."""
     cycle = study.isel(cycle=int(np.flatnonzero(study.cycle.values == number)[0]))
     session, trial = str(cycle.session.item()), str(cycle.trial.item())
     files = {step: file.parent / session / f"{step}.nc" for step in SESSION_STEPS}

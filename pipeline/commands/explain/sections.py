@@ -1,6 +1,4 @@
-"""The sections of an explanation: first the data of the cycle, then the model, checks and settings."""
-
-from __future__ import annotations
+"""The sections of an explanation."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -20,14 +18,21 @@ from ...workflow.digests import sha256
 from ...workflow.open_study import SESSION_STEPS
 from .cycle_record import Blocks, CycleRecord
 
+SHORT = 12  # characters of a digest
 
-def data_sections(record: CycleRecord) -> dict[str, Blocks]:
-    """Return the sections about the data, by title."""
+
+def sections(record: CycleRecord) -> dict[str, Blocks]:
+    """Return the sections by title: first the data of the cycle, then the model, checks and settings."""
     return {
         "Recording": _recording(record),
         "Frames and events": _events(record),
         "Ground contact": _contact(record),
         "Markers": _markers(record),
+        "Model of the person": _model(record),
+        "Body": _body(record),
+        "Checks": _checks(record),
+        "Settings": _settings(record),
+        "Made by": _provenance(record),
     }
 
 
@@ -164,20 +169,6 @@ def _cutoffs(clean: xr.Dataset) -> str:
     if len(by_cutoff) == 1:
         return f"{next(iter(by_cutoff)):.3g} Hz"
     return "; ".join(f"{cutoff:.3g} Hz: {', '.join(names)}" for cutoff, names in sorted(by_cutoff.items()))
-
-
-SHORT = 12  # characters of a digest
-
-
-def method_sections(record: CycleRecord) -> dict[str, Blocks]:
-    """Return the sections about the model, the checks and the settings, by title."""
-    return {
-        "Model of the person": _model(record),
-        "Body": _body(record),
-        "Checks": _checks(record),
-        "Settings": _settings(record),
-        "Made by": _provenance(record),
-    }
 
 
 def _model(record: CycleRecord) -> Blocks:

@@ -4,8 +4,6 @@ Existing files are kept; rows for recordings that trials.tsv lacks are written b
 ``guessed`` of each table names the cells that were guessed.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -22,7 +20,7 @@ import numpy as np
 from ...body.body_model import BodyModel
 from ...conventions import STANDARD_GRAVITY_M_S2
 from ...errors import Problem, UserError, find_hidden
-from ...steps.read.contents import Contents, look_through
+from ...steps.read.recording_contents import Contents, look_through
 from ...tables import tsv
 from ...tables.csv_files import FORMULA
 from ...tables.terminal_table import align, text_width
@@ -30,7 +28,7 @@ from ...tables.tsv import Row
 from ...workflow import settings
 from ..shared import body_model_fit
 from ..shared.body_model_fit import ModelFit
-from ..shared.recording_files import find_unlisted, forces_in, recordings_in
+from ..shared.find_recordings import find_unlisted, forces_in, recordings_in
 from .people import people_and_sessions
 from .table_rows import EstimatedSizes, Notes, participant_rows, trial_rows
 
@@ -126,11 +124,7 @@ def _candidates(folder: Path) -> dict[str, BodyModel]:
 
 
 def _files(folder: Path, models: Models) -> list[Contents]:
-    """Return what every recording contains, once for each person in it.
-
-    Raises:
-        UserError: a name that no table can hold, or no file can be read.
-    """
+    """Return what every recording contains, once for each person in it; refuse names that no table can hold."""
     names = recordings_in(folder)
     forces = forces_in(folder, names)
     if strange := {name: find_hidden(name) or "\\" for name in names if find_hidden(name) or "\\" in name}:

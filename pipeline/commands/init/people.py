@@ -1,13 +1,11 @@
 """Participants and sessions, guessed from folders, file names and subject names in the files."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from ...steps.read.contents import Contents
+from ...steps.read.recording_contents import Contents
 from ...vocabulary.marker_labels import is_code
 from ..shared.trial_roles import identifiers, in_folder_of_trial, is_role_word, stem_of
 

@@ -1,7 +1,5 @@
 """The rows of participants.tsv and trials.tsv, guessed from the C3D files of a folder."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import NamedTuple
@@ -9,7 +7,7 @@ from typing import NamedTuple
 from ...body.body_model import BodyModel
 from ...body.joint_centres import BY_MASS, width_of_mass
 from ...body.resolved_model import resolve
-from ...steps.read.contents import Contents, key_of
+from ...steps.read.recording_contents import Contents, key_of
 from ...tables import study_tables
 from ...tables.study_tables import SIZE_RANGES
 from ...tables.tsv import Row
@@ -30,17 +28,11 @@ Notes = dict[str, list[str]]
 
 
 class EstimatedSizes(NamedTuple):
-    """What recordings show of a person of whom no file states the sizes.
+    """What recordings show of a person of whom no file states the sizes."""
 
-    Attributes:
-        mass_kg: body mass from force plates; NaN if they do not show it.
-        mass_source: how it was measured, in words.
-        leg_lengths_m: by side, from markers.
-    """
-
-    mass_kg: float
-    mass_source: str
-    leg_lengths_m: Mapping[str, float]
+    mass_kg: float  # body mass from force plates; NaN if they do not show it
+    mass_source: str  # how it was measured, in words
+    leg_lengths_m: Mapping[str, float]  # by side, from markers
 
 
 def trial_rows(files: Sequence[Contents], model_name: str, models: Models) -> tuple[list[Row], Notes]:
@@ -107,9 +99,6 @@ def participant_rows(
     """Return the rows of participants.tsv; sizes from the static file win.
 
     Args:
-        trials: rows of trials.tsv.
-        files: by key.
-        needed: columns of sizes that the body model needs.
         shown_by: returns what a person's trials show; called if no file states the mass or a leg length that is needed.
     """
     people = []

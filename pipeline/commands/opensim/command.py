@@ -1,7 +1,5 @@
 """``gaitlab export --opensim``: files with which OpenSim goes on from a computed study."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -35,12 +33,8 @@ def export_opensim(
     """Write marker files, ground reactions and setup files of every session.
 
     Args:
-        path: the study's directory.
-        output: the folder to write; None for ``derived/opensim``.
         model: the generic model to scale, named in the setup files; markers that it lacks get no task.
         markers: a table that names the model's marker of each label.
-        angles: whether to write the study's own joint angles.
-        filter_forces: whether to filter ground reactions as the study does.
 
     Returns:
         The README, and one line with the reason for each trial that lacks something.
@@ -88,11 +82,7 @@ def _find_left_over(folder: Path, sessions: Mapping[str, Iterable[Mapping[str, s
 
 
 def _results_of(derived: Path, session: str) -> tuple[dict[str, xr.Dataset], dict[str, str]]:
-    """Return the results of a session by step, and the SHA-256 of their files.
-
-    Raises:
-        UserError: results are missing or damaged.
-    """
+    """Return the results of a session by step, and the SHA-256 of their files; refuse missing and damaged ones."""
     paths = {step: derived / session / f"{step}.nc" for step in STEPS}
     if absent := [file for file in paths.values() if not file.exists()]:
         raise UserError(str(absent[0]), "no such file", "run the workflow first")

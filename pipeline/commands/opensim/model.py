@@ -1,7 +1,5 @@
 """The names of markers for a model of OpenSim, and what its file tells about it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -23,11 +21,7 @@ class MarkerNames(NamedTuple):
     weights: Mapping[str, float]
 
     def refuse_strange(self, labels: Iterable[str]) -> None:
-        """Refuse a table without any of a session's labels.
-
-        Raises:
-            UserError: it has none.
-        """
+        """Refuse a table without any of a session's labels."""
         if self.names and not {*self.names} & {*labels}:
             here = join_some(sorted(labels), MOST_LISTED)
             raise UserError(
@@ -39,11 +33,7 @@ class MarkerNames(NamedTuple):
         return self.names.get(label, FORBIDDEN.sub("_", label))
 
     def rename(self, markers: Mapping[str, Any]) -> dict[str, Any]:
-        """Return values under the names of the markers.
-
-        Raises:
-            UserError: two labels have one name.
-        """
+        """Return values under the names of the markers; raise UserError if two labels have one name."""
         result: dict[str, Any] = {}
         for label, value in markers.items():
             name = self.name(label)
@@ -65,9 +55,6 @@ def marker_names(path: Path) -> MarkerNames:
     """Return the names in a table with the columns ``label``, ``marker`` and, if wanted, ``weight``.
 
     A label without a marker (empty or n/a) is left out.
-
-    Raises:
-        UserError: the table has mistakes.
     """
     rows = tsv.read_table(path, required=COLUMNS[:2], allowed=COLUMNS)
     names: dict[str, str | None] = {}
@@ -88,11 +75,7 @@ def marker_names(path: Path) -> MarkerNames:
 
 
 def read_model(path: Path) -> Model:
-    """Return what is needed of a model's file.
-
-    Raises:
-        UserError: it cannot be read, or is no model.
-    """
+    """Return what is needed of a model's file; raise UserError if it cannot be read or is no model."""
     try:
         root = ET.parse(path).getroot()  # noqa: S314 - the user's own file
         reach = (root.findtext(".//Coordinate[@name='knee_angle_r']/range") or "0 1").split()
@@ -105,11 +88,7 @@ def read_model(path: Path) -> Model:
 
 
 def refuse_other_names(model: Path, on_model: Iterable[str], names: Iterable[str]) -> None:
-    """Refuse markers of which none is on the model.
-
-    Raises:
-        UserError: none is.
-    """
+    """Refuse markers of which none is on the model."""
     if not {*on_model} & {*names}:
         here = join_some(sorted(names), MOST_LISTED)
         what = f"has none of the markers ({here}), but {join_some(sorted(on_model), MOST_LISTED)}"

@@ -1,14 +1,12 @@
 """Text files that OpenSim reads: markers (.trc) and tables over time (.mot)."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ...arrays import Array
+
 MM_PER_M = 1000.0
 TIME = "%.8f"  # s; at a foot strike, 10 kN/s, the last digit is 0.1 mN
 
@@ -17,10 +15,8 @@ def trc(name: str, time: Array, markers: Mapping[str, Array], *, rate_hz: float)
     """Return a marker file in mm; missing samples are ``nan``, which all of OpenSim's readers take.
 
     Args:
-        name: of the file.
         time: (time,), s.
         markers: positions (time, 3) by name, m, x forward, y up, z to the right.
-        rate_hz: frames per second.
     """
     count, labels = len(time), [*markers]
     frames = np.rint(time * rate_hz) + 1
@@ -37,12 +33,7 @@ def trc(name: str, time: Array, markers: Mapping[str, Array], *, rate_hz: float)
 
 
 def mot(name: str, columns: Mapping[str, Array]) -> str:
-    """Return a table over time.
-
-    Args:
-        name: of the file.
-        columns: (time,) by name, ``time`` (s) first; angles in degrees.
-    """
+    """Return a table over time of columns (time,) by name, ``time`` (s) first; angles in degrees."""
     rows = np.column_stack([*columns.values()])
     header = [name, "version=1", f"nRows={len(rows)}", f"nColumns={len(columns)}", "inDegrees=yes", "endheader"]
     return "\n".join([*header, "\t".join(columns)]) + "\n" + _rows(rows, [TIME, *["%.9g"] * (len(columns) - 1)])

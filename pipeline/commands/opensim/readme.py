@@ -1,7 +1,5 @@
 """README of the files for OpenSim."""
 
-from __future__ import annotations
-
 from .session_files import Choices
 
 TEXT = """\

@@ -1,7 +1,5 @@
 """The files of one session for OpenSim."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -52,11 +50,7 @@ class Choices(NamedTuple):
         return self.model.markers if self.model else frozenset()
 
     def weights(self, markers: Mapping[str, Any]) -> dict[str, float]:
-        """Return the weights of the markers that the model has; joint centres need one in the user's table.
-
-        Raises:
-            UserError: it has none.
-        """
+        """Return the weights of the markers that the model has; joint centres need one in the user's table."""
         if self.on_model:
             refuse_other_names(self.model_path, self.on_model, markers)
         weights = self.names.weights
@@ -83,12 +77,6 @@ def write_session(
     folder: Path, results: Mapping[str, xr.Dataset], body_model: BodyModel, choices: Choices
 ) -> dict[str, str]:
     """Write the files of a session.
-
-    Args:
-        folder: where to write.
-        results: of the steps, by step.
-        body_model: of the study, to know the landmarks of the static trial.
-        choices: how to write.
 
     Returns:
         By walking trial what it lacks, or nothing; and what the setup of Scale lacks, or why there is none.

@@ -3,8 +3,6 @@
 Names of bodies are those of OpenSim's own leg models (Gait2354, Gait2392, Rajagopal 2016).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -106,9 +104,6 @@ def scale(
     Other bodies keep their size; the mass is distributed as in the model.
 
     Args:
-        name: of the person.
-        model: the generic model.
-        markers: the marker file of the static trial.
         weights: of the markers that place the model's.
         landmarks: name of the marker of each landmark, and of each joint centre, such as ``hip_left``.
         mass_kg, height_m: of the person; the height may be NaN.

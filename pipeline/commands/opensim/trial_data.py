@@ -1,14 +1,12 @@
 """What OpenSim gets of a trial: markers as recorded but repaired, loads of valid stances, joint angles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.body_model import BodyModel
 from ...body.landmarks import positions
 from ...body.skeleton import moving_legs, read_sides
@@ -20,7 +18,6 @@ from ...steps.clean.plate_forces import low_pass_plates, subtract_baselines
 from ...steps.clean.settings import Settings as CleanSettings
 from ...trials.session import Trial
 
-Array = NDArray[np.float64]
 Columns = dict[str, Array]
 OF_SIDE = {"right": "r", "left": "l"}
 CENTRES = {(side, joint): f"{side[0]}{joint[0]}jc".upper() for side in OF_SIDE for joint in JOINTS}  # virtual markers
@@ -44,7 +41,6 @@ def markers(read: Trial, repaired: Trial | None = None) -> dict[str, Array]:
     exchanged back). A landmark that is the mean of several markers repairs none of them.
 
     Args:
-        read: the trial from this step.
         repaired: the trial from ``clean`` without its filter; None for a static trial.
     """
     labels = [str(label) for label in read["marker"].values]
@@ -64,7 +60,6 @@ def with_centres(markers: dict[str, Array], centres: Mapping[tuple[str, str], Ar
 
     Args:
         markers: positions (time, 3), m, by label.
-        centres: likewise, by side and joint.
     """
     visible = {CENTRES[of]: centre for of, centre in centres.items() if np.isfinite(centre).any()}
     return markers | {name: centre for name, centre in visible.items() if name not in markers}
@@ -92,11 +87,6 @@ def loads(read: Trial, clean: Trial, contacts: Trial, *, settings: Mapping[str, 
     stances without known force have no load. The point is the centre of pressure where the vertical force is above the
     threshold of contacts, so that the torque is the free moment. Below, where it is not defined, it is the nearest one
     in time, and the torque is the whole moment about it: the wrench is the plate's at every sample.
-
-    Args:
-        read, clean, contacts: the trial from these steps.
-        settings: those of the steps ``clean`` and ``contacts`` that made them.
-        filtered: whether to apply the low-pass filter of the step ``clean``.
     """
     instants = read["plate_time"].values
     position = clean["marker_position"].values
@@ -163,7 +153,6 @@ def angles(kinematics: Trial, *, knee_sign: float) -> Columns:
     Only instants at which all are known, of a leg that is known at all: OpenSim reads a file up to the first ``nan``.
 
     Args:
-        kinematics: the trial from this step.
         knee_sign: of flexion in the coordinate ``knee_angle``: -1 in the older models (Gait2354, Gait2392).
     """
     columns = {"time": kinematics["time"].values}

@@ -1,7 +1,5 @@
 """How well each body model fits the marker labels of a folder: the share of its landmarks that the files show."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -9,7 +7,7 @@ from typing import NamedTuple
 from ...body.body_model import BodyModel
 from ...body.resolved_model import resolve
 from ...conventions import SIDES
-from ...steps.read.contents import Contents
+from ...steps.read.recording_contents import Contents
 from ...tables.terminal_table import align
 from ...workflow import settings
 from .trial_roles import best_static
@@ -25,25 +23,15 @@ Models = Mapping[str, BodyModel]
 
 
 class ModelFit(NamedTuple):
-    """How well a model fits sessions.
+    """How well a model fits sessions."""
 
-    Attributes:
-        whole: number of walks that lack nothing, nor does the static trial for them.
-        share: share of its landmarks and clusters that the files show, 0 to 1, the mean of statics and of walks.
-        fitted: number of files with a share of at least :data:`GOOD`.
-        seen: number of its landmarks visible in any file.
-        lacking: landmarks and clusters missing from files, the most frequent first.
-        absent: sizes that its joint centres need and no file has.
-        essential: whether a file shows pelvis, knee, ankle and foot by its labels; no model does so by chance.
-    """
-
-    whole: int
-    share: float
-    fitted: int
-    seen: int
-    lacking: list[str]
-    absent: list[str]
-    essential: bool
+    whole: int  # number of walks that lack nothing, nor does the static trial for them
+    share: float  # share of its landmarks and clusters that the files show, 0 to 1, the mean of statics and of walks
+    fitted: int  # number of files with a share of at least :data:`GOOD`
+    seen: int  # number of its landmarks visible in any file
+    lacking: list[str]  # landmarks and clusters missing from files, the most frequent first
+    absent: list[str]  # sizes that its joint centres need and no file has
+    essential: bool  # whether a file shows pelvis, knee, ankle and foot by its labels; no model does so by chance
 
 
 def fits(sessions: Sequence[Sequence[Contents]], models: Models) -> dict[str, ModelFit]:

@@ -1,7 +1,5 @@
 """Files that exports leave beside the results, and what each was made from; ``verify`` looks at them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Role and condition of each trial, guessed from the name and the motion of its C3D file."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter, defaultdict
@@ -12,7 +10,7 @@ from typing import TypeVar
 from ...body.body_model import BodyModel
 from ...body.resolved_model import resolve
 from ...conventions import FROM_HIP, SIDES
-from ...steps.read.contents import Contents
+from ...steps.read.recording_contents import Contents
 
 Key = TypeVar("Key")
 
@@ -60,8 +58,6 @@ def guess_role(file: Contents, model_name: str, *, labelled: bool) -> str:
     """Return static, functional or gait by motion, then by name, or exclude.
 
     Args:
-        file: a file of the study.
-        model_name: key of ``seen``.
         labelled: whether the model has the study's labels, so that a file without a foot is no trial.
     """
     if file.problems or (labelled and not shows_a_foot(file, model_name)):
@@ -92,9 +88,8 @@ def best_static(files: Iterable[Contents], model_name: str, model: BodyModel) ->
 def by_static(files: Sequence[Contents], roles: Mapping[str, str]) -> dict[str, list[Contents]]:
     """Split a session into sessions with a static each, if the names pair them.
 
-    Otherwise return ``{"": files}``.
-
-    ``Cal_pre``, ``Walk_pre_1``, ``Cal_post`` and ``Walk_post_1`` are two sessions in one folder, pre and post.
+    Otherwise return ``{"": files}``. ``Cal_pre``, ``Walk_pre_1``, ``Cal_post`` and ``Walk_post_1`` are two sessions in
+    one folder, pre and post.
     """
     tails = {file.key: _tail(file) for file in files}
     used = [file for file in files if roles[file.key] != "exclude"]
@@ -118,9 +113,6 @@ def conditions(
     It is ``static``, the joint of a functional trial, or for a walk its name without person and number if several
     walks share it or it holds a word like slow or barefoot, else its folder if the session's walks lie in several, else
     ``walk``.
-
-    Args:
-        files, roles, owners: file, role, and participant and session by the file's key.
     """
     bare = {name: _bare(file, owners[name][0]) for name, file in files.items() if roles[name] == "gait"}
     count = Counter(text.lower() for text in bare.values())

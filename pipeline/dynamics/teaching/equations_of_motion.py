@@ -16,26 +16,22 @@ Shapes and units as in :mod:`.open_chain`.
 Source: Lynch KM, Park FC (2017) Modern Robotics, sections 8.4 to 8.6.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from ...arrays import Array
 from ..screws import adjoint, bracket, gyroscopic, inverse
-from ..vectors import Array, apply, transpose
+from ..vectors import apply, transpose
 from .open_chain import (
     NOTHING,
     Chain,
     Surroundings,
-    body_jacobian,
     com_jacobian,
     inverse_dynamics,
     joint_poses,
     link_jacobians,
-    link_poses,
-    motion,
 )
 
 Acceleration = Callable[[float, Array, Array], Array]
@@ -67,10 +63,8 @@ def stack_chain(chain: Chain, q: Array) -> Stacked:
 def torque_terms(chain: Chain, q: Array, qd: Array, qdd: Array, around: Surroundings = NOTHING) -> Array:
     """Return the joint torques by :data:`TERMS`, (..., 5, n).
 
-    They sum to :func:`.open_chain.inverse_dynamics`.
-
-    inertia is M q''; velocity depends on velocities, the base's included; base is due to the acceleration of the base;
-    load to the wrenches at the tip and on the links.
+    They sum to :func:`.open_chain.inverse_dynamics`. inertia is M q''; velocity depends on velocities, the base's
+    included; base is due to the acceleration of the base; load to the wrenches at the tip and on the links.
     """
     n = chain.screw.shape[-2]
     A, G, _, L = stack_chain(chain, q)
@@ -99,9 +93,8 @@ def torque_terms(chain: Chain, q: Array, qd: Array, qdd: Array, around: Surround
 def mass_matrix(chain: Chain, q: Array) -> Array:
     """Return M(q) (..., n, n), the sum of J_i^T G_i J_i.
 
-    It is symmetric, and positive definite if every motion moves mass.
-
-    Column j times q''_j is the torque of every joint due to the acceleration of joint j (interaction torques).
+    It is symmetric, and positive definite if every motion moves mass. Column j times q''_j is the torque of every joint
+    due to the acceleration of joint j (interaction torques).
     """
     jacobian, _ = link_jacobians(chain, q, np.zeros_like(q))
     return np.asarray((transpose(jacobian) @ chain.inertia @ jacobian).sum(axis=-3))
@@ -110,9 +103,8 @@ def mass_matrix(chain: Chain, q: Array) -> Array:
 def coriolis_matrix(chain: Chain, q: Array, qd: Array) -> Array:
     """Return C(q, q') (..., n, n) of the Christoffel symbols.
 
-    C q' = c, and M' - 2 C is skew-symmetric (passivity).
-
-    C = sum of J_i^T (G_i J'_i + B_i J_i) with B of :func:`~pipeline.dynamics.screws.gyroscopic`.
+    C q' = c, and M' - 2 C is skew-symmetric (passivity). C = sum of J_i^T (G_i J'_i + B_i J_i) with B of
+    :func:`~pipeline.dynamics.screws.gyroscopic`.
 
     Source: Echeandia S, Wensing PM (2021) J Comput Nonlinear Dyn 16:091004, here in link frames.
     """
@@ -122,42 +114,16 @@ def coriolis_matrix(chain: Chain, q: Array, qd: Array) -> Array:
 
 
 def gravity_torque(chain: Chain, q: Array, gravity: Array) -> Array:
-    """Return g(q) = -m J_c^T g (..., n); gravity (..., 3) in base axes.
-
-    It is the gradient of the potential energy.
-    """
+    """Return g(q) = -m J_c^T g (..., n); gravity (..., 3) in base axes. It is the gradient of the potential energy."""
     jacobian, _ = com_jacobian(chain, q, np.zeros_like(q))
     mass = chain.inertia[..., 5, 5].sum(axis=-1)
     return np.asarray(-mass[..., None] * apply(transpose(jacobian), gravity))
-
-
-def tip_torque(chain: Chain, q: Array, tip_wrench: Array) -> Array:
-    """Return J_b^T F_tip (..., n); F_tip (..., 6) on the surroundings, tip frame."""
-    jacobian, _ = body_jacobian(chain, q, np.zeros_like(q))
-    return apply(transpose(jacobian), tip_wrench)
 
 
 def forward_dynamics(chain: Chain, q: Array, qd: Array, tau: Array, around: Surroundings = NOTHING) -> Array:
     """Return q'' (..., n), M^-1 (tau - torque of the same motion at q'' = 0)."""
     rest = tau - inverse_dynamics(chain, q, qd, np.zeros_like(q), around)
     return np.asarray(np.linalg.solve(mass_matrix(chain, q), rest[..., None])[..., 0])
-
-
-def kinetic_energy(chain: Chain, q: Array, qd: Array, around: Surroundings = NOTHING) -> Array:
-    """Return the sum of V_i . G_i V_i / 2, J (...)."""
-    twist = motion(chain, q, qd, np.zeros_like(q), around).twist
-    return np.asarray((twist * apply(chain.inertia, twist)).sum(axis=(-1, -2)) / 2)
-
-
-def potential_energy(chain: Chain, q: Array, gravity: Array) -> Array:
-    """Return -g . (sum of m_i c_i), J (...), zero at the origin of the base.
-
-    Gravity (..., 3) is in base axes, m/s2.
-    """
-    pose = link_poses(chain, q)
-    first_moment = np.stack([chain.inertia[..., i, j] for i, j in ((2, 4), (0, 5), (1, 3))], axis=-1)  # m c of m [c]
-    place = apply(pose[..., :3, :3], first_moment) + chain.inertia[..., 5, 5, None] * pose[..., :3, 3]
-    return np.asarray(-(place.sum(axis=-2) * gravity).sum(axis=-1))
 
 
 def simulate(

@@ -15,14 +15,12 @@ Sources: An KN, Takahashi K, Harrigan TP, Chao EY (1984) J Biomech Eng 106:280-2
 What is a moment arm? Proc ASME IDETC, DETC2013-13633.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..vectors import Array
+from ...arrays import Array
 from .planar import Links, absolute, across, along, joints
 
 

@@ -20,15 +20,14 @@ Shapes: q (..., n), links on the axis before the components; everything broadcas
 Source: Lynch KM, Park FC (2017) Modern Robotics, chapters 4 and 5 and section 8.3.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
+from ...arrays import Array
 from ..screws import adjoint, bracket, exponential, inverse
-from ..vectors import Array, apply, transpose
+from ..vectors import apply, transpose
 
 
 @dataclass(frozen=True)
@@ -52,8 +51,8 @@ class Surroundings:
 
     gravity (..., 3): acceleration of gravity in **base axes**, m/s2. tip_wrench (..., 6): of the chain **on** the
     surroundings, in the tip frame. link_wrench (..., n, 6): of the surroundings on each link, in its frame.
-    base_twist, base_twist_rate (..., 6): of the base frame relative to the lab, in base axes, the latter as of
-    :func:`~.screws.twist_rate`.
+    base_twist, base_twist_rate (..., 6): (w, v) of the base frame relative to the lab and (w', a - w x v), the rate of
+    its components, in base axes.
     """
 
     gravity: Array = field(default_factory=lambda: np.zeros(3))
@@ -94,24 +93,6 @@ def link_poses(chain: Chain, q: Array) -> Array:
 def tip_pose(chain: Chain, q: Array) -> Array:
     """Return T_(0,n+1), the pose of the tip in the base; (..., 4, 4)."""
     return np.asarray(link_poses(chain, q)[..., -1, :, :] @ chain.tip)
-
-
-def space_screws(chain: Chain) -> Array:
-    """Return S_i (..., n, 6), the screw axes at q = 0 in the base frame.
-
-    T = exp([S_1] q_1) ... exp([S_n] q_n) M.
-    """
-    at_zero = link_poses(chain, np.zeros(chain.screw.shape[:-1]))
-    return apply(adjoint(at_zero), chain.screw)
-
-
-def body_screws(chain: Chain) -> Array:
-    """Return B_i (..., n, 6), the screw axes at q = 0 in the tip frame.
-
-    T = M exp([B_1] q_1) ... exp([B_n] q_n).
-    """
-    to_tip = inverse(tip_pose(chain, np.zeros(chain.screw.shape[:-1])))
-    return apply(adjoint(to_tip)[..., None, :, :], space_screws(chain))
 
 
 # ---- motion and loads
@@ -177,22 +158,11 @@ def body_jacobian(chain: Chain, q: Array, qd: Array) -> tuple[Array, Array]:
     return to_tip @ jacobian[..., -1, :, :], to_tip @ rate[..., -1, :, :]
 
 
-def space_jacobian(chain: Chain, q: Array, qd: Array) -> tuple[Array, Array]:
-    """Return J_s = Ad(T) J_b of the tip's twist in the base frame, and its rate.
-
-    J'_s = Ad(T) (J'_b + ad(V_b) J_b).
-    """
-    jacobian, rate = body_jacobian(chain, q, qd)
-    to_base = adjoint(tip_pose(chain, q))
-    return to_base @ jacobian, to_base @ (rate + bracket(apply(jacobian, qd)) @ jacobian)
-
-
 def com_jacobian(chain: Chain, q: Array, qd: Array) -> tuple[Array, Array]:
     """Return J_c of the velocity of the centre of mass, and its rate.
 
-    Both are (..., 3, n), in base axes.
-
-    The momentum of a link is the lower half of G_i V_i; their sum in base axes is the mass times that velocity.
+    Both are (..., 3, n), in base axes. The momentum of a link is the lower half of G_i V_i; their sum in base axes is
+    the mass times that velocity.
     """
     jacobian, rate = link_jacobians(chain, q, qd)
     turn = link_poses(chain, q)[..., :3, :3]

@@ -21,13 +21,11 @@ module accept them.
 Source: Goldstein H (1980) Classical Mechanics, chapters 1 (Lagrange) and 6 (small oscillations).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy import cos, sin
 from scipy.linalg import eigh
 
-from ..vectors import Array
+from ...arrays import Array
 from .planar import Links
 
 
@@ -49,20 +47,14 @@ def gravity_load(links: Links, theta: Array, *, gravity_m_s2: float) -> Array:
 def forward_dynamics(
     links: Links, theta: Array, theta_rate: Array, *, gravity_m_s2: float, torque: Array | None = None
 ) -> Array:
-    """Return theta'' (..., n), rad/s2.
-
-    Joint torques (..., n), N m, base joint first; None for free links.
-    """
+    """Return theta'' (..., n), rad/s2. Joint torques (..., n), N m, base joint first; None for free links."""
     load = 0 * theta if torque is None else -np.diff(torque, axis=-1, append=0)
     rest = load - velocity_load(links, theta, theta_rate) - gravity_load(links, theta, gravity_m_s2=gravity_m_s2)
     return np.asarray(np.linalg.solve(mass_matrix(links, theta), rest[..., None])[..., 0])
 
 
 def energy(links: Links, theta: Array, theta_rate: Array, *, gravity_m_s2: float) -> Array:
-    """Return kinetic and potential energy (..., 2), J.
-
-    The latter is zero if all links hang down.
-    """
+    """Return kinetic and potential energy (..., 2), J. The latter is zero if all links hang down."""
     momentum = (mass_matrix(links, theta) * theta_rate[..., None, :]).sum(axis=-1)
     height = _first_moment(links) * (1 - cos(theta))
     return np.stack([(theta_rate * momentum).sum(axis=-1) / 2, gravity_m_s2 * height.sum(axis=-1)], axis=-1)
@@ -71,9 +63,8 @@ def energy(links: Links, theta: Array, theta_rate: Array, *, gravity_m_s2: float
 def normal_modes(links: Links, *, gravity_m_s2: float) -> tuple[Array, Array]:
     """Return frequencies (n,) of small swings, rad/s, and their shapes (n, n).
 
-    Frequencies ascend; each column is a shape.
-
-    K v = omega^2 M v with M at theta = 0 and K = diag(k); each shape has 1 as its first angle.
+    Frequencies ascend; each column is a shape. K v = omega^2 M v with M at theta = 0 and K = diag(k); each shape has 1
+    as its first angle.
     """
     squares, shapes = eigh(np.diag(gravity_m_s2 * _first_moment(links)), _coupling(links))
     return np.sqrt(squares), shapes / shapes[0]

@@ -28,14 +28,13 @@ Source: Hollerbach JM, Flash T (1982) Dynamic interactions between limb segments
 44:67-77.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 from numpy import cos, sin
 
-from ..vectors import Array, sum_from_last, transpose
+from ...arrays import Array
+from ..vectors import sum_from_last, transpose
 
 TERMS = ("inertia", "velocity", "gravity", "load")
 NONE = np.zeros(2)
@@ -72,11 +71,6 @@ def absolute(q: Array) -> Array:
     return np.asarray(np.cumsum(q, axis=-1))
 
 
-def relative(angle: Array) -> Array:
-    """Return angles from the previous link, given angles from x; rates likewise."""
-    return np.asarray(np.diff(angle, axis=-1, prepend=0))
-
-
 def along(angle: Array) -> Array:
     """Return the unit vector (cos, sin) at an angle from x; (...) -> (..., 2)."""
     return np.stack([cos(angle), sin(angle)], axis=-1)
@@ -98,11 +92,6 @@ def tip(links: Links, q: Array) -> Array:
     return joints(links, q)[..., -1, :]
 
 
-def coms(links: Links, q: Array) -> Array:
-    """Return the centres of mass, (..., n, 2), m."""
-    return np.asarray(joints(links, q)[..., :-1, :] + links.to_com[..., None] * along(absolute(q)))
-
-
 def jacobian(links: Links, q: Array) -> Array:
     """Return J (..., 2, n) with tip velocity = J q': column j is z x (tip - joint j)."""
     places = joints(links, q)
@@ -119,11 +108,7 @@ def jacobian_rate(links: Links, q: Array, qd: Array) -> Array:
 
 
 def mass_matrix(links: Links, q: Array) -> Array:
-    """Return M(q), (..., n, n), kg m2.
-
-    Raises:
-        ValueError: neither one link nor two.
-    """
+    """Return M(q), (..., n, n), kg m2; ValueError if there are neither one nor two links."""
     about_joint = links.inertia + links.mass * links.to_com**2
     if _count(links) == 1:
         return np.asarray(about_joint[..., None] + 0 * q[..., None])
@@ -162,7 +147,6 @@ def torque_terms(
     Their sum is the torque of the motion.
 
     Args:
-        links: the limb.
         q, qd, qdd: (..., n), angles from the previous link and their rates, rad, rad/s, rad/s2.
         gravity: (..., 2), acceleration of gravity, m/s2; zero in a horizontal plane.
         tip_force: (..., 2), of the surroundings on the tip, N.

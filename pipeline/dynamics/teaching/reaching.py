@@ -3,11 +3,9 @@
 Axes, angles and links are those of :mod:`.planar`. SI units; everything broadcasts over ``...``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from ..vectors import Array
+from ...arrays import Array
 from .planar import Links, jacobian, jacobian_rate
 
 ROUNDING = 1e-12  # of the limb's length: a tip out of reach by less counts as straight (or folded)
@@ -41,7 +39,6 @@ def angles_at(links: Links, place: Array) -> Array:
     equal if the limb is straight or folded. q_1 is within (-2 pi, 2 pi): unwrap it along time.
 
     Args:
-        links: two links.
         place: (..., 2), m; NaN results if out of reach, farther than l1 + l2 or nearer than abs(l1 - l2).
     """
     first, second = links.length[..., 0], links.length[..., 1]
@@ -63,7 +60,6 @@ def joint_rates(links: Links, q: Array, velocity: Array, acceleration: Array) ->
     NaN if the limb is straight or folded (det J = l1 l2 sin q_2 = 0) and cannot follow every velocity.
 
     Args:
-        links: two links.
         q: (..., 2), rad.
         velocity, acceleration: (..., 2), of the tip, m/s and m/s2.
     """

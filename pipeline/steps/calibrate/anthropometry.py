@@ -1,7 +1,5 @@
 """The participant's sizes, with mass and height, and the source of each."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -24,11 +22,6 @@ def sizes_of(
     participant: Mapping[str, str], static: str, read: Mapping[str, AnyTrial]
 ) -> tuple[dict[str, float], dict[str, str]]:
     """Return sizes in kg and m, and the source of each: the table, then the static file, then the other files.
-
-    Args:
-        participant: cells of participants.tsv.
-        static: the static trial's name.
-        read: the session's trials.
 
     Raises:
         UserError: a cell is not a number; no body mass.
@@ -58,13 +51,7 @@ def sizes_of(
 def findings_on_sizes(
     participant: Mapping[str, str], trials: Mapping[str, AnyTrial], *, segment_table: str
 ) -> tuple[list[Problem], list[str]]:
-    """Return what ``check`` finds about the sizes and the static trial of a session, and the masses that others show.
-
-    Args:
-        participant: cells of participants.tsv.
-        trials: the session's trials.
-        segment_table: setting ``calibrate.segment_parameters``.
-    """
+    """Return what ``check`` finds about the sizes and the static trial, and the masses that other trials show."""
     roles: dict[str, list[AnyTrial]] = {"static": [], "gait": []}
     for trial in (trial for trial in trials.values() if "rejected" not in trial.attrs):
         roles.setdefault(str(trial.attrs.get("role", "gait")), []).append(trial)

@@ -1,14 +1,12 @@
 """Functional hip centre: the point of the pelvis about which the markers of the thigh move on spheres."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.body_model import BodyModel
 from ...body.landmarks import Points, point, positions
 from ...body.rules import LegRules, landmarks_among
@@ -16,8 +14,6 @@ from ...body.segment_poses import frame
 from ...conventions import SIDES
 from ...errors import UserError
 from ...trials.session import AnyTrial
-
-Array = NDArray[np.float64]
 
 # Simulated and mechanical hips: the error of the centre grows fast below some 20 degrees in either plane
 # (Piazza SJ, Okita N, Cavanagh PR 2001, J Biomech 34:967-973; Ehrig RM et al. 2006, J Biomech 39:2798-2809).
@@ -36,20 +32,14 @@ class Sphere(NamedTuple):
 
 
 class FunctionalHip(NamedTuple):
-    """A functional hip centre.
+    """A functional hip centre."""
 
-    Attributes:
-        centre: (3,) in pelvis axes from the mid-ASIS point, m.
-        residual_m: root-mean-square distance of the thigh's markers from their spheres.
-        sagittal_deg, frontal_deg: ranges of the thigh's direction in the pelvis, 5th to 95th percentile.
-        frame_count: frames that show pelvis and thigh.
-    """
-
-    centre: Array
-    residual_m: float
+    centre: Array  # (3,) in pelvis axes from the mid-ASIS point, m
+    residual_m: float  # root-mean-square distance of the thigh's markers from their spheres
+    # sagittal_deg, frontal_deg: ranges of the thigh's direction in the pelvis, 5th to 95th percentile
     sagittal_deg: float
     frontal_deg: float
-    frame_count: int
+    frame_count: int  # frames that show pelvis and thigh
 
 
 def sphere_centre(points: Array, *, repetitions: int = 20) -> Sphere:
@@ -94,7 +84,6 @@ def functional_hip(points: Points, leg: LegRules) -> FunctionalHip:
 
     Args:
         points: landmarks (time, 3), m.
-        leg: the body model's rules of this side.
 
     Raises:
         UserError: too few markers or frames, too small a motion, or one that is no rotation about a point.
@@ -135,9 +124,7 @@ def functional_hips(
     """Return the hip centre of each side that a functional trial is listed for.
 
     Args:
-        read: the session's trials.
         functional: condition of each functional trial: ``hip``, ``hip_left``, ``hip_right``; others are ignored.
-        body_model: the body model.
 
     Raises:
         UserError: no such trial, or one that cannot be used.

@@ -4,34 +4,24 @@ First derivatives of the functions that compute the motion, in the posture of th
 the distances between markers, and a cluster keeps its shape in other postures.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.skeleton import CalibratedSide, Skeleton, moving_legs
 from ...conventions import FROM_PELVIS, JOINTS, PROXIMAL, SIDES
-from .reference_trial import Reference
+from .reference_trial import ReferenceTrial
 
-Array = NDArray[np.float64]
 STEP_M = 1e-5
 
 
-def per_marker(reference: Reference, calibrated: Mapping[str, CalibratedSide]) -> dict[str, Any]:
+def per_marker(reference: ReferenceTrial, calibrated: Mapping[str, CalibratedSide]) -> dict[str, Any]:
     """Return, as variables, the effect of single markers on the skeleton, by central differences.
 
-    Args:
-        reference: the static trial.
-        calibrated: the sides of the calibration; nothing has an effect on the other.
-
-    Returns:
-        ``marker``, the labels that have an effect; ``segment_turn_per_marker`` (rad per m),
-        ``segment_origin_per_marker`` and ``joint_centre_per_marker``, (side, pose or joint, local_axis, marker, axis).
-        Segments in their own axes, joint centres in the axes of the segment that carries them, else of the proximal
-        one; ``axis`` is of the lab.
+    ``marker`` has the labels with an effect; there is none on a side that is not calibrated. Joint centres are in the
+    axes of the segment that carries them, else of the proximal one.
     """
     groups = {**{name: (name,) for name in reference.points}, **reference.model.labels}
     where = {label: reference.markers[:, i] for i, label in enumerate(reference.labels)} | reference.points

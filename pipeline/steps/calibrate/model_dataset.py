@@ -1,14 +1,12 @@
 """The calibrated model of a session as a dataset, read by :func:`pipeline.body.skeleton.read_sides`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.landmarks import Points
 from ...body.segment_poses import mean_rotation
 from ...body.skeleton import CalibratedSide, Skeleton
@@ -16,34 +14,19 @@ from ...conventions import CHAIN, FROM_PELVIS, JOINTS, SIDES
 from ...errors import Problem
 from .segment_parameters import SegmentParameters
 
-Array = NDArray[np.float64]
-
 
 class Side(NamedTuple):
-    """One side of the static trial.
+    """One side of the static trial."""
 
-    Attributes:
-        skeleton: frames and joint centres.
-        calibrated: its findings for motion.
-        texts: how each joint centre is found, by joint.
-        parameters: of each segment.
-        note: a note on these, or empty.
-    """
-
-    skeleton: Skeleton
-    calibrated: CalibratedSide
-    texts: Mapping[str, str]
-    parameters: Mapping[str, SegmentParameters]
-    note: str
+    skeleton: Skeleton  # frames and joint centres
+    calibrated: CalibratedSide  # its findings for motion
+    texts: Mapping[str, str]  # how each joint centre is found, by joint
+    parameters: Mapping[str, SegmentParameters]  # of each segment
+    note: str  # a note on these, or empty
 
 
 def model_dataset(sides: Mapping[str, Side], refused: Mapping[str, Sequence[Problem]]) -> xr.Dataset:
-    """Return both sides as variables, see :func:`pipeline.steps.calibrate.step.calibrate`.
-
-    Args:
-        sides: those that can be used, at least one.
-        refused: the problems of the others.
-    """
+    """Return both sides as variables, see :func:`pipeline.steps.calibrate.step.calibrate`."""
 
     def both(values: Callable[[Side], Any], *shape: int) -> Array:
         """Return (side, ...) values of a shape, NaN for a side that cannot be used."""
@@ -119,11 +102,7 @@ def _of_markers(name: str, legs: Mapping[str, Mapping[str, Mapping[str, Array]]]
 
 
 def static_distances(points: Points) -> xr.DataArray:
-    """Return the median distances (landmark, landmark_2) in a static trial, m; NaN where never seen together.
-
-    Args:
-        points: landmarks (time, 3), m.
-    """
+    """Return the median distances (landmark, landmark_2) in a static trial, m; NaN where never seen together."""
     names, position = list(points), np.stack(list(points.values()), axis=1)
     distance = np.full((len(names), len(names)), np.nan)
     for i in range(len(names)):

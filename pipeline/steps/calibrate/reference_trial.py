@@ -3,8 +3,6 @@
 Plug-in Gait files state the static results by which the laboratory processed them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -23,41 +21,28 @@ from ...trials.session import AnyTrial
 Trials = Mapping[str, AnyTrial]
 
 
-class Reference(NamedTuple):
-    """The trial that defines the model.
+class ReferenceTrial(NamedTuple):
+    """The trial that defines the model."""
 
-    Attributes:
-        name: of the trial.
-        file: that it is from.
-        labels: of all markers of the file.
-        markers: (time, marker, 3), m.
-        model: the body model in this recording.
-        seen: its landmarks (time, 3), m; ``points`` also has those that an alignment device shows, and virtual heels.
-        own_results: by side, the static results that the trial itself states.
-        source: the trial that states the static results by which the model is defined; empty if its markers define it.
-        stated: these results, by side.
-        note: on these.
-    """
-
-    name: str
-    file: str
-    labels: list[str]
-    markers: NDArray[np.float64]
-    model: ResolvedModel
+    name: str  # of the trial
+    file: str  # that it is from
+    labels: list[str]  # of all markers of the file
+    markers: NDArray[np.float64]  # (time, marker, 3), m
+    model: ResolvedModel  # the body model in this recording
+    # its landmarks (time, 3), m; ``points`` also has those that an alignment device shows, and virtual heels
     seen: Points
     points: Points
-    own_results: Mapping[str, StaticResults]
+    own_results: Mapping[str, StaticResults]  # by side, the static results that the trial itself states
+    # the trial that states the static results by which the model is defined; empty if its markers define it
     source: str
-    stated: Mapping[str, StaticResults]
-    note: str
+    stated: Mapping[str, StaticResults]  # these results, by side
+    note: str  # on these
 
 
-def find_reference(trials: Trials, body_model: BodyModel, *, use_stated: bool) -> Reference:
+def find_reference(trials: Trials, body_model: BodyModel, *, use_stated: bool) -> ReferenceTrial:
     """Return the trial that defines the model, with the body model resolved in it.
 
     Args:
-        trials: the session's.
-        body_model: the body model.
         use_stated: whether stated static results define the model, if it is of that kind.
 
     Raises:
@@ -68,7 +53,7 @@ def find_reference(trials: Trials, body_model: BodyModel, *, use_stated: bool) -
     trial = trials[name]
     labels, markers = _labels(trial), trial.marker_position.values
     seen = mean_positions(model.labels, labels, markers)
-    return Reference(
+    return ReferenceTrial(
         name,
         trial.attrs.get("source", name),
         labels,

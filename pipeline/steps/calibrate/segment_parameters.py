@@ -1,35 +1,24 @@
 """Body-segment parameters: mass, centre of mass and inertia tensor of foot, shank and thigh."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.rules import SegmentRule
 from ...body.segment_poses import frame
 from ...conventions import SIDE_SIGN
 from ...errors import UserError
 
-Array = NDArray[np.float64]
-
 
 class SegmentParameters(NamedTuple):
-    """Parameters of one segment.
-
-    Attributes:
-        mass_kg: mass.
-        com: (3,) centre of mass from the proximal joint centre, segment axes, m.
-        inertia: (3, 3) tensor about the centre of mass, segment axes, kg m2.
-        length_m: length of the segment that the table refers to; NaN for measured parameters.
-    """
+    """Parameters of one segment."""
 
     mass_kg: float
-    com: Array
-    inertia: Array
-    length_m: float
+    com: Array  # (3,) centre of mass from the proximal joint centre, segment axes, m
+    inertia: Array  # (3, 3) tensor about the centre of mass, segment axes, kg m2
+    length_m: float  # length of the segment that the table refers to; NaN for measured parameters
 
 
 def from_table(
@@ -114,11 +103,7 @@ def _from_row(
 
 
 def from_measurement(row: Mapping[str, str]) -> SegmentParameters:
-    """Return measured parameters from a row of segments.tsv.
-
-    Raises:
-        UserError: no rigid body has this tensor.
-    """
+    """Return measured parameters from a row of segments.tsv; refuse a tensor that no rigid body has."""
     value = {name: float(row[name]) for name in row if name not in ("participant_id", "side", "segment")}
     inertia = np.array([[value[f"i{''.join(sorted(a + b))}_kg_m2"] for b in "xyz"] for a in "xyz"])
     moments = np.linalg.eigvalsh(inertia)

@@ -3,17 +3,14 @@
 It holds joint centres, marker clusters and body-segment parameters in segment axes, which move with the segments.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.body_model import BodyModel
 from ...body.landmarks import Points, missing
 from ...body.plausibility import REMEDY, measures, reason_of
@@ -32,10 +29,9 @@ from .anthropometry import findings_on_sizes, note_on_estimates, size_attributes
 from .functional_hip import functional_hips, hip_text
 from .marker_sensitivity import per_marker
 from .model_dataset import Side, model_dataset, static_distances
-from .reference_trial import Reference, find_reference
+from .reference_trial import ReferenceTrial, find_reference
 from .segment_parameters import SegmentParameters, from_measurement, from_table, has_its_axes
 
-Array = NDArray[np.float64]
 NEEDS = {"read": ("marker_position",)}  # all that is loaded of an input
 
 
@@ -62,8 +58,6 @@ def calibrate(
 
     Args:
         read: the session, with the static trial unless its walks state their static results.
-        settings: of the step.
-        body_model: the body model.
         participant: cells of participants.tsv; absent sizes are read from the PROCESSING group of the trial that
             defines the model, then of the other trials.
         segments: the participant's rows of segments.tsv, which replace the table's.
@@ -71,14 +65,8 @@ def calibrate(
         functional: conditions of the functional trials: ``hip``, ``hip_left`` or ``hip_right``.
 
     Returns:
-        A flat dataset. Per segment: ``segment_mass``, ``segment_com`` (from the proximal joint centre, segment
-        axes), ``segment_inertia``, ``segment_length``. For motion: ``cluster_position`` of the markers of each segment,
-        ``joint_position`` of each joint centre in the segment that carries it, ``technical_rotation`` from the axes
-        built in motion to the anatomical ones, the chords (``chord_radius``, ``chord_rotation``, ``chord_abduction``),
-        ``tibial_torsion``; ``static_rotation``, the posture of the static trial;
-        ``static_distance`` between its landmarks; the effects of markers (:func:`per_marker`). ``leg_refused`` is why
-        a side cannot be used; all else of it is NaN. ``upper_body_mass``, ``_com`` (from the midpoint of the hips) and
-        ``_inertia`` if measured.
+        A flat dataset, see :data:`pipeline.variables.session_variables.OF_TRIALS`. ``leg_refused`` is why a side cannot
+        be used; all else of it is NaN. The upper body is there if measured.
 
     Raises:
         UserError: no usable static trial, no side that can be used, body mass missing, functional trial that cannot be
@@ -134,7 +122,7 @@ def calibrate(
 
 
 def _build_leg(
-    reference: Reference, side: str, sizes: Mapping[str, float], hip_centre: str | Array
+    reference: ReferenceTrial, side: str, sizes: Mapping[str, float], hip_centre: str | Array
 ) -> tuple[Skeleton, CalibratedSide, dict[str, str], str]:
     """Return one side by stated static results or by the markers, how its joint centres are found, and a note.
 
@@ -203,11 +191,7 @@ def _of_upper_body(measured: Sequence[SegmentParameters]) -> dict[str, Any]:
 def _usable_sides(
     calibrate_side: Callable[[str], Side], *, where: str
 ) -> tuple[dict[str, Side], dict[str, tuple[Problem, ...]]]:
-    """Return the sides that can be used, and the problems of the others.
-
-    Raises:
-        UserError: all problems of both sides, if neither can be used.
-    """
+    """Return the sides that can be used, and the problems of the others; raise these if neither side can be used."""
     sides: dict[str, Side] = {}
     problems: dict[str, tuple[Problem, ...]] = {}
     for side in SIDES:

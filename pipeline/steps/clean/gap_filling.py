@@ -1,16 +1,14 @@
 """Filling of gaps in marker trajectories from a rigid cluster, by a spline, or from neighbours."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...body.segment_poses import fit_pose
 from ...signals.filters import stretches
 
-Array = NDArray[np.float64]
 Codes = NDArray[np.int8]
 
 SPLINE, CLUSTER, PATTERN = 1, 2, 3
@@ -136,7 +134,7 @@ def _from_neighbours(filled: Array, marker: int, longest: int) -> Array | None:
     return result
 
 
-def _neighbours(position: Array, marker: int, seen: NDArray[np.bool_]) -> list[Array]:
+def _neighbours(position: Array, marker: int, seen: Flags) -> list[Array]:
     """Return the paths of markers at nearly constant distance, most constant first."""
     away = np.linalg.norm(position[seen] - position[seen, marker, None], axis=2)
     enough = np.isfinite(away).sum(axis=0) >= FEWEST_FRAMES
@@ -146,7 +144,7 @@ def _neighbours(position: Array, marker: int, seen: NDArray[np.bool_]) -> list[A
     return [position[:, others[k]] for k in np.argsort(spread, kind="stable") if spread[k] < LARGEST_SPREAD_M]
 
 
-def _inner_gaps(seen: NDArray[np.bool_]) -> list[tuple[int, int]]:
+def _inner_gaps(seen: Flags) -> list[tuple[int, int]]:
     """Return start and stop of each gap with a visible sample before and after it."""
     return [(a, b) for a, b in stretches(~seen) if a > 0 and b < len(seen)]
 

@@ -4,19 +4,17 @@ Two labels are exchanged if exchanging them corrects the distances to the marker
 other's position. Exchanges that keep all distances (a whole leg, the pelvis) are found by the order of left and right.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...signals.filters import stretches
 from ...signals.marker_distances import LOOKS, Change, best_exchange, find_swaps, on_the_other_leg, steadiness
 
-Array = NDArray[np.float64]
-Frames = NDArray[np.bool_]
+Frames = Flags
 Pair = tuple[int, int]
 
 CROSSED_M = 0.05  # mean distance of the left leg to the right of the right one; never reached in walking
@@ -26,20 +24,14 @@ SELDOM = 0.3  # largest share at which an exchange within one side is certain
 
 @dataclass(frozen=True)
 class Exchange:
-    """Two markers with exchanged labels.
+    """Two markers with exchanged labels."""
 
-    Attributes:
-        first, second: their labels.
-        frames: (time,) in which they are.
-        whole: whether this is nearly all of the trial.
-        certain: whether they are certainly exchanged in these frames and not in the others.
-    """
-
+    # first, second: their labels
     first: str
     second: str
-    frames: Frames
-    whole: bool
-    certain: bool
+    frames: Frames  # (time,) in which they are
+    whole: bool  # whether this is nearly all of the trial
+    certain: bool  # whether they are certainly exchanged in these frames and not in the others
 
 
 def find_exchanges(

@@ -1,7 +1,5 @@
 """Landmarks of a trial: markers repaired, gaps filled, heels added where the trial lacks their markers."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -10,6 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...body.body_model import BodyModel
 from ...body.landmarks import SHOWING_HEEL, choose_labels, find_seen_labels, heel_places, positions, with_heels
 from ...body.resolved_model import resolve
@@ -21,25 +20,16 @@ from . import gap_filling
 from .marker_repair import SPIKE, repair_markers
 from .settings import Settings
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 Chosen = dict[str, tuple[str, ...]]  # labels by landmark
 
 
 class Landmarks(NamedTuple):
-    """The landmarks of a trial after repairs.
+    """The landmarks of a trial after repairs."""
 
-    Attributes:
-        labels: of the markers of each landmark.
-        position: (time, landmark, 3), m.
-        repair: (time, landmark), see ``FLAGS`` in :mod:`pipeline.variables.schema`.
-        measured: (time, landmark), whether all its markers were seen and kept.
-    """
-
-    labels: Chosen
-    position: Array
-    repair: NDArray[np.int8]
-    measured: Flags
+    labels: Chosen  # of the markers of each landmark
+    position: Array  # (time, landmark, 3), m
+    repair: NDArray[np.int8]  # (time, landmark), see ``FLAGS`` in :mod:`pipeline.variables.schema`
+    measured: Flags  # (time, landmark), whether all its markers were seen and kept
 
 
 def give_heels_of_static(step: Callable[..., xr.Dataset]) -> Callable[..., xr.Dataset]:
@@ -61,11 +51,7 @@ def give_heels_of_static(step: Callable[..., xr.Dataset]) -> Callable[..., xr.Da
 
 
 def repair_landmarks(read: Trial, body_model: BodyModel, settings: Settings) -> tuple[Landmarks, str]:
-    """Return the landmarks that are seen, repaired and with gaps filled, and the labels exchanged back.
-
-    Raises:
-        UserError: no marker of the model is seen, or labels are exchanged beyond repair.
-    """
+    """Return the landmarks that are seen, repaired, and the exchanges of labels; refuse what is beyond repair."""
     rate_hz = read.attrs["marker_rate_hz"]
     chosen, labels, recorded = _markers(read, body_model)
     whole, repairs, exchanged = repair_markers(
@@ -97,11 +83,7 @@ def repair_landmarks(read: Trial, body_model: BodyModel, settings: Settings) -> 
 
 
 def _markers(read: Trial, body_model: BodyModel) -> tuple[Chosen, list[str], Array]:
-    """Return the labels of each landmark, all labels, positions (time, label, 3).
-
-    Raises:
-        UserError: none is seen.
-    """
+    """Return labels of each landmark, all labels, positions (time, label, 3); refuse a trial that shows no landmark."""
     labels, recorded = [str(label) for label in read.marker.values], read.marker_position.values
     chosen = choose_labels(body_model, find_seen_labels(labels, recorded))
     if not chosen:

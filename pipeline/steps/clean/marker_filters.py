@@ -1,15 +1,11 @@
 """Filters of marker positions, with a given cut-off or one chosen for each marker from the data."""
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...signals.filters import by_stretches, low_pass
 from ...signals.splines import smooth, smoothing_weight
 from .settings import Settings
-
-Array = NDArray[np.float64]
 
 TAIL = (0.15, 0.35)  # shares of the sampling rate; the residual of filters in between is taken as noise
 LOWEST_HZ = 1.0

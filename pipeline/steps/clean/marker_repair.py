@@ -1,12 +1,11 @@
 """Repair of exchanged labels and spikes; exchanges that are not certain reject the trial."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...body.body_model import BodyModel
 from ...conventions import SIDES
 from ...errors import UserError, join_some
@@ -14,7 +13,6 @@ from ...signals.filters import stretches
 from ...signals.marker_distances import bends
 from .label_swaps import Exchange, find_exchanges
 
-Array = NDArray[np.float64]
 Codes = NDArray[np.int8]
 
 SPIKE, EXCHANGED = 4, 5
@@ -101,7 +99,7 @@ def _describe(exchanges: Sequence[Exchange], first_frame: int) -> str:
     return join_some([f"{', '.join(pairs)} {text}" for text, pairs in where.items()], MOST_LISTED, between="; ")
 
 
-def find_spikes(position: Array, *, spike_m: float | None) -> NDArray[np.bool_]:
+def find_spikes(position: Array, *, spike_m: float | None) -> Flags:
     """Return which samples (time, marker) are spikes.
 
     A run of up to five samples is a spike if its distance from the cubic through the four samples on either side

@@ -1,23 +1,19 @@
 """Envelopes of the muscles with EMG among the channels of a trial."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...conventions import SIDES
 from ...plates.wrench import at_instants
 from ...signals import emg
 from ...trials.session import Trial
 from ...vocabulary.muscle_names import muscles_in
 from .settings import Settings
-
-Array = NDArray[np.float64]
 
 
 def without_absent_muscles(step: Callable[..., xr.Dataset]) -> Callable[..., xr.Dataset]:

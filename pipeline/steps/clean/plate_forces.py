@@ -1,21 +1,17 @@
 """Forces of the plates of a trial: baselines subtracted, filtered."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...plates.baseline import subtract_baseline
 from ...plates.foot_proximity import without_feet
 from ...plates.wrench import at_instants
 from ...signals.filters import low_pass
 from ...trials.session import AnyTrial, Trial
 from .settings import Settings
-
-Array = NDArray[np.float64]
 
 
 def filter_plates(read: Trial, landmarks: Mapping[str, Array], settings: Settings) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Settings of the step ``clean``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Shoulders, by which the upper body moves: cleaned apart from the landmarks, which they must not affect."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from typing import Any

@@ -3,14 +3,12 @@
 From this step on markers have the names of landmarks (``heel_left``) instead of the lab's labels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...body.body_model import BodyModel
 from ...conventions import SIDES
 from ...trials.session import Trial
@@ -31,9 +29,6 @@ NEEDS = {
     )
 }  # fmt: skip  # all that is loaded of an input
 
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-
 
 @without_absent_muscles
 @without_absent_shoulders
@@ -52,18 +47,12 @@ def clean(
     Args:
         read: a trial of the step ``read``.
         body_model: defines the labels of each landmark and the rigid clusters.
-        settings: of the step.
         heels: the place of each heel in the static trial, see :func:`pipeline.body.landmarks.with_heels`.
 
     Returns:
-        ``marker_position`` (time, marker, axis), filtered; ``fill`` (time, marker), the repair of each sample, see
-        ``FLAGS`` in :mod:`pipeline.variables.schema`; along ``marker`` the labels, the shares of frames measured and
-        filled, and the cut-off; ``plate_force``, ``plate_moment`` (time, plate, axis), without baseline, filtered, at
-        the marker instants; ``shoulder_position`` (time, shoulder, axis) if they are seen; ``vertical_force`` and
-        ``vertical_force_filtered`` (plate_time, plate), without baseline, to detect contacts;
-        ``plate_baseline`` (plate, axis), its mean force; ``plate_drift`` (plate), its unknown drift; ``plate_fault``
-        (plate), the file's events and plate corners; ``emg_envelope`` (time, side, muscle) and ``emg_left_out`` if the
-        trial has EMG.
+        The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`: markers, shoulders if they are seen,
+        plates at the marker instants, and at their own rate to detect contacts, events, and EMG if the trial has it;
+        along ``marker`` the labels, the shares of frames measured and filled, and the cut-off.
 
     Raises:
         UserError: no marker of the model is seen, labels are exchanged beyond repair, or a cut-off is too high for

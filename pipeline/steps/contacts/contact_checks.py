@@ -1,22 +1,18 @@
 """Checks of contacts: reject those with a wrong time, place or wrench for a step of their foot."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...plates.wrench import centre_of_pressure
 from .feet import OFF_LATE_S, STRIKE_LATE_S, Feet, Foot
 from .plate_contacts import Contact
 from .plate_placement import find_shifted_plates
 from .plate_steps import PlateStep
-
-Array = NDArray[np.float64]
 
 # without the force's line, one end alone must be that far off: a slow foot or an impact takes 30 to 60 ms between force
 # and marker at one end
@@ -165,13 +161,7 @@ def reject_shifted(
 
 
 def reject_drifting(contacts: Sequence[Contact], drift: Array, *, max_drift_n: float) -> list[Contact]:
-    """Return the contacts, rejected if a plate's unknown drift is too large.
-
-    Args:
-        contacts: of one plate or more.
-        drift: (plate,) unknown drift, N; NaN if the plate is never unloaded.
-        max_drift_n: largest allowed.
-    """
+    """Return the contacts, rejected if a plate's unknown drift (plate,), N, NaN if never unloaded, is too large."""
     worst = [float(np.fmax.reduce(np.abs(drift[list(contact.plates)]), initial=0.0)) for contact in contacts]
     return [
         contact.refuse("plate_drifts", newtons=drifted) if drifted > max_drift_n else contact

@@ -1,13 +1,12 @@
 """Gait events of a trial from its three sources: plates, the C3D file, the motion of the feet."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...conventions import SIDES
 from ...vocabulary.event_names import OFF, STRIKE, kind_in, side_in
 from .events import SAME_EVENT_S, GaitEvent, Stance, align, lags, merge, stances
@@ -16,7 +15,6 @@ from .kinematic_events import METHODS
 from .pelvis import heading
 from .plate_contacts import Contact
 
-Array = NDArray[np.float64]
 Events = Mapping[str, Sequence[GaitEvent]]
 Weaker = Mapping[str, Sequence[Sequence[GaitEvent]]]
 

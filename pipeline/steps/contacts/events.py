@@ -1,18 +1,14 @@
 """Gait events and stances of one side, merged from force plates, the C3D file and the motion of the feet."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...conventions import LONGEST_SWING_S
 from ...vocabulary.event_names import OFF, STRIKE
-
-Array = NDArray[np.float64]
 
 SAME_EVENT_S = 0.15  # half a swing: two events of one kind and foot are a stride apart
 
@@ -121,7 +117,7 @@ def stances(events: Sequence[GaitEvent], *, first_s: float, last_s: float) -> li
     return [stance for stance in result if stance.end_s > stance.start_s]
 
 
-def on_ground(time: Array, stances: Sequence[Stance]) -> NDArray[np.bool_]:
+def on_ground(time: Array, stances: Sequence[Stance]) -> Flags:
     """Return which instants (time,) are in a stance."""
     inside = np.zeros(len(time), dtype=bool)
     for stance in stances:

@@ -1,21 +1,17 @@
 """The motion of a foot: its markers and when it rests on the ground."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...conventions import SIDES
 from ...plates.wrench import heights_over, over_each_plate
 from ...signals.filters import interval_s, stretches
 from ...vocabulary.event_names import OFF, STRIKE
 from .events import GaitEvent
-
-Array = NDArray[np.float64]
 
 # the part of a foot that is on the ground is at rest. A marker on it moves as the foot rolls, at some 0.2 m/s; in swing
 # it is faster than the person on average
@@ -43,24 +39,16 @@ LOWEST_M, HIGHEST_M = -0.05, 0.14
 
 @dataclass(frozen=True, eq=False)
 class Foot:
-    """The markers of a foot and its rests.
+    """The markers of a foot and its rests."""
 
-    Attributes:
-        heel, toe: (time, 3), lab axes, m.
-        velocity: of heel and toe marker (2, time, 3), m/s.
-        slow: whether heel and toe marker are at rest on the ground, or on a belt (2, time).
-        swings: whether both markers move over the ground, or a belt, as in swing (time,).
-        rests: start and end of its rests, s, interpolated between frames; only whole ones.
-        levels: whether the trial's plates are on several levels, so that heights matter.
-    """
-
+    # heel, toe: (time, 3), lab axes, m
     heel: Array
     toe: Array
-    velocity: Array
-    slow: NDArray[np.bool_]
-    swings: NDArray[np.bool_]
-    rests: list[tuple[float, float]]
-    levels: bool = False
+    velocity: Array  # of heel and toe marker (2, time, 3), m/s
+    slow: Flags  # whether heel and toe marker are at rest on the ground, or on a belt (2, time)
+    swings: Flags  # whether both markers move over the ground, or a belt, as in swing (time,)
+    rests: list[tuple[float, float]]  # start and end of its rests, s, interpolated between frames; only whole ones
+    levels: bool = False  # whether the trial's plates are on several levels, so that heights matter
 
     @cached_property
     def ahead(self) -> Array:
@@ -70,17 +58,17 @@ class Foot:
             return np.asarray(line / np.hypot(line[:, :1], line[:, 2:]))
 
     @cached_property
-    def still(self) -> NDArray[np.bool_]:
+    def still(self) -> Flags:
         """Return whether the foot is at rest on the ground (time,)."""
         return np.asarray(self.slow.any(axis=0))
 
-    def over(self, corners: Array, margin_m: float, frames: slice) -> NDArray[np.bool_]:
+    def over(self, corners: Array, margin_m: float, frames: slice) -> Flags:
         """Return whether back, toe marker and tips are over plates (plate, 4, 3) + margin (3, time, plate)."""
         heel, toe = self.heel[frames], self.toe[frames]
         ends = np.stack([heel + SOLE_STARTS_M * self.ahead[frames], toe, toe + TIP_SHARE * (toe - heel)])
         return self._over(ends, corners, margin_m, frames)
 
-    def whole_over(self, corners: Array, margin_m: float, frames: slice) -> NDArray[np.bool_]:
+    def whole_over(self, corners: Array, margin_m: float, frames: slice) -> Flags:
         """Return whether heel and forefoot are over one or another of plates (plate, 4, 3) + margin (2, time)."""
         heel, toe, ahead = self.heel[frames], self.toe[frames], self.ahead[frames]
         line = toe - heel
@@ -93,11 +81,11 @@ class Foot:
         over = np.asarray(self._over(points, corners, margin_m, frames).any(axis=2))
         return np.stack([over[:3].all(axis=0), over[3:].all(axis=0)])
 
-    def _over(self, points: Array, corners: Array, margin_m: float, frames: slice) -> NDArray[np.bool_]:
+    def _over(self, points: Array, corners: Array, margin_m: float, frames: slice) -> Flags:
         plan = over_each_plate(points.reshape(-1, 3), corners, margin_m).reshape(len(points), -1, len(corners))
         return np.asarray(plan & self.at_height_of(corners, frames))
 
-    def at_height_of(self, corners: Array, frames: slice) -> NDArray[np.bool_]:
+    def at_height_of(self, corners: Array, frames: slice) -> Flags:
         """Return whether the foot is at the height at which it stands on each plate (time, plate)."""
         if not self.levels:
             return np.ones((1, len(corners)), dtype=bool)
@@ -148,7 +136,7 @@ def _foot(heel: Array, toe: Array, time: Array, *, travel: str, levels: bool) ->
     return Foot(heel, toe, velocity, slow, (speeds > SWINGING_M_S).all(axis=0), rests, levels)
 
 
-def _rests(time: Array, speed: Array, still: NDArray[np.bool_]) -> list[tuple[float, float]]:
+def _rests(time: Array, speed: Array, still: Flags) -> list[tuple[float, float]]:
     """Return start and end, s, of the rests with both ends within the trial."""
 
     def crossing(after: int) -> float:

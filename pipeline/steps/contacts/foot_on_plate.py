@@ -1,14 +1,12 @@
 """Assignment of contacts to feet, and rejection of those that another foot shares or that are partly off."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...errors import UserError
 from ...plates.wrench import centre_of_pressure, over_plates
 from ...signals.filters import interval_s
@@ -16,7 +14,6 @@ from .events import Stance, on_ground
 from .feet import HALF_SOLE_M, Feet, Foot
 from .plate_contacts import Contact
 
-Array = NDArray[np.float64]
 Given = Mapping[str, frozenset[int] | None]
 
 OTHER = {"left": "right", "right": "left"}
@@ -35,11 +32,6 @@ def read_given_plates(text: str | None, numbers: Sequence[int], *, side: str) ->
 
     Args:
         text: plate numbers, or ``none`` if the foot met no plate.
-        numbers: the numbers of the file's plates.
-        side: the foot.
-
-    Raises:
-        UserError: the cell names a plate that the file does not have.
     """
     words = re.split(r"[\s,;]+", (text or "").strip().lower())
     if words[0] in ("", "n/a", "na", "nan"):
@@ -117,7 +109,7 @@ def _shares_away(feet: Feet, inside: slice, corners: Array) -> dict[str, float]:
     return {side: share for side, share in shares.items() if share < MOSTLY_AWAY}
 
 
-def _over(foot: Foot, inside: slice, corners: Array) -> NDArray[np.bool_]:
+def _over(foot: Foot, inside: slice, corners: Array) -> Flags:
     """Return whether the middle of a foot is over a plate (4, 3), at its height (time,)."""
     middle = (foot.heel[inside] + foot.toe[inside]) / 2
     return np.asarray(over_plates(middle, corners[None], 0.0) & foot.at_height_of(corners[None], inside)[:, 0])
@@ -246,7 +238,7 @@ def _join(first: Contact, second: Contact) -> Contact:
 
 
 def reject_partly_off(
-    contact: Contact, time: Array, feet: Feet, corners: Array, edges_known: NDArray[np.bool_], *, edge_margin_m: float
+    contact: Contact, time: Array, feet: Feet, corners: Array, edges_known: Flags, *, edge_margin_m: float
 ) -> Contact:
     """Return the contact, rejected if heel or toe rest outside loaded plates; not if edges of these are unknown.
 

@@ -1,17 +1,13 @@
 """Foot strikes and offs from motion, by published methods."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...signals.filters import stretches
 from ...vocabulary.event_names import OFF, STRIKE
 from .events import GaitEvent
-
-Array = NDArray[np.float64]
 
 LOW_SHARE = 0.35  # of the range of the foot's height (O'Connor et al. 2007)
 SLIGHT_SHARE = 0.1
@@ -138,7 +134,7 @@ def _farthest(signal: Array) -> list[int]:
     return [i for i, whole in tops if whole or signal[i] >= least]
 
 
-def _tops(signal: Array, beyond: NDArray[np.bool_]) -> list[int]:
+def _tops(signal: Array, beyond: Flags) -> list[int]:
     """Return the largest sample of each stretch if it is a peak."""
     peaks = [start + int(np.argmax(signal[start:stop])) for start, stop in stretches(beyond)]
     return [i for i in peaks if _is_peak(signal, i)]

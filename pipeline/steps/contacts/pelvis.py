@@ -1,13 +1,10 @@
 """The motion of the pelvis: where it faces, and its middle, which stands in for the body's centre of mass."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ...arrays import Array
 
 BACK = ("psis_left", "psis_right", "sacrum")
 # from the middle of the ASIS back to that of the pelvis, per distance between the ASIS: half the depth of the pelvis,
@@ -16,12 +13,7 @@ BEHIND_SHARE = 0.33
 
 
 def middle_of_pelvis(landmarks: Mapping[str, Array], count: int) -> Array:
-    """Return the middle of the pelvis (time, 3), m; NaN without both ASIS.
-
-    Args:
-        landmarks: (time, 3) by name, lab axes, m.
-        count: number of instants.
-    """
+    """Return the middle of the pelvis (time, 3), m, from landmarks in lab axes; NaN without both ASIS."""
     if "asis_left" not in landmarks or "asis_right" not in landmarks:
         return np.full((count, 3), np.nan)
     left, right = landmarks["asis_left"], landmarks["asis_right"]

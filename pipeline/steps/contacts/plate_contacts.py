@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...errors import Problem
 from ...signals.filters import interval_s, stretches
 from ...variables.stance_verdicts import refusal
-
-Array = NDArray[np.float64]
 
 BRIDGED_S = 0.02  # a foot that bounces at its strike; a swing lasts 0.3 s
 HYSTERESIS = 0.5  # share of the threshold; a contact lasts while the force is above
@@ -23,30 +21,23 @@ QUIET_N = 40.0  # largest reading of an unloaded plate
 
 @dataclass(frozen=True)
 class Contact:
-    """A load on one plate, or of one foot on several plates.
+    """A load on one plate, or of one foot on several plates."""
 
-    Attributes:
-        plates: indices of the plates.
-        start_s, end_s: when the vertical force crosses the threshold.
-        from_s, to_s: when it meets the noise floor; the wrench counts in between.
-        side: the foot, ``both`` if two share the plate, empty if none is near.
-        reason: why the force cannot be used, of :func:`pipeline.variables.stance_verdicts.refusal`; None if it can.
-        begins, ends: whether start and end are within the trial.
-        forced: whether trials.tsv assigns the plate to the foot.
-        cop_distance_m: mean distance of the centre of pressure from the foot, weighted by the force.
-    """
-
-    plates: tuple[int, ...]
+    plates: tuple[int, ...]  # indices of the plates
+    # start_s, end_s: when the vertical force crosses the threshold
     start_s: float
     end_s: float
+    # from_s, to_s: when it meets the noise floor; the wrench counts in between
     from_s: float
     to_s: float
-    side: str = ""
+    side: str = ""  # the foot, ``both`` if two share the plate, empty if none is near
+    # why the force cannot be used, of :func:`pipeline.variables.stance_verdicts.refusal`; None if it can
     reason: Problem | None = None
+    # begins, ends: whether start and end are within the trial
     begins: bool = True
     ends: bool = True
-    forced: bool = False
-    cop_distance_m: float = 0.0
+    forced: bool = False  # whether trials.tsv assigns the plate to the foot
+    cop_distance_m: float = 0.0  # mean distance of the centre of pressure from the foot, weighted by the force
 
     def refuse(self, code: str, **values: object) -> Contact:
         """Return the contact with a reason against it, unless it has one already."""
@@ -115,7 +106,7 @@ def detect(
     return contacts
 
 
-def _find_loaded(vertical: Array, threshold: float, step: float) -> NDArray[np.bool_]:
+def _find_loaded(vertical: Array, threshold: float, step: float) -> Flags:
     """Return which samples belong to a contact; gaps of less than 20 ms are bridged."""
     above, held = vertical > threshold, vertical > HYSTERESIS * threshold
     loaded = np.zeros(len(vertical), dtype=bool)

@@ -6,21 +6,17 @@ stands. Wrong corners break them, although the centre of pressure stays inside t
 trials of a session with the same corners, are judged together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...errors import Problem
 from ...plates.wrench import plate_axes
 from ...variables.stance_verdicts import refusal
 from .feet import HALF_SOLE_M, Feet
 from .plate_steps import PlateStep, beside_sole, lines_from_pelvis, places_in_foot, steps_on
-
-Array = NDArray[np.float64]
 
 LEAST_PEAK_N = 100.0
 # how far the force's line passes from the centre of mass: 14 % of a foot's length (Herr and Popovic 2008)
@@ -91,14 +87,14 @@ def pushing_down(vertical: Array, numbers: Sequence[int]) -> list[Problem | None
     ]
 
 
-def upside_down(vertical: Array) -> NDArray[np.bool_]:
+def upside_down(vertical: Array) -> Flags:
     """Return which plates (plate,) pull, by the vertical force (sample, plate)."""
     return np.asarray(
         _are_loaded(vertical) & (-np.fmin.reduce(vertical, axis=0, initial=0.0) > 0.5 * _largest(vertical))
     )
 
 
-def _are_loaded(vertical: Array) -> NDArray[np.bool_]:
+def _are_loaded(vertical: Array) -> Flags:
     return _largest(vertical) >= LEAST_PEAK_N
 
 

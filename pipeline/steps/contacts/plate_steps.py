@@ -3,21 +3,17 @@
 The centre of pressure is not used to find them, as it may be wrong.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...conventions import LOADED_SHARE
 from ...plates.wrench import centre_of_pressure
 from ...signals.filters import stretches
 from .feet import Feet, Foot
-
-Array = NDArray[np.float64]
 
 SHORTEST_S, LONGEST_S = 0.15, 2.0  # a sprinter's stance lasts 0.1 s, a slow walker's 1.5 s; longer is standing
 # standard deviation of a toe's velocity: smallest in swing, of steps of 0.3 m/s on average; largest in stance, as a
@@ -34,27 +30,21 @@ RAISED_M = 0.03  # a heel or toe marker that is higher than that over its lowest
 
 @dataclass(frozen=True, eq=False)
 class PlateStep:
-    """One foot alone and whole on a plate, in parts of its load; lab axes, places from the plate's middle, m.
+    """One foot alone and whole on a plate, in parts of its load; lab axes, places from the plate's middle, m."""
 
-    Attributes:
-        plate, side, frame: index of the plate; the foot; the middle frame.
-        force: mean force (part, 3), N.
-        pressed: centre of pressure of the mean wrench (part, 3).
-        heel, toe: markers (part, 3).
-        heel_up, toe_up: whether heel or toe are off the ground throughout a part (part,).
-        pelvis: middle of the pelvis (part, 3), NaN if unseen.
-    """
-
+    # plate, side, frame: index of the plate; the foot; the middle frame
     plate: int
     side: str
     frame: int
-    force: Array
-    pressed: Array
+    force: Array  # mean force (part, 3), N
+    pressed: Array  # centre of pressure of the mean wrench (part, 3)
+    # heel, toe: markers (part, 3)
     heel: Array
     toe: Array
-    heel_up: NDArray[np.bool_]
-    toe_up: NDArray[np.bool_]
-    pelvis: Array
+    # heel_up, toe_up: whether heel or toe are off the ground throughout a part (part,)
+    heel_up: Flags
+    toe_up: Flags
+    pelvis: Array  # middle of the pelvis (part, 3), NaN if unseen
 
     @property
     def ahead(self) -> Array:

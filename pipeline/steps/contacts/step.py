@@ -1,7 +1,5 @@
 """Step ``contacts``: stances with foot and plates, ground wrench of each side, gait events."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -11,6 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...conventions import SIDES
 from ...errors import Problem
 from ...plates.wrench import centre_of_pressure
@@ -27,7 +26,6 @@ from .pelvis import middle_of_pelvis
 from .plate_contacts import Contact, between
 from .plate_steps import PlateStep
 
-Array = NDArray[np.float64]
 UNSURE_S = 0.04  # error of foot events from motion alone, see validation.md
 
 
@@ -77,10 +75,9 @@ def contacts(
         by_trial: these two of the trials of a session.
 
     Returns:
-        At the marker instants, lab axes: ``ground_force``, ``ground_moment`` about the lab origin,
-        ``centre_of_pressure`` (time, side, axis), ``free_moment`` (time, side). The wrench is zero in swing and
-        NaN in a stance without known force. ``contact_start``, ``contact_end`` (contact) of every stance,
-        with its side, plates, validity, reason and its code; ``event_time`` (event) with kind, side and source.
+        The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`, forces at the marker instants. The
+        wrench is zero in swing and NaN in a stance without known force. Every stance has its side, plates, validity,
+        reason and its code, every event its kind, side and source.
 
     Raises:
         UserError: trials.tsv assigns a plate that the file does not have.

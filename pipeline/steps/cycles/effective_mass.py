@@ -1,17 +1,15 @@
 """Effective mass of the leg at foot strike."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.legs import OUTWARDS, Legs, legs_of
 from ...conventions import SIDES
 from ...dynamics import limb
 from ...dynamics.limb import task_space
 
-Array = NDArray[np.float64]
 UP = np.array([0.0, 1.0, 0.0])
 
 
@@ -30,8 +28,6 @@ def at_foot_strikes(
     Args:
         frames: (strike,), frame of each foot strike.
         row: (strike,), index of its side.
-        kinematics, contacts, clean: the trial, or the trials of a session.
-        calibrate: the session's body model.
         smallest_floating_axis: as of :func:`pipeline.body.legs.legs_of`.
     """
     legs = legs_of(
@@ -58,7 +54,6 @@ def effective_foot_mass(legs: Legs, point: Array) -> Array:
     vertically.
 
     Args:
-        legs: the frames.
         point: (time, side, 3), point on the foot, lab axes, m.
 
     Source: Khatib O (1987) IEEE J Robot Autom 3:43-53; Chi KJ, Schmitt D (2005) J Biomech 38:1387-1395 (effective

@@ -1,12 +1,11 @@
 """Parts of a joint moment over one gait cycle: by term, and by cause of motion."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 
+from ...arrays import Array
 from ...body import joint_angles
-from ...dynamics.vectors import Array, transpose
+from ...dynamics.vectors import transpose
 from ...signals.time_normalisation import over_one_cycle
 
 
@@ -26,11 +25,6 @@ def parts_over_cycle(
     kinematics: xr.Dataset, kinetics: xr.Dataset, *, row: int, start_s: float, end_s: float
 ) -> tuple[Array, Array]:
     """Return the parts of the joint moments of one side over one cycle, N m, along the joint axes, clinical signs.
-
-    Args:
-        kinematics, kinetics: the trial.
-        row: the number of the side.
-        start_s, end_s: start and end of the cycle.
 
     Returns:
         (joint, angle, term, phase), and the terms of motion (inertia and velocity) by cause (joint, angle, cause,

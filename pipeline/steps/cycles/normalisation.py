@@ -4,19 +4,16 @@ The curves are those of the setting ``further_curves``. Each curve also has a fo
 at foot off, with a name that ends in :data:`IN_STANCE`; the step ``cycles`` cuts it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...conventions import JOINTS, SEGMENTS, STANDARD_GRAVITY_M_S2
 from ...dynamics.vectors import rotate
 from ...trials.session import spans_of
 
-Array = NDArray[np.float64]
 IN_STANCE = "_in_stance"
 SOURCES = {  # variable with the values, or the dimensions, of the curve
     "joint_moment_distal": "joint_moment",

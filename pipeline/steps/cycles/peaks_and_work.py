@@ -5,19 +5,17 @@ Curves are a mapping in the units of cycles.nc: ``joint_angle`` and ``joint_mome
 ``stance_share`` (...) is the percent of the cycle at which the foot leaves the ground. Over a stance it is 100.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...arrays import Array, Flags
 from ...conventions import FLEXION
 from ...variables.metrics import METRICS
 from ...variables.rows import IMPULSES, PEAKS, RANGES, WORK, Part, Window
 
-Array = NDArray[np.float64]
 Curves = Mapping[str, Array]
 USUAL_STANCE_SHARE = 60.0  # percent
 PERCENT = np.arange(101.0)
@@ -68,7 +66,7 @@ def _percent(at: Array, off: Array) -> Array:
     return np.minimum(at, 1) * off + np.clip(at - 1, 0, 1) * (100 - off) + np.maximum(at - 2, 0) * off
 
 
-def _tops(values: Array) -> NDArray[np.bool_]:
+def _tops(values: Array) -> Flags:
     """Return where curves (..., 101), which go on at their start, are highest within ``TOP_PERCENT``."""
     around = [np.roll(values, shift, axis=-1) for shift in range(-TOP_PERCENT, TOP_PERCENT + 1) if shift]
     return np.asarray(np.all([values >= other for other in around], axis=0))

@@ -1,16 +1,15 @@
 """The trial that the report shows in motion: the nearest to a session's means."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...conventions import ANGLES, FROM_HIP, JOINTS, SIDES
 from ...dynamics.kernel import TERMS
-from ...results.averages import Array, average
+from ...results.averages import average
 from ...signals.time_normalisation import PHASE
 from ...trials.session import one_trial
 from .moment_parts import parts_over_cycle
@@ -33,15 +32,9 @@ def representative(
     Trials with kinetics on both sides come first. Among these, the trial is chosen that is nearest to the mean flexion
     angles and moments of the session's cycles of the same side and condition.
 
-    Args:
-        cycles, kinetics, kinematics, contacts, clean: the session.
-        conditions: the condition of each trial.
-
     Returns:
-        ``point_position`` (time, point, axis) of joint centres and some landmarks, ``ground_force`` and
-        ``centre_of_pressure``; the parts of the joint moments over the cycles, see :func:`parts_over_cycle`; of each
-        side ``cycle_start`` and ``cycle_end``, s, NaN without a cycle, and ``cycle_has_kinetics``. Attributes ``trial``
-        and ``condition``. Empty without a gait cycle.
+        The variables of :data:`pipeline.variables.cycle_variables.REPRESENTATIVE`, parts of the joint moments as of
+        :func:`parts_over_cycle`; attributes ``trial`` and ``condition``. Empty without a gait cycle.
     """
     if not cycles.sizes.get("cycle"):
         return xr.Dataset()

@@ -1,16 +1,12 @@
 """Pelvis residual as share of body weight, and of body weight times height."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.legs import body_height_m
 from ...conventions import STANDARD_GRAVITY_M_S2
 from ...trials.session import AnyTrial
-
-Array = NDArray[np.float64]
 
 
 def residual_share(kinetics: AnyTrial, calibrate: xr.Dataset) -> Array:
@@ -25,11 +21,7 @@ def residual_share(kinetics: AnyTrial, calibrate: xr.Dataset) -> Array:
 
 
 def root_mean_square_and_peak(share: Array) -> Array:
-    """Return root mean square and peak of force, then of moment, and the known part in percent; (5,).
-
-    Args:
-        share: (sample, load) of a stance, percent; NaN where it is unknown.
-    """
+    """Return root mean square and peak of force, then of moment (sample, load), and the known part, percent; (5,)."""
     finite = share[np.isfinite(share).all(axis=1)]
     if not len(finite):
         return np.array([np.nan] * 4 + [0.0])

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...arrays import Array
 from ...conventions import ANGLES, SIDES
 from ...trials.session import AnyTrial
 
-Array = NDArray[np.float64]
 Displacement = NDArray[np.complex128]  # horizontal, m: forward, and to the right times i
 AT_REST_S = 0.1  # after foot strike
 SHORTEST_STRIDE_M = 0.1  # of a shorter one the millimetres of a placement turn the direction by degrees
@@ -20,17 +20,11 @@ STRAIGHT_M = 0.05
 
 
 class Heels(NamedTuple):
-    """The heels of a trial.
+    """The heels of a trial."""
 
-    Attributes:
-        time: (time,), s.
-        position: (time, 3) by side, lab axes, m, or NaN.
-        backwards: whether the person walks backwards over the ground.
-    """
-
-    time: Array
-    position: dict[str, Array]
-    backwards: bool
+    time: Array  # (time,), s
+    position: dict[str, Array]  # (time, 3) by side, lab axes, m, or NaN
+    backwards: bool  # whether the person walks backwards over the ground
 
     @classmethod
     def of(cls, clean: AnyTrial) -> Heels:
@@ -94,8 +88,6 @@ def spatiotemporal(
     foot strikes exactly once in the cycle.
 
     Args:
-        heels: the trial's heels.
-        contacts: the trial's events.
         side: (...), side of the cycle.
         start_s, off_s, end_s: (...), foot strike, foot off, next foot strike of the side.
         belt_speed_m_s: speed of the treadmill, backwards.
@@ -163,7 +155,6 @@ def support(
     other foot has exactly one strike and one foot off in the cycle.
 
     Args:
-        contacts: the trial's events.
         side: (...), side of the cycle.
         start_s, off_s, end_s: (...), foot strike, foot off, next foot strike of the side.
     """

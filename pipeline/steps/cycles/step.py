@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...conventions import LONGEST_SWING_S, SIDES
 from ...signals.time_normalisation import PHASE, PhaseFrames, at_phases, phase_frames
 from ...trials.session import AnyTrial, spans_of, trials_of
@@ -24,7 +25,6 @@ from .spatiotemporal import Heels, belt_speed, spatiotemporal, support, turning_
 from .verdicts import Stances, Strike, judge_stances, leave_out_by_hand
 from .whole_stances import of_whole_stances
 
-Array = NDArray[np.float64]
 NEEDS = {"clean": ("marker_position", "emg_envelope")}  # all that is loaded of an input
 RESIDUAL = "pelvis_residual"
 ANGLES = ("joint_angle", "pelvis_angle", "foot_progression")
@@ -62,30 +62,22 @@ class Cycles(NamedTuple):
 
 
 class CutTrial(NamedTuple):
-    """A trial, or all trials of a session, cut into cycles.
+    """A trial, or all trials of a session, cut into cycles."""
 
-    Attributes:
-        cycles: its cycles.
-        stances: its stances, each with its verdict.
-        reason: (cycle,), why a cycle has no valid kinetics; empty if it has.
-        gone: (cycle,), whether the user leaves it out.
-        distances, phases: (cycle,) by name: metrics of :mod:`pipeline.steps.cycles.spatiotemporal`.
-        frames: the frames around 0-100 % of each cycle (``phase``), those from its foot strike to foot off
-            (``stance_phase``), and those of each whole stance (``whole_stance``).
-        strike: (cycle,), frame of the foot strike.
-    """
-
-    cycles: Cycles
-    stances: Stances
-    reason: NDArray[np.str_]
-    gone: NDArray[np.bool_]
+    cycles: Cycles  # its cycles
+    stances: Stances  # its stances, each with its verdict
+    reason: NDArray[np.str_]  # (cycle,), why a cycle has no valid kinetics; empty if it has
+    gone: Flags  # (cycle,), whether the user leaves it out
+    # distances, phases: (cycle,) by name: metrics of :mod:`pipeline.steps.cycles.spatiotemporal`
     distances: dict[str, Array]
     phases: dict[str, Array]
+    # the frames around 0-100 % of each cycle (``phase``), those from its foot strike to foot off (``stance_phase``),
+    # and those of each whole stance (``whole_stance``)
     frames: dict[str, PhaseFrames]
-    strike: NDArray[np.intp]
+    strike: NDArray[np.intp]  # (cycle,), frame of the foot strike
 
     @property
-    def valid(self) -> NDArray[np.bool_]:
+    def valid(self) -> Flags:
         """Return which cycles have valid kinetics."""
         return np.asarray(self.reason == "")
 
@@ -134,19 +126,15 @@ def cycles(
     """Cut trials into gait cycles.
 
     Args:
-        kinetics, kinematics, contacts, clean: the trials.
-        calibrate: the session's body model.
         settings: of the step; for ``further_curves`` see :mod:`pipeline.steps.cycles.normalisation`.
         belt_speed_m_s: speed of the treadmill; None estimates it from the feet in stance if the person does not travel.
         left_out: cycles, or stances without one, that the user leaves out: side, start in s and reason.
         by_trial: ``belt_speed_m_s`` and ``left_out`` of some trials, by name.
 
     Returns:
-        Curves (cycle, ..., phase) of angles in degrees, of moments, forces and powers per body mass, and of EMG
-        envelopes if the session has any; metrics (cycle); coordinates side, start and end time, validity and reason.
-        Along ``stance``, every stance of the trial with its verdict and the checks of its side. Along ``whole_stance``,
-        curves and metrics of those with both ends and valid kinetics, whether or not a whole cycle follows. Kinetics
-        that are not valid, and all curves of a cycle left out, are NaN.
+        The variables of :data:`pipeline.variables.cycle_variables.CYCLES`. Along ``stance`` is every stance with its
+        verdict and the checks of its side, along ``whole_stance`` those with both ends and valid kinetics, whether or
+        not a whole cycle follows. Kinetics that are not valid, and all curves of a cycle left out, are NaN.
 
     Raises:
         UserError: a cycle or stance to leave out does not exist.
@@ -298,8 +286,6 @@ def _curves(quantities: Mapping[str, xr.Variable], walk: CutTrial, mass_kg: floa
 
     Args:
         quantities: (sample, side, ...) by name.
-        walk: the session's cycles.
-        mass_kg: body mass.
     """
     curves = {}
     for name, quantity in quantities.items():
@@ -316,8 +302,6 @@ def _metrics(curves: Mapping[str, Array], walk: CutTrial, leg_length_m: Array, h
     """Return the metrics (cycle,) of all cycles, except the effective foot mass.
 
     Args:
-        curves: of :func:`_curves`.
-        walk: the session's cycles.
         leg_length_m: (cycle,).
         height_m: body height, or NaN.
     """

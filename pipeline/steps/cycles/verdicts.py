@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...body.plausibility import REMEDY, reason_of_flag
 from ...conventions import CHAIN, SAME_STRIKE_S, SIDES, STANDARD_GRAVITY_M_S2
 from ...errors import Problem, UserError
@@ -20,40 +21,32 @@ from ...variables.stance_verdicts import BY_HAND, LEG_REFUSED, refusal
 from ...vocabulary.event_names import OFF, STRIKE
 from .residual_share import residual_share, root_mean_square_and_peak
 
-Array = NDArray[np.float64]
 Strike = tuple[str, float]  # side, instant in s
 NEAR_AN_END = 4  # of `missing`
 
 
 @dataclass(frozen=True)
 class Stances:
-    """Every stance of a trial.
+    """Every stance of a trial."""
 
-    Attributes:
-        start, end: (stance,), s.
-        side, plates, reason, code: (stance,) text; reason and its code are empty if the kinetics are valid.
-        disagreement: (stance,), largest difference between the formulations of the trial's joint moments, N m.
-        forward_closure: (stance, joint), of the stance's side, degrees.
-        energy_closure: (stance, segment), of the stance's side, W.
-        residual: (stance, figure), of :data:`pipeline.variables.cycle_variables.RESIDUALS` in their units.
-        ended: (stance,), whether it has a foot strike and a foot off, each so far from a gap and from the ends of the
-            recording that the kinetics are not affected by them.
-    """
-
+    # start, end: (stance,), s
     start: Array
     end: Array
+    # side, plates, reason, code: (stance,) text; reason and its code are empty if the kinetics are valid
     side: NDArray[np.str_]
     plates: NDArray[np.str_]
     reason: NDArray[np.str_]
     code: NDArray[np.str_]
-    disagreement: Array
-    forward_closure: Array
-    energy_closure: Array
-    residual: Array
-    ended: NDArray[np.bool_]
+    disagreement: Array  # (stance,), largest difference between the formulations of the trial's joint moments, N m
+    forward_closure: Array  # (stance, joint), of the stance's side, degrees
+    energy_closure: Array  # (stance, segment), of the stance's side, W
+    residual: Array  # (stance, figure), of :data:`pipeline.variables.cycle_variables.RESIDUALS` in their units
+    # (stance,), whether it has a foot strike and a foot off, each so far from a gap and from the ends of the recording
+    # that the kinetics are not affected by them
+    ended: Flags
 
     @property
-    def whole(self) -> NDArray[np.bool_]:
+    def whole(self) -> Flags:
         """Return which stances have both ends and valid kinetics."""
         return np.asarray(self.ended & (self.code == ""))
 
@@ -199,7 +192,7 @@ def _residuals(
     kinetics: AnyTrial,
     kinematics: AnyTrial,
     calibrate: xr.Dataset,
-    frames: Sequence[NDArray[np.bool_]],
+    frames: Sequence[Flags],
     sides: Sequence[int],
 ) -> Array:
     """Return (stance, figure) of ``RESIDUALS`` in :mod:`pipeline.variables.cycle_variables`, by frames and side."""
@@ -236,7 +229,7 @@ def _refuse_pose(flags: NDArray[np.int8], side: str) -> Problem | None:
     return refusal("leg_implausible", what=reason_of_flag(most, side), percent=share, remedy=REMEDY)
 
 
-def _happens(contacts: AnyTrial, kind: str, side: NDArray[Any], instant_s: Array) -> NDArray[np.bool_]:
+def _happens(contacts: AnyTrial, kind: str, side: NDArray[Any], instant_s: Array) -> Flags:
     """Return whether an event of a kind and side (...,) happens at instants (...,), to 0.05 s."""
     events = contacts.variables
     here = np.abs(events["event_time"].values - instant_s[:, None]) < SAME_STRIKE_S

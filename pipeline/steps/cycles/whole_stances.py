@@ -1,20 +1,17 @@
 """Curves and metrics of stances from foot strike to foot off, whether or not a whole gait cycle follows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...conventions import FLEXION
 from ...signals.time_normalisation import PhaseFrames, at_phases
 from ...variables.cycle_variables import STANCE, STANCE_CURVES
 from ...variables.metrics import METRICS, OF_STANCE
 from .peaks_and_work import impulses, peaks, work
-
-Array = NDArray[np.float64]
 
 
 def of_whole_stances(
@@ -30,9 +27,7 @@ def of_whole_stances(
 
     Args:
         quantities: (sample, side, ...) by name.
-        frames: the frames around 0-100 % of the whole stances.
         row, duration_s, leg_length_m: (whole stance,), index of the side, s, m.
-        mass_kg: body mass.
     """
     curves, result = {}, {}
     for name in STANCE_CURVES:

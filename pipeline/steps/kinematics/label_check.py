@@ -3,31 +3,19 @@
 Markers that are exchanged from first to last frame do not jump; they keep steady but wrong distances.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import UserError
 from ...signals.marker_distances import CURE, FARTHEST_M, RIGID_M, WRONG_M, steadiness
 from ...trials.session import spans_of
-
-Array = NDArray[np.float64]
 
 FEWEST = 2  # distances by which each of two markers is judged
 
 
 def refuse_exchanged(clean: xr.Dataset, calibrate: xr.Dataset) -> None:
-    """Raise a UserError if two markers of a trial are exchanged against the static trial.
-
-    Args:
-        clean: a session; its trials are not checked if ``exchanged_markers`` is ``ignore``.
-        calibrate: the session's calibration.
-
-    Raises:
-        UserError: two markers are exchanged.
-    """
+    """Refuse two markers exchanged against the static trial, unless ``exchanged_markers`` is ``ignore``."""
     here, there = clean.marker.values.tolist(), calibrate.landmark.values.tolist()
     shared = [(here.index(name), there.index(name)) for name in here if name in there]
     columns, rows = np.array(shared, dtype=int).reshape(-1, 2).T

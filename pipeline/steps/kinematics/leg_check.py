@@ -1,7 +1,5 @@
 """Legs that no person has: refused in a stretch, or in all of a trial, with the reason."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -10,6 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...body.landmarks import Points
 from ...body.plausibility import REMEDY, implausible, knee_axis_error, measures, reason_of, reason_of_axis
 from ...body.skeleton import Skeleton
@@ -17,26 +16,20 @@ from ...conventions import SIDES
 from ...errors import UserError
 from ...signals.filters import interval_s, stretches
 
-Array = NDArray[np.float64]
 # of the calibration
 USED = ("segment", "landmark", "landmark_2", "joint_distance", "static_distance", "leg_refused")
 SHORTEST_S = 0.1  # of a stretch that is refused: shorter ones are artefacts of single markers
 
 
 class Verdicts(NamedTuple):
-    """Verdicts on both legs in some trials.
+    """Verdicts on both legs in some trials."""
 
-    Attributes:
-        implausible: (time, side), of :func:`pipeline.body.plausibility.implausible`, 0 in stretches that are too short.
-        refused: (trial, side), why the leg is refused in all of the trial; empty if it is not.
-        knee_axis_error: (trial, side), degrees, NaN if the knee hardly bends.
-    """
-
+    # (time, side), of :func:`pipeline.body.plausibility.implausible`, 0 in stretches that are too short
     implausible: NDArray[np.int8]
-    refused: NDArray[np.str_]
-    knee_axis_error: Array
+    refused: NDArray[np.str_]  # (trial, side), why the leg is refused in all of the trial; empty if it is not
+    knee_axis_error: Array  # (trial, side), degrees, NaN if the knee hardly bends
 
-    def hide(self, side: int, spans: Sequence[slice]) -> NDArray[np.bool_]:
+    def hide(self, side: int, spans: Sequence[slice]) -> Flags:
         """Return (time,) whether nothing of a side is shown."""
         mask = self.implausible[:, side] > 0
         for span, reason in zip(spans, self.refused[:, side].tolist(), strict=True):
@@ -51,8 +44,6 @@ def judge_legs(
 
     Args:
         points: landmarks (time, 3), m.
-        legs: by side.
-        calibrate: the session's calibration.
         time: (time,), s.
         spans: instants of each trial.
 

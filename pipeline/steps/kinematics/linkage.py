@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...conventions import CHAIN
 from ...dynamics.screws import exponential
 
-Array = NDArray[np.float64]
-Frames = slice | NDArray[np.intp] | NDArray[np.bool_]
+Frames = slice | NDArray[np.intp] | Flags
 PELVIS = 6  # index of the pelvis among the bodies, after foot, shank, thigh of the left and the right leg
 
 
@@ -27,40 +27,24 @@ def body_number(side: int, segment: str) -> int:
 
 
 class Linkage(NamedTuple):
-    """A person's linkage.
+    """A person's linkage."""
 
-    Attributes:
-        place: (marker, 3), of each marker in the axes of its body from the body's origin, m.
-        body: (marker,), index of its body: foot, shank, thigh of the left leg, of the right leg, pelvis.
-        weight: (marker,), of its squared distance, about 1; a marker without weight does not pull.
-        joint: (side, 3, 3), joint centres in the axes of their proximal body from its origin, m.
-        neutral: (side, 3, 3), right-handed joint angles that fixed coordinates keep, rad.
-        free: (3, 3), whether the angle of a joint is free.
-        limits: (2, side, 3, 3), least and greatest right-handed angle, rad; infinite for none.
-    """
-
-    place: Array
-    body: NDArray[np.intp]
-    weight: Array
-    joint: Array
-    neutral: Array
-    free: NDArray[np.bool_]
-    limits: Array
+    place: Array  # (marker, 3), of each marker in the axes of its body from the body's origin, m
+    body: NDArray[np.intp]  # (marker,), index of its body: foot, shank, thigh of the left leg, of the right leg, pelvis
+    weight: Array  # (marker,), of its squared distance, about 1; a marker without weight does not pull
+    joint: Array  # (side, 3, 3), joint centres in the axes of their proximal body from its origin, m
+    neutral: Array  # (side, 3, 3), right-handed joint angles that fixed coordinates keep, rad
+    free: Flags  # (3, 3), whether the angle of a joint is free
+    limits: Array  # (2, side, 3, 3), least and greatest right-handed angle, rad; infinite for none
 
 
 @dataclass
 class Posture:
-    """Coordinates of the linkage.
+    """Coordinates of the linkage."""
 
-    Attributes:
-        rotation: (3, 3, time) of the pelvis, v_segment = rotation @ v_lab.
-        origin: (3, time) of the pelvis, m.
-        angle: (side, joint, 3, time), right-handed, rad.
-    """
-
-    rotation: Array
-    origin: Array
-    angle: Array
+    rotation: Array  # (3, 3, time) of the pelvis, v_segment = rotation @ v_lab
+    origin: Array  # (3, time) of the pelvis, m
+    angle: Array  # (side, joint, 3, time), right-handed, rad
 
     def at(self, frames: Frames) -> Posture:
         """Return some frames, as a copy."""

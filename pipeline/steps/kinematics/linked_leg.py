@@ -13,17 +13,14 @@ Sources: Lu TW, O'Connor JJ (1999) J Biomech 32:129-134 (global optimisation wit
 Modern Robotics, sections 4.1 and 5.1 (product of exponentials, space Jacobian); Marquardt DW (1963) J SIAM 11:431-441.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from .linkage import PELVIS, Bodies, Linkage, Posture, hold_fixed_angles, pose_bodies, take_step
 from .normal_equations import Normal, Sums, find_step, form_normal_equations, sum_markers, whole_matrix
 
-Array = NDArray[np.float64]
 MOST_STEPS = 60
 CONVERGED_M = 1e-7  # root of the summed squares of marker motion in the last step; the step itself is still taken
 NEAR = 0.2  # rad and m: after a step as short as this the curvature counts; after each saddle point, a quarter of it
@@ -36,24 +33,18 @@ MOVED = 0.1  # rad in an undetermined direction of unit length: a segment that t
 
 
 class Fit(NamedTuple):
-    """The linkage in all frames.
+    """The linkage in all frames."""
 
-    Attributes:
-        bodies: their poses; NaN where the markers do not determine one, and all of them where a marker is too far off.
-        residual: (marker, time), distance of the marker from its place, m; NaN where either is unknown.
-        converged: (time,), whether the last step was short enough.
-    """
-
+    # their poses; NaN where the markers do not determine one, and all of them where a marker is too far off
     bodies: Bodies
-    residual: Array
-    converged: NDArray[np.bool_]
+    residual: Array  # (marker, time), distance of the marker from its place, m; NaN where either is unknown
+    converged: Flags  # (time,), whether the last step was short enough
 
 
 def fit(linkage: Linkage, markers: Array, start: Posture, share: Array | float = 1.0) -> Fit:
     """Return the poses that fit the markers best.
 
     Args:
-        linkage: the person's.
         markers: (marker, 3, time), lab axes, m; NaN where unseen.
         start: a posture near the one sought.
         share: of its weight with which a marker counts, (marker, time) or 1 for all.
@@ -76,7 +67,7 @@ def fit(linkage: Linkage, markers: Array, start: Posture, share: Array | float =
     return Fit(bodies, residual, converged)
 
 
-def _solve(linkage: Linkage, sums: Sums, posture: Posture) -> NDArray[np.bool_]:
+def _solve(linkage: Linkage, sums: Sums, posture: Posture) -> Flags:
     """Bring the posture to the least cost, in place, and return (time,) whether it has converged.
 
     A step that raises the cost of a frame is taken back there and followed by a shorter one.
@@ -113,7 +104,7 @@ def _solve(linkage: Linkage, sums: Sums, posture: Posture) -> NDArray[np.bool_]:
     return converged
 
 
-def _find_undetermined(linkage: Linkage, sums: Sums, posture: Posture) -> NDArray[np.bool_]:
+def _find_undetermined(linkage: Linkage, sums: Sums, posture: Posture) -> Flags:
     """Return (7, time) whether the markers leave the orientation of a body open, each marker with weight 1."""
     normal = form_normal_equations(linkage, sums, posture, np.zeros(posture.origin.shape[-1], dtype=bool))
     # a matrix has as many eigenvalues below a number as pivots below zero once that is off its diagonal (Sylvester)

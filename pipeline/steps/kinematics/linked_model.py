@@ -1,7 +1,5 @@
 """The linkage of a session's person, from the calibration and the settings, and both legs posed by it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -9,6 +7,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...body.joint_angles import SIGNS, angles
 from ...body.plausibility import LIMITS
 from ...body.skeleton import Skeleton
@@ -18,7 +17,6 @@ from ...signals.filters import interval_s
 from .linkage import Linkage, Posture, body_number
 from .linked_leg import Fit, fit
 
-Array = NDArray[np.float64]
 # whether flexion, adduction and rotation are free
 FREE = {
     "ball": (True, True, True),
@@ -31,17 +29,11 @@ AT_A_TIME = 300  # frames that are solved together: few enough for the processor
 
 
 class LinkedModel(NamedTuple):
-    """The linkage of a session's person, and the markers that it is fitted to.
+    """The linkage of a session's person, and the markers that it is fitted to."""
 
-    Attributes:
-        linkage: the person's.
-        marker: (marker,), index of each of its markers in the session.
-        static: (3, 3), orientation of the pelvis in the static trial.
-    """
-
-    linkage: Linkage
-    marker: NDArray[np.intp]
-    static: Array
+    linkage: Linkage  # the person's
+    marker: NDArray[np.intp]  # (marker,), index of each of its markers in the session
+    static: Array  # (3, 3), orientation of the pelvis in the static trial
 
 
 def build_linked_model(
@@ -110,14 +102,13 @@ def pose_linked_legs(
     model: LinkedModel,
     paths: Array,
     legs: Mapping[str, Skeleton],
-    hidden: Sequence[NDArray[np.bool_]],
+    hidden: Sequence[Flags],
     time: Array,
     spans: Sequence[slice],
 ) -> tuple[dict[str, Skeleton], Array]:
     """Return both legs posed as one linkage, and the distances of the markers from their places.
 
     Args:
-        model: the session's.
         paths: (marker, 3, time) of the session's markers, lab axes, m.
         legs: by side, with each segment posed by itself; the search starts from them.
         hidden: by side, (time,) whether the leg is refused, so that its markers do not count.
@@ -141,7 +132,7 @@ def pose_linked_legs(
     return _skeletons(model, fits, residual[model.marker]), residual
 
 
-def _fade(seen: NDArray[np.bool_], time: Array, spans: Sequence[slice]) -> Array:
+def _fade(seen: Flags, time: Array, spans: Sequence[slice]) -> Array:
     """Return with which share of its weight (marker, time) a marker counts: less beside frames that do not show it.
 
     Without that the legs jump where a marker appears or vanishes, and accelerations have a spike there.

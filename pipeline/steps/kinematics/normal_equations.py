@@ -23,31 +23,24 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...dynamics.vectors import cross, running_sum
 from .linkage import PELVIS, Bodies, Frames, Linkage, Posture, find_excess, pose_bodies
 
-Array = NDArray[np.float64]
 FLOOR = 1e-9  # m2, added to the normal matrix: coordinates that no marker shows stay where they are
 LIMIT_STIFFNESS_M2 = 1.0  # a degree beyond a joint limit costs as much as a marker that is 17 mm off
 
 
 class Sums(NamedTuple):
-    """Weighted sums over the markers of each body that a frame shows, as named in the module's text.
+    """Weighted sums over the markers of each body that a frame shows, as named in the module's text."""
 
-    Attributes:
-        mass: (7, time), sum w; arm (7, 3, time), sum w p; square (7, 3, 3, time), sum w p p^T of the places p.
-        seen: (7, 3, time), sum w m; product (7, 3, 3, time), sum w m p^T of the markers m.
-        energy: (time,), sum w m^2.
-    """
-
-    mass: Array
+    mass: Array  # (7, time), sum w; arm (7, 3, time), sum w p; square (7, 3, 3, time), sum w p p^T of the places p
     arm: Array
     square: Array
-    seen: Array
+    seen: Array  # (7, 3, time), sum w m; product (7, 3, 3, time), sum w m p^T of the markers m
     product: Array
-    energy: Array
+    energy: Array  # (time,), sum w m^2
 
     def at(self, frames: Frames) -> Sums:
         """Return some frames, as a copy."""
@@ -76,30 +69,21 @@ def sum_markers(linkage: Linkage, markers: Array, weight: Array) -> Sums:
 
 
 class Normal(NamedTuple):
-    """The normal equations at a posture, by legs and pelvis.
+    """The normal equations at a posture, by legs and pelvis."""
 
-    Attributes:
-        cost: (time,), half the weighted sum of squares.
-        pelvis: (6, 6, time); coupling (side, free, 6, time); leg (side, free, free, time).
-        on_pelvis: (6, time), on_leg (side, free, time): minus the gradient of the cost.
-        screws: (side, free, 6, time), of the free coordinates.
-    """
-
-    cost: Array
-    pelvis: Array
+    cost: Array  # (time,), half the weighted sum of squares
+    pelvis: Array  # (6, 6, time); coupling (side, free, 6, time); leg (side, free, free, time)
     coupling: Array
     leg: Array
-    on_pelvis: Array
+    on_pelvis: Array  # (6, time), on_leg (side, free, time): minus the gradient of the cost
     on_leg: Array
-    screws: Array
+    screws: Array  # (side, free, 6, time), of the free coordinates
 
 
-def form_normal_equations(linkage: Linkage, sums: Sums, posture: Posture, curved: NDArray[np.bool_]) -> Normal:
+def form_normal_equations(linkage: Linkage, sums: Sums, posture: Posture, curved: Flags) -> Normal:
     """Return the normal equations; twists are (angular, linear) about the point that all positions are from.
 
     Args:
-        linkage, sums: of the person and the markers.
-        posture: the coordinates.
         curved: (time,), whether to include the curvature that Gauss and Newton leave out.
     """
     bodies, free = pose_bodies(linkage, posture), linkage.free.ravel()
@@ -130,7 +114,7 @@ def form_normal_equations(linkage: Linkage, sums: Sums, posture: Posture, curved
     return Normal(cost, pelvis, momentum, leg, on_pelvis, on_leg, screw)
 
 
-def _proximal(free: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _proximal(free: Flags) -> Flags:
     """Return (coordinate, coordinate) whether the free coordinate of a row is on the proximal side, or the same."""
     joint, axis = np.indices((3, 3)).reshape(2, 9)[:, free.ravel()]
     order = 3 * joint - axis  # e1 turns with the proximal segment, e3 with the distal one

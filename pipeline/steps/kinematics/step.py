@@ -1,15 +1,13 @@
 """Step ``kinematics``: poses with angular velocity and acceleration, joint centres and angles, centres of mass."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...body.body_model import BodyModel
 from ...body.joint_angles import foot_progression, joint_angles, pelvis_angles
 from ...body.plausibility import FLAG_MEANINGS
@@ -25,7 +23,6 @@ from .leg_check import Verdicts, judge_legs
 from .linked_model import build_linked_model, pose_linked_legs
 from .upper_body import upper_body_frame
 
-Array = NDArray[np.float64]
 NEEDS = {"clean": ("marker_position", "shoulder_position")}  # all that is loaded of an input
 LABELS: dict[str, Any] = {
     "side": list(SIDES), "segment": list(SEGMENTS), "joint": list(JOINTS), "angle": list(ANGLES),
@@ -54,22 +51,11 @@ class Settings:
 def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, body_model: BodyModel) -> xr.Dataset:
     """Return the motion of both legs in the trials of a session.
 
-    Args:
-        clean: the session of the step ``clean``.
-        calibrate: the session's calibration.
-        settings: of the step; the linked legs are those of :mod:`pipeline.steps.kinematics.linked_leg`.
-        body_model: the model of the calibration.
-
     Returns:
-        ``rotation`` (sample, side, segment, local_axis, axis), v_segment = rotation . v_lab; ``joint_centre`` and
-        ``com_position`` with their velocities and accelerations in lab axes; ``angular_velocity`` and
-        ``angular_acceleration`` in segment axes; ``joint_angle``, ``pelvis_angle`` (sample, side, angle) and
-        ``foot_progression`` (sample, side) in degrees; ``fit_residual`` (sample, side, segment) of marker clusters,
-        and with linked legs ``marker_residual`` (sample, marker). With shoulders ``upper_body_rotation`` (sample,
-        local_axis, axis), ``upper_body_angular_velocity`` and ``..._acceleration`` (sample, local_axis).
-        NaN where markers are not seen, accelerations also near the ends of what is seen, and for a leg that no person
-        has: ``implausible`` (sample, side) and ``leg_refused`` (trial, side) give the reason. ``knee_axis_error``
-        (trial, side) in degrees.
+        The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`, ``marker_residual`` with linked legs
+        (:mod:`pipeline.steps.kinematics.linked_leg`), the upper body with shoulders. NaN where markers are not seen,
+        accelerations also near the ends of what is seen, and for a leg that no person has: ``implausible`` and
+        ``leg_refused`` give the reason.
 
     Raises:
         UserError: no segment of either side can be followed, neither leg can be used, or two markers are exchanged
@@ -244,7 +230,7 @@ def _refuse_unfollowed(rotation: Array, spans: Sequence[slice], absent: Sequence
             )
 
 
-def _hide(variables: Variables, hidden: Sequence[NDArray[np.bool_]]) -> None:
+def _hide(variables: Variables, hidden: Sequence[Flags]) -> None:
     """Set variables (sample, side, ...) to NaN where nothing of a side is shown."""
     for side, rows in enumerate(hidden):
         for _, values in variables.values() if rows.any() else ():

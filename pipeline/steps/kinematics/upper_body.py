@@ -1,11 +1,10 @@
 """Frame of the upper body, pelvis, trunk, head and arms as one, by hips and shoulders."""
 
-from __future__ import annotations
-
 import numpy as np
 
+from ...arrays import Array
 from ...conventions import SIDES
-from ...dynamics.vectors import Array, cross, dot, unit
+from ...dynamics.vectors import cross, dot, unit
 
 
 def upper_body_frame(hips: Array, shoulders: Array) -> Array:

@@ -17,10 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.legs import OUTWARDS, Legs
 from ...dynamics.driven_leg import Driven, Masses, acceleration
 from ...dynamics.limb import dual_basis
-from ...dynamics.vectors import Array, cross, dot, rotate, sum_from_last
+from ...dynamics.vectors import cross, dot, rotate, sum_from_last
 from ...signals.splines import derivatives
 
 WINDOW_S, EVERY_S = 0.02, 0.1
@@ -29,21 +30,13 @@ NODES = np.arange(-2, 4)  # frames around an instant; their polynomial interpola
 
 
 class Windows(NamedTuple):
-    """Windows of the same length in frames, of trials with similar rates.
+    """Windows of the same length in frames, of trials with similar rates."""
 
-    Attributes:
-        length: frames from the first to the last of a window.
-        steps: number of steps of the rule.
-        start: (window,), first frame.
-        trial: (window,), number of the trial.
-        step_s: (window,), duration of a step.
-    """
-
-    length: int
-    steps: int
-    start: NDArray[np.intp]
-    trial: NDArray[np.intp]
-    step_s: Array
+    length: int  # frames from the first to the last of a window
+    steps: int  # number of steps of the rule
+    start: NDArray[np.intp]  # (window,), first frame
+    trial: NDArray[np.intp]  # (window,), number of the trial
+    step_s: Array  # (window,), duration of a step
 
     def between(self, first: int, stop: int) -> tuple[Windows, NDArray[np.intp]]:
         """Return the windows that start in some frames, and their numbers."""
@@ -52,12 +45,7 @@ class Windows(NamedTuple):
 
 
 def windows_of(trials: Sequence[slice], rates_hz: Sequence[float]) -> list[Windows]:
-    """Return windows of 0.02 s (at least two frames), one every 0.1 s, with the frames that interpolation needs.
-
-    Args:
-        trials: frames of each trial.
-        rates_hz: frames per second of each trial.
-    """
+    """Return windows of 0.02 s (at least two frames), one every 0.1 s, with the frames that interpolation needs."""
     alike: dict[tuple[int, int, int], list[int]] = {}
     for number, rate_hz in enumerate(rates_hz):
         length = max(2, round(WINDOW_S * rate_hz))
@@ -126,10 +114,7 @@ def masses_of(legs: Legs, side: NDArray[np.intp]) -> Masses:
 
 
 def _interpolation(instant: Array, frame: NDArray[np.intp]) -> Array:
-    """Return weights (instant, frame) of polynomials through six frames.
-
-    Instants are in frames.
-    """
+    """Return weights (instant, frame) of polynomials through six frames. Instants are in frames."""
     nodes = np.floor(instant + 1e-9)[:, None] + NODES
     weight = np.zeros((len(instant), len(frame)))
     for i, others in enumerate(~np.eye(len(NODES), dtype=bool)):
@@ -201,11 +186,10 @@ def _reach(legs: Legs) -> Array:
 def energy_and_power(legs: Legs, joint_force: Array, joint_moment: Array) -> tuple[Array, Array]:
     """Return the energy of each segment, J, and the power of its loads, W; (time, side, segment).
 
-    Segments foot, shank, thigh.
-
-    The energy is m v.v / 2 + w.I w / 2 - m g.c; the power is that of the ground and of the loads at both joints, each
-    with the velocity of the segment's own point. By Newton's and Euler's laws the rate of the energy is the power if
-    velocities, accelerations and poses belong to one motion; inconsistent filters or derivatives make them differ.
+    Segments foot, shank, thigh. The energy is m v.v / 2 + w.I w / 2 - m g.c; the power is that of the ground and of the
+    loads at both joints, each with the velocity of the segment's own point. By Newton's and Euler's laws the rate of
+    the energy is the power if velocities, accelerations and poses belong to one motion; inconsistent filters or
+    derivatives make them differ.
 
     Args:
         legs: frames of some trials.
@@ -226,10 +210,5 @@ def energy_and_power(legs: Legs, joint_force: Array, joint_moment: Array) -> tup
 
 
 def energy_closure(energy: Array, power: Array, time: Array) -> Array:
-    """Return the RMS difference (side, segment) of energy rate and power of one trial, W.
-
-    Args:
-        energy, power: (time, side, segment), J and W.
-        time: (time,), s.
-    """
+    """Return the RMS difference (side, segment) of the rate of energy (time, side, segment) and power of a trial, W."""
     return root_mean_square(derivatives(energy, time)[0] - power)

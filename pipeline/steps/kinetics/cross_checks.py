@@ -5,17 +5,16 @@ an observer on the shank, and as an open chain of six one-degree-of-freedom join
 and in closed form. All must agree to rounding; the closed form also gives interaction torques.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 
+from ...arrays import Array
 from ...body.legs import OUTWARDS, Legs
 from ...conventions import JOINTS
 from ...dynamics import limb, wrenches
 from ...dynamics.interaction_torques import contributions
-from ...dynamics.vectors import Array, cross, rotate, transpose
+from ...dynamics.vectors import cross, rotate, transpose
 
 FORMULATIONS = ("wrenches", "recursion", "closed_form")
 CAUSES = (*JOINTS, "pelvis", "translation")  # of `contributions`, in reverse

@@ -14,35 +14,30 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
+from ...arrays import Array
 from ...conventions import CHAIN, JOINTS, SEGMENTS, SIDES
-from ...dynamics.vectors import Array, skew
+from ...dynamics.vectors import skew
 from ...signals.splines import rate_covariance
 from ...trials.session import AnyTrial
 
 
 class Errors(NamedTuple):
-    """Errors, (draw, side, ...), to be added to the measured values; segments and joints from the foot up.
+    """Errors, (draw, side, ...), to be added to the measured values; segments and joints from the foot up."""
 
-    Attributes:
-        turn, turn_rate, turn_acceleration: (..., segment, 3), of foot, shank, thigh and pelvis in their own axes, rad
-            and per second.
-        carried, carried_acceleration: (..., segment, 3), of the centres of mass by marker noise, segment axes, m.
-        centre: (..., joint, 3), of the joint centres, in axes of the segments that carry them, m.
-        com: (..., segment, 3), of the centres of mass within their segments, m.
-        mass, inertia: (..., segment), factors minus 1.
-        pressure: (..., 3), of the centre of pressure, lab axes, m.
-    """
-
+    # turn, turn_rate, turn_acceleration: (..., segment, 3), of foot, shank, thigh and pelvis in their own axes, rad and
+    # per second
     turn: Array
     turn_rate: Array
     turn_acceleration: Array
+    # carried, carried_acceleration: (..., segment, 3), of the centres of mass by marker noise, segment axes, m
     carried: Array
     carried_acceleration: Array
-    centre: Array
-    com: Array
+    centre: Array  # (..., joint, 3), of the joint centres, in axes of the segments that carry them, m
+    com: Array  # (..., segment, 3), of the centres of mass within their segments, m
+    # mass, inertia: (..., segment), factors minus 1
     mass: Array
     inertia: Array
-    pressure: Array
+    pressure: Array  # (..., 3), of the centre of pressure, lab axes, m
 
     def part(self, chosen: slice) -> Errors:
         """Return some of the draws."""
@@ -55,7 +50,6 @@ def draw_errors(
     """Return the errors of each source alone, zero where it has no effect.
 
     Args:
-        draws: number of draws.
         sizes: standard deviations, the setting ``kinetics.uncertainty_sizes``.
         calibrate: effect of marker noise on the skeleton, and the segments' centres of mass.
         kinematics: the trial's rate and filter, and the SHA-256 of its source file, which seeds the draws: they depend
@@ -88,10 +82,7 @@ def draw_errors(
 
 
 def together(errors: Mapping[str, Errors]) -> Errors:
-    """Return the errors of all sources together.
-
-    Displacements add up, and each factor has one source.
-    """
+    """Return the errors of all sources together. Displacements add up, and each factor has one source."""
     return Errors(*(np.sum(values, axis=0) for values in zip(*errors.values(), strict=True)))
 
 
@@ -105,10 +96,8 @@ def _nothing(draws: int) -> Errors:
 def _of_markers(white: Array, size_m: float, calibrate: xr.Dataset, kinematics: AnyTrial) -> dict[str, Array]:
     """Return the errors of poses and centres by marker noise of variance 1.
 
-    Noise is (draw, derivative, marker x axis).
-
-    Noise of rates through the rotation of the segment itself is neglected: it is small if the segment turns slowly
-    compared with the noise that the filter passes, 40 rad/s at 10 Hz.
+    Noise is (draw, derivative, marker x axis). Noise of rates through the rotation of the segment itself is neglected:
+    it is small if the segment turns slowly compared with the noise that the filter passes, 40 rad/s at 10 Hz.
     """
     cutoff_hz = kinematics.attrs.get("marker_cutoff_hz", np.nan)  # facts of a trial that are NaN are left out
     order = kinematics.attrs["marker_filter_order"]

@@ -11,8 +11,6 @@ F and M are the residual, on the pelvis at o. They would be zero if all were exa
 120:148-159; Hicks JL et al. 2015, J Biomech Eng 137:020905).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -20,9 +18,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.legs import body_height_m
 from ...conventions import HIP, SAME_STRIKE_S, SIDES
-from ...dynamics.vectors import Array, cross, rotate, transpose, unit
+from ...dynamics.vectors import cross, rotate, transpose, unit
 from ...signals.filters import near_ends
 
 # Hip to shoulder per body height (.818 - .530, Drillis and Contini 1966), centre of mass of head, arms and trunk along
@@ -35,17 +34,11 @@ TURNING = tuple(f"upper_body_{name}" for name in ("rotation", "angular_velocity"
 
 
 class UpperBody(NamedTuple):
-    """Pelvis, trunk, head and arms.
+    """Pelvis, trunk, head and arms."""
 
-    Attributes:
-        mass: kg.
-        com: (3,), centre of mass from the midpoint of the hips, own axes, m.
-        inertia: (3, 3), about the centre of mass, own axes, kg m2.
-    """
-
-    mass: float
-    com: Array
-    inertia: Array
+    mass: float  # kg
+    com: Array  # (3,), centre of mass from the midpoint of the hips, own axes, m
+    inertia: Array  # (3, 3), about the centre of mass, own axes, kg m2
 
 
 def upper_body(calibrate: xr.Dataset) -> UpperBody:

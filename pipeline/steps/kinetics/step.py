@@ -1,7 +1,5 @@
 """Step ``kinetics``: joint forces and moments of both legs, with cross-checks and uncertainty."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +8,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.legs import GROUND, MOTION, Legs, legs_of
 from ...conventions import ANGLES, CHAIN, JOINTS, LOADS, SIDES
 from ...dynamics.interaction_torques import MOTIONS
 from ...dynamics.kernel import TERMS, Segments, inverse_dynamics_by_term
-from ...dynamics.vectors import Array, cross, rotate, transpose
+from ...dynamics.vectors import cross, rotate, transpose
 from ...trials.session import spans_of, trials_of
 from ...trials.step_on_session import take_usable_walks
 from ...variables.schema import with_dims
@@ -48,24 +47,12 @@ def kinetics(
 ) -> xr.Dataset:
     """Solve the equations of motion of foot, shank and thigh for the joint loads.
 
-    Args:
-        kinematics, contacts: motion and ground wrenches of the trials.
-        calibrate: the session's body-segment parameters.
-        settings: of the step.
-
     Returns:
-        ``joint_force`` (sample, side, joint, axis), N, lab axes, and ``joint_moment`` (sample, side, joint,
-        local_axis), N m, distal segment axes about the joint centre: of the proximal on the distal segment.
-        ``joint_moment_term`` by :data:`pipeline.dynamics.kernel.TERMS`, ``joint_moment_jcs`` (orthogonal projection
-        on the joint coordinate axes, positive towards a positive angle) and ``joint_power`` =
-        M . (w_distal - w_proximal), W. ``interaction_torque``: contributions of the motion of each joint, of the
-        pelvis and between the segments to ``joint_moment_jcs``. NaN where a segment, the ground wrench or the joint
-        axes (gimbal lock) are unknown; ``missing`` (sample, side, joint) holds the cause.
-        ``pelvis_residual_force`` and ``pelvis_residual_moment`` (sample, axis), N and N m, lab axes: see
-        :mod:`pipeline.steps.kinetics.pelvis_residual`; NaN within 0.05 s of where the load of either hip is unknown.
-        With draws: percentiles ``joint_moment_band`` and ``joint_power_band``, and ``joint_moment_variance_share`` of
-        each source of error.
-        One per trial: ``disagreement`` of the other formulations, ``forward_closure``, ``energy_closure``.
+        The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`. Terms are those of
+        :data:`pipeline.dynamics.kernel.TERMS`; ``joint_power`` is M . (w_distal - w_proximal). NaN where a segment, the
+        ground wrench or the joint axes (gimbal lock) are unknown; ``missing`` holds the cause. The residual at the
+        pelvis (:mod:`pipeline.steps.kinetics.pelvis_residual`) is NaN within 0.05 s of where the load of either hip is
+        unknown. Bands and shares of the sources of error with draws.
     """
     spans = spans_of(kinematics, "sample")
     legs_at = functools.partial(
@@ -100,13 +87,7 @@ def kinetics(
 def _of_session(
     legs_at: Callable[..., Legs], spans: Sequence[slice], rates_hz: Sequence[float], time: Array
 ) -> dict[str, Array]:
-    """Return the results without uncertainty, solved in portions of samples.
-
-    Args:
-        legs_at: returns the legs at some samples.
-        spans, rates_hz: samples and rate of each trial.
-        time: (sample,), s.
-    """
+    """Return the results without uncertainty, solved in portions of samples."""
     groups = closures.windows_of(spans, rates_hz)
     errors = [np.empty((len(windows.start), len(SIDES), len(JOINTS), len(ANGLES))) for windows in groups]
     margin = max(windows.length for windows in groups) + closures.NODES.size

@@ -14,10 +14,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.legs import Legs
 from ...conventions import CHAIN, JOINTS, PROXIMAL, SEGMENTS, SIDES
 from ...dynamics.kernel import Segments, inverse_dynamics
-from ...dynamics.vectors import Array, cross, rotate, skew, transpose
+from ...dynamics.vectors import cross, rotate, skew, transpose
 from ...trials.session import AnyTrial
 from .error_draws import Errors, draw_errors, together
 
@@ -30,19 +31,12 @@ SAMPLES_AT_A_TIME = 20000  # frames times draws, sides and segments in one porti
 
 @dataclass(frozen=True)
 class Spread:
-    """Spread of the loads over the draws.
+    """Spread of the loads over the draws."""
 
-    Attributes:
-        moment: (time, side, joint, angle, percentile), percentiles of ``joint_moment_jcs``, N m.
-        power: (time, side, joint, percentile), of ``joint_power``, W.
-        share: (time, side, joint, angle, source), share of each source in the variance of the moment.
-        percentile: (percentile,), percent.
-    """
-
-    moment: Array
-    power: Array
-    share: Array
-    percentile: Array
+    moment: Array  # (time, side, joint, angle, percentile), percentiles of ``joint_moment_jcs``, N m
+    power: Array  # (time, side, joint, percentile), of ``joint_power``, W
+    share: Array  # (time, side, joint, angle, source), share of each source in the variance of the moment
+    percentile: Array  # (percentile,), percent
 
     @classmethod
     def of_trials(cls, spreads: Iterable[Spread]) -> Spread:
@@ -88,10 +82,8 @@ def uncertainty(
     """Return percentile bands of moments and powers, and the share of each source.
 
     Args:
-        legs: the trial as measured.
         joint_force: (time, side, joint, 3), of the proximal segment on the distal one, lab axes, N.
         kinematics, calibrate: rate, filter and source of the trial; effect of the markers on the skeleton.
-        draws: number of draws.
         band_percent: share of the draws inside the band.
         sizes: standard deviations, see :func:`pipeline.steps.kinetics.error_draws.draw_errors`.
     """
@@ -116,10 +108,9 @@ def uncertainty(
 def _variance_of_places(legs: Legs, joint_force: Array, sizes: Mapping[str, float]) -> dict[str, Array]:
     """Return the variance of moments by errors of places alone, (N m)2.
 
-    Variances are (time, side, joint, 3).
-
-    An error d of a joint centre changes its moment by -d x F, an error of the centre of pressure the moments of all
-    joints by -d x F of the ground. This is linear: the variance of e . (d x F) = d . (F x e) needs no draws.
+    Variances are (time, side, joint, 3). An error d of a joint centre changes its moment by -d x F, an error of the
+    centre of pressure the moments of all joints by -d x F of the ground. This is linear: the variance of e . (d x F) =
+    d . (F x e) needs no draws.
     """
     centre_m = np.array([sizes[f"{joint}_centre_mm"] / 1000 for joint in JOINTS])[:, None]
     by_centre = ((cross(joint_force[:, :, :, None], legs.axes) * centre_m[..., None]) ** 2).sum(axis=-1)
@@ -249,10 +240,7 @@ def _on_foot(load: Array) -> Array:
 
 
 def _along_axes(measured: Measured, signs: Array, errors: Errors, moment: Array) -> Array:
-    """Return moments (draw, time, side, joint, 3) along the joint axes.
-
-    Signs are clinical.
-    """
+    """Return moments (draw, time, side, joint, 3) along the joint axes. Signs are clinical."""
     frame = transpose(_rotation(_once_if_equal(errors.turn)))  # columns: the erroneous axes in measured axes
     e1 = _turn(frame[:, :, 1:, :, 2], measured.across)
     e3 = _constant(frame[:, :, :-1, :, 1])

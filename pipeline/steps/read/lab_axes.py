@@ -3,17 +3,14 @@
 Wu G et al. (2002) J Biomech 35:543-548; Wu G, Cavanagh PR (1995) J Biomech 28:1257-1261.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...conventions import SIDES
 from ...errors import UserError
 
-Array = NDArray[np.float64]
 WALKED_M = 0.5  # smallest displacement of a direction of travel
 LABEL_THEM = "label these markers and export again, or exclude the trial"
 

@@ -1,12 +1,10 @@
 """A recording in ISB lab axes, as far as its markers show up and forward."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.body_model import BodyModel
 from ...body.landmarks import Points, positions
 from ...errors import Problem, UserError
@@ -15,34 +13,22 @@ from ...recording import Recording
 from .lab_axes import to_isb
 from .plates_and_channels import Plates, decode_plates
 
-Array = NDArray[np.float64]
-
 
 class LabView(NamedTuple):
-    """A recording in lab axes.
+    """A recording in lab axes."""
 
-    Attributes:
-        landmarks: (time, 3) by name, axes of the file, m.
-        rotation: (3, 3) from these to lab axes; the identity if they are unknown.
-        travel: direction of travel, see :func:`pipeline.steps.read.lab_axes.to_isb`.
-        problem: why up or forward is unknown, or None.
-        plates: in lab axes.
-        shown: what the recording shows of the person's size.
-    """
-
-    landmarks: Points
-    rotation: Array
-    travel: str
-    problem: Problem | None
-    plates: Plates
-    shown: ShownSizes
+    landmarks: Points  # (time, 3) by name, axes of the file, m
+    rotation: Array  # (3, 3) from these to lab axes; the identity if they are unknown
+    travel: str  # direction of travel, see :func:`pipeline.steps.read.lab_axes.to_isb`
+    problem: Problem | None  # why up or forward is unknown, or None
+    plates: Plates  # in lab axes
+    shown: ShownSizes  # what the recording shows of the person's size
 
 
 def view_in_lab_axes(recording: Recording, body_model: BodyModel | None, *, quarter_turn: bool) -> LabView:
     """Return a recording in lab axes.
 
     Args:
-        recording: the recording.
         body_model: gives the labels of the landmarks; None if it is unknown.
         quarter_turn: see :func:`pipeline.steps.read.lab_axes.to_isb`.
     """

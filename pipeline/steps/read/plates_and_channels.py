@@ -1,13 +1,12 @@
 """The analog channels of a recording: force plates, and the channels that no plate uses."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Array, Flags
 from ...errors import Problem
 from ...plates.channel_faults import channel_fault
 from ...plates.parameters import plates_from_parameters
@@ -15,31 +14,21 @@ from ...plates.pressed_area import find_pressed_area, sideways
 from ...plates.wrench import decode, moment_unit_n_m
 from ...recording import Recording
 
-Array = NDArray[np.float64]
-
 SAME_AXES = "give forces and markers in the same axes; the contacts of this load are not used"
 REPAIR = "check cables, amplifier and range of the plate; its contacts are not used"
 
 
 class Plates(NamedTuple):
-    """The plates that can be decoded, in lab axes, and the problems of all.
+    """The plates that can be decoded, in lab axes, and the problems of all."""
 
-    Attributes:
-        force, moment: (sample, plate, 3), N, and N m about the lab origin.
-        corners: (plate, 4, 3), m; for a load without a plate those of the area on which it pressed.
-        edges_known: (plate,) whether corners are those of a plate.
-        numbers: (plate,).
-        faults: what is wrong with the channels of each, or empty.
-        problems: of the plates that cannot be decoded, then of those with a fault.
-    """
-
+    # force, moment: (sample, plate, 3), N, and N m about the lab origin
     force: Array
     moment: Array
-    corners: Array
-    edges_known: NDArray[np.bool_]
-    numbers: NDArray[np.int32]
-    faults: list[str]
-    problems: list[Problem]
+    corners: Array  # (plate, 4, 3), m; for a load without a plate those of the area on which it pressed
+    edges_known: Flags  # (plate,) whether corners are those of a plate
+    numbers: NDArray[np.int32]  # (plate,)
+    faults: list[str]  # what is wrong with the channels of each, or empty
+    problems: list[Problem]  # of the plates that cannot be decoded, then of those with a fault
 
 
 def decode_plates(recording: Recording, rotation: Array) -> Plates:

@@ -1,7 +1,5 @@
 """The reader of a recording, by the name of its file: C3D, or TRC with or without a MOT file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ...c3d.reader import read_c3d
@@ -13,17 +11,10 @@ from ...tables.study_tables import MARKER_FILES
 def read_recording(
     path: Path, forces: Path | None = None, *, subject: str = "", participant: str = "", following: Path | None = None
 ) -> Recording:
-    """Read a recording.
+    """Read a C3D file, or a TRC file with the MOT file of its forces.
 
-    Args:
-        path: a C3D file, or a TRC file by its ending.
-        forces: the MOT file with the forces of a TRC file.
-        subject, participant: the person to take if the file holds several.
-        following: the file to be read next, if known.
-
-    Raises:
-        UserError: a file is absent or cannot be used.
-        OSError: its disk or share failed.
+    Arguments and UserErrors are those of :mod:`pipeline.c3d.reader` and :mod:`pipeline.opensim_files.recording`.
+    OSError if a disk or share failed.
     """
     if path.suffix.lower() in MARKER_FILES:
         return read_opensim(path, forces, subject=subject, participant=participant)

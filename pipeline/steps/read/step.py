@@ -1,7 +1,5 @@
 """Step ``read``: markers, plate wrenches and events of recordings in SI units and ISB lab axes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -92,22 +90,12 @@ def _read_trial(
     """Read one trial.
 
     Args:
-        path: the C3D or TRC file.
         body_model: gives the labels of the landmarks that define where the person faces.
         lab_axes: ``quarter_turn`` or ``free``, see :func:`pipeline.steps.read.lab_axes.to_isb`.
-        subject, participant: the person to take if the file holds several.
-        forces: the MOT file with the forces of a TRC file.
-        following: the file to be read next, if known.
 
     Returns:
-        ``marker_position`` (time, marker, axis); ``plate_force`` and ``plate_moment`` about the lab origin
-        (plate_time, plate, axis), the reaction on the person; ``plate_corner`` (plate, corner, axis);
-        ``plate_edges_known`` (plate), false for a load of a MOT file, with the area on which it pressed as corners;
-        ``plate_fault`` (plate), what is wrong with its channels; ``analog`` (plate_time, channel), the channels that
-        no plate uses, and ``analog_units`` (channel); ``event_time`` (event), with the file's labels; ``lab_rotation``
-        and ``zero_frames``, see :mod:`pipeline.variables.session_variables`. Markers keep the file's labels.
-        Attributes: anthropometry and static results in the file, sizes that the recording shows, direction of travel,
-        plates left out and why.
+        The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`; those of the trial as a whole that are
+        numbers or texts are attributes. Markers and events keep the file's labels.
 
     Raises:
         UserError: the file is absent or cannot be used, or the person's heading cannot be determined.

@@ -1,7 +1,5 @@
 """Is the data good? The first box of a participant's page, in plain words, with the findings of ``gaitlab check``."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,13 +44,7 @@ def data_check(
     trials: Mapping[str, Mapping[str, Facts]],
     calibrations: Mapping[str, xr.Dataset],
 ) -> DataCheck:
-    """Return whether a participant's data is good.
-
-    Args:
-        rows, quality: the participant's rows of metrics.csv and quality.csv.
-        trials: facts about each trial as a whole, by session.
-        calibrations: calibrate.nc, by session.
-    """
+    """Return whether a participant's data is good; facts about each trial as a whole are by session."""
     sessions = names([*quality, *rows], "session")
     of_trials = {trial: facts for name in sessions for trial, facts in trials.get(name, {}).items()}
     count = totals([*rows], quality)

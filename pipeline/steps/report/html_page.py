@@ -1,7 +1,5 @@
 """HTML pages from templates, with scripts and styles inside."""
 
-from __future__ import annotations
-
 import base64
 import functools
 import gzip
@@ -45,10 +43,6 @@ def render(
     The drawing library is compressed to a third of its size; library.js unpacks it after the page has loaded.
 
     Args:
-        template: name of the template.
-        study: derived/study.nc or a part of it, for its attributes.
-        settings: of the step.
-        drawn: the figures over the gait cycle.
         recorded: the days of recording of a participant, in words; empty on the overview.
         content: all else that the template needs, with ``name`` on the page of a participant.
     """
@@ -99,7 +93,6 @@ def margins(title: str, version: str, *, name: str = "", recorded: str = "") -> 
     Args:
         title: heading of the study, any text; shortened to what fits.
         version: of the program, empty if it is not known.
-        name: the participant; empty on the overview.
         recorded: the days of recording of the participant, in words; empty on the overview.
     """
     boxes = {

@@ -1,7 +1,5 @@
 """Numbers of the report: selected from datasets, and rounded for JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +7,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ...arrays import Array
 
 
 def select(data: xr.Dataset, name: str, *dims: str, **labels: str) -> NDArray[Any]:

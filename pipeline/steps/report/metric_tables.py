@@ -1,14 +1,13 @@
 """Tables of metrics: of a participant by group, of all participants in rows; symmetry of the sides."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...conventions import SIDES
-from ...results.averages import PHASES, Array, Average, Text, average, shortest_way
+from ...results.averages import PHASES, Average, Text, average, shortest_way
 from ...variables.metrics import NUMBERS, OF_STANCE
 from ...variables.rows import GAIT_SCORES, TIMES
 from .curves.panels import plain_unit
@@ -23,12 +22,7 @@ ONE_SIDED = sorted((name for name, one in NUMBERS.items() if one.compared), key=
 
 
 def metrics(cycles: list[Row], symmetry: list[Row]) -> dict[str, Table]:
-    """Return the tables of the metrics of a participant: averages over cycles, and of the sides over sessions.
-
-    Args:
-        cycles: the participant's rows of metrics.csv.
-        symmetry: the participant's rows of symmetry.csv.
-    """
+    """Return the tables of the metrics of a participant: averages over cycles, and of the sides over sessions."""
     shown = metrics_in(cycles)
     values = values_of(cycles, symmetry, shown)
     return metric_tables(shown, {place: average(one, phase=phases(shown)) for place, (one, _) in values.items()})
@@ -66,7 +60,6 @@ def metric_tables(shown: list[str], averages: Mapping[tuple[str, str], Average])
     of the sides in the metric's unit and, of metrics that never change their sign, the symmetry index in percent.
 
     Args:
-        shown: the metrics.
         averages: by condition, and side or comparison of the sides, the averages (metric,).
     """
     by_unit = [DECIMALS.get(NUMBERS[name].units, 2) for name in shown]

@@ -5,8 +5,6 @@ Baker R et al. (2009) The Gait Profile Score and Movement Analysis Profile. Gait
 clinically important difference for the Gait Profile Score. Gait Posture 35:612-615.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -47,7 +45,6 @@ def movement_profiles(cycles: Sequence[Row], reference: BySpeed) -> list[Profile
 
     Args:
         cycles: a participant's rows of metrics.csv that are cycles; scores are averaged over them.
-        reference: curves that the scores compare with, by speed.
     """
     if not reference or not cycles or GPS not in cycles[0]:
         return []

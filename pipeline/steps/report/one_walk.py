@@ -1,7 +1,5 @@
 """One walk: stick figure with ground forces, force vectors of each step, parts of the joint moments over a cycle."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -9,10 +7,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...conventions import ANGLES, JOINTS, SIDES
 from ...signals.time_normalisation import PHASE, over_one_cycle
 from .curves.panels import moment_panel
-from .json_numbers import Array, select, to_decimals, to_four_digits, to_whole_numbers
+from .json_numbers import select, to_decimals, to_four_digits, to_whole_numbers
 
 MOST_FRAMES = 150
 # lines between landmarks and joint centres; a line needs both its points
@@ -73,16 +72,7 @@ def _force(trial: xr.Dataset, side: str, frames: NDArray[np.int64]) -> dict[str,
 
 
 def step(study: xr.Dataset, trial: xr.Dataset, *, cycle: int) -> dict[str, Any] | None:
-    """Return the force vectors over the stance of a cycle; None without a force.
-
-    Args:
-        study: derived/study.nc, for the force per body mass.
-        trial: the trial of the cycle.
-        cycle: place along ``cycle`` of ``study``.
-
-    Returns:
-        By name the phase (%), the centre of pressure along x (m), and the force forward and upward (N/kg).
-    """
+    """Return phase (%), centre of pressure along x (m), force forward and up (N/kg) of a stance; None without force."""
     side, start, end = (study.variables[name].values[cycle] for name in ("side", "start_time", "end_time"))
     force = select(study, "ground_force", "cycle", "phase", "axis")[cycle]
     pressure = select(trial, "centre_of_pressure", "time", "axis", side=str(side))
@@ -103,7 +93,6 @@ def contributions(trial: xr.Dataset, *, side: str, mass_kg: float | None, moment
 
     Args:
         trial: as of :func:`pipeline.steps.cycles.representative.representative`.
-        side: ``left`` or ``right``.
         mass_kg: body mass to divide by; None for moments in N m.
         moment_signs: ``clinical`` or ``stored``, see :func:`pipeline.steps.report.curves.panels.panels_of`.
 
@@ -129,12 +118,7 @@ def contributions(trial: xr.Dataset, *, side: str, mass_kg: float | None, moment
 
 
 def representative_trial(study: xr.Dataset, representative: Mapping[str, xr.Dataset]) -> ShownTrial | None:
-    """Return the trial to show of a participant: of the first session with kinetics on most sides; None if none.
-
-    Args:
-        study: the participant's part of study.nc.
-        representative: the trial of each session.
-    """
+    """Return the trial to show of a participant: of the first session with kinetics on most sides; None if none."""
     names = ("session", "trial", "side", "start_time")
     rows = [*zip(*(study.variables[name].values.tolist() for name in names), strict=True)]
     sessions = dict.fromkeys(session for session, *_ in rows)

@@ -1,7 +1,5 @@
 """What the overview shows of a study, gathered part by part: sums, and one line of text or numbers per person."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from ...results.averages import Array, average, means_of_people
+from ...arrays import Array
+from ...results.averages import average, means_of_people
 from ...tables.reference_curves import BySpeed
 from ...trials.session import facts_of_trials
 from . import metric_tables, tables
@@ -98,14 +97,7 @@ class Overview:
     def content(
         self, study: xr.Dataset, panels: Sequence[Panel], links: Mapping[str, str], reference: BySpeed
     ) -> dict[str, Any]:
-        """Return what the template of the overview needs.
-
-        Args:
-            study: a part of derived/study.nc, for its attributes and labels.
-            panels: of the figures.
-            links: the participants' own pages, none if these are written on request.
-            reference: the curves of the reference, by speed.
-        """
+        """Return what the template of the overview needs; no ``links`` if pages are written on request."""
         sources = json.loads(study.attrs.get("source_sha256", "{}"))
         several, figures = len(self.people) > 1, self._figures(panels, reference)
         averages = {

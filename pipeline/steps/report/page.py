@@ -1,7 +1,5 @@
 """The page of one participant, made from this person's own files only, so that it can be passed on alone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import xarray as xr
@@ -44,10 +42,6 @@ def page(
         cycles: by session of the participant, at least what cycles.nc holds of each trial as a whole.
         representative: by session, the trial to show.
         calibrate: by session, the model of the person, at least its facts and why a leg cannot be used.
-        settings: of the step ``report``.
-        participant: the name.
-        recorded: by session, the day of recording; empty if it is not stated.
-        conditions: the conditions of the whole study in order, which have the same line styles on all pages.
         reference: text of the table of reference curves, see :mod:`pipeline.tables.reference_curves`.
 
     Returns:

@@ -1,7 +1,5 @@
 """Names of the report's pages; imports nothing, so that the workflow can use it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 OVERVIEW, PAGES = "report.html", "report"

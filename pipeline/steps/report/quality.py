@@ -1,7 +1,5 @@
 """Quality tables of the report: rejections, repairs, checks of the kinetics."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any

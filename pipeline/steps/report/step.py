@@ -1,7 +1,5 @@
 """Step ``report``: the overview of a study, a self-contained HTML page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import xarray as xr
@@ -51,11 +49,7 @@ def report(
             participant, in order; participants without a row may be absent.
         cycles: by session, at least what cycles.nc holds of each trial as a whole.
         calibrate: by session, the model of the person, at least its facts and why a leg cannot be used.
-        settings: of the step.
         pages: ``all``, or ``on_request``: the overview has no links to pages, as they may not exist.
-        participants: the participants of the study in order.
-        conditions: the conditions of the study in order.
-        reference: text of the table of reference curves, see :mod:`pipeline.tables.reference_curves`.
 
     Returns:
         The same text for the same inputs. Names and reasons of the study are text, never markup.

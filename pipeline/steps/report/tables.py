@@ -77,11 +77,7 @@ class Totals(NamedTuple):
 
 
 def in_words(rows: list[Row]) -> str:
-    """Return what participants.tsv has on a person, as ``age 27 years, mass 74 kg``, but sizes of legs and sources.
-
-    Args:
-        rows: the person's rows of metrics.csv.
-    """
+    """Return what participants.tsv has on a person, as ``age 27 years, mass 74 kg``, but sizes of legs and sources."""
     words = []
     for column, value in zip(participants_columns(rows), about_participant(rows), strict=True):
         if value != ABSENT and not re.search("_width_|leg_length_|_source$", column):

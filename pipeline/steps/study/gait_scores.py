@@ -8,8 +8,6 @@ Schwartz MH, Rozumalski A (2008) The Gait Deviation Index: a new comprehensive i
 28:351-357.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -17,30 +15,23 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import UserError
 from ...tables.reference_curves import Curves, at_speed, reference_of, speeds_of
 from ...variables.gait_profile import EVERY, OF_THE_PELVIS, along_cycle, place_of, root_mean_square, turning_cycles
 from ...variables.metrics import GAIT_ANGLES, SCORES
 
-Array = NDArray[np.float64]
 FEWEST_PEOPLE = 10  # of the index; its scale, their standard deviation, then has a standard error of 24 %
 RUNNING_BELOW_PERCENT = 50
 
 
 class ReferenceGait(NamedTuple):
-    """The nine angles of the reference group, degrees.
+    """The nine angles of the reference group, degrees."""
 
-    Attributes:
-        mean: (9, 51), NaN where a table of means does not reach.
-        cycles: (cycle, 9, 51); empty if only the means are known.
-        weight: (cycle,), sum 1, equal for each person.
-        people: number of people.
-    """
-
-    mean: Array
-    cycles: Array
-    weight: Array
-    people: int
+    mean: Array  # (9, 51), NaN where a table of means does not reach
+    cycles: Array  # (cycle, 9, 51); empty if only the means are known
+    weight: Array  # (cycle,), sum 1, equal for each person
+    people: int  # number of people
 
 
 def score_cycles(
@@ -95,11 +86,7 @@ def reference_speeds(study: xr.Dataset, available: Sequence[float]) -> Array:
 
 
 def reference_gait(reference: xr.Dataset) -> ReferenceGait:
-    """Return the reference gait of the people of a study.nc.
-
-    Raises:
-        UserError: not a study.nc, or no cycle with all nine angles.
-    """
+    """Return the reference gait of the people of a study.nc; refuse one without a cycle with all nine angles."""
     if "cycle" not in reference.dims or "participant" not in reference.coords:
         raise UserError("study.reference", "not a study.nc", "give the study.nc in another study's derived folder")
     gait = nine_angles(reference)

@@ -1,7 +1,5 @@
 """The step ``study`` on some sessions at a time, so that memory does not grow with their number."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -14,7 +12,7 @@ from .step import columns_of, participants_columns, per_participant, study
 TIMES = ("start_time", "end_time")  # rounded, whatever the length of the recording
 
 
-class Part(NamedTuple):
+class StudyPart(NamedTuple):
     """What study.nc, metrics.csv, quality.csv, participants.csv and symmetry.csv have of some sessions."""
 
     study: xr.Dataset
@@ -34,20 +32,19 @@ class Part(NamedTuple):
         return {name: csv_of(table, exact=exact, header=header) for name, table in self.tables.items()}
 
 
-def gather(cycles: Mapping[str, xr.Dataset], **arguments: Any) -> Part:
+def gather(cycles: Mapping[str, xr.Dataset], **arguments: Any) -> StudyPart:
     """Return the part of sessions; arguments as of :func:`pipeline.steps.study.step.study`."""
     dataset, metrics, quality = study(cycles, **arguments)
-    return Part(dataset, metrics, quality, *per_participant(metrics))
+    return StudyPart(dataset, metrics, quality, *per_participant(metrics))
 
 
 def gather_in_parts(
     groups: Iterable[Mapping[str, xr.Dataset]], *, sessions: Mapping[str, Mapping[str, Any]], **arguments: Any
-) -> Iterator[Part]:
+) -> Iterator[StudyPart]:
     """Yield the part of each group of sessions; cycles and stances are numbered through all of them.
 
     Args:
         groups: cycles.nc by session, the sessions of all groups as of :func:`sort_by_participant`.
-        sessions: of the whole study.
         arguments: further ones of :func:`pipeline.steps.study.step.study`.
     """
     columns, before = columns_of(sessions), (0, 0)

@@ -1,7 +1,5 @@
 """The reference that gait scores compare with, and how it differs from the study."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -16,28 +14,16 @@ CONSTANT = "constant differences of several degrees are possible, most in rotati
 
 
 class Reference(NamedTuple):
-    """What the gait scores compare with.
+    """What the gait scores compare with."""
 
-    Attributes:
-        curves: the study.nc of other people, or the text of a table of their mean curves.
-        about: name, title, citation, people, and remarks for the reader of the report.
-    """
-
-    curves: xr.Dataset | str
-    about: Mapping[str, Any] = {}
+    curves: xr.Dataset | str  # the study.nc of other people, or the text of a table of their mean curves
+    about: Mapping[str, Any] = {}  # name, title, citation, people, and remarks for the reader of the report
 
 
 def describe_reference(
     name: str, curves: xr.Dataset | str, shipped: Mapping[str, Any], attributes: Mapping[str, Any]
 ) -> Reference:
-    """Return a reference with what study.nc holds of it.
-
-    Args:
-        name: of a shipped reference, or the file.
-        curves: its content.
-        shipped: the facts of a shipped reference.
-        attributes: of this study.nc.
-    """
+    """Return a reference, shipped or a file, with what study.nc holds of it."""
     remarks, people = name_differences_from_conventional(attributes) if shipped else [], ""
     if isinstance(curves, xr.Dataset):
         remarks = name_differences(curves.attrs, attributes)
@@ -48,14 +34,7 @@ def describe_reference(
 
 
 def name_differences(reference: Mapping[str, Any], study: Mapping[str, Any]) -> list[str]:
-    """Return how the angles of two studies may differ by their body models, in sentences.
-
-    Args:
-        reference, study: attributes of the two study.nc, with their ``settings``.
-
-    Raises:
-        UserError: the joint angles of the two have different definitions.
-    """
+    """Return how the angles of two studies may differ by their body models; refuse other definitions of the angles."""
     there, here = (json.loads(attributes.get("settings", "{}")) for attributes in (reference, study))
     for name in SAME_IN_BOTH:
         values = [used.get("kinematics", {}).get(name) for used in (there, here)]
@@ -75,9 +54,6 @@ def name_differences_from_conventional(attributes: Mapping[str, Any]) -> list[st
     """Return how the angles of a study may differ from those of the conventional gait model, in sentences.
 
     The shipped body models of its kind, and what extends them, have the angle convention of Plug-in Gait.
-
-    Args:
-        attributes: of study.nc, with its ``settings``.
     """
     used = json.loads(attributes.get("settings", "{}"))
     kinematics, remarks = used.get("kinematics", {}), []

@@ -1,7 +1,5 @@
 """Step ``study``: all gait cycles and stances in one dataset, tables of metrics and quality."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -62,21 +60,16 @@ def study(
     """Gather the cycles of sessions: of all, or of some of a study that is gathered part by part.
 
     Args:
-        cycles: cycles.nc by session.
-        settings: of the step.
         sessions: of the study, per session the participant's row of participants.tsv and, per trial, its condition and
             role.
-        reference: the content of ``settings.reference``, for the gait scores.
         columns: as of :func:`columns_of` the sessions, which a part need not find again.
         before: number of cycles, and of whole stances, in the parts before.
 
     Returns:
-        study.nc: curves and metrics along ``cycle``, with participant, session, trial, condition, side, times,
-        validity and every column of participants.tsv as coordinates; the same along ``stance``, with names that end in
-        ``_of_stance``, of every stance with both ends and valid kinetics. metrics.csv: by session one row per cycle,
-        then one per such stance without a whole cycle.
-        quality.csv: one row per stance, or per rejected trial: the verdict, the reason, the largest disagreement
-        of the trial's formulations, the closures of the side, and the counts of repaired marker samples of the trial.
+        study.nc, the variables of :data:`pipeline.variables.cycle_variables.STUDY`: along ``stance`` every stance with
+        both ends and valid kinetics. metrics.csv: by session one row per cycle, then one per such stance without a
+        whole cycle. quality.csv: one row per stance, or per rejected trial
+        (:data:`pipeline.variables.data_dictionary.QUALITY`).
 
     Raises:
         UserError: the reference cannot be used.
@@ -158,13 +151,7 @@ def _cells(
     sessions: Mapping[str, Mapping[str, Any]],
     columns: Columns,
 ) -> dict[str, NDArray[Any]]:
-    """Return participant, session, trial, condition and columns of participants.tsv of the sessions' rows.
-
-    Args:
-        used: cycles.nc by session.
-        trials: by session, the number of the trial of each row.
-        sessions, columns: see :func:`study`.
-    """
+    """Return participant, session, trial, condition and columns of participants.tsv of the sessions' rows."""
     identity = [
         (about["participant"]["participant_id"], session, trial, about["trials"][trial]["condition"])
         for session, data in used.items()

@@ -1,7 +1,5 @@
 """Run the step ``report``: the overview, some participants at a time, or the page of one participant."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -14,12 +12,12 @@ from ...results import netcdf
 from ...results.study_file import table_of
 from ...steps.report.step import NEEDS
 from ...steps.study.parts import gather
+from ...steps.study.reference import describe_reference
 from ...steps.study.step import Settings
 from ...tables.csv_files import groups_of, rows_of
 from ...variables import schema
 from ...variables.cycle_variables import STANCE
 from .run_job import Files, load_reference, provenance
-from .study_job import load_described
 
 TABLES = ("metrics", "quality", "means", "symmetry")
 AT_A_TIME = 50  # participants
@@ -76,7 +74,8 @@ def _page(key: Mapping[str, Any], function: Callable[..., str], arguments: dict[
     own = provenance({**key, "step": "study", "settings": asdict(settings)}, roots)
     shipped = arguments.pop("about_reference")
     tables = {name: arguments.pop(name) for name in ("sessions", "columns")}
-    reference = load_described(settings.reference, shipped, own) if settings.reference else None
+    name = settings.reference
+    reference = describe_reference(name, load_reference(name), shipped, own) if name else None
     part = gather(sessions["cycles"], settings=settings, reference=reference, **tables)
     data = netcdf.in_double_precision(schema.describe("study", part.study)).assign_attrs(own)
     texts = part.texts()

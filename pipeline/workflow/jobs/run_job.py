@@ -4,8 +4,6 @@ Everything that a job uses is in its key and its input files. ``session_job``, `
 inputs, call the step and save the outputs; they are imported by name, so that each counts in the keys of its own jobs.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 from collections.abc import Mapping, Sequence
@@ -54,7 +52,6 @@ def provenance(
     """Return the global attributes of an output: code version, sources and settings; no clock.
 
     Args:
-        key: the job's key.
         roots: the global attributes of the input files, the main one first.
         output: name of the output; None for that of the step.
     """

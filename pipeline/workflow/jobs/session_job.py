@@ -1,7 +1,5 @@
 """Run a step on a session: load its files, apply the step, save the result with its provenance."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import logging

@@ -1,7 +1,5 @@
 """Run the step ``study``: open cycles.nc of some sessions at a time, save the parts, join them."""
 
-from __future__ import annotations
-
 import logging
 import shutil
 import sys
@@ -13,8 +11,8 @@ from typing import Any
 import xarray as xr
 
 from ...results import netcdf
-from ...steps.study.parts import Part, gather_in_parts, sort_by_participant
-from ...steps.study.reference import Reference, describe_reference
+from ...steps.study.parts import StudyPart, gather_in_parts, sort_by_participant
+from ...steps.study.reference import describe_reference
 from ...steps.study.step import muscles_of, with_muscles
 from ...variables import schema
 from ...variables.data_dictionary import as_json, data_dictionary
@@ -38,7 +36,8 @@ def run(
     files = [by_session[name] for name in sort_by_participant(by_session, arguments["sessions"])]
     name, shipped = arguments["settings"].reference, arguments.pop("about_reference")
     if name:
-        reference = load_described(name, shipped, provenance(key, [netcdf.attributes(files[0])]))
+        attributes = provenance(key, [netcdf.attributes(files[0])])
+        reference = describe_reference(name, load_reference(name), shipped, attributes)
         arguments["reference"] = reference
         for remark in reference.about["remarks"] if isinstance(reference.curves, xr.Dataset) else ():
             log.warning("study.reference: %s", remark)
@@ -74,12 +73,8 @@ def _by_size(files: Sequence[Path]) -> Iterator[list[Path]]:
     yield group
 
 
-def _save_parts(parts: Iterator[Part], folder: Path, outputs: Files) -> dict[Path, list[str]]:
-    """Save the parts of study.nc in a folder, and the tables whole.
-
-    Returns:
-        The parts of study.nc with their muscles, without empty ones.
-    """
+def _save_parts(parts: Iterator[StudyPart], folder: Path, outputs: Files) -> dict[Path, list[str]]:
+    """Save parts of study.nc in a folder, and the tables whole; return the parts but empty ones, with their muscles."""
     muscles, empty = dict[Path, list[str]](), list[Path]()
     with ExitStack() as stack:
         paths = {name: stack.enter_context(netcdf.whole(outputs[name][0])) for name in outputs if name != "study"}
@@ -105,8 +100,3 @@ def _align(parts: Mapping[Path, list[str]]) -> list[Path]:
         if muscles != every:
             netcdf.save(path, schema.describe("study", with_muscles(netcdf.load(path), every)))
     return [*parts]
-
-
-def load_described(name: str, shipped: Mapping[str, Any], attributes: Mapping[str, Any]) -> Reference:
-    """Return a reference with what study.nc holds of it; arguments as of :func:`describe_reference`."""
-    return describe_reference(name, load_reference(name), shipped, attributes)

@@ -8,8 +8,6 @@ Workers are forked from a server that has imported the large libraries (``forkse
 forking is not safe (``spawn``: macOS and Windows). ``GAITLAB_START_METHOD=spawn`` selects the second anywhere.
 """
 
-from __future__ import annotations
-
 import importlib
 import logging
 import multiprocessing
@@ -62,11 +60,7 @@ class Job(NamedTuple):
 
 
 def run_job(*, key: str, input: Any, output: Any, log: Any) -> None:  # noqa: A002 (Snakemake's names)
-    """Run a job of Snakemake in a worker process, and wait for its end.
-
-    Raises:
-        UserError: the job failed; its log has the reason.
-    """
+    """Run a job of Snakemake in a worker process, and wait for its end; raise UserError with the reason if it fails."""
     job = Job(key, _files(input), _files(output), Path(log[0]))
     job.log.parent.mkdir(parents=True, exist_ok=True)
     job.log.write_text("")

@@ -18,11 +18,8 @@ from pipeline.dynamics.teaching.equations_of_motion import (
     explicit_euler,
     forward_dynamics,
     gravity_torque,
-    kinetic_energy,
     mass_matrix,
-    potential_energy,
     simulate,
-    tip_torque,
     torque_terms,
 )
 from pipeline.dynamics.teaching.open_chain import (
@@ -48,6 +45,20 @@ def state(request: pytest.FixtureRequest) -> State:
     return random_state(1, request.param)
 
 
+def kinetic_energy(chain: Chain, q: Array, qd: Array, around: Surroundings = NOTHING) -> Array:
+    """Return the sum of V_i . G_i V_i / 2, J."""
+    twist = motion(chain, q, qd, np.zeros_like(q), around).twist
+    return np.asarray((twist * apply(chain.inertia, twist)).sum(axis=(-1, -2)) / 2)
+
+
+def potential_energy(chain: Chain, q: Array, gravity: Array) -> Array:
+    """Return -g . (sum of m_i c_i), J."""
+    pose = link_poses(chain, q)
+    first_moment = np.stack([chain.inertia[..., i, j] for i, j in ((2, 4), (0, 5), (1, 3))], axis=-1)  # m c of m [c]
+    place = apply(pose[..., :3, :3], first_moment) + chain.inertia[..., 5, 5, None] * pose[..., :3, 3]
+    return np.asarray(-(place.sum(axis=-2) * gravity).sum(axis=-1))
+
+
 def test_each_term_equals_its_formula(state: State) -> None:
     chain, around, q, qd, qdd = state[:5]
     at_rest = replace(around, base_twist=np.zeros(6), base_twist_rate=np.zeros(6))
@@ -58,7 +69,7 @@ def test_each_term_equals_its_formula(state: State) -> None:
         "velocity": apply(coriolis_matrix(chain, q, qd), qd),
         "gravity": gravity_torque(chain, q, around.gravity),
         "base": 0 * q,
-        "load": tip_torque(chain, q, around.tip_wrench) - on_links,
+        "load": apply(transpose(body_jacobian(chain, q, qd)[0]), around.tip_wrench) - on_links,
     }
     assert tuple(expected) == TERMS
     close(torque_terms(chain, q, qd, qdd, at_rest), np.stack(list(expected.values()), axis=1))

@@ -12,7 +12,7 @@ import pytest
 from pipeline.steps.report import html_page
 from pipeline.steps.report.movement_profile import GPS, GVS, OVERALL, Profile, movement_profiles, without_comparison
 from pipeline.steps.study.step import per_participant
-from pipeline.tables.reference_curves import BySpeed, Reference
+from pipeline.tables.reference_curves import BySpeed, ReferenceCurve
 from pipeline.variables.metrics import GAIT_ANGLES
 from tests.support.studies.for_report import Page, three_people
 
@@ -25,7 +25,7 @@ def reference() -> BySpeed:
     keys: list[tuple[str, ...]] = [("pelvis_angle", angle) for angle in ("flexion", "adduction", "rotation")]
     keys += [("joint_angle", "hip", angle) for angle in ("flexion", "adduction", "rotation")]
     keys += [("joint_angle", joint, "flexion") for joint in ("knee", "ankle")] + [("foot_progression",)]
-    return {speed: {key: Reference([0, 100], [0, 0], [sd, sd]) for key in keys} for speed, sd in SD.items()}
+    return {speed: {key: ReferenceCurve([0, 100], [0, 0], [sd, sd]) for key in keys} for speed, sd in SD.items()}
 
 
 def cycle(

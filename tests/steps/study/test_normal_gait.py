@@ -13,7 +13,15 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.commands.init.command import initialise
-from pipeline.tables.reference_curves import COMPONENTS, Curves, Key, Reference, at_speed, reference_file, reference_of
+from pipeline.tables.reference_curves import (
+    COMPONENTS,
+    Curves,
+    Key,
+    ReferenceCurve,
+    at_speed,
+    reference_file,
+    reference_of,
+)
 from pipeline.variables.gait_profile import turns
 from tests.support.studies.run_steps import gathered, run_study
 
@@ -129,7 +137,7 @@ def test_turns_of_real_children_have_no_scores(shared: Path, tmp_path: Path) -> 
 def turned(curves: Curves, key: Key) -> Curves:
     """Return the curves with one of another sign."""
     phase, mean, sd = curves[key]
-    return curves | {key: Reference(phase, [-value for value in mean], sd)}
+    return curves | {key: ReferenceCurve(phase, [-value for value in mean], sd)}
 
 
 def exchanged(curves: Curves, one: Key, other: Key) -> Curves:

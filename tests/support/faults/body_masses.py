@@ -11,7 +11,7 @@ from pipeline.body.body_model import BodyModel
 from pipeline.c3d.reader import read_c3d
 from pipeline.commands.check.person_findings import of_person
 from pipeline.person.size_findings import POUNDS_PER_KG
-from pipeline.steps.read.contents import Contents, contents_of, look_through
+from pipeline.steps.read.recording_contents import Contents, contents_of, look_through
 from pipeline.tables import study_tables, tsv
 from pipeline.workflow import settings
 from tests.support.faults.outcomes import ALL, FLAGGED, MISSED, Row

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pipeline.steps.read.contents import NO_SIZES, NOTHING, Contents
+from pipeline.steps.read.recording_contents import NO_SIZES, NOTHING, Contents
 
 
 def standing(name: str, **content: Any) -> Contents:

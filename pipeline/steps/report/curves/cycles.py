@@ -9,7 +9,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ....results.averages import Array, Text
+from ....arrays import Array
+from ....results.averages import Text
 from ....signals.time_normalisation import PHASE
 from ....variables.cycle_variables import STANCE, STANCE_CURVES
 from ....variables.gait_profile import turns

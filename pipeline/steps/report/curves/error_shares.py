@@ -1,13 +1,11 @@
 """Errors of moments and powers: the band in the figures, and the share of each source in it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 import numpy as np
 import xarray as xr
 
-from ....results.averages import Array
+from ....arrays import Array
 from ..tables import ABSENT, Table
 from .panels import Panel
 
@@ -25,10 +23,6 @@ def share_sums(study: xr.Dataset, panels: Iterable[Panel]) -> dict[str, Array]:
 
     Shares are weighted by the squared width of the error band, which is proportional to the variance. Empty if no
     errors were drawn.
-
-    Args:
-        study: derived/study.nc, or a part of it.
-        panels: of the report, of which those of moments are taken.
     """
     sums = {}
     for panel in panels if "joint_moment_band" in study else ():

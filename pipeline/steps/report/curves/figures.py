@@ -129,16 +129,7 @@ def average_cycles(mine: CycleCurves) -> LineAverages:
 
 
 def draw_cycles(cycles: CycleCurves, *, lines: Sequence[Line], normal: Sequence[NormalCurves]) -> Drawn:
-    """Average the cycles of a participant per side and line.
-
-    Args:
-        cycles: the cycles to average.
-        lines: of :func:`lines_of`.
-        normal: the reference for these lines, of :func:`normal_of`.
-
-    Returns:
-        One figure per panel, without curves that have no known sample. None of a muscle without EMG.
-    """
+    """Return one figure per panel of a participant's averages per side and line; None of a muscle without EMG."""
     averages = {place: average_cycles(mine) for place, mine in by_line(cycles, lines).items()}
     drawn = draw_averages(cycles.panels, averages, lines=lines, normal=normal, over=cycles.over)
     return drawn.without_muscles(also_with_curves=False)
@@ -191,7 +182,7 @@ def _empty(panel: Panel, normal: Sequence[NormalCurves], over: str) -> Figure:
     )
 
 
-def _band(normal: NormalCurves, curve: reference_curves.Reference, factor: int) -> Band:
+def _band(normal: NormalCurves, curve: reference_curves.ReferenceCurve, factor: int) -> Band:
     name = "normal" if normal.speed is None else f"normal, speed {normal.speed:.2f}"
     mean, sd = (np.interp(PHASE, curve.phase, values, left=np.nan, right=np.nan) for values in (curve.mean, curve.sd))
     return Band(name=name, lines=normal.lines, mean=to_four_digits(factor * mean), sd=to_four_digits(sd))
@@ -201,7 +192,6 @@ def key_of(drawn: Drawn, *, single: str) -> dict[str, Any]:
     """Return the legend of a page.
 
     Args:
-        drawn: its figures.
         single: what is averaged, such as ``cycle``.
 
     Returns:

@@ -1,7 +1,5 @@
 """Lines of the figures: for which cycles each stands, its style, and the reference beside it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -37,7 +35,7 @@ class Line(NamedTuple):
 class NormalCurves(NamedTuple):
     """Curves of the reference at a dimensionless speed, None if it is for any, and the lines that they are for."""
 
-    curves: Mapping[reference_curves.Key, reference_curves.Reference]
+    curves: Mapping[reference_curves.Key, reference_curves.ReferenceCurve]
     lines: list[str]
     speed: float | None = None
 
@@ -51,7 +49,6 @@ def lines_of(cycles: CycleCurves, *, dashes: Mapping[str, str], over_participant
     """Return the lines to draw: one for each condition, and for each session of a participant with several.
 
     Args:
-        cycles: the cycles, of a study or of one participant.
         dashes: line style of each condition, the same in the whole report.
         over_participants: whether to average the participants' means; their sessions are averaged, too.
     """

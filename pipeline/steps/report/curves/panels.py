@@ -1,7 +1,5 @@
 """Panels of the report: which component of which variable, its sign in words, and the range of its axis."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -91,7 +89,6 @@ def panels_of(study: xr.Dataset, *, moment_signs: str) -> tuple[Panel, ...]:
     """Return the panels of the variables that a study has.
 
     Args:
-        study: derived/study.nc.
         moment_signs: ``clinical`` draws extensor, abductor and plantarflexor moments upwards, as Vicon Polygon, pyCGM2
             and the published normative curves do; ``stored`` draws the signs of study.nc, flexor and adductor upwards.
     """

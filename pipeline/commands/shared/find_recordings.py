@@ -1,7 +1,5 @@
 """The recordings of a folder: C3D and TRC files, and the MOT file with the forces of each TRC file."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections import defaultdict

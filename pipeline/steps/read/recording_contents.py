@@ -1,7 +1,5 @@
 """What a recording contains, as step ``read`` sees it: ``init`` guesses roles by it, ``check`` finds problems in it."""
 
-from __future__ import annotations
-
 import re
 import traceback
 from collections.abc import Mapping
@@ -9,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.body_model import BodyModel
 from ...body.landmarks import Points, choose_labels, find_seen_labels
 from ...conventions import SIDES
@@ -26,46 +24,31 @@ from .recording_file import read_recording
 SOME_FRAMES = 50
 NOTHING, NO_SIZES = Recording([], np.empty((0, 0, 3)), 1.0, 0.0, 1.0), ShownSizes()
 
-Array = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Contents:
-    """What a recording contains of one person, without its samples.
+    """What a recording contains of one person, without its samples."""
 
-    Attributes:
-        name: path of the file relative to the study.
-        forces: path of the file with its forces, or empty.
-        problems: why it cannot be read; the rest is empty then, but for ``recording.subjects``.
-        recording: what the file states, with some frames of its markers, and no samples of plates and channels.
-        frame_count: marker frames.
-        visible: labels of the markers that are seen at least once.
-        seen: landmarks that are seen at least once, by body model.
-        axes_problem: why up or forward is unknown, or None.
-        shown: what it shows of the person's size.
-        leg_lengths_m: by side, from ASIS over knee to ankle marker with the leg straight, see :func:`_leg_lengths_m`.
-        stride_m: largest distance between the heels in the heading; NaN if the heading is unknown.
-        peak_load_n: largest vertical force of each plate that can be decoded, by its number.
-        plate_sides_m: longest side of each of these plates with known edges.
-        plate_problems: problems of the other plates, and of the channels of these.
-        channels: labels of the analog channels that no plate uses.
-    """
-
-    name: str
-    forces: str = ""
-    problems: tuple[Problem, ...] = ()
+    name: str  # path of the file relative to the study
+    forces: str = ""  # path of the file with its forces, or empty
+    problems: tuple[Problem, ...] = ()  # why it cannot be read; the rest is empty then, but for ``recording.subjects``
+    # what the file states, with some frames of its markers, and no samples of plates and channels
     recording: Recording = NOTHING
-    frame_count: int = 0
-    visible: tuple[str, ...] = ()
+    frame_count: int = 0  # marker frames
+    visible: tuple[str, ...] = ()  # labels of the markers that are seen at least once
+    # landmarks that are seen at least once, by body model
     seen: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    axes_problem: Problem | None = None
-    shown: ShownSizes = NO_SIZES
+    axes_problem: Problem | None = None  # why up or forward is unknown, or None
+    shown: ShownSizes = NO_SIZES  # what it shows of the person's size
+    # by side, from ASIS over knee to ankle marker with the leg straight, see :func:`_leg_lengths_m`
     leg_lengths_m: Mapping[str, float] = field(default_factory=dict)
-    stride_m: float = float("nan")
+    stride_m: float = float("nan")  # largest distance between the heels in the heading; NaN if the heading is unknown
+    # largest vertical force of each plate that can be decoded, by its number
     peak_load_n: Mapping[int, float] = field(default_factory=dict)
+    # longest side of each of these plates with known edges
     plate_sides_m: Mapping[int, float] = field(default_factory=dict)
-    plate_problems: tuple[Problem, ...] = ()
-    channels: tuple[str, ...] = ()
+    plate_problems: tuple[Problem, ...] = ()  # problems of the other plates, and of the channels of these
+    channels: tuple[str, ...] = ()  # labels of the analog channels that no plate uses
 
     @property
     def key(self) -> str:
@@ -136,12 +119,7 @@ def look_through(
     """Return what a recording of a study contains; of one that fails in any way, its problems.
 
     Args:
-        study: folder of the study.
-        name: the file, relative to it.
         models: body models by name. Axes and distances of landmarks are known if it is only one.
-        forces: the MOT file with the forces of a TRC file, or empty.
-        subject, participant: the person to take if the file holds several.
-        following: the file to be looked through next, if known.
     """
     path = study / name
     try:
@@ -241,8 +219,5 @@ def words_of(text: str) -> list[str]:
 
 
 def looks_like_a_name(text: str) -> bool:
-    """Return whether text may be a person's name: it has a word and no digit.
-
-    ``subject01`` and ``A22`` are codes.
-    """
+    """Return whether text may be a person's name: it has a word and no digit. ``subject01`` and ``A22`` are codes."""
     return bool(re.search(r"[^\W\d_]{3}", text)) and not re.search(r"\d", text)

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from snakemake.cli import parse_args
 
-from pipeline.workflow.start import HOUSE, snakemake_arguments
+from pipeline.workflow.run_snakemake import HOUSE, snakemake_arguments
 from tests.support.checkout import DEMO
 
 PROFILE = yaml.safe_load((HOUSE / "profiles" / "default" / "config.yaml").read_text())

@@ -4,8 +4,6 @@ Snakemake alone runs the workflow, too. This module adds what Snakemake cannot k
 :mod:`pipeline.workflow.preparation`), plain lines of progress, and a summary of the run.
 """
 
-from __future__ import annotations
-
 import gc
 import sys
 from collections.abc import Sequence
@@ -46,15 +44,7 @@ def main() -> NoReturn:
 
 
 def run(path: Path, options: Sequence[str]) -> int:
-    """Run the workflow on a study and return the exit code.
-
-    Args:
-        path: the study's directory, absolute.
-        options: options of Snakemake.
-
-    Raises:
-        UserError: settings or tables are wrong, records are gone, or no core may be used.
-    """
+    """Run the workflow on a study and return the exit code; refuse wrong settings or tables, and lost records."""
     from snakemake.cli import args_to_api, parse_args, parse_config
     from snakemake.exceptions import print_exception
     from snakemake.settings.types import ConfigSettings

@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.commands.check.command import check
 from pipeline.commands.init.command import initialise
-from pipeline.commands.shared.recording_files import forces_in, recordings_in
+from pipeline.commands.shared.find_recordings import forces_in, recordings_in
 from pipeline.errors import UserError
 from pipeline.tables import tsv
 from tests.support.checkout import DEMO
