@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...body.legs import GROUND, MOTION, Legs, legs_of
-from ...conventions import ANGLES, CHAIN, JOINTS, LOADS, SIDES
+from ...conventions import ANGLES, ANKLE, CHAIN, JOINTS, LOADS, SIDES
 from ...dynamics.interaction_torques import MOTIONS
 from ...dynamics.kernel import TERMS, Segments, inverse_dynamics_by_term
 from ...dynamics.vectors import Array, cross, rotate, transpose
@@ -20,10 +20,11 @@ from ...trials.step_on_session import take_usable_walks
 from ...variables.schema import with_dims
 from ...variables.session_variables import BANDS
 from . import closures, cross_checks
+from .foot_power import foot_power
 from .pelvis_residual import TURNING, beside_unknown, pelvis_residual, upper_body
 from .uncertainty import SOURCES, Spread, uncertainty
 
-NEEDS = {"kinematics": (*MOTION, *TURNING), "contacts": GROUND}  # all that is loaded of an input
+NEEDS = {"kinematics": (*MOTION, *TURNING), "contacts": (*GROUND, "belt_speed")}  # all that is loaded of an input
 # samples in one portion: few enough for the processor's cache, enough for few calls
 SOLVED_AT_A_TIME, SIMULATED_AT_A_TIME = 1000, 5000
 
@@ -58,9 +59,10 @@ def kinetics(
         local_axis), N m, distal segment axes about the joint centre: of the proximal on the distal segment.
         ``joint_moment_term`` by :data:`pipeline.dynamics.kernel.TERMS`, ``joint_moment_jcs`` (orthogonal projection
         on the joint coordinate axes, positive towards a positive angle) and ``joint_power`` =
-        M . (w_distal - w_proximal), W. ``interaction_torque``: contributions of the motion of each joint, of the
-        pelvis and between the segments to ``joint_moment_jcs``. NaN where a segment, the ground wrench or the joint
-        axes (gimbal lock) are unknown; ``missing`` (sample, side, joint) holds the cause.
+        M . (w_distal - w_proximal), W. ``foot_power`` and ``ankle_foot_power`` (sample, side), W: see
+        :mod:`pipeline.steps.kinetics.foot_power`. ``interaction_torque``: contributions of the motion of each joint,
+        of the pelvis and between the segments to ``joint_moment_jcs``. NaN where a segment, the ground wrench or the
+        joint axes (gimbal lock) are unknown; ``missing`` (sample, side, joint) holds the cause.
         ``pelvis_residual_force`` and ``pelvis_residual_moment`` (sample, axis), N and N m, lab axes: see
         :mod:`pipeline.steps.kinetics.pelvis_residual`; NaN within 0.05 s of where the load of either hip is unknown.
         With draws: percentiles ``joint_moment_band`` and ``joint_power_band``, and ``joint_moment_variance_share`` of
@@ -76,6 +78,8 @@ def kinetics(
     time = kinematics.variables["time"].values
     rates_hz = [float((len(t) - 1) / (t[-1] - t[0])) for t in (time[span] for span in spans)]
     results = _of_session(legs_at, spans, rates_hz, time)
+    results["foot_power"] = foot_power(kinematics, contacts)
+    results["ankle_foot_power"] = results["joint_power"][:, :, ANKLE] + results["foot_power"]
     residual = pelvis_residual(
         kinematics, results["joint_force"], results["joint_moment"], upper_body(calibrate), settings.gravity_m_s2
     )
