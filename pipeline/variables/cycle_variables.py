@@ -3,10 +3,13 @@
 from .metrics import METRICS, OF_STANCE, SCORES
 from .rows import Variable
 from .session_variables import (
+    ANKLE_FOOT_POWER,
     BAND,
     ENVELOPE,
     FACTS,
+    FOOT_POWER,
     JCS,
+    JOINT_POWER,
     OF_TRIALS,
     ON_DISTAL,
     PELVIS,
@@ -28,7 +31,11 @@ _CURVES = {
         f"internal joint moment {ON_DISTAL} per body mass, orthogonal projection on the joint coordinate axes; {JCS}"),
     "joint_force": Variable(("cycle", "joint", "axis", "phase"), "N kg-1",
         f"joint force {ON_DISTAL} per body mass, lab axes"),
-    "joint_power": Variable(("cycle", "joint", "phase"), "W kg-1", "joint power per body mass, generation positive"),
+    "joint_power": Variable(("cycle", "joint", "phase"), "W kg-1",
+        f"{JOINT_POWER}, per body mass, generation positive"),
+    "foot_power": Variable(("cycle", "phase"), "W kg-1", f"{FOOT_POWER}, per body mass, generation positive"),
+    "ankle_foot_power": Variable(("cycle", "phase"), "W kg-1",
+        f"{ANKLE_FOOT_POWER}, per body mass, generation positive"),
     "ground_force": Variable(("cycle", "axis", "phase"), "N kg-1",
         "ground reaction force on the foot per body mass, lab axes"),
     "pelvis_residual": Variable(("cycle", "load", "phase"), "percent",
@@ -45,7 +52,7 @@ STANCE_CURVES = {
         dims=("stance", *variable.dims[1:-1], "stance_phase"), long_name=f"{variable.long_name}; over the stance"
     )
     for name, variable in CURVES.items()
-    if name in ("joint_angle", "joint_moment_jcs", "joint_power", "ground_force")
+    if name in ("joint_angle", "joint_moment_jcs", "joint_power", "foot_power", "ankle_foot_power", "ground_force")
 }
 
 _ON_REQUEST = {

@@ -15,6 +15,7 @@ from .rows import (
     SWING,
     TIMES_OF_PEAKS,
     WORK,
+    WORK_OF_FOOT,
     Kind,
     Metric,
     Part,
@@ -29,7 +30,10 @@ EARLY_STANCE = Window("early stance after the impact", 0.08, 0.5)
 TERMINAL_STANCE = Window("mid-stance and late stance", 0.4, 1)
 LATE_STANCE = Window("late stance", 0.5, 1)
 
-UNITS = {"joint_angle": "degree", "joint_moment_jcs": "N m kg-1", "joint_power": "W kg-1", "ground_force": "N kg-1"}
+UNITS = {
+    "joint_angle": "degree", "joint_moment_jcs": "N m kg-1", "joint_power": "W kg-1", "ankle_foot_power": "W kg-1",
+    "ground_force": "N kg-1",
+}  # fmt: skip
 
 
 def _peak(
@@ -56,6 +60,7 @@ def _force(axis: int, sign: int = 1, *, as_stored: bool = False) -> Part:
 _WHITTLE, _HUXHAM, _KADABA = "Whittle 2007", "Huxham 2006", "Kadaba 1989"
 _BENEDETTI, _HUNT = "Benedetti 1998", "Hunt 2006"
 _WINTER, _ENG, _THORP, _HOF = "Winter 1991", "Eng and Winter 1995", "Thorp 2006", "Hof 1996"
+_TAKAHASHI = "Takahashi 2012"
 _EXTENSION = "extension; flexion is negative"
 _KAM = "external knee adduction moment"
 _BURSTS = {  # phases of power: joint, sign and meaning, and the window of their work
@@ -137,9 +142,11 @@ _METRICS = {
         "flexor", _KADABA, "external hip extension moment"),
     "peak_hip_abductor_moment": _peak(_moment(HIP, ADDUCTION, -1), "largest internal hip abductor moment",
         AFTER_IMPACT, "abductor", _KADABA, "external hip adduction moment", kind="size", main=16),
-    "peak_ankle_power": _peak(Part("joint_power", (ANKLE,)), "largest ankle power generation",
+    "peak_ankle_power": _peak(Part("joint_power", (ANKLE,)), "largest ankle power generation, of a rigid foot",
         Window("push-off", 0.6, 1), "generation", _WINTER, "A2", "peak push-off power", kind="size", main=21,
         compared=9),
+    "peak_ankle_foot_power": _peak(Part("ankle_foot_power", ()), "largest power generation of ankle and foot together",
+        Window("push-off", 0.6, 1), "generation", _TAKAHASHI, kind="size", main=22),
     **{
         f"peak_power_{name}": _peak(
             Part("joint_power", (joint,), sign, as_stored=sign < 0), f"largest power {meaning}",
@@ -152,12 +159,12 @@ _METRICS = {
     "peak_vertical_force": _peak(_force(UP), "largest vertical ground reaction force", AFTER_IMPACT, "upwards",
         _WHITTLE, kind="size", compared=10),
     "peak_vertical_force_first": _peak(_force(UP), "first peak of the vertical ground reaction force", EARLY_STANCE,
-        "upwards", _WHITTLE, "F1", "Fz1", "loading peak", kind="size", main=22),
+        "upwards", _WHITTLE, "F1", "Fz1", "loading peak", kind="size", main=23),
     "lowest_vertical_force": _peak(_force(UP, -1, as_stored=True),
         "smallest vertical ground reaction force between its two peaks", Window("mid-stance", 0.2, 0.8), "upwards",
         _WHITTLE, "F2", "Fz2", "mid-stance valley", kind="size"),
     "peak_vertical_force_second": _peak(_force(UP), "second peak of the vertical ground reaction force", LATE_STANCE,
-        "upwards", _WHITTLE, "F3", "Fz3", "push-off peak", kind="size", main=23),
+        "upwards", _WHITTLE, "F3", "Fz3", "push-off peak", kind="size", main=24),
     "peak_braking_force": _peak(_force(FORWARD, -1), "largest ground reaction force backwards", EARLY_STANCE,
         "backwards", _WHITTLE, kind="size"),
     "peak_propulsive_force": _peak(_force(FORWARD), "largest ground reaction force forwards", LATE_STANCE, "forwards",
@@ -213,6 +220,15 @@ _METRICS = {
             part=Part("joint_power", (joint,), sign),
         )
         for name, (joint, sign, meaning, window) in _BURSTS.items()
+    },
+    **{
+        f"work_{name}_{sign}": Metric(
+            "J kg-1", f"{sign} work of {meaning}, the integral over stance of the {sign} part of its power",
+            window=STANCE, positive="generation; absorption is negative", source=_TAKAHASHI, group=WORK_OF_FOOT,
+            part=Part(f"{name}_power", (), 1 if sign == "positive" else -1, as_stored=True),
+        )
+        for name, meaning in (("foot", "the foot"), ("ankle_foot", "ankle and foot together"))
+        for sign in ("negative", "positive")
     },
     "leg_length": Metric("m", "leg length, hip centre to knee centre to ankle centre, median over the trial"),
     **{

@@ -6,6 +6,7 @@ Kind = Literal["size", "signed", "phase"]
 # groups of metrics in tables
 TIMES, PEAKS, RANGES, IMPULSES = "Times and distances", "Peaks", "Ranges of motion", "Impulses"
 WORK, TIMES_OF_PEAKS, BY_SIZE = "Work by phase of power", "Times of the peaks", "Normalised by body size"
+WORK_OF_FOOT = "Work of the foot in stance"
 GAIT_SCORES = "Gait scores"
 
 

@@ -4,6 +4,9 @@ from .rows import Variable
 
 _PLATE = ("plate_sample", "plate", "axis")
 JCS = "flexion (ankle: dorsiflexion), adduction (ankle: inversion) and internal rotation positive on both sides"
+JOINT_POWER = "joint power; that of the ankle is of a rigid foot"
+FOOT_POWER = "power of the foot as one deformable segment on the ground"
+ANKLE_FOOT_POWER = "power of ankle and foot together, joint_power of the ankle and foot_power"
 ON_DISTAL = "of the proximal segment on the distal one"
 
 PELVIS = "flexion is anterior tilt, adduction is obliquity with this side up, rotation is internal, this side forward"
@@ -175,6 +178,9 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             "f4"),
         "contact_start": Variable(("contact",), "s", "start of the stance"),
         "contact_end": Variable(("contact",), "s", "end of the stance"),
+        "belt_speed": Variable(("trial", "side"), "m s-1",
+            "speed of the belt below the foot against lab x: as trials.tsv states, else of the heel in stance if the "
+            "person does not travel; 0 over ground"),
         **_EVENTS,
         **_facts("plates_left_out"),
     },
@@ -221,7 +227,9 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             f"internal joint moment {ON_DISTAL}, orthogonal projection on the joint coordinate axes; {JCS}", "f4"),
         "joint_moment_term": Variable(("sample", "side", "joint", "term", "local_axis"), "N m",
             "contribution of inertia, velocity, gravity and ground to the joint moment, distal segment axes", "f4"),
-        "joint_power": Variable(("sample", "side", "joint"), "W", "joint power, generation positive", "f4"),
+        "joint_power": Variable(("sample", "side", "joint"), "W", f"{JOINT_POWER}, generation positive", "f4"),
+        "foot_power": Variable(("sample", "side"), "W", f"{FOOT_POWER}, generation positive", "f4"),
+        "ankle_foot_power": Variable(("sample", "side"), "W", f"{ANKLE_FOOT_POWER}, generation positive", "f4"),
         "interaction_torque": Variable(("sample", "side", "joint", "angle", "cause", "motion"), "N m",
             "contribution to joint_moment_jcs of the motion of each joint (cause), of the pelvis and of the "
             f"translation between segments; {JCS}", "f4"),

@@ -179,19 +179,20 @@ class Study:
     _kinematics_needs = _clean_needs
 
     def _contacts_needs(self, session: str) -> dict[str, Any]:
-        """Return the plates under each foot; a trial without any gets no argument."""
-        given = {row["trial"]: study_tables.plates_in_row(row) for row in self.sessions[session]}
-        return {"by_trial": {trial: plates for trial, plates in given.items() if plates}}
+        """Return the plates under each foot and the belt speed; a trial without any gets no argument."""
+        given: dict[str, dict[str, Any]] = {}
+        for row in self.sessions[session]:
+            speed = tsv.number(row, "belt_speed_m_s", where="trials.tsv")
+            stated = study_tables.plates_in_row(row) | ({} if speed is None else {"belt_speed_m_s": speed})
+            given |= {row["trial"]: stated} if stated else {}
+        return {"by_trial": given}
 
     def _cycles_needs(self, session: str) -> dict[str, Any]:
-        """Return belt speeds and the cycles to leave out, by trial."""
-        given: dict[str, dict[str, Any]] = {
-            row["trial"]: {"belt_speed_m_s": tsv.number(row, "belt_speed_m_s", where="trials.tsv")}
-            for row in self.sessions[session]
-        }
+        """Return the cycles to leave out, by trial."""
+        given: dict[str, dict[str, Any]] = {}
         for row in self.left_out.get(session, []):
             cycle = [row["side"], float(row["start_s"]), row["reason"]]
-            given[row["trial"]].setdefault("left_out", []).append(cycle)
+            given.setdefault(row["trial"], {}).setdefault("left_out", []).append(cycle)
         conditions = {row["trial"]: row["condition"] for row in self.sessions[session]}
         return {"by_trial": given, "conditions": conditions}
 

@@ -212,7 +212,7 @@ OF_THE_STUDY: dict[str, tuple[Change, set[str]]] = {
     ),
     "a belt speed": (
         lambda s: add_column(s / "trials.tsv", "belt_speed_m_s", {"sub-02\tfast_01": "1.2"}),
-        of("sub-02", "cycles"),
+        of("sub-02", "contacts", "kinetics", "cycles"),
     ),
     "a cycle left out": (leave_out_a_cycle, of("sub-02", "cycles")),
     "a trial more": (

@@ -1,6 +1,6 @@
 """The motion of a foot: its markers and when it rests on the ground."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +12,7 @@ from ...plates.wrench import heights_over, over_each_plate
 from ...signals.filters import interval_s, stretches
 from ...vocabulary.event_names import OFF, STRIKE
 from .events import GaitEvent
+from .plate_contacts import Contact
 
 # the part of a foot that is on the ground is at rest. A marker on it moves as the foot rolls, at some 0.2 m/s; in swing
 # it is faster than the person on average
@@ -22,6 +23,8 @@ SWINGING_M_S = (
 SHORTEST_REST_S = 0.08  # rest in a run, of a stance of 0.2 s; noise is filtered at a few hertz
 # a foot is stopped by the ground at its strike; before its off the toe marker, 6 cm behind the tips, rises and moves
 STRIKE_LATE_S, OFF_LATE_S = -0.005, -0.042
+# split belts differ by more of their speed: studies use ratios of 1.1 to 3, and heels on one belt differ by 1 %
+SPLIT_SHARE = 0.05
 LOW_PERCENT = 30  # the toe is on the ground for a larger part of a gait cycle
 # the sole begins this far in front of the heel marker, of 1 cm radius behind a heel that curves up by as much; the tips
 # are this share of heel to toe beyond the toe marker, on the metatarsal heads: at 72 to 77 % of a foot's length
@@ -149,6 +152,26 @@ def _rests(time: Array, speed: Array, still: Flags) -> list[tuple[float, float]]
         if a > 0 and b < len(time) and np.isfinite(speed[[a - 1, b]]).all() and time[b - 1] - time[a] >= SHORTEST_REST_S
     ]
     return [(crossing(a), crossing(b)) for a, b in whole]
+
+
+def belt_speeds(landmarks: Mapping[str, Array], time: Array, stances: Mapping[str, Sequence[Contact]]) -> Array:
+    """Return the belt speed below each foot (side,) of a person who does not travel, m/s, backwards positive.
+
+    A heel in mid-stance moves with its belt. One belt is below both feet if their speeds are alike. A side without a
+    stance takes the speed of the other; 0 without any.
+    """
+    speeds: dict[str, list[float]] = {}
+    for side in SIDES:
+        forward = landmarks.get(f"heel_{side}", np.full((len(time), 3), np.nan))[:, 0]
+        speeds[side] = []
+        for start, length in ((one.start_s, one.end_s - one.start_s) for one in stances[side]):
+            inside = (time > start + 0.2 * length) & (time < start + 0.5 * length) & np.isfinite(forward)
+            if inside.sum() > 2:
+                speeds[side].append(-np.polyfit(time[inside], forward[inside], 1)[0])
+    every = np.concatenate([*speeds.values()])
+    both = float(np.median(every)) if every.size else 0.0
+    belts = np.array([np.median(of_side) if of_side else both for of_side in speeds.values()])
+    return belts if np.ptp(belts) > SPLIT_SHARE * abs(both) else np.full(len(SIDES), both)
 
 
 def at_rest(foot: Foot) -> list[GaitEvent]:

@@ -21,7 +21,7 @@ from . import contact_checks, foot_on_plate, plate_contacts, plate_placement
 from .contact_checks import Timed
 from .event_sources import events_of, plate_events, stances_by_side, weaker_events
 from .events import SAME_EVENT_S, GaitEvent, Stance, of_both_sides, stances
-from .feet import Feet, feet_of
+from .feet import Feet, belt_speeds, feet_of
 from .pelvis import middle_of_pelvis
 from .plate_contacts import Contact, between
 from .plate_steps import PlateStep
@@ -64,6 +64,7 @@ def contacts(
     settings: Settings,
     plates_left: str | None = None,
     plates_right: str | None = None,
+    belt_speed_m_s: float | None = None,
     by_trial: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> xr.Dataset:
     """Find contacts, ground wrenches and events of a session, or of one trial.
@@ -72,7 +73,8 @@ def contacts(
         clean: the step ``clean``.
         settings: see :class:`Settings`.
         plates_left, plates_right: the plates that the foot met by trials.tsv, "1 3", or "none", of one trial.
-        by_trial: these two of the trials of a session.
+        belt_speed_m_s: speed of the treadmill; None estimates it from the feet in stance if the person does not travel.
+        by_trial: these three of the trials of a session.
 
     Returns:
         The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`, forces at the marker instants. The
@@ -85,8 +87,9 @@ def contacts(
     cells, motions = by_trial or {}, _motions(trials_of(clean), settings)
     of_trials = {name: {**cells.get(name, {}), "motion": motion} for name, motion in motions.items()}
     return repeat_for_trials(_of_trial)(
-        clean, settings=settings, plates_left=plates_left, plates_right=plates_right, by_trial=of_trials
-    )
+        clean, settings=settings, plates_left=plates_left, plates_right=plates_right, belt_speed_m_s=belt_speed_m_s,
+        by_trial=of_trials,
+    )  # fmt: skip
 
 
 def _motions(trials: Mapping[str, AnyTrial], settings: Settings) -> dict[str, BodyMotion]:
@@ -127,6 +130,7 @@ def _of_trial(
     motion: BodyMotion,
     plates_left: str | None = None,
     plates_right: str | None = None,
+    belt_speed_m_s: float | None = None,
 ) -> Trial:
     """Return the contacts of one trial. Arguments and results as of :func:`contacts`."""
     data: dict[str, NDArray[Any]] = {str(name): variable.values for name, variable in clean.variables.items()}
@@ -174,7 +178,11 @@ def _of_trial(
     wrenches = [
         ground_wrench(time, listed[side], force, moment, corners, threshold_n=settings.threshold_n) for side in SIDES
     ]
-    return _dataset(clean, numbers, wrenches, [row for side in SIDES for row in listed[side]], of_both_sides(events))
+    belt = np.zeros(len(SIDES)) if belt_speed_m_s is None else np.full(len(SIDES), belt_speed_m_s)
+    if belt_speed_m_s is None and clean.attrs["direction_of_travel"] == "none":
+        belt = belt_speeds(motion.landmarks, time, listed)
+    rows = [row for side in SIDES for row in listed[side]]
+    return _dataset(clean, numbers, wrenches, rows, of_both_sides(events), belt)
 
 
 def _combining(
@@ -294,8 +302,9 @@ def _dataset(
     wrenches: Sequence[tuple[Array, Array, Array, Array]],
     listed: Sequence[Contact],
     events: Sequence[tuple[GaitEvent, str]],
+    belt_speed: Array,
 ) -> Trial:
-    """Return the step's result from wrenches, stances and events of both sides."""
+    """Return the step's result from wrenches, stances, events and belt speeds of both sides."""
     force, moment, cop, free = (np.stack(parts, axis=1) for parts in zip(*wrenches, strict=True))
     rows = sorted(listed, key=lambda row: (row.start_s, row.side))
     vector = ("time", "side", "axis")
@@ -321,6 +330,7 @@ def _dataset(
             "contact_start": ("contact", np.array([row.start_s for row in rows], dtype=float)),
             "contact_end": ("contact", np.array([row.end_s for row in rows], dtype=float)),
             "event_time": ("event", np.array([event.time_s for event, _ in events], dtype=float)),
+            "belt_speed": ("side", belt_speed),
         },
         coordinates,
         {"plates_left_out": clean.attrs["plates_left_out"]},

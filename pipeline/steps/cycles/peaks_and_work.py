@@ -1,7 +1,8 @@
 """Metrics of curves of gait cycles, or of stances: peaks, ranges of motion, impulses, work.
 
 Curves are a mapping in the units of cycles.nc: ``joint_angle`` and ``joint_moment_jcs`` (..., joint, angle, 101),
-``pelvis_angle`` (..., angle, 101), ``joint_power`` (..., joint, 101), ``ground_force`` (..., axis, 101).
+``pelvis_angle`` (..., angle, 101), ``joint_power`` (..., joint, 101), ``foot_power`` and ``ankle_foot_power``
+(..., 101), ``ground_force`` (..., axis, 101).
 ``stance_share`` (...) is the percent of the cycle at which the foot leaves the ground. Over a stance it is 100.
 """
 
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...arrays import Array, Flags
 from ...conventions import FLEXION
 from ...variables.metrics import METRICS
-from ...variables.rows import IMPULSES, PEAKS, RANGES, WORK, Part, Window
+from ...variables.rows import IMPULSES, PEAKS, RANGES, WORK, WORK_OF_FOOT, Part, Window
 
 Curves = Mapping[str, Array]
 USUAL_STANCE_SHARE = 60.0  # percent
@@ -24,8 +25,8 @@ TOP_PERCENT = 2
 
 VALLEY = "lowest_vertical_force"
 TOPS, MOTION, AREAS, BURSTS = (
-    {name: (metric.part, metric.window) for name, metric in METRICS.items() if metric.part and metric.group == group}
-    for group in (PEAKS, RANGES, IMPULSES, WORK)
+    {name: (metric.part, metric.window) for name, metric in METRICS.items() if metric.part and metric.group in groups}
+    for groups in ((PEAKS,), (RANGES,), (IMPULSES, WORK_OF_FOOT), (WORK,))
 )
 
 
@@ -79,10 +80,10 @@ def ranges(curves: Curves) -> dict[str, Array]:
 
 
 def impulses(curves: Curves, *, stance_share: ArrayLike, stride_s: ArrayLike) -> dict[str, Array]:
-    """Return impulses (...) of moments (N m s/kg) and forces (N s/kg) in stance.
+    """Return impulses (...) of moments (N m s/kg) and forces (N s/kg), and work of the foot (J/kg), in stance.
 
-    The impulse is the integral of the positive part, with curves linear between samples. NaN where a sample of stance
-    or the foot off is missing.
+    The impulse is the integral of the positive part, with curves linear between samples; negative work is negative. NaN
+    where a sample of stance or the foot off is missing.
 
     Args:
         curves, stance_share: see the module.
@@ -95,6 +96,7 @@ def impulses(curves: Curves, *, stance_share: ArrayLike, stride_s: ArrayLike) ->
     area = _mean_above_zero(start, start + in_stance * (values[..., 1:] - start))
     impulse = np.where(in_stance > 0, area * in_stance, 0).sum(axis=-1) / 100 * stride
     impulse = np.where(np.isnan(share[..., 0]), np.nan, impulse)
+    impulse *= [part.sign if part.as_stored else 1 for part, _ in AREAS.values()]
     return {name: impulse[..., i] for i, name in enumerate(AREAS)}
 
 

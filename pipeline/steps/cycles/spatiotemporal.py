@@ -34,7 +34,7 @@ class Heels(NamedTuple):
         heel = {side: position[:, names.index(f"heel_{side}")] if f"heel_{side}" in names else unseen for side in SIDES}
         return cls(clean.time.values, heel, clean.attrs["direction_of_travel"] == "backwards")
 
-    def place_at(self, strike_s: Array, belt_speed_m_s: float) -> dict[str, Displacement]:
+    def place_at(self, strike_s: Array, belt_speed_m_s: Array) -> dict[str, Displacement]:
         """Return where heels that strike at instants (...) come to rest on the ground, or on the belt, by side.
 
         A heel slides by 5 to 25 mm after the strike, of which less than 3 mm are left after 0.1 s. If it is not seen
@@ -42,31 +42,13 @@ class Heels(NamedTuple):
         """
         return {side: self._place(position, strike_s, belt_speed_m_s) for side, position in self.position.items()}
 
-    def _place(self, position: Array, strike_s: Array, belt_speed_m_s: float) -> Displacement:
+    def _place(self, position: Array, strike_s: Array, belt_speed_m_s: Array) -> Displacement:
         seen = np.where(np.isfinite(position[:, 0]), self.time, -np.inf)
         frame = np.searchsorted(self.time, strike_s + AT_REST_S, side="right") - 1
         instant = np.minimum(strike_s + AT_REST_S, np.maximum.accumulate(seen)[frame])
         instant = np.where(instant < strike_s, np.nan, instant)
         forward, right = (np.interp(instant, self.time, position[:, axis]) for axis in (0, 2))
         return np.asarray(forward + belt_speed_m_s * instant + 1j * right)
-
-
-def belt_speed(heels: Heels, contacts: AnyTrial, direction_of_travel: str) -> float:
-    """Return the belt speed of a treadmill from the heels in mid-stance, m/s.
-
-    0 over ground. A person who walks without travelling is on a treadmill; a heel in mid-stance moves with the belt.
-    """
-    if direction_of_travel != "none":
-        return 0.0
-    speeds = []
-    rows = zip(contacts.contact_side.values, contacts.contact_start.values, contacts.contact_end.values, strict=True)
-    for side, start, end in rows:
-        forward = heels.position[str(side)][:, 0]
-        inside = (heels.time > start + 0.2 * (end - start)) & (heels.time < start + 0.5 * (end - start))
-        inside &= np.isfinite(forward)
-        if inside.sum() > 2:
-            speeds.append(-np.polyfit(heels.time[inside], forward[inside], 1)[0])
-    return float(np.median(speeds)) if speeds else 0.0
 
 
 def spatiotemporal(
@@ -77,7 +59,7 @@ def spatiotemporal(
     start_s: ArrayLike,
     off_s: ArrayLike,
     end_s: ArrayLike,
-    belt_speed_m_s: float,
+    belt_speed_m_s: ArrayLike,
 ) -> dict[str, Array]:
     """Return times, distances and directions (...) of cycles in s, m, m/s, percent, steps/min, degrees.
 
@@ -90,19 +72,21 @@ def spatiotemporal(
     Args:
         side: (...), side of the cycle.
         start_s, off_s, end_s: (...), foot strike, foot off, next foot strike of the side.
-        belt_speed_m_s: speed of the treadmill, backwards.
+        belt_speed_m_s: (...), speed of the belt below the foot, backwards; of split belts places of both feet are seen
+            from that of the cycle's side.
     """
+    belt = np.asarray(belt_speed_m_s)
     start, end, right = np.asarray(start_s), np.asarray(end_s), np.asarray(side) == "right"
     time, stance = end - start, np.subtract(off_s, start)
     between = _only("foot_strike", contacts, side=side, start=start, end=end)
-    at_start, at_end, other = (heels.place_at(strike, belt_speed_m_s) for strike in (start, end, between))
+    at_start, at_end, other = (heels.place_at(strike, belt) for strike in (start, end, between))
     last = np.where(right, at_end["right"], at_end["left"])
     stride = last - np.where(right, at_start["right"], at_start["left"])
     step = last - np.where(right, other["left"], other["right"])
     of_stride = _direction(stride)
     line = _line_of_progression(stride)
     length = np.where(np.isnan(line), np.abs(stride), (stride * line.conj()).real)
-    ahead = -1 if heels.backwards or belt_speed_m_s < 0 else 1
+    ahead = np.where(heels.backwards | (belt < 0), -1, 1)
     outwards = np.where(right, 1, -1) * ahead
     return {
         "stride_time": time,

@@ -21,7 +21,7 @@ from .effective_mass import at_foot_strikes
 from .normalisation import IN_STANCE, dimensionless, further, leg_lengths, per_height
 from .peaks_and_work import impulses, peaks, ranges, work
 from .residual_share import residual_share
-from .spatiotemporal import Heels, belt_speed, spatiotemporal, support, turning_angle
+from .spatiotemporal import Heels, spatiotemporal, support, turning_angle
 from .verdicts import Stances, Strike, judge_stances, leave_out_by_hand
 from .whole_stances import of_whole_stances
 
@@ -119,7 +119,6 @@ def cycles(
     calibrate: xr.Dataset,
     *,
     settings: Settings,
-    belt_speed_m_s: float | None = None,
     left_out: Sequence[tuple[str, float, str]] = (),
     by_trial: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> xr.Dataset:
@@ -127,9 +126,8 @@ def cycles(
 
     Args:
         settings: of the step; for ``further_curves`` see :mod:`pipeline.steps.cycles.normalisation`.
-        belt_speed_m_s: speed of the treadmill; None estimates it from the feet in stance if the person does not travel.
         left_out: cycles, or stances without one, that the user leaves out: side, start in s and reason.
-        by_trial: ``belt_speed_m_s`` and ``left_out`` of some trials, by name.
+        by_trial: ``left_out`` of some trials, by name.
 
     Returns:
         The variables of :data:`pipeline.variables.cycle_variables.CYCLES`. Along ``stance`` is every stance with its
@@ -141,7 +139,7 @@ def cycles(
     """
     walks = _walks(
         [kinetics, kinematics, contacts, clean], calibrate, by_trial or {},
-        settings=settings, belt_speed_m_s=belt_speed_m_s, left_out=left_out,
+        settings=settings, left_out=left_out,
     )  # fmt: skip
     walk = CutTrial.join(walks, [span.start for span in spans_of(contacts, "sample")])
     trial, stance_trial = _numbers([one.gone for one in walks]), _numbers([one.stances.start for one in walks])
@@ -206,7 +204,6 @@ def _divide(
     *,
     calibrate: xr.Dataset,
     settings: Settings,
-    belt_speed_m_s: float | None,
     left_out: Sequence[tuple[str, float, str]],
 ) -> CutTrial:
     """Return the cycles of one trial; for the arguments see :func:`cycles`."""
@@ -220,16 +217,14 @@ def _divide(
     by_hand = leave_out_by_hand([*strides.strikes, *alone], left_out)
     stances = every.without(by_hand)
     whole = stances.whole
-    heels = Heels.of(clean)
-    speed = (
-        belt_speed(heels, contacts, clean.attrs["direction_of_travel"]) if belt_speed_m_s is None else belt_speed_m_s
-    )
     return CutTrial(
         strides,
         stances,
         reason=np.array([stances.reason_of(strike, by_hand) for strike in strides.strikes], dtype=str),
         gone=np.array([strike in by_hand for strike in strides.strikes], dtype=bool),
-        distances=spatiotemporal(heels, contacts, **strides._asdict(), belt_speed_m_s=speed),
+        distances=spatiotemporal(
+            Heels.of(clean), contacts, **strides._asdict(), belt_speed_m_s=contacts["belt_speed"].values[strides.row]
+        ),
         phases=support(contacts, **strides._asdict()),
         frames={
             "phase": phase_frames(time, strides.start_s, strides.end_s),
@@ -270,6 +265,7 @@ def _quantities(
     """Return the quantities (sample, side, ...) of all curves by name."""
     wanted = {name: kinematics.variables[name] for name in ANGLES}
     wanted |= {name: kinetics.variables[name] for name in ("joint_moment_jcs", "joint_force", "joint_power")}
+    wanted |= {name: kinetics.variables[name] for name in ("foot_power", "ankle_foot_power")}
     wanted["ground_force"] = contacts.variables["ground_force"]
     share = residual_share(kinetics, calibrate)[:, None].repeat(len(SIDES), axis=1)
     wanted[RESIDUAL] = xr.Variable(("sample", "side", "load"), share)

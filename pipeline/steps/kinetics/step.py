@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Array
 from ...body.legs import GROUND, MOTION, Legs, legs_of
-from ...conventions import ANGLES, CHAIN, JOINTS, LOADS, SIDES
+from ...conventions import ANGLES, ANKLE, CHAIN, JOINTS, LOADS, SIDES
 from ...dynamics.interaction_torques import MOTIONS
 from ...dynamics.kernel import TERMS, Segments, inverse_dynamics_by_term
 from ...dynamics.vectors import cross, rotate, transpose
@@ -19,10 +19,11 @@ from ...trials.step_on_session import take_usable_walks
 from ...variables.schema import with_dims
 from ...variables.session_variables import BANDS
 from . import closures, cross_checks
+from .foot_power import foot_power
 from .pelvis_residual import TURNING, beside_unknown, pelvis_residual, upper_body
 from .uncertainty import SOURCES, Spread, uncertainty
 
-NEEDS = {"kinematics": (*MOTION, *TURNING), "contacts": GROUND}  # all that is loaded of an input
+NEEDS = {"kinematics": (*MOTION, *TURNING), "contacts": (*GROUND, "belt_speed")}  # all that is loaded of an input
 # samples in one portion: few enough for the processor's cache, enough for few calls
 SOLVED_AT_A_TIME, SIMULATED_AT_A_TIME = 1000, 5000
 
@@ -49,7 +50,8 @@ def kinetics(
 
     Returns:
         The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`. Terms are those of
-        :data:`pipeline.dynamics.kernel.TERMS`; ``joint_power`` is M . (w_distal - w_proximal). NaN where a segment, the
+        :data:`pipeline.dynamics.kernel.TERMS`; ``joint_power`` is M . (w_distal - w_proximal), of the foot see
+        :mod:`pipeline.steps.kinetics.foot_power`. NaN where a segment, the
         ground wrench or the joint axes (gimbal lock) are unknown; ``missing`` holds the cause. The residual at the
         pelvis (:mod:`pipeline.steps.kinetics.pelvis_residual`) is NaN within 0.05 s of where the load of either hip is
         unknown. Bands and shares of the sources of error with draws.
@@ -63,6 +65,8 @@ def kinetics(
     time = kinematics.variables["time"].values
     rates_hz = [float((len(t) - 1) / (t[-1] - t[0])) for t in (time[span] for span in spans)]
     results = _of_session(legs_at, spans, rates_hz, time)
+    results["foot_power"] = foot_power(kinematics, contacts)
+    results["ankle_foot_power"] = results["joint_power"][:, :, ANKLE] + results["foot_power"]
     residual = pelvis_residual(
         kinematics, results["joint_force"], results["joint_moment"], upper_body(calibrate), settings.gravity_m_s2
     )

@@ -144,6 +144,18 @@ def test_the_shortest_contact_is_that_of_the_settings(known: Walk) -> None:
 # --- belts, several plates, several feet -----------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("right_m_s", [SPEED_M_S, 0.7])
+def test_the_speed_of_each_belt_is_that_of_the_heel_on_it(right_m_s: float) -> None:
+    """Tied or split; one that trials.tsv states wins; over ground it is zero."""
+    clean = cleaned(walk(strides=3, belt_m_s=SPEED_M_S), [])
+    faster = (SPEED_M_S - right_m_s) * (clean.time - clean.time.mean())
+    for name in ("heel_right", "toe_right"):
+        clean.marker_position.loc[{"marker": name, "axis": "x"}] += faster
+    np.testing.assert_allclose(found(clean).belt_speed, [SPEED_M_S, right_m_s], atol=1e-9)
+    np.testing.assert_array_equal(found(clean, belt_speed_m_s=1.0).belt_speed, [1, 1])
+    np.testing.assert_array_equal(found(clean.assign_attrs(direction_of_travel="forwards")).belt_speed, [0, 0])
+
+
 def test_consecutive_contacts_on_a_belt(known: Walk) -> None:
     """Each belt carries one foot; the trial begins and ends within stances, which have one event each."""
     tread = walk(strides=3, belt_m_s=SPEED_M_S)

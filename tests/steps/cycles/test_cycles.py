@@ -325,7 +325,7 @@ def test_the_cycles_of_a_session_are_those_of_its_trials(known: Walk) -> None:
     }
     strike = known.seen()[0]
     by_trial: dict[str, dict[str, Any]] = {
-        "long": {"left_out": [(strike.side, strike.start_s, "stumbled")], "belt_speed_m_s": 0.5},
+        "long": {"left_out": [(strike.side, strike.start_s, "stumbled")]},
         "wrong": {"left_out": [("left", 99.0, "no such cycle")]},
     }
     names = ("kinetics", "kinematics", "contacts", "clean")

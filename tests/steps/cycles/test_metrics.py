@@ -75,17 +75,16 @@ def test_ranges_of_motion(known: Walk) -> None:
     assert list(lost) == [True, False, False, False, False]
 
 
-def test_times_and_distances_on_a_treadmill_of_given_speed() -> None:
-    assert_metrics(trial(walk(strides=3, belt_m_s=SPEED_M_S)).cut(belt_speed_m_s=SPEED_M_S), **EVEN)
-
-
-def test_the_speed_of_a_treadmill_is_that_of_the_feet_in_stance() -> None:
+def test_times_and_distances_on_a_treadmill() -> None:
     assert_metrics(trial(walk(strides=3, belt_m_s=SPEED_M_S)).cut(), **EVEN)
 
 
-def test_a_given_belt_speed_wins_over_the_estimate() -> None:
-    result = trial(walk(strides=3, belt_m_s=SPEED_M_S)).cut(belt_speed_m_s=1.0)
-    assert_metrics(result, walking_speed=1.0, stride_length=STRIDE_S)
+def test_each_side_has_the_speed_of_its_belt() -> None:
+    made = trial(walk(strides=3, belt_m_s=SPEED_M_S))
+    made["contacts"]["belt_speed"][0] = 1.0
+    result = made.cut()
+    assert_metrics(result.isel(cycle=result.side == "left"), walking_speed=1.0, stride_length=STRIDE_S)
+    assert_metrics(result.isel(cycle=result.side == "right"), walking_speed=SPEED_M_S)
 
 
 def test_a_hidden_heel_affects_distances_not_times(known: Walk) -> None:
@@ -186,7 +185,11 @@ def made_curves() -> dict[str, Array]:
         bumps((2, 16), (15, 11.5), (30, 7), (48, 10.8)),
         bumps((50, 20)),
     ])  # fmt: skip
-    return {"joint_angle": angle, "joint_moment_jcs": moment, "joint_power": power, "ground_force": force}
+    both = bumps((3, 4), (53, 2.4), (80, 5))
+    return {
+        "joint_angle": angle, "joint_moment_jcs": moment, "joint_power": power, "ankle_foot_power": both,
+        "ground_force": force,
+    }  # fmt: skip
 
 
 EXPECTED = {  # value and percent, of a foot off at 60 %
@@ -198,6 +201,7 @@ EXPECTED = {  # value and percent, of a foot off at 60 %
     "peak_knee_abductor_moment": (0.45, 18), "peak_knee_abductor_moment_first": (0.45, 18),
     "peak_knee_abductor_moment_second": (0.3, 45), "peak_hip_extensor_moment": (0.5, 12),
     "peak_hip_flexor_moment": (1.1, 50), "peak_hip_abductor_moment": (0.95, 20), "peak_ankle_power": (3.1, 54),
+    "peak_ankle_foot_power": (2.4, 53),
     "peak_power_a1": (-0.7, 30), "peak_power_k1": (-1, 12), "peak_power_k2": (0.6, 22), "peak_power_k3": (-1.2, 60),
     "peak_power_k4": (-0.9, 93), "peak_power_h1": (0.8, 14), "peak_power_h2": (-0.7, 42), "peak_power_h3": (1.3, 64),
     "peak_vertical_force": (11.5, 15), "peak_vertical_force_first": (11.5, 15),
@@ -265,8 +269,9 @@ def test_metrics_are_those_of_the_table(names: list[str]) -> None:
 
 
 def test_peaks_of_missing_curves_are_missing() -> None:
-    nothing = {name: np.full((3, 3, 101), np.nan) for name in ("joint_angle", "joint_moment_jcs")}
+    nothing: dict[str, Array] = {name: np.full((3, 3, 101), np.nan) for name in ("joint_angle", "joint_moment_jcs")}
     nothing |= {name: np.full((3, 101), np.nan) for name in ("joint_power", "ground_force")}
+    nothing |= {"ankle_foot_power": np.full(101, np.nan)}
     assert np.isnan(list(peaks(nothing, stance_share=60).values())).all()
 
 

@@ -17,7 +17,9 @@ NOTHING = np.zeros((3, 3, 101))
 
 def loads(moment: Array = NOTHING, *, force: Array = NOTHING[0], angle: Array = NOTHING) -> dict[str, Array]:
     """Return the curves of one cycle."""
-    return {"joint_moment_jcs": moment, "ground_force": force, "joint_angle": angle}
+    power = force[0]
+    curves = {"joint_moment_jcs": moment, "ground_force": force, "joint_angle": angle}
+    return curves | {"foot_power": power, "ankle_foot_power": -power}
 
 
 @pytest.mark.parametrize("stance_share", [60.0, 62.5])
@@ -51,6 +53,17 @@ def test_a_gap_in_stance_makes_an_impulse_nan_and_one_in_swing_does_not() -> Non
     assert np.isnan([*impulses(loads(moment), stance_share=np.nan, stride_s=1).values()]).all()
     moment[..., 30] = np.nan
     assert np.isnan([*impulses(loads(moment, force=moment[0]), stance_share=60, stride_s=1).values()]).all()
+
+
+def test_work_of_the_foot_is_the_area_of_its_power_in_stance() -> None:
+    """From -2 to 3 W/kg: triangles at either side of zero; swing does not count."""
+    force = np.full((3, 101), 7.0)
+    force[0] = np.where(PHASE <= 60, -2 + 5 * PHASE / 60, -7)
+    got = impulses(loads(force=force), stance_share=60, stride_s=1.2)
+    assert got["work_foot_negative"] == pytest.approx(-2 * 0.288 / 2)
+    assert got["work_foot_positive"] == pytest.approx(3 * 0.432 / 2)
+    assert got["work_ankle_foot_negative"] == pytest.approx(-3 * 0.432 / 2)
+    assert got["work_ankle_foot_positive"] == pytest.approx(2 * 0.288 / 2)
 
 
 def test_braking_and_propulsion_change_the_speed() -> None:
@@ -132,7 +145,7 @@ def test_the_work_of_all_axes_is_the_integral_of_power() -> None:
             np.testing.assert_allclose(along, over_time, rtol=0, atol=0.005)
             compared += np.isfinite(along).sum()
             for name in AREAS:
-                assert (cut[name] >= 0).all()
+                assert (cut[name] * (-1 if name.endswith("negative") else 1) >= 0).all()
             for name, (part, _) in BURSTS.items():
                 assert (part.sign * cut[name].dropna("cycle") >= 0).all(), name
     assert compared > 20

@@ -87,7 +87,8 @@ def balanced(upper: Callable[[Array], tuple[Array, Array]] = upright) -> xr.Data
         for i, whole in zip((0, 3), total, strict=True)
     )
     dims = ("time", "side", "axis")
-    return xr.Dataset({"ground_force": (dims, force), "ground_moment": (dims, moment)}, {"side": ["left", "right"]})
+    wrench = {"ground_force": (dims, force), "ground_moment": (dims, moment), "belt_speed": ("side", np.zeros(2))}
+    return xr.Dataset(wrench, {"side": ["left", "right"]})
 
 
 def residual(contacts: xr.Dataset, mass_kg: float = BODY_KG) -> tuple[Array, Array]:

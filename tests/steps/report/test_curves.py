@@ -61,9 +61,8 @@ def published(table: Path) -> dict[str, list[tuple[float, float]]]:
     with table.open(encoding="utf-8", newline="") as handle:
         for row in csv.DictReader(handle):
             sheet, name = row["sheet"], row["component"]
-            title = {"joint moments": PUBLISHED_MOMENTS.get(name), "joint power": f"{name} power"}.get(
-                sheet, PUBLISHED.get(name)
-            )
+            power = "Ankle power of a rigid foot" if name == "Ankle" else f"{name} power"
+            title = {"joint moments": PUBLISHED_MOMENTS.get(name), "joint power": power}.get(sheet, PUBLISHED.get(name))
             weight = 9.81 if sheet == "ground reaction forces" else 1.0  # share of body weight to N/kg
             for speed in SPEEDS:
                 # the vertical force is given with negative SDs

@@ -39,10 +39,11 @@ ROUNDING = 5.1e-4
 def test_study_curves_are_the_mean_and_spread_of_participants(three_people: Made) -> None:
     (figures,) = Page(three_people.overview()).figures()
     angle = {"ankle": "Ankle dorsiflexion", "knee": "Knee flexion", "hip": "Hip flexion"}
+    power = {"ankle": "Ankle power of a rigid foot", "knee": "Knee power", "hip": "Hip power"}
     for joint in JOINTS:
         for side in SIDE_GAIN:
             for condition in CONDITION_GAIN:
-                for title in (angle[joint], f"{joint.capitalize()} flexion moment", f"{joint.capitalize()} power"):
+                for title in (angle[joint], f"{joint.capitalize()} flexion moment", power[joint]):
                     curve = curve_of(figures, title, side, condition)
                     # pooled cycles would differ: sub-03 has more cycles than sub-01; 1e-12 for zero itself
                     expected = mean_flexion(joint, side, condition)
@@ -67,7 +68,7 @@ def test_each_panel_shows_its_own_component(three_people: Made) -> None:
         assert curve_of(figures, title, "left", "slow")["mean"][25] == pytest.approx(size, rel=ROUNDING)
     panels = panels_of(three_people.study, moment_signs="stored")
     assert [figure["title"] for figure in figures] == [panel.title for panel in panels]
-    assert len({(panel.variable, *panel.component.values()) for panel in panels}) == len(panels) == 29
+    assert len({(panel.variable, *panel.component.values()) for panel in panels}) == len(panels) == 31
 
 
 def test_a_participants_curves_are_the_mean_and_spread_of_cycles(three_people: Made) -> None:
@@ -239,7 +240,7 @@ def test_stances_are_shown_where_no_whole_cycle_has_kinetics() -> None:
     shown = {name: [{figure["over"] for figure in group} for group in page.figures()] for name, page in pages.items()}
     assert shown == {"sub-01": [{"gait cycle"}, {"stance"}], "sub-02": [{"gait cycle"}], "sub-03": [{"stance"}]}
     page = pages["sub-01"]
-    curve = curve_of(page.figures()[1], "Ankle power", "right", "slow")
+    curve = curve_of(page.figures()[1], "Ankle power of a rigid foot", "right", "slow")
     assert (curve["n"], curve["foot_off"]) == (3, None)
     np.testing.assert_allclose(curve["mean"], 101)
     assert {figure["title"] for figure in page.figures()[1]} >= {"Hip flexion", "Knee flexion moment", "Vertical force"}
@@ -250,7 +251,7 @@ def test_stances_are_shown_where_no_whole_cycle_has_kinetics() -> None:
 def test_a_study_of_one_person_without_a_cycle_shows_the_stances() -> None:
     page = Page(made({"sub-01": {"walk": trial_cycles("sub-01", "slow", [], alone=3)}}, {"walk": "slow"}).person())
     (figures,) = page.figures()
-    assert curve_of(figures, "Ankle power", "right", "slow")["n"] == 3
+    assert curve_of(figures, "Ankle power of a rigid foot", "right", "slow")["n"] == 3
     assert re.search(r"Gait cycles with kinetics\s+look\s+none\s", page.words)
 
 

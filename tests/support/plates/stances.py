@@ -25,7 +25,7 @@ ROUNDING = 1e-9  # double precision at 1000 N
 
 def found(trial: xr.Dataset, **changes: Any) -> xr.Dataset:
     """Return the contacts of a trial, with changed settings and cells of trials.tsv."""
-    cells = {name: changes.pop(name) for name in ("plates_left", "plates_right") if name in changes}
+    cells = {name: changes.pop(name) for name in ("plates_left", "plates_right", "belt_speed_m_s") if name in changes}
     return contacts(as_stored(trial), settings=settings_of("contacts", **changes), **cells)
 
 

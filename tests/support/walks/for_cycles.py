@@ -28,17 +28,17 @@ JOINTS, ANGLES = ["ankle", "knee", "hip"], ["flexion", "adduction", "rotation"]
 PHASE = np.arange(101)
 ROUNDING = 1e-9
 VECTOR = ("time", "side", "joint")
-KINETICS = ("joint_moment_jcs", "joint_force", "joint_power", "ground_force")
+KINETICS = ("joint_moment_jcs", "joint_force", "joint_power", "foot_power", "ankle_foot_power", "ground_force")
 
 
 class Trial(dict[str, xr.Dataset]):
     """The datasets that ``cycles`` takes, by name."""
 
-    def cut(self, *, belt_speed_m_s: float | None = None, left_out: Any = (), **settings: Any) -> xr.Dataset:
+    def cut(self, *, left_out: Any = (), **settings: Any) -> xr.Dataset:
         """Return the trial's cycles, with each metric by name too."""
         inputs = [self[name] for name in ("kinetics", "kinematics", "contacts", "clean", "calibrate")]
-        about = {"belt_speed_m_s": belt_speed_m_s, "left_out": left_out}
-        result = described_trial("cycles", cycles(*inputs, settings=settings_of("cycles", **settings), **about))
+        cut = cycles(*inputs, settings=settings_of("cycles", **settings), left_out=left_out)
+        result = described_trial("cycles", cut)
         return result.assign(separate_metrics(result.metric.values, result.metric_value.values))
 
 
@@ -88,6 +88,8 @@ def solved(curves: Array) -> xr.Dataset:
         {name: ((*VECTOR, last), moment) for name, last in kinetics.items()}
         | {
             "joint_power": (VECTOR, moment[..., 0]),
+            "foot_power": (VECTOR[:2], moment[..., 0, 1]),
+            "ankle_foot_power": (VECTOR[:2], moment[..., 0, 2]),
             "interaction_torque": ((*VECTOR, "angle", "cause", "motion"), np.multiply.outer(moment, shares)),
             "joint_moment_band": ((*VECTOR, "angle", "percentile"), np.multiply.outer(moment, [1, 2])),
             "joint_power_band": ((*VECTOR, "percentile"), np.multiply.outer(moment[..., 0], [1, 2])),
@@ -169,6 +171,7 @@ def touched(known: Walk, time: Array, reasons: Mapping[int, str]) -> xr.Dataset:
             "contact_start": ("contact", [max(step.start_s, time[0]) for step in steps]),
             "contact_end": ("contact", [min(step.end_s, end) for step in steps]),
             "event_time": ("event", [instant for instant, _, _ in events]),
+            "belt_speed": ("side", np.full(2, known.belt_m_s)),
         },
         {
             "time": time, "side": list(SIDES), "axis": list("xyz"),

@@ -59,7 +59,8 @@ def ground_at(place: Array, force: Array, free_moment: Array | float = 0.0) -> x
     """Return the wrenches of forces (time, side, 3), N, at places of the same shape, m, and of free moments, N m."""
     moment = np.cross(place, force) + np.multiply.outer(free_moment, UP)
     dims = ("time", "side", "axis")
-    return xr.Dataset({"ground_force": (dims, force), "ground_moment": (dims, moment)}, {"side": list(SIDES)})
+    wrench = {"ground_force": (dims, force), "ground_moment": (dims, moment), "belt_speed": ("side", np.zeros(2))}
+    return xr.Dataset(wrench, {"side": list(SIDES)})
 
 
 def loads(motion: xr.Dataset, contacts: xr.Dataset, calibration: xr.Dataset = CALIBRATION) -> xr.Dataset:

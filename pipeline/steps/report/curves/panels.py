@@ -82,6 +82,7 @@ RESIDUAL_PANELS: dict[str, tuple[str, Limits]] = {
 }
 ANGLES = "Angles"
 MOMENTS = "Internal moments"
+OF_FOOT = "Power of the foot"
 MUSCLES = "Muscle activity (EMG)"
 
 
@@ -120,8 +121,10 @@ def _angles() -> Iterator[Panel]:
 def _powers_and_forces() -> Iterator[Panel]:
     for joint in FROM_HIP:
         sign = "absorption < 0 < generation"
-        title = f"{joint.capitalize()} power"
+        title = f"{joint.capitalize()} power{' of a rigid foot' if joint == 'ankle' else ''}"
         yield Panel("Powers", title, "joint_power", {"joint": joint}, sign, POWER_LIMITS[joint])
+    for variable, title in (("ankle_foot_power", "Ankle and foot power"), ("foot_power", "Foot power")):
+        yield Panel(OF_FOOT, title, variable, {}, "absorption < 0 < generation", POWER_LIMITS["ankle"])
     for axis, (title, sign, limits) in FORCE_PANELS.items():
         yield Panel("Ground reaction force", title, "ground_force", {"axis": axis}, sign, limits)
     for load, (of, limits) in RESIDUAL_PANELS.items():
