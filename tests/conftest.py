@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,36 +13,47 @@ import pytest
 from pipeline.c3d import parser, reader
 from pipeline.c3d.integrity import Header
 from pipeline.errors import UserError
-from tests.support.checkout import DEMO, SHARED, copy_study, filled_once
+from tests.support.checkout import DEMO, SHARED, copy_study, filled_once, run_two_people
+from tests.support.studies.run_steps import ResultsOf, Session, run_study
 from tests.support.studies.small_study import write_outputs
 
 # What `make quick` leaves out: tests that start a process, campaigns, and the longest of the others.
 # Any other test that starts a process fails there.
-SLOW_FIXTURES = {"tab", "after_demo"}  # a browser; a run of the demonstration study
+SLOW_FIXTURES = {"tab", "run_of_two"}  # a browser; a run of a study
 SLOW = (
+    "body/test_segment_angles.py::test_plug_in_gait",
     "c3d/test_integrity.py::test_no_usable_real_file",
     "c3d/test_parser_limits.py",
     "c3d/test_parser_process.py",
     "c3d/test_writer.py::test_outputs_agree",
     "campaigns/",
     "commands/test_check.py::test_help_needs_no_heavy_import",
+    "commands/test_check_legs.py::test_a_static_of_another",
     "commands/test_command_line.py::test_ctrl_c_while_snakemake",
     "commands/test_explain.py",
     "commands/test_export.py",
     "commands/test_export_opensim.py",
     "commands/test_init.py",
     "commands/test_verify.py",
+    "demo/test_demo_files.py",
     "docs/test_benchmarks.py",
     "docs/test_examples.py",
     "docs/test_site.py",
-    "dynamics/teaching/test_equations_of_motion.py::test_double_pendulum_keeps",
     "dynamics/teaching/test_pendulum.py::test_energy",
+    "plates/test_baseline.py::test_no_real_walk",
+    "plates/test_wrench.py::test_real_files",
     "results/test_cf.py",
     "results/test_other_languages.py",
     "steps/clean/test_label_swaps.py",
     "steps/clean/test_muscle_activity.py::test_real",
     "steps/clean/test_muscle_activity.py::test_sessions",
+    "steps/contacts/test_kinematic_events.py::test_motion_alone_finds",
+    "steps/contacts/test_kinematic_events.py::test_plates_and_files",
+    "steps/contacts/test_one_foot.py",
     "steps/cycles/test_peaks_and_work.py::test_the_work_of_all",
+    "steps/cycles/test_whole_stances.py::test_a_walk_cut",
+    "steps/kinematics/test_label_check.py::test_every_pair",
+    "steps/kinematics/test_label_check.py::test_real_walks",
     "steps/kinetics/test_cross_checks.py::test_formulations",
     "steps/kinetics/test_kinetics_of_sessions.py",
     "steps/kinetics/test_uncertainty.py",
@@ -63,6 +75,7 @@ SLOW = (
     "workflow/test_rerun.py",
     "workflow/test_scale.py",
     "workflow/test_snakemake_versions.py",
+    "workflow/test_study_in_parts.py::test_parts_of_any_size",
     "workflow/test_workers.py",
     "workflow/test_workflow.py",
 )
@@ -142,3 +155,24 @@ def demo(tmp_path: Path) -> Path:
 def small_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the small study in data/demo, written once for all processes of a test run; to read only."""
     return filled_once(tmp_path_factory, "small_study", write_outputs)
+
+
+@pytest.fixture(scope="session")
+def run_of_two(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of :func:`run_two_people`, filled once for all processes of a test run; to read only."""
+    return filled_once(tmp_path_factory, "run_of_two", run_two_people)
+
+
+@pytest.fixture(scope="session")
+def results_of(tmp_path_factory: pytest.TempPathFactory) -> ResultsOf:
+    """Return a function that gives the results of a study, which one of the processes of a test run computes."""
+
+    def results(study: Path) -> dict[str, Session]:
+        def fill(folder: Path) -> None:
+            (folder / "sessions").write_bytes(pickle.dumps(run_study(study, {})))
+
+        folder = filled_once(tmp_path_factory, f"results_of_{study.name}", fill)
+        sessions: dict[str, Session] = pickle.loads((folder / "sessions").read_bytes())  # noqa: S301
+        return sessions
+
+    return results

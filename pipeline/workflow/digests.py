@@ -68,10 +68,14 @@ def imported_modules(*modules: str) -> frozenset[str]:
 @functools.cache
 def _direct_imports(module: str) -> frozenset[str]:
     names: list[str] = []
-    for node in ast.walk(ast.parse(_source(module).read_text(encoding="utf-8"))):  # type: ignore[union-attr]
+    waiting: list[ast.AST] = [ast.parse(_source(module).read_text(encoding="utf-8"))]  # type: ignore[union-attr]
+    while waiting:
+        node = waiting.pop()
         if isinstance(node, ast.ImportFrom) and node.level:
             origin = ".".join([*module.split(".")[: -node.level], *filter(None, [node.module])])
             names += [origin, *(f"{origin}.{alias.name}" for alias in node.names)]
+        elif not isinstance(node, ast.expr):  # most nodes are in expressions, which have no imports
+            waiting += ast.iter_child_nodes(node)
     return frozenset(name for name in names if _source(name))
 
 

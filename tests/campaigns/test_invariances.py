@@ -14,7 +14,7 @@ import yaml
 import pipeline.steps.read.recording_file
 from pipeline.c3d.reader import read_c3d
 from pipeline.recording import Event, Recording
-from tests.support.checkout import HOUSE, copy_study
+from tests.support.checkout import HOUSE, copy_study, keep_rows
 from tests.support.studies.run_steps import Session, run_study
 from tests.support.walks.person import Array
 
@@ -37,11 +37,8 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return one person's static trial and one walk, with segments from a table."""
     folder = copy_study(HOUSE / "data" / "demo", tmp_path_factory.mktemp("one") / "study")
     (folder / "segments.tsv").unlink()
-    rows = (folder / "trials.tsv").read_text().splitlines()
-    kept = [row for row in rows[1:] if row.split("\t")[:2] in (["sub-01", "static"], ["sub-01", TRIAL])]
-    (folder / "trials.tsv").write_text("\n".join([rows[0], *kept, ""]))
-    people = (folder / "participants.tsv").read_text().splitlines()
-    (folder / "participants.tsv").write_text("\n".join([*people[:2], ""]))
+    keep_rows(folder, lambda row: row.startswith(("sub-01\tstatic\t", f"sub-01\t{TRIAL}\t")))
+    keep_rows(folder, lambda row: row.startswith("sub-01"), "participants.tsv")
     return folder
 
 

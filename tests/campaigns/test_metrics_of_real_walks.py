@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from pipeline.variables.metrics import METRICS
 from pipeline.variables.rows import PEAKS
 from tests.campaigns.labs import bare_copy
 from tests.support.checkout import DEMO
-from tests.support.studies.run_steps import run_study
+from tests.support.studies.run_steps import ResultsOf, Session, run_study
 
 Array = NDArray[np.float64]
 STUDIES = ("exact", "functional", "gait2354", "plug_in_gait")
@@ -39,28 +39,30 @@ class Cut(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def real(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Cut]:
+def real(shared: Path, results_of: ResultsOf, tmp_path_factory: pytest.TempPathFactory) -> list[Cut]:
     """Return the walks of all studies and labs with a body model."""
     if not (shared / "labs").is_dir():
         pytest.skip("the recordings of other labs are absent")
-    folders = {name: shared / "studies" / name for name in STUDIES}
+    studies = [shared / "studies" / name for name in STUDIES]
+    cuts = [cut for study in studies for cut in walks(study.name, study, results_of(study))]
     for lab in LABS:
-        folders[lab] = bare_copy(shared, lab, tmp_path_factory.mktemp(lab))
-        initialise(folders[lab])
-    return [cut for name, folder in folders.items() for cut in walks(name, folder)]
+        folder = bare_copy(shared, lab, tmp_path_factory.mktemp(lab))
+        initialise(folder)
+        cuts += walks(lab, folder, run_study(folder, {}))
+    return cuts
 
 
-def walks(name: str, study: Path) -> Iterator[Cut]:
+def walks(name: str, study: Path, sessions: Mapping[str, Session]) -> Iterator[Cut]:
     """Yield the walks of a study that have cycles."""
-    for session in run_study(study, {}).values():
+    for session in sessions.values():
         for trial, steps in session.trials.items():
             if steps["cycles"].sizes["cycle"]:
                 yield Cut(name, trial, study / steps["read"].attrs["source"], steps)
 
 
 @pytest.fixture(scope="module")
-def made() -> list[Cut]:
-    return [*walks("demo", DEMO)]
+def made(results_of: ResultsOf) -> list[Cut]:
+    return [*walks("demo", DEMO, results_of(DEMO))]
 
 
 def described(values: Array) -> str:

@@ -143,8 +143,7 @@ def test_help_needs_no_heavy_import() -> None:
 def test_a_wrong_body_model_is_one_finding_with_the_model_that_fits(
     demo: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = (demo / "study.yaml").read_text()
-    (demo / "study.yaml").write_text(text.replace("isb_clusters", "plug_in_gait"))
+    edit(demo / "study.yaml", "isb_clusters", "plug_in_gait")
     (finding,) = check(demo)
     assert (finding.severity, finding.where) == ("error", "study.yaml")
     assert "body model plug_in_gait finds 33% of its markers" in finding.what

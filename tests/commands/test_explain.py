@@ -47,7 +47,7 @@ def prepare(study: Path) -> None:
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_outputs(tmp_path_factory.mktemp("house"), walk="_02", change=prepare)
+    return write_outputs(tmp_path_factory.mktemp("house"), walk=r"\w+_02", change=prepare)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import shutil
 from pathlib import Path
@@ -23,8 +22,8 @@ from pipeline.errors import Problem, UserError
 from pipeline.results import netcdf
 from pipeline.results.session_file import load_trial
 from pipeline.trials.session import Trial
-from pipeline.workflow import checksums
-from pipeline.workflow.open_study import open_study
+from tests.support.checkout import keep_rows
+from tests.support.files.changes import write_as_another_run, write_without_record
 from tests.support.studies.small_study import write_outputs
 
 Array = NDArray[np.float64]
@@ -120,10 +119,9 @@ def test_rejected_stances_are_listed_and_carry_no_load(finished: Path) -> None:
 
 
 def test_a_trial_without_any_valid_stance_has_markers_alone(study: Path) -> None:
-    path = study / "derived/sub-01/contacts.nc"
-    contacts = netcdf.load(path)
-    netcdf.save(path, contacts.assign_coords(valid=contacts.valid & (contacts.contact_trial != 0)))
-    checksums.begin(study / "derived", [path])
+    contacts = netcdf.load(study / "derived/sub-01/contacts.nc")
+    valid = contacts.valid & (contacts.contact_trial != 0)
+    write_without_record(study, "contacts", contacts.assign_coords(valid=valid))
     assert len([*(study / "derived/opensim/sub-01").glob(f"{contacts.trial.values[0]}*")]) == 6  # of earlier results
     _, lacking = export_opensim(study)
     first = str(contacts.trial.values[0])
@@ -133,8 +131,7 @@ def test_a_trial_without_any_valid_stance_has_markers_alone(study: Path) -> None
     assert any(line.startswith("sub-01 gone: ") for line in lacking)
     readme = study / "derived/opensim/README.md"
     assert f"run-tool {first}_ik.xml" not in readme.read_text()  # one with all files
-    netcdf.save(path, contacts.assign_coords(valid=contacts.valid & False))
-    checksums.begin(study / "derived", [path])
+    write_without_record(study, "contacts", contacts.assign_coords(valid=contacts.valid & False))
     export_opensim(study)
     assert f"run-tool {first}_ik.xml" in readme.read_text()
 
@@ -193,9 +190,8 @@ def test_inverse_kinematics_runs_where_legs_are_posed_and_markers_seen(study: Pa
     ):
         samples = np.flatnonzero(data.sample_trial.values == data.trial.values.tolist().index(WALK))
         data[variable][samples[unseen]] = np.nan
-    for step, data in (("kinematics", kinematics), ("read", read)):
-        netcdf.save(folder / f"{step}.nc", data)
-        checksums.begin(study / "derived", [folder / f"{step}.nc"])
+    write_without_record(study, "kinematics", kinematics)
+    write_without_record(study, "read", read)
     export_opensim(study)
     time, _ = trc(study / f"derived/opensim/sub-01/{WALK}.trc")
     for tool in ("ik", "id"):
@@ -210,15 +206,13 @@ def test_scale_takes_frames_that_show_all_markers(
     study: Path, count: int, moving: bool, expected: tuple[int, int]
 ) -> None:
     """OpenSim places no marker that one frame hides, and wants two: of a motion two, a single one twice."""
-    path = study / "derived/sub-01/read.nc"
-    read = netcdf.load(path)
+    read = netcdf.load(study / "derived/sub-01/read.nc")
     own = np.flatnonzero(read.sample_trial.values == read.trial.values.tolist().index("static"))
     hidden = np.delete(own, np.s_[7:31]) if count > 1 else own[1:]
     read.marker_position[own] += moving * np.linspace(0, 2, len(own))[:, None, None]
     read.marker_position[hidden, 0] = np.nan
     recorded = read.marker_position.values[own[:count], 0]
-    netcdf.save(path, read.isel(sample=np.delete(np.arange(read.sizes["sample"]), own[count:])))
-    checksums.begin(study / "derived", [path])
+    write_without_record(study, "read", read.isel(sample=np.delete(np.arange(read.sizes["sample"]), own[count:])))
     export_opensim(study)
     time, written = trc(study / "derived/opensim/sub-01/scale.trc")
     found = written[str(read.marker.values[0])]
@@ -251,13 +245,11 @@ def test_scale_measures_thighs_from_the_hip_centres_of_a_model_that_has_them(stu
 
 def test_a_marker_that_the_static_trial_hides_is_not_fitted_and_what_cannot_be_scaled_is_named(study: Path) -> None:
     """As after a static trial with knee alignment devices: Scale cannot place it. No walk shows LMEK."""
-    path = study / "derived/sub-01/read.nc"
-    read = netcdf.load(path)
+    read = netcdf.load(study / "derived/sub-01/read.nc")
     own = np.flatnonzero(read.sample_trial.values == read.trial.values.tolist().index("static"))
     hidden = [read.marker.values.tolist().index(label) for label in ("LLEK", "LMEK")]
     read.marker_position[own, hidden] = np.nan
-    netcdf.save(path, read)
-    checksums.begin(study / "derived", [path])
+    write_without_record(study, "read", read)
     _, lacking = export_opensim(study)
     assert lacking[0] == (
         "sub-01 scale.xml: no inverse kinematics by LLEK, which the static trial does not show; "
@@ -270,17 +262,14 @@ def test_a_marker_that_the_static_trial_hides_is_not_fitted_and_what_cannot_be_s
 
 
 def test_a_session_without_a_model_of_the_person_has_no_setup_of_scale(study: Path) -> None:
-    path = study / "derived/sub-01/calibrate.nc"
-    netcdf.save(path, xr.Dataset(attrs={"rejected": "no static trial"}))
-    checksums.begin(study / "derived", [path])
+    write_without_record(study, "calibrate", xr.Dataset(attrs={"rejected": "no static trial"}))
     _, lacking = export_opensim(study)
     assert "sub-01 scale.xml: no static trial" in lacking
     assert not (study / "derived/opensim/sub-01/scale.xml").exists()
 
 
 def test_files_of_a_trial_that_left_the_study_are_named(study: Path) -> None:
-    rows = (study / "trials.tsv").read_text().splitlines(keepends=True)
-    (study / "trials.tsv").write_text("".join(row for row in rows if f"\t{WALK}\t" not in row))
+    keep_rows(study, lambda row: f"\t{WALK}\t" not in row)
     folder = study / "derived/opensim/sub-01"
     shutil.copy(folder / "fast_01_ik.xml", folder / "mine_ik.xml")  # of the user
     _, lacking = export_opensim(study)
@@ -385,11 +374,7 @@ def test_files_of_earlier_results_are_named_until_they_are_exported_again(
 
     assert stale() == []
     assert "opensim" not in verify(study)[1]
-    path, known = study / "derived/sub-01/contacts.nc", checksums.recorded(study / "derived", "sub-01/contacts.nc")
-    assert known
-    netcdf.save(path, netcdf.load(path).assign_attrs(title="of another threshold"))
-    key = json.loads(open_study(study).key("contacts")(type("Wildcards", (), {"session": "sub-01"})))
-    checksums.record(study / "derived", [path], inputs=known.inputs, key=key)
+    write_as_another_run(study, "contacts")
     (fault,) = stale()
     assert (fault.where, fault.what) == ("derived/opensim", "made from an earlier derived/sub-01/contacts.nc")
     capsys.readouterr()

@@ -20,7 +20,7 @@ from pipeline.tables import study_tables, tsv
 from pipeline.workflow import settings
 from tests.support.checkout import DEMO, copy_study
 from tests.support.files.c3d_writer import write_c3d
-from tests.support.files.changes import relabel, rewrite, set_parameter
+from tests.support.files.changes import edit, relabel, rewrite, set_parameter
 
 
 @pytest.fixture
@@ -255,8 +255,7 @@ def test_a_defect_on_one_file_costs_only_this_file(study: Path, monkeypatch: pyt
     assert "Mustermann" not in summary
     roles = {file: row["role"] for file, row in trials_of(study).items()}
     assert {file for file, role in roles.items() if role == "exclude"} == {f"sub-0{n}/fast_01.c3d" for n in (1, 2)}
-    text = (study / "trials.tsv").read_text()
-    (study / "trials.tsv").write_text(text.replace("exclude\tn/a", "gait\tfast"))
+    edit(study / "trials.tsv", "exclude\tn/a", "gait\tfast")
     errors = [finding for finding in check(study) if finding.severity == "error"]
     assert {finding.where for finding in errors} == {f"sub-0{n}/fast_01.c3d" for n in (1, 2)}
 

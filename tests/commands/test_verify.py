@@ -26,6 +26,7 @@ from pipeline.workflow.jobs import run_job
 from pipeline.workflow.open_study import open_study, outputs_of
 from tests.campaigns import fuzz_netcdf
 from tests.support.checkout import HOUSE
+from tests.support.files.changes import edit, write_as_another_run
 
 
 @pytest.fixture(scope="module")
@@ -171,13 +172,7 @@ def test_a_result_without_its_record_is_not_trusted(study: Path, content: str | 
 
 def test_a_result_of_another_run_is_found_by_later_results(study: Path) -> None:
     """For example clean.nc and its record from a backup: they fit, but later results come from another clean.nc."""
-    path = study / "derived/sub-01/clean.nc"
-    session = netcdf.load(path)
-    key = json.loads(open_study(study).key("clean")(type("Wildcards", (), {"session": "sub-01"})))
-    known = checksums.recorded(study / "derived", "sub-01/clean.nc")
-    assert known is not None
-    netcdf.save(path, session.assign_attrs(title="an earlier one"))
-    checksums.record(study / "derived", [path], inputs=known.inputs, key=key)
+    write_as_another_run(study, "clean")
     found = faults_of(study)
     assert {fault.where for fault in found} == {
         f"derived/sub-01/{step}.nc" for step in ("contacts", "kinematics", "cycles", "representative")
@@ -218,8 +213,7 @@ def test_a_recording_that_came_later_is_found(study: Path) -> None:
 
 
 def test_a_changed_setting_is_named_with_both_values(study: Path) -> None:
-    text = (study / "study.yaml").read_text()
-    (study / "study.yaml").write_text(text.replace("uncertainty_draws: 5", "uncertainty_draws: 6"))
+    edit(study / "study.yaml", "uncertainty_draws: 5", "uncertainty_draws: 6")
     (fault,) = faults_of(study)
     assert fault.where == "derived/sub-01/kinetics.nc"
     assert "kinetics.uncertainty_draws 5, now 6" in fault.what
@@ -344,12 +338,7 @@ def test_c3d_copies_of_earlier_results_are_named_until_they_are_written_again(
     assert main(["write-c3d", str(study)]) == 0
     copy = study / "derived/sub-01/c3d/comfortable_01.c3d"
     assert verify(study) == ([], "3 recordings and 19 of 19 results were read; nothing else is there.")
-    path = study / "derived/sub-01/contacts.nc"
-    known = checksums.recorded(study / "derived", "sub-01/contacts.nc")
-    assert known
-    netcdf.save(path, netcdf.load(path).assign_attrs(title="of another cut-off"))
-    key = json.loads(open_study(study).key("contacts")(type("Wildcards", (), {"session": "sub-01"})))
-    checksums.record(study / "derived", [path], inputs=known.inputs, key=key)
+    write_as_another_run(study, "contacts")
     outdated = [fault for fault in faults_of(study) if fault.code == "c3d_copy_outdated"]
     assert len(outdated) == 2
     assert outdated[0].where == f"derived/{copy.relative_to(study / 'derived')}"
@@ -371,11 +360,7 @@ def test_exports_of_an_earlier_study_are_named_until_they_are_written_again(
     export = ["export", str(study), "--format", form, "--output", str(table)]
     assert main(export) == 0
     assert verify(study) == ([], "3 recordings and 19 of 19 results were read; nothing else is there.")
-    path, known = study / "derived/study.nc", checksums.recorded(study / "derived", "study.nc")
-    assert known
-    netcdf.save(path, netcdf.load(path).assign_attrs(title="of another cut-off"))
-    key = json.loads(open_study(study).key("study")(None))
-    checksums.record(study / "derived", [path], inputs=known.inputs, key=key)
+    write_as_another_run(study, "study")
     (stale,) = (fault for fault in faults_of(study) if fault.code == "export_outdated")
     assert (stale.where, stale.what) == (f"derived/{name}", "made from an earlier derived/study.nc")
     capsys.readouterr()
@@ -391,8 +376,7 @@ def test_a_copy_of_a_trial_that_has_left_the_study_is_removed_with_the_next_copi
     own = copy.with_name("mine.c3d")
     shutil.copy(copy, own)
     assert copy.exists()
-    text = (study / "trials.tsv").read_text()
-    (study / "trials.tsv").write_text(text.replace("fast_01.c3d\tgait", "fast_01.c3d\texclude"))
+    edit(study / "trials.tsv", "fast_01.c3d\tgait", "fast_01.c3d\texclude")
     assert main(["write-c3d", str(study)]) == 0
     assert not copy.exists()
     assert own.exists()

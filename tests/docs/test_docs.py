@@ -33,7 +33,7 @@ from pipeline.trials.session import join_trials
 from pipeline.variables.stance_verdicts import OF_STANCES, OF_TRIALS
 from pipeline.workflow import settings
 from pipeline.workflow.open_study import STEPS
-from tests.support.checkout import HOUSE, copy_study, planned, run_study
+from tests.support.checkout import HOUSE, planned
 from tests.support.settings import settings_of
 
 DEMO = HOUSE / "data" / "demo"
@@ -169,19 +169,11 @@ def test_every_page_is_in_the_side_bar() -> None:
 
 
 @pytest.fixture(scope="module")
-def after_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with results in data/demo: two walks of one person of the demonstration study."""
+def after_demo(run_of_two: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with results in data/demo."""
     house = tmp_path_factory.mktemp("house")
-    study = copy_study(DEMO, house / "data" / "demo")
-    shutil.copytree(DEMO / "truth", study / "truth")
-    rows = (study / "trials.tsv").read_text().splitlines()
-    kept = [
-        row for row in rows[1:] if row.split("\t")[0] == "sub-01" and not row.split("\t")[1].endswith(("_02", "_03"))
-    ]
-    (study / "trials.tsv").write_text("\n".join([rows[0], *kept]) + "\n")
-    result = run_study(study)
-    assert result.returncode == 0, result.stdout + result.stderr
-    (house / "my_study").symlink_to(study)  # its name in the tutorial
+    shutil.copytree(run_of_two / "data", house / "data", copy_function=shutil.copy2)
+    (house / "my_study").symlink_to(house / "data" / "demo")  # its name in the tutorial
     return house
 
 

@@ -1,4 +1,4 @@
-"""The block matrix: against Newton for particles, statics, pendulums, Euler's free top, and its own symmetries."""
+"""The block matrix: against Newton for particles, statics, Euler's free top, and its own symmetries."""
 
 from __future__ import annotations
 
@@ -143,51 +143,6 @@ def test_free_top_in_free_fall_needs_no_load(seed: int) -> None:
     falling = chain._replace(spin_rate=rate, acceleration=zero + chain.gravity, force=zero, moment=zero)
     for load in loads(falling):
         close(load, zero)
-
-
-def link(theta: float, rate: float, more: float) -> tuple[Array, Array, Array]:
-    """Return rotation, direction away from the root and its second derivative; theta from hanging, about +z."""
-    along = np.array([np.sin(theta), -np.cos(theta), 0])
-    ahead = np.array([np.cos(theta), np.sin(theta), 0])
-    return np.stack([ahead, -along, [0, 0, 1]]), along, more * ahead - rate**2 * along
-
-
-angle, speed = st.floats(-3, 3), st.floats(-10, 10)
-
-
-@given(angle, speed, speed, angle, speed, speed)
-@PROPERTY
-def test_double_pendulum(t1: float, w1: float, a1: float, t2: float, w2: float, a2: float) -> None:
-    """Torques by Lagrange for absolute angles (Goldstein, Classical Mechanics, section 1.6); link 1 at the root."""
-    m1, m2, l1, d1, d2, i1, i2 = 3.0, 2.0, 0.45, 0.2, 0.25, 0.06, 0.04
-    (r1, u1, u1_more), (r2, u2, u2_more) = link(t1, w1, a1), link(t2, w2, a2)
-    chain = Chain(
-        rotation=np.stack([r2, r1])[None],
-        mass=np.array([m2, m1]),
-        inertia=np.stack([np.diag([0.01, 0.02, i]) for i in (i2, i1)]),
-        com=np.stack([l1 * u1 + d2 * u2, d1 * u1])[None],
-        joint=np.stack([l1 * u1, 0 * u1])[None],
-        acceleration=np.stack([l1 * u1_more + d2 * u2_more, d1 * u1_more])[None],
-        spin=np.array([[[0, 0, w2], [0, 0, w1]]]),
-        spin_rate=np.array([[[0, 0, a2], [0, 0, a1]]]),
-        force=np.zeros((1, 2, 3)),
-        moment=np.zeros((1, 2, 3)),
-    )
-    between, coupling = t2 - t1, m2 * l1 * d2
-    torque_2 = (
-        (i2 + m2 * d2**2) * a2
-        + coupling * (np.cos(between) * a1 + np.sin(between) * w1**2)
-        + m2 * GRAVITY * d2 * np.sin(t2)
-    )
-    torque_1 = (
-        torque_2
-        + (i1 + m1 * d1**2 + m2 * l1**2) * a1
-        + coupling * (np.cos(between) * a2 - np.sin(between) * w2**2)
-        + (m1 * d1 + m2 * l1) * GRAVITY * np.sin(t1)
-    )
-    _, moment = loads(chain)
-    close(moment[0, :, 2], np.array([torque_2, torque_1]))
-    close(moment[0, :, :2], np.zeros((2, 2)))
 
 
 # ---- symmetries

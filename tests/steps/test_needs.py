@@ -14,15 +14,13 @@ STEPS = [importlib.import_module(f"pipeline.steps.{step}.step") for step in SESS
 LIMITED = [step for step in STEPS if hasattr(step, "NEEDS")]
 
 
-def test_a_step_uses_only_what_it_loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_uses_only_what_it_loads(small_study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also with every further curve and with draws of errors, as :func:`write_outputs` sets them."""
-    (limited := tmp_path / "limited").mkdir()
-    (whole := tmp_path / "whole").mkdir()
-    first = write_outputs(limited)
+    first = small_study / "data/demo"
     assert LIMITED
     for step in LIMITED:
         monkeypatch.setattr(step, "NEEDS", {})
-    second = write_outputs(whole)
+    second = write_outputs(tmp_path)
     files = sorted(file.relative_to(first) for file in first.rglob("derived/sub-*/*.nc"))
     assert files
     assert [file for file in files if (first / file).read_bytes() != (second / file).read_bytes()] == []

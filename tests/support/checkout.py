@@ -33,6 +33,12 @@ def copy_study(source: Path, target: Path) -> Path:
     return target
 
 
+def keep_rows(study: Path, is_kept: Callable[[str], object], table: str = "trials.tsv") -> None:
+    """Remove the other rows of a study's table."""
+    header, *rows = (study / table).read_text(encoding="utf-8").splitlines(keepends=True)
+    (study / table).write_text("".join([header, *filter(is_kept, rows)]), encoding="utf-8")
+
+
 def filled_once(temporary: pytest.TempPathFactory, name: str, fill: Callable[[Path], object]) -> Path:
     """Return a folder that the first of the processes of a test run fills, for all of them to read."""
     base = temporary.getbasetemp()
@@ -84,6 +90,18 @@ def ctrl_c_arrives() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def run_two_people(folder: Path) -> None:
+    """Run a study of two people with two walks each, below folder/data/demo, and keep what the run printed."""
+    study = copy_study(DEMO, folder / "data" / "demo")
+    shutil.copytree(DEMO / "truth", study / "truth")
+    keep_rows(study, re.compile(r"\t(static|\w+_01)\t").search)
+    (study / "numpy.py").write_text("raise SystemExit('no module of the study may be imported')")
+    result = run_study(study)
+    assert result.returncode == 0, result.stdout + result.stderr
+    (folder / "stdout").write_text(result.stdout)
+    (folder / "stderr").write_text(result.stderr)
 
 
 def planned(study: Path, *arguments: str) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -18,7 +19,6 @@ from pipeline.workflow import digests
 from pipeline.workflow.job_keys import Study, code_of
 from pipeline.workflow.open_study import SESSION_OUTPUTS, SESSION_STEPS, STEPS, open_study
 from tests.support.checkout import HOUSE
-from tests.support.studies.small_study import write_outputs
 
 PACKAGE = HOUSE / "pipeline"
 MODULES = sorted(
@@ -26,14 +26,21 @@ MODULES = sorted(
     for path in PACKAGE.rglob("*.py")
     if path.name != "__init__.py"
 )
+# a process of its own for each job, forked from one that has the libraries and no module of the pipeline
 TRACE = """
-import json, sys
+import json, os, sys
 from pathlib import Path
-from pipeline.workflow.jobs.run_job import run
+import jsonschema, netCDF4, pandas, scipy.interpolate, scipy.signal, xarray, yaml
 def paths(files): return {name: [Path(file) for file in some] for name, some in files.items()}
-key, inputs, outputs = json.load(sys.stdin)
-run(key, paths(inputs), paths(outputs))
-print(*(name for name in sys.modules if name.startswith("pipeline.")))
+for line in sys.stdin:
+    key, inputs, outputs = json.loads(line)
+    if os.fork() == 0:
+        from pipeline.workflow.jobs.run_job import run
+        run(key, paths(inputs), paths(outputs))
+        print(*(name for name in sys.modules if name.startswith("pipeline.")), flush=True)
+        os._exit(0)
+    if os.wait()[1]:
+        sys.exit(1)
 """
 IN_THE_PARSER = {"pipeline.c3d.parser", "pipeline.c3d.encodings"}  # run in a child process of the job
 
@@ -60,26 +67,25 @@ def files_of(study: Study, step: str) -> tuple[dict[str, list[str]], dict[str, l
 
 
 @pytest.fixture(scope="module")
-def run_modules(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
+def run_modules(small_study: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
     """Run a job of each step in a process of its own and return the modules that it loaded."""
-    folder = write_outputs(tmp_path_factory.mktemp("traced"))
+    folder = shutil.copytree(small_study / "data/demo", tmp_path_factory.mktemp("traced") / "demo")
     before = Path.cwd()
     os.chdir(folder)
     try:
-        study = open_study(Path())
-        found = {}
+        study, jobs = open_study(Path()), ""
         for step in (*STEPS, "page"):
             session = next(iter(study.sessions)) if step in SESSION_STEPS else None
             key = study.key(step)(SimpleNamespace(session=session, participant="sub-01"))
-            command = [sys.executable, "-c", TRACE]
-            environment = {**os.environ, "PYTHONPATH": str(HOUSE)}
-            job = json.dumps([key, *files_of(study, step)])
-            run = subprocess.run(command, input=job, env=environment, capture_output=True, text=True, check=False)
-            assert run.returncode == 0, run.stderr
-            found[step] = {name for name in run.stdout.split() if name in MODULES}
+            jobs += json.dumps([key, *files_of(study, step)]) + "\n"
+        environment = {**os.environ, "PYTHONPATH": str(HOUSE)}
+        command = [sys.executable, "-c", TRACE]
+        run = subprocess.run(command, input=jobs, env=environment, capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stderr
     finally:
         os.chdir(before)
-    return found
+    loaded = ({*line.split()} & {*MODULES} for line in run.stdout.splitlines())
+    return dict(zip((*STEPS, "page"), loaded, strict=True))
 
 
 @pytest.mark.parametrize("step", [*STEPS, "page"])
@@ -88,14 +94,14 @@ def test_the_key_of_a_job_names_exactly_the_code_that_it_runs(step: str, run_mod
     assert digests.imported_modules(*code_of(step)) == expected
 
 
-CACHED = (digests.imported_modules, digests._direct_imports, digests.code_digest)
-
-
 @pytest.fixture
 def keys_with_a_comment_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[[str], dict[str, str]]]:
-    """Give a function that returns the code part of each step's key after a comment was added to a module."""
+    """Give a function that returns the code part of each step's key after a comment was added to a module.
+
+    A comment changes no import, so what the modules import is found once.
+    """
     source = digests._source
 
     def keys(module: str) -> dict[str, str]:
@@ -103,13 +109,11 @@ def keys_with_a_comment_in(
         if module:
             path.write_bytes((source(module) or path).read_bytes() + b"\n# a comment\n")
         monkeypatch.setattr(digests, "_source", lambda name: path if name == module else source(name))
-        for function in CACHED:
-            function.cache_clear()
+        digests.code_digest.cache_clear()
         return {step: digests.code_digest(*code_of(step)) for step in STEPS}
 
     yield keys
-    for function in CACHED:
-        function.cache_clear()
+    digests.code_digest.cache_clear()
 
 
 def test_a_comment_in_a_module_reruns_the_jobs_that_run_it(

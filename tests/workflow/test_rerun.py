@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.workflow.open_study import SESSION_STEPS
-from tests.support.checkout import DRY_RUN, HOUSE, copy_study, jobs_in, snakemake
+from tests.support.checkout import DRY_RUN, HOUSE, copy_study, jobs_in, keep_rows, snakemake
+from tests.support.files.changes import edit
 
 SESSIONS = ("sub-01", "sub-02")  # each of a person of the same name
 STUDY = ("study", "report")
@@ -50,8 +52,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(HOUSE / name, folder / "house" / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(HOUSE / "Snakefile", folder / "house")
     study = copy_study(HOUSE / "data" / "demo", folder / "study")
-    kept = [row for row in lines(study / "trials.tsv") if not row.split("\t")[1].endswith(("_02", "_03"))]
-    write(study / "trials.tsv", kept)
+    keep_rows(study, re.compile(r"\t(static|\w+_01)\t").search)
     shutil.copy(HOUSE / "config/body_models/isb_clusters.yaml", study / "model.yaml")
     (study / "study.yaml").write_text(SETTINGS)
     (study / "scored.csv").write_text(REFERENCE)
@@ -76,12 +77,6 @@ def write(path: Path, rows: list[str]) -> None:
 
 def append(path: Path, *rows: str) -> None:
     write(path, [*lines(path), *rows])
-
-
-def replace(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new, 1))
 
 
 def set_in(study: Path, section: str, setting: str) -> None:
@@ -136,10 +131,6 @@ def add_a_session(study: Path) -> None:
     append(study / "trials.tsv", *(row.replace("sub-02", "sub-03") for row in own))
 
 
-def remove_a_trial(study: Path) -> None:
-    write(study / "trials.tsv", [row for row in lines(study / "trials.tsv") if not row.startswith("sub-01\tfast_01")])
-
-
 def leave_out_a_cycle(study: Path) -> None:
     """Leave out a cycle of metrics.csv, by its own words."""
     header, *rows = (line.split(",") for line in lines(study / "derived/metrics.csv"))
@@ -161,106 +152,123 @@ Change = Callable[[Path], object]
 Planned = Callable[..., set[str]]
 AFTER_CLEAN = of("sub-01", "clean", "contacts", "kinematics", "kinetics", "cycles")
 MODEL = ("calibrate", "kinematics", "kinetics", "cycles")  # what a person's model is made of and used in
-OF_THE_STUDY: dict[str, tuple[Change, set[str]]] = {
-    "time stamps": (touch_everything, set()),
-    "recordings restored from a backup": (copy_sources_anew, set()),
-    "a recording, same size and time stamp": (change_in_place, of("sub-01", *SESSION_STEPS)),
-    "a recording, by an older file": (replace_by_an_older_file, of("sub-02", *SESSION_STEPS)),
+# changes that have no job in common are made and planned together
+OF_THE_STUDY: dict[str, tuple[list[Change], set[str]]] = {
+    "time stamps, recordings restored from a backup, what no job uses": (
+        [
+            touch_everything,
+            lambda s: copy_sources_anew(s / "sub-02"),
+            lambda s: set_in(s, "run", "fail_on_rejection: false"),
+            lambda s: append(s / "study.yaml", "# a comment"),
+            lambda s: edit(
+                (s / "model.yaml").rename(s / "other.yaml").parent / "study.yaml", "model.yaml", "other.yaml"
+            ),
+        ],
+        set(),
+    ),
+    "a recording, same size and time stamp; another by an older file": (
+        [change_in_place, replace_by_an_older_file],
+        everywhere(*SESSION_STEPS),
+    ),
     "a setting of clean": (
-        lambda s: set_in(s, "clean", "marker_cutoff_hz: 7"),
+        [lambda s: set_in(s, "clean", "marker_cutoff_hz: 7")],
         everywhere("clean", "contacts", "kinematics", "kinetics", "cycles"),
     ),
     "a setting of contacts": (
-        lambda s: set_in(s, "contacts", "threshold_n: 25"),
+        [lambda s: set_in(s, "contacts", "threshold_n: 25")],
         everywhere("contacts", "kinetics", "cycles"),
     ),
     "a setting of kinetics": (
-        lambda s: set_in(s, "kinetics", "gravity_m_s2: 9.81"),
+        [lambda s: set_in(s, "kinetics", "gravity_m_s2: 9.81")],
         everywhere("kinetics", "cycles"),
     ),
-    "a setting of report": (lambda s: set_in(s, "report", "title: Another"), {"report", *PAGES}),
-    "a setting of run": (lambda s: set_in(s, "run", "fail_on_rejection: false"), set()),
-    "a comment in study.yaml": (lambda s: append(s / "study.yaml", "# a comment"), set()),
+    "a setting of report": ([lambda s: set_in(s, "report", "title: Another")], {"report", *PAGES}),
     "the body model": (
-        lambda s: replace(
-            s / "model.yaml",
-            "between: [lateral_malleolus, medial_malleolus]",
-            "between: [medial_malleolus, lateral_malleolus]",
-        ),
+        [
+            lambda s: edit(
+                s / "model.yaml",
+                "between: [lateral_malleolus, medial_malleolus]",
+                "between: [medial_malleolus, lateral_malleolus]",
+            )
+        ],
         everywhere(*SESSION_STEPS),
     ),
-    "the body model's place": (
-        lambda s: replace(
-            (s / "model.yaml").rename(s / "other.yaml").parent / "study.yaml", "model.yaml", "other.yaml"
-        ),
-        set(),
+    "a mass, a measured segment, a session more": (
+        [
+            add_a_session,
+            lambda s: edit(s / "participants.tsv", "61.2", "66.6"),
+            lambda s: edit(s / "segments.tsv", "1.0444", "1.05"),
+        ],
+        of("sub-01", *MODEL) | of("sub-02", *MODEL) | of("sub-03", *SESSION_STEPS),
     ),
-    "a mass": (lambda s: replace(s / "participants.tsv", "61.2", "66.6"), of("sub-02", *MODEL)),
-    "a measured segment": (lambda s: replace(s / "segments.tsv", "1.0444", "1.05"), of("sub-01", *MODEL)),
-    "an age": (lambda s: replace(s / "participants.tsv", "58", "59"), {"page:sub-02", *STUDY}),
+    "an age, a trial more": (
+        [
+            lambda s: edit(s / "participants.tsv", "58", "59"),
+            lambda s: append(s / "trials.tsv", "sub-01\tmore\tsub-01/comfortable_02.c3d\tgait\tcomfortable"),
+        ],
+        of("sub-01", *SESSION_STEPS) | {"page:sub-02"},
+    ),
     "a new column about people": (
-        lambda s: add_column(s / "participants.tsv", "shoe", {"sub-01": "flat"}),
+        [lambda s: add_column(s / "participants.tsv", "shoe", {"sub-01": "flat"})],
         {*PAGES, *STUDY},
     ),
     "a condition": (
-        lambda s: replace(s / "trials.tsv", "\tgait\tfast", "\tgait\tquick"),
+        [lambda s: edit(s / "trials.tsv", "sub-01/fast_01.c3d\tgait\tfast", "sub-01/fast_01.c3d\tgait\tquick")],
         of("sub-01", "cycles") | PAGES,
     ),
-    "the plate that a foot was on": (
-        lambda s: add_column(s / "trials.tsv", "plates_left", {"sub-01\tfast_01": "2"}),
-        of("sub-01", "contacts", "kinetics", "cycles"),
+    "the plate that a foot was on, a belt speed": (
+        [
+            lambda s: add_column(s / "trials.tsv", "plates_left", {"sub-01\tfast_01": "2"}),
+            lambda s: add_column(s / "trials.tsv", "belt_speed_m_s", {"sub-02\tfast_01": "1.2"}),
+        ],
+        of("sub-01", "contacts", "kinetics", "cycles") | of("sub-02", "contacts", "kinetics", "cycles"),
     ),
-    "a belt speed": (
-        lambda s: add_column(s / "trials.tsv", "belt_speed_m_s", {"sub-02\tfast_01": "1.2"}),
-        of("sub-02", "contacts", "kinetics", "cycles"),
+    "a trial less, a cycle left out": (
+        [lambda s: keep_rows(s, lambda row: not row.startswith("sub-01\tfast_01")), leave_out_a_cycle],
+        of("sub-01", *SESSION_STEPS) | of("sub-02", "cycles"),
     ),
-    "a cycle left out": (leave_out_a_cycle, of("sub-02", "cycles")),
-    "a trial more": (
-        lambda s: append(s / "trials.tsv", "sub-01\tmore\tsub-01/comfortable_02.c3d\tgait\tcomfortable"),
-        of("sub-01", *SESSION_STEPS),
-    ),
-    "a trial less": (remove_a_trial, of("sub-01", *SESSION_STEPS)),
-    "a session more": (add_a_session, of("sub-03", *SESSION_STEPS)),
-    "what the study is scored by": (lambda s: replace(s / "scored.csv", ",1\n", ",2\n"), {*PAGES, *STUDY}),
+    "what the study is scored by": ([lambda s: edit(s / "scored.csv", ",1\n", ",2\n")], {*PAGES, *STUDY}),
 }
+# of other modules test_code_of_jobs.py says which jobs run them
 OF_THE_CODE = {
-    "pipeline/steps/kinetics/step.py": everywhere("kinetics", "cycles"),
-    "pipeline/steps/contacts/events.py": everywhere("contacts", "kinetics", "cycles"),
-    "pipeline/dynamics/kernel.py": everywhere("kinetics", "cycles"),
-    "pipeline/steps/cycles/representative.py": everywhere("cycles"),
-    "pipeline/results/netcdf.py": everywhere(*SESSION_STEPS),
-    "pipeline/trials/session.py": everywhere(*SESSION_STEPS),
-    "pipeline/trials/step_on_session.py": everywhere(*SESSION_STEPS),
-    "pipeline/steps/report/templates/report.css": {"report", *PAGES},
-    "pipeline/workflow/jobs/workers.py": set(),
-    "pipeline/workflow/jobs/run_job.py": everywhere(*SESSION_STEPS),
-    "pipeline/tables/csv_files.py": {*PAGES, *STUDY},
-    "pipeline/workflow/run_snakemake.py": set(),
-    "Snakefile": set(),
+    ("pipeline/dynamics/kernel.py",): everywhere("kinetics", "cycles"),
+    ("pipeline/steps/report/templates/report.css",): {"report", *PAGES},
+    ("pipeline/tables/csv_files.py",): {*PAGES, *STUDY},
+    ("pipeline/workflow/jobs/workers.py", "pipeline/workflow/run_snakemake.py", "Snakefile"): set[str](),
 }
 
 
 # results that another program removed or changed: the jobs by gaitlab run, and by Snakemake alone
-OF_THE_RESULTS: dict[str, tuple[Change, set[str], set[str]]] = {
-    "a result gone": (lambda s: (s / "derived/sub-01/clean.nc").unlink(), AFTER_CLEAN, AFTER_CLEAN),
-    "a result damaged": (lambda s: damage(s / "derived/sub-01/clean.nc"), AFTER_CLEAN, AFTER_CLEAN - {"clean:sub-01"}),
+OF_THE_RESULTS: dict[str, tuple[list[Change], set[str], set[str]]] = {
+    "a result and a page gone": (
+        [
+            lambda s: (s / "derived/sub-01/clean.nc").unlink(),
+            lambda s: (s / "derived/report/sub-02.html").unlink(),
+        ],
+        AFTER_CLEAN | {"page:sub-02"},
+        AFTER_CLEAN | {"page:sub-02"},
+    ),
+    "a result damaged, a page edited": (
+        [lambda s: damage(s / "derived/sub-01/clean.nc"), lambda s: damage(s / "derived/report/sub-02.html")],
+        AFTER_CLEAN | {"page:sub-02"},
+        AFTER_CLEAN - {"clean:sub-01"},
+    ),
     "a result without a record": (
-        lambda s: (s / "derived/checksums/sub-01/clean.nc.sha256").unlink(),
+        [lambda s: (s / "derived/checksums/sub-01/clean.nc.sha256").unlink()],
         AFTER_CLEAN,
         set(),
     ),
-    "a table edited": (lambda s: damage(s / "derived/metrics.csv"), {*STUDY}, {"report"}),
-    "a table gone": (lambda s: (s / "derived/quality.csv").unlink(), {*STUDY}, {*STUDY}),
-    "the study gone": (lambda s: (s / "derived/study.nc").unlink(), {*STUDY}, {*STUDY}),
-    "a page gone": (lambda s: (s / "derived/report/sub-02.html").unlink(), {"page:sub-02"}, {"page:sub-02"}),
-    "a page edited": (lambda s: damage(s / "derived/report/sub-02.html"), {"page:sub-02"}, set()),
-    "all records gone": (lambda s: shutil.rmtree(s / "derived/checksums"), everywhere(*SESSION_STEPS), set()),
+    "a table edited": ([lambda s: damage(s / "derived/metrics.csv")], {*STUDY}, {"report"}),
+    "a table gone": ([lambda s: (s / "derived/quality.csv").unlink()], {*STUDY}, {*STUDY}),
+    "the study gone": ([lambda s: (s / "derived/study.nc").unlink()], {*STUDY}, {*STUDY}),
+    "all records gone": ([lambda s: shutil.rmtree(s / "derived/checksums")], everywhere(*SESSION_STEPS), set()),
 }
 
 
 # it does what every start of Snakemake does once, and forks for each line: four times as fast
 PLANNER = """
 import json, os, sys
+import jsonschema, netCDF4, pandas, smart_open, snakemake.report, sqlmodel, xarray, yaml, yte
 from snakemake.cli import get_argument_parser, main
 get_argument_parser()
 for line in sys.stdin:
@@ -304,16 +312,18 @@ def jobs(folder: Path, planner: subprocess.Popen[str]) -> Planned:
 
 @pytest.mark.parametrize("what", OF_THE_STUDY)
 def test_a_change_of_the_study_reruns_what_depends_on_it(folder: Path, jobs: Planned, what: str) -> None:
-    change, expected = OF_THE_STUDY[what]
-    change(folder / "study")
+    changes, expected = OF_THE_STUDY[what]
+    for change in changes:
+        change(folder / "study")
     assert jobs(front_door=True) == expected
     assert jobs(front_door=False) == expected
 
 
 @pytest.mark.parametrize("what", OF_THE_RESULTS)
 def test_a_changed_result_is_made_again_with_what_follows(folder: Path, jobs: Planned, what: str) -> None:
-    change, expected, by_snakemake_alone = OF_THE_RESULTS[what]
-    change(folder / "study")
+    changes, expected, by_snakemake_alone = OF_THE_RESULTS[what]
+    for change in changes:
+        change(folder / "study")
     assert jobs(front_door=True) == expected
     assert jobs(front_door=False) == by_snakemake_alone
 
@@ -326,8 +336,8 @@ def test_snakemake_alone_refuses_a_changed_result_in_one_line(folder: Path) -> N
     assert log == "ERROR derived/sub-01/clean.nc: damaged (not the bytes that were written); remove it and run again\n"
 
 
-@pytest.mark.parametrize("file", OF_THE_CODE)
-def test_changed_code_reruns_its_steps_and_those_after(folder: Path, jobs: Planned, file: str) -> None:
-    path = folder / "house" / file
-    path.write_text(path.read_text() + "\n")
-    assert jobs(front_door=True) == OF_THE_CODE[file]
+@pytest.mark.parametrize("files", OF_THE_CODE)
+def test_changed_code_reruns_its_steps_and_those_after(folder: Path, jobs: Planned, files: tuple[str, ...]) -> None:
+    for file in files:
+        append(folder / "house" / file, "")
+    assert jobs(front_door=True) == OF_THE_CODE[files]

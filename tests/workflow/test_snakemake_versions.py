@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.campaigns.interruptions import outputs
-from tests.support.checkout import DEMO, HOUSE, copy_study
+from tests.campaigns.interruptions import outputs, write_tiny_study
+from tests.support.checkout import HOUSE
 from tests.support.processes.environments import environment
 
 
@@ -25,14 +25,14 @@ def allowed() -> tuple[str, str]:
 
 
 def run_with(requirement: str, folder: Path) -> tuple[str, dict[str, str]]:
-    """Run the demonstration study with a version of Snakemake; return the version and the digest of each output."""
+    """Run a small study with a version of Snakemake; return the version and the digest of each output."""
     try:
         python = environment(folder / "environment", requirement) / "python"
     except subprocess.CalledProcessError as error:
         if os.environ.get("CI"):
             raise
         pytest.skip(f"pip cannot install {requirement}: {error.stderr.strip()[-200:]}")
-    study = copy_study(DEMO, folder / "study")
+    study = write_tiny_study(folder / "study")
     found = subprocess.run([python, "-m", "snakemake", "--version"], capture_output=True, text=True, check=True)
     command = [str(python), "-m", "pipeline", "run", str(study)]
     result = subprocess.run(command, cwd=HOUSE, capture_output=True, text=True, check=False)

@@ -6,9 +6,7 @@ import csv
 import json
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import ezc3d
 import numpy as np
@@ -21,29 +19,12 @@ from pipeline.results.session_file import load_trial
 from pipeline.trials.session import separate
 from pipeline.workflow.open_study import SESSION_STEPS
 from tests.support.checkout import HOUSE, copy_study, run_study, snakemake
+from tests.support.files.changes import edit, relabel, rewrite, set_parameter
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a study of two sessions with two walks each, run once."""
-    study = copy_study(HOUSE / "data" / "demo", tmp_path_factory.mktemp("studies") / "finished")
-    rows = (study / "trials.tsv").read_text().splitlines()
-    kept = [row for row in rows if not row.split("\t")[1].endswith(("_02", "_03"))]
-    (study / "trials.tsv").write_text("\n".join(kept) + "\n")
-    result = run_study(study)
-    assert result.returncode == 0, result.stdout + result.stderr
-    closing = [
-        "4 of 4 trials used, 12 of 12 plate contacts used; 12 stances not on a plate.",
-        f"Report: {study}/derived/report.html",
-    ]
-    assert result.stdout.splitlines() == closing
-    lines = result.stderr.splitlines()
-    assert "18 steps to do in 2 sessions; each has a log in logs/." in lines
-    assert lines[-1].startswith("18 of 18 steps, 2 of 2 sessions done: ")  # the report or a page
-    assert sum(" steps, " in line for line in lines) == 18
-    assert len(lines) == 1 + 18  # of what Snakemake says itself little is left, and no control characters
-    assert result.stderr.replace("\n", "").isprintable()
-    return study
+@pytest.fixture
+def finished(run_of_two: Path) -> Path:
+    return run_of_two / "data/demo"
 
 
 @pytest.fixture
@@ -52,10 +33,18 @@ def study(finished: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(finished, tmp_path / "study", copy_function=shutil.copy2))
 
 
-def replace_in(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new))
+def test_a_run_prints_a_line_for_each_step_and_what_was_used(run_of_two: Path, finished: Path) -> None:
+    said, progress = ((run_of_two / name).read_text() for name in ("stdout", "stderr"))
+    assert said.splitlines() == [
+        "4 of 4 trials used, 12 of 12 plate contacts used; 12 stances not on a plate.",
+        f"Report: {finished}/derived/report.html",
+    ]
+    lines = progress.splitlines()
+    assert "18 steps to do in 2 sessions; each has a log in logs/." in lines
+    assert lines[-1].startswith("18 of 18 steps, 2 of 2 sessions done: ")  # the report or a page
+    assert sum(" steps, " in line for line in lines) == 18
+    assert len(lines) == 1 + 18  # of what Snakemake says itself little is left, and no control characters
+    assert progress.replace("\n", "").isprintable()
 
 
 def test_every_output_is_there_and_says_where_it_comes_from(finished: Path) -> None:
@@ -122,14 +111,6 @@ def test_metrics_and_quality_are_tidy(finished: Path) -> None:
         assert {row["verdict"] for row in csv.DictReader(handle)} <= {"used", "not on a plate", "refused"}
 
 
-def _edit_cell(path: Path, participant: str, column: str, value: str) -> None:
-    header, *rows = [line.split("\t") for line in path.read_text().splitlines()]
-    for row in rows:
-        if row[0] == participant:
-            row[header.index(column)] = value
-    path.write_text("\n".join("\t".join(row) for row in [header, *rows]) + "\n")
-
-
 def test_it_runs_from_elsewhere(study: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -151,7 +132,7 @@ def stopped(study: Path) -> str:
 
 def test_misspelt_names_stop_the_run_with_the_nearest_known_one(study: Path) -> None:
     (study / "study.yaml").write_text("body_model: isb_cluster\nclean: {marker_cutof_hz: 6}\n")
-    replace_in(study / "participants.tsv", "mass_kg", "mas_kg")
+    edit(study / "participants.tsv", "mass_kg", "mas_kg")
     text = stopped(study)
     assert "unknown key 'clean.marker_cutof_hz'; did you mean 'marker_cutoff_hz'?" in text
     assert "column 'mass_kg' is missing; rename the column 'mas_kg'" in text
@@ -181,12 +162,12 @@ def test_bad_input_costs_only_itself_and_is_said(study: Path) -> None:
     cut = study / "sub-01" / "comfortable_01.c3d"
     cut.write_bytes(cut.read_bytes()[: cut.stat().st_size // 2])
     (study / "sub-01" / "fast_01.c3d").unlink()
-    _edit_cell(study / "participants.tsv", "sub-02", "mass_kg", "n/a")
-    text = (study / "trials.tsv").read_text().splitlines()
-    (study / "trials.tsv").write_text("\n".join([*text, "sub-01\tnotes\tsub-01/notes.c3d\tgait\tfast"]) + "\n")
+    edit(study / "participants.tsv", "sub-02\t61.2", "sub-02\tn/a")
+    with (study / "trials.tsv").open("a") as table:
+        table.write("sub-01\tnotes\tsub-01/notes.c3d\tgait\tfast\n")
     (study / "sub-01" / "notes.c3d").write_text("not a recording" * 100)
     for path in study.glob("sub-02/*.c3d"):
-        _change(path, "PROCESSING", "Bodymass", lambda mass: mass * 0)
+        set_parameter(path, "PROCESSING", "Bodymass", [0.0])
     result = run_study(study)
     assert result.returncode == 1, result.stdout + result.stderr
     assert "Exit code 1, because no trial could be used." in result.stdout
@@ -202,21 +183,18 @@ def test_bad_input_costs_only_itself_and_is_said(study: Path) -> None:
     assert strict.returncode == 1
 
 
-def _change(path: Path, group: str, name: str, change: Callable[[Any], Any]) -> None:
-    import ezc3d
+def test_a_missing_marker_static_trial_or_plate_without_channels_is_named(study: Path) -> None:
+    """They cost the leg, the session and the stances on that plate, no more; each says what would be right."""
 
-    recording = ezc3d.c3d(str(path))
-    entry = recording["parameters"][group][name]
-    entry["value"] = change(entry["value"])
-    recording.write(str(path))
+    def renumber(content: ezc3d.c3d) -> None:
+        content["parameters"]["FORCE_PLATFORM"]["CHANNEL"]["value"] += 900
 
-
-def test_a_missing_marker_and_a_plate_without_channels_are_named(study: Path) -> None:
-    """The first costs its leg, the second the stances on that plate; both say what would be right."""
-    _change(
-        study / "sub-01/static.c3d", "POINT", "LABELS", lambda labels: ["RLMX" if x == "RLML" else x for x in labels]
-    )
-    _change(study / "sub-02/fast_01.c3d", "FORCE_PLATFORM", "CHANNEL", lambda channels: channels + 900)
+    rewrite(study / "sub-01/static.c3d", relabel(RLML="RLMX"))
+    rewrite(study / "sub-02/fast_01.c3d", renumber)
+    with (study / "trials.tsv").open("a") as table:
+        table.write("sub-03\tfast_01\tsub-02/fast_01.c3d\tgait\tfast\n")
+    with (study / "participants.tsv").open("a") as table:
+        table.write("sub-03\t70\t1.7\tF\tolder\t60\n")
     result = run_study(study)
     assert result.returncode == 0, result.stdout + result.stderr
     rows = quality(study)
@@ -228,25 +206,22 @@ def test_a_missing_marker_and_a_plate_without_channels_are_named(study: Path) ->
     unplated = {row["reason"] for row in rows if row["session"] == "sub-02" and row["trial"] == "fast_01"}
     assert any("force plate 1" in reason and "channel" in reason.lower() for reason in unplated)
     assert any(row["verdict"] == "used" for row in rows if row["trial"] == "comfortable_01")
+    lost_sessions = {row["session"]: row["reason"] for row in rows if not row["side"]}
+    assert set(lost_sessions) == {"sub-03"}
+    assert "no static trial" in lost_sessions["sub-03"]
 
 
-def test_a_missing_static_trial_rejects_its_session_only(study: Path) -> None:
-    rows = (study / "trials.tsv").read_text().splitlines()
-    (study / "trials.tsv").write_text("\n".join(row for row in rows if not row.startswith("sub-01\tstatic")) + "\n")
-    result = run_study(study)
-    assert result.returncode == 0, result.stdout + result.stderr
-    lost = {row["session"]: row["reason"] for row in quality(study) if not row["side"]}
-    assert set(lost) == {"sub-01"}
-    assert "no static trial" in lost["sub-01"]
+def test_equal_inputs_give_equal_bytes(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In another place, on another number of cores, and by workers that are started by spawn.
 
-
-def test_equal_inputs_give_equal_bytes(study: Path, tmp_path: Path) -> None:
-    """The same study in another place, on another number of cores, is the same to the byte."""
-    other = copy_study(study, tmp_path / "other place")
+    Spawn is the way of macOS and Windows, where a process cannot be forked safely.
+    """
+    monkeypatch.setenv("GAITLAB_START_METHOD", "spawn")
+    other = copy_study(finished, tmp_path / "other place")
     result = run_study(other, "--cores", "1")
     assert result.returncode == 0, result.stdout + result.stderr
-    for path in sorted((study / "derived").rglob("*.*")):
-        twin = other / path.relative_to(study)
+    for path in sorted((finished / "derived").rglob("*.*")):
+        twin = other / path.relative_to(finished)
         assert path.read_bytes() == twin.read_bytes(), path.name
 
 

@@ -1,25 +1,21 @@
-"""Equations of motion: the terms, their identities, simulation, and the planar arm by Lagrange."""
+"""Equations of motion: the terms and their identities; test_planar.py compares them with Lagrange's by symbols."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
-import sympy as sp
 
 from pipeline.dynamics.limb import task_space
-from pipeline.dynamics.screws import adjoint, inverse, pose, spatial_inertia
+from pipeline.dynamics.screws import adjoint, inverse
 from pipeline.dynamics.teaching.equations_of_motion import (
     TERMS,
     coriolis_matrix,
-    explicit_euler,
     forward_dynamics,
     gravity_torque,
     mass_matrix,
-    simulate,
     torque_terms,
 )
 from pipeline.dynamics.teaching.open_chain import (
@@ -35,9 +31,7 @@ from pipeline.dynamics.teaching.open_chain import (
 )
 from pipeline.dynamics.vectors import apply, transpose
 from tests.support.dynamics.chains import LENGTHS, State, close, random_state
-from tests.support.walks.person import GRAVITY, Array, derivative
-
-DOWN = np.array([0, -GRAVITY, 0])
+from tests.support.walks.person import Array, derivative
 
 
 @pytest.fixture(params=LENGTHS)
@@ -192,86 +186,3 @@ def test_time_and_side_together_equal_one_at_a_time() -> None:
             alone = torque_terms(chain, q[time, side], qd[time, side], qdd[time, side], around)
             np.testing.assert_allclose(together[time, side], alone, rtol=1e-12, atol=1e-10, equal_nan=True)
             assert np.isnan(alone).any() == ((time, side) == (2, 1))
-
-
-# ---- the planar arm
-
-
-M1, M2, L1, L2 = 1.3, 0.7, 0.5, 0.4  # kg, m; point masses at the ends of the links, angles from the x axis about z
-
-
-def planar_arm() -> Chain:
-    """Return the two links, each frame in its joint with x along the link."""
-    home = pose(np.eye(3), np.array([[0, 0, 0], [L1, 0, 0]]))
-    arms = np.array([[L1, 0, 0], [L2, 0, 0]])
-    inertia = spatial_inertia(np.array([M1, M2]), arms, np.zeros((2, 3, 3)))
-    return Chain(np.array([[0, 0, 1.0, 0, 0, 0]] * 2), home, inertia, pose(np.eye(3), arms[1]))
-
-
-def closed_form(q: Any, qd: Any, qdd: Any, sizes: Any, *, sin: Any, cos: Any) -> list[Any]:
-    """Return inertia, velocity and gravity torque of both joints.
-
-    Lynch and Park, section 8.1. Copies of it differ: the coupling is m2 (L1 L2 cos(b) + L2^2), and the second torque
-    has + m2 L1 L2 a'^2 sin(b) and + m2 g L2 cos(a + b).
-    """
-    (a, b), (ad, bd), (add, bdd), (m1, m2, l1, l2, g) = q, qd, qdd, sizes
-    coupling, swing = m2 * (l1 * l2 * cos(b) + l2**2), m2 * l1 * l2 * sin(b)
-    return [
-        [
-            (m1 * l1**2 + m2 * (l1**2 + 2 * l1 * l2 * cos(b) + l2**2)) * add + coupling * bdd,
-            coupling * add + m2 * l2**2 * bdd,
-        ],
-        [-swing * (2 * ad * bd + bd**2), swing * ad**2],
-        [(m1 + m2) * l1 * g * cos(a) + m2 * g * l2 * cos(a + b), m2 * g * l2 * cos(a + b)],
-    ]
-
-
-def test_planar_arm_is_the_closed_form_term_by_term() -> None:
-    q, qd, qdd = np.random.default_rng(8).normal(size=(3, 50, 2)) * np.array([2.0, 4, 20])[:, None, None]
-    found = torque_terms(planar_arm(), q, qd, qdd, Surroundings(gravity=DOWN))
-    expected = closed_form(q.T, qd.T, qdd.T, (M1, M2, L1, L2, GRAVITY), sin=np.sin, cos=np.cos)
-    close(found[:, :3], np.moveaxis(np.array(expected), -1, 0))
-    assert not found[:, 3:].any()
-
-
-def test_lagrange_gives_the_closed_form_of_the_planar_arm_by_symbols() -> None:
-    """d/dt dL/dq' - dL/dq of L = T - U for two particles, no frame and no joint load in it."""
-    t, *sizes = sp.symbols("t m1 m2 L1 L2 g", positive=True)
-    m1, m2, l1, l2, g = sizes
-    a, b = q = sp.Matrix([sp.Function(name)(t) for name in "ab"])
-    elbow = sp.Matrix([l1 * sp.cos(a), l1 * sp.sin(a)])
-    hand = elbow + sp.Matrix([l2 * sp.cos(a + b), l2 * sp.sin(a + b)])
-    lagrangian = sum(m * (p.diff(t).dot(p.diff(t)) / 2 - g * p[1]) for m, p in ((m1, elbow), (m2, hand)))
-    parts = closed_form(q, q.diff(t), q.diff(t, 2), sizes, sin=sp.sin, cos=sp.cos)
-    for i, x in enumerate(q):
-        torque = lagrangian.diff(x.diff(t)).diff(t) - lagrangian.diff(x)
-        assert sp.simplify(sp.expand_trig(sp.expand(torque - sum(part[i] for part in parts)))) == 0
-
-
-def swinging(t: float, q: Array, qd: Array) -> Array:
-    """Return the acceleration of the free arm."""
-    return forward_dynamics(planar_arm(), q, qd, np.zeros(2), Surroundings(gravity=DOWN))
-
-
-def energy(q: Array, qd: Array) -> Array:
-    return kinetic_energy(planar_arm(), q, qd) + potential_energy(planar_arm(), q, DOWN)
-
-
-def test_double_pendulum_keeps_its_energy_for_20_s() -> None:
-    """To 1e-8 J of the 6 J that potential and kinetic energy exchange; swings of 2 rad at the root, 1 at the elbow."""
-    q, qd = simulate(swinging, np.array([-0.6, 0.4]), np.zeros(2), np.linspace(0, 20, 201), tolerance=1e-11)
-    assert np.ptp(kinetic_energy(planar_arm(), q, qd)) > 6
-    assert (np.ptp(q, axis=0) > [1.9, 0.9]).all()
-    assert np.ptp(energy(q, qd)) < 1e-8
-
-
-def test_half_the_step_of_explicit_euler_is_half_the_error() -> None:
-    start, rest = np.array([-1.2, 0.3]), np.zeros(2)
-    exact = simulate(swinging, start, rest, np.array([0, 0.5]))[0][-1]
-    errors = [
-        np.linalg.norm(explicit_euler(swinging, start, rest, np.linspace(0, 0.5, steps + 1))[0][-1] - exact)
-        for steps in (200, 400)
-    ]
-    assert errors[0] / errors[1] == pytest.approx(2, rel=0.05)  # the next order is a step, 1 %, of it
-    gained = energy(*explicit_euler(swinging, start, rest, np.linspace(0, 0.5, 101)))
-    assert gained[-1] > gained[0]

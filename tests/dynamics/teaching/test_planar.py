@@ -269,7 +269,9 @@ def test_a_hand_pushed_up_needs_less_torque() -> None:
 
 
 def test_textbook_arm_of_two_point_masses() -> None:
-    """Coupling m2 (l1 l2 cos q2 + l2^2); second torque + m2 l1 l2 q1'^2 sin q2 and + m2 g l2 cos(q1 + q2)."""
+    """Lynch and Park, section 8.1, of which copies differ: the coupling is m2 (l1 l2 cos q2 + l2^2), and the second
+    torque has + m2 l1 l2 q1'^2 sin q2 and + m2 g l2 cos(q1 + q2).
+    """
     (m1, m2), (l1, l2) = (1.3, 0.7), (0.5, 0.4)
     links = planar.point_masses(np.array([m1, m2]), np.array([l1, l2]))
     q, rates = np.array([0.3, 0.8]), np.array([2.0, -1])

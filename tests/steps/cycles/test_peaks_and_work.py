@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from pipeline.steps.cycles.peaks_and_work import AREAS, BURSTS, impulses, work
-from tests.support.checkout import HOUSE
-from tests.support.studies.run_steps import run_study
+from tests.support.checkout import DEMO
+from tests.support.studies.run_steps import ResultsOf
 
 Array = NDArray[np.float64]
 PHASE = np.arange(101.0)
@@ -129,11 +129,10 @@ def test_a_gap_costs_the_phases_it_may_belong_to(gap: int, lost: set[str]) -> No
     assert {name for name, value in got.items() if np.isnan(value)} == lost
 
 
-def test_the_work_of_all_axes_is_the_integral_of_power() -> None:
+def test_the_work_of_all_axes_is_the_integral_of_power(results_of: ResultsOf) -> None:
     """A second way: M . (w_distal - w_proximal) over time against the sum of the three axes' M d(theta)."""
-    studied = run_study(HOUSE / "data" / "demo", {})
     compared = 0
-    for session in studied.values():
+    for session in results_of(DEMO).values():
         for steps in session.trials.values():
             cut = steps["cycles"].isel(cycle=steps["cycles"].kinetics_valid.values)
             moment, turn = cut.joint_moment_jcs.values, np.diff(np.radians(cut.joint_angle.values))

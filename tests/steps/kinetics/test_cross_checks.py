@@ -12,7 +12,7 @@ from pipeline.body.legs import Legs
 from pipeline.conventions import JOINTS
 from pipeline.dynamics.vectors import rotate
 from pipeline.steps.kinetics import cross_checks, step
-from tests.support.studies.run_steps import run_study
+from tests.support.studies.run_steps import ResultsOf
 from tests.support.walks.person import Array, close
 from tests.support.walks.person_on_ground import AGREED, ground, largest, legs, loaded, loads, moved
 
@@ -92,11 +92,11 @@ def test_what_is_not_known_is_not_compared() -> None:
 
 
 @pytest.fixture(scope="module")
-def checks(shared: Path) -> pd.DataFrame:
+def checks(shared: Path, results_of: ResultsOf) -> pd.DataFrame:
     """Return one row per trial: the largest disagreement, closures and power."""
     rows = []
     for study in STUDIES:
-        for name, session in run_study(shared / "studies" / study, {}).items():
+        for name, session in results_of(shared / "studies" / study).items():
             for trial, steps in session.trials.items():
                 found = steps["kinetics"]
                 closure = np.sqrt((found.forward_closure**2).mean("angle")).max("side", skipna=True)

@@ -32,12 +32,17 @@ def written(pages: dict[str, str], folder: Path) -> Path:
     return folder
 
 
-def opened(tab: Tab, page: Path) -> Tab:
-    """Open a page and scroll through it, since figures are drawn when they come near the screen."""
+def opened(tab: Tab, page: Path, *, height: int = 900) -> Tab:
+    """Open a page in a window of a height; figures are drawn when they come near it."""
     tab.console.clear()
-    tab.size(1200, 12_000)
+    tab.size(1200, height)
     tab.open(page)
-    tab.until(f"{WAITING} === 0")
+    return tab
+
+
+def drawn_wholly(tab: Tab, page: Path) -> Tab:
+    """Open a page in a window that shows all figures, until they are drawn."""
+    opened(tab, page, height=12_000).until(f"{WAITING} === 0")
     tab.size(1200, 900)
     return tab
 
@@ -45,6 +50,12 @@ def opened(tab: Tab, page: Path) -> Tab:
 @pytest.fixture
 def person(tab: Tab, pages: Path) -> Tab:
     return opened(tab, pages / "report" / "sub-02.html")
+
+
+def scroll_to(tab: Tab, place: str) -> None:
+    """Scroll to a plot, until it is drawn."""
+    tab.evaluate(f"{place}.scrollIntoView({{block: 'center'}})")
+    tab.until(f"{place}.querySelector('.main-svg')")
 
 
 def drawn(tab: Tab) -> int:
@@ -57,7 +68,7 @@ def stick(tab: Tab) -> str:
 
 @pytest.mark.parametrize(("page", "figures"), [("report.html", PANELS), ("report/sub-03.html", PANELS + OF_A_WALK)])
 def test_every_figure_is_drawn_in_light_dark_phone_and_print(tab: Tab, pages: Path, page: str, figures: int) -> None:
-    opened(tab, pages / page)
+    drawn_wholly(tab, pages / page)
     assert drawn(tab) == figures
     assert tab.evaluate(f"{UNFOLDED}.filter((p) => !p.querySelector('.js-line')).map((p) => p.ariaLabel)") == []
     tab.dark(True)
@@ -72,9 +83,7 @@ def test_every_figure_is_drawn_in_light_dark_phone_and_print(tab: Tab, pages: Pa
 
 
 def test_figures_are_drawn_when_they_come_near_and_all_for_paper(tab: Tab, pages: Path) -> None:
-    tab.console.clear()
-    tab.size(1200, 900)
-    tab.open(pages / "report" / "sub-01.html")
+    opened(tab, pages / "report" / "sub-01.html")
     tab.evaluate(f"{UNFOLDED}[0].scrollIntoView()")
     in_view = f"{UNFOLDED}.filter((p) => p.getBoundingClientRect().top < 900)"
     tab.until(f"{in_view}.every((p) => p.querySelector('.main-svg'))")
@@ -91,7 +100,7 @@ def test_hostile_text_stays_text(tab: Tab, tmp_path: Path) -> None:
     trials = {person: {HOSTILE: trial_cycles(person, HOSTILE, ["left", "right"])} for person in ("sub-01", "sub-02")}
     folder = written(made(trials, {HOSTILE: HOSTILE}).pages(HOSTILE), tmp_path)
     for page, figures in {"report.html": PANELS, "report/sub-01.html": PANELS + OF_A_WALK}.items():
-        opened(tab, folder / page)
+        drawn_wholly(tab, folder / page)
         assert drawn(tab) == figures
         assert tab.evaluate("document.querySelectorAll('x-evil').length") == 0
         assert tab.console == []
@@ -100,6 +109,7 @@ def test_hostile_text_stays_text(tab: Tab, tmp_path: Path) -> None:
 def test_hover_reads_and_zoom_enlarges(person: Tab) -> None:
     plot = "document.querySelector('[data-figure=\"6\"]')"
     shown = f"{plot}._fullLayout.xaxis.range.join()"
+    scroll_to(person, plot)
     person.drag('[data-figure="6"] .nsewdrag', (60, 40))
     person.until(f"{shown} !== '0,100'")
     person.evaluate(f"{plot}.querySelector('[data-attr=zoom][data-val=reset]').dispatchEvent(new Event('click'))")
@@ -110,9 +120,9 @@ def test_hover_reads_and_zoom_enlarges(person: Tab) -> None:
 
 def test_sides_conditions_and_reference_can_be_hidden_by_keyboard(person: Tab) -> None:
     lines = "document.querySelectorAll('[data-figure=\"6\"] .js-line').length"
+    scroll_to(person, "document.querySelector('[data-figure=\"6\"]')")
     # a line and the edge of its band for two sides at two speeds and for the reference
     assert person.evaluate(lines) == 10
-    person.evaluate("document.querySelector('[data-figure=\"6\"]').scrollIntoView({block: 'center'})")
     for what, left in (("side left", 6), ("line fast", 4), ("reference", 2)):
         person.evaluate(f"document.querySelector('[data-hides=\"{what}\"]').focus()")
         person.press(" ")
@@ -126,13 +136,8 @@ def plot(title: str) -> str:
     return f"{captions}.find((c) => c.textContent === '{title}').parentElement.querySelector('.plot')"
 
 
-def scroll_to(tab: Tab, title: str) -> None:
-    """Scroll to a plot, since only those near the screen are drawn again."""
-    tab.evaluate(f"{plot(title)}.scrollIntoView({{block: 'center'}})")
-
-
 def test_left_has_circles_so_that_sides_differ_without_colour(person: Tab) -> None:
-    scroll_to(person, "Knee flexion")
+    scroll_to(person, plot("Knee flexion"))
     marked = f"{plot('Knee flexion')}.data.filter((t) => t.mode === 'markers' && t.marker.symbol === 'circle').length"
     assert person.evaluate(marked) == 2  # one for each speed
     person.evaluate("document.querySelector('[data-hides=\"side left\"]').click()")
@@ -142,7 +147,7 @@ def test_left_has_circles_so_that_sides_differ_without_colour(person: Tab) -> No
 
 
 def test_fixed_axes_are_those_of_all_and_a_curve_that_leaves_is_marked_until_they_fit(person: Tab) -> None:
-    scroll_to(person, "Knee flexion")
+    scroll_to(person, plot("Knee flexion"))
     axis = f"{plot('Knee flexion')}.layout.yaxis.range?.join()"
     triangles = f"{plot('Knee flexion')}.data.filter((t) => t.marker?.symbol?.startsWith('triangle')).length"
     words = f"{plot('Knee flexion')}.parentElement.querySelector('.beyond').textContent"
@@ -163,9 +168,8 @@ def test_fixed_axes_are_those_of_all_and_a_curve_that_leaves_is_marked_until_the
 def test_a_curve_wholly_beyond_its_axis_is_named(tab: Tab, tmp_path: Path) -> None:
     trial = trial_cycles("sub-02", "slow", ["left", "right"])
     trial["joint_angle"][{"cycle": trial.side.values == "left"}] -= 60
-    opened(
-        tab, written(made({"sub-02": {"walk": trial}}, {"walk": "slow"}).pages(), tmp_path) / "report" / "sub-02.html"
-    )
+    pages = written(made({"sub-02": {"walk": trial}}, {"walk": "slow"}).pages(), tmp_path)
+    scroll_to(opened(tab, pages / "report" / "sub-02.html"), plot("Knee flexion"))
     words = tab.evaluate(f"{plot('Knee flexion')}.parentElement.querySelector('.beyond').textContent")
     assert words == "Beyond the axis: left, slow wholly, to \u221280 at 75 %"
     assert tab.console == []
@@ -176,7 +180,7 @@ def test_every_cycle_is_drawn_by_a_switch_and_two_always(tab: Tab, pages: Path) 
     thin += ".map((t) => t.y.filter((y) => y === null).length).join()"  # one gap after each cycle
     for name, before, after in (("sub-01", "2,2,2,2", "2,2,2,2"), ("sub-02", "", "4,4,4,4")):
         opened(tab, pages / "report" / f"{name}.html")
-        scroll_to(tab, "Knee flexion")
+        scroll_to(tab, plot("Knee flexion"))
         assert tab.evaluate(thin) == before
         tab.evaluate("document.querySelector('[data-hides=single]').focus({preventScroll: true})")
         tab.press(" ")
@@ -189,6 +193,7 @@ def test_every_cycle_is_drawn_by_a_switch_and_two_always(tab: Tab, pages: Path) 
 def test_a_saved_panel_has_participant_title_legend_and_light_colours(person: Tab, tmp_path: Path, form: str) -> None:
     person("Page.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
     person.dark(True)
+    scroll_to(person, plot("Knee flexion moment"))
     button = f"{plot('Knee flexion moment')}.querySelector('[data-title=\"Save as {form.upper()}\"]')"
     person.evaluate(f"{button}.dispatchEvent(new MouseEvent('click', {{bubbles: true}}))")
     file = tmp_path / f"sub-02_Knee_flexion_moment.{form}"
@@ -219,7 +224,7 @@ def test_the_metrics_of_two_conditions_fit_the_window(tab: Tab, pages: Path, wid
 def test_the_contents_stay_in_view_and_mark_the_section_that_is_read(
     tab: Tab, pages: Path, width: int, phone: bool
 ) -> None:
-    opened(tab, pages / "report" / "sub-02.html")
+    drawn_wholly(tab, pages / "report" / "sub-02.html")
     tab.size(width, 844, phone=phone)
     for section in ("metrics", "quality", "curves"):
         tab.evaluate(f"document.querySelector('.contents [href=\"#{section}\"]').click()")
@@ -281,6 +286,8 @@ def test_the_stick_figure_turns_by_view_slider_and_pointer(person: Tab) -> None:
 
 def test_parts_of_another_moment_are_drawn_and_described(person: Tab) -> None:
     said = "document.querySelector('[data-largest=terms]').textContent"
+    person.evaluate("document.querySelector('[data-parts=terms]').scrollIntoView()")
+    person.until("document.querySelector('[data-parts=terms] .main-svg')")
     before = person.evaluate(said)
     # the ground term is 70 N m about z at every joint; knee flexion is clockwise about z, mass 70 kg
     assert "ground 1.00" in before

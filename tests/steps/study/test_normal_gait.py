@@ -23,7 +23,7 @@ from pipeline.tables.reference_curves import (
     reference_of,
 )
 from pipeline.variables.gait_profile import turns
-from tests.support.studies.run_steps import gathered, run_study
+from tests.support.studies.run_steps import ResultsOf, gathered, run_study
 
 Array = NDArray[np.float64]
 HEALTHY = ("HC032A", "HC036A", "HC040A", "sub-02", "sub-03")  # typically developing children of one laboratory
@@ -47,13 +47,13 @@ CurvesAt = Callable[[float], Curves]
 
 
 @pytest.fixture(scope="module")
-def walked(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset:
+def walked(shared: Path, results_of: ResultsOf, tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset:
     """Return the straight walks of all people of two folders as a study: five healthy children, a child, two adults."""
     children = tmp_path_factory.mktemp("children")
     for folder in (shared / "labs" / "children").glob("*/St*"):  # static and straight, without turns
         shutil.copytree(folder, children / folder.parent.name / folder.name, copy_function=shutil.copyfile)
     initialise(children)
-    sessions = run_study(children, {}) | run_study(shared / "studies" / "plug_in_gait", {})
+    sessions = run_study(children, {}) | results_of(shared / "studies" / "plug_in_gait")
     return gathered(sessions, reference=TEXTS[0])[0]
 
 

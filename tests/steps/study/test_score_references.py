@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import xarray as xr
 
@@ -19,7 +18,7 @@ from pipeline.tables.reference_curves import COLUMNS, reference_of
 from pipeline.variables.gait_profile import typical_scores
 from pipeline.variables.metrics import GAIT_ANGLES
 from pipeline.variables.schema import describe
-from tests.support.studies.run_steps import gathered, run_study
+from tests.support.studies.run_steps import ResultsOf, gathered
 from tests.support.studies.scored_cycles import CONTROLS, COORDINATES, PLACES, PROFILE, REFERENCE, changed, walked
 
 
@@ -180,21 +179,15 @@ def test_another_kind_of_body_model_than_that_of_the_published_gait_is_named(
     assert all(part in remark for part, remark in zip(words, found, strict=True))
 
 
-def real_study(shared: Path) -> tuple[xr.Dataset, xr.Dataset, pd.DataFrame]:
-    """Return a study with Plug-in Gait without scores, and dataset and metrics of the same scored against itself."""
-    sessions = run_study(shared / "studies" / "plug_in_gait", {})
-    unscored = gathered(sessions)[0]
-    dataset, metrics, _ = gathered(sessions, reference=unscored, gdi_features=15)
-    return unscored, dataset, metrics
-
-
-def test_real_people_differ_more_from_others_than_from_themselves(shared: Path) -> None:
+def test_real_people_differ_more_from_others_than_from_themselves(shared: Path, results_of: ResultsOf) -> None:
     """Children and an adult, processed by the whole pipeline, each scored against all.
 
     A person compared with the others alone scores farther than with a reference that holds the own cycles, and the
     scores reach study.nc and the tables. No published number exists for these people.
     """
-    unscored, dataset, metrics = real_study(shared)
+    sessions = results_of(shared / "studies" / "plug_in_gait")
+    unscored = gathered(sessions)[0]
+    dataset, metrics, _ = gathered(sessions, reference=unscored, gdi_features=15)
     describe("study", dataset)
     assert set(PROFILE) <= set(metrics) & set(per_participant(metrics)[0])
     (remark,) = json.loads(dataset.attrs["reference"])["remarks"]

@@ -1,4 +1,4 @@
-"""Changes of study files: text of tables, content of C3D files."""
+"""Changes of study files: text of tables, content of C3D files, results."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import ezc3d
+import xarray as xr
+
+from pipeline.results import netcdf
+from pipeline.workflow import checksums
+from pipeline.workflow.open_study import open_study
 
 Change = Callable[[ezc3d.c3d], None]
 
@@ -46,3 +51,20 @@ def relabel(**new: str) -> Change:
         labels["value"] = [new.get(label, label) for label in labels["value"]]
 
     return change
+
+
+def write_as_another_run(study: Path, step: str, title: str = "of other settings") -> None:
+    """Write a result of sub-01, or of the study, with another title and its record."""
+    derived, name = study / "derived", "study.nc" if step == "study" else f"sub-01/{step}.nc"
+    known = checksums.recorded(derived, name)
+    assert known is not None
+    netcdf.save(derived / name, netcdf.load(derived / name).assign_attrs(title=title))
+    key = open_study(study).content_of_key(step, None if step == "study" else "sub-01")
+    checksums.record(derived, [derived / name], inputs=known.inputs, key=key)
+
+
+def write_without_record(study: Path, step: str, data: xr.Dataset) -> None:
+    """Write a result of sub-01 without a record."""
+    path = study / f"derived/sub-01/{step}.nc"
+    netcdf.save(path, data)
+    checksums.begin(study / "derived", [path])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,14 +36,19 @@ class Session:
     trials: dict[str, dict[str, xr.Dataset]] = field(default_factory=dict)
 
 
-def run_study(study: Path, overrides: Mapping[str, Any]) -> dict[str, Session]:
-    """Return every session of a study with the results of its gait trials."""
+ResultsOf = Callable[[Path], dict[str, Session]]  # of a study, by its own settings
+
+
+def run_study(study: Path, overrides: Mapping[str, Any], *, only: Container[str] | None = None) -> dict[str, Session]:
+    """Return every session of a study, or only some, with the results of its gait trials."""
     own = settings.merged(settings.read_yaml(study / "study.yaml"), overrides)
     chosen, model = settings.load_settings(own, where="study.yaml", study_path=study)
     participants = study_tables.read_participants(study / "participants.tsv")
     segments = study_tables.read_segments(study / "segments.tsv", participants)
     result = {}
     for name, rows in study_tables.read_trials(study / "trials.tsv", participants).items():
+        if only is not None and name not in only:
+            continue
         recorded = {
             row["trial"]: read(study / row["file"], body_model=model, forces=forces_of(study, row), **chosen["read"])
             for row in rows

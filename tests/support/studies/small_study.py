@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import os
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +15,7 @@ from pipeline.workflow import settings
 from pipeline.workflow.job_keys import Study
 from pipeline.workflow.jobs import run_job
 from pipeline.workflow.open_study import SESSION_OUTPUTS, SESSION_STEPS, open_study
-from tests.support.checkout import HOUSE, copy_study
+from tests.support.checkout import HOUSE, copy_study, keep_rows
 
 ON_TOP = """
 kinetics: {{uncertainty_draws: 5}}
@@ -22,21 +23,20 @@ cycles: {{further_curves: [{curves}]}}
 """
 
 
-def write_outputs(folder: Path, *, walk: str = "_01", change: Callable[[Path], object] | None = None) -> Path:
+def write_outputs(folder: Path, *, walk: str = r"\w+_01", change: Callable[[Path], object] | None = None) -> Path:
     """Run one person of the demonstration study below folder/data/demo.
 
     The workflow's own processes, which test_workflow.py runs, would take several times as long to write the same.
 
     Args:
         folder: where to.
-        walk: which walks, by the end of their names.
+        walk: which walks, as a regular expression of their names.
         change: what to do to the study before it runs.
     """
     study = copy_study(HOUSE / "data" / "demo", folder / "data" / "demo")
-    header, *rows = (study / "trials.tsv").read_text().splitlines()
-    kept = [row for row in rows if row.startswith("sub-01") and row.split("\t")[1].endswith((walk, "static"))]
-    gone = "sub-01\tgone\tsub-01/gone.c3d\tgait\tfast"
-    (study / "trials.tsv").write_text("\n".join([header, *kept, gone]) + "\n")
+    keep_rows(study, re.compile(rf"sub-01\t(static|{walk})\t").match)
+    with (study / "trials.tsv").open("a") as table:
+        table.write("sub-01\tgone\tsub-01/gone.c3d\tgait\tfast\n")
     header, *rows = (study / "participants.tsv").read_text().splitlines()
     people = [f"{header}\ttown", *(f"{row}\tJyväskylä" for row in rows)]
     (study / "participants.tsv").write_text("\n".join(people) + "\n", encoding="utf-8")
