@@ -86,6 +86,15 @@ def test_an_unusable_reference_is_reported() -> None:
     other = {"settings": json.dumps(settings[0] | {"body_model": "ior"})}
     (words,) = name_differences(there, other)
     assert words.startswith("the reference has the body model cast, this study ior: constant differences")
+    filtered = {"settings": json.dumps(settings[0] | {"clean": {"marker_cutoff_hz": 6, "force_cutoff_hz": None}})}
+    (words,) = name_differences(there, filtered)
+    assert "filters of markers/forces of none/none, this study of 6 Hz/none" in words
+
+
+@pytest.mark.parametrize(("force_hz", "count"), [(10, 1), (50, 0), (None, 0)])
+def test_a_filter_of_forces_that_published_gait_lacks_is_named(force_hz: float | None, count: int) -> None:
+    found = name_differences_from_conventional({"settings": json.dumps({"clean": {"force_cutoff_hz": force_hz}})})
+    assert ["filtered at 10 Hz" in remark for remark in found] == [True] * count
 
 
 def at_speeds(gait: xr.Dataset, speed: list[float], stance: float = 60.0) -> xr.Dataset:
