@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...body.plausibility import REMEDY, reason_of_flag
+from ...body.plausibility import REMEDY_IN_MOTION, reason_of_flag
 from ...conventions import CHAIN, SAME_STRIKE_S, SIDES, STANDARD_GRAVITY_M_S2
 from ...errors import Problem, UserError
 from ...signals.filters import interval_s
@@ -233,7 +233,7 @@ def _refuse_pose(flags: NDArray[np.int8], side: str) -> Problem | None:
         return None
     most = int(np.bincount(flags)[1:].argmax()) + 1
     share = 100 * (flags > 0).mean()
-    return refusal("leg_implausible", what=reason_of_flag(most, side), percent=share, remedy=REMEDY)
+    return refusal("leg_implausible", what=reason_of_flag(most, side), percent=share, remedy=REMEDY_IN_MOTION)
 
 
 def _happens(contacts: AnyTrial, kind: str, side: NDArray[Any], instant_s: Array) -> NDArray[np.bool_]:

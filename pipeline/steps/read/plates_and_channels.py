@@ -18,7 +18,7 @@ from ...recording import Recording
 Array = NDArray[np.float64]
 
 SAME_AXES = "give forces and markers in the same axes; the contacts of this load are not used"
-REPAIR = "check cables, amplifier and range of the plate; its contacts are not used"
+REPAIR = "check cables, amplifier, range and export of the plate; its contacts are not used"
 
 
 class Plates(NamedTuple):
