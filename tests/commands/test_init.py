@@ -133,10 +133,9 @@ def test_the_only_static_of_another_model_takes_its_session_with_it(shared: Path
         for stated in (b"ThighRotation", b"ShankRotation", b"TibialTorsion", b"StaticPlantFlex"):
             content = content.replace(stated, stated[:-1] + b"_")
         (tmp_path / "kad" / name).write_bytes(content)
-    lines = initialise(tmp_path).splitlines()
-    start = lines.index("For body model plug_in_gait_kad, not plug_in_gait: move them together to another study:")
-    assert sorted(line.strip() for line in lines[start + 1 : start + 4]) == sorted(f"kad/{name}" for name in names)
-    assert not lines[start + 4].strip()
+    summary = " ".join(initialise(tmp_path).split())
+    listed = " ".join(f"kad/{name}" for name in ("S4 AM Cal 01.c3d", "S4-AMGait03.c3d", "S4-AMGait05.c3d"))
+    assert f"not plug_in_gait: move them together to another study: {listed} Written" in summary
 
 
 def test_walks_that_state_static_results_need_no_static(shared: Path, tmp_path: Path) -> None:

@@ -162,7 +162,8 @@ def _swing(time: Array, rng: np.random.Generator) -> Place:
     hip = pelvis + of_side(HIP_M, SIDES[side])
     swing = _turn("zx", flexed, -aside)  # rows: the leg's axes
     ankle[:, side] = hip - length[:, None] * swing[:, 1]
-    foot[:, side], knee[:, side] = swing, swing[:, 0]
+    lean = np.degrees(np.arccos(length / LEG_M))  # of the shank from the line to the hip, about
+    foot[:, side], knee[:, side] = _turn("zx", flexed - lean, -aside), swing[:, 0]
     return Place(pelvis, _turn("z", -5 * np.ones(len(time))), ankle, foot, knee)
 
 
@@ -177,7 +178,7 @@ def _kneeling(time: Array, rng: np.random.Generator) -> Place:
     hip = np.insert(knee_at + thigh, 2, 0.0, axis=1)
     turn = _turn("z", -10 - 20 * back)
     pelvis = hip - np.array([HIP_M[0], HIP_M[1], 0.0]) @ turn
-    foot = _sides(*[_turn("z", -rng.uniform(150, 170) * still[:, 0])] * 2)
+    foot = _sides(*[_turn("z", -rng.uniform(140, 160) * still[:, 0])] * 2)
     knee = np.broadcast_to([0.7, -0.7, 0.0], ankle.shape)
     return Place(pelvis, turn, ankle, foot, knee)
 
