@@ -35,6 +35,8 @@ OFTEN = 0.2  # share of the time from which a leg is refused throughout; no soun
 # 2006, Gait Posture 24:152-164). An axis turned by 25 adds 20, all of it in step with flexion, and moves a centre that
 # is found by the chord function by 25 mm: .25 N m/kg at the knee, 2.5 times what gait services differ by.
 LARGEST_AXIS_ERROR_DEG, IN_STEP = 25.0, 0.95
+# A person who stands upright has knees bent by -10 to 10 degrees, 5 more by the model's axes. Not refused: some cannot.
+LARGEST_STANDING_BEND_DEG = 15.0
 SMALLEST_BEND_DEG = 40.0  # of the knee, from which its axis can be judged
 
 

@@ -30,6 +30,7 @@ from ...errors import WARNING, Problem, UserError
 from ...trials.session import trials_of
 from .anthropometry import findings_on_sizes, note_on_estimates, size_attributes, sizes_of
 from .functional_hip import functional_hips, hip_text
+from .leg_doubts import find_doubts, orientation_noise
 from .marker_sensitivity import per_marker
 from .model_dataset import Side, model_dataset, static_distances
 from .reference_trial import Reference, find_reference
@@ -75,7 +76,8 @@ def calibrate(
         axes), ``segment_inertia``, ``segment_length``. For motion: ``cluster_position`` of the markers of each segment,
         ``joint_position`` of each joint centre in the segment that carries it, ``technical_rotation`` from the axes
         built in motion to the anatomical ones, the chords (``chord_radius``, ``chord_rotation``, ``chord_abduction``),
-        ``tibial_torsion``; ``static_rotation``, the posture of the static trial;
+        ``tibial_torsion``; ``static_rotation``, the posture of the static trial, and ``static_knee_flexion``; how well
+        markers define each pose, ``cluster_extent`` and ``orientation_noise``;
         ``static_distance`` between its landmarks; the effects of markers (:func:`per_marker`). ``leg_refused`` is why
         a side cannot be used; all else of it is NaN. ``upper_body_mass``, ``_com`` (from the midpoint of the hips) and
         ``_inertia`` if measured.
@@ -110,6 +112,11 @@ def calibrate(
     )
     calibrated = {side: leg.calibrated for side, leg in sides.items()}
     dataset = dataset.assign(per_marker(reference, calibrated))
+    noise = orientation_noise(dataset.segment_turn_per_marker.values)
+    noise[dataset.leg_refused.values != ""] = np.nan
+    dataset = dataset.assign(orientation_noise=(("side", "pose"), noise))
+    bends_deg = dataset.static_knee_flexion.sel(side=[*sides]).values.tolist()
+    doubts = [*find_doubts(reference.file, noise, dict(zip(sides, bends_deg, strict=True)))]
     notes = [
         reference.note,
         "no heel marker: its place is that on a flat foot, from ankle, toe and knee" if virtual else "",
@@ -117,12 +124,13 @@ def calibrate(
         *(leg.note for leg in sides.values()),
     ]
     findings, masses = findings_on_sizes(participant, trials, segment_table=settings.segment_parameters)
+    lost = [of_side[0]._replace(severity=WARNING) for of_side in refused.values()]
     source = reference.source
     dataset.attrs = {
         **size_attributes(sizes, origin),
         "body_mass_shown": "; ".join(masses),
-        "findings": json.dumps([finding._asdict() for finding in findings]),
-        "leg_findings": json.dumps([of_side[0]._replace(severity=WARNING)._asdict() for of_side in refused.values()]),
+        "findings": json.dumps([finding._asdict() for finding in [*findings, *doubts]]),
+        "leg_findings": json.dumps([finding._asdict() for finding in [*doubts, *lost]]),
         "static_trial": reference.name,
         "segment_parameters": "segments.tsv" if len(measured) == 6 else settings.segment_parameters,
         "note": "; ".join(dict.fromkeys(filter(None, [*notes, note_on_estimates(participant)]))),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...body.body_model import BodyModel
 from ...body.joint_angles import foot_progression, joint_angles, pelvis_angles
-from ...body.plausibility import FLAG_MEANINGS
+from ...body.plausibility import FLAG_MEANINGS, LARGEST_STANDING_BEND_DEG
 from ...body.skeleton import CalibratedSide, Skeleton, moving_legs, read_sides, take_stated_results
 from ...conventions import ANGLES, CHAIN, HIP, JOINTS, SEGMENTS, SIDES
 from ...errors import UserError
@@ -129,10 +129,12 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
 
 
 def _static_angles(calibrate: xr.Dataset, settings: Settings) -> Array:
-    """Return the joint angles (1, side, joint, angle) of the static trial, degrees."""
+    """Return the joint angles (1, side, joint, angle) of the static trial, degrees; NaN if its knee is bent."""
     static = calibrate.static_rotation.sel(side=list(SIDES), pose=list(SEGMENTS)).values
     torsion = calibrate.tibial_torsion.values
-    return joint_angles(static[None], settings.angle_convention, settings.smallest_floating_axis, torsion)
+    angle = joint_angles(static[None], settings.angle_convention, settings.smallest_floating_axis, torsion)
+    bent = calibrate.static_knee_flexion.sel(side=list(SIDES)).values > LARGEST_STANDING_BEND_DEG
+    return np.where(bent[:, None, None], np.nan, angle)
 
 
 def _motion(legs: Sequence[Skeleton], local_com: Array, time: Array, spans: Spans) -> Variables:
