@@ -70,6 +70,6 @@ def find_doubts(file: str, noise: Array, bends_deg: Mapping[str, float]) -> Iter
             what = (
                 f"{side} knee is bent by {bend_deg:.0f} degrees or more: no zero of this leg's angles; skin and a foot"
             )
-            what += " taken as flat put its centres centimetres and its ankle 10 degrees elsewhere than upright"
+            what += " taken as flat may put its centres centimetres and its ankle 10 degrees elsewhere than upright"
             remedy = "use a trial of upright standing; static_offset: subtract gives this leg no angles"
             yield warning(file, what, remedy, "static_knee_bent")
