@@ -47,6 +47,7 @@ class Settings:
     joint_limits: Mapping[str, Sequence[float]]
     smallest_floating_axis: float
     angle_convention: str
+    line_of_progression: str
     static_offset: str
 
 
@@ -125,7 +126,7 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
         "leg_refused": (("trial", "side"), refused),
         "knee_axis_error": (("trial", "side"), turns),
     }
-    return xr.Dataset(variables | judgements | _facts(clean, settings.smallest_floating_axis), LABELS | labels)
+    return xr.Dataset(variables | judgements | _facts(clean, settings), LABELS | labels)
 
 
 def _static_angles(calibrate: xr.Dataset, settings: Settings) -> Array:
@@ -257,7 +258,7 @@ def _angles(rotation: Array, offset: Array | float, settings: Settings, torsion:
     """Return the angles as variables; the offset is taken off the joint angles."""
     smallest = settings.smallest_floating_axis
     angle = joint_angles(rotation, settings.angle_convention, smallest, torsion) - offset
-    pelvis, foot = pelvis_angles(rotation[:, :, -1], smallest), foot_progression(rotation[:, :, 0], smallest)
+    pelvis, foot = pelvis_angles(rotation[:, :, -1], smallest), foot_progression(rotation[:, :, 0])
     return {
         "joint_angle": (("sample", "side", "joint", "angle"), angle),
         "pelvis_angle": (("sample", "side", "angle"), pelvis),
@@ -265,11 +266,14 @@ def _angles(rotation: Array, offset: Array | float, settings: Settings, torsion:
     }
 
 
-def _facts(clean: xr.Dataset, smallest_floating_axis: float) -> dict[str, Any]:
+def _facts(clean: xr.Dataset, settings: Settings) -> dict[str, Any]:
     """Return what holds for each trial as a whole."""
     cutoffs_hz = [row[np.isfinite(row)] for row in clean.cutoff_hz.values]
     return {
         **{name: clean.variables[name] for name in ("direction_of_travel", "landmarks_absent", "marker_filter_order")},
-        "smallest_floating_axis": ("trial", np.full(len(cutoffs_hz), smallest_floating_axis)),
+        **{
+            name: ("trial", np.full(len(cutoffs_hz), getattr(settings, name)))
+            for name in ("smallest_floating_axis", "line_of_progression")
+        },
         "marker_cutoff_hz": ("trial", np.array([np.median(row) if row.size else np.nan for row in cutoffs_hz])),
     }

@@ -10,7 +10,7 @@ import xarray as xr
 
 from ...errors import UserError
 
-SAME_IN_BOTH = ("angle_convention", "static_offset")
+SAME_IN_BOTH = ("angle_convention", "static_offset", "line_of_progression")
 CONVENTIONAL = "plug_in_gait"  # value of kinematics.angle_convention
 CONSTANT = "constant differences of several degrees are possible, most in rotations and in pelvic tilt"
 
@@ -20,7 +20,7 @@ class Reference(NamedTuple):
 
     Attributes:
         curves: the study.nc of other people, or the text of a table of their mean curves.
-        about: name, title, citation, people, and remarks for the reader of the report.
+        about: name, title, citation, people, their ages from and to, and remarks for the reader of the report.
     """
 
     curves: xr.Dataset | str
@@ -42,7 +42,9 @@ def describe_reference(
         shipped: the facts of a shipped reference.
         attributes: of this study.nc.
     """
-    remarks, people = name_differences_from_conventional(attributes) if shipped else [], ""
+    remarks, people = [*shipped.get("remarks", [])], ""
+    if shipped:
+        remarks += name_differences_from_conventional(attributes)
     if isinstance(curves, xr.Dataset):
         remarks = name_differences(curves.attrs, attributes)
         if "participant" in curves.coords:  # else it is no study.nc, and the step refuses it

@@ -63,7 +63,7 @@ def test_the_band_of_a_study_is_over_its_people() -> None:
 
 def test_the_band_of_a_study_has_neither_turns_nor_a_lateral_force() -> None:
     """The lateral force of the sides is opposite; pelvic rotation in a turn is the turn."""
-    headings = {name: ("cycle", np.zeros(CONTROLS.sizes["cycle"])) for name in ("turning_angle", "stride_direction")}
+    headings = {name: ("cycle", np.zeros(CONTROLS.sizes["cycle"])) for name in ("turning_angle", "progression_offset")}
     straight = CONTROLS.assign(headings)
     turned = straight.isel(cycle=[0]).assign(
         turning_angle=("cycle", [45.0]), pelvis_angle=straight.pelvis_angle[:1] + 30
@@ -133,7 +133,7 @@ def test_cycles_that_turn_have_no_scores_and_do_not_change_those_of_others() -> 
     straight = at_speeds(gait, [0.3, 0.3, 0.3, 0.3, 0.2, 0.2])
     turning = straight.assign(
         turning_angle=("cycle", [-5.0, 8.0, np.nan, 19.0, -21.0, 4.0]),
-        stride_direction=("cycle", [3.0, -9.0, np.nan, 9.0, 4.0, 11.0]),
+        progression_offset=("cycle", [3.0, -9.0, np.nan, 9.0, 4.0, 11.0]),
     )
     found, before = (score_cycles(own, table, gdi_features=None)[0] for own in (turning, straight))
     for name, values in found.items():
@@ -207,7 +207,7 @@ def test_real_people_differ_more_from_others_than_from_themselves(shared: Path) 
     describe("study", dataset)
     assert set(PROFILE) <= set(metrics) & set(per_participant(metrics)[0])
     (remark,) = json.loads(dataset.attrs["reference"])["remarks"]
-    assert remark.startswith("no Gait Deviation Index: the reference has 6 people")
+    assert remark.startswith("no deviation index: the reference has 6 people")
     known = np.isfinite(metrics.gait_profile_score)
     assert known.sum() > 10
     own = metrics[known].groupby("participant")
