@@ -125,22 +125,38 @@ def fit_torsion(shank: Array, foot: Array, stored_deg: Array, side: str) -> tupl
     return float(best), misfit_deg(best)
 
 
-def pelvis_angles(rotation: Array, smallest_floating_axis: float) -> Array:
-    """Return (time, side, 3): anterior tilt, obliquity (this side up) and internal rotation (this side forward).
+def from_line(rotation: Array, heading: Array | float) -> Array:
+    """Return poses, or vectors, (..., n, 3) in axes turned to the left about the vertical by ``heading`` (...), rad."""
+    cosine, sine = (np.asarray(part)[..., None] for part in (np.cos(heading), np.sin(heading)))
+    forward, up, right = np.moveaxis(rotation, -1, 0)
+    return np.stack([cosine * forward - sine * right, up, sine * forward + cosine * right], axis=-1)
 
-    Cardan sequence Z-X-Y of the pelvis (time, side, 3, 3) in the lab, as in Plug-in Gait (Davis RB et al. 1991, Hum Mov
+
+def pelvis_angles(rotation: Array, smallest_floating_axis: float, mirror: Array = MIRROR) -> Array:
+    """Return (..., side, 3): anterior tilt, obliquity (this side up) and internal rotation (this side forward).
+
+    Cardan sequence Z-X-Y of the pelvis in the axes of ``rotation``, as in Plug-in Gait (Davis RB et al. 1991, Hum Mov
     Sci 10:575-587).
+
+    Args:
+        rotation: (..., side, 3, 3), v_pelvis = rotation @ v.
+        smallest_floating_axis: cosine of obliquity below which the angles are NaN.
+        mirror: of :data:`SIDE_SIGN`, for sides in another shape.
     """
-    lab = np.broadcast_to(np.eye(3), rotation.shape)
-    angle = angles(lab, rotation, smallest_floating_axis=smallest_floating_axis)
-    return np.asarray(np.degrees(angle) * np.stack([-np.ones(2), -MIRROR, MIRROR], axis=-1))
+    level = np.broadcast_to(np.eye(3), rotation.shape)
+    angle = angles(level, rotation, smallest_floating_axis=smallest_floating_axis)
+    return np.asarray(np.degrees(angle) * np.stack([-np.ones_like(mirror), -mirror, mirror], axis=-1))
 
 
-def foot_progression(rotation: Array, smallest_floating_axis: float) -> Array:
-    """Return (time, side): the angle of the foot's long axis from lab x, seen from above, toes inwards positive.
+def foot_progression(rotation: Array, mirror: Array = MIRROR) -> Array:
+    """Return (..., side): the angle of the foot's long axis from the plane of x and y, degrees, toes in positive.
 
-    NaN where the foot is so steep that its horizontal part is below ``smallest_floating_axis``.
+    It is the arcsine of the axis' lateral part, as in Plug-in Gait, which takes the foot in the Cardan sequence Z-Y-X
+    (found by comparison with its stored angles). The angle seen from above is the same while the foot is level,
+    and larger while it is steep.
+
+    Args:
+        rotation: (..., side, 3, 3), v_foot = rotation @ v.
+        mirror: of :data:`SIDE_SIGN`, for sides in another shape.
     """
-    forward, right = rotation[..., 0, 0], rotation[..., 0, 2]
-    level = np.hypot(forward, right) >= smallest_floating_axis
-    return np.where(level, np.degrees(np.arctan2(-right, forward)) * MIRROR, np.nan)
+    return np.asarray(np.degrees(np.arcsin(np.clip(-rotation[..., 0, 2], -1, 1))) * mirror)

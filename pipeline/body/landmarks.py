@@ -5,7 +5,7 @@ A landmark of each side is named ``heel_left``, ``heel_right``; one of the midli
 
 import functools
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -107,11 +107,24 @@ def missing(absent: Iterable[str], body_model: BodyModel, labels: Collection[str
             what = f"{' + '.join(present[name])} ({name.replace('_', ' ')}) is in the file but never visible"
             problems.append(Problem("", what, "use another file", "markers_missing"))
             continue
-        wanted = " or ".join(" + ".join(group) for group in landmarks[name])
-        remedy = f"{nearest(landmarks[name][0][0], free)} label it, or name its label in the body model".lstrip()
+        wanted, hint = expected_label(landmarks[name], free)
+        remedy = f"{hint} label it, or name its label in the body model".lstrip()
         what = f"no marker for {name.replace('_', ' ')} (looked for {wanted})"
         problems.append(Problem("", what, remedy, "markers_missing"))
     return problems
+
+
+def expected_label(alternatives: Sequence[Names], free: Collection[str]) -> tuple[str, str]:
+    """Return one label of a landmark, how many others there are, and a similar label that the file has.
+
+    Args:
+        alternatives: labels of the landmark in a body model.
+        free: labels of the file that are of no landmark.
+    """
+    texts = [" + ".join(group) for group in alternatives]
+    text = next((text for text in texts if nearest(text, free)), texts[0])
+    others = f" or {len(texts) - 1} other label{'s' * (len(texts) > 2)}" if texts[1:] else ""
+    return text + others, nearest(text, free)
 
 
 def point(points: Mapping[str, Array], names: Names) -> Array:

@@ -48,11 +48,12 @@ def _swap_bytes(head: bytearray, start: int, entries: list[DataRecord]) -> None:
     """Swap the bytes of all numbers of header, parameters and links, in place."""
     head[start + 3] = INTEL
     places = [(2, 2, 5), (12, 4, 1), (16, 2, 2), (20, 4, 1)]  # in the header: byte, size, count
-    places += [(record.link_at, 2, 1) for record in entries]
     places += [(record.data_at, record.kind, len(record.data) // record.kind) for record in entries if record.kind > 1]
     for at, size, count in places:
         numbers = np.frombuffer(bytes(head[at : at + size * count]), f"u{size}")
         head[at : at + size * count] = numbers.byteswap().tobytes()
+    for record in entries:
+        struct.pack_into("<H", head, record.link_at, record.step)
 
 
 def _numbers_of(header: Header, parameters: Parameters) -> dict[tuple[str, str], float]:

@@ -54,13 +54,26 @@ def model_outputs(
             ]
         pelvis = kinematics.pelvis_angle.sel(side=side).values
         ground = contacts.ground_force.sel(side=side).values @ lab_rotation / body_mass_kg
-        turn = kinematics.foot_progression.sel(side=side).values[:, None] * [0, 0, 1]
+        foot = _foot_in_lab(kinematics, side)
         outputs += [
             Output("ANGLES", f"{letter}PelvisAngles", pelvis, "anterior tilt, this side up, this side forward"),
-            Output("ANGLES", f"{letter}FootProgressAngles", turn, "toes in, in Z"),
+            Output("ANGLES", f"{letter}FootProgressAngles", foot, "pitch, inversion, toes in"),
             Output("FORCES", f"{letter}GroundReactionForce", ground, "on the foot, axes of the file"),
         ]
     return sorted(outputs, key=lambda output: list(UNITS).index(output.group))
+
+
+def _foot_in_lab(kinematics: xr.Dataset, side: str) -> Array:
+    """Return the angles (time, 3) of the foot in the lab: pitch (-90 level, -180 toes up), inversion, toes in.
+
+    Cardan sequence Y-X-Z of Plug-in Gait's foot, with x up, y to the left and z from toe to heel, in the lab, with x
+    the lab axis of the walk, y to the left and z up. Found by comparison with stored angles, which it repeats.
+    """
+    forward, up, right = np.moveaxis(kinematics.rotation.sel(side=side, segment="foot").values, -1, 0)
+    mirror = 1.0 if side == "right" else -1.0
+    pitch = np.arctan2(-forward[:, 0], -up[:, 0])
+    inversion, toes_in = np.arctan2(right[:, 1], right[:, 2]), np.arcsin(np.clip(-right[:, 0], -1, 1))
+    return np.asarray(np.degrees(np.stack([pitch, mirror * inversion, mirror * toes_in], axis=-1)))
 
 
 def oppose_angles(moment: xr.DataArray, side: str) -> Array:

@@ -26,11 +26,12 @@ OLDER_PROCESSING = (
 
 
 class DataRecord(NamedTuple):
-    """A group (negative number, kind 0) or a parameter, with places in the file."""
+    """A group (negative number, kind 0) or a parameter, with places in the file; ``step`` links to the next record."""
 
     number: int
     name: str
     link_at: int
+    step: int
     kind: int = 0
     shape: tuple[int, ...] = ()
     data_at: int = 0
@@ -55,10 +56,12 @@ def records(section: bytes, start: int, processor: int) -> Iterator[DataRecord]:
         if link_at + 2 > len(section):
             raise DamagedError(f"the record {where} runs beyond the parameters")
         (step,) = struct.unpack(f"{order}H", section[link_at : link_at + 2])  # to the next record; 0 ends them
+        if processor == MIPS:
+            step = _step_of_appended(section[link_at:], step, is_group=number < 0)
         after = link_at + step if step else len(section)
         if after > len(section):
             raise DamagedError(f"the record {where} points beyond the parameters, to byte {start + after}")
-        record, body = DataRecord(number, name, start + link_at), section[link_at + 2 : after]
+        record, body = DataRecord(number, name, start + link_at, step), section[link_at + 2 : after]
         if number < 0 and (number < -MOST_GROUPS or not body or 1 + body[0] > len(body)):
             raise DamagedError(f"the group {where} has no number, or no end")
         yield record if number < 0 else _parameter(record, body, where)
@@ -66,6 +69,21 @@ def records(section: bytes, start: int, processor: int) -> Iterator[DataRecord]:
             return
         at = after
     raise DamagedError("the parameters have no end")
+
+
+def _step_of_appended(rest: bytes, step: int, *, is_group: bool) -> int:
+    """Return the length that a record has by its own content, if its little-endian link says so, else ``step``.
+
+    Programs on PCs append such records, with texts or bytes, to big-endian files.
+    """
+    if is_group:
+        description_at = 2
+    elif len(rest) > 4 and rest[2] in (1, 0xFF):
+        description_at = 4 + rest[3] + math.prod(rest[4 : 4 + rest[3]])
+    else:
+        return step
+    length = description_at + 1 + int.from_bytes(rest[description_at : description_at + 1], "little")
+    return length if length == int.from_bytes(rest[:2], "little") else step
 
 
 def _parameter(record: DataRecord, body: bytes, where: str) -> DataRecord:

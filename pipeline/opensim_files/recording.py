@@ -37,7 +37,7 @@ def read_opensim(markers: Path, forces: Path | None, *, subject: str = "", parti
         marker_rate_hz=content.rate_hz,
         first_frame=content.start_s * content.rate_hz,
         length_unit_m=content.length_unit_m,
-        label_notes=person.notes,
+        label_notes=[content.note, *person.notes] if content.note else person.notes,
         subjects=person.subjects,
         owner=person.owner,
     )

@@ -20,6 +20,7 @@ from .text_numbers import AGAIN, cells_of, is_number, lines_of, refuse_disordere
 
 HEADER_LINES = 5
 KIND = "TRC file"
+COUNT = "NumMarkers"
 OFF_GRID = 0.25  # of a frame; times have three or more decimals, so that rounding is far below
 # DataRate and times: video is 0.1 % slower than its nominal rate, and programs round it to whole frames a second
 RATE_ROUNDING = 0.02
@@ -35,6 +36,7 @@ class Markers(NamedTuple):
     rate_hz: float  # frames per second
     start_s: float  # time of the first frame
     length_unit_m: float  # metres per length unit of the file
+    note: str = ""  # how its header contradicts the rest, or empty
 
 
 def read_trc(path: Path) -> Markers:
@@ -51,7 +53,7 @@ def read_trc(path: Path) -> Markers:
     if len(lines) <= HEADER_LINES:
         raise UserError(str(path), f"cut off after {len(lines)} lines", AGAIN)
     stated, labels, axes = _numbers_of_header(lines), _labels(path, lines), cells_of(lines[HEADER_LINES - 1])
-    _refuse_labels(path, labels, stated.get("NumMarkers", ""), axes)
+    note = _note_on_count(path, lines, labels, stated.get(COUNT, ""), axes)
     unit_m = _unit_m(path, stated.get("Units", ""))
     first = HEADER_LINES - any(is_number(cell) for cell in axes[:1])  # some files lack the line X1, Y1, Z1, ...
     rows = rows_of_numbers(lines, first, 2 + 3 * len(labels), path=path, filled=False)
@@ -64,7 +66,7 @@ def read_trc(path: Path) -> Markers:
     positions[missing] = np.nan
     whole = np.full((frames[-1] + 1, *positions.shape[1:]), np.nan)
     whole[frames] = positions
-    return Markers(labels, whole, rate_hz, float(time[0]), unit_m)
+    return Markers(labels, whole, rate_hz, float(time[0]), unit_m, note)
 
 
 def _numbers_of_header(lines: Sequence[str]) -> dict[str, str]:
@@ -85,11 +87,20 @@ def _labels(path: Path, lines: Sequence[str]) -> list[str]:
     return cells[: named[-1] + 1 : 3] if apart else [cells[i] for i in named]
 
 
-def _refuse_labels(path: Path, labels: Sequence[str], stated: str, axes: Sequence[str]) -> None:
-    """Refuse another number of names than NumMarkers, unless the line X1, Y1, Z1, ... has as many."""
-    if stated.isdecimal() and int(stated) != len(labels) and sum(map(bool, axes)) != 3 * len(labels):
-        what = f"NumMarkers is {int(stated)}, its line 4 names {len(labels)} markers"
+def _note_on_count(path: Path, lines: Sequence[str], labels: Sequence[str], stated: str, axes: Sequence[str]) -> str:
+    """Return a note on another number of names than NumMarkers, empty without.
+
+    Raises:
+        UserError: neither the line X1, Y1, Z1, ... nor, where NumMarkers is smaller, the longest row has columns for
+            the names.
+    """
+    if not stated.isdecimal() or int(stated) == len(labels):
+        return ""
+    what = f"{COUNT} is {int(stated)}, its line 4 names {len(labels)} markers"
+    longest = max(len(cells_of(line.rstrip())) for line in lines[HEADER_LINES - 1 :])
+    if sum(map(bool, axes)) != 3 * len(labels) and (int(stated) > len(labels) or longest != 2 + 3 * len(labels)):
         raise UserError(str(path), what, f"correct one of them or {AGAIN}")
+    return what
 
 
 def _unit_m(path: Path, unit: str) -> float:

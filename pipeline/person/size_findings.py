@@ -20,6 +20,7 @@ POUNDS_PER_KG = 2.2046
 # and the time since it was asked make more.
 STANDING_MASS_ERROR, WALKING_MASS_ERROR = 0.10, 0.12
 # Standing, 12 people of 1.45 to 1.83 m: heel to ASIS is 0.54 to 0.60 of the height, 1.03 to 1.13 leg lengths.
+LEGS_M = (0.2, 1.5)  # from heel to ASIS, from infants to the tallest; other lengths are in a wrong unit
 LEG_PER_HEIGHT, LEG_PER_LEG_LENGTH = (0.46, 0.70), (0.88, 1.30)
 
 
@@ -95,9 +96,9 @@ def _estimates(person: str, row: Mapping[str, str], cells: Mapping[str, float]) 
 
 
 def _unlike_the_markers(person: str, sizes: Mapping[str, float], leg_m: float) -> Iterator[Problem]:
-    """Find a height or leg length that contradicts heel and ASIS in the static."""
+    """Find a height or leg length that contradicts heel and ASIS in the static, unless these are in a wrong unit."""
     ranges = {"height_m": LEG_PER_HEIGHT, **{f"leg_length_{side}_m": LEG_PER_LEG_LENGTH for side in SIDES}}
-    for column, (low, high) in ranges.items():
+    for column, (low, high) in ranges.items() if LEGS_M[0] <= leg_m <= LEGS_M[1] else ():
         if column in sizes and (leg_m / sizes[column] < low or leg_m / sizes[column] > high):
             what = f"{column} is {sizes[column]:g}, but heel and ASIS of the static trial are {leg_m:.2f} m apart"
             remedy = f"expected {leg_m / high:.2f} to {leg_m / low:.2f}; correct it"

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..arrays import Array, Flags
+from ..errors import join_some
 from ..signals.filters import stretches
 from .baseline import BAND_SHARE, block_means
 from .parameters import Plate
@@ -63,6 +64,9 @@ def channel_fault(
     pressing = _pressing(-force @ axes[:, 2])
     loaded, well_loaded = (pressing > share * pressing.max(initial=0.0) for share in (LOADED, WELL_LOADED))
     readings = analog[:, plate.channels - 1]
+    titles = [f"channel {(i <= len(names) and names[i - 1].strip()) or i}" for i in plate.channels.tolist()]
+    if blank := [titles[i] for i in np.flatnonzero(np.isnan(readings).all(axis=0)).tolist()]:
+        return f"{join_some(blank, MOST_LISTED)} holds no numbers, only NaN"
     if plate.type == 1:
         readings[np.ix_(~loaded, POSITIONS)] = np.nan
     blocks = block_means(np.hstack([force @ axes, readings]), rate_hz)
@@ -74,14 +78,13 @@ def channel_fault(
     if load_n < STEP_N or np.fmax.reduce(quick_n, initial=0.0) < STEPPED * load_n:
         return ""
     still = movement[3:] < _smallest_movements(plate, load_n, length_unit_m, moment_unit_n_m)
-    jumping = _may_jump(readings) & (rate_hz >= LOWEST_RATE_HZ)
+    pressed = _without_rest(readings)
+    jumping = _may_jump(pressed) & (rate_hz >= LOWEST_RATE_HZ)
     faults = []
     for i in np.flatnonzero(still | jumping | _may_be_cut(readings.T[:, loaded])).tolist():
-        channel = plate.channels[i] - 1
-        name = names[channel].strip() if channel < len(names) else ""
-        jump = _jump(readings[:, i]) if jumping[i] else ""
+        jump = _jump(pressed[:, i]) if jumping[i] else ""
         if fault := _still(movement[3 + i], load_n) if still[i] else jump or _describe_cut(readings, i, loaded):
-            faults.append(f"channel {name or channel + 1} {fault}")
+            faults.append(f"{titles[i]} {fault}")
     if not faults:
         cop = np.full_like(force, np.nan)
         cop[well_loaded] = centre_of_pressure(force[well_loaded], moment[well_loaded], corners)[0]
@@ -117,6 +120,18 @@ def _smallest_movements(plate: Plate, load_n: float, length_unit_m: float, momen
     effect = np.abs(channels_to_centre(plate, length_unit_m, moment_unit_n_m))
     with np.errstate(divide="ignore"):
         return np.asarray((smallest[:, None] / effect).min(axis=0))
+
+
+def _without_rest(readings: Array) -> Array:
+    """Return (sample, channel) with NaN where all channels rest at one exact value, as where a lab zeroes small forces.
+
+    All channels leave that value at once, which no cable and no converter does.
+    """
+    values = np.nan_to_num(readings)
+    still = (values[1:] == values[:-1]).all(axis=1)
+    if not still.any():
+        return readings
+    return np.where((values == values[still.argmax()]).all(axis=1)[:, None], np.nan, readings)
 
 
 def _may_jump(readings: Array) -> Flags:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array, Flags
 from ..conventions import SIDES
-from ..variables.metrics import NUMBERS
+from ..variables.metrics import NUMBERS, USUAL_SIZE
 
 Text = NDArray[np.str_]
 SESSION = ["participant", "session", "condition"]
@@ -35,6 +35,9 @@ UNIT_OF_MEANS = ("participant", "side", "condition")
 ROWS = ("cycle", "stance")  # dimensions with one entry per cycle, or per stance
 PHASES = frozenset(name for name, metric in NUMBERS.items() if metric.kind == "phase")
 RADIANS = 2 * np.pi / 100  # per percent of the gait cycle
+# Gait services differ by 0.1 N m/kg and 0.2 W/kg (Pinzone et al. 2014), a tenth to half of the usual moments and
+# powers: at a quarter of the usual size such a difference alone makes an index of 40 to 200.
+SMALL_SHARE = 0.25
 NO_DIRECTION = 1e-9  # length of a mean vector that rounding alone can leave of vectors that cancel each other
 
 
@@ -214,8 +217,8 @@ def symmetry(means: pd.DataFrame, names: Sequence[str], about: Sequence[str] = (
         ((R + L) / 2) of the sizes, percent (Robinson et al. 1987): 0 where the sides are equal, positive where the
         right side is larger in size, 200 where the left one is 0. Only a metric of kind "size" has one: where a
         quantity may cross zero the mean in the denominator may vanish, and the zero of a phase is arbitrary. NaN where
-        a side is not known, where both are 0, and where the sides have different signs after all, such as the steps of
-        a person who always leads with one foot.
+        a side is not known, where the mean of the sides is below SMALL_SHARE of the metric's usual size, and where the
+        sides have different signs after all, such as the steps of a person who always leads with one foot.
     """
     first = means.drop_duplicates(SESSION)[[*SESSION, *about]].reset_index(drop=True)
     left, right = (
@@ -226,7 +229,8 @@ def symmetry(means: pd.DataFrame, names: Sequence[str], about: Sequence[str] = (
     difference = np.where(kinds == "phase", shortest_way(right - left), right - left)
     with np.errstate(invalid="ignore", divide="ignore"):
         sizes = np.abs(right), np.abs(left)
-        of_sizes = (kinds == "size") & (left * right >= 0)
+        smallest = SMALL_SHARE * np.array([USUAL_SIZE.get(name, 0) for name in names])
+        of_sizes = (kinds == "size") & (left * right >= 0) & (np.add(*sizes) / 2 >= smallest)
         index = np.where(of_sizes, 200 * np.subtract(*sizes) / np.add(*sizes), np.nan)
     table = first.loc[first.index.repeat(len(names))].reset_index(drop=True)
     return table.assign(

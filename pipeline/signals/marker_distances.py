@@ -54,11 +54,12 @@ def _medians(values: Array) -> Array:
     return np.asarray((ordered[rows, (count - 1) // 2] + ordered[rows, count // 2]) / 2)  # NaN is sorted to the end
 
 
-def on_the_other_leg(spread: Array, legs: Sequence[tuple[int, int]]) -> list[int]:
+def on_the_other_leg(spread: Array, legs: Sequence[tuple[int, int]], mates: Frames) -> list[int]:
     """Return the left-right pairs, by number, that are exchanged against most of the others.
 
-    Two pairs that keep their distances within a leg are labelled alike; if they keep them across the legs, one is
-    exchanged. The clearest of these comparisons link all pairs (a maximum spanning tree) and divide them in two groups.
+    Two pairs of one segment (``mates``) that keep their distances within a leg are labelled alike; if they keep them
+    only across the legs, one is exchanged. Other distances say nothing: in a squat those across the legs may be the
+    steadier ones. The clearest comparisons link all pairs (a maximum spanning tree) and divide them in two groups.
     """
     if len(legs) < 2:
         return []
@@ -68,7 +69,8 @@ def on_the_other_leg(spread: Array, legs: Sequence[tuple[int, int]]) -> list[int
     floor = 1e-4  # m: exact recordings have no spread
     with np.errstate(invalid="ignore"):
         lead = np.log((across + floor) / (same + floor))
-        sure = (np.minimum(same, across) < 4 * RIGID_M) & (np.abs(lead) > np.log(TIMES_STEADIER))
+        sure = mates & (np.minimum(same, across) < 4 * RIGID_M) & (np.abs(lead) > np.log(TIMES_STEADIER))
+        sure &= (lead > 0) | (same > 4 * RIGID_M)
         if not (sure & (lead < 0)).any():
             return []
     weight = np.where(sure, np.abs(lead), 0.0)

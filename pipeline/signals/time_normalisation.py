@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +30,20 @@ class PhaseFrames(NamedTuple):
         """Return the frames of all cycles of the parts."""
         return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
+    def between(self, values_at: Callable[[NDArray[np.intp]], Array]) -> Array:
+        """Return a quantity at 0-100 % of each cycle (cycle, ..., 101), as :func:`at_phases` does.
+
+        Args:
+            values_at: gives the quantity (cycle, n, ...) at frames (cycle, n).
+        """
+        first = values_at(self.after - 1)
+        share = self.share.reshape(*self.share.shape, *[1] * (first.ndim - 2))
+        # a frame without weight may be missing
+        result = np.where(share == 1, 0, first) * (1 - share)
+        result += np.where(share == 0, 0, values_at(self.after)) * share
+        late = self.beyond_last.reshape(share.shape) & np.isnan(result)
+        return np.moveaxis(np.where(late, values_at(self.last[:, None]), result), 1, -1)
+
 
 def phase_frames(time: Array, start_s: Array, end_s: Array) -> PhaseFrames:
     """Return the frames around 0-100 % of cycles (cycle,) on a time axis (time,). Shares are NaN if an end is NaN."""
@@ -53,14 +67,7 @@ def at_phases(values: Array, frames: PhaseFrames, side: NDArray[np.intp]) -> Arr
     Returns:
         (cycle, ..., 101).
     """
-    share = frames.share.reshape(*frames.share.shape, *[1] * (values.ndim - 2))
-    # a frame without weight may be missing
-    before = np.where(share == 1, 0, values[frames.after - 1, side[:, None]]) * (1 - share)
-    result = before + np.where(share == 0, 0, values[frames.after, side[:, None]]) * share
-    cycle, instant = np.nonzero(frames.beyond_last)
-    late = result[cycle, instant]
-    result[cycle, instant] = np.where(np.isnan(late), values[frames.last[cycle], side[cycle]], late)
-    return np.moveaxis(result, 1, -1)
+    return frames.between(lambda frame: values[frame, side[:, None]])
 
 
 def over_one_cycle(values: Array, time: Array, start_s: float, end_s: float) -> Array:

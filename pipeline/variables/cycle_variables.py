@@ -10,6 +10,7 @@ from .session_variables import (
     FOOT_POWER,
     JCS,
     JOINT_POWER,
+    LINE,
     OF_TRIALS,
     ON_DISTAL,
     PELVIS,
@@ -25,8 +26,8 @@ REPAIRED = (
 )  # fmt: skip
 _CURVES = {
     "joint_angle": Variable(("cycle", "joint", "angle", "phase"), "degree", f"joint angle; {JCS}"),
-    "pelvis_angle": Variable(("cycle", "angle", "phase"), "degree", f"angle of the pelvis in the lab; {PELVIS}"),
-    "foot_progression": Variable(("cycle", "phase"), "degree", PROGRESSION),
+    "pelvis_angle": Variable(("cycle", "angle", "phase"), "degree", f"angle of the pelvis from {LINE}; {PELVIS}"),
+    "foot_progression": Variable(("cycle", "phase"), "degree", f"{PROGRESSION} {LINE}"),
     "joint_moment_jcs": Variable(("cycle", "joint", "angle", "phase"), "N m kg-1",
         f"internal joint moment {ON_DISTAL} per body mass, orthogonal projection on the joint coordinate axes; {JCS}"),
     "joint_force": Variable(("cycle", "joint", "axis", "phase"), "N kg-1",
@@ -37,7 +38,7 @@ _CURVES = {
     "ankle_foot_power": Variable(("cycle", "phase"), "W kg-1",
         f"{ANKLE_FOOT_POWER}, per body mass, generation positive"),
     "ground_force": Variable(("cycle", "axis", "phase"), "N kg-1",
-        "ground reaction force on the foot per body mass, lab axes"),
+        f"ground reaction force on the foot per body mass, x along {LINE}, y up, z to the right"),
     "pelvis_residual": Variable(("cycle", "load", "phase"), "percent",
         f"magnitude of the residual force, of body weight, and moment, of body weight times height, {RESIDUAL}"),
 }  # fmt: skip

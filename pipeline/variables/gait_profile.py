@@ -16,22 +16,23 @@ from .metrics import GAIT_ANGLES
 
 EVERY = 2  # percent
 PHASE = np.arange(0.0, 101, EVERY)
-# Pelvis rotation and foot progression are measured from lab x. A heading of 10 degrees beside it adds 10 to both, and
-# so raises a Gait Profile Score of 6, usual in health, to 7.6: by the smallest important difference (Baker 2012). In
-# straight walks, in which all strides have one line, the heading of the pelvis at successive strikes changes by 3 to 5
-# degrees, in one child 8 (standard deviation); steps of a turn change it by tens of degrees (Hase and Stein 1999).
+# A line 10 degrees beside that of the stride adds 10 to pelvis rotation and foot progression, and so raises a Gait
+# Profile Score of 6, usual in health, to 7.6: by the smallest important difference (Baker 2012). In straight walks, in
+# which all strides have one line, the heading of the pelvis at successive strikes changes by 3 to 5 degrees, in one
+# child 8 (standard deviation); steps of a turn change it by tens of degrees (Hase and Stein 1999).
 STRAIGHT_DEGREES = 10.0
 OF_THE_PELVIS = np.array([name.startswith("pelvis") for name in GAIT_ANGLES])
 
 
-def turns(turning_angle: ArrayLike, stride_direction: ArrayLike) -> Flags:
+def turns(turning_angle: ArrayLike, progression_offset: ArrayLike) -> Flags:
     """Return whether cycles (...) cannot be compared with straight gait.
 
-    The heading leaves lab x by more than STRAIGHT_DEGREES: the stride leads there, or turns by twice as much, from one
-    side of its direction to the other. What is unknown, NaN, counts as straight.
+    The heading leaves the line from which pelvis and foot are measured by more than STRAIGHT_DEGREES: the stride leads
+    there, or turns by twice as much, from one side of its direction to the other. What is unknown, NaN, counts as
+    straight.
     """
     return np.asarray(
-        (np.abs(stride_direction) > STRAIGHT_DEGREES) | (np.abs(turning_angle) > 2 * STRAIGHT_DEGREES), dtype=bool
+        (np.abs(progression_offset) > STRAIGHT_DEGREES) | (np.abs(turning_angle) > 2 * STRAIGHT_DEGREES), dtype=bool
     )
 
 
@@ -39,7 +40,8 @@ def turning_cycles(study: xr.Dataset) -> Flags:
     """Return the cycles (cycle,) of a study that turn; none if the study does not know."""
     if "turning_angle" not in study:
         return np.zeros(study.sizes["cycle"], dtype=bool)
-    return turns(study.turning_angle.values, study.stride_direction.values)
+    offset = study["progression_offset" if "progression_offset" in study else "stride_direction"]  # before it existed
+    return turns(study.turning_angle.values, offset.values)
 
 
 def place_of(name: str) -> tuple[str, dict[str, str]]:

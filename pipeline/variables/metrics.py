@@ -97,6 +97,9 @@ _METRICS = {
     "stride_direction": Metric("degree",
         "direction of the stride's line of progression from lab x, where the person faces over the whole trial",
         "signed", positive="to the left", source=_HUXHAM),
+    "progression_offset": Metric("degree",
+        "angle between the stride's line of progression and the line from which the angles of pelvis and foot are "
+        "measured; 0 with kinematics.line_of_progression walker", "signed", positive="the stride leads further left"),
     "turning_angle": Metric("degree",
         "change of the pelvis heading from foot strike to the next foot strike of the same side", "signed",
         positive="to the left", aliases=("turn angle", "change of heading")),
@@ -257,6 +260,19 @@ METRICS = _METRICS | {
     for name, metric in _METRICS.items()
     if metric.group == PEAKS
 }
+# Sizes of metrics that may be near zero, in their units: those of the mean curves of children at free speed (Schwartz,
+# Rozumalski and Trost 2008), with a foot off at 60 % and strides of 1 s; the hip extensors' peak is that at slow speed.
+USUAL_SIZE = {
+    "peak_ankle_plantarflexor_moment": 1.2, "peak_hip_extensor_moment": 0.32, "peak_hip_abductor_moment": 0.49,
+    "peak_ankle_power": 2.8, "peak_power_a1": 0.37, "peak_power_k1": 0.54, "peak_power_k2": 0.26, "peak_power_k3": 0.57,
+    "peak_power_k4": 0.98, "peak_power_h1": 0.53, "peak_power_h2": 0.41, "peak_power_h3": 0.83,
+    "peak_braking_force": 1.6, "peak_propulsive_force": 1.9, "impulse_of_ankle_plantarflexor_moment": 0.33,
+    "impulse_of_knee_extensor_moment": 0.053, "impulse_of_knee_flexor_moment": 0.047,
+    "impulse_of_knee_abductor_moment": 0.095, "impulse_of_hip_extensor_moment": 0.094,
+    "impulse_of_hip_flexor_moment": 0.1, "impulse_of_hip_abductor_moment": 0.19, "impulse_of_braking_force": 0.25,
+    "impulse_of_propulsive_force": 0.26, "work_a1": 0.093, "work_a2": 0.26, "work_k1": 0.021, "work_k2": 0.017,
+    "work_k3": 0.077, "work_k4": 0.086, "work_h1": 0.1, "work_h2": 0.074, "work_h3": 0.11,
+}  # fmt: skip
 # metrics that need nothing but the stance, from foot strike to foot off; work in push-off may go on after it
 OF_STANCE = tuple(
     name
@@ -289,10 +305,11 @@ SCORES = {  # if a reference is given
         "within the range of the reference; NaN in running and in turns, which have no scores then",
         source="Schwartz 2008"),
     # if the reference is a study.nc, with the cycles of ten people or more; the zero of the index is arbitrary
-    "gait_deviation_index": Metric("1",
-        "Gait Deviation Index: 100 is the reference mean, every 10 below it is one standard deviation", "signed",
-        source=_SCHWARTZ, aliases=("GDI",), group=GAIT_SCORES, main=10),
-    "gait_deviation_index_share": Metric("percent",
+    "reference_deviation_index": Metric("1",
+        "deviation index of the study's own reference, on the scale of the Gait Deviation Index (GDI) but without its "
+        "published features and controls, so that it is no GDI: 100 is the reference mean, every 10 below it is one "
+        "standard deviation", "signed", source=_SCHWARTZ, aliases=("GDI*",), group=GAIT_SCORES, main=10),
+    "reference_deviation_index_share": Metric("percent",
         "share of the squared difference from the reference mean that the features of the index cover",
         source=_SCHWARTZ, group=GAIT_SCORES),
 }  # fmt: skip

@@ -10,9 +10,8 @@ ANKLE_FOOT_POWER = "power of ankle and foot together, joint_power of the ankle a
 ON_DISTAL = "of the proximal segment on the distal one"
 
 PELVIS = "flexion is anterior tilt, adduction is obliquity with this side up, rotation is internal, this side forward"
-PROGRESSION = (
-    "angle of the foot's long axis from the direction of walking (lab x), in the horizontal plane, toes in positive"
-)
+PROGRESSION = "arcsine of the lateral part of the foot's long axis, toes in positive, from"
+LINE = "the line of progression (kinematics.line_of_progression)"
 NO_ENDS = "NaN near an end of what is seen, see uncertain_end_s"
 RESIDUAL = "on the pelvis that the motion of the whole body needs beyond gravity and the ground reactions"
 _EVENTS = {"event_time": Variable(("event",), "s", "time of the gait event")}
@@ -122,6 +121,12 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             "joint centre from the origin, and in the axes, of the segment that it is fixed to"),
         "static_rotation": Variable(("side", "pose", "local_axis", "axis"), "1",
             "rotation matrix in the static trial, mean over frames: v_segment = rotation . v_lab"),
+        "static_knee_flexion": Variable(("side",), "degree",
+            "flexion of the knee in the static trial where it is straightest (10th percentile of the frames)"),
+        "cluster_extent": Variable(("side", "pose", "extent"), "m",
+            "singular values of the cluster's markers about their centre; NaN of a segment without a cluster"),
+        "orientation_noise": Variable(("side", "pose"), "rad m-1",
+            "error of the orientation about its worst axis per error of each coordinate of the markers (independent)"),
         "static_distance": Variable(("landmark", "landmark_2"), "m",
             "distance of two landmarks in the static trial, median over frames"),
         "chord_radius": Variable(("side", "joint"), "m", "distance of the joint centre from the lateral marker"),
@@ -202,9 +207,9 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "angular_acceleration": Variable(("sample", "side", "segment", "local_axis"), "rad s-2",
             f"angular acceleration, segment axes; {NO_ENDS}", "f4"),
         "joint_angle": Variable(("sample", "side", "joint", "angle"), "degree", f"joint angle; {JCS}", "f4"),
-        "pelvis_angle": Variable(("sample", "side", "angle"), "degree", f"angle of the pelvis in the lab; {PELVIS}",
+        "pelvis_angle": Variable(("sample", "side", "angle"), "degree", f"angle of the pelvis from lab x; {PELVIS}",
             "f4"),
-        "foot_progression": Variable(("sample", "side"), "degree", PROGRESSION, "f4"),
+        "foot_progression": Variable(("sample", "side"), "degree", f"{PROGRESSION} lab x", "f4"),
         "fit_residual": Variable(("sample", "side", "segment"), "m",
             "root-mean-square misfit of the segment's marker cluster, or of all its markers in linked legs", "f4"),
         **WITH_LINKED_LEGS,
@@ -217,6 +222,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             "turn of the knee's flexion axis about the thigh that the swing of adduction with flexion suggests"),
         "marker_cutoff_hz": Variable(("trial",), "Hz", "median cutoff frequency (-3 dB) of the markers; NaN for none"),
         "smallest_floating_axis": Variable(("trial",), "1", "setting kinematics.smallest_floating_axis"),
+        "line_of_progression": Variable(("trial",), "", "setting kinematics.line_of_progression", "U"),
     },
     "kinetics": {
         **WITH_DRAWS,

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 from pipeline.body import joint_angles as joint_coordinates
-from pipeline.body.joint_angles import foot_progression, joint_angles, pelvis_angles
+from pipeline.body.joint_angles import foot_progression, from_line, joint_angles, pelvis_angles
 from pipeline.steps.cycles.normalisation import further
 from tests.support.studies.references import outputs
 from tests.support.walks.person import ROUNDING, Array, close, landmarks, walk
@@ -41,12 +41,21 @@ def test_signs_of_the_pelvis(axis: str, degrees: float, left: tuple[float, ...],
     assert_allclose(found[RIGHT], right, atol=1e-12)
 
 
-def test_foot_progression_is_that_of_the_sole_however_the_foot_is_pitched() -> None:
-    """Toes inwards are positive: to the left for a right foot. A vertical foot has no such angle."""
-    turned = Rotation.from_euler("YZ", [15, -40], degrees=True).as_matrix().T  # to the left, then heel up
-    found = foot_progression(np.broadcast_to(turned, (1, 2, 3, 3)), LOCK)[0]
-    assert_allclose(found, [-15, 15], atol=1e-12)
-    assert np.isnan(foot_progression(pose("z", -88), LOCK)).all()
+@pytest.mark.parametrize("pitch", [0, -40, -90, 30])
+def test_foot_progression_is_the_arcsine_of_the_lateral_part_of_the_long_axis(pitch: float) -> None:
+    """Toes inwards are positive: to the left for a right foot. A foot on its tip has 0, at whatever heading."""
+    turned = Rotation.from_euler("YZ", [15, pitch], degrees=True).as_matrix().T  # to the left, then heel up
+    found = foot_progression(np.broadcast_to(turned, (1, 2, 3, 3)))[0]
+    expected = np.degrees(np.arcsin(np.sin(np.radians(15)) * np.cos(np.radians(pitch))))
+    assert_allclose(found, [-expected, expected], atol=1e-12)
+
+
+def test_angles_from_a_line_are_those_of_the_same_walk_along_lab_x() -> None:
+    poses = Rotation.random(20, rng=np.random.default_rng(3)).as_matrix()[:, None].repeat(2, axis=1)
+    for degrees in (10, 45, 170):
+        turned = poses @ Rotation.from_euler("y", -degrees, degrees=True).as_matrix()
+        back = from_line(turned, np.radians(degrees))
+        assert_allclose(back, poses, atol=1e-12)
 
 
 def test_plug_in_gait_turns_the_ankle_in_another_order() -> None:

@@ -14,7 +14,7 @@ from pipeline.c3d.reader import read_c3d
 from pipeline.errors import UserError
 from pipeline.recording import Recording
 from tests.c3d.test_analog_counts import with_counts
-from tests.support.files.c3d_bytes import DEC, INTEL, MIPS, converted, data_at, inserted, place, put, put_header
+from tests.support.files.c3d_bytes import DEC, INTEL, MIPS, converted, data_at, inserted, place, places, put, put_header
 from tests.support.files.c3d_writer import channels, write_c3d
 from tests.support.walks.as_clean import LABELS, Rectangle, markers, walk, wrenches
 
@@ -63,6 +63,31 @@ def test_integers_from_every_machine(tmp_path: Path, processor: int, unsigned: b
     expected = read_c3d(path)
     assert np.ptp(expected.analog) > 1000
     assert_same(recorded(tmp_path / "turned.c3d", converted(path.read_bytes(), processor)), expected)
+
+
+def link_turned(content: bytes, kinds: tuple[int, ...]) -> bytes:
+    """Return a big-endian file of which the records of these kinds have little-endian links (0: groups)."""
+    changed, links = bytearray(converted(content, MIPS)), [r.link_at for r in places(content) if r.kind in kinds]
+    assert links
+    for at in links:
+        changed[at : at + 2] = changed[at : at + 2][::-1]
+    return bytes(changed)
+
+
+def test_records_that_a_program_on_a_pc_appended_to_a_big_endian_file(tmp_path: Path) -> None:
+    """Their links are little-endian. Of numbers nothing says in which order they are, so they are refused."""
+    path = with_counts(tmp_path / "counts.c3d", offset=30000, unsigned=False)
+    assert_same(recorded(tmp_path / "turned.c3d", link_turned(path.read_bytes(), (-1, 0, 1))), read_c3d(path))
+    with pytest.raises(UserError, match="damaged"):
+        recorded(tmp_path / "turned.c3d", link_turned(path.read_bytes(), (4,)))
+
+
+def test_the_walk_of_an_sgi_equals_that_of_a_dec(shared: Path) -> None:
+    sgi, dec = (read_c3d(shared / "labs" / name) for name in ("big_endian/sgi_int.c3d", "classic/dec_int.c3d"))
+    assert sgi.labels == dec.labels
+    np.testing.assert_array_equal(sgi.analog, dec.analog)
+    counted_m = 0.28118187e-3  # both hold integers
+    np.testing.assert_allclose(sgi.markers, dec.markers, rtol=0, atol=1.01 * counted_m)
 
 
 # --- long trials -----------------------------------------------------------------------------------------------

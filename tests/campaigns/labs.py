@@ -35,6 +35,7 @@ from tests.support.checkout import SHARED
 from tests.support.settings import settings_of
 from tests.support.studies.references import JOINTS, MOMENTS, compared, reference_of
 from tests.support.studies.run_steps import run_trial
+from tests.support.studies.swing import PROXIMAL, compared_in_swing, radii_shown, solve
 
 SAMPLES, SUB_01 = "data/c3dorg_sample10_types", "studies/plug_in_gait/sub-01"
 # lab: its files, or their folder; files of different labs in one folder are set up separately
@@ -66,6 +67,9 @@ BY_HAND = {"functional": "plug_in_gait_flat_foot"}
 # mass that neither files nor two even steps on plates show, kg: the largest load over 1.15, that of brisk walking
 # (Nilsson and Thorstensson 1989, Acta Physiol Scand 136:217-227)
 MASS_BY_HAND = {"opensim_walking": 86.0, "codamotion 1997": 58.0, "sample10 2, 4": 35.0, "sample10 3": 70.0}
+
+
+IN_SWING = (("moment", 3), ("power", 2))  # quantities and their digits
 
 
 class Outcome(NamedTuple):
@@ -244,16 +248,25 @@ def _measured(
     reference = reference_of(path, shared, steps, mass_kg=mass_kg)
     if reference is None:
         return "", {}
+    swing, name = dict[str, float](), reference.name
+    if reference.power:  # with the radii of gyration that the file's own swing shows
+        shown = radii_shown(steps, calibration, reference)
+        swing = {
+            f"swing {key}": value for key, value in compared_in_swing(steps, calibration, reference, shown).items()
+        }
+        steps = {**steps, "kinetics": solve(steps, calibration, shown)}
+        name += ", proximal radii" if shown == PROXIMAL else ""
     rows = pd.DataFrame(compared(reference, steps, mass_kg=mass_kg))
-    return reference.name, {str(name): value for name, value in rows.median(numeric_only=True).items()}
+    return name, {str(key): value for key, value in rows.median(numeric_only=True).items()} | swing
 
 
 def as_markdown(rows: list[Outcome]) -> str:
     """Return the outcomes as a table."""
     lines = [
         "| lab: file | body model | cycles (with kinetics) | stances used | stances not used, reason | peak, N m/kg "
-        "| reference | joint centres, mm | angles, degrees | moments, N m/kg |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "| reference | joint centres, mm | angles, degrees | moments, N m/kg | powers, W/kg "
+        "| in swing: knee, hip, N m/kg; W/kg |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
         why = "; ".join(f"{count} {reason}" if count > 1 else reason for reason, count in row.reasons.items())
@@ -262,12 +275,16 @@ def as_markdown(rows: list[Outcome]) -> str:
         centres = _cell(row.compared, [f"{joint} centre" for joint in JOINTS], scale=1000, digits=1)
         angles = _cell(row.compared, [f"{joint} angle" for joint in JOINTS], digits=1)
         moments = _cell(row.compared, [f"{name} rms" for name in MOMENTS], digits=3)
+        powers = _cell(row.compared, [f"{joint} power rms" for joint in JOINTS], digits=2)
+        swing = [
+            _cell(row.compared, [f"swing {joint} {of} rms" for joint in JOINTS[1:]], digits=d) for of, d in IN_SWING
+        ]
         peak = f"{row.peak:.2f}" if row.with_kinetics else ""
         by_hand = " (by hand)" if row.lab in BY_HAND else ""
         lines.append(
             f"| {row.lab}: {row.file} | {row.body_model}{by_hand} | {cycles} | {row.valid} of "
             f"{row.valid + row.invalid} | {why} | {peak} | {row.reference or 'nothing stored'} | {centres} "
-            f"| {angles} | {moments} |"
+            f"| {angles} | {moments} | {powers} | {'; '.join(filter(None, swing))} |"
         )
     return "\n".join(lines)
 

@@ -121,6 +121,39 @@ def test_a_length_unit_that_contradicts_the_numbers_is_an_error(demo: Path, unit
     assert all(f"the numbers look like {numbers}" in finding.remedy for finding in findings)
 
 
+def test_a_static_in_another_unit_says_nothing_of_sizes(demo: Path) -> None:
+    """Metres that are called millimetres make a leg of a millimetre, which no height is to be compared with."""
+
+    def in_m(content: ezc3d.c3d) -> None:
+        content["data"]["points"][:3] /= 1000
+
+    rewrite(demo / "sub-01" / "static.c3d", in_m)
+    findings = check(demo)
+    assert any(finding.code == "length_unit_wrong" for finding in findings)
+    assert not [finding for finding in findings if "expected 0.00" in finding.remedy]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_plate_channel_without_numbers_is_named_and_not_called_a_plate_without_load(demo: Path) -> None:
+    def blank(content: ezc3d.c3d) -> None:
+        content["data"]["analogs"][0, 2] = np.nan
+
+    for walk in (demo / "sub-02").glob("*_0?.c3d"):
+        rewrite(walk, blank)
+    codes = {finding.code: finding for finding in check(demo)}
+    assert codes.keys() == {"plate_unusable"}
+    assert codes["plate_unusable"].what == "force plate 1: channel Fz1 holds no numbers, only NaN"
+
+
+def test_missing_markers_are_named_by_one_label_each(demo: Path) -> None:
+    """The body model anatomical knows some 15 labels of a marker."""
+    edit(demo / "study.yaml", "isb_clusters", "anatomical")
+    rewrite(demo / "sub-01" / "static.c3d", relabel(LLEK="a", RLEK="b", LHEE="c", RHEE="d"))
+    finding = next(finding for finding in check(demo) if finding.code == "markers_missing")
+    assert "other labels" in finding.what
+    assert len(finding.what) < 300
+
+
 @pytest.mark.parametrize(("cutoff_hz", "faults"), [("49", 0), ("50", 14), ("null", 0)])
 def test_a_cutoff_must_be_below_half_the_sampling_rate(demo: Path, cutoff_hz: str, faults: int) -> None:
     """Markers of the demonstration have 100 Hz: 14 files, of which the two static trials count too."""

@@ -104,6 +104,7 @@ def test_real_studies_are_found_again(shared: Path, tmp_path: Path, name: str) -
         ("cortex", "cortex", {"Walk1.c3d"}),
         ("emg_metres", "anatomical", {"Static Pose.c3d"}),
         ("heel_in_static", "plug_in_gait_bones", {"Vicon_analysis.c3d", "2198928.c3d"}),
+        ("kad_bones", "plug_in_gait_bones", {"RCH.01.c3d"}),  # its static lacks knee markers, which bones need not
         ("kad_fmc", "plug_in_gait_kad", {"MH0222_BP01.c3d"}),  # of two statics, the one with the device
         ("kad_sydney", "plug_in_gait_kad", {"S4 AM Cal 01.c3d"}),
     ],
@@ -119,6 +120,22 @@ def test_labs_get_their_body_model_and_static(
     assert {Path(row["file"]).name for row in rows if row["role"] == "static"} == statics
     assert "another study" not in summary
     assert {row["condition"] for row in rows if "/Turn/" in row["file"]} <= {"Turn"}
+
+
+def test_the_only_static_of_another_model_takes_its_session_with_it(shared: Path, tmp_path: Path) -> None:
+    """A static with the alignment device among others: moved alone, it would leave its walks without a static."""
+    for number in (2, 3, 4):
+        shutil.copytree(shared / "studies" / "plug_in_gait" / f"sub-0{number}", tmp_path / f"sub-0{number}")
+    (tmp_path / "kad").mkdir()
+    names = [f"S4-AM{name}.c3d" for name in ("Gait03", "Gait05")] + ["S4 AM Cal 01.c3d"]
+    for name in names:
+        content = (shared / "labs" / "kad_sydney" / "S4-AM" / name).read_bytes()
+        for stated in (b"ThighRotation", b"ShankRotation", b"TibialTorsion", b"StaticPlantFlex"):
+            content = content.replace(stated, stated[:-1] + b"_")
+        (tmp_path / "kad" / name).write_bytes(content)
+    summary = " ".join(initialise(tmp_path).split())
+    listed = " ".join(f"kad/{name}" for name in ("S4 AM Cal 01.c3d", "S4-AMGait03.c3d", "S4-AMGait05.c3d"))
+    assert f"not plug_in_gait: move them together to another study: {listed} Written" in summary
 
 
 def test_walks_that_state_static_results_need_no_static(shared: Path, tmp_path: Path) -> None:

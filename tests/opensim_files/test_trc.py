@@ -101,6 +101,16 @@ def test_too_few_names_are_refused(tmp_path: Path) -> None:
         read_trc(written(tmp_path, text))
 
 
+@pytest.mark.parametrize("axes", ["", "\t\tX1\tY1\tZ1\tX2\tY2\tZ2", "\t\tX1\tY1\tZ1\tX2\tY2\tZ2\tX3\tY3\tZ3"])
+def test_a_header_that_counts_too_few_markers_is_noted(tmp_path: Path, axes: str) -> None:
+    """Names and columns agree: the file is read whole, whatever the line of axes counts."""
+    lines = trc_text(LABELS, POSITIONS, 60).replace("60\t5\t3", "60\t5\t2", 1).splitlines()
+    lines[4:6] = [axes] * bool(axes)
+    content = read_trc(written(tmp_path, "\n".join(lines) + "\n"))
+    np.testing.assert_allclose(content.positions, POSITIONS)
+    assert content.note == "NumMarkers is 2, its line 4 names 3 markers"
+
+
 def test_another_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such file"):
         read_trc(tmp_path / "absent.trc")

@@ -120,6 +120,34 @@ def test_a_position_without_a_load_means_nothing() -> None:
     assert not step.fault(step.readings)
 
 
+@pytest.mark.parametrize("kind", TYPES)
+def test_forces_that_a_lab_has_set_to_zero_below_its_threshold_do_not_jump(kind: int) -> None:
+    """All channels leave zero at once, at up to 25 N; one with an offset by most of its movement."""
+    for seed in range(4 * len(SEEDS)):
+        step = Step(kind, seed)
+        if kind != 3:  # where the free moment has a channel of its own
+            step.readings[:, 5] += (seed % 7) * np.ptp(step.readings[:, 5])
+        step.readings[np.abs(step.force @ step.top) < (10, 17, 20, 25)[seed % 4]] = 0
+        assert not step.fault(step.readings), seed
+
+
+@pytest.mark.parametrize(("kind", "channel"), [(1, 2), (2, 0), (2, 5), (3, 7), (4, 2)])
+def test_a_wrapped_channel_of_a_plate_with_zeroed_forces_is_named(kind: int, channel: int) -> None:
+    for seed in SEEDS:
+        step = Step(kind, seed)
+        step.readings[np.abs(step.force @ step.top) < 20] = 0
+        assert f"channel {channel + 1} jumps by" in step.fault(
+            CHANNEL_FAULTS["wrapped"][0](step.readings, channel, seed)
+        )
+
+
+@pytest.mark.parametrize(("kind", "channel"), [(1, 0), (2, 2), (3, 6), (4, 5)])
+def test_a_channel_without_numbers_is_named(kind: int, channel: int) -> None:
+    step = Step(kind, 1)
+    step.readings[:, channel] = np.nan
+    assert step.fault(step.readings) == f"channel {channel + 1} holds no numbers, only NaN"
+
+
 # the positions of type 1 are computed, so that no converter limits them
 CASES = [
     (kind, channel, name)

@@ -67,6 +67,15 @@ def test_sizes_have_an_index_of_symmetry() -> None:
     assert np.isnan(table.loc[("s0", "slow", "work_a1")].symmetry_index)
 
 
+def test_sides_that_are_both_small_have_no_index() -> None:
+    """A quarter of the usual size of work_a1 is 0.023 J/kg."""
+    rows = METRICS[METRICS.session == "s1"]
+    for left, right, expected in ((0.001, -0.041, np.nan), (0.005, 0.035, np.nan), (0.005, 0.045, 160.0)):
+        table = symmetry(participant_means(rows.assign(work_a1=[left, right]), NAMES), NAMES).set_index("metric")
+        assert table.symmetry_index["work_a1"] == pytest.approx(expected, nan_ok=True)
+        assert table.difference["work_a1"] == pytest.approx(right - left)
+
+
 def test_what_crosses_zero_and_phases_have_differences_only() -> None:
     """No index of +-200 % of a moment of both signs; 98 % and 2 % of the cycle are 4 % apart."""
     names = ["peak_knee_extensor_moment", PHASE]

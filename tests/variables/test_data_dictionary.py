@@ -80,7 +80,7 @@ def test_the_knee_adduction_moment_is_found_by_the_names_of_the_field(text: str)
         ("H3", "peak_power_h3"),
         ("work H3", "work_h3"),
         ("gait speed", "walking_speed"),
-        ("GDI", "gait_deviation_index"),
+        ("GDI", "reference_deviation_index"),
         ("GPS", "gait_profile_score"),
         ("peak_hip_flexion", "peak_hip_flexion"),
     ],

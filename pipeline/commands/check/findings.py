@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from ...body.body_model import BodyModel
-from ...body.landmarks import choose_labels
+from ...body.landmarks import choose_labels, expected_label
 from ...body.resolved_model import resolve
 from ...conventions import SIDES
 from ...errors import Problem, UserError, join_some, nearest, warning
+from ...opensim_files.trc import COUNT
 from ...person.body_weight import LOADED_N
 from ...person.marker_travel import describe_moving_static
+from ...person.size_findings import LEGS_M
 from ...signals.filters import design_cutoff_hz
 from ...steps.calibrate.functional_hip import hip_sides
 from ...steps.read.recording_contents import Contents, words_of
@@ -22,11 +24,12 @@ from ...vocabulary.muscle_names import muscles_in
 
 MARKER_RATES_HZ = (20, 2000)
 LOWEST_FORCE_RATE_HZ = 100
-LEGS_M = (0.2, 1.5)  # from heel to ASIS, from infants to the tallest
 PLATE_SIDES_M = (0.1, 8.0)
 SHORTEST_WALK_S = 0.8
 SHORTEST_STRIDE_M = 0.15
 MOST_LISTED = 4
+LABELS_REPEATED = "give every marker a label of its own", "labels_repeated"
+HEADER_WRONG = "correct it; the markers are read by their names and columns", "header_wrong"
 
 
 def of_file(file: str, facts: Contents, chosen: Mapping[str, Any]) -> Iterator[Problem]:
@@ -49,10 +52,9 @@ def of_file(file: str, facts: Contents, chosen: Mapping[str, Any]) -> Iterator[P
         yield warning(file, what, "record plates at 1000 Hz; if you did, correct ANALOG:RATE", "force_rate_low")
     yield from _wrong_units(file, facts)
     yield from _find_unnamed_emg(file, facts, chosen)
-    if facts.recording.label_notes:
-        more = f" (and {len(facts.recording.label_notes) - 1} more labels)" if facts.recording.label_notes[1:] else ""
-        what = facts.recording.label_notes[0] + more
-        yield warning(file, what, "give every marker a label of its own", "labels_repeated")
+    if notes := facts.recording.label_notes:
+        what = notes[0] + (f" (and {len(notes) - 1} more labels)" if notes[1:] else "")
+        yield warning(file, what, *(HEADER_WRONG if what.startswith(COUNT) else LABELS_REPEATED))
     if facts.name_words:
         what = "SUBJECTS:NAMES may hold a person's name"
         yield warning(file, what, "put the participant's id there before the file is passed on", "name_in_file")
@@ -233,7 +235,7 @@ def of_functional(session: str, rows: Sequence[tsv.Row], chosen: Mapping[str, An
 def _idle_plates(session: str, gait: Sequence[Contents]) -> Iterator[Problem]:
     """Find plates that carry no load in any walk of a session."""
     numbers = sorted({number for facts in gait for number in facts.peak_load_n})
-    idle = [n for n in numbers if max(facts.peak_load_n.get(n, 0.0) for facts in gait) < LOADED_N]
+    idle = [n for n in numbers if all(facts.peak_load_n.get(n, 0.0) < LOADED_N for facts in gait)]
     if idle:
         plates = f"force plate{'s' * (len(idle) > 1)} {', '.join(map(str, idle))}"
         walks = f"any of {len(gait)} walks" if len(gait) > 1 else "the walk"
@@ -242,17 +244,15 @@ def _idle_plates(session: str, gait: Sequence[Contents]) -> Iterator[Problem]:
 
 
 def _lacks(severity: str, file: str, lacking: Sequence[str], facts: Contents, model: BodyModel) -> Problem:
-    """Return what a file lacks, with the expected and the most similar labels."""
+    """Return what a file lacks, with an expected and the most similar label."""
     landmarks, present, texts = model.landmarks, choose_labels(model, facts.recording.labels), []
     taken = {label for groups in landmarks.values() for group in groups for label in group}
     free = [label for label in facts.recording.labels if label not in taken]
     for name in lacking:
         groups = landmarks.get(name, ())
-        text = " or ".join(" + ".join(group) for group in groups)
+        text = "; ".join(filter(None, expected_label(groups, free))) if groups else ""
         if name in present:
             text = f"{' + '.join(present[name])} is never visible"
-        elif groups:
-            text = "; ".join(filter(None, [text, nearest(groups[0][0], free)]))
         texts.append(name.replace("_", " ") + (f" ({text})" if text else ""))
     if not facts.landmarks:
         what = f"no marker of body model {model.name}"

@@ -13,6 +13,7 @@ from ...steps.read.recording_contents import Contents, problems_of
 from ...trials.session import Trial, join_trials
 from ...workflow.job_keys import Study
 
+FOUND_HERE = ("leg_implausible", "leg_ill_defined", "static_knee_bent")
 WITHOUT_MOTION = "harrington"  # in place of a functional hip centre
 
 
@@ -33,7 +34,7 @@ def of_legs(session: str, facts: Mapping[str, Contents], study: Study) -> Iterat
         problems = [Problem(**finding) for finding in json.loads(model.attrs["leg_findings"])]
     except Exception as error:  # a failing file costs no other file
         problems = [*problems_of(Path(static), error)]
-    yield from (problem._replace(where=static) for problem in problems if problem.code == "leg_implausible")
+    yield from (problem._replace(where=static) for problem in problems if problem.code in FOUND_HERE)
 
 
 def trial_of(facts: Contents, role: str, file: str) -> Trial:

@@ -76,7 +76,7 @@ def initialise(folder: Path) -> str:
     rows, notes = trial_rows(files, model, models)
     for other, names in body_model_fit.strangers(sessions, models, model).items():
         notes = {text: [name for name in listed if name not in names] for text, listed in notes.items()}
-        notes[f"markers of body model {other}, not of {model}: move them to another study"] = names
+        notes[f"for body model {other}, not {model}: move them together to another study"] = names
     people = participant_rows(
         rows,
         {file.key: file for file in files},

@@ -66,17 +66,27 @@ def fits(sessions: Sequence[Sequence[Contents]], models: Models) -> dict[str, Mo
 def strangers(sessions: Sequence[Sequence[Contents]], models: Models, chosen: str) -> dict[str, list[str]]:
     """Return, by model, the files in which it finds pelvis, knees and feet and the chosen one does not.
 
-    A static trial needs no marker where walks state its results.
+    A static trial needs no marker where walks state its results, nor where another static serves. The only static of a
+    session takes the session with it.
     """
     others: dict[str, list[str]] = {}
     for mine in sessions:
-        stated = models[chosen].may_be_stated and any(file.states_results for file in mine if not file.stands)
+        model, strange = models[chosen], dict[str, str]()
+        stated = model.may_be_stated and any(file.states_results for file in mine if not file.stands)
         for file in mine:
-            if (file.stands and stated) or _is_essential(models[chosen], file.seen[chosen]):
+            shown = resolve(model, file.seen[chosen])
+            if (file.stands and stated) or not shown.lacking() or _is_essential(model, file.seen[chosen]):
                 continue
             name, fit = next(iter(fits([[file]], models).items()))
             if fit.fitted and fit.essential:
-                others.setdefault(name, []).append(file.name)
+                strange[file.name] = name
+        statics = [file.name for file in mine if file.stands]
+        serving = [name for name in statics if name not in strange]
+        for file in mine:
+            if strange and statics and not serving:
+                others.setdefault(strange[statics[0]], []).append(file.name)
+            elif file.name in strange and not (file.stands and serving):
+                others.setdefault(strange[file.name], []).append(file.name)
     return others
 
 

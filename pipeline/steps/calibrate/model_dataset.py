@@ -12,6 +12,7 @@ from ...body.segment_poses import mean_rotation
 from ...body.skeleton import CalibratedSide, Skeleton
 from ...conventions import CHAIN, FROM_PELVIS, JOINTS, SIDES
 from ...errors import Problem
+from .leg_doubts import knee_bend_deg, singular_values
 from .segment_parameters import SegmentParameters
 
 
@@ -45,6 +46,7 @@ def model_dataset(sides: Mapping[str, Side], refused: Mapping[str, Sequence[Prob
         "joint": list(JOINTS),
         "joint_carrier": (of_joint, [[(legs[s].carrier if s in legs else carrier)[j] for j in JOINTS] for s in SIDES]),
         "pose": list(FROM_PELVIS),
+        "extent": ["largest", "middle", "smallest"],
         **{name: list("xyz") for name in ("local_axis", "local_axis_2", "technical_axis")},
     }
     chords = both(lambda leg: [leg.calibrated.chords.get(joint, nowhere) for joint in JOINTS], 3, 3)
@@ -62,6 +64,11 @@ def model_dataset(sides: Mapping[str, Side], refused: Mapping[str, Sequence[Prob
         ),
         "joint_link": ((*of_joint, "local_axis"), both(lambda leg: [leg.calibrated.joints[j] for j in JOINTS], 3, 3)),
         **{f"chord_{name}": (of_joint, chords[..., i]) for i, name in enumerate(("radius", "rotation", "abduction"))},
+        "static_knee_flexion": ("side", both(lambda leg: knee_bend_deg(leg.skeleton))),
+        "cluster_extent": (
+            ("side", "pose", "extent"),
+            both(lambda leg: [singular_values(leg.calibrated.clusters.get(name, {})) for name in FROM_PELVIS], 4, 3),
+        ),
         "tibial_torsion": ("side", both(lambda leg: leg.calibrated.tibial_torsion)),
         "technical_rotation": (
             (*turn, "technical_axis"),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from ...arrays import Array
@@ -27,6 +28,7 @@ from ...errors import WARNING, Problem, UserError
 from ...trials.session import trials_of
 from .anthropometry import findings_on_sizes, note_on_estimates, size_attributes, sizes_of
 from .functional_hip import functional_hips, hip_text
+from .leg_doubts import find_doubts, orientation_noise
 from .marker_sensitivity import per_marker
 from .model_dataset import Side, model_dataset, static_distances
 from .reference_trial import ReferenceTrial, find_reference
@@ -98,6 +100,11 @@ def calibrate(
     )
     calibrated = {side: leg.calibrated for side, leg in sides.items()}
     dataset = dataset.assign(per_marker(reference, calibrated))
+    noise = orientation_noise(dataset.segment_turn_per_marker.values)
+    noise[dataset.leg_refused.values != ""] = np.nan
+    dataset = dataset.assign(orientation_noise=(("side", "pose"), noise))
+    bends_deg = dataset.static_knee_flexion.sel(side=[*sides]).values.tolist()
+    doubts = [*find_doubts(reference.file, noise, dict(zip(sides, bends_deg, strict=True)))]
     notes = [
         reference.note,
         "no heel marker: its place is that on a flat foot, from ankle, toe and knee" if virtual else "",
@@ -105,12 +112,13 @@ def calibrate(
         *(leg.note for leg in sides.values()),
     ]
     findings, masses = findings_on_sizes(participant, trials, segment_table=settings.segment_parameters)
+    lost = [of_side[0]._replace(severity=WARNING) for of_side in refused.values()]
     source = reference.source
     dataset.attrs = {
         **size_attributes(sizes, origin),
         "body_mass_shown": "; ".join(masses),
-        "findings": json.dumps([finding._asdict() for finding in findings]),
-        "leg_findings": json.dumps([of_side[0]._replace(severity=WARNING)._asdict() for of_side in refused.values()]),
+        "findings": json.dumps([finding._asdict() for finding in [*findings, *doubts]]),
+        "leg_findings": json.dumps([finding._asdict() for finding in [*doubts, *lost]]),
         "static_trial": reference.name,
         "segment_parameters": "segments.tsv" if len(measured) == 6 else settings.segment_parameters,
         "note": "; ".join(dict.fromkeys(filter(None, [*notes, note_on_estimates(participant)]))),

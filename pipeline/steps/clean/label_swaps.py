@@ -38,8 +38,9 @@ def find_exchanges(
     position: Array,
     names: Sequence[str],
     pairs: Sequence[tuple[str, str]],
+    segments: Sequence[set[str]],
     pelvis: tuple[str, str] | None,
-    feet: Sequence[tuple[str, str]] = (),
+    feet: Sequence[tuple[str, str, str]] = (),
 ) -> list[Exchange]:
     """Return the exchanged labels of a trial.
 
@@ -47,15 +48,17 @@ def find_exchanges(
         position: (time, marker, 3), lab axes with y up, m, NaN where unseen.
         names: the markers' labels.
         pairs: left and right marker of the same place on the legs.
+        segments: on which segments each pair is: only their distances are constant in any posture.
         pelvis: left and right marker of the front of the pelvis, which define left and right.
-        feet: heel and toe of each foot, which decide whether the pelvis or the legs are exchanged.
+        feet: heel, toe and ankle of each foot, which decide whether the pelvis or the legs are exchanged.
     """
     column = {name: i for i, name in enumerate(names)}
     position = np.copy(position)  # corrected while exchanges are found
-    legs, soles = ([(column[one], column[other]) for one, other in listed] for listed in (pairs, feet))
+    legs, soles = ([(column[one], column[other]) for one, other, *_ in listed] for listed in (pairs, feet))
+    mates = np.array([[bool(one & other) for other in segments] for one in segments], dtype=bool)
     front = (column[pelvis[0]], column[pelvis[1]]) if pelvis else None
     state: dict[Pair, Frames] = {}
-    for i, j, frames in _changes(position, legs, soles, front):
+    for i, j, frames in _changes(position, legs, mates, soles, front):
         key = (min(i, j), max(i, j))
         state[key] = state.get(key, np.zeros(len(position), dtype=bool)) ^ frames
     across = [{*pair} for pair in (*legs, *([front] if front else []))]
@@ -66,14 +69,18 @@ def find_exchanges(
             share = float(frames[seen].mean())
             certain = share < SELDOM or {i, j} in across
             exchanges.append(Exchange(names[i], names[j], frames & seen, share > ALWAYS, certain))
-    for i, j in soles if front else ():
+    for (i, j), (*_, ankle) in zip(soles, feet, strict=True) if front else ():
         facing = _feet_face_forward(position, [(i, j)], front) if front else np.empty(0)
+        if ankle in column and not _nearer(position, column[ankle], j, i):
+            continue  # pointed feet of somebody who kneels face backwards
         if np.isfinite(facing).any() and np.nanmean(np.sign(facing)) < -ALWAYS:
             exchanges.append(Exchange(names[i], names[j], np.isfinite(facing), whole=True, certain=True))
     return exchanges
 
 
-def _changes(position: Array, legs: Sequence[Pair], soles: Sequence[Pair], front: Pair | None) -> Iterator[Change]:
+def _changes(
+    position: Array, legs: Sequence[Pair], mates: Frames, soles: Sequence[Pair], front: Pair | None
+) -> Iterator[Change]:
     """Yield the exchanges, most certain first, and apply each to ``position``."""
 
     def apply(changes: Sequence[Change]) -> Iterator[Change]:
@@ -86,7 +93,7 @@ def _changes(position: Array, legs: Sequence[Pair], soles: Sequence[Pair], front
     everywhere = np.ones(len(position), dtype=bool)
     crossed = ~everywhere
     median, spread = steadiness(position[_in_order(position, legs, front)])
-    flipped = on_the_other_leg(spread, legs)
+    flipped = on_the_other_leg(spread, legs, mates)
     yield from apply([(*legs[k], everywhere) for k in flipped])
     if front:
         crossed = _legs_crossed(position, legs, front)
@@ -105,16 +112,15 @@ def _changes(position: Array, legs: Sequence[Pair], soles: Sequence[Pair], front
 def _order(position: Array, legs: Sequence[Pair], front: Pair) -> Array:
     """Return how far right of its left marker each right one is (time, pair), m.
 
-    The pelvis defines the direction; frames in which it is not seen use its mean over the trial.
+    The pelvis defines the direction, in any posture; frames in which it is not seen use its mean over the trial.
     """
-    right = position[:, front[1], ::2] - position[:, front[0], ::2]  # x and z
+    right = position[:, front[1]] - position[:, front[0]]
     unseen = ~np.isfinite(position[:, front]).all(axis=(1, 2))
     if not unseen.all():
         right[unseen] = right[~unseen].mean(axis=0)
     right /= np.linalg.norm(right, axis=1, keepdims=True)
     left_ones, right_ones = np.array(legs, dtype=int).reshape(-1, 2).T
-    x, z = (position[:, right_ones, i] - position[:, left_ones, i] for i in (0, 2))
-    return np.asarray(x * right[:, :1] + z * right[:, 1:])
+    return np.asarray(np.einsum("tpx,tx->tp", position[:, right_ones] - position[:, left_ones], right))
 
 
 def _in_order(position: Array, legs: Sequence[Pair], front: Pair | None) -> NDArray[np.intp]:
@@ -129,14 +135,18 @@ def _in_order(position: Array, legs: Sequence[Pair], front: Pair | None) -> NDAr
 def _legs_crossed(position: Array, legs: Sequence[Pair], front: Pair) -> Frames:
     """Return the frames in which the labels put the left leg to the right of the right one.
 
-    Legs cross without exchange in sharp turns, for a step; then no marker jumps to the other's place. Feet alone are
-    judged by their mean over the trial, as they may cross for a step.
+    Legs cross without exchange in sharp turns, for a step; then no marker jumps to the other's place. The markers next
+    to the pelvis do not cross, whatever the posture. Feet alone are judged by their mean over the trial, as they may
+    cross for a step.
     """
     order = _order(position, legs, front)
     count = np.isfinite(order).sum(axis=1)
     mean = np.nansum(order, axis=1) / np.maximum(count, 1)
     if len(legs) >= 3:
-        crossed = np.asarray((mean < -CROSSED_M) & (count >= 3))
+        away = position[:, legs].mean(axis=2) - position[:, None, front].mean(axis=2)
+        from_pelvis = np.nan_to_num(np.linalg.norm(away, axis=-1), nan=np.inf)
+        highest = int(np.argmin(np.median(from_pelvis, axis=0)))
+        crossed = np.asarray((mean < -CROSSED_M) & (count >= 3) & ~(order[:, highest] > 0))
         for start, stop in stretches(mean < 0):
             ends = [frame for frame in (start, stop) if 0 < frame < len(mean)]
             if ends and not any(_jump_across(position, legs, frame) for frame in ends):
@@ -150,6 +160,13 @@ def _jump_across(position: Array, legs: Sequence[Pair], frame: int) -> bool:
     before, after = position[frame - 1, legs], position[frame, legs]  # (pair, side, 3)
     stay, swap = (np.linalg.norm(after - place, axis=-1).sum(axis=1) for place in (before, before[:, ::-1]))
     return bool((stay < swap).sum() <= len(legs) / 2)
+
+
+def _nearer(position: Array, ankle: int, one: int, other: int) -> bool:
+    """Return whether one marker is nearer to the ankle than the other; the heel is, in any posture."""
+    away = (np.linalg.norm(position[:, marker] - position[:, ankle], axis=1) for marker in (one, other))
+    difference = np.subtract(*away)
+    return bool(np.isfinite(difference).any() and np.nanmean(difference) < 0)
 
 
 def _feet_face_forward(position: Array, feet: Sequence[Pair], front: Pair) -> Array:

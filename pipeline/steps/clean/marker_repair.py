@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from ...arrays import Array, Flags
 from ...body.body_model import BodyModel
-from ...conventions import SIDES
+from ...body.plausibility import LATERAL, MEDIAL
+from ...conventions import FROM_PELVIS, SIDES
 from ...errors import UserError, join_some
 from ...signals.filters import stretches
 from ...signals.marker_distances import bends
@@ -20,6 +21,11 @@ LONGEST_FRAMES = 5  # of a spike
 SUPPORT_FRAMES = 4  # on either side of it
 TIMES_ROUGHNESS = 3.0  # of the marker's own roughness, so that noisy cameras and fast feet give no spikes
 MOST_LISTED = 4
+AT_JOINTS = {
+    names[joint]: {above, below}
+    for names in (LATERAL, MEDIAL)
+    for joint, above, below in (("knee", "thigh", "shank"), ("ankle", "shank", "foot"))
+}
 REMEDY = "label them in the capture software and export again, or exclude the trial"
 
 
@@ -70,22 +76,28 @@ def repair_markers(
 
 def pairs_of_sides(
     chosen: Mapping[str, tuple[str, ...]], body_model: BodyModel
-) -> tuple[list[tuple[str, str]], tuple[str, str] | None, list[tuple[str, str]]]:
-    """Return label pairs of the legs, the pelvis's front, and heel and toe."""
+) -> tuple[list[tuple[str, str]], list[set[str]], tuple[str, str] | None, list[tuple[str, str, str]]]:
+    """Return label pairs of the legs, the segments on which each is, the pelvis's front, and heel, toe and ankle.
+
+    Markers of knee and ankle are on both segments of the joint; the ankle's label is empty where it is not seen.
+    """
     pelvis = body_model.segments.get("pelvis")
     of_pelvis = {"asis", "psis", *((*pelvis.points, *pelvis.cluster) if pelvis else ())}
-    pairs: dict[tuple[str, str], None] = {}
+    fixed = body_model.legs["left"].fixed if {*FROM_PELVIS} <= body_model.segments.keys() else {}
+    pairs: dict[tuple[str, str], set[str]] = {}
     for name, labels in chosen.items():
         stem, _, side = name.rpartition("_")
         if side == "left" and f"{stem}_right" in chosen and not {stem, name} & of_pelvis:
-            pairs |= dict.fromkeys(zip(labels, chosen[f"{stem}_right"], strict=False))
-
-    def both(one: str, other: str) -> list[tuple[str, str]]:
-        return [(chosen[one][0], chosen[other][0])] if {one, other} <= chosen.keys() else []
-
-    front = both("asis_left", "asis_right")
-    feet = [pair for side in SIDES for pair in both(f"heel_{side}", f"toe_{side}")]
-    return list(pairs), front[0] if front else None, feet
+            on = {segment for segment, names in fixed.items() if name in names} | AT_JOINTS.get(stem, set())
+            for pair in zip(labels, chosen[f"{stem}_right"], strict=False):
+                pairs.setdefault(pair, set()).update(on)
+    front = {"asis_left", "asis_right"} <= chosen.keys()
+    feet = [
+        (chosen[f"heel_{side}"][0], chosen[f"toe_{side}"][0], chosen.get(f"{LATERAL['ankle']}_{side}", ("",))[0])
+        for side in SIDES
+        if {f"heel_{side}", f"toe_{side}"} <= chosen.keys()
+    ]
+    return list(pairs), [*pairs.values()], (chosen["asis_left"][0], chosen["asis_right"][0]) if front else None, feet
 
 
 def _describe(exchanges: Sequence[Exchange], first_frame: int) -> str:

@@ -1,6 +1,7 @@
 """Step ``contacts``: stances with foot and plates, ground wrench of each side, gait events."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -170,7 +171,8 @@ def _of_trial(
         for contact in contact_checks.reject_shifted(contacts, time, steps, numbers)
     ]
     events = {side: events_of(contacts, side, weaker) for side in SIDES}
-    left_out = clean.attrs["plates_left_out"]
+    met = {numbers[i] for contact in single if contact.side for i in contact.plates}
+    left_out = _name_lost_plates(clean.attrs["plates_left_out"], met)
     listed = {
         side: [_contact_of(stance, side, contacts, feet, left_out) for stance in stances(events[side], **span)]
         for side in SIDES
@@ -214,7 +216,10 @@ def _refuse_plates(
     """Return why each plate cannot be used, None if it can: its channels, its signs, then its corners."""
     down = plate_placement.pushing_down(data["plate_force"][..., 1], numbers)
     faults = zip(numbers, data["plate_fault"].tolist(), strict=True)
-    channels = [refusal("plate_faulty", number=number, fault=fault) if fault else None for number, fault in faults]
+    channels = [
+        refusal("plate_faulty", number=number, fault=fault.split(" and ")[0]) if fault else None
+        for number, fault in faults
+    ]
     return [first or second or third for first, second, third in zip(channels, down, misread, strict=True)]
 
 
@@ -237,6 +242,12 @@ def _detect(data: Mapping[str, NDArray[Any]], refusals: Sequence[Problem | None]
 def _sum(vectors: Array, plates: Sequence[int]) -> Array:
     """Return the sum (time, 3) of vectors (time, plate, 3) over some plates."""
     return vectors[:, plates[0]] if len(plates) == 1 else vectors[:, list(plates)].sum(axis=1)
+
+
+def _name_lost_plates(plates_left_out: str, met: Collection[int]) -> str:
+    """Return the plates left out, by the text of their problems, without those on which contacts are seen."""
+    numbers = dict.fromkeys(map(int, re.findall(r"(?:^|; )(?:force plate|load) (\d+): ", plates_left_out)))
+    return ", ".join(f"plate {number} is left out" for number in numbers if number not in met)
 
 
 def _contact_of(stance: Stance, side: str, contacts: Sequence[Contact], feet: Feet, plates_left_out: str) -> Contact:

@@ -20,6 +20,7 @@ from ...variables.schema import stack_metrics, with_dims
 from .effective_mass import at_foot_strikes
 from .normalisation import IN_STANCE, dimensionless, further, leg_lengths, per_height
 from .peaks_and_work import impulses, peaks, ranges, work
+from .progression import SEGMENT, along_line, headings, progression_angles
 from .residual_share import residual_share
 from .spatiotemporal import Heels, spatiotemporal, support, turning_angle
 from .verdicts import Stances, Strike, judge_stances, leave_out_by_hand
@@ -75,6 +76,8 @@ class CutTrial(NamedTuple):
     # and those of each whole stance (``whole_stance``)
     frames: dict[str, PhaseFrames]
     strike: NDArray[np.intp]  # (cycle,), frame of the foot strike
+    heading: Array  # (cycle,), direction from which the angles of progression are measured, to the left of lab x, rad
+    stance_heading: Array  # (stance,), that of the nearest cycle of its side
 
     @property
     def valid(self) -> Flags:
@@ -96,6 +99,8 @@ class CutTrial(NamedTuple):
                 for along in walks[0].frames
             },
             strike=np.concatenate([walk.strike + n for walk, n in zip(walks, first, strict=True)]),
+            heading=np.concatenate([walk.heading for walk in walks]),
+            stance_heading=np.concatenate([walk.stance_heading for walk in walks]),
         )
 
     def coordinates(self) -> dict[str, Any]:
@@ -145,7 +150,7 @@ def cycles(
     trial, stance_trial = _numbers([one.gone for one in walks]), _numbers([one.stances.start for one in walks])
     quantities = _quantities(kinetics, kinematics, contacts, clean, calibrate, settings.further_curves)
     mass_kg, lengths = float(calibrate.attrs["body_mass_kg"]), leg_lengths(kinematics)
-    curves = _curves(quantities, walk, mass_kg)
+    curves = _curves(quantities, walk, kinematics, mass_kg)
     struck_kg = at_foot_strikes(
         walk.strike, walk.cycles.row, kinematics, contacts, clean, calibrate,
         smallest_floating_axis=float(kinematics.variables["smallest_floating_axis"].values[0]),
@@ -156,7 +161,7 @@ def cycles(
     metrics, names = stack_metrics(numbers | {"effective_foot_mass": struck_kg})
     whole, row = walk.stances.whole, walk.stances.row
     of_stances = of_whole_stances(
-        quantities, walk.frames["whole_stance"], row[whole],
+        quantities, walk.frames["whole_stance"], row[whole], walk.stance_heading[whole],
         duration_s=(walk.stances.end - walk.stances.start)[whole],
         leg_length_m=lengths[stance_trial, row][whole],
         mass_kg=mass_kg,
@@ -217,14 +222,17 @@ def _divide(
     by_hand = leave_out_by_hand([*strides.strikes, *alone], left_out)
     stances = every.without(by_hand)
     whole = stances.whole
+    distances = spatiotemporal(
+        Heels.of(clean), contacts, **strides._asdict(), belt_speed_m_s=contacts["belt_speed"].values[strides.row]
+    )
+    heading = headings(kinematics.attrs["line_of_progression"], distances["stride_direction"])
+    offset = distances["stride_direction"] - np.degrees(heading)
     return CutTrial(
         strides,
         stances,
         reason=np.array([stances.reason_of(strike, by_hand) for strike in strides.strikes], dtype=str),
         gone=np.array([strike in by_hand for strike in strides.strikes], dtype=bool),
-        distances=spatiotemporal(
-            Heels.of(clean), contacts, **strides._asdict(), belt_speed_m_s=contacts["belt_speed"].values[strides.row]
-        ),
+        distances=distances | {"progression_offset": offset},
         phases=support(contacts, **strides._asdict()),
         frames={
             "phase": phase_frames(time, strides.start_s, strides.end_s),
@@ -232,7 +240,15 @@ def _divide(
             "whole_stance": phase_frames(time, stances.start[whole], stances.end[whole]),
         },
         strike=np.abs(time - strides.start_s[:, None]).argmin(axis=1),
+        heading=heading,
+        stance_heading=_of_nearest(heading, strides, stances),
     )
+
+
+def _of_nearest(heading: Array, strides: Cycles, stances: Stances) -> Array:
+    """Return the heading (stance,) of the nearest cycle of the same side, else of the other; 0 without any."""
+    apart = np.abs(stances.start[:, None] - strides.start_s) + np.where(stances.side[:, None] == strides.side, 0, 1e6)
+    return heading[apart.argmin(axis=1)] if heading.size else np.zeros(len(stances.start))
 
 
 def _cycles(contacts: AnyTrial, longest_s: float) -> Cycles:
@@ -275,7 +291,9 @@ def _quantities(
     return wanted | {name: wanted[name.removesuffix(IN_STANCE)] for name in further_curves if name.endswith(IN_STANCE)}
 
 
-def _curves(quantities: Mapping[str, xr.Variable], walk: CutTrial, mass_kg: float) -> dict[str, Array]:
+def _curves(
+    quantities: Mapping[str, xr.Variable], walk: CutTrial, kinematics: xr.Dataset, mass_kg: float
+) -> dict[str, Array]:
     """Return curves (cycle, ..., phase) of angles and envelopes, and of kinetics per body mass.
 
     ``..._in_stance`` is along ``stance_phase``, from foot strike to foot off.
@@ -285,10 +303,16 @@ def _curves(quantities: Mapping[str, xr.Variable], walk: CutTrial, mass_kg: floa
     """
     curves = {}
     for name, quantity in quantities.items():
-        along = "stance_phase" if name.endswith(IN_STANCE) else "phase"
-        rows = np.ascontiguousarray(at_phases(quantity.values, walk.frames[along], walk.cycles.row))
-        if name.removesuffix(IN_STANCE) not in (*ANGLES, EMG):
-            rows /= 1 if name.removesuffix(IN_STANCE) in SHARES else mass_kg
+        plain = name.removesuffix(IN_STANCE)
+        frames = walk.frames["phase" if plain == name else "stance_phase"]
+        if plain in SEGMENT and walk.heading.any():
+            rows = progression_angles(plain, kinematics, frames, walk.cycles.row, walk.heading)
+        else:
+            rows = np.ascontiguousarray(at_phases(quantity.values, frames, walk.cycles.row))
+        if plain == "ground_force":
+            rows = along_line(rows, walk.heading)
+        if plain not in (*ANGLES, EMG):
+            rows /= 1 if plain in SHARES else mass_kg
             rows[~walk.valid] = np.nan
         curves[name] = rows
     return curves

@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...arrays import Array, Flags
-from ...body.plausibility import REMEDY, reason_of_flag
+from ...body.plausibility import REMEDY_IN_MOTION, reason_of_flag
 from ...conventions import CHAIN, SAME_STRIKE_S, SIDES, STANDARD_GRAVITY_M_S2
 from ...errors import Problem, UserError
 from ...signals.filters import interval_s
@@ -226,7 +226,7 @@ def _refuse_pose(flags: NDArray[np.int8], side: str) -> Problem | None:
         return None
     most = int(np.bincount(flags)[1:].argmax()) + 1
     share = 100 * (flags > 0).mean()
-    return refusal("leg_implausible", what=reason_of_flag(most, side), percent=share, remedy=REMEDY)
+    return refusal("leg_implausible", what=reason_of_flag(most, side), percent=share, remedy=REMEDY_IN_MOTION)
 
 
 def _happens(contacts: AnyTrial, kind: str, side: NDArray[Any], instant_s: Array) -> Flags:

@@ -12,12 +12,14 @@ from ...signals.time_normalisation import PhaseFrames, at_phases
 from ...variables.cycle_variables import STANCE, STANCE_CURVES
 from ...variables.metrics import METRICS, OF_STANCE
 from .peaks_and_work import impulses, peaks, work
+from .progression import along_line
 
 
 def of_whole_stances(
     quantities: Mapping[str, xr.Variable],
     frames: PhaseFrames,
     row: NDArray[np.intp],
+    heading: Array,
     *,
     duration_s: Array,
     leg_length_m: Array,
@@ -27,12 +29,14 @@ def of_whole_stances(
 
     Args:
         quantities: (sample, side, ...) by name.
-        row, duration_s, leg_length_m: (whole stance,), index of the side, s, m.
+        row, heading, duration_s, leg_length_m: (whole stance,), index of the side, direction of the line of progression
+            in rad, s, m.
     """
     curves, result = {}, {}
     for name in STANCE_CURVES:
         quantity = name.removesuffix(STANCE)
         values = np.ascontiguousarray(at_phases(quantities[quantity].values, frames, row))
+        values = along_line(values, heading) if quantity == "ground_force" else values
         curves[quantity] = values if quantity == "joint_angle" else values / mass_kg
         result[name] = curves[quantity]
     metrics = _metrics(curves, duration_s) | {"leg_length": leg_length_m}

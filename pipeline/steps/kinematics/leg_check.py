@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Array, Flags
 from ...body.landmarks import Points
-from ...body.plausibility import REMEDY, implausible, knee_axis_error, measures, reason_of, reason_of_axis
+from ...body.plausibility import REMEDY_IN_MOTION, implausible, knee_axis_error, measures, reason_of, reason_of_axis
 from ...body.skeleton import Skeleton
 from ...conventions import SIDES
 from ...errors import UserError
@@ -67,7 +67,7 @@ def judge_legs(
             turns[row, column], in_step = knee_axis_error(part)
             often = reason_of(part, side) if flags[span, column].any() else ""
             reason = often or reason_of_axis(turns[row, column], in_step, side)
-            refused[row][column] = f"{reason}; {REMEDY}" if reason else ""
+            refused[row][column] = f"{reason}; {REMEDY_IN_MOTION}" if reason else ""
             _drop_short(flags[span, column], time[span])
     for reasons in refused:
         if all(reasons):

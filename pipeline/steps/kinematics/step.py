@@ -10,7 +10,7 @@ import xarray as xr
 from ...arrays import Array, Flags
 from ...body.body_model import BodyModel
 from ...body.joint_angles import foot_progression, joint_angles, pelvis_angles
-from ...body.plausibility import FLAG_MEANINGS
+from ...body.plausibility import FLAG_MEANINGS, LARGEST_STANDING_BEND_DEG
 from ...body.skeleton import CalibratedSide, Skeleton, moving_legs, read_sides, take_stated_results
 from ...conventions import ANGLES, CHAIN, HIP, JOINTS, SEGMENTS, SIDES
 from ...errors import UserError
@@ -44,6 +44,7 @@ class Settings:
     joint_limits: Mapping[str, Sequence[float]]
     smallest_floating_axis: float
     angle_convention: str
+    line_of_progression: str
     static_offset: str
 
 
@@ -111,14 +112,16 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
         "leg_refused": (("trial", "side"), refused),
         "knee_axis_error": (("trial", "side"), turns),
     }
-    return xr.Dataset(variables | judgements | _facts(clean, settings.smallest_floating_axis), LABELS | labels)
+    return xr.Dataset(variables | judgements | _facts(clean, settings), LABELS | labels)
 
 
 def _static_angles(calibrate: xr.Dataset, settings: Settings) -> Array:
-    """Return the joint angles (1, side, joint, angle) of the static trial, degrees."""
+    """Return the joint angles (1, side, joint, angle) of the static trial, degrees; NaN if its knee is bent."""
     static = calibrate.static_rotation.sel(side=list(SIDES), pose=list(SEGMENTS)).values
     torsion = calibrate.tibial_torsion.values
-    return joint_angles(static[None], settings.angle_convention, settings.smallest_floating_axis, torsion)
+    angle = joint_angles(static[None], settings.angle_convention, settings.smallest_floating_axis, torsion)
+    bent = calibrate.static_knee_flexion.sel(side=list(SIDES)).values > LARGEST_STANDING_BEND_DEG
+    return np.where(bent[:, None, None], np.nan, angle)
 
 
 def _motion(legs: Sequence[Skeleton], local_com: Array, time: Array, spans: Spans) -> Variables:
@@ -241,7 +244,7 @@ def _angles(rotation: Array, offset: Array | float, settings: Settings, torsion:
     """Return the angles as variables; the offset is taken off the joint angles."""
     smallest = settings.smallest_floating_axis
     angle = joint_angles(rotation, settings.angle_convention, smallest, torsion) - offset
-    pelvis, foot = pelvis_angles(rotation[:, :, -1], smallest), foot_progression(rotation[:, :, 0], smallest)
+    pelvis, foot = pelvis_angles(rotation[:, :, -1], smallest), foot_progression(rotation[:, :, 0])
     return {
         "joint_angle": (("sample", "side", "joint", "angle"), angle),
         "pelvis_angle": (("sample", "side", "angle"), pelvis),
@@ -249,11 +252,14 @@ def _angles(rotation: Array, offset: Array | float, settings: Settings, torsion:
     }
 
 
-def _facts(clean: xr.Dataset, smallest_floating_axis: float) -> dict[str, Any]:
+def _facts(clean: xr.Dataset, settings: Settings) -> dict[str, Any]:
     """Return what holds for each trial as a whole."""
     cutoffs_hz = [row[np.isfinite(row)] for row in clean.cutoff_hz.values]
     return {
         **{name: clean.variables[name] for name in ("direction_of_travel", "landmarks_absent", "marker_filter_order")},
-        "smallest_floating_axis": ("trial", np.full(len(cutoffs_hz), smallest_floating_axis)),
+        **{
+            name: ("trial", np.full(len(cutoffs_hz), getattr(settings, name)))
+            for name in ("smallest_floating_axis", "line_of_progression")
+        },
         "marker_cutoff_hz": ("trial", np.array([np.median(row) if row.size else np.nan for row in cutoffs_hz])),
     }

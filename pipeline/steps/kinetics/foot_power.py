@@ -16,8 +16,9 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
+from ...arrays import Array
 from ...conventions import FORWARD
-from ...dynamics.vectors import Array, cross, dot, rotate, transpose
+from ...dynamics.vectors import cross, dot, rotate, transpose
 
 
 def foot_power(kinematics: xr.Dataset, contacts: xr.Dataset) -> Array:

@@ -15,7 +15,7 @@ from ...plates.wrench import decode, moment_unit_n_m
 from ...recording import Recording
 
 SAME_AXES = "give forces and markers in the same axes; the contacts of this load are not used"
-REPAIR = "check cables, amplifier and range of the plate; its contacts are not used"
+REPAIR = "check cables, amplifier, range and export of the plate; its contacts are not used"
 
 
 class Plates(NamedTuple):

@@ -162,7 +162,7 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
     sides = np.linalg.norm(plates.corners - np.roll(plates.corners, 1, axis=1), axis=-1).max(axis=1, initial=0.0)
     visible = find_seen_labels(recording.labels, recording.markers)
     some = recording.markers[:: max(1, len(recording.markers) // SOME_FRAMES)] @ view.rotation.T
-    numbers = plates.numbers.tolist()
+    numbers, blank = plates.numbers.tolist(), ~np.isfinite(plates.force).all(axis=2).any(axis=0)
     return Contents(
         "",
         recording=replace(recording, markers=some, analog=np.empty((0, 0)), loads=()),
@@ -176,7 +176,9 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
         shown=view.shown,
         leg_lengths_m=_leg_lengths_m(points),
         stride_m=float("nan") if view.problem else _stride_m(points, view.rotation),
-        peak_load_n=dict(zip(numbers, vertical.max(axis=0, initial=0.0).tolist(), strict=True)),
+        peak_load_n=dict(
+            zip(numbers, np.where(blank, np.nan, vertical.max(axis=0, initial=0.0)).tolist(), strict=True)
+        ),
         plate_sides_m={
             number: side_m
             for number, side_m, sure in zip(numbers, sides.tolist(), plates.edges_known, strict=True)

@@ -5,15 +5,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import xarray as xr
 
 from ...conventions import SIDES
 from ...variables.stance_verdicts import REFUSED, USED
 from .curves.figures import SMALLEST_N
 from .quality import kind_of
-from .tables import Row, Totals, find_rejected_trials, has_kinetics, names, of_part, totals
+from .tables import Row, Totals, age_years, find_rejected_trials, has_kinetics, names, of_part, totals
 
 GOOD, UNKNOWN, LOOK, BAD = STATES = ("good", "not checked", "look", "bad")  # from best to worst
+# whose segments the shipped tables describe; children's are others (Jensen 1986, Ganley and Powers 2004)
+ADULTS = ("dempster", "de_leva", "dumas")
+ADULT_YEARS, ADULT_M = 16, 1.5
 ANSWERS = {
     GOOD: "Yes: nothing was found against it.",
     LOOK: "Mostly: look at {points}.",
@@ -49,7 +53,7 @@ def data_check(
     of_trials = {trial: facts for name in sessions for trial, facts in trials.get(name, {}).items()}
     count = totals([*rows], quality)
     points = [
-        _person({name: calibrations[name] for name in sessions}),
+        _person({name: calibrations[name] for name in sessions}, age_years([*rows])),
         _trials(count, quality),
         _contacts(count, quality, of_trials),
         _repairs(of_trials),
@@ -66,8 +70,8 @@ def _worst(states: Iterable[str]) -> str:
     return max([GOOD, *(state for state in states if state != UNKNOWN)], key=STATES.index)
 
 
-def _person(calibrations: Mapping[str, xr.Dataset]) -> Point:
-    """Return the point on mass, sizes and legs; all moments are divided by the mass."""
+def _person(calibrations: Mapping[str, xr.Dataset], age: float) -> Point:
+    """Return the point on mass, sizes and legs; all moments are divided by the mass. ``age`` in years, or NaN."""
     states, texts = [], []
     for session, data in calibrations.items():
         about, place = data.attrs, f"{session}: " if len(calibrations) > 1 else ""
@@ -86,9 +90,19 @@ def _person(calibrations: Mapping[str, xr.Dataset]) -> Point:
             if reason:
                 states.append(BAD)
                 texts.append(f"{place}{reason}")
+        texts += [f"{place}{text}" for text in _of_a_child(about, age)]
         texts += [f"{place}{note}"] if (note := about.get("note", "")) else []
     state = UNKNOWN if UNKNOWN in states and _worst(states) == GOOD else _worst(states)
     return Point(state, "Body size and model", texts)
+
+
+def _of_a_child(about: Facts, age: float) -> list[str]:
+    """Return that a child has the segments of adults, in words; without an age the height tells who is a child."""
+    table = about.get("segment_parameters", "")
+    is_child = age < ADULT_YEARS or (np.isnan(age) and float(about.get("body_height_m", "nan")) < ADULT_M)
+    if not is_child or table not in ADULTS:
+        return []
+    return [f"segment masses are those of adults ({table}), this is a child: moments of swing are less certain"]
 
 
 def _trials(count: Totals, quality: list[Row]) -> Point:

@@ -5,8 +5,8 @@ Baker R et al. (2009) The Gait Profile Score and Movement Analysis Profile. Gait
 clinically important difference for the Gait Profile Score. Gait Posture 35:612-615.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -56,14 +56,22 @@ def without_comparison(cycles: Sequence[Row]) -> list[str]:
     """Return how many cycles of each session and condition turn, so that they have no scores, in words."""
     texts = []
     for title, rows in _groups(cycles).items() if cycles and GPS in cycles[0] else ():
-        headings = ([float(row.get(name) or "nan") for row in rows] for name in ("turning_angle", "stride_direction"))
+        headings = ([float(row.get(name) or "nan") for row in rows] for name in ("turning_angle", "progression_offset"))
         if count := int(turns(*headings).sum()):
             texts.append(
                 f"{title}: {count} of {len(rows)} cycles turn by more than {2 * STRAIGHT_DEGREES:.0f} degrees, or lead "
-                f"more than {STRAIGHT_DEGREES:.0f} degrees away from the lab's axis of walking: no comparison "
-                "with normal gait (for a diagonal walkway set read: lab_axes: free)"
+                f"more than {STRAIGHT_DEGREES:.0f} degrees away from the line from which pelvis and foot are measured: "
+                "no comparison with normal gait"
             )
     return texts
+
+
+def of_another_age(age: float, reference: Mapping[str, Any]) -> list[str]:
+    """Return that a person's age, years or NaN, is outside that of the reference, in words; empty if it is not."""
+    youngest, oldest = reference.get("ages", (-np.inf, np.inf))
+    if not (age < youngest or age > oldest):
+        return []
+    return [f"the person is {age:g} years old, the reference is of {reference['people']}"]
 
 
 def _groups(cycles: Sequence[Row]) -> dict[str, list[Row]]:

@@ -1,5 +1,6 @@
 """The page of one participant, made from this person's own files only, so that it can be passed on alone."""
 
+import json
 from collections.abc import Mapping, Sequence
 
 import xarray as xr
@@ -14,7 +15,7 @@ from .curves.lines import dash_styles, lines_of, normal_of
 from .curves.panels import panels_of
 from .data_check import data_check
 from .html_page import Settings, days_of, render
-from .movement_profile import movement_profiles, without_comparison
+from .movement_profile import movement_profiles, of_another_age, without_comparison
 from .one_walk import representative_trial, walk
 from .tables import Row
 
@@ -48,6 +49,7 @@ def page(
         The same text for the same inputs. Names and reasons of the study are text, never markup.
     """
     curves = reference_of(reference, where="study.reference") if reference else {}
+    about = json.loads(study.attrs.get("reference", "{}"))
     dashes, panels = dash_styles(conditions), panels_of(study, moment_signs=settings.moment_signs)
     sessions = tables.names([*stances, *metrics], "session")
     trials = {session: facts_of_trials(cycles[session]) for session in sessions}
@@ -69,7 +71,7 @@ def page(
         totals=tables.totals(metrics, stances),
         data_check=data_check(metrics, stances, trials, {session: calibrate[session] for session in sessions}),
         profiles=movement_profiles(rows, curves),
-        turning=without_comparison(rows) if curves else [],
+        caveats=[*without_comparison(rows), *of_another_age(tables.age_years(metrics), about)] if curves else [],
         about=tables.in_words(metrics),
         figures=drawn if has_cycles else None,
         figures_of_stances=drawn_stances if rows_alone else None,

@@ -15,7 +15,7 @@ from .overview import Overview, RowsOfPerson
 from .page_names import page_names
 from .tables import Row
 
-METRICS_DRAWN = ("stance_share", "turning_angle", "stride_direction", "reference_speed")
+METRICS_DRAWN = ("stance_share", "turning_angle", "progression_offset", "reference_speed")
 NEEDS = {  # variables of the inputs, besides the facts of whole trials
     "study": (*CURVES, *WITH_EMG, *STANCE_CURVES, "pelvis_residual", *BANDS, *METRICS_DRAWN),
     "cycles": (),

@@ -87,6 +87,14 @@ def in_words(rows: list[Row]) -> str:
     return ", ".join(words)
 
 
+def age_years(rows: list[Row]) -> float:
+    """Return a person's age from the rows of metrics.csv, years; NaN if participants.tsv does not state it."""
+    try:
+        return float(rows[0]["age_years"])
+    except (IndexError, KeyError, ValueError):
+        return float("nan")
+
+
 def totals(rows: list[Row], quality: list[Row]) -> Totals:
     """Return the counts; some trials are in only one of metrics.csv (``rows``) and quality.csv."""
     both = [*quality, *rows]

@@ -47,7 +47,7 @@ def score_cycles(
     """
     if isinstance(reference, xr.Dataset):
         controls = reference_gait(reference)
-        few = f"no Gait Deviation Index: the reference has {controls.people} people, {FEWEST_PEOPLE} or more are needed"
+        few = f"no deviation index: the reference has {controls.people} people, {FEWEST_PEOPLE} or more are needed"
         return scores(study, controls, gdi_features=gdi_features), [few] * (controls.people < FEWEST_PEOPLE)
     table = reference_of(reference, where="study.reference")
     if not (speeds := speeds_of(table)):
@@ -128,9 +128,9 @@ def scores(study: xr.Dataset, reference: ReferenceGait, *, gdi_features: int | N
     result |= {f"gait_variable_score_{name}": profile[:, i] for i, name in enumerate(GAIT_ANGLES)}
     if reference.people >= FEWEST_PEOPLE:
         index, share = deviation_index(gait, reference, features=gdi_features)
-        result["gait_deviation_index"] = index
+        result["reference_deviation_index"] = index
         if gdi_features is not None:
-            result["gait_deviation_index_share"] = share
+            result["reference_deviation_index_share"] = share
     return result
 
 
@@ -166,11 +166,12 @@ def _partners(study: xr.Dataset) -> NDArray[np.intp]:
 
 
 def deviation_index(gait: Array, reference: ReferenceGait, *, features: int | None) -> tuple[Array, Array]:
-    """Return the Gait Deviation Index (cycle,) and the share of its features, percent.
+    """Return an index like the Gait Deviation Index (cycle,) and the share of its features, percent.
 
-    GDI = 100 - 10 z, with z the z-score of ln |c - c_ref| among the cycles of the reference. c are the components of
+    It is 100 - 10 z, with z the z-score of ln |c - c_ref| among the cycles of the reference. c are the components of
     the 459 angles of a cycle along the features: left singular vectors of the matrix of strides, not centred (Schwartz
-    and Rozumalski 2008). They used 6702 strides with and without pathology; here the strides are the reference's.
+    and Rozumalski 2008). They used 6702 strides with and without pathology and published their features; here the
+    strides are the reference's, so that the values are no GDI.
     The index ignores differences outside the features, hence the share. With all directions it is the GDI*, the
     logarithm of the GPS on the scale of the GDI.
 

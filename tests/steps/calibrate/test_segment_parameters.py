@@ -85,6 +85,16 @@ def test_dempster_and_de_leva_leg(segment: str) -> None:
         expect(parameters("de_leva", segment, sex=sex), mass, com * down, radii)
 
 
+@pytest.mark.parametrize("segment", ["foot", "shank", "thigh"])
+def test_proximal_radii_are_dempsters_about_the_proximal_end_and_change_nothing_else(segment: str) -> None:
+    """By the parallel-axis theorem, to the three digits of both: so the axis about the end is counted twice."""
+    true, proximal = (segment_table(name)["n/a"][segment] for name in ("dempster", "dempster_proximal_radii"))
+    along = 0 if segment == "foot" else 1
+    for axis, (own, other) in enumerate(zip(true["radii"], proximal["radii"], strict=True)):
+        assert other == pytest.approx(own if axis == along else np.hypot(own, true["com"]), abs=1e-3)
+    assert {**true, "radii": 0} == {**proximal, "radii": 0}
+
+
 def test_dempster_foot_lies_between_ankle_and_toe_and_is_as_long_as_malleolus_to_toe() -> None:
     length = np.sqrt(0.15**2 + 0.056**2 + 0.045**2)
     mass, com, rho = DEMPSTER["foot"]
@@ -116,7 +126,7 @@ def test_dumas_with_signs_mirrored_on_the_left(segment: str, sex: str, side: str
     close(found.inertia, expected)
 
 
-@pytest.mark.parametrize("table", ["dempster", "de_leva", "dumas"])
+@pytest.mark.parametrize("table", ["dempster", "de_leva", "dumas", "dempster_proximal_radii"])
 @pytest.mark.parametrize("segment", ["foot", "shank", "thigh"])
 def test_every_table_gives_rigid_bodies_mirrored_sides_and_a_mean_of_the_sexes(table: str, segment: str) -> None:
     men, women, either = (parameters(table, segment, sex=sex) for sex in ("M", "F", "n/a"))

@@ -14,6 +14,7 @@ from pipeline.errors import UserError
 from pipeline.steps.clean.label_swaps import find_exchanges
 from pipeline.steps.clean.marker_repair import EXCHANGED, pairs_of_sides, repair_markers
 from tests.support.checkout import FULL
+from tests.support.walks import movements, person
 from tests.support.walks.as_read import Markers, cleaned, generated, real_walks, used
 from tests.support.walks.moving_on_plates import BODY_MODEL, recorded
 from tests.support.walks.person import BODY_MODELS, body_model, turned
@@ -114,6 +115,34 @@ def test_a_hidden_companion_does_not_hide_an_exchange() -> None:
     found = found_in(points, chosen, model)
     assert found.keys() == {frozenset(("LANK", "RANK"))}
     np.testing.assert_array_equal(found[frozenset(("LANK", "RANK"))], frames)
+
+
+# --- movements that are no walk --------------------------------------------------------------------------------
+
+
+def movement(name: str, seed: int) -> tuple[Markers, dict[str, tuple[str, ...]], BodyModel]:
+    model = body_model(BODY_MODELS[seed % 4])
+    return *used(person.recorded(model, movements.seen(name, seed)[1], role="gait"), model), model
+
+
+@pytest.mark.parametrize("name", movements.MOVEMENTS)
+def test_no_posture_looks_like_an_exchange(name: str) -> None:
+    """Deep, wide and knock-kneed squats, kneeling, lying, crossed legs: the distances of segments stay."""
+    seeds = range(100 if FULL else 12)
+    assert [seed for seed in seeds if found_in(*movement(name, seed))] == []
+
+
+@pytest.mark.parametrize("name", ["squat", "sit to stand", "jump", "swing of a leg"])
+@pytest.mark.parametrize("share", [0.2, 0.5])
+def test_exchanged_markers_of_a_movement_are_found(name: str, share: float) -> None:
+    hits = []
+    for seed in range(24 if FULL else 8):
+        points, chosen, model = movement(name, seed)
+        pair = chosen["lateral_malleolus_left"][0], chosen["lateral_malleolus_right"][0]
+        frames = stretch(len(points[pair[0]]), share, seed)
+        found = found_in(exchanged(points, *pair, frames), chosen, model)
+        hits.append(found.keys() == {frozenset(pair)} and (found[frozenset(pair)] == frames).all())
+    assert np.mean(hits) >= 0.9
 
 
 # --- repair and rejection --------------------------------------------------------------------------------------

@@ -256,11 +256,11 @@ def test_a_misplaced_plate_is_rejected(known: Walk) -> None:
 
 
 def test_without_a_plate_the_wrench_is_unknown_in_stance_and_zero_in_swing(known: Walk) -> None:
-    trial = found(cleaned(known, plates_left_out="force plate 1: type 7 is not supported"))
+    trial = found(cleaned(known, plates_left_out="force plate 1: type 7 is not supported; export the plate as type 2"))
     for step in known.seen():
         row = stance(trial, step)
         assert (row["plates"], row["valid"]) == ("", False)
-        assert row["reason"] == "no plate (force plate 1: type 7 is not supported)"
+        assert row["reason"] == "no plate (plate 1 is left out)"
         assert is_unknown(trial, step)
     for side in SIDES:
         steps = [step for step in known.seen() if step.side == side]

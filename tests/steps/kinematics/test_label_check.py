@@ -24,6 +24,7 @@ from pipeline.trials.session import join_trials
 from pipeline.workflow import settings
 from tests.support.settings import settings_of
 from tests.support.walks.as_read import cleaned, generated
+from tests.support.walks.movements import MOVEMENTS, seen
 from tests.support.walks.person import BODY_MODELS, body_model, calibrated, recorded, standing
 
 Array = NDArray[np.float64]
@@ -73,6 +74,18 @@ def test_every_pair_of_a_leg_is_found_and_clean_walks_raise_no_alarm(name: str) 
     assert len(seen) >= 20
     assert np.mean(seen) >= 0.9, "the thigh wand of Plug-in Gait has few markers near it"
     assert np.mean(right) == 1, "never two others"
+
+
+@pytest.mark.parametrize("movement", MOVEMENTS)
+def test_no_posture_raises_an_alarm(movement: str) -> None:
+    """Feet stand wider or closer than in the static trial; skin moves with the knees."""
+    for seed in range(8):
+        model = body_model(BODY_MODELS[seed % 4])
+        trial = recorded(model, seen(movement, seed)[1], role="gait")
+        points = positions(model, [str(label) for label in trial.marker.values], trial.marker_position.values)
+        static = {name: path for name, path in standing().items() if name in points}
+        distances = static_distances(static).values
+        assert find_exchange(np.stack([points[name] for name in static], axis=1), distances) is None, seed
 
 
 def test_the_trial_is_refused_and_names_the_labels() -> None:

@@ -8,6 +8,7 @@ import xarray as xr
 from scipy.spatial.transform import Rotation
 
 from pipeline.body.segment_poses import mean_rotation
+from pipeline.steps.kinematics import step
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.workflow.settings import defaults
 from tests.support.settings import settings_of
@@ -25,6 +26,12 @@ from tests.support.walks.person import (
 )
 
 TIME = np.arange(20) / 100
+
+
+@pytest.fixture(autouse=True)
+def _any_posture_is_a_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The known person bends a knee in every posture; tests/steps/calibrate/test_leg_doubts.py tests the refusal."""
+    monkeypatch.setattr(step, "LARGEST_STANDING_BEND_DEG", np.inf)
 
 
 def moved(

@@ -10,7 +10,15 @@ import pandas as pd
 import pytest
 
 from pipeline.steps.report import html_page
-from pipeline.steps.report.movement_profile import GPS, GVS, OVERALL, Profile, movement_profiles, without_comparison
+from pipeline.steps.report.movement_profile import (
+    GPS,
+    GVS,
+    OVERALL,
+    Profile,
+    movement_profiles,
+    of_another_age,
+    without_comparison,
+)
 from pipeline.steps.study.step import per_participant
 from pipeline.tables.reference_curves import BySpeed, ReferenceCurve
 from pipeline.variables.metrics import GAIT_ANGLES
@@ -71,13 +79,19 @@ def test_within_the_typical_scores_nothing_is_named() -> None:
 def test_cycles_that_turn_are_counted_by_condition() -> None:
     headings = [("5", "2"), ("-25", "2"), ("5", "-12"), ("", "")]
     turning = [
-        cycle("left", 1, condition="turn") | {"turning_angle": turn, "stride_direction": direction}
+        cycle("left", 1, condition="turn") | {"turning_angle": turn, "progression_offset": direction}
         for turn, direction in headings
     ]
     assert without_comparison([cycle("left", 1)]) == without_comparison([]) == []
     (words,) = without_comparison([*turning, cycle("left", 1)])
     assert words.startswith("turn: 2 of 4 cycles turn by more than 20 degrees, or lead more than 10 degrees away")
     assert without_comparison([{"condition": "turn", "session": "s1", "turning_angle": "90"}]) == []  # no scores at all
+
+
+def test_another_age_than_that_of_the_reference_is_said() -> None:
+    children = {"ages": [4, 17], "people": "83 children"}
+    assert of_another_age(35.0, children) == ["the person is 35 years old, the reference is of 83 children"]
+    assert of_another_age(9.0, children) == of_another_age(np.nan, children) == of_another_age(35.0, {}) == []
 
 
 def test_where_all_cycles_turn_the_report_gives_the_reason_and_draws_no_band() -> None:
@@ -90,7 +104,7 @@ def test_where_all_cycles_turn_the_report_gives_the_reason_and_draws_no_band() -
     table = "variable,joint,angle,phase,mean,sd\njoint_angle,knee,flexion,0,10,4\njoint_angle,knee,flexion,100,10,4\n"
     page = Page(turning.person(reference=table))
     assert "How does this person differ from normal?" in page.words
-    assert "no comparison with normal gait (for a diagonal walkway set read: lab_axes: free)" in page.words
+    assert "from the line from which pelvis and foot are measured: no comparison with normal gait" in page.words
     assert not any(figure["reference"] for figure in page.figures()[0])
     assert any(figure["reference"] for figure in Page(made.person(reference=table)).figures()[0])
 

@@ -125,7 +125,7 @@ def test_turns_of_real_children_have_no_scores(shared: Path, tmp_path: Path) -> 
     shutil.copytree(shared / "labs" / "children", tmp_path, copy_function=shutil.copyfile, dirs_exist_ok=True)
     initialise(tmp_path)
     found = gathered(run_study(tmp_path, {}), reference=TEXTS[0])[0]
-    turning = turns(found.turning_angle.values, found.stride_direction.values)
+    turning = turns(found.turning_angle.values, found.progression_offset.values)
     score, straight = found.gait_profile_score.values, ~np.isin(found.trial.values, TURNS)
     assert np.isnan(score[turning]).all()
     assert np.nanmax(score) < 15

@@ -62,7 +62,7 @@ def test_the_band_of_a_study_is_over_its_people() -> None:
 
 def test_the_band_of_a_study_has_neither_turns_nor_a_lateral_force() -> None:
     """The lateral force of the sides is opposite; pelvic rotation in a turn is the turn."""
-    headings = {name: ("cycle", np.zeros(CONTROLS.sizes["cycle"])) for name in ("turning_angle", "stride_direction")}
+    headings = {name: ("cycle", np.zeros(CONTROLS.sizes["cycle"])) for name in ("turning_angle", "progression_offset")}
     straight = CONTROLS.assign(headings)
     turned = straight.isel(cycle=[0]).assign(
         turning_angle=("cycle", [45.0]), pelvis_angle=straight.pelvis_angle[:1] + 30
@@ -85,6 +85,15 @@ def test_an_unusable_reference_is_reported() -> None:
     other = {"settings": json.dumps(settings[0] | {"body_model": "ior"})}
     (words,) = name_differences(there, other)
     assert words.startswith("the reference has the body model cast, this study ior: constant differences")
+    filtered = {"settings": json.dumps(settings[0] | {"clean": {"marker_cutoff_hz": 6, "force_cutoff_hz": None}})}
+    (words,) = name_differences(there, filtered)
+    assert "filters of markers/forces of none/none, this study of 6 Hz/none" in words
+
+
+@pytest.mark.parametrize(("force_hz", "count"), [(10, 1), (50, 0), (None, 0)])
+def test_a_filter_of_forces_that_published_gait_lacks_is_named(force_hz: float | None, count: int) -> None:
+    found = name_differences_from_conventional({"settings": json.dumps({"clean": {"force_cutoff_hz": force_hz}})})
+    assert ["filtered at 10 Hz" in remark for remark in found] == [True] * count
 
 
 def at_speeds(gait: xr.Dataset, speed: list[float], stance: float = 60.0) -> xr.Dataset:
@@ -123,7 +132,7 @@ def test_cycles_that_turn_have_no_scores_and_do_not_change_those_of_others() -> 
     straight = at_speeds(gait, [0.3, 0.3, 0.3, 0.3, 0.2, 0.2])
     turning = straight.assign(
         turning_angle=("cycle", [-5.0, 8.0, np.nan, 19.0, -21.0, 4.0]),
-        stride_direction=("cycle", [3.0, -9.0, np.nan, 9.0, 4.0, 11.0]),
+        progression_offset=("cycle", [3.0, -9.0, np.nan, 9.0, 4.0, 11.0]),
     )
     found, before = (score_cycles(own, table, gdi_features=None)[0] for own in (turning, straight))
     for name, values in found.items():
@@ -191,7 +200,7 @@ def test_real_people_differ_more_from_others_than_from_themselves(shared: Path, 
     describe("study", dataset)
     assert set(PROFILE) <= set(metrics) & set(per_participant(metrics)[0])
     (remark,) = json.loads(dataset.attrs["reference"])["remarks"]
-    assert remark.startswith("no Gait Deviation Index: the reference has 6 people")
+    assert remark.startswith("no deviation index: the reference has 6 people")
     known = np.isfinite(metrics.gait_profile_score)
     assert known.sum() > 10
     own = metrics[known].groupby("participant")

@@ -39,6 +39,7 @@ class Reference:
         centre: (time, 3) by side and joint, m.
         angle: flexion (time,) by side and joint, degrees.
         moment: (time,) by side and name of :data:`MOMENTS`, N m/kg, on the distal segment.
+        power: (time,) by side and joint, W/kg.
         along_joint_axes: true if moments are along the joint axes instead of those of the distal segment.
         floating_origin: true if the lab origin of the centres is unknown.
     """
@@ -47,6 +48,7 @@ class Reference:
     centre: dict[Key, Array] = field(default_factory=dict)
     angle: dict[Key, Array] = field(default_factory=dict)
     moment: dict[Key, Array] = field(default_factory=dict)
+    power: dict[Key, Array] = field(default_factory=dict)
     along_joint_axes: bool = False
     floating_origin: bool = False
 
@@ -98,6 +100,9 @@ def plug_in_gait(points: Mapping[str, Array], steps: Mapping[str, xr.Dataset]) -
             found.centre[side, joint] = _in_lab(points[letter + bone], steps)
             name = f"{letter}{joint.title()}Angles"
             found.angle[side, joint] = points[name if name in points else name + "V"][:, 0]
+            if (name := f"{letter}{joint.title()}Power") in points:
+                known = (points[f"{letter}{joint.title()}Moment"] != 0).any(axis=1)
+                found.power[side, joint] = np.where(known, points[name].sum(axis=1), np.nan)
         # extensors and the internal abductor positive
         for moment, column, sign in (
             ("ankle flexion", 0, -1), ("knee flexion", 0, 1), ("hip flexion", 0, -1),
@@ -162,7 +167,7 @@ def compared(
     """Return one row per valid stance with the differences; NaN without a reference.
 
     Centres (median distance, m) and angles (RMS, degrees) are over the whole trial, moments (RMS, N m/kg, and
-    correlation) over the stance.
+    correlation) and powers (RMS, W/kg) over the stance.
 
     Args:
         reference: reference of the trial.
@@ -186,6 +191,11 @@ def compared(
                 "plates": str(contacts.plates.values[i]),
                 "start": start,
             } | whole
+            for joint, theirs in ((joint, reference.power.get((side, joint))) for joint in JOINTS):
+                ours = steps["kinetics"].joint_power.sel(side=side, joint=joint).values / mass_kg
+                known = inside & np.isfinite(ours) & np.isfinite(np.nan if theirs is None else theirs)
+                if theirs is not None and known.sum() >= LEAST_SHARED_FRAMES:
+                    row[f"{joint} power rms"] = rms(ours[known] - theirs[known])
             for name, (joint, axis, angle) in MOMENTS.items():
                 along = {"angle": angle} if reference.along_joint_axes else {"local_axis": axis}
                 ours = loads.sel({"side": side, "joint": joint, **along}).values

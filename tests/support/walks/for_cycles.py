@@ -148,7 +148,7 @@ def upright(clean: xr.Dataset) -> xr.Dataset:
             "time": clean.time, "side": list(SIDES), "segment": list(SEGMENTS), "joint": JOINTS, "angle": ANGLES,
             "axis": list("xyz"), "local_axis": list("xyz"),
         },
-        {"smallest_floating_axis": 0.1},
+        {"smallest_floating_axis": 0.1, "line_of_progression": "lab"},
     )  # fmt: skip
 
 

@@ -1,8 +1,9 @@
 """Generated walks of which every foot strikes the ground: a transient of known size in the force and in the leg.
 
-An impact is a collision: within its 10 to 20 ms no muscle changes its force (its latency is longer), so force and
+An impact is a collision: within its 10 to 20 ms no muscle changes its force (its latency is longer), so that force and
 accelerations balance. The leg below a resting hip is turned as the force at the heel turns three free links, less what
-ligaments and tensed muscles resist. A slower motion takes the turn back. The joint moments of the result are exact.
+ligaments and tensed muscles resist. A slower motion takes the turn back. What is not balanced are the centripetal loads
+of a foot that turns faster: they remain in the joint moments, which are exact for the motion as it is.
 """
 
 from __future__ import annotations

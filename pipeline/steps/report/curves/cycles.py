@@ -13,7 +13,7 @@ from ....arrays import Array
 from ....results.averages import Text
 from ....signals.time_normalisation import PHASE
 from ....variables.cycle_variables import STANCE, STANCE_CURVES
-from ....variables.gait_profile import turns
+from ....variables.gait_profile import turning_cycles
 from ..json_numbers import select, to_whole_numbers
 from .panels import Panel
 
@@ -66,7 +66,7 @@ def cycles_of(study: xr.Dataset, panels: tuple[Panel, ...]) -> CycleCurves:
     curve = np.stack(curves, axis=1).astype(float)
     foot_off = select(study, "stance_share", "cycle").astype(float)
     speed = select(study, "reference_speed", "cycle") if "reference_speed" in study else np.full(len(curve), np.nan)
-    turning = turns(study.variables["turning_angle"].values, study.variables["stride_direction"].values)
+    turning = turning_cycles(study)
     return CycleCurves(
         panels, curve, foot_off, **_labels(study, "cycle", ""),
         band=_bands(study, panels), reference_speed=speed, turns=turning,

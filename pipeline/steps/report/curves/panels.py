@@ -114,8 +114,7 @@ def _angles() -> Iterator[Panel]:
             yield Panel(ANGLES, title, "pelvis_angle", {"angle": angle}, sign, limits)
         else:
             yield Panel(ANGLES, title, "joint_angle", {"joint": joint, "angle": angle}, sign, limits)
-    # the horizontal direction of a steep foot swings out at foot off, in healthy adults to -50 degrees
-    yield Panel(ANGLES, "Foot progression", "foot_progression", {}, "toes out < 0 < toes in", (-60, 30))
+    yield Panel(ANGLES, "Foot progression", "foot_progression", {}, "toes out < 0 < toes in", (-40, 30))
 
 
 def _powers_and_forces() -> Iterator[Panel]:

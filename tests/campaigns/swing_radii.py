@@ -1,0 +1,93 @@
+"""Moments and powers in swing against those stored in files of Plug-in Gait, by two tables of radii of gyration.
+
+``python -m tests.campaigns.swing_radii`` prints the table of docs/validation.md.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+from unittest.mock import patch
+
+from pipeline.steps.kinematics import step as kinematics
+from tests.campaigns.labs import set_up
+from tests.support.checkout import SHARED
+from tests.support.studies.references import outputs, reference_of
+from tests.support.studies.run_steps import run_study
+from tests.support.studies.swing import (
+    RADII,
+    TRUE,
+    by_points,
+    compared_in_swing,
+    differences_twice,
+    radii_shown,
+)
+
+LABS = ("plug_in_gait", "children", "kad_bones", "kad_fmc", "kad_sydney", "heel_in_static")
+# markers in the files are filtered already, if at all: as the file's own software took them
+AS_IN_THE_FILE = {"clean": {"marker_cutoff_hz": None, "force_cutoff_hz": None, "spike_m": None}}
+
+
+class Row(NamedTuple):
+    """A walk: its session, the radii that its swing shows, and by table the comparisons of pipeline and of points."""
+
+    session: str
+    trial: str
+    shown: str
+    computed: Mapping[str, Mapping[str, float]]
+    by_points: Mapping[str, Mapping[str, float]]
+
+
+def of_lab(shared: Path, lab: str, folder: Path) -> Iterator[Row]:
+    """Yield the walks of a lab, set up in a folder and processed without filters, with the files' differentiation."""
+    study = shared / "studies" / lab
+    if not study.is_dir():
+        set_up(shared, lab, folder)
+        study = folder
+    with patch.object(kinematics, "derivatives", differences_twice):
+        sessions = run_study(study, AS_IN_THE_FILE)
+    for name, session in sessions.items():
+        for trial, steps in session.trials.items():
+            path, calibration = study / steps["read"].attrs["source"], session.calibration
+            reference = reference_of(path, shared, steps, mass_kg=calibration.attrs["body_mass_kg"])
+            assert reference is not None
+            computed = {table: compared_in_swing(steps, calibration, reference, table) for table in RADII}
+            points = {table: by_points(outputs(path), steps, reference, table) for table in RADII}
+            yield Row(name, trial, radii_shown(steps, calibration, reference), computed, points)
+
+
+def as_markdown(rows: Sequence[Row]) -> str:
+    """Return the walks as a table; a walk has the radii that its swing shows, in brackets Dempster's own if others."""
+    lines = [
+        "| walk | radii | knee, points alone | hip | knee | hip | knee power | hip power | H3, file and here | K4 |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        mine, points = row.computed[row.shown], row.by_points
+        cells = [f"{row.session} {row.trial}", "true" if row.shown == TRUE else "proximal"]
+        cells += [_slope(points, row.shown, f"{joint} moment") for joint in ("knee", "hip")]
+        cells += [
+            _slope(row.computed, row.shown, f"{joint} {of}") for of in ("moment", "power") for joint in ("knee", "hip")
+        ]
+        for name in ("h3", "k4"):
+            others = "" if row.shown == TRUE else f" ({row.computed[TRUE][f'{name} computed']:.2f})"
+            cells.append(f"{mine[f'{name} stored']:.2f}, {mine[f'{name} computed']:.2f}{others}")
+        lines.append(f"| {' | '.join(cells)} |".replace("nan, nan (nan)", "-").replace("nan, nan", "-"))
+    return "\n".join(lines)
+
+
+def _slope(compared: Mapping[str, Mapping[str, float]], shown: str, name: str) -> str:
+    """Return slope and RMS difference with the radii shown, and the slope with Dempster's own if these are others."""
+    others = "" if shown == TRUE else f" ({compared[TRUE][f'{name} slope']:.2f})"
+    return f"{compared[shown][f'{name} slope']:.2f}, {compared[shown][f'{name} rms']:.3f}{others}"
+
+
+if __name__ == "__main__":
+    found: list[Row] = []
+    for lab in sys.argv[1:] or LABS:
+        with tempfile.TemporaryDirectory() as folder:
+            found += of_lab(SHARED, lab, Path(folder))
+    sys.stdout.write(as_markdown(found) + "\n")
