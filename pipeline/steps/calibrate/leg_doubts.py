@@ -5,20 +5,17 @@ by some 5 degrees (Della Croce U et al. 1999, Med Biol Eng Comput 37:155-161), a
 places that a rigid segment gives them by 1 to 4 mm (root mean square in walking, five laboratories), usually 2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.joint_angles import angles
 from ...body.plausibility import LARGEST_STANDING_BEND_DEG
 from ...body.skeleton import Skeleton
 from ...conventions import FROM_PELVIS, SIDES
 from ...errors import Problem, warning
 
-Array = NDArray[np.float64]
 MARKER_ERROR_M, LARGEST_TURN_DEG = 0.002, 5.0
 STRAIGHTEST = 10.0  # percentile of the knee's flexion: in a walk that serves as static trial, where it bears weight
 

@@ -4,16 +4,14 @@ With ``kinematics.line_of_progression`` ``walker`` that is the line of the strid
 lab x, as in Plug-in Gait.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...body.joint_angles import MIRROR, foot_progression, from_line, pelvis_angles
 from ...signals.time_normalisation import PhaseFrames
 
-Array = NDArray[np.float64]
 SEGMENT = {"pelvis_angle": "pelvis", "foot_progression": "foot"}
 
 

@@ -11,8 +11,6 @@ foot, and zero for a rigid foot that rolls without slipping (Takahashi KZ, Keppl
 45:2662-2667; Siegel KL, Kepple TM, Caldwell GE 1996, J Biomech 29:823-827).
 """
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 
