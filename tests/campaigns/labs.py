@@ -219,10 +219,11 @@ def _outcome(
             lost = calibration
             cleaned = clean(trial, body_model=model, settings=settings_of("clean", **chosen["clean"]))
             touched = contacts(cleaned, settings=settings_of("contacts", **chosen["contacts"]))
+            stances = [touched[name].values for name in ("contact_side", "plates", "reason")]
         else:
             steps = run_trial(trial, calibration, model, chosen)
-            touched = steps["contacts"]
             cut = steps["cycles"]
+            stances = [cut[f"stance_{name}"].values for name in ("side", "plates", "reason")]
             cycles = cut.sizes.get("cycle", 0)
             with_kinetics = int(cut.kinetics_valid.sum()) if cycles else 0
             if with_kinetics:
@@ -230,11 +231,10 @@ def _outcome(
             reference, medians = _measured(path, shared, steps, calibration) if shared else ("", {})
     except UserError as error:
         return Outcome(lab, file, model.name, 0, 0, 0, 0, {}, str(error))
-    valid = touched.valid.values
-    reasons = Counter(str(reason) for reason in touched.reason.values[~valid])
-    counts = int(valid.sum()), int((~valid).sum())
-    rows = zip(touched.contact_side.values, touched.plates.values, touched.reason.values, strict=True)
-    right = score(path.stem, [Stance(*map(str, row)) for row in rows])
+    judged = [Stance(*map(str, row)) for row in zip(*stances, strict=True)]
+    reasons = Counter(stance.reason for stance in judged if stance.reason)
+    counts = len(judged) - reasons.total(), reasons.total()
+    right = score(path.stem, judged)
     return Outcome(
         lab, file, model.name, cycles, with_kinetics, *counts, reasons, lost, peak, reference, medians, right
     )
