@@ -10,7 +10,7 @@ import pytest
 from tests.support.processes.browser import Tab
 from tests.support.studies.for_report import HOSTILE, made, three_people, trial_cycles
 
-PANELS, OF_A_WALK = 29, 4  # butterflies of two sides, terms and causes
+PANELS, OF_A_WALK = 31, 4  # butterflies of two sides, terms and causes
 UNFOLDED = "[...document.querySelectorAll('.plot')].filter((p) => !p.closest('details:not([open])'))"
 WAITING = f"{UNFOLDED}.filter((p) => !p.querySelector('.main-svg')).length"
 TIME, PLAY, VIEW = (f"document.querySelector('[data-do={name}]')" for name in ("time", "play", "view"))

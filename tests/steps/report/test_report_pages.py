@@ -101,7 +101,7 @@ def test_the_page_works_with_a_screen_reader(three_people: Made) -> None:
     assert page.all("caption")
     assert all(cell.get("scope") in ("col", "colgroup", "row") for cell in page.all("th"))
     plots = [a for a in page.all("div") if "data-figure" in a]
-    assert len(plots) == 29
+    assert len(plots) == 31
     assert all(a["role"] == "img" for a in page.all("div") if (a.get("class") or "").startswith("plot"))
     spoken = {(a["aria-label"] or "") for a in plots}
     assert any("Pelvic tilt" in text and "left, slow, n 2: from -12 at 75 % to 8 at 25 %" in text for text in spoken)
