@@ -211,7 +211,8 @@ def sensitivity(rows: Mapping[str, Sequence[Result]]) -> pd.DataFrame:
         cells = {}
         for filters, each in values.items():
             ratio = 100 * np.nanmedian(each) / usual if usual and np.isfinite(each).any() else np.nan
-            cells[filters] = f"{ratio:.0f} % ({np.isfinite(each).mean():.0%})"
+            share = f"{ratio:.0f} %" if np.isfinite(ratio) else "-"
+            cells[filters] = f"{share} ({np.isfinite(each).mean():.0%})"
         table[name] = {"median": f"{usual:.3g} {METRICS[name].units}"} | cells
     return pd.DataFrame(table).T
 
