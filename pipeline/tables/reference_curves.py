@@ -27,8 +27,6 @@ COMPONENTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "foot_progression": {},
     "joint_moment_jcs": {"joint": JOINTS, "angle": ANGLES},
     "joint_power": {"joint": JOINTS},
-    "foot_power": {},
-    "ankle_foot_power": {},
     "ground_force": {"axis": ("x", "y", "z")},
 }
 SHIPPED = Path(__file__).resolve().parents[2] / "config" / "normative"

@@ -48,6 +48,7 @@ COORDINATES = {
     "cause": ("", "motion that contributes: rotation of a joint, of the pelvis, or translation between the segments"),
     "motion": ("", "acceleration, or velocity (centripetal, Coriolis and gyroscopic)"),
     "formulation": ("", "formulation of the equations of motion, compared with the block matrix"),
+    "extent": ("", "singular value of a cluster of markers, the largest first"),
     "load": ("", "force or moment"),
     "percentile": ("percent", "share of the draws below the value"),
     "error_source": ("", "error source, see Uncertainty in theory.md"),
