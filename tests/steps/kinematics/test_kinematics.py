@@ -53,12 +53,11 @@ def motion(points: Landmarks, name: str = "isb_clusters", static: xr.Dataset | N
 
 def moving(clean: xr.Dataset, name: str = "isb_clusters", static: xr.Dataset | None = None) -> xr.Dataset:
     """Return the motion of a trial or a session."""
-    changes = defaults(body_model(name))["kinematics"] | {"angle_convention": "isb", "method": "segments"}
     return kinematics(
         clean,
         calibration(name) if static is None else static,
         body_model=body_model(name),
-        settings=settings_of("kinematics", **changes),
+        settings=settings_of("kinematics", **defaults(body_model(name))["kinematics"] | {"angle_convention": "isb"}),
     )
 
 
