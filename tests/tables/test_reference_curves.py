@@ -29,7 +29,11 @@ def test_a_curve_is_read_as_written(separator: str) -> None:
 
 def test_every_panel_can_have_a_reference_in_the_studys_dimensions() -> None:
     panels = [*panels_of(three_people().study, moment_signs="stored")]
-    assert {panel.variable for panel in panels} - COMPONENTS.keys() == {"pelvis_residual", "foot_power", "ankle_foot_power"}
+    assert {panel.variable for panel in panels} - COMPONENTS.keys() == {
+        "pelvis_residual",
+        "foot_power",
+        "ankle_foot_power",
+    }
     for panel in (panel for panel in panels if panel.variable in COMPONENTS):
         assert key_of(panel.variable, panel.component)[0] == panel.variable
         dims = VARIABLES["study"][panel.variable].dims
