@@ -8,6 +8,7 @@ places that a rigid segment gives them by 1 to 4 mm (root mean square in walking
 from collections.abc import Iterator, Mapping
 
 import numpy as np
+import xarray as xr
 
 from ...arrays import Array
 from ...body.joint_angles import angles
@@ -48,25 +49,26 @@ def knee_bend_deg(still: Skeleton) -> float:
     return float(np.nanpercentile(flexion, STRAIGHTEST))
 
 
-def find_doubts(file: str, noise: Array, bends_deg: Mapping[str, float]) -> Iterator[Problem]:
+def find_doubts(file: str, calibration: xr.Dataset) -> Iterator[Problem]:
     """Find legs with a segment that is defined badly, or with a bent knee.
 
     Args:
         file: of the static trial.
-        noise: (side, pose), see :func:`orientation_noise`.
-        bends_deg: see :func:`knee_bend_deg`, by side that can be used.
+        calibration: with ``orientation_noise`` and ``static_knee_flexion``, NaN of a leg that cannot be used.
     """
-    for side, bend_deg in bends_deg.items():
-        turns_deg = np.degrees(noise[SIDES.index(side)] * MARKER_ERROR_M)
+    for side in SIDES:
+        of_side = calibration.sel(side=side)
+        turns_deg = np.degrees(of_side.orientation_noise.values * MARKER_ERROR_M)
         for segment, turn_deg in zip(FROM_PELVIS, turns_deg.tolist(), strict=True):
             if turn_deg > LARGEST_TURN_DEG:
                 what = f"{side} {segment} is ill defined: {1000 * MARKER_ERROR_M:g} mm in its markers turn it by"
                 remedy = "they lie nearly on a line: add another marker of it to the body model"
                 yield warning(file, f"{what} {turn_deg:.0f} degrees", remedy, "leg_ill_defined")
+        bend_deg = float(of_side.static_knee_flexion)
         if bend_deg > LARGEST_STANDING_BEND_DEG:
             what = (
-                f"{side} knee is bent by {bend_deg:.0f} degrees or more: no zero of this leg's angles; skin and a foot"
+                f"{side} knee is bent by {bend_deg:.0f} degrees or more: this posture is no zero of the leg's angles,"
             )
-            what += " taken as flat may put its centres centimetres and its ankle 10 degrees elsewhere than upright"
+            what += " and may shift its joint centres by centimetres and its ankle angle by 10 degrees"
             remedy = "use a trial of upright standing; static_offset: subtract gives this leg no angles"
             yield warning(file, what, remedy, "static_knee_bent")

@@ -103,8 +103,7 @@ def calibrate(
     noise = orientation_noise(dataset.segment_turn_per_marker.values)
     noise[dataset.leg_refused.values != ""] = np.nan
     dataset = dataset.assign(orientation_noise=(("side", "pose"), noise))
-    bends_deg = dataset.static_knee_flexion.sel(side=[*sides]).values.tolist()
-    doubts = [*find_doubts(reference.file, noise, dict(zip(sides, bends_deg, strict=True)))]
+    doubts = [*find_doubts(reference.file, dataset)]
     notes = [
         reference.note,
         "no heel marker: its place is that on a flat foot, from ankle, toe and knee" if virtual else "",

@@ -15,7 +15,7 @@ from .quality import kind_of
 from .tables import Row, Totals, age_years, find_rejected_trials, has_kinetics, names, of_part, totals
 
 GOOD, UNKNOWN, LOOK, BAD = STATES = ("good", "not checked", "look", "bad")  # from best to worst
-# whose segments the shipped tables describe; children's are others (Jensen 1986, Ganley and Powers 2004)
+# tables of the segments of adults; those of children differ (Jensen 1986, Ganley and Powers 2004)
 ADULTS = ("dempster", "de_leva", "dumas")
 ADULT_YEARS, ADULT_M = 16, 1.5
 ANSWERS = {
@@ -97,7 +97,7 @@ def _person(calibrations: Mapping[str, xr.Dataset], age: float) -> Point:
 
 
 def _of_a_child(about: Facts, age: float) -> list[str]:
-    """Return that a child has the segments of adults, in words; without an age the height tells who is a child."""
+    """Return that a child has the segments of adults, in words; without an age the height decides who is a child."""
     table = about.get("segment_parameters", "")
     is_child = age < ADULT_YEARS or (np.isnan(age) and float(about.get("body_height_m", "nan")) < ADULT_M)
     if not is_child or table not in ADULTS:

@@ -61,7 +61,7 @@ def seen(movement: str, seed: int) -> tuple[Array, Landmarks]:
 
 
 def posed(place: Place) -> Pose:
-    """Return the pose of a person whose knees bend into given directions between hips and ankles."""
+    """Return the pose of a person with hips and ankles in given places and knees that bend in given directions."""
     count = len(place.pelvis)
     hip = place.pelvis[:, None] + np.array([of_side(HIP_M, side) for side in SIDES]) @ place.turn
     along = hip - place.ankle
