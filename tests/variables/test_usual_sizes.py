@@ -25,7 +25,7 @@ def sizes(speed: float) -> dict[str, float]:
 
     means = {
         "joint_power": np.stack([row("joint_power", joint=joint) for joint in JOINTS])[None],
-        **{name: row(name)[None] for name in ("foot_power", "ankle_foot_power")},
+        **dict.fromkeys(("foot_power", "ankle_foot_power"), np.full((1, 101), np.nan)),  # published by nobody
         "ground_force": np.stack([row("ground_force", axis=axis) for axis in "xyz"])[None],
         **{
             name: np.stack([[row(name, joint=joint, angle=angle) for angle in ANGLES] for joint in JOINTS])[None]
