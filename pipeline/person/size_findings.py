@@ -19,6 +19,8 @@ POUNDS_PER_KG = 2.2046
 # Measured on 14 sessions: plates under a static show the stated mass within 4 %, a walk within 6 %; clothes, shoes
 # and the time since it was asked make more.
 STANDING_MASS_ERROR, WALKING_MASS_ERROR = 0.10, 0.12
+# The files of a session state one measurement. Measured again, lengths differ by some 3 %, and a mass by the clothes.
+DIFFERING_SIZES = 0.05
 # Standing, 12 people of 1.45 to 1.83 m: heel to ASIS is 0.54 to 0.60 of the height, 1.03 to 1.13 leg lengths.
 LEGS_M = (0.2, 1.5)  # from heel to ASIS, from infants to the tallest; other lengths are in a wrong unit
 LEG_PER_HEIGHT, LEG_PER_LEG_LENGTH = (0.46, 0.70), (0.88, 1.30)
@@ -66,6 +68,25 @@ def check_sizes(row: Mapping[str, str], shown: SessionSizes, *, segment_table: s
         yield warning(person, what, "give height_m in participants.tsv", "height_of_files_unlikely")
     yield from _unlike_the_markers(person, sizes, shown.standing_leg_m)
     yield from _mass(person, sizes, shown)
+
+
+def find_differing_sizes(row: Mapping[str, str], files: Mapping[str, Mapping[str, float]]) -> Iterator[Problem]:
+    """Find a size that the files of a session state differently, and the table not: one may be another person's.
+
+    Args:
+        row: of the person in participants.tsv.
+        files: the sizes, kg and m, that each file states, the static trial first.
+    """
+    given = sizes_in_table(row)
+    for name in dict.fromkeys(name for sizes in files.values() for name in sizes if name not in given):
+        stated = {file: sizes[name] for file, sizes in files.items() if sizes.get(name, 0) > 0}
+        first, *others = stated
+        other = max(others, key=lambda file: abs(np.log(stated[file] / stated[first])), default=first)
+        if abs(np.log(stated[other] / stated[first])) > DIFFERING_SIZES:
+            what = f"{first} states {name} {stated[first]:.4g}, {other} {stated[other]:.4g}"
+            remedy = f"are both files of this person? If so, give {name} in participants.tsv"
+            yield warning(row.get("participant_id", ""), what, remedy, "sizes_differ_between_files")
+            return
 
 
 def sizes_in_table(row: Mapping[str, str]) -> dict[str, float]:

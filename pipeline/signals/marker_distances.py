@@ -40,6 +40,22 @@ def steadiness(position: Array) -> tuple[Array, Array]:
     return result[0], result[1]
 
 
+def ranges(position: Array, one: Numbers, other: Numbers) -> tuple[Array, Array, Array]:
+    """Return the 5th and 95th percentile and the robust standard deviation of distances (pair,), m, of some frames.
+
+    Args:
+        position: (time, marker, 3), m, NaN where unseen.
+        one, other: numbers of the markers of each pair; NaN where fewer than a third of the frames show both.
+    """
+    some = position[:: max(1, len(position) // LOOKS)]
+    distance = np.sort(_distances(some, one, other), axis=1)  # NaN is sorted to the end
+    count = np.isfinite(distance).sum(axis=1)
+    distance[count < max(5, len(some) // 3)] = np.nan
+    rows, last = np.arange(len(distance)), np.maximum(count - 1, 0)
+    low, high = (distance[rows, np.rint(share * last).astype(int)] for share in (0.05, 0.95))
+    return low, high, 1.4826 * _medians(np.abs(distance - _medians(distance)[:, None]))
+
+
 def _distances(position: Array, one: Numbers, other: Numbers) -> Array:
     """Return the distances (pair, time) of pairs of markers, given by their numbers, m."""
     paths = np.ascontiguousarray(np.moveaxis(position, 0, -1))

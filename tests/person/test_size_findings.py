@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from pipeline.person.size_findings import SessionSizes, check_sizes
+from pipeline.person.size_findings import SessionSizes, check_sizes, find_differing_sizes
 
 G, UNKNOWN = 9.80665, math.nan
 
@@ -30,3 +30,14 @@ G, UNKNOWN = 9.80665, math.nan
 def test_sizes_are_compared_with_what_recordings_show(shown: SessionSizes, expected: str) -> None:
     row = {"participant_id": "p1", "mass_kg": "90", "height_m": "1.7"}
     assert "; ".join(one.what for one in check_sizes(row, shown, segment_table="dempster")) == expected
+
+
+@pytest.mark.parametrize(
+    ("table", "stated_m", "found"),
+    [({}, 0.097, False), ({}, 0.08, True), ({"knee_width_left_m": "0.1"}, 0.08, False), ({}, 0.0, False)],
+)
+def test_files_of_a_session_state_the_same_sizes(table: dict[str, str], stated_m: float, found: bool) -> None:
+    files = {"static.c3d": {"knee_width_left_m": 0.1}, "walk.c3d": {"knee_width_left_m": stated_m}, "bare.c3d": {}}
+    problems = [*find_differing_sizes({"participant_id": "sub-01", **table}, files)]
+    assert [problem.code for problem in problems] == ["sizes_differ_between_files"] * found
+    assert all("walk.c3d 0.08" in problem.what for problem in problems)

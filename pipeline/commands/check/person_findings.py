@@ -8,7 +8,7 @@ from ...body.joint_centres import width_of_mass
 from ...body.resolved_model import resolve
 from ...errors import Problem
 from ...person.shown_sizes import ShownSizes
-from ...person.size_findings import SessionSizes, check_sizes, sizes_in_table
+from ...person.size_findings import SessionSizes, check_sizes, find_differing_sizes, sizes_in_table
 from ...steps.read.recording_contents import Contents
 from ...tables import tsv
 
@@ -36,7 +36,10 @@ def of_person(
     walks = [facts[row["file"]].shown for row in rows if row["role"] == "gait" and row["file"] in facts]
     shown = SessionSizes.of(stated, static.shown if static else ShownSizes(), walks)
     table = str(chosen.get("calibrate", {}).get("segment_parameters"))
-    yield from check_sizes({**row, "participant_id": person}, shown, segment_table=table)
+    row = {**row, "participant_id": person}
+    yield from check_sizes(row, shown, segment_table=table)
+    static_first = sorted((one for one in rows if one["file"] in facts), key=lambda one: one["role"] != "static")
+    yield from find_differing_sizes(row, {one["file"]: facts[one["file"]].sizes for one in static_first})
 
 
 def read_stated_sizes(rows: Sequence[tsv.Row], facts: Mapping[str, Contents]) -> dict[str, float]:

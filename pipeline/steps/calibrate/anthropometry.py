@@ -9,7 +9,7 @@ import numpy as np
 from ...errors import Problem, UserError
 from ...person.marker_travel import STANDING_M, describe_moving_static
 from ...person.shown_sizes import ShownSizes
-from ...person.size_findings import ESTIMATE, SessionSizes, check_sizes
+from ...person.size_findings import ESTIMATE, SessionSizes, check_sizes, find_differing_sizes
 from ...tables.study_tables import ANTHROPOMETRY
 from ...tables.tsv import number
 from ...trials.session import AnyTrial
@@ -58,9 +58,11 @@ def findings_on_sizes(
     shown = {role: [ShownSizes.of(str(one.attrs.get("shown_sizes", ""))) for one in of] for role, of in roles.items()}
     static = next(iter(shown["static"]), ShownSizes())
     others = [trial for of in (roles["gait"], roles["static"]) for trial in of]  # the static wins, as in sizes_of
-    stated = {k: v for trial in others for k, v in json.loads(str(trial.attrs.get("anthropometry", "{}"))).items()}
+    files = {str(one.attrs.get("source", "")): json.loads(str(one.attrs.get("anthropometry", "{}"))) for one in others}
+    stated = {name: size for sizes in files.values() for name, size in sizes.items()}
     all_shown = SessionSizes.of(stated, static, shown["gait"])
     findings = [*check_sizes(participant, all_shown, segment_table=segment_table)]
+    findings += find_differing_sizes(participant, dict(reversed(files.items())))
     if static.extent_m >= STANDING_M:
         file = str(roles["static"][0].attrs.get("source", ""))
         walks = file in [trial.attrs.get("source") for trial in roles["gait"]]

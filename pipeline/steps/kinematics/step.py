@@ -21,6 +21,7 @@ from ...trials.step_on_session import batches, take_usable_walks
 from .label_check import refuse_exchanged
 from .leg_check import Verdicts, judge_legs
 from .linked_model import build_linked_model, pose_linked_legs
+from .static_check import static_misfits
 from .upper_body import upper_body_frame
 
 NEEDS = {"clean": ("marker_position", "shoulder_position")}  # all that is loaded of an input
@@ -111,6 +112,7 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
         "implausible": (("sample", "side"), flags, {"flag_meanings": FLAG_MEANINGS}),
         "leg_refused": (("trial", "side"), refused),
         "knee_axis_error": (("trial", "side"), turns),
+        "static_misfit": ("trial", static_misfits(clean, calibrate)),
     }
     return xr.Dataset(variables | judgements | _facts(clean, settings), LABELS | labels)
 
