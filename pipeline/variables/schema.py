@@ -12,6 +12,7 @@ from .cycle_variables import CYCLES, ON_REQUEST, REPRESENTATIVE, STANCE, STUDY, 
 from .metrics import METRICS, SCORES
 from .rows import Variable
 from .session_variables import (
+    DOUBT,
     MEASURED_UPPER_BODY,
     OF_TRIALS,
     WITH_DRAWS,
@@ -63,6 +64,8 @@ COORDINATES = {
     "kinetics_valid": ("", "whether the ground reaction of the cycle's stance could be used"),
     "reason": ("", "why the cycle has no kinetics"),
     "reason_code": ("", "code of the reason; empty without one"),
+    "doubt": ("", "why the numbers of the kinetics are doubted; empty if they are not"),
+    "doubt_code": ("", "codes of the doubts, separated by blanks; empty without one"),
     "measured_share": ("1", "share of frames in which the landmark was measured"),
     "filled_share": ("1", "share of frames in which the landmark was filled; the rest are missing"),
     "cutoff_hz": ("Hz", "cutoff frequency (-3 dB) of the marker's filter"),
@@ -83,6 +86,8 @@ COORDINATES = {
     "stance_plates": ("", "plates under the foot"),
     "stance_reason": ("", "why the stance has no kinetics"),
     "stance_code": ("", "code of the reason for which the stance has no kinetics; empty if it has"),
+    "stance_doubt": ("", "why the kinetics of the stance are doubted; empty if they are not"),
+    "stance_doubt_code": ("", "codes of the doubts, separated by blanks; empty without one"),
     "pose": ("", "body segment that has a pose"),
     "local_axis_2": ("", "second segment axis of a tensor"),
     "landmark": ("", "landmark seen in the static trial"),
@@ -128,9 +133,9 @@ COORDINATES = {
 }
 OPTIONAL = {
     "calibrate": {*MEASURED_UPPER_BODY},
-    "clean": {"emg_envelope", "emg_left_out", *WITH_SHOULDERS},
-    "kinematics": {*WITH_LINKED_LEGS, *WITH_UPPER_BODY},
-    "kinetics": {*WITH_DRAWS},
+    "clean": {"emg_envelope", "emg_left_out", *WITH_SHOULDERS, *DOUBT},
+    "kinematics": {*WITH_LINKED_LEGS, *WITH_UPPER_BODY, *DOUBT},
+    "kinetics": {*WITH_DRAWS, *DOUBT},
     "cycles": {*ON_REQUEST, *WITH_EMG, "emg_left_out"},
     "study": {*SCORES, *ON_REQUEST, *WITH_EMG},
 }

@@ -45,7 +45,10 @@ FACTS = {
         "how near an end of the recording or of a gap the filters make accelerations uncertain"),
     "exchanged_markers": Variable(("trial",), "", "setting clean.exchanged_markers", "U"),
     "emg_left_out": Variable(("trial",), "", "channels of muscles that are not used, and why", "U"),
+    "doubt": Variable(("trial",), "", "why the kinetics of all stances of the trial are doubted; empty if not", "U"),
+    "doubt_code": Variable(("trial",), "", "codes of these doubts", "U"),
 }  # fmt: skip
+DOUBT = ("doubt", "doubt_code")  # of a trial that a step doubts; a session without such a trial has neither
 
 
 def _facts(*names: str) -> dict[str, Variable]:
@@ -214,7 +217,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             "root-mean-square misfit of the segment's marker cluster, or of all its markers in linked legs", "f4"),
         **WITH_LINKED_LEGS,
         **WITH_UPPER_BODY,
-        **_facts("direction_of_travel", "landmarks_absent", "marker_filter_order"),
+        **_facts("direction_of_travel", "landmarks_absent", "marker_filter_order", *DOUBT),
         "implausible": Variable(("sample", "side"), "1",
             "why the leg's pose is refused, as no person has it: 0 it is not", "i1"),
         "leg_refused": Variable(("trial", "side"), "", "why the leg is refused in all of the trial; empty if not", "U"),
@@ -253,5 +256,6 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             "root-mean-square error of joint angles simulated from the computed moments over windows of 0.02 s"),
         "energy_closure": Variable(("trial", "side", "segment"), "W",
             "root-mean-square difference between a segment's rate of energy and the power that enters it"),
+        **_facts(*DOUBT),
     },
 }  # fmt: skip

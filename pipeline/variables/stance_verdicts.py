@@ -1,14 +1,18 @@
-"""Verdicts on stances and trials: the code of each reason to refuse one, and its words.
+"""Verdicts on stances and trials: the code of each reason to refuse or to doubt one, and its words.
 
 Contacts and cycles are refused by :func:`refusal`; files hold the words and the code side by side. A trial is refused
 by the UserError of a step, of which the words are where it is raised, and the code is listed here.
+
+A refusal must be right: its kinetics are not in the results. A doubt (:func:`doubt`) names a suspicion: the numbers are
+in the results, marked, and by default in no mean. A stance may have several; files hold them as :func:`joined`.
 """
 
 import re
+from collections.abc import Iterable
 
-from ..errors import Problem
+from ..errors import WARNING, Problem
 
-USED, NOT_ON_A_PLATE, REFUSED = "used", "not on a plate", "refused"
+USED, DOUBTED, NOT_ON_A_PLATE, REFUSED = "used", "doubted", "not on a plate", "refused"
 BY_HAND, LEG_REFUSED = "left_out_by_hand", "leg_refused"
 OF_STANCES = {  # by code; with the values of each stance
     "no_plate": "no plate",
@@ -51,6 +55,9 @@ OF_STANCES = {  # by code; with the values of each stance
     "no_stance": "no stance at the start of the cycle",
     BY_HAND: "left out by hand: {reason}",
 }
+# by code, with the values of each stance or trial; words hold no BETWEEN_WORDS
+DOUBTS: dict[str, str] = {}
+BETWEEN_WORDS, BETWEEN_CODES = "; ", " "
 OF_TRIALS = {  # by code, in general; LEG_REFUSED of a stance is one of them
     LEG_REFUSED: "a leg is refused in the whole trial",
     "recording_unusable": "the recording cannot be used",
@@ -74,15 +81,33 @@ def refusal(code: str, **values: object) -> Problem:
     return Problem("", OF_STANCES[code].format(**values), "", code)
 
 
-def verdict_of(code: str, plates: str) -> str:
+def doubt(code: str, **values: object) -> Problem:
+    """Return the reason to doubt a stance, or all those of a trial, in words with its values."""
+    return Problem("", DOUBTS[code].format(**values), "", code, WARNING)
+
+
+def joined(doubts: Iterable[Problem]) -> Problem:
+    """Return doubts, each once, as one, with their words and codes as files hold them; both empty without a doubt.
+
+    Args:
+        doubts: of :func:`doubt` or of this function.
+    """
+    every = [*doubts]
+    words = dict.fromkeys(part for one in every for part in one.what.split(BETWEEN_WORDS) if part)
+    codes = dict.fromkeys(part for one in every for part in one.code.split(BETWEEN_CODES) if part)
+    return Problem("", BETWEEN_WORDS.join(words), "", BETWEEN_CODES.join(codes), WARNING)
+
+
+def verdict_of(code: str, plates: str, doubt_code: str = "") -> str:
     """Return the verdict on a stance: the kinetics of one that no plate measured are not lost, they never were.
 
     Args:
         code: of the reason for which its kinetics are not valid; empty if they are.
         plates: the plates that were loaded by the foot; empty if none was.
+        doubt_code: of the doubts about its kinetics; empty without.
     """
     if not code:
-        return USED
+        return DOUBTED if doubt_code else USED
     return REFUSED if plates or code == BY_HAND else NOT_ON_A_PLATE
 
 

@@ -230,6 +230,7 @@ def _join(first: Contact, second: Contact) -> Contact:
         min(first.from_s, second.from_s),
         max(first.to_s, second.to_s),
         first.side,
+        doubts=first.doubts + second.doubts,
         begins=first.begins,
         ends=first.ends if first.end_s > second.end_s else second.ends,
         forced=first.forced or second.forced,

@@ -10,7 +10,7 @@ import numpy as np
 from ...arrays import Array, Flags
 from ...errors import Problem
 from ...signals.filters import interval_s, stretches
-from ...variables.stance_verdicts import refusal
+from ...variables.stance_verdicts import doubt, refusal
 
 BRIDGED_S = 0.02  # a foot that bounces at its strike; a swing lasts 0.3 s
 HYSTERESIS = 0.5  # share of the threshold; a contact lasts while the force is above
@@ -33,6 +33,8 @@ class Contact:
     side: str = ""  # the foot, ``both`` if two share the plate, empty if none is near
     # why the force cannot be used, of :func:`pipeline.variables.stance_verdicts.refusal`; None if it can
     reason: Problem | None = None
+    # why the force is doubted, of :func:`pipeline.variables.stance_verdicts.doubt`
+    doubts: tuple[Problem, ...] = ()
     # begins, ends: whether start and end are within the trial
     begins: bool = True
     ends: bool = True
@@ -42,6 +44,10 @@ class Contact:
     def refuse(self, code: str, **values: object) -> Contact:
         """Return the contact with a reason against it, unless it has one already."""
         return self if self.reason else replace(self, reason=refusal(code, **values))
+
+    def doubted(self, code: str, **values: object) -> Contact:
+        """Return the contact with one more doubt about it."""
+        return replace(self, doubts=(*self.doubts, doubt(code, **values)))
 
     def frames(self, time: Array) -> slice:
         """Return the samples (time,), s, from its start to its end."""

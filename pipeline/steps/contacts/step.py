@@ -17,7 +17,7 @@ from ...plates.wrench import centre_of_pressure
 from ...signals.filters import interval_s
 from ...trials.session import AnyTrial, Trial, trials_of
 from ...trials.step_on_session import repeat_for_trials, take_usable_walks
-from ...variables.stance_verdicts import refusal
+from ...variables.stance_verdicts import joined, refusal
 from . import contact_checks, foot_on_plate, plate_contacts, plate_placement
 from .contact_checks import Timed
 from .event_sources import events_of, plate_events, stances_by_side, weaker_events
@@ -262,7 +262,7 @@ def _contact_of(stance: Stance, side: str, contacts: Sequence[Contact], feet: Fe
     best = max(mine, key=overlap, default=None)
     unsure = 0.0 if stance.sure else UNSURE_S
     reach = (stance.start_s - unsure, stance.end_s + UNSURE_S)
-    bare = Contact((), stance.start_s, stance.end_s, *reach, side, None, stance.begins, stance.ends)
+    bare = Contact((), stance.start_s, stance.end_s, *reach, side, begins=stance.begins, ends=stance.ends)
     if side not in feet:
         return bare.refuse("foot_without_markers")
     if best is None and not (stance.begins or stance.ends):
@@ -318,6 +318,7 @@ def _dataset(
     """Return the step's result from wrenches, stances, events and belt speeds of both sides."""
     force, moment, cop, free = (np.stack(parts, axis=1) for parts in zip(*wrenches, strict=True))
     rows = sorted(listed, key=lambda row: (row.start_s, row.side))
+    doubts = [joined(row.doubts) for row in rows]
     vector = ("time", "side", "axis")
     coordinates = {
         "time": clean.variables["time"],
@@ -328,6 +329,8 @@ def _dataset(
         "valid": ("contact", np.array([not row.reason for row in rows], dtype=bool)),
         "reason": ("contact", _text(row.reason.what if row.reason else "" for row in rows)),
         "reason_code": ("contact", _text(row.reason.code if row.reason else "" for row in rows)),
+        "doubt": ("contact", _text(doubt.what for doubt in doubts)),
+        "doubt_code": ("contact", _text(doubt.code for doubt in doubts)),
         "event": ("event", _text(event.kind for event, _ in events)),
         "event_side": ("event", _text(side for _, side in events)),
         "event_source": ("event", _text(event.source for event, _ in events)),

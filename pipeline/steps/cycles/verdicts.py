@@ -17,10 +17,12 @@ from ...errors import Problem, UserError
 from ...signals.filters import interval_s
 from ...trials.session import AnyTrial
 from ...variables.cycle_variables import RESIDUALS
-from ...variables.stance_verdicts import BY_HAND, LEG_REFUSED, refusal
+from ...variables.session_variables import DOUBT
+from ...variables.stance_verdicts import BY_HAND, LEG_REFUSED, joined, refusal
 from ...vocabulary.event_names import OFF, STRIKE
 from .residual_share import residual_share, root_mean_square_and_peak
 
+STANCE_TEXTS = ("side", "plates", "reason", "code", "doubt", "doubt_code")
 Strike = tuple[str, float]  # side, instant in s
 NEAR_AN_END = 4  # of `missing`
 
@@ -32,11 +34,14 @@ class Stances:
     # start, end: (stance,), s
     start: Array
     end: Array
-    # side, plates, reason, code: (stance,) text; reason and its code are empty if the kinetics are valid
+    # side, plates, reason, code, doubt, doubt_code: (stance,) text; reason and its code are empty if the kinetics are
+    # valid, doubt and its codes if they are not, or not doubted
     side: NDArray[np.str_]
     plates: NDArray[np.str_]
     reason: NDArray[np.str_]
     code: NDArray[np.str_]
+    doubt: NDArray[np.str_]
+    doubt_code: NDArray[np.str_]
     disagreement: Array  # (stance,), largest difference between the formulations of the trial's joint moments, N m
     forward_closure: Array  # (stance, joint), of the stance's side, degrees
     energy_closure: Array  # (stance, segment), of the stance's side, W
@@ -74,8 +79,7 @@ class Stances:
 
     def coordinates(self) -> dict[str, Any]:
         """Return the text coordinates of cycles.nc along ``stance``."""
-        texts = {"side": self.side, "plates": self.plates, "reason": self.reason, "code": self.code}
-        return {f"stance_{name}": ("stance", text) for name, text in texts.items()}
+        return {f"stance_{name}": ("stance", getattr(self, name)) for name in STANCE_TEXTS}
 
     def from_strike(self, strike: Strike) -> NDArray[np.intp]:
         """Return the numbers of the stances that begin with a foot strike."""
@@ -101,7 +105,9 @@ class Stances:
         for strike, reason in refusals.items():
             for i in self.from_strike(strike):
                 reasons[i], codes[i] = reason.what, reason.code
-        return replace(self, reason=np.array(reasons, dtype=str), code=np.array(codes, dtype=str))
+        refused = replace(self, reason=np.array(reasons, dtype=str), code=np.array(codes, dtype=str))
+        doubts = [np.where(refused.code == "", text, "") for text in (self.doubt, self.doubt_code)]
+        return replace(refused, doubt=doubts[0], doubt_code=doubts[1])
 
 
 def leave_out_by_hand(strikes: Sequence[Strike], left_out: Iterable[tuple[str, float, str]]) -> dict[Strike, Problem]:
@@ -168,6 +174,8 @@ def judge_stances(
             refusals[i] = _refuse_pose(flags, str(sides[i])) or hidden
     reason = np.array([problem.what if problem else "" for problem in refusals], dtype=str)
     code = np.array([problem.code if problem else "" for problem in refusals], dtype=str)
+    own: list[list[Problem]] = [[] for _ in row]  # doubts of this step's witnesses about each stance
+    doubts = _doubts(contacts, (clean, kinematics, kinetics), own, code)
     from_s, to_s = starts - interval_s(time), ends + interval_s(time)
     surrounded = (from_s >= time[0]) & (to_s <= time[-1])
     for i in np.flatnonzero(surrounded & (code == "")).tolist():
@@ -180,6 +188,8 @@ def judge_stances(
         touched["plates"].values.astype(str),
         reason,
         code,
+        np.array([each.what for each in doubts], dtype=str),
+        np.array([each.code for each in doubts], dtype=str),
         np.full(len(row), disagreement),
         closure[row],
         solved["energy_closure"].values[row],
@@ -217,6 +227,23 @@ def _refuse_by_leg_or_contact(contacts: AnyTrial, kinematics: AnyTrial) -> list[
     return [
         refusal(LEG_REFUSED, reason=of_leg[side]) if of_leg[side] else Problem("", reason, "", code) if code else None
         for side, reason, code in zip(*columns, strict=True)
+    ]
+
+
+def _doubts(
+    contacts: AnyTrial, steps: Iterable[AnyTrial], own: Iterable[Iterable[Problem]], code: NDArray[np.str_]
+) -> list[Problem]:
+    """Return the doubts about each stance, joined: of its contact, of steps about the trial, its own; none if refused.
+
+    Args:
+        own: of each stance.
+        code: (stance,) of the refusal, empty without one.
+    """
+    of_trial = [Problem("", step.attrs.get("doubt", ""), "", step.attrs.get("doubt_code", "")) for step in steps]
+    columns = (contacts.variables[name].values.tolist() for name in DOUBT)
+    return [
+        joined([] if refused else [Problem("", words, "", codes), *of_trial, *mine])
+        for words, codes, mine, refused in zip(*columns, own, code, strict=True)
     ]
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.errors import UserError
-from pipeline.steps.contacts.plate_contacts import detect
+from pipeline.steps.contacts import contact_checks
+from pipeline.steps.contacts.foot_on_plate import combine
+from pipeline.steps.contacts.plate_contacts import Contact, detect
+from pipeline.variables.stance_verdicts import DOUBTS
 from tests.support.plates.stances import SAMPLE_S, STOPS_AT_ONCE, THRESHOLD_N, found, is_unknown, stance, under
 from tests.support.walks.as_clean import ANALOG_HZ, FOOT_M, Rectangle, Walk, cleaned, crossing, walk
 
@@ -77,6 +82,39 @@ def test_a_foot_that_bounces_at_its_strike_strikes_once() -> None:
     """A first contact of 15 ms, a gap of 10 ms, then the load: the strike is at the first contact."""
     load = pulse(0.5, 0.515, 300) + pulse(0.525, 1.2, 700)
     assert contacts_of(load) == [pytest.approx((0.5, 1.199), abs=SAMPLE_S)]
+
+
+# --- doubts ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A doubt that the product does not have."""
+    monkeypatch.setitem(DOUBTS, "hot", "plate at {celsius} degrees")
+
+
+@pytest.mark.usefixtures("hot")
+def test_a_contact_on_two_plates_has_the_doubts_of_both() -> None:
+    first, second = Contact((0,), 1.0, 1.5, 1.0, 1.5, "left"), Contact((1,), 1.3, 2.0, 1.3, 2.0, "left")
+    (both,) = combine([first.doubted("hot", celsius=30).doubted("hot", celsius=35), second.doubted("hot", celsius=40)])
+    assert [doubt.what for doubt in both.doubts] == [f"plate at {celsius} degrees" for celsius in (30, 35, 40)]
+    assert combine([first, second])[0].doubts == ()
+
+
+@pytest.mark.usefixtures("hot")
+def test_a_doubted_contact_keeps_its_force(known: Walk, plated: xr.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    sound = found(plated)
+
+    def check(contacts: Sequence[Contact], *_: object, **__: object) -> list[Contact]:
+        return [contact.doubted("hot", celsius=41) if contact.plates == (1,) else contact for contact in contacts]
+
+    monkeypatch.setattr(contact_checks, "reject_drifting", check)
+    trial = found(plated)
+    (doubted,) = np.flatnonzero(trial.contact_start.values == sound.contact_start.values[sound.plates.values == "2"])
+    assert (trial.doubt.values[doubted], trial.doubt_code.values[doubted]) == ("plate at 41 degrees", "hot")
+    assert not np.delete(trial.doubt_code.values, doubted).any()
+    np.testing.assert_array_equal(trial.valid, sound.valid)
+    np.testing.assert_array_equal(trial.ground_force, sound.ground_force)
 
 
 # --- time ------------------------------------------------------------------------------------------------------

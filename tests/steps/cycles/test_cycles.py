@@ -97,6 +97,25 @@ def test_an_invalid_stance_has_angles_but_no_kinetics(known: Walk) -> None:
     assert list(result.stance_plates.values).count("") == 1
 
 
+def test_doubts_of_contact_and_trial_mark_the_stances_and_leave_their_kinetics(known: Walk) -> None:
+    """The contacts of two stances are doubted, one of which is refused; so is all of the trial, by two steps."""
+    reasons = {1: "two feet on the plate"}
+    sound, made = trial(known, reasons=reasons).cut(), trial(known, reasons=reasons)
+    refused = sound.stance_code.values != ""
+    doubted = refused | (np.arange(len(refused)) == np.flatnonzero(~refused)[1])
+    texts = {name: ("contact", np.where(doubted, text, "")) for name, text in (("doubt", "hot"), ("doubt_code", "a"))}
+    made["contacts"] = made["contacts"].assign_coords(texts)
+    made["clean"].attrs |= {"doubt": "wet; cold", "doubt_code": "b c"}
+    made["kinetics"].attrs |= {"doubt": "cold", "doubt_code": "c"}
+    result = made.cut()
+    expected = np.where(refused, "", np.where(doubted, "hot; wet; cold", "wet; cold"))
+    np.testing.assert_array_equal(result.stance_doubt, expected)
+    np.testing.assert_array_equal(result.stance_doubt_code, np.where(refused, "", np.where(doubted, "a b c", "b c")))
+    for name in KINETICS:
+        np.testing.assert_array_equal(result[name], sound[name], err_msg=name)
+    assert not sound.stance_doubt.values.any()
+
+
 def test_a_cycle_left_out_by_hand_has_distances_but_no_curves(known: Walk) -> None:
     """The start may be given to two digits; its stance is rejected for the same reason."""
     whole = trial(known).cut()

@@ -14,6 +14,7 @@ from pipeline.dynamics.interaction_torques import MOTIONS
 from pipeline.steps.cycles.step import cycles
 from pipeline.steps.kinetics.cross_checks import CAUSES, FORMULATIONS
 from pipeline.variables.schema import separate_metrics
+from pipeline.variables.session_variables import DOUBT
 from tests.support.settings import settings_of
 from tests.support.studies.step_results import described_trial
 from tests.support.walks.as_clean import HALF_WIDTH_M, SPEED_M_S, STANCE_S, STRIDE_S, Walk, cleaned, vertical
@@ -179,6 +180,7 @@ def touched(known: Walk, time: Array, reasons: Mapping[int, str]) -> xr.Dataset:
             "plates": ("contact", ["" if step in bad else "1" for step in steps]),
             "reason": ("contact", [bad.get(step, "") for step in steps]),
             "reason_code": ("contact", [bad.get(step, "").replace(" ", "_") for step in steps]),
+            **dict.fromkeys(DOUBT, ("contact", [""] * len(steps))),
             "event": [kind for _, kind, _ in events],
             "event_side": ("event", [side for _, _, side in events]),
         },
