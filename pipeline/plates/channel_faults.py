@@ -41,7 +41,7 @@ POSITIONS = (3, 4)  # channels of type 1 that hold the centre of pressure, witho
 MOST_LISTED = 2
 
 
-def channel_fault(
+def find_faults(
     plate: Plate,
     analog: Array,
     names: Sequence[str],
@@ -51,8 +51,8 @@ def channel_fault(
     rate_hz: float,
     length_unit_m: float,
     moment_unit_n_m: float,
-) -> str:
-    """Return what is wrong with the channels of a plate that is stepped on, or an empty text.
+) -> list[str]:
+    """Return what is wrong with the channels of a plate that is stepped on, each thing on its own.
 
     Args:
         plate: the plate, without ``problem``.
@@ -66,17 +66,17 @@ def channel_fault(
     readings = analog[:, plate.channels - 1]
     titles = [f"channel {(i <= len(names) and names[i - 1].strip()) or i}" for i in plate.channels.tolist()]
     if blank := [titles[i] for i in np.flatnonzero(np.isnan(readings).all(axis=0)).tolist()]:
-        return f"{join_some(blank, MOST_LISTED)} holds no numbers, only NaN"
+        return [f"{join_some(blank, MOST_LISTED)} holds no numbers, only NaN"]
     if plate.type == 1:
         readings[np.ix_(~loaded, POSITIONS)] = np.nan
     blocks = block_means(np.hstack([force @ axes, readings]), rate_hz)
     movement = _movement(blocks)
     shear_n, load_n = movement[:2].max(), movement[2]
     if shear_n > max(SLIDING * load_n, PUSHED_N):
-        return f"its vertical force moves by {load_n:.0f} N while a shear moves by {shear_n:.0f} N"
+        return [f"its vertical force moves by {load_n:.0f} N while a shear moves by {shear_n:.0f} N"]
     quick_n = np.abs(blocks[STEP_BLOCKS:, 2] - blocks[:-STEP_BLOCKS, 2])
     if load_n < STEP_N or np.fmax.reduce(quick_n, initial=0.0) < STEPPED * load_n:
-        return ""
+        return []
     still = movement[3:] < _smallest_movements(plate, load_n, length_unit_m, moment_unit_n_m)
     pressed = _without_rest(readings)
     jumping = _may_jump(pressed) & (rate_hz >= LOWEST_RATE_HZ)
@@ -85,10 +85,16 @@ def channel_fault(
         jump = _jump(pressed[:, i]) if jumping[i] else ""
         if fault := _still(movement[3 + i], load_n) if still[i] else jump or _describe_cut(readings, i, loaded):
             faults.append(f"{titles[i]} {fault}")
-    if not faults:
-        cop = np.full_like(force, np.nan)
-        cop[well_loaded] = centre_of_pressure(force[well_loaded], moment[well_loaded], corners)[0]
-        return _leap(cop, rate_hz)
+    if faults:
+        return faults
+    cop = np.full_like(force, np.nan)
+    cop[well_loaded] = centre_of_pressure(force[well_loaded], moment[well_loaded], corners)[0]
+    leap = _leap(cop, rate_hz)
+    return [leap] if leap else []
+
+
+def in_words(faults: Sequence[str]) -> str:
+    """Return the faults of a plate in one line, the first ones if there are many."""
     return " and ".join(faults[:MOST_LISTED]) + " and more" * (len(faults) > MOST_LISTED)
 
 

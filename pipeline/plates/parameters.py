@@ -73,7 +73,7 @@ def plates_from_parameters(
         try:
             plates.append(_plate(force_platform, number, channel_count, length_unit_m))
         except UserError as error:
-            plates.append(Plate(number, error.within(f"force plate {number}").problems[0]))
+            plates.append(Plate(number, error.within(f"force plate {number}").problems[0].of_kind("plate_unusable")))
     return plates
 
 

@@ -8,6 +8,7 @@ Electromyography: Detection and Recording (bands).
 import numpy as np
 
 from ..arrays import Array
+from ..errors import Problem
 from .filters import high_pass, low_pass, stretches
 
 ORDER = 4
@@ -57,23 +58,28 @@ def without_lost(values: Array, *, rate_hz: float) -> Array:
     return np.where(lost, np.nan, values)
 
 
-def fault(values: Array, envelope: Array, *, rate_hz: float) -> str:
-    """Return why the envelope (sample,) of a channel shows no muscle activity, as text; empty if nothing is found."""
+def fault(values: Array, envelope: Array, *, rate_hz: float) -> Problem | None:
+    """Return why the envelope (sample,) of a channel shows no muscle activity, None if nothing is found."""
     finite = values[np.isfinite(values)]
     if not np.isfinite(envelope).any() or np.ptp(finite) == 0:
-        return "without a signal"
+        return unusable("no_signal", "without a signal")
     clipped = _measure_clipping(finite)
     if clipped > MOST_CLIPPED:
-        return f"clipped, {100 * clipped:.0f} % of the samples are at the ends of the range"
+        return unusable("clipped", f"clipped, {100 * clipped:.0f} % of the samples are at the ends of the range")
     low, middle, high = finite.min(), float(np.median(finite)), finite.max()
     if low >= 0 and high - middle > RECTIFIED * (middle - low):
-        return "never negative, so rectified already or an envelope"
+        return unusable("rectified", "never negative, so rectified already or an envelope")
     least, most = np.nanpercentile(envelope, [5, 95])
     if most < LEAST_RANGE * least:
-        return "no activity, the envelope hardly changes, as that of noise or mains hum"
+        return unusable("steady", "no activity, the envelope hardly changes, as that of noise or mains hum")
     if _density(values, envelope, rate_hz) < LEAST_DENSITY:
-        return "no activity, the spectrum is that of noise"
-    return ""
+        return unusable("noise", "no activity, the spectrum is that of noise")
+    return None
+
+
+def unusable(code: str, words: str) -> Problem:
+    """Return the reason why a channel cannot be used."""
+    return Problem("", words, "", code)
 
 
 def _measure_clipping(values: Array) -> float:

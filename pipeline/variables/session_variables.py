@@ -24,14 +24,16 @@ _EDGES = Variable(
     ("trial", "plate"), "", "whether plate_corner holds corners; else the load's file states none, and it holds the "
     "area on which the load pressed, with a foot's length around it", "i1"
 )  # fmt: skip
-_FAULT = Variable(("trial", "plate"), "", "what is wrong with the channels of the plate; empty if nothing", "U")
+_FAULT = Variable(("trial", "plate"), "", "first fault of the plate's channels; empty if it has none", "U")
+LEFT_OUT = "JSON: which, code, words; empty if none"
 # of each trial as a whole, by name; passed on from step to step as far as later steps need them
 FACTS = {
     "marker_rate_hz": Variable(("trial",), "Hz", "sampling rate of the markers"),
     "static_results": Variable(("trial",), "",
         "static results of Plug-in Gait in the file, JSON, rad by side; empty if it states none", "U"),
     "direction_of_travel": Variable(("trial",), "", "direction of walking: forwards, backwards or none", "U"),
-    "plates_left_out": Variable(("trial",), "", "plates that cannot be used, and why", "U"),
+    "plates_left_out": Variable(("trial",), "",
+        f"plates that cannot be used, by number, and why, {LEFT_OUT}", "U"),
     "landmarks_absent": Variable(("trial",), "", "landmarks of the body model that the trial does not show", "U"),
     "filled_by_spline": Variable(("trial",), "1", "number of marker samples filled by a spline"),
     "filled_by_cluster": Variable(("trial",), "1", "number of marker samples filled from their rigid cluster"),
@@ -44,7 +46,8 @@ FACTS = {
     "uncertain_end_s": Variable(("trial",), "s",
         "how near an end of the recording or of a gap the filters make accelerations uncertain"),
     "exchanged_markers": Variable(("trial",), "", "setting clean.exchanged_markers", "U"),
-    "emg_left_out": Variable(("trial",), "", "channels of muscles that are not used, and why", "U"),
+    "emg_left_out": Variable(("trial",), "",
+        f"channels of muscles that are not used, by label, and why, {LEFT_OUT}", "U"),
     "doubt": Variable(("trial",), "", "why the kinetics of all stances of the trial are doubted; empty if not", "U"),
     "doubt_code": Variable(("trial",), "", "codes of these doubts", "U"),
 }  # fmt: skip

@@ -11,6 +11,7 @@ import xarray as xr
 
 from pipeline.errors import UserError
 from pipeline.opensim_files.recording import read_opensim
+from pipeline.variables.left_out import from_text
 from pipeline.workflow.open_study import open_study
 from tests.support.checkout import DEMO, copy_study
 from tests.support.files.opensim import as_opensim, load_columns, mot_text, trc_text
@@ -93,7 +94,8 @@ def test_forces_in_other_axes_than_the_markers_are_not_used(tmp_path: Path) -> N
     as_opensim(study / "sub-01/fast_01.c3d", study / "walk.trc", None, turn=Y_UP)  # and the forces with z up
     walk = run_study(study, {})["text"].trials["walk"]
     assert not walk["contacts"].valid.any()
-    assert "its force points sideways" in walk["contacts"].attrs["plates_left_out"]
+    left_out = from_text(walk["contacts"].attrs["plates_left_out"])
+    assert [(each.which, each.code) for each in left_out] == [([n], "load_sideways") for n in (1, 2, 3)]
     reasons = walk["contacts"].reason.values.tolist()
     assert set(reasons) <= {
         "no plate (plate 1 is left out, plate 2 is left out, plate 3 is left out)",

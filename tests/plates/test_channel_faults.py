@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pipeline.plates.channel_faults import channel_fault
+from pipeline.plates import channel_faults
 from pipeline.plates.parameters import CHANNELS_OF_TYPE, plates_from_parameters
 from pipeline.plates.wrench import decode
 from tests.support.checkout import FULL
@@ -69,8 +69,8 @@ class Step(Bench):
         (plate,) = plates_from_parameters(self.parameters())
         units = {"length_unit_m": self.unit, "moment_unit_n_m": self.unit}
         force, moment = decode(readings, plate, **units)
-        return channel_fault(plate, readings, [], force, moment, rate_hz=rate_hz, length_unit_m=self.unit,
-                             moment_unit_n_m=self.unit)  # fmt: skip
+        found = channel_faults.find_faults(plate, readings, [], force, moment, rate_hz=rate_hz, **units)
+        return channel_faults.in_words(found)
 
 
 @pytest.mark.parametrize("kind", TYPES)

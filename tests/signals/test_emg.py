@@ -24,7 +24,8 @@ def envelope(values: Array, rate_hz: float) -> Array:
 
 
 def fault_of(values: Array, rate_hz: float = 1000.0) -> str:
-    return fault(values, envelope(values, rate_hz), rate_hz=rate_hz)
+    found = fault(values, envelope(values, rate_hz), rate_hz=rate_hz)
+    return found.what if found else ""
 
 
 @pytest.mark.parametrize("rate_hz", RATES)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ...conventions import FROM_HIP, SAME_STRIKE_S, STANDARD_GRAVITY_M_S2
 from ...signals.filters import stretches
 from ...trials.session import FILES
+from ...variables.left_out import in_words
 from ...variables.schema import FLAGS
 from ...variables.stance_verdicts import verdict_of
 from ...workflow import checksums
@@ -108,8 +109,8 @@ def _contact(record: CycleRecord) -> Blocks:
         f"foot, foot {limit['edge_margin_m']:g} m outside the plate, force {limit['max_lever_arm_m']:g} m from the "
         f"ankle, plate and markers {limit['max_time_offset_s']:g} s apart; contact from {limit['threshold_n']:g} N"
     )
-    if left_out := data.attrs["plates_left_out"]:
-        yield f"plates left out: {left_out}"
+    if reasons := in_words(data.attrs["plates_left_out"]):
+        yield f"plates left out: {reasons}"
 
 
 def _force(record: CycleRecord, start_s: float, end_s: float) -> Iterator[str]:

@@ -9,9 +9,11 @@ import xarray as xr
 
 from ...arrays import Array
 from ...conventions import SIDES
+from ...errors import Problem
 from ...plates.wrench import at_instants
 from ...signals import emg
 from ...trials.session import Trial
+from ...variables.left_out import LeftOut, as_text
 from ...vocabulary.muscle_names import muscles_in
 from .settings import Settings
 
@@ -46,13 +48,14 @@ def muscle_activity(read: Trial, settings: Settings) -> tuple[dict[str, Any], di
     instants, time = read.variables["plate_time"].values, read.variables["time"].values
     places = muscles_of_channels(labels, units, settings.emg_channels)
     kept: dict[tuple[str, str], Array] = {}
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[Problem, list[str]] = {}
     for label, place in places.items():
         column = labels.index(label)
         envelope = _envelope(read.analog.values[:, column], instants, units[column], settings)
         if (count := [*places.values()].count(place)) > 1:
-            envelope = f"one of {count} channels of {' '.join(place).replace('_', ' ')}, see clean.emg_channels"
-        if isinstance(envelope, str):
+            muscle = " ".join(place).replace("_", " ")
+            envelope = emg.unusable("several_channels", f"one of {count} channels of {muscle}, see clean.emg_channels")
+        if isinstance(envelope, Problem):
             reasons.setdefault(envelope, []).append(label)
         else:
             kept[place] = at_instants(envelope[:, None, None], instants, time)[:, 0, 0]
@@ -61,7 +64,7 @@ def muscle_activity(read: Trial, settings: Settings) -> tuple[dict[str, Any], di
     for (side, muscle), values in kept.items():
         result[:, SIDES.index(side), muscles.index(muscle)] = values
     coordinates = {"side": ("side", [*SIDES]), "muscle": ("muscle", np.array(muscles, dtype=str))}
-    left_out = "; ".join(f"{', '.join(labels)}: {reason}" for reason, labels in reasons.items())
+    left_out = as_text(LeftOut(labels, problem.code, problem.what) for problem, labels in reasons.items())
     return {"emg_envelope": (("time", "side", "muscle"), result)}, coordinates, left_out
 
 
@@ -76,13 +79,14 @@ def muscles_of_channels(
     return {label: (side, muscle.replace(" ", "_")) for label, (side, muscle) in given.items()} | recognised
 
 
-def _envelope(values: Array, instants: Array, unit: str, settings: Settings) -> Array | str:
+def _envelope(values: Array, instants: Array, unit: str, settings: Settings) -> Array | Problem:
     """Return the envelope (sample,) of a channel, mV, or why it cannot be used."""
     rate_hz = round((len(instants) - 1) / (instants[-1] - instants[0]), 3) if len(instants) > 1 else 0.0
     if (per_unit := emg.millivolts_per(unit)) is None:
-        return f"its unit is '{unit}', not V, mV or uV"
+        return emg.unusable("no_voltage", f"its unit is '{unit}', not V, mV or uV")
     if rate_hz < emg.LOWEST_RATE_HZ:
-        return f"{rate_hz:.0f} samples per second, EMG needs {emg.LOWEST_RATE_HZ:.0f}"
+        words = f"{rate_hz:.0f} samples per second, EMG needs {emg.LOWEST_RATE_HZ:.0f}"
+        return emg.unusable("rate_too_low", words)
     recorded = emg.without_lost(values * per_unit, rate_hz=rate_hz)
     cutoffs = {"high_pass_hz": settings.emg_high_pass_hz, "low_pass_hz": settings.emg_low_pass_hz}
     envelope: Array = emg.envelopes(recorded[:, None], rate_hz=rate_hz, **cutoffs)[:, 0]

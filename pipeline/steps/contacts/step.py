@@ -1,6 +1,5 @@
 """Step ``contacts``: stances with foot and plates, ground wrench of each side, gait events."""
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -17,6 +16,7 @@ from ...plates.wrench import centre_of_pressure
 from ...signals.filters import interval_s
 from ...trials.session import AnyTrial, Trial, trials_of
 from ...trials.step_on_session import repeat_for_trials, take_usable_walks
+from ...variables.left_out import from_text
 from ...variables.stance_verdicts import joined, refusal
 from . import contact_checks, foot_on_plate, plate_contacts, plate_placement
 from .contact_checks import Timed
@@ -216,10 +216,7 @@ def _refuse_plates(
     """Return why each plate cannot be used, None if it can: its channels, its signs, then its corners."""
     down = plate_placement.pushing_down(data["plate_force"][..., 1], numbers)
     faults = zip(numbers, data["plate_fault"].tolist(), strict=True)
-    channels = [
-        refusal("plate_faulty", number=number, fault=fault.split(" and ")[0]) if fault else None
-        for number, fault in faults
-    ]
+    channels = [refusal("plate_faulty", number=number, fault=fault) if fault else None for number, fault in faults]
     return [first or second or third for first, second, third in zip(channels, down, misread, strict=True)]
 
 
@@ -245,8 +242,8 @@ def _sum(vectors: Array, plates: Sequence[int]) -> Array:
 
 
 def _name_lost_plates(plates_left_out: str, met: Collection[int]) -> str:
-    """Return the plates left out, by the text of their problems, without those on which contacts are seen."""
-    numbers = dict.fromkeys(map(int, re.findall(r"(?:^|; )(?:force plate|load) (\d+): ", plates_left_out)))
+    """Return the plates left out in words, without those on which contacts are seen."""
+    numbers = [number for each in from_text(plates_left_out) for number in each.which]
     return ", ".join(f"plate {number} is left out" for number in numbers if number not in met)
 
 

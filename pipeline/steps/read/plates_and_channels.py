@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Array, Flags
 from ...errors import Problem
-from ...plates.channel_faults import channel_fault
+from ...plates import channel_faults
 from ...plates.parameters import plates_from_parameters
 from ...plates.pressed_area import find_pressed_area, sideways
 from ...plates.wrench import decode, moment_unit_n_m
@@ -27,8 +27,8 @@ class Plates(NamedTuple):
     corners: Array  # (plate, 4, 3), m; for a load without a plate those of the area on which it pressed
     edges_known: Flags  # (plate,) whether corners are those of a plate
     numbers: NDArray[np.int32]  # (plate,)
-    faults: list[str]  # what is wrong with the channels of each, or empty
-    problems: list[Problem]  # of the plates that cannot be decoded, then of those with a fault
+    faults: list[str]  # the first that is wrong with the channels of each, or empty
+    problems: dict[int, Problem]  # of the plates that cannot be decoded, then of those with a fault, by number
 
 
 def decode_plates(recording: Recording, rotation: Array) -> Plates:
@@ -39,19 +39,22 @@ def decode_plates(recording: Recording, rotation: Array) -> Plates:
     listed = plates_from_parameters(recording.force_platform, channel_count=analog.shape[1], length_unit_m=unit)
     good = [plate for plate in listed if not plate.problem]
     force, moment = np.empty((2, len(analog), len(good), 3))
-    faults = []
+    faults: list[list[str]] = []
     for i, plate in enumerate(good):
         moment_unit = moment_unit_n_m(plate, recording.analog_units, length_unit_m=unit, analog=analog)
         wrench = decode(analog, plate, length_unit_m=unit, moment_unit_n_m=moment_unit)
-        fault = partial(channel_fault, plate, analog, recording.analog_labels, *wrench)
+        fault = partial(channel_faults.find_faults, plate, analog, recording.analog_labels, *wrench)
         faults.append(fault(rate_hz=recording.analog_rate_hz, length_unit_m=unit, moment_unit_n_m=moment_unit))
         force[:, i], moment[:, i] = ((rotation @ vector.T).T for vector in wrench)
     corners = np.array([plate.corners * unit @ rotation.T for plate in good]).reshape(-1, 4, 3)
     numbers = np.array([plate.number for plate in good], dtype=np.int32)
-    problems = [plate.problem for plate in listed if plate.problem]
-    problems += [Problem(f"force plate {n}", fault, REPAIR) for n, fault in zip(numbers, faults, strict=True) if fault]
+    problems = {plate.number: plate.problem for plate in listed if plate.problem} | {
+        plate.number: Problem(f"force plate {plate.number}", channel_faults.in_words(listed), REPAIR, "plate_faulty")
+        for plate, listed in zip(good, faults, strict=True)
+        if listed
+    }
     edges_known = np.ones(len(good), dtype=bool)
-    return Plates(force, moment, corners, edges_known, numbers, faults, problems)
+    return Plates(force, moment, corners, edges_known, numbers, ["".join(one[:1]) for one in faults], problems)
 
 
 def _plates_of_loads(recording: Recording, rotation: Array) -> Plates:
@@ -60,7 +63,11 @@ def _plates_of_loads(recording: Recording, rotation: Array) -> Plates:
     corners = np.stack([find_pressed_area(force[:, i], point[:, i]) for i in range(len(recording.loads))])
     numbers = np.arange(1, len(corners) + 1, dtype=np.int32)
     faults = [sideways(force[:, i]) for i in range(len(corners))]
-    problems = [Problem(f"load {n}", fault, SAME_AXES) for n, fault in zip(numbers, faults, strict=True) if fault]
+    problems = {
+        n: Problem(f"load {n}", fault, SAME_AXES, "load_sideways")
+        for n, fault in zip(numbers.tolist(), faults, strict=True)
+        if fault
+    }
     edges_known = np.zeros(len(corners), dtype=bool)
     return Plates(force, moment, corners, edges_known, numbers, faults, problems)
 

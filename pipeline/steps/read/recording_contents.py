@@ -184,7 +184,7 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
             for number, side_m, sure in zip(numbers, sides.tolist(), plates.edges_known, strict=True)
             if sure
         },
-        plate_problems=tuple(plates.problems),
+        plate_problems=tuple(plates.problems.values()),
         channels=tuple(label_other_channels(recording).values()),
     )
 

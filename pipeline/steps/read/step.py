@@ -19,6 +19,8 @@ from ...plates.parameters import zero_frames
 from ...recording import Recording
 from ...trials.session import Trial, join_trials, rejection
 from ...trials.step_on_session import attempt
+from ...variables import left_out
+from ...variables.left_out import LeftOut
 from .lab_view import view_in_lab_axes
 from .plates_and_channels import label_other_channels
 from .recording_file import read_recording
@@ -130,7 +132,9 @@ def _read_trial(
         {
             "marker_rate_hz": recording.marker_rate_hz,
             "direction_of_travel": view.travel,
-            "plates_left_out": "; ".join(map(str, plates.problems)),
+            "plates_left_out": left_out.as_text(
+                LeftOut([number], problem.code, str(problem)) for number, problem in plates.problems.items()
+            ),
             "label_notes": "; ".join(recording.label_notes),
             "shown_sizes": view.shown.text(),
             "anthropometry": json.dumps(recording.sizes, sort_keys=True),

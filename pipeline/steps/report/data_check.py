@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from ...conventions import SIDES
+from ...variables.left_out import in_words
 from ...variables.stance_verdicts import REFUSED, USED
 from .curves.figures import SMALLEST_N
 from .quality import kind_of
@@ -117,7 +118,7 @@ def _contacts(count: Totals, quality: list[Row], trials: Mapping[str, Facts]) ->
     bare = [side for side in SIDES if side not in used]
     reasons = Counter(kind_of(row) for row in quality if row["verdict"] == REFUSED and row["side"])
     refused = [f"{number} refused: {reason}" for reason, number in reasons.most_common()]
-    out = Counter(str(facts["plates_left_out"]) for facts in trials.values() if facts.get("plates_left_out"))
+    out = Counter(in_words(facts["plates_left_out"]) for facts in trials.values() if facts.get("plates_left_out"))
     texts = [f"{count.contacts_used} of {count.contacts} used", *refused]
     texts += [f"no {side} contact is used: no moments and powers of this side" for side in bare]
     texts += [f"in {number} trial{'s' * (number > 1)}, plates left out: {reason}" for reason, number in out.items()]

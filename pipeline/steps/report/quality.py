@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...trials.session import FILES
+from ...variables.left_out import from_text, in_words
 from ...variables.schema import REPAIRS
 from ...variables.stance_verdicts import NOT_ON_A_PLATE, REFUSED, words_in_general
 from .tables import ABSENT, Row, Table, find_rejected_trials
@@ -25,7 +26,6 @@ FILLED = tuple(name for name in REPAIRS if name.startswith("filled_by_"))
 OTHER_REPAIRS = {
     "spikes removed": "spikes_removed",
     "swapped labels corrected": "labels_exchanged_back",
-    "plates not used": "plates_left_out",
 }
 Trials = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
@@ -65,12 +65,12 @@ def checks(quality: list[Row], clean: Trials) -> Table:
 
 def muscles_left_out(clean: Trials, sessions: Iterable[str]) -> Table:
     """Return the EMG channels of some sessions that are not used, the reason, and the trials of which it is true."""
-    trials: dict[tuple[str, str], list[str]] = {}
+    trials: dict[tuple[str, str, str], list[str]] = {}
     for session in sessions:
         for trial, about in clean.get(session, {}).items():
-            for part in filter(None, str(about.get("emg_left_out", "")).split("; ")):
-                trials.setdefault((session, part), []).append(trial)
-    rows = [[session, *part.rpartition(": ")[::2], ", ".join(names)] for (session, part), names in trials.items()]
+            for each in from_text(about.get("emg_left_out", "")):
+                trials.setdefault((session, ", ".join(each.which), each.words), []).append(trial)
+    rows = [[*row, ", ".join(names)] for row, names in trials.items()]
     return Table(["Session", "Channels", "Reason", "Trials"], rows)
 
 
@@ -114,6 +114,7 @@ def _count_filled(about: Mapping[str, Any]) -> str:
 def _notes(about: Mapping[str, Any]) -> str:
     repairs = {title: about[name] for title, name in OTHER_REPAIRS.items() if about.get(name)}
     texts = [f"{title}: {how if isinstance(how, str) else f'{how:g}'}" for title, how in repairs.items()]
+    texts += [f"plates not used: {reasons}" for reasons in [in_words(about.get("plates_left_out", ""))] if reasons]
     return "; ".join(texts) or "none"
 
 

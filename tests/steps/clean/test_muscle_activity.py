@@ -18,6 +18,7 @@ from pipeline.steps.clean.step import clean
 from pipeline.steps.read.step import read_trial
 from pipeline.steps.study.step import study
 from pipeline.trials.session import join_trials, one_trial
+from pipeline.variables.left_out import from_text
 from pipeline.variables.schema import describe
 from pipeline.workflow import settings
 from tests.support.checkout import DEMO, copy_study
@@ -107,7 +108,8 @@ def test_trials_of_a_session_may_have_different_channels(tmp_path: Path) -> None
     for name, size in (("two", 2), ("other", 3)):
         envelope = parts[name].emg_envelope.sel(side="right", muscle="vastus_lateralis")
         np.testing.assert_allclose(envelope.max(), 1.95e3 * size * 2 / np.pi, **CLOSE)
-    assert parts["refused"].attrs["emg_left_out"].startswith("Left soleus: no activity")
+    (refused,) = from_text(parts["refused"].attrs["emg_left_out"])
+    assert (refused.which, refused.code) == (["Left soleus"], "steady")
 
 
 def test_the_settings_name_channels_and_leave_some_out(tmp_path: Path) -> None:
@@ -130,7 +132,9 @@ def test_channels_that_cannot_be_used_are_listed_with_the_reason(tmp_path: Path)
     }  # fmt: skip
     found = cleaned(walk(tmp_path, channels), emg_channels={"EMG9": "left gracilis"})
     assert list(found.muscle.values) == ["vastus_lateralis"]
-    reasons = dict(part.split(": ", 1) for part in found.attrs["emg_left_out"].split("; "))
+    left_out = from_text(found.attrs["emg_left_out"])
+    assert {each.code for each in left_out} == {"several_channels", "no_voltage", "steady", "clipped"}
+    reasons = {", ".join(each.which): each.words for each in left_out}
     assert reasons == {
         "EMG9": "its unit is 'g', not V, mV or uV",
         "L Soleus, R Soleus": "no activity, the envelope hardly changes, as that of noise or mains hum",
@@ -142,7 +146,9 @@ def test_channels_that_cannot_be_used_are_listed_with_the_reason(tmp_path: Path)
     slow = slow.isel(plate_time=slice(None, None, 5))
     found = cleaned(slow)
     assert "emg_envelope" not in found
-    assert "R VL: 200 samples per second, EMG needs 400" in found.attrs["emg_left_out"]
+    (too_slow,) = (each for each in from_text(found.attrs["emg_left_out"]) if each.code == "rate_too_low")
+    assert "R VL" in too_slow.which
+    assert too_slow.words == "200 samples per second, EMG needs 400"
 
 
 @pytest.fixture(scope="module")
@@ -246,5 +252,6 @@ def test_noise_of_real_amplifiers_is_no_muscle(shared: Path) -> None:
     read = read_trial(path, body_model=model, **CHOSEN["read"])
     found = clean(read, body_model=model, settings=settings_of("clean", **CHOSEN["clean"]))
     assert "emg_envelope" not in found
-    assert "Voltage.L Rect" in found.attrs["emg_left_out"]
-    assert "Spare" not in found.attrs["emg_left_out"]
+    labels = [label for each in from_text(found.attrs["emg_left_out"]) for label in each.which]
+    assert "Voltage.L Rect" in labels
+    assert not any("Spare" in label for label in labels)

@@ -11,6 +11,7 @@ import xarray as xr
 from pipeline.conventions import SIDES
 from pipeline.errors import UserError
 from pipeline.steps.contacts.events import GaitEvent
+from pipeline.variables.left_out import LeftOut, as_text
 from pipeline.vocabulary.event_names import OFF, STRIKE
 from tests.support.plates.stances import (
     ROUNDING,
@@ -256,7 +257,8 @@ def test_a_misplaced_plate_is_rejected(known: Walk) -> None:
 
 
 def test_without_a_plate_the_wrench_is_unknown_in_stance_and_zero_in_swing(known: Walk) -> None:
-    trial = found(cleaned(known, plates_left_out="force plate 1: type 7 is not supported; export the plate as type 2"))
+    lost = LeftOut([1], "plate_unusable", "force plate 1: type 7 is not supported; take load 2: of type 2")
+    trial = found(cleaned(known, plates_left_out=as_text([lost])))
     for step in known.seen():
         row = stance(trial, step)
         assert (row["plates"], row["valid"]) == ("", False)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from pipeline.errors import UserError
+from pipeline.variables.left_out import from_text
 from tests.support.files.c3d_writer import write_c3d
 from tests.support.files.changes import relabel, rewrite, set_parameter
 from tests.support.walks.as_c3d import SINGLE_M, SINGLE_N, Z_UP, on_plates, position, read_it, recorded, recorded_plates
@@ -200,4 +201,6 @@ def test_a_plate_of_unknown_type_is_left_out(tmp_path: Path) -> None:
     trial = read_it(set_parameter(path, "FORCE_PLATFORM", "TYPE", np.array([7, 2])))
     assert list(trial.plate.values) == [2]
     np.testing.assert_allclose(trial.plate_force[:, 0], on_plates(known)[0][:, 1], rtol=0, atol=SINGLE_N)
-    assert "force plate 1: type 7" in trial.attrs["plates_left_out"]
+    (left_out,) = from_text(trial.attrs["plates_left_out"])
+    assert (left_out.which, left_out.code) == ([1], "plate_unusable")
+    assert left_out.words.startswith("force plate 1: type 7")

@@ -11,6 +11,7 @@ import pytest
 from pipeline.commands.check.command import check
 from pipeline.results import netcdf
 from pipeline.steps.report.data_check import BAD, GOOD, LOOK, UNKNOWN, DataCheck, data_check
+from pipeline.variables.left_out import LeftOut, as_text
 from tests.support.checkout import DEMO, copy_study, keep_rows
 from tests.support.files.changes import edit
 from tests.support.studies.for_report import Page, calibrated
@@ -64,8 +65,11 @@ def test_repairs_are_named(facts: dict[str, object], state: str, text: str) -> N
     assert text in str(found.points)
 
 
+TYPE_7 = LeftOut([2], "plate_unusable", "plate 2: type 7")
+
+
 def test_plates_left_out_a_leg_and_a_lost_session_are_named() -> None:
-    assert "plates left out: plate 2: type 7" in str(judged(USED, plates_left_out="plate 2: type 7").points)
+    assert "plates left out: plate 2: type 7" in str(judged(USED, plates_left_out=as_text([TYPE_7])).points)
     lame = calibrated()
     lame["leg_refused"][0] = "left leg: the knee is wide"
     for model in (lame, calibrated(rejected="no static trial")):

@@ -7,11 +7,15 @@ import pytest
 import xarray as xr
 
 from pipeline.steps.report.curves.panels import MUSCLES
+from pipeline.variables.left_out import LeftOut, as_text
 from tests.support.studies.for_report import Made, Page, curve_of, three_people
 
 HAS = {"sub-01": ["soleus", "biceps_femoris"], "sub-03": ["rectus_femoris"]}
 MUSCLE_ORDER = ["rectus_femoris", "biceps_femoris", "soleus"]
-LEFT_OUT = "L TA, R TA: no activity; Voltage.L Gast: its unit is 'N', not V, mV or uV"
+LEFT_OUT = (
+    LeftOut(["L TA", "R: TA; 2"], "steady", "no activity: noise; or hum"),
+    LeftOut(["Voltage.L Gast"], "no_voltage", "its unit is 'N', not V, mV or uV"),
+)
 
 
 def with_muscles(made: Made) -> Made:
@@ -25,7 +29,7 @@ def with_muscles(made: Made) -> Made:
             values[mine, MUSCLE_ORDER.index(muscle)] = level[mine, None]
     study = study.assign(emg_envelope=(("cycle", "muscle", "phase"), values)).assign_coords(muscle=MUSCLE_ORDER)
     trials = made.cycles["sub-01"].trial.values
-    notes = xr.Variable("trial", np.array([LEFT_OUT if name == "walk_1" else "" for name in trials]))
+    notes = xr.Variable("trial", np.array([as_text(LEFT_OUT) if name == "walk_1" else "" for name in trials]))
     return made._replace(study=study, cycles=made.cycles | {"sub-01": made.cycles["sub-01"].assign(emg_left_out=notes)})
 
 
@@ -66,8 +70,8 @@ def test_millivolts_are_not_averaged_over_people(study: Made) -> None:
 def test_channels_that_are_not_used_are_listed_with_reason_and_trials(study: Made) -> None:
     words = Page(study.person("sub-01")).words
     table = words[words.index("EMG channels that are not used") :]
-    for part in ("L TA, R TA", "no activity", "Voltage.L Gast", "its unit is 'N', not V, mV or uV", "walk_1"):
-        assert part in table
+    for each in LEFT_OUT:
+        assert f"{', '.join(each.which)}  {each.words}  walk_1" in table
     assert "EMG channels" not in Page(study.person("sub-03")).words
 
 

@@ -1,0 +1,29 @@
+"""Plates and channels of muscles that a trial has but does not use: stored as JSON along ``trial``, read as values."""
+
+import json
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+
+class LeftOut(NamedTuple):
+    """Plates, or channels of muscles, that are not used, and why."""
+
+    which: list[Any]  # numbers of plates, or labels of channels
+    code: str  # kind of the reason, for programs
+    words: str  # the reason, for people
+
+
+def as_text(listed: Iterable[LeftOut]) -> str:
+    """Return a list as the text that a file stores: JSON, empty if nothing is left out."""
+    rows = [each._asdict() for each in listed]
+    return json.dumps(rows, ensure_ascii=False) if rows else ""
+
+
+def from_text(text: str) -> list[LeftOut]:
+    """Return the list that :func:`as_text` has stored."""
+    return [LeftOut(**row) for row in json.loads(text or "[]")]
+
+
+def in_words(text: str) -> str:
+    """Return the reasons of a stored list in one line."""
+    return "; ".join(each.words for each in from_text(text))
