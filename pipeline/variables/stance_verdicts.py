@@ -10,6 +10,9 @@ in the results, marked, and by default in no mean. A stance may have several; fi
 import re
 from collections.abc import Iterable
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..errors import WARNING, Problem
 
 USED, DOUBTED, NOT_ON_A_PLATE, REFUSED = "used", "doubted", "not on a plate", "refused"
@@ -56,7 +59,12 @@ OF_STANCES = {  # by code; with the values of each stance
     BY_HAND: "left out by hand: {reason}",
 }
 # by code, with the values of each stance or trial; words hold no BETWEEN_WORDS
-DOUBTS: dict[str, str] = {}
+DOUBTS: dict[str, str] = {
+    "static_unlike": (
+        "distances between markers differ from the static trial's by {mm:.0f} mm: another person's static trial, or "
+        "markers moved between the two"
+    ),
+}
 BETWEEN_WORDS, BETWEEN_CODES = "; ", " "
 OF_TRIALS = {  # by code, in general; LEG_REFUSED of a stance is one of them
     LEG_REFUSED: "a leg is refused in the whole trial",
@@ -96,6 +104,13 @@ def joined(doubts: Iterable[Problem]) -> Problem:
     words = dict.fromkeys(part for one in every for part in one.what.split(BETWEEN_WORDS) if part)
     codes = dict.fromkeys(part for one in every for part in one.code.split(BETWEEN_CODES) if part)
     return Problem("", BETWEEN_WORDS.join(words), "", BETWEEN_CODES.join(codes), WARNING)
+
+
+def of_trials(doubts: Iterable[Iterable[Problem]]) -> dict[str, tuple[str, NDArray[np.str_]]]:
+    """Return the variables (trial,) of the doubts about each trial of a session; none if there is no doubt."""
+    every = [joined(of_trial) for of_trial in doubts]
+    texts = {"doubt": [one.what for one in every], "doubt_code": [one.code for one in every]}
+    return {name: ("trial", np.array(column)) for name, column in texts.items() if any(column)}
 
 
 def verdict_of(code: str, plates: str, doubt_code: str = "") -> str:

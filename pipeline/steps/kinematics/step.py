@@ -18,10 +18,11 @@ from ...signals.filters import interval_s, near_ends
 from ...signals.splines import angular_rates, derivatives
 from ...trials.session import spans_of
 from ...trials.step_on_session import batches, take_usable_walks
+from ...variables.stance_verdicts import of_trials
 from .label_check import refuse_exchanged
 from .leg_check import Verdicts, judge_legs
 from .linked_model import build_linked_model, pose_linked_legs
-from .static_check import static_misfits
+from .static_check import doubt_static, static_misfits
 from .upper_body import upper_body_frame
 
 NEEDS = {"clean": ("marker_position", "shoulder_position")}  # all that is loaded of an input
@@ -108,13 +109,15 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
         _store(variables, motion | angles, here, len(time))
     labels = {name: clean.variables[name] for name in ("marker", "marker_order")} if linkage else {}
     flags, refused, turns = (np.concatenate(parts) for parts in zip(*verdicts, strict=True))
+    misfits_m = static_misfits(clean, calibrate)
     judgements: dict[str, Any] = {
         "implausible": (("sample", "side"), flags, {"flag_meanings": FLAG_MEANINGS}),
         "leg_refused": (("trial", "side"), refused),
         "knee_axis_error": (("trial", "side"), turns),
-        "static_misfit": ("trial", static_misfits(clean, calibrate)),
+        "static_misfit": ("trial", misfits_m),
     }
-    return xr.Dataset(variables | judgements | _facts(clean, settings), LABELS | labels)
+    doubts = of_trials([doubt_static(misfit_m) for misfit_m in misfits_m.tolist()])
+    return xr.Dataset(variables | judgements | doubts | _facts(clean, settings), LABELS | labels)
 
 
 def _static_angles(calibrate: xr.Dataset, settings: Settings) -> Array:

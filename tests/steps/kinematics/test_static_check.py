@@ -11,10 +11,11 @@ import xarray as xr
 from pipeline.body.landmarks import positions
 from pipeline.steps.calibrate.model_dataset import static_distances
 from pipeline.steps.kinematics.static_check import LARGEST_M, static_misfits
+from pipeline.steps.kinematics.step import kinematics
 from pipeline.trials.session import join_trials
-from tests.steps.kinematics.test_label_check import SEEDS
+from tests.steps.kinematics.test_label_check import SEEDS, SETTINGS
 from tests.support.walks.as_read import cleaned, generated
-from tests.support.walks.person import BODY_MODELS, recorded, standing
+from tests.support.walks.person import BODY_MODELS, calibrated, recorded, standing
 
 SKIN_M = 0.002  # by which a standing skin is off in each direction from where it is in the walk on average
 
@@ -51,3 +52,14 @@ def test_a_marker_that_has_moved_on_its_segment_raises_the_misfit() -> None:
     moved["static_distance"].loc[{"landmark": "toe_left"}] += 0.03
     moved["static_distance"].loc[{"landmark_2": "toe_left"}] += 0.03
     assert static_misfits(clean, moved) > 2 * static_misfits(clean, calibration)
+
+
+def test_a_walk_with_the_static_trial_of_a_taller_person_is_doubted() -> None:
+    trial, model = generated("plug_in_gait", 1)
+    clean = join_trials({"walk": cleaned(trial, model)})
+    right = calibrated(model, standing())
+    wrong = right.assign(static_distance=1.1 * right.static_distance)
+    assert "doubt" not in kinematics(clean, right, body_model=model, settings=SETTINGS)
+    doubted = kinematics(clean, wrong, body_model=model, settings=SETTINGS)
+    assert doubted.doubt_code.values.tolist() == ["static_unlike"]
+    assert "another person's static trial" in str(doubted.doubt.values[0])
