@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 
 DIRECTION_MARKS = {*"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"}  # change the writing direction
 INVISIBLE_CATEGORIES = ("Cc", "Cs", "Zl", "Zp")
-INTERRUPTED = 130  # exit code after Ctrl-C, as shells report it
+INTERRUPTED = 130  # exit code after Ctrl-C, as shells report it; after SIGTERM it is 143
 ERROR, WARNING = "error", "warning"
 INVALID = "invalid_input"  # code of a problem that programs need not tell from others
 LONGEST_LINE, LONGEST_END = 1000, 150  # characters

@@ -7,20 +7,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from ..errors import INTERRUPTED, UserError
+from ..errors import UserError
 from ..tables.study_tables import refuse_no_study
 from ..workflow.activity_lock import is_left_alone
 
 HOUSE = Path(__file__).resolve().parents[2]  # in a checkout and in a wheel
 LONGEST_WAIT_S = 60.0  # for jobs of a scheduler that was killed
-# Until the workflow sets its own handler, this one ends it at Ctrl-C with one line instead of a traceback.
-START = f"""
+# Until the workflow sets its own handlers, this one ends it at Ctrl-C or SIGTERM with one line.
+START = r"""
 import os, signal
-def stop(*_):
-    os.write(2, b"Stopped by Ctrl-C.\\n")
-    os._exit({INTERRUPTED})
+def stop(number, _):
+    os.write(2, b"Stopped by Ctrl-C.\n" if number == signal.SIGINT else b"Stopped by SIGTERM.\n")
+    os._exit(128 + number)
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, stop)
+signal.signal(signal.SIGTERM, stop)
 from pipeline.workflow.run_snakemake import main
 main()
 """

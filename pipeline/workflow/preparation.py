@@ -13,7 +13,6 @@ from . import checksums
 from .activity_lock import is_left_alone
 from .job_keys import Study
 from .open_study import outputs_of
-from .run_summary import RUN
 
 MOST_LISTED = 3  # results in a notice
 
@@ -42,7 +41,6 @@ def prepare(study: Study, *, dry_run: bool, forced: bool, whole: bool) -> Prepar
         return Prepared([], [])
     if not dry_run:
         remove_pages_of_others(study)
-        (study.path / "derived" / RUN).unlink(missing_ok=True)  # of an earlier run
     return changed_results(study, keep=not dry_run)
 
 

@@ -12,8 +12,9 @@ from typing import Any, NoReturn
 
 import snakemake_logger_plugin_gaitlab as plugin
 
-from ..errors import INTERRUPTED, UserError
-from .jobs.workers import stop_on_interrupt, was_interrupted
+from ..errors import UserError
+from .activity_lock import is_left_alone
+from .jobs.workers import exit_code_of_stop, stop_on_signals, was_stopped
 
 HOUSE = Path(__file__).resolve().parents[2]  # with Snakefile and profiles/, in a checkout and in a wheel
 PROFILES = HOUSE / "profiles"
@@ -28,7 +29,7 @@ NO_RUN = ("unlock", "touch", "lint", "summary", "detailed_summary", "dag", "rule
 
 def main() -> NoReturn:
     """Run the command line ``STUDY [options of Snakemake]`` and exit with its exit code."""
-    stop_on_interrupt()
+    stop_on_signals()
     study, *options = sys.argv[1:]
     sys.argv[0] = "gaitlab run"  # as usage errors begin
     try:
@@ -40,7 +41,7 @@ def main() -> NoReturn:
         remedy = "see that you may read and write there, and that there is room"
         sys.stderr.write(f"{UserError(str(error.filename or study), str(error.strerror), remedy)}\n")
         code = 1
-    sys.exit(INTERRUPTED if was_interrupted() else code)
+    sys.exit(exit_code_of_stop() if was_stopped() else code)
 
 
 def run(path: Path, options: Sequence[str]) -> int:
@@ -52,7 +53,7 @@ def run(path: Path, options: Sequence[str]) -> int:
     from .open_study import open_once
     from .preparation import prepare
     from .progress import Progress
-    from .run_summary import summarise
+    from .run_summary import RUN, summarise
 
     gc.set_threshold(100_000)  # all objects of a plan stay, and are else searched for garbage: a sixth more time
     try:
@@ -67,15 +68,17 @@ def run(path: Path, options: Sequence[str]) -> int:
     # (https://github.com/snakemake/snakemake/pull/3744); its API knows no limit, its command line always sets one
     if not any(option.startswith(LIMITS_RATE) for option in options):
         arguments.max_jobs_per_timespan = None
-    study = open_once(path, config.overwrite_config)
     runs = not any(getattr(arguments, name, None) for name in NO_RUN)
+    if runs and not arguments.dryrun and is_left_alone(path, longest_s=0):
+        (path / "derived" / RUN).unlink(missing_ok=True)  # of an earlier run, also if this one cannot begin
+    study = open_once(path, config.overwrite_config)
     whole = runs and not any(getattr(arguments, name, None) for name in PARTS)
     prepared = prepare(study, dry_run=arguments.dryrun, forced=arguments.forceall, whole=whole)
     arguments.forcerun = {*arguments.forcerun, *prepared.rerun}
     for notice in prepared.notices:
         sys.stderr.write(f"{notice}\n")
     quiet = [choice.name.lower() for choice in arguments.quiet or ()]
-    progress = Progress(interrupted=was_interrupted, dry_run=arguments.dryrun, quiet=quiet)
+    progress = Progress(interrupted=was_stopped, dry_run=arguments.dryrun, quiet=quiet)
     plugin.show = progress.show
     code = 0 if args_to_api(arguments, parser) else 1
     if progress.finish() and runs:

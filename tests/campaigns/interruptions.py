@@ -29,13 +29,14 @@ from tests.support.checkout import HOUSE, ctrl_c_arrives
 
 Campaign = Callable[..., Counter[str]]
 Run = subprocess.Popen[str]
-KILLED = ("everything", "Snakemake", "a worker", "Ctrl-C")
+SIGNALS = {"Ctrl-C": signal.SIGINT, "SIGTERM": signal.SIGTERM}  # which end a run with one line
+KILLED = ("everything", "Snakemake", "a worker", *SIGNALS)
 SCHEDULER = "pipeline.workflow.run_snakemake"  # in the command line of the process that runs Snakemake
 FORK_SERVER = "multiprocessing.forkserver"  # in the command line of the server that forks workers, and of the workers
 EARLY, LATEST_S = 0.1, 3.0  # share of kills before the first worker; seconds after it
 LONGEST_LIFE_S = 2.0  # of any process after Snakemake's end
 SUMMARY = "derived/run.json"
-FAULTS = ("partial at a final name", "outlived Snakemake", "Ctrl-C printed more than a line")
+FAULTS = ("partial at a final name", "outlived Snakemake", "a signal printed more than a line")
 TABLES: dict[
     str, Callable[[list[str]], bool]
 ] = {  # rows kept of the demonstration study: one person, one static trial, one walk
@@ -124,13 +125,13 @@ def survivors(processes: list[int], *, longest_s: float) -> list[int]:
 
 
 def kill(run: Run, whom: str) -> Counter[str]:
-    """Kill a run, or Snakemake or a worker alone where there is one, or stop it as Ctrl-C does; count what follows."""
+    """Kill a run, or Snakemake or a worker alone where there is one, or stop it by a signal; count what follows."""
     below = descendants(run.pid)
     command = Path(f"/proc/{run.pid}/cmdline").read_text()  # recover becomes Snakemake once the study is unlocked
     schedulers = [number for number, command, _ in [(run.pid, command, ""), *below] if SCHEDULER in command]
     chosen = {"Snakemake": schedulers[:1], "a worker": workers_of(run)[:1]}.get(whom, [])
-    if whom == "Ctrl-C" and workers_of(run):
-        os.killpg(run.pid, signal.SIGINT)
+    if whom in SIGNALS and workers_of(run):
+        os.killpg(run.pid, SIGNALS[whom])
     else:
         whom = whom if chosen else "everything"
         for number in chosen or [*(number for number, *_ in below), run.pid]:
@@ -139,12 +140,12 @@ def kill(run: Run, whom: str) -> Counter[str]:
     run.wait()
     left = survivors([number for number, *_ in below], longest_s=LONGEST_LIFE_S)
     survivors(left, longest_s=60.0)
-    if whom == "Ctrl-C" and run.returncode == 0:  # it had just ended
+    if whom in SIGNALS and run.returncode == 0:  # it had just ended
         return Counter()
     said = run.stdout.read() if run.stdout else ""
-    more = whom == "Ctrl-C" and ("Traceback" in said or not said.splitlines()[-1].startswith("Stopped by Ctrl-C"))
+    more = whom in SIGNALS and ("Traceback" in said or not said.splitlines()[-1].startswith(f"Stopped by {whom}"))
     return Counter(
-        {f"killed: {whom}": 1, "outlived Snakemake": len(left), "Ctrl-C printed more than a line": int(more)}
+        {f"killed: {whom}": 1, "outlived Snakemake": len(left), "a signal printed more than a line": int(more)}
     )
 
 

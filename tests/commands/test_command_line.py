@@ -124,5 +124,5 @@ def test_ctrl_c_while_snakemake_is_imported_prints_one_line(tmp_path: Path) -> N
         assert process.stdout
         assert process.stdout.readline() == "begun\n"
         os.killpg(process.pid, signal.SIGINT)
-        assert process.communicate(timeout=60) == ("", STOPPED.decode())
+        assert process.communicate(timeout=60) == ("", STOPPED.format("Ctrl-C"))
     assert process.returncode == INTERRUPTED

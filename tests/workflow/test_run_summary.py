@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import pytest
 
 from pipeline import __version__
+from pipeline.errors import UserError
+from pipeline.workflow.run_snakemake import run
 from pipeline.workflow.run_summary import summarise
 
 QUALITY = """session,trial,side,verdict,code,reason
@@ -105,3 +108,17 @@ def test_rejections_of_one_reason_are_one_line_and_long_ones_are_cut(
     assert long.startswith("  rejected: a w3: no markers")
     assert long.endswith("... (quality.csv)")
     assert len(long) < 500
+
+
+def test_a_run_that_cannot_begin_removes_the_summary_of_the_run_before(
+    demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gc, "set_threshold", lambda _: None)
+    earlier = demo / "derived/run.json"
+    earlier.parent.mkdir()
+    earlier.write_text('{"exit_code": 0}')
+    (demo / "study.yaml").write_text("clean: {filter_order: wrong}\n")
+    for options, stays in ((["--dry-run"], True), (["--summary"], True), ([], False)):
+        with pytest.raises(UserError, match="filter_order"):
+            run(demo, options)
+        assert earlier.exists() == stays

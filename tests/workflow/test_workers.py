@@ -20,6 +20,7 @@ from pipeline.workflow.jobs.workers import ENVIRONMENT, STOPPED
 from tests.campaigns.interruptions import (
     Run,
     descendants,
+    leftovers,
     outputs,
     started,
     survivors,
@@ -111,20 +112,25 @@ def test_no_process_outlives_snakemake_when_it_is_killed(tmp_path: Path) -> None
     assert "Traceback" not in said_by(run)
 
 
-@pytest.mark.parametrize("whole_group", [True, False])
-def test_ctrl_c_ends_a_run_with_one_line(tmp_path: Path, whole_group: bool) -> None:
+@pytest.mark.parametrize(
+    ("number", "name", "whole_group"),
+    [(signal.SIGINT, "Ctrl-C", True), (signal.SIGTERM, "SIGTERM", True), (signal.SIGTERM, "SIGTERM", False)],
+)
+def test_a_signal_ends_a_run_with_one_line(tmp_path: Path, number: int, name: str, whole_group: bool) -> None:
     """A terminal interrupts all processes of a group; a program that runs Snakemake may interrupt that alone."""
     study = write_tiny_study(tmp_path / "study")
     run = begun(study)
     below = [number for number, *_ in descendants(run.pid)]
-    (os.killpg if whole_group else os.kill)(run.pid, signal.SIGINT)
+    (os.killpg if whole_group else os.kill)(run.pid, number)
     lines = said_by(run).splitlines()
-    assert run.returncode not in (0, None)
-    assert lines[-1] == STOPPED.decode().strip()
+    assert run.returncode == 128 + number
+    assert lines[-1] == STOPPED.format(name).strip()
     assert not [line for line in lines if "Traceback" in line or "failed" in line]
     assert not survivors(below, longest_s=LONGEST_LIFE_S)
     assert not [*(study / ".snakemake/locks").glob("*")]
-    assert not whole_group or run_study(study, "derived/sub-01/calibrate.nc").returncode == 0
+    if whole_group:
+        assert run_study(study, "derived/sub-01/calibrate.nc").returncode == 0
+        assert not leftovers(study)
 
 
 def test_the_report_is_one_output_for_snakemake_and_no_file_is_hashed(finished: Path) -> None:

@@ -21,11 +21,11 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import connection
+from multiprocessing import connection, resource_tracker
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...errors import INTERRUPTED, UserError
+from ...errors import UserError
 from ..activity_lock import hold
 
 Files = Mapping[str, list[Path]]
@@ -43,11 +43,11 @@ ENVIRONMENT = {
     "PYTHONWARNINGS": "ignore::UserWarning:multiprocessing.resource_tracker",
 }
 DIED = "the process of this job was killed, or ran out of memory"
-STOPPED = b"Stopped by Ctrl-C. The same command continues the run.\n"
+STOPPED = "Stopped by {}. The same command continues the run.\n"
 
 _idle: queue.LifoQueue[ProcessPoolExecutor] = queue.LifoQueue()
 _one_start_at_a_time = threading.Lock()
-_interrupted = threading.Event()
+_stopped_by: list[int] = []  # signals, the first one first
 
 
 class Job(NamedTuple):
@@ -67,7 +67,7 @@ def run_job(*, key: str, input: Any, output: Any, log: Any) -> None:  # noqa: A0
     try:
         reason = _in_worker(job)
     except Exception as error:
-        if _interrupted.is_set():
+        if _stopped_by:
             raise KeyboardInterrupt from None  # Snakemake reports no failure for this
         reason = DIED if isinstance(error, BrokenProcessPool) else f"no worker process could be started ({error!r})"
         with job.log.open("a", encoding="utf-8") as handle:
@@ -119,9 +119,10 @@ def _start() -> ProcessPoolExecutor:
         if START_METHOD == "forkserver":
             context.set_forkserver_preload([*PRELOADED])
         worker = ProcessPoolExecutor(1, mp_context=context, initializer=_begin)
-        with _without_main_file(), _without_interrupts():
+        resource_tracker.ensure_running()  # it would unblock signals
+        with _without_main_file(), _without_signals():
             worker.submit(os.getpid).result()
-    if _interrupted.is_set():  # too late for _interrupt to have seen it
+    if _stopped_by:  # too late for _stop to have seen it
         _kill_workers()
     return worker
 
@@ -139,12 +140,12 @@ def _without_main_file() -> Iterator[None]:
 
 
 @contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Block Ctrl-C in this thread; a process that is started meanwhile inherits that."""
+def _without_signals() -> Iterator[None]:
+    """Block Ctrl-C and SIGTERM in this thread; a process that is started meanwhile inherits that."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield
     finally:
@@ -153,7 +154,8 @@ def _without_interrupts() -> Iterator[None]:
 
 def _begin() -> None:
     """Prepare a worker process, which runs in the study's folder."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # the parent ends its workers
     threading.Thread(target=_end_with_parent, daemon=True).start()
     hold(Path())
 
@@ -196,23 +198,46 @@ def _logged_to(path: Path) -> Iterator[None]:
         handler.close()
 
 
-def stop_on_interrupt() -> None:
-    """Let Ctrl-C end the run and its workers at once, with one line; for the main thread."""
+def stop_on_signals() -> None:
+    """Let Ctrl-C and SIGTERM end the run and its workers at once, with one line; for the main thread."""
     if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # as by nohup
-        signal.signal(signal.SIGINT, _interrupt)
+        signal.signal(signal.SIGINT, _stop)
+    if not hasattr(signal, "pthread_kill"):  # Windows
+        return
+    # Snakemake will replace a handler of SIGTERM by one that lets running jobs end; this pipe gets every signal
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    signal.signal(signal.SIGUSR1, _stop)
+    threading.Thread(target=_wait_for_sigterm, args=(read,), daemon=True).start()
 
 
-def was_interrupted() -> bool:
-    """Return whether Ctrl-C has ended the run."""
-    return _interrupted.is_set()
+def was_stopped() -> bool:
+    """Return whether a signal has ended the run."""
+    return bool(_stopped_by)
 
 
-def _interrupt(*_: object) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _interrupted.set()
-    os.write(2, STOPPED)
+def exit_code_of_stop() -> int:
+    """Return the exit code of a run that a signal has ended, as shells report it."""
+    return 128 + _stopped_by[0]
+
+
+def _wait_for_sigterm(pipe: int) -> None:
+    while os.read(pipe, 1) != bytes([signal.SIGTERM]):
+        pass
+    _stopped_by.append(signal.SIGTERM)
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+
+
+def _stop(number: int, _: object) -> None:
+    for other in (signal.SIGINT, signal.SIGUSR1) if hasattr(signal, "SIGUSR1") else (signal.SIGINT,):
+        signal.signal(other, signal.SIG_IGN)
+    if number == signal.SIGINT:
+        _stopped_by.append(number)
+    os.write(2, STOPPED.format("Ctrl-C" if number == signal.SIGINT else "SIGTERM").encode())
     _kill_workers()
-    raise SystemExit(INTERRUPTED)
+    raise SystemExit(exit_code_of_stop())
 
 
 def _kill_workers() -> None:
