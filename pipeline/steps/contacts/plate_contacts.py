@@ -75,7 +75,7 @@ def detect(
         smooth: (sample,) filtered vertical force, N.
         plate: index of the plate.
         threshold_n: vertical force that counts as contact.
-        min_contact_s: shortest contact; one that an end of the recording cuts off may be as short as 20 ms.
+        min_contact_s: shortest contact; one that an end of the recording cuts off may be shorter.
     """
     if len(time) < 2:
         return []
@@ -83,11 +83,7 @@ def detect(
     missing = np.isnan(vertical)
     threshold = max(threshold_n, VIBRATION_SIGMAS * _estimate_spread(vertical[np.abs(vertical) < QUIET_N]))
     loaded = _find_loaded(vertical, threshold, step)
-    runs = [
-        (a, b)
-        for a, b in stretches(loaded)
-        if (b - a) * step >= (BRIDGED_S if a == 0 or b == len(time) else min_contact_s)
-    ]
+    runs = [(a, b) for a, b in stretches(loaded) if a == 0 or b == len(time) or (b - a) * step >= min_contact_s]
     floor = _noise_floor(smooth, runs)
     contacts = []
     for number, (start, stop) in enumerate(runs):

@@ -268,6 +268,11 @@ def _contact_of(stance: Stance, side: str, contacts: Sequence[Contact], feet: Fe
         return bare.refuse("no_plate_left", left_out=plates_left_out) if plates_left_out else bare.refuse("no_plate")
     whole = overlap(best) >= stance.end_s - stance.start_s - 2 * SAME_EVENT_S
     if best.reason or not whole:
+        # the load of a foot alone begins and ends with its stance, of which motion knows the times less well
+        own = [contact for contact in mine if contact.side == side]
+        first = [max(contact.from_s, stance.start_s - SAME_EVENT_S) for contact in own]
+        last = [min(contact.to_s, stance.end_s + SAME_EVENT_S) for contact in own]
+        bare = replace(bare, from_s=min([reach[0], *first]), to_s=max([reach[1], *last]))
         return replace(bare, plates=best.plates, reason=best.reason).refuse("foot_partly_off_plate")
     return best
 
@@ -298,8 +303,7 @@ def ground_wrench(
         first = corners[contact.plates[0]]
         cop[inside][loaded], free[inside][loaded] = centre_of_pressure(here[0, loaded], here[1, loaded], first)
     for contact in (row for row in listed if row.reason):
-        # a frame exactly at the strike belongs to the swing before
-        inside = between(time, np.nextafter(contact.from_s + 1e-9, np.inf), contact.to_s)
+        inside = between(time, contact.from_s - 1e-9, contact.to_s + 1e-9)
         total[:, inside], cop[inside], free[inside] = np.nan, np.nan, np.nan
     return total[0], total[1], cop, free
 

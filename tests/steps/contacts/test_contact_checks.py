@@ -14,7 +14,17 @@ from pipeline.steps.contacts import contact_checks
 from pipeline.steps.contacts.foot_on_plate import combine
 from pipeline.steps.contacts.plate_contacts import Contact, detect
 from pipeline.variables.stance_verdicts import DOUBTS
-from tests.support.plates.stances import SAMPLE_S, STOPS_AT_ONCE, THRESHOLD_N, found, is_unknown, stance, under
+from tests.support.plates.stances import (
+    SAMPLE_S,
+    STOPS_AT_ONCE,
+    THRESHOLD_N,
+    found,
+    is_unknown,
+    side_of,
+    stance,
+    under,
+    within,
+)
 from tests.support.walks.as_clean import ANALOG_HZ, FOOT_M, Rectangle, Walk, cleaned, crossing, walk
 
 Array = NDArray[np.float64]
@@ -137,6 +147,20 @@ def test_only_a_plate_out_of_time_is_rejected(known: Walk, plated: xr.Dataset, s
     assert told_ms == pytest.approx(1000 * abs(seconds), abs=35)
     strikes = trial.event_time.values[(trial.event_source.values == "plate")]
     assert not np.isclose(strikes[:, None], np.array(crossing(known.seen()[1], THRESHOLD_N)) + seconds, atol=0.01).any()
+
+
+@pytest.mark.parametrize("seconds", [-0.1, 0.1])
+def test_the_wrench_is_unknown_wherever_a_refused_plate_is_loaded(
+    known: Walk, plated: xr.Dataset, seconds: float
+) -> None:
+    """Motion knows when the foot is down, but a part of the load is before or after that, in what is called swing."""
+    step, trial = known.seen()[1], late(plated, 1, seconds)
+    result = found(trial)
+    assert stance(result, step)["reason_code"] == "plate_out_of_time"
+    loaded = trial.plate_time.values[trial.plate_force.values[:, 1, 1] > 1.0]
+    frames = within(result, loaded[0], loaded[-1])
+    assert frames.sum() > 50
+    assert np.isnan(side_of(result, "ground_force", step.side)[frames]).all()
 
 
 def test_a_time_offset_may_be_allowed(known: Walk, plated: xr.Dataset) -> None:

@@ -299,11 +299,12 @@ def test_trials_of_a_few_frames_have_stances_without_events(known: Walk) -> None
         assert not result.valid.any()
 
 
-def test_a_contact_that_the_end_of_the_recording_cuts_off_may_be_short(known: Walk) -> None:
+@pytest.mark.parametrize("seen_s", [0.02, 0.06])
+def test_a_contact_that_the_end_of_the_recording_cuts_off_may_be_short(known: Walk, seen_s: float) -> None:
     """Else its force would count as none from the noise floor on, in frames before the strike as well."""
     step = known.seen()[0]
     whole = cleaned(known, [under(step)])
-    cut = whole.sel(time=slice(None, step.start_s + 0.06), plate_time=slice(None, step.start_s + 0.06))
+    cut = whole.sel(time=slice(None, step.start_s + seen_s), plate_time=slice(None, step.start_s + seen_s))
     result = found(cut)
     (there,) = np.flatnonzero(result.contact_side.values == step.side)
     assert result.valid.values[there]
