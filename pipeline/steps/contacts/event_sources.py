@@ -23,10 +23,10 @@ SWAPPED_S = 0.08  # largest distance to the event of the other foot or kind that
 
 
 def plate_events(contacts: Sequence[Contact]) -> dict[str, list[GaitEvent]]:
-    """Return each side's events from good contacts, in order of time."""
+    """Return each side's events from good contacts and those of a hidden foot, in order of time."""
     events: dict[str, list[GaitEvent]] = {side: [] for side in SIDES}
     for contact in contacts:
-        if contact.side in events and not contact.reason:
+        if contact.side in events and contact.timed:
             ends = ((contact.start_s, STRIKE, contact.begins), (contact.end_s, OFF, contact.ends))
             events[contact.side] += [GaitEvent(time_s, kind, "plate") for time_s, kind, seen in ends if seen]
     return {side: sorted(listed) for side, listed in events.items()}
@@ -74,7 +74,7 @@ def stances_by_side(contacts: Sequence[Contact], weaker: Weaker, span: Mapping[s
 
 def events_of(contacts: Sequence[Contact], side: str, weaker: Weaker) -> list[GaitEvent]:
     """Return the side's events, in good contacts only those from plates."""
-    good = [(row.start_s, row.end_s) for row in contacts if row.side == side and not row.reason]
+    good = [(row.start_s, row.end_s) for row in contacts if row.side == side and row.timed]
     outside = [
         [event for event in events if not any(start < event.time_s < end for start, end in good)]
         for events in weaker[side]

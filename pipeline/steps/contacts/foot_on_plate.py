@@ -24,6 +24,7 @@ STEP_S = 0.2  # a second foot adds single support, .3 s or more; a rest differs 
 # swing over some 30 ms to both sides, and a tail of the force lasts as long
 LEFT_S = 0.1
 FAR_M = 0.3  # a foot's length: from farther off it loads no plate
+UNDER_M = 2 * HALF_SOLE_M  # the sole's edge, and as much again for errors of plate and markers and for turned feet
 OTHER_LEVEL_M = 0.3  # added to the distance of a foot at another height than a plate's: a stride on stairs, about
 
 
@@ -52,7 +53,8 @@ def assign(
     """Return the contact of one plate with its foot.
 
     This is the foot with the line from heel to toe nearest to the centre of pressure, weighted by the force; for a
-    contact with a reason, the foot at rest over the plate. trials.tsv overrides both.
+    contact with a reason, the foot at rest over the plate. trials.tsv overrides both. While one foot is hidden, the
+    contact is its own, and refused, unless the other one rests under the force.
 
     Args:
         contact: on one plate; with a reason if its force cannot be used.
@@ -78,10 +80,8 @@ def assign(
     if not side:
         return contact.refuse("feet_not_seen")
     contact = replace(contact, side=side, forced=side in named, cop_distance_m=distances.get(side, 0.0))
-    if not contact.reason and not contact.forced and contact.cop_distance_m > FAR_M:
-        if OTHER[side] not in feet:
-            return replace(contact, side=OTHER[side]).refuse("foot_without_markers")
-        return contact.refuse("force_off_foot", cm=100 * contact.cop_distance_m)
+    if not contact.reason and not contact.forced:
+        contact = _refuse_place(contact, feet, distances, inside, weight)
     if contact.forced and not _over(feet[side], inside, corners).any():
         return contact.refuse("foot_not_over_given_plate")
     given_to_other = given.get(side) is not None and not contact.forced
@@ -99,6 +99,24 @@ def _distances(feet: Feet, inside: slice, cop: Array, weight: Array, corners: Ar
         if (total := counted.sum()) > 0.5 * np.nansum(weight):
             distances[side] = float(counted @ distance[seen] / total)
     return distances
+
+
+def _refuse_place(
+    contact: Contact, feet: Feet, distances: Mapping[str, float], inside: slice, weight: Array
+) -> Contact:
+    """Return the contact of the nearest seen foot, refused if it is far off, or if it may be a hidden foot's."""
+    other, far = OTHER[contact.side], contact.cop_distance_m > FAR_M
+    if far and other not in feet:
+        return replace(contact, side=other).refuse("foot_without_markers")
+    if other in feet and other not in distances and not _bears(feet[contact.side], contact, inside, weight):
+        return replace(contact, side=other, cop_distance_m=0.0).refuse("feet_not_seen")
+    return contact.refuse("force_off_foot", cm=100 * contact.cop_distance_m) if far else contact
+
+
+def _bears(foot: Foot, contact: Contact, inside: slice, weight: Array) -> bool:
+    """Return whether a foot is at rest under most of a contact's force."""
+    still = float(np.nansum(weight[foot.still[inside]]))
+    return contact.cop_distance_m < UNDER_M and still > 0.5 * float(np.nansum(weight))
 
 
 def _shares_away(feet: Feet, inside: slice, corners: Array) -> dict[str, float]:
@@ -210,10 +228,10 @@ def _within_a_rest(contact: Contact, foot: Foot) -> bool:
 
 
 def combine(contacts: Sequence[Contact]) -> list[Contact]:
-    """Join good simultaneous contacts of one foot on several plates into one."""
-    joined = [contact for contact in contacts if contact.reason]
+    """Join simultaneous contacts of one foot on several plates into one, unless they are refused but as hidden."""
+    joined = [contact for contact in contacts if not contact.timed]
     last: Contact | None = None
-    for contact in sorted((c for c in contacts if not c.reason), key=lambda c: (c.side, c.start_s)):
+    for contact in sorted((c for c in contacts if c.timed), key=lambda c: (c.side, c.start_s)):
         if last and last.side == contact.side and contact.start_s < last.end_s and contact.plates[0] not in last.plates:
             last = joined[-1] = _join(last, contact)
         else:
@@ -230,6 +248,7 @@ def _join(first: Contact, second: Contact) -> Contact:
         min(first.from_s, second.from_s),
         max(first.to_s, second.to_s),
         first.side,
+        first.reason or second.reason,
         doubts=first.doubts + second.doubts,
         begins=first.begins,
         ends=first.ends if first.end_s > second.end_s else second.ends,

@@ -49,6 +49,11 @@ class Contact:
         """Return the contact with one more doubt about it."""
         return replace(self, doubts=(*self.doubts, doubt(code, **values)))
 
+    @property
+    def timed(self) -> bool:
+        """Return whether it begins and ends with the stance of its foot, although the foot may be hidden."""
+        return not self.reason or (self.side != "" and self.reason.code == "feet_not_seen")
+
     def frames(self, time: Array) -> slice:
         """Return the samples (time,), s, from its start to its end."""
         return between(time, self.start_s, self.end_s)
