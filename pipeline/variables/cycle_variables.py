@@ -106,6 +106,11 @@ RESIDUALS = {
         "mm",
         "root mean square of the distances of the leg's markers from their places in the segments, in the stance",
     ),
+    "momentum_ratio": (
+        "1",
+        "vertical force per force that the body's momentum needs, means over single support; NaN if not known",
+    ),
+    "momentum_deviation": ("1", "standard deviation of momentum_ratio in sound walks"),
 }
 CYCLES = {
     **CURVES,

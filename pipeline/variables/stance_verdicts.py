@@ -54,6 +54,10 @@ OF_STANCES = {  # by code; with the values of each stance
         "or fill the gap"
     ),
     "formulations_differ": "the formulations of the joint moments differ by {n_m:.1e} N m",
+    "momentum_disagrees": (
+        "the plate shows {percent:.0f} % of the force that carries the body: a wrong gain or body mass, or a load that "
+        "it does not measure; if hands bear it, set cycles.hands_bear_weight"
+    ),
     "force_too_low": "peak vertical force only {body_weights:.2f} body weights",
     "no_stance": "no stance at the start of the cycle",
     BY_HAND: "left out by hand: {reason}",
@@ -63,6 +67,10 @@ DOUBTS: dict[str, str] = {
     "static_unlike": (
         "distances between markers differ from the static trial's by {mm:.0f} mm: another person's static trial, or "
         "markers moved between the two"
+    ),
+    "momentum_doubted": (
+        "the plate shows {percent:.0f} % of the force that carries the body: is its gain or the body mass wrong, or "
+        "does something else bear weight?"
     ),
 }
 BETWEEN_WORDS, BETWEEN_CODES = "; ", " "

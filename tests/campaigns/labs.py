@@ -65,8 +65,9 @@ FOLDERS: dict[str, tuple[str, ...]] = {
 # body model chosen by hand, because the results in the file come from another one than its markers suggest
 BY_HAND = {"functional": "plug_in_gait_flat_foot"}
 # mass that neither files nor two even steps on plates show, kg: the largest load over 1.15, that of brisk walking
-# (Nilsson and Thorstensson 1989, Acta Physiol Scand 136:217-227)
-MASS_BY_HAND = {"opensim_walking": 86.0, "codamotion 1997": 58.0, "sample10 2, 4": 35.0, "sample10 3": 70.0}
+# (Nilsson and Thorstensson 1989, Acta Physiol Scand 136:217-227); of opensim_walking, a fast walk of 1.6 m/s, what
+# momentum in single support shows
+MASS_BY_HAND = {"opensim_walking": 66.0, "codamotion 1997": 58.0, "sample10 2, 4": 35.0, "sample10 3": 70.0}
 
 
 IN_SWING = (("moment", 3), ("power", 2))  # quantities and their digits

@@ -40,6 +40,7 @@ class Settings:
     longest_cycle_s: float
     min_peak_force_body_weights: float
     max_disagreement_n_m: float
+    hands_bear_weight: bool
     further_curves: Sequence[str]
 
 
@@ -217,6 +218,7 @@ def _divide(
         kinetics, kinematics, contacts, clean, calibrate,
         min_peak_force_body_weights=settings.min_peak_force_body_weights,
         max_disagreement_n_m=settings.max_disagreement_n_m,
+        hands_bear_weight=settings.hands_bear_weight,
     )  # fmt: skip
     alone = every.without_cycle(strides.strikes) if left_out else []
     by_hand = leave_out_by_hand([*strides.strikes, *alone], left_out)

@@ -18,8 +18,9 @@ from ...signals.filters import interval_s
 from ...trials.session import AnyTrial
 from ...variables.cycle_variables import RESIDUALS
 from ...variables.session_variables import DOUBT
-from ...variables.stance_verdicts import BY_HAND, LEG_REFUSED, joined, refusal
+from ...variables.stance_verdicts import BY_HAND, LEG_REFUSED, doubt, joined, refusal
 from ...vocabulary.event_names import OFF, STRIKE
+from . import momentum
 from .residual_share import residual_share, root_mean_square_and_peak
 
 STANCE_TEXTS = ("side", "plates", "reason", "code", "doubt", "doubt_code")
@@ -145,6 +146,7 @@ def judge_stances(
     *,
     min_peak_force_body_weights: float,
     max_disagreement_n_m: float,
+    hands_bear_weight: bool,
 ) -> Stances:
     """Return every stance with its verdict; for the arguments see the step ``cycles``."""
     touched, solved = contacts.variables, kinetics.variables
@@ -159,6 +161,7 @@ def judge_stances(
     solvable = np.isfinite(solved["joint_moment"].values[:, :, at_ankle]).all(axis=-1)
     missing = solved["missing"].values[:, :, at_ankle]
     row = [SIDES.index(str(side)) for side in sides]
+    support = momentum.in_single_support(kinematics, contacts, calibrate)
     for i in (i for i, reason in enumerate(refusals) if not reason):
         peak = float(np.max(vertical[frames[i], row[i]], initial=0))
         complete = starts[i] > time[0] and ends[i] < time[-1]
@@ -172,9 +175,13 @@ def judge_stances(
             if (missing[frames[i], row[i]] == NEAR_AN_END).all(where=~solvable[frames[i], row[i]]):
                 hidden = refusal("near_an_end", ms=1000 * clean.attrs["uncertain_end_s"])
             refusals[i] = _refuse_pose(flags, str(sides[i])) or hidden
+        elif not hands_bear_weight and abs(support.off[i]) > momentum.REFUSED:
+            refusals[i] = refusal("momentum_disagrees", percent=100 * support.ratio[i])
     reason = np.array([problem.what if problem else "" for problem in refusals], dtype=str)
     code = np.array([problem.code if problem else "" for problem in refusals], dtype=str)
     own: list[list[Problem]] = [[] for _ in row]  # doubts of this step's witnesses about each stance
+    for i in np.flatnonzero(np.abs(support.off) > momentum.DOUBTED).tolist() if not hands_bear_weight else []:
+        own[i].append(doubt("momentum_doubted", percent=100 * support.ratio[i]))
     doubts = _doubts(contacts, (clean, kinematics, kinetics), own, code)
     from_s, to_s = starts - interval_s(time), ends + interval_s(time)
     surrounded = (from_s >= time[0]) & (to_s <= time[-1])
@@ -193,7 +200,7 @@ def judge_stances(
         np.full(len(row), disagreement),
         closure[row],
         solved["energy_closure"].values[row],
-        _residuals(kinetics, kinematics, calibrate, frames, row),
+        _residuals(kinetics, kinematics, calibrate, frames, row, support),
         _happens(contacts, STRIKE, sides, starts) & _happens(contacts, OFF, sides, ends) & surrounded,
     )
 
@@ -204,12 +211,13 @@ def _residuals(
     calibrate: xr.Dataset,
     frames: Sequence[Flags],
     sides: Sequence[int],
+    support: momentum.Support,
 ) -> Array:
     """Return (stance, figure) of ``RESIDUALS`` in :mod:`pipeline.variables.cycle_variables`, by frames and side."""
     share, misfit = residual_share(kinetics, calibrate), kinematics["fit_residual"].values[:, :, : len(CHAIN)]
     figures = [
-        [*root_mean_square_and_peak(share[inside]), _root_mean_square_mm(misfit[inside, side])]
-        for inside, side in zip(frames, sides, strict=True)
+        [*root_mean_square_and_peak(share[inside]), _root_mean_square_mm(misfit[inside, side]), *of_momentum]
+        for inside, side, *of_momentum in zip(frames, sides, *support, strict=True)
     ]
     return np.array(figures).reshape(-1, len(RESIDUALS))
 

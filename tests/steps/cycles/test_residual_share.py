@@ -9,7 +9,7 @@ import xarray as xr
 from pipeline.steps.cycles.residual_share import residual_share, root_mean_square_and_peak
 from pipeline.variables.cycle_variables import RESIDUALS
 from tests.support.walks.as_clean import walk
-from tests.support.walks.for_cycles import trial
+from tests.support.walks.for_cycles import MASS_KG, trial
 
 
 def test_share_is_of_weight_and_of_weight_times_height() -> None:
@@ -39,6 +39,7 @@ def test_curves_of_both_sides_are_in_percent_over_cycle_and_stance() -> None:
     for load in ("force", "moment"):
         made["kinetics"][f"pelvis_residual_{load}"][:] = [0, 0, 49.03325]
     made["calibrate"].attrs |= {"body_mass_kg": 50.0, "body_height_m": 2.0}
+    made["contacts"]["ground_force"] *= 50.0 / MASS_KG
     result = made.cut(further_curves=["pelvis_residual_in_stance"])
     assert 0 < result.kinetics_valid.sum() < result.sizes["cycle"]
     for name in ("pelvis_residual", "pelvis_residual_in_stance"):

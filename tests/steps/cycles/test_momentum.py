@@ -1,0 +1,130 @@
+"""Momentum of the whole body against the vertical force in single support, and the verdict by it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from numpy.typing import NDArray
+
+from pipeline.conventions import HIP, SIDES, STANDARD_GRAVITY_M_S2, UP
+from pipeline.steps.cycles.momentum import Support, in_single_support
+from tests.support.studies.run_steps import run_study
+from tests.support.walks.as_clean import Walk, walk
+from tests.support.walks.for_cycles import MASSES, Trial, trial
+from tests.support.walks.running import run
+
+Array = NDArray[np.float64]
+
+# The other foot lifts and lands between frames of 10 ms, where forces, some .3 body weights, change by a tenth of that
+NUMERICAL = 3e-3
+
+
+def moved(known: Walk) -> Trial:
+    """Return a walk or run of which the centre of mass moves by the forces; the legs sway, the hips make up for it.
+
+    Each step is a half-sine; the body weighs as much as the steps bear on average.
+    """
+    made = trial(known)
+    time = made["contacts"].time.values
+    force = made["contacts"].ground_force.values[..., UP]
+    mass_kg = float(made["calibrate"].attrs["body_mass_kg"])
+    step_s = np.diff([step.start_s for step in known.steps]).mean()
+    first = known.steps[0]
+    force *= mass_kg * STANDARD_GRAVITY_M_S2 * step_s * np.pi / 2 / (first.end_s - first.start_s) / 800.0
+    rate = force.sum(axis=1) / mass_kg - STANDARD_GRAVITY_M_S2
+    velocity = np.append(0, np.cumsum((rate[1:] + rate[:-1]) / 2 * np.diff(time)))
+    share, sway = MASSES.sum() / mass_kg, 0.3 * np.sin(5 * time)
+    made["kinematics"].com_velocity.values[..., UP] = sway[:, None, None]
+    made["kinematics"].joint_centre_velocity.values[:, :, HIP, UP] = ((velocity - share * sway) / (1 - share))[:, None]
+    return made
+
+
+def judged(made: Trial) -> Support:
+    return in_single_support(made["kinematics"], made["contacts"], made["calibrate"])
+
+
+@pytest.mark.parametrize("known", [walk(strides=3), walk(belt_m_s=1.2), run(), run(belt=True)])
+def test_force_that_moves_the_body_is_what_it_needs(known: Walk) -> None:
+    found = judged(moved(known))
+    inner = np.isfinite(found.ratio)
+    assert inner.sum() >= 3
+    np.testing.assert_allclose(found.ratio[inner], 1, atol=NUMERICAL)
+
+
+@pytest.mark.parametrize(("gain", "mass"), [(0.7, 1), (1.3, 1), (1, 1.3), (1, 0.8)])
+def test_ratio_is_gain_per_mass(gain: float, mass: float) -> None:
+    """The legs' share of a wrong mass is wrong with it."""
+    made = moved(walk(strides=3))
+    made["contacts"].ground_force.values[:] *= gain
+    made["calibrate"].attrs["body_mass_kg"] *= mass
+    made["calibrate"].segment_mass.values[:] *= mass
+    ratio = judged(made).ratio
+    np.testing.assert_allclose(ratio[np.isfinite(ratio)], gain / mass, rtol=NUMERICAL)
+
+
+def test_nothing_is_said_without_the_other_foots_swing_a_force_or_the_hips() -> None:
+    """A gap in one leg does not matter: its centre of mass is taken from the hips."""
+    known = walk(strides=3)
+    every = judged(moved(known)).ratio
+    steps = [i for i in range(len(every)) if np.isfinite(every[i])]
+    middle = steps[len(steps) // 2]
+    assert np.isnan(every[[0, -1]]).all()  # the recording starts and ends in the other foot's swing
+    for name, value in {"force": np.nan, "hips": np.nan, "leg": np.nan}.items():
+        made = moved(known)
+        start, end = (made["contacts"][f"contact_{of}"].values[middle] for of in ("start", "end"))
+        inside = np.abs(made["contacts"].time.values - (start + end) / 2) < 0.3
+        side = SIDES.index(str(made["contacts"].contact_side.values[middle]))
+        parts = {
+            "force": made["contacts"].ground_force.values[inside, side],
+            "hips": made["kinematics"].joint_centre_velocity.values[inside],
+            "leg": made["kinematics"].com_velocity.values[inside, 1 - side],
+        }
+        parts[name][:] = value
+        made["contacts"].ground_force.values[inside, side] = parts["force"]
+        made["kinematics"].joint_centre_velocity.values[inside] = parts["hips"]
+        made["kinematics"].com_velocity.values[inside, 1 - side] = parts["leg"]
+        assert np.isfinite(judged(made).ratio[middle]) == (name == "leg")
+
+
+def test_a_short_support_says_less() -> None:
+    slow, fast = (judged(moved(walk(strides=3, stride_s=stride_s))) for stride_s in (1.3, 1.0))
+    assert np.nanmax(slow.deviation) < np.nanmin(fast.deviation)
+
+
+@pytest.mark.parametrize("gain", [0.75, 0.885, 0.95, 1.05, 1.115, 1.25])
+def test_stances_that_carry_too_little_or_too_much_are_refused_or_doubted(gain: float) -> None:
+    made = moved(walk(strides=3))
+    made["contacts"].ground_force.values[:] *= gain
+    known = np.isfinite(judged(made).ratio)
+    cut = made.cut()
+    refused, doubted = not 0.8 < gain < 1.2, 0.06 < abs(gain - 1) < 0.2
+    assert (cut.stance_code.values[known] == ("momentum_disagrees" if refused else "")).all()
+    assert (cut.stance_doubt_code.values[known] == ("momentum_doubted" if doubted else "")).all()
+    assert (cut.stance_code.values[~known] == "").all()
+    np.testing.assert_allclose(cut.stance_momentum_ratio[known], gain, rtol=NUMERICAL)
+    if refused:
+        assert f"shows {100 * gain:.0f} % of the force" in str(cut.stance_reason.values[known][0])
+    by_hands = made.cut(hands_bear_weight=True)
+    assert (by_hands.stance_code == "").all()
+    assert (by_hands.stance_doubt_code == "").all()
+
+
+def test_the_two_wrong_plates_of_a_real_study_are_found_and_no_other(shared: Path) -> None:
+    """Plates that read .81 and .66 of the body's weight: ankle power .8 and .9 W/kg, 3.1 to 4.4 on the others."""
+    found = {
+        (name, str(side), str(plates)): str(code)
+        for name, session in run_study(shared / "studies" / "plug_in_gait", {}).items()
+        for steps in session.trials.values()
+        for side, plates, code in _stances(steps["cycles"])
+        if plates and code in ("", "momentum_disagrees")
+    }
+    refused = [stance for stance, code in found.items() if code]
+    assert refused == [("sub-05", "left", "1"), ("sub-06", "left", "2")]
+    assert len(found) - len(refused) == 16
+
+
+def _stances(cut: xr.Dataset) -> list[tuple[str, str, str]]:
+    return list(zip(*(cut[f"stance_{name}"].values.tolist() for name in ("side", "plates", "code")), strict=True))
