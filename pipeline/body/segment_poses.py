@@ -112,11 +112,13 @@ def nearest_rotation(matrix: Array) -> Array:
         r = (a[0] * cofactor[0]).sum(axis=0)
         squares = (cofactor * cofactor).sum(axis=(0, 1))
         q = np.sqrt(squares + 2 * np.sqrt(3) * np.maximum(r, 0))  # p is sqrt(3) at most
+        going = np.ones(q.shape, dtype=bool)  # each frame by itself, so that others do not change its rounding
         for _ in range(50):
             p = np.sqrt(1 + 2 * q)
-            step = (q * q - squares - 2 * p * r) / (2 * (q - r / p))
+            step = np.where(going, (q * q - squares - 2 * p * r) / (2 * (q - r / p)), 0.0)
             q -= step
-            if not (np.abs(step) > 1e-12).any():
+            going = np.abs(step) > 1e-12
+            if not going.any():
                 break
         p = np.sqrt(1 + 2 * q)
         held = p * q - r

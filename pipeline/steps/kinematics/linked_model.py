@@ -59,23 +59,25 @@ def build_linked_model(
     """
     owners = (calibrate[f"fixed_{name}"].values.tolist() for name in ("side", "segment", "marker"))
     usable = [side for side, why in zip(SIDES, calibrate.leg_refused.values.tolist(), strict=True) if not why]
-    chosen: dict[str, tuple[int, float, Array]] = {}
+    every: dict[str, tuple[int, float, Array]] = {}
     for side, segment, name, place in zip(*owners, calibrate.fixed_position.values, strict=True):
         body = body_number(SIDES.index(side), segment)
-        if name in markers and (segment != "pelvis" or side == usable[0]) and name not in chosen:
-            chosen[name] = body, _weight(name, segment, marker_weights), place
+        if (segment != "pelvis" or side == usable[0]) and name not in every:
+            every[name] = body, _weight(name, segment, marker_weights), place
+    chosen = {name: one for name, one in every.items() if name in markers}
     if not any(weight for _, weight, _ in chosen.values()):
         what = "no marker of the linked legs has a weight"
         raise UserError(
             "", what, "label the markers of the body model, or change kinematics.marker_weights", "markers_missing"
         )
+    mean = np.mean([weight for _, weight, _ in every.values()])  # whichever of them walks show
     bodies, weights, places = zip(*chosen.values(), strict=True)
     rotation = calibrate.static_rotation.sel(side=list(SIDES), pose=list(SEGMENTS)).values
     neutral = angles(rotation[:, 1:], rotation[:, :-1], smallest_floating_axis=0.0)
     linkage = Linkage(
         place=np.array(places),
         body=np.array(bodies),
-        weight=np.array(weights) / np.mean(weights),
+        weight=np.array(weights) / mean,
         joint=np.nan_to_num(calibrate.joint_link.values),
         neutral=np.nan_to_num(neutral),
         free=np.array([FREE[joint_types[joint]] for joint in JOINTS]),
@@ -124,12 +126,18 @@ def pose_linked_legs(
         of_leg = np.flatnonzero(model.linkage.body // len(CHAIN) == side)
         markers[of_leg[:, None], :, np.flatnonzero(rows)] = np.nan
     share = _fade(np.asarray(np.isfinite(markers).all(axis=1)), time, spans)
-    parts = [slice(at, at + AT_A_TIME) for at in range(0, paths.shape[-1], AT_A_TIME)]
-    fits = [fit(model.linkage, markers[..., part], start.at(part), share[:, part]) for part in parts]
-    residual = np.full((len(paths), paths.shape[-1]), np.nan)
-    for part, each in zip(parts, fits, strict=True):
-        residual[model.marker, part] = np.where(each.converged, each.residual, np.nan)
-    return _skeletons(model, fits, residual[model.marker]), residual
+    residual, fits = np.full(markers[:, 0].shape, np.nan), []
+    for span in spans:  # each with its own frames and markers only, as the size of an array changes the rounding
+        shown = np.flatnonzero(np.isfinite(markers[..., span]).any(axis=(1, 2)))
+        of_markers = {name: getattr(model.linkage, name)[shown] for name in ("place", "body", "weight")}
+        linkage = model.linkage._replace(**of_markers)
+        for at in range(span.start, span.stop, AT_A_TIME):
+            part = slice(at, min(at + AT_A_TIME, span.stop))
+            fits.append(fit(linkage, markers[shown, :, part], start.at(part), share[shown, part]))
+            residual[shown, part] = np.where(fits[-1].converged, fits[-1].residual, np.nan)
+    of_all = np.full((len(paths), paths.shape[-1]), np.nan)
+    of_all[model.marker] = residual
+    return _skeletons(model, fits, residual), of_all
 
 
 def _fade(seen: Flags, time: Array, spans: Sequence[slice]) -> Array:
@@ -153,7 +161,11 @@ def _start(model: LinkedModel, paths: Array, legs: Mapping[str, Skeleton], spans
     pelvis = legs[SIDES[0]]
     frames = [np.stack([legs[side].frames[name] for side in SIDES], axis=1) for name in SEGMENTS]
     rotation = np.moveaxis(_fill(pelvis.frames["pelvis"], spans, model.static), 0, -1)
-    origin = np.moveaxis(_fill(pelvis.origins["pelvis"], spans, np.nanmean(paths, axis=(0, 2))), 0, -1)
+    centre = pelvis.origins["pelvis"].copy()
+    for span in spans:
+        if not np.isfinite(centre[span]).all(axis=1).any():
+            centre[span] = np.nanmean(paths[..., span], axis=(0, 2))
+    origin = np.moveaxis(_fill(centre, spans, np.zeros(3)), 0, -1)
     angle = [
         np.moveaxis(_fill(angles(upper, lower, smallest_floating_axis=0.0), spans, neutral), 0, -1)
         for lower, upper, neutral in zip(frames[:-1], frames[1:], np.swapaxes(model.linkage.neutral, 0, 1), strict=True)

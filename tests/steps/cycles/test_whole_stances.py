@@ -128,12 +128,10 @@ def test_a_walk_cut_after_foot_off_has_the_metrics_of_the_whole_walk(tmp_path: P
     found = one_of(shorter, "stance")
     assert int(found.cycle) == -1
     assert int(stances.cycle) == int(cycles.cycle)
-    for name in PEAKS:
-        # power changes by 2 % from one percent to the next near its peak; filters end elsewhere
-        near = pytest.approx(float(cycles[name]), rel=0.02 if "power" in name else 0.01, nan_ok=True)
+    for name in OF_STANCE:
+        # a plate's unloaded level is found from fewer samples, and filters end elsewhere: 0.2 % at most
+        near = pytest.approx(float(stances[name]), rel=5e-3, abs=1e-3, nan_ok=True)
         assert float(found[name]) == near, name
-    for name in (name for name in OF_STANCE if name.startswith("impulse_")):
-        assert float(found[name]) == pytest.approx(float(cycles[name]), rel=0.02, abs=1e-3), name
     for name, peak in (("joint_angle", 30.0), ("joint_moment_jcs", 1.5), ("joint_power", 4.3)):
         away = np.abs(found[name].values - stances[name].values)
         assert away.max() < 0.01 * peak, name

@@ -39,6 +39,7 @@ RATE_HZ = 200
 TIME = np.arange(200) / RATE_HZ
 INNER = slice(25, -25)  # an interpolating spline's end error falls by 0.43 a sample: 1e-9 after 25
 OTHER_SIDE = {"side": ["right", "left"]}
+ON_PELVIS = ("asis_left", "asis_right", "psis_left", "psis_right")
 LOCK = 0.1  # smallest_floating_axis
 
 
@@ -51,13 +52,16 @@ def motion(points: Landmarks, name: str = "isb_clusters", static: xr.Dataset | N
     return moving(cleaned(body_model(name), points, TIME), name, static)
 
 
-def moving(clean: xr.Dataset, name: str = "isb_clusters", static: xr.Dataset | None = None) -> xr.Dataset:
+def moving(
+    clean: xr.Dataset, name: str = "isb_clusters", static: xr.Dataset | None = None, method: str = "segments"
+) -> xr.Dataset:
     """Return the motion of a trial or a session."""
+    changes = defaults(body_model(name))["kinematics"] | {"angle_convention": "isb", "method": method}
     return kinematics(
         clean,
         calibration(name) if static is None else static,
         body_model=body_model(name),
-        settings=settings_of("kinematics", **defaults(body_model(name))["kinematics"] | {"angle_convention": "isb"}),
+        settings=settings_of("kinematics", **changes),
     )
 
 
@@ -191,6 +195,21 @@ def test_a_session_is_its_trials(name: str, portion: int, walked: Landmarks, mon
                 )
     assert one_trial(found, "gap").attrs["marker_cutoff_hz"] == 9
     assert np.isnan(one_trial(found, "no foot").rotation.sel(side="right", segment="foot")).all()
+
+
+@pytest.mark.parametrize("method", ["segments", "linked"])
+def test_a_trial_is_the_same_to_the_last_bit_beside_any_others(walked: Landmarks, method: str) -> None:
+    """With noise, so that frames need different numbers of iterations, and trials of other lengths and markers."""
+    rng, model = np.random.default_rng(4), body_model("isb_clusters")
+    trials = {}
+    for name, length, unseen in (("a", 190, ()), ("b", 120, ("heel_left", "thigh_1_right")), ("c", 57, ON_PELVIS)):
+        noisy = {key: where + 0.003 * rng.normal(size=where.shape) for key, where in without(walked, *unseen).items()}
+        trials[name] = cleaned(model, noisy, TIME).isel(time=slice(length))
+    together = moving(join_trials(trials), method=method)
+    for name, trial in trials.items():
+        alone, here = moving(trial, method=method), one_trial(together, name)
+        for variable, values in alone.data_vars.items():
+            np.testing.assert_array_equal(here[variable], values, err_msg=f"{name}: {variable}")
 
 
 def test_a_trial_that_cannot_be_followed_is_rejected_alone(walked: Landmarks, moved: xr.Dataset) -> None:
