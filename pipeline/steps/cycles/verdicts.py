@@ -158,7 +158,9 @@ def judge_stances(
     frames = [(time >= start) & (time <= end) for start, end in zip(starts, ends, strict=True)]
     vertical = touched["ground_force"].values[..., 1] / (float(calibrate.attrs["body_mass_kg"]) * STANDARD_GRAVITY_M_S2)
     at_ankle = solved["joint"].values.tolist().index("ankle")
-    solvable = np.isfinite(solved["joint_moment"].values[:, :, at_ankle]).all(axis=-1)
+    # linked legs know the ankle's centre without a marker of the shank, but not its axes
+    both = np.stack([solved[name].values[:, :, at_ankle] for name in ("joint_moment", "joint_moment_jcs")])
+    solvable = np.isfinite(both).all(axis=(0, -1))
     missing = solved["missing"].values[:, :, at_ankle]
     row = [SIDES.index(str(side)) for side in sides]
     support = momentum.in_single_support(kinematics, contacts, calibrate)
