@@ -30,7 +30,7 @@ LINKED: dict[str, Any] = {
     "joint_types": {"hip": "ball", "knee": "hinge", "ankle": "hinge"},
     "marker_weights": {"pelvis": 1, "shank": 1, "foot": 1, "asis": 10, "sacrum": 10, "heel": 10, "toe_tip": 10},
 }
-METHODS: dict[str, dict[str, Any]] = {"segments": {}, "linked": LINKED}
+METHODS: dict[str, dict[str, Any]] = {"segments": {"method": "segments"}, "linked": LINKED}
 CUTOFFS = {"marker_cutoff_hz": 6, "force_cutoff_hz": 50}
 JOINTS = {  # distal segment, proximal segment, bodies of OpenSim
     "hip": ("thigh", "pelvis", "femur", "pelvis"),

@@ -62,7 +62,7 @@ def linked(foot: float, shank: float, thigh: float, pelvis: float, **joint_types
 # In inverse proportion to the square of some 6, 10, 20 and 6 mm by which skin moves (sources in demo/soft_tissue.py).
 WEIGHTS = (10.0, 3.0, 1.0, 10.0)
 JOINT_TYPES: dict[str, Settings] = {
-    "segments": {},
+    "segments": {"kinematics": {"method": "segments"}},
     "balls, all weights 1": linked(1, 1, 1, 1),
     "balls": linked(*WEIGHTS),
     "knee universal": linked(*WEIGHTS, knee="universal"),
@@ -71,7 +71,7 @@ JOINT_TYPES: dict[str, Settings] = {
     "ankle hinge": linked(*WEIGHTS, ankle="hinge"),
 }
 WEIGHTED: dict[str, Settings] = {
-    "segments": {},
+    "segments": {"kinematics": {"method": "segments"}},
     **{
         " ".join(map(str, weights)): linked(*weights, knee="hinge")
         for weights in ((1, 1, 1, 1), (5, 2, 1, 5), (10, 3, 1, 10), (20, 4, 1, 20), (40, 4, 1, 40))

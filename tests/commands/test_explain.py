@@ -147,8 +147,8 @@ def test_contact_and_its_force_are_those_of_the_trial(study: Path, text: str, re
 def test_person_and_model_are_listed_with_their_sources(text: str) -> None:
     assert rows_of(text, "mass_kg") == [["mass_kg", "74.6", "participants.tsv, estimate: plates"]]
     assert rows_of(text, "marker_diameter_m") == [["marker_diameter_m", "0.014", "default"]]
-    assert "hip centre: harrington; moves with the pelvis" in text
-    assert "knee centre: midpoint: lateral_epicondyle, medial_epicondyle; moves with the shank" in text
+    assert "hip centre: harrington; joins both segments of the linked legs" in text
+    assert "knee centre: midpoint: lateral_epicondyle, medial_epicondyle; joins both segments" in text
     assert "body-segment parameters: segments.tsv" in text
 
 

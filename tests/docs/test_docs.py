@@ -283,7 +283,7 @@ RENAMED = {
 
 
 def motion_of(name: str, folder: Path, recorded: dict[str, xr.Dataset]) -> xr.Dataset:
-    """Return the kinematics of the walk among two recordings, with Bell's hip."""
+    """Return the kinematics of the walk among two recordings, by segments, with Bell's hip."""
     chosen, model = settings.load_settings({"body_model": name}, where="study.yaml", study_path=folder)
     calibration = calibrate(
         join_trials(recorded),
@@ -294,9 +294,8 @@ def motion_of(name: str, folder: Path, recorded: dict[str, xr.Dataset]) -> xr.Da
         settings=settings_of("calibrate", hip_centre="bell"),
     )
     cleaned = clean(recorded["walk"], body_model=model, settings=settings_of("clean", **chosen["clean"]))
-    return kinematics(
-        cleaned, calibration, body_model=model, settings=settings_of("kinematics", **chosen["kinematics"])
-    )
+    by_segments = settings_of("kinematics", **chosen["kinematics"] | {"method": "segments"})
+    return kinematics(cleaned, calibration, body_model=model, settings=by_segments)
 
 
 def test_body_model_of_the_page_finds_the_joints_of_a_shipped_one(tmp_path: Path) -> None:

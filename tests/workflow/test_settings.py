@@ -25,6 +25,18 @@ def test_study_wins_over_body_model_and_body_model_over_default(tmp_path: Path) 
     assert chosen({"body_model": "plug_in_gait", "calibrate": {"hip_centre": "hara"}}) == "hara"
 
 
+@pytest.mark.parametrize(
+    ("name", "method"), [("isb_clusters", "linked"), ("cast", "linked"), ("opencap", "segments"), ("cgm2", "segments")]
+)
+def test_clusters_of_four_are_linked_unless_the_study_says_otherwise(tmp_path: Path, name: str, method: str) -> None:
+    def chosen(**own: object) -> object:
+        study = {"body_model": name, **own}
+        return settings.load_settings(study, where="study.yaml", study_path=tmp_path)[0]["kinematics"]["method"]
+
+    assert chosen() == method
+    assert all(chosen(kinematics={"method": each}) == each for each in ("segments", "linked"))
+
+
 def test_every_problem_is_reported_at_once_with_the_nearest_name(tmp_path: Path) -> None:
     own = {"body_model": "isb_clusters", "cleen": {}, "clean": {"marker_cutoff_hz": -1, "filter_ordre": 4}}
     with pytest.raises(UserError) as error:
