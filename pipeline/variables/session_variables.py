@@ -189,6 +189,9 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             "f4"),
         "contact_start": Variable(("contact",), "s", "start of the stance"),
         "contact_end": Variable(("contact",), "s", "end of the stance"),
+        "plate_chance": Variable(("contact",), "1",
+            "chance that steps on a sound plate break the laws of a step as much; NaN if none on it can be judged: "
+            "one foot alone and whole on a plate, pelvis, both heels and toes seen"),
         "belt_speed": Variable(("trial", "side"), "m s-1",
             "speed of the belt below the foot against lab x: as trials.tsv states, else of the heel in stance if the "
             "person does not travel; 0 over ground"),

@@ -46,6 +46,11 @@ OF_STANCES = {  # by code; with the values of each stance
         "plate {number} seems shifted by {cm:.0f} cm: that far from foot and pelvis is the force, measured by {by}"
     ),
     "plates_shifted": "plates {numbers} seem shifted against each other by {cm:.0f} cm",
+    "all_plates_shifted": (
+        "all plates together seem shifted by {cm:.0f} cm: that far from foot and pelvis are their forces; were the "
+        "cameras calibrated anew, with the origin elsewhere?"
+    ),
+    "plate_forces_wrong": "plate {number} measures forces that no step has: its force {how}, {cause}",
     LEG_REFUSED: "{reason}",
     "leg_implausible": "{what} in {percent:.0f} % of the stance; {remedy}",
     "markers_not_seen": "markers not seen during the stance: {markers}; fill the gap or use another trial",
@@ -71,6 +76,12 @@ DOUBTS: dict[str, str] = {
     "momentum_doubted": (
         "the plate shows {percent:.0f} % of the force that carries the body: is its gain or the body mass wrong, or "
         "does something else bear weight?"
+    ),
+    "plate_forces_suspect": (
+        "plate {number} measures forces that {percent:.1f} % of sound steps have: its force {how}, {cause}"
+    ),
+    "plate_shift_suspect": (
+        "plates {numbers} may be shifted by {cm:.0f} cm: that far from foot and pelvis are their forces"
     ),
 }
 BETWEEN_WORDS, BETWEEN_CODES = "; ", " "

@@ -1,6 +1,6 @@
 """Checks of contacts: reject those with a wrong time, place or wrench for a step of their foot."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 from typing import NamedTuple
@@ -8,10 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ...arrays import Array
+from ...errors import Problem
 from ...plates.wrench import centre_of_pressure
+from ...variables.stance_verdicts import DOUBTS
 from .feet import OFF_LATE_S, STRIKE_LATE_S, Feet, Foot
 from .plate_contacts import Contact
-from .plate_placement import find_shifted_plates
+from .plate_placement import Judged, find_shifted_plates, judge_forces
 from .plate_steps import PlateStep
 
 # without the force's line, one end alone must be that far off: a slow foot or an impact takes 30 to 60 ms between force
@@ -136,15 +138,16 @@ def reject_out_of_time(
     ]
 
 
-def reject_shifted(
-    contacts: Sequence[Contact], time: Array, steps: Sequence[PlateStep], numbers: Sequence[int]
+def judge_plates(
+    contacts: Sequence[Contact], time: Array, steps: Sequence[PlateStep], corners: Array, numbers: Sequence[int]
 ) -> list[Contact]:
-    """Return the contacts, rejected if their plate seems shifted.
+    """Return the contacts with the chance of their plates' forces, rejected or doubted if it is low, or if shifted.
 
     Args:
         contacts: after all other checks; only steps that are good contacts count.
         time: (time,), s.
         steps: on all plates.
+        corners: (plate, 4, 3), m.
         numbers: of the plates.
     """
     good = [contact for contact in contacts if not contact.reason]
@@ -154,10 +157,22 @@ def reject_shifted(
         if any(row.plates == (step.plate,) and row.start_s < time[step.frame] < row.end_s for row in good)
     ]
     shifted = find_shifted_plates(whole, numbers)
-    verdicts = [next((shifted[plate] for plate in contact.plates if plate in shifted), None) for contact in contacts]
-    return [
-        replace(contact, reason=contact.reason or verdict) for contact, verdict in zip(contacts, verdicts, strict=True)
-    ]
+    judged = {
+        plate: judge_forces([step for step in whole if step.plate == plate], corners[plate], numbers[plate])
+        for plate in {step.plate for step in whole}
+    }
+    return [_with_verdicts(contact, shifted, judged) for contact in contacts]
+
+
+def _with_verdicts(contact: Contact, shifted: Mapping[int, Problem], judged: Mapping[int, Judged]) -> Contact:
+    own = [judged[plate] for plate in contact.plates if plate in judged]
+    found = [shifted[plate] for plate in contact.plates if plate in shifted]
+    found += [problem for one in own for problem in (one.refused, one.doubted) if problem]
+    refusals = [problem for problem in found if problem.code not in DOUBTS]
+    doubts = tuple(problem for problem in found if problem.code in DOUBTS)
+    chance = min((one.chance for one in own), default=contact.plate_chance)
+    reason = contact.reason or next(iter(refusals), None)
+    return replace(contact, reason=reason, doubts=contact.doubts + doubts, plate_chance=chance)
 
 
 def reject_drifting(contacts: Sequence[Contact], drift: Array, *, max_drift_n: float) -> list[Contact]:

@@ -1,4 +1,4 @@
-"""Detection of force plates with turned, mirrored or shifted corners from the steps on them.
+"""Detection of force plates with wrong forces, or turned, mirrored or shifted corners, from the steps on them.
 
 Two relations hold in any way of moving: a force presses on the ground under the part of the sole that bears it, and
 while one foot bears the body alone, its line passes near the body's centre of mass, for which the middle of the pelvis
@@ -8,15 +8,17 @@ trials of a session with the same corners, are judged together.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from ...arrays import Array, Flags
 from ...errors import Problem
 from ...plates.wrench import plate_axes
-from ...variables.stance_verdicts import refusal
+from ...variables.stance_verdicts import doubt, refusal
+from . import plate_laws
 from .feet import HALF_SOLE_M, Feet
-from .plate_steps import PlateStep, beside_sole, lines_from_pelvis, places_in_foot, steps_on
+from .plate_steps import PlateStep, beside_sole, lines_from_pelvis, steps_on
 
 LEAST_PEAK_N = 100.0
 # how far the force's line passes from the centre of mass: 14 % of a foot's length (Herr and Popovic 2008)
@@ -29,14 +31,13 @@ INDEPENDENT = 2  # parts of a step: the deviation changes from its first half to
 # least gain of another reading in squared deviations, exp(-3) in likelihood with generous deviations; and the most per
 # step with which it fits, 2.4 deviations of each part
 MARGIN, FITTING = 6.0, 12.0
-# standard deviations between people, between the feet of a person, and between steps of a foot, of what a shift moves,
-# see `_offsets`: markers are placed to a centimetre, on shoes to more, feet are 9 cm wide, and the pelvis is some
-# centimetres from the centre of mass; a person's steps are alike
-SHIFT_DEVIATIONS_M = ((0.030, 0.012, 0.007), (0.025, 0.012, 0.007), (0.035, 0.012, 0.010), (0.035, 0.015, 0.010))
 SHIFT_M = 0.044  # least shift: two standard deviations of a centre of pressure in the foot
-# least gain in squared deviations, with steps on other plates and without: one in a thousand for two numbers is 14; and
-# the difference to a second plate that may be the one
-SHIFT_MARGIN, ALONE_MARGIN, EQUAL_MARGIN = 5.0, 14.0, 2.0
+# least gain in squared deviations of a shift against other plates, and against where feet press and the pelvis is: one
+# in a thousand for two numbers is 14, one in a hundred 9; and the difference to a second plate that may be the one
+SHIFT_MARGIN, ALONE_MARGIN, DOUBT_MARGIN, EQUAL_MARGIN = 5.0, 14.0, 9.2, 2.0
+# chance of steps on a sound plate below which its forces are wrong, below which they are doubted, and
+# above which another reading of its channels is likely
+WRONG, SUSPECT, LIKELY = 1e-4, 1e-2, 0.05
 MISREADINGS = [
     ([[-1, 0], [0, -1]], "turned by 180 degrees"),
     ([[-1, 0], [0, 1]], "mirrored"),
@@ -46,6 +47,16 @@ MISREADINGS = [
     ([[0, -1], [1, 0]], "turned by 90 degrees"),
     ([[0, 1], [-1, 0]], "turned by 90 degrees"),
 ]
+# readings of the force (x, y), and of the centre of pressure, by which a plate's wrong forces may become right
+CHANNELS = {
+    "the sign of Fx": ([[-1, 0], [0, 1]], [[1, 0], [0, 1]]),
+    "the sign of Fy": ([[1, 0], [0, -1]], [[1, 0], [0, 1]]),
+    "the signs of Fx and Fy": ([[-1, 0], [0, -1]], [[1, 0], [0, 1]]),
+    "Fx and Fy exchanged": ([[0, 1], [1, 0]], [[1, 0], [0, 1]]),
+    "the sign of Mx": ([[1, 0], [0, 1]], [[1, 0], [0, -1]]),
+    "the sign of My": ([[1, 0], [0, 1]], [[-1, 0], [0, 1]]),
+    "the signs of Mx and My": ([[1, 0], [0, 1]], [[-1, 0], [0, -1]]),
+}
 
 
 def steps_of(
@@ -169,62 +180,93 @@ def _distance(away: Array) -> float:
     return float(np.sqrt(squares[np.isfinite(squares)].mean())) if np.isfinite(squares).any() else 0.0
 
 
-def find_shifted_plates(steps: Sequence[PlateStep], numbers: Sequence[int]) -> dict[int, Problem]:
-    """Return the refusal of the plate that seems shifted, or of two that may be.
+class Judged(NamedTuple):
+    """What steps tell about a plate: why it is refused or doubted, or None; the chance of such steps on a sound one."""
 
-    The limit is about 5 cm for steps on two plates, about 8 cm on a single one. Where a force presses in the foot and
-    passes the pelvis depends on the person and the markers, and slightly on the foot and the step. A shift of each
-    plate is fitted by generalised least squares.
+    refused: Problem | None
+    doubted: Problem | None
+    chance: float
+
+
+def judge_forces(steps: Sequence[PlateStep], corners: Array, number: int) -> Judged:
+    """Return the verdict on the forces of a plate with corners (4, 3), m, by :data:`plate_laws.LAWS`.
+
+    Args:
+        steps: at least one, all on plates with these corners.
+        corners: m.
+        number: of the plate.
+    """
+    off, deviations = plate_laws.deviations(steps)
+    chance = plate_laws.chance_of(deviations)
+    if not chance < SUSPECT:
+        return Judged(None, None, chance)
+    values = {"number": number, "how": plate_laws.in_words(off, deviations), "cause": _cause(steps, corners)}
+    if chance < WRONG:
+        return Judged(refusal("plate_forces_wrong", **values), None, chance)
+    return Judged(None, doubt("plate_forces_suspect", **values, percent=100 * chance), chance)
+
+
+def _cause(steps: Sequence[PlateStep], corners: Array) -> str:
+    """Return in words which channels may be wrong: those that, read otherwise, make the forces likely."""
+    axes, turn = plate_axes(corners), np.eye(3)
+    chances = {}
+    for name, readings in CHANNELS.items():
+        turns = []
+        for reading in readings:
+            turn[:2, :2] = reading
+            turns.append(axes @ turn @ axes.T)
+        of_force, of_pressed = turns
+        reread = [
+            replace(step, force=step.force @ of_force.T, pressed=step.pressed @ of_pressed.T, free=0 * step.free)
+            for step in steps
+        ]
+        chances[name] = plate_laws.chance_of(plate_laws.deviations(reread)[1])
+    likely = [name for name, chance in chances.items() if chance > max(LIKELY, max(chances.values()) / 10)]
+    return f"is {' or '.join(likely)} wrong?" if likely else "check the signs, order and scales of its channels"
+
+
+def find_shifted_plates(steps: Sequence[PlateStep], numbers: Sequence[int]) -> dict[int, Problem]:
+    """Return the refusal, or the doubt, of the plate that seems shifted, of two that may be, or of all together.
+
+    The limit is about 5 cm for steps on two plates; for a single one, or all together, 8 cm, and doubts from 6. Where a
+    force presses in the foot and passes the pelvis depends on the person and the markers, and slightly on the foot and
+    the step. A shift of each plate, and of all, is fitted by generalised least squares.
     """
     plates = sorted({step.plate for step in steps})
     if not plates:
         return {}
-    off, axes = (np.stack(parts) for parts in zip(*(_offsets(step) for step in steps), strict=True))
-    side = np.array([step.side for step in steps])
-    same, each = side[:, None] == side, np.eye(len(steps))
-    defined = np.isfinite(off).T
+    of_place = [[*plate_laws.LAWS].index(name) for name in plate_laws.OF_PLACE]
+    off, axes = (np.stack(of)[:, of_place] for of in zip(*map(plate_laws.numbers_of, steps), strict=True))
+    each, defined = np.eye(len(steps)), np.isfinite(off).T
     seen = defined[:, :, None] & defined[:, None]  # (number, step, step)
-    person, foot, single = np.square(SHIFT_DEVIATIONS_M).T[..., None, None]
-    covariance = np.where(seen, person + same * foot + each * single, each)
+    covariance = np.where(seen, plate_laws.covariances(steps)[of_place], each)
     weight, off = np.where(seen, np.linalg.inv(covariance), 0.0), np.where(defined.T, off, 0.0)
     gains, shifts = {}, {}
-    for plate in plates:
-        here = np.array([step.plate == plate for step in steps])
+    for group in dict.fromkeys([*((plate,) for plate in plates), tuple(plates)]):
+        here = np.array([step.plate in group for step in steps])
         design = axes[..., [0, 2]] * here[:, None, None]  # (step, number, x z)
         weighted = np.einsum("nij,jnk->ink", weight, design)
         normal = np.einsum("ink,inl->kl", design, weighted)
-        shifts[plate] = np.linalg.lstsq(normal, np.einsum("ink,in->k", weighted, off), rcond=1e-6)[0]
-        rest = off - design @ shifts[plate]
+        shifts[group] = np.linalg.lstsq(normal, np.einsum("ink,in->k", weighted, off), rcond=1e-6)[0]
+        rest = off - design @ shifts[group]
         better = np.einsum("in,nij,jn->n", off, weight, off) - np.einsum("in,nij,jn->n", rest, weight, rest)
         # a foot that lies otherwise in its markers, or a trunk that leans, agrees with only one of the two
-        both = min(better[:2].sum(), better[2:].sum()) >= 0
-        gains[plate] = float(better.sum()) if both else 0.0
+        both = min(better[:3].sum(), better[3:].sum()) >= 0
+        gains[group] = float(better.sum()) if both else 0.0
     best = max(gains, key=gains.__getitem__)
-    size = float(np.linalg.norm(shifts[best]))
-    if gains[best] < (SHIFT_MARGIN if len(plates) > 1 else ALONE_MARGIN) or size < SHIFT_M:
+    size, gain = float(np.linalg.norm(shifts[best])), gains[best]
+    together = best == tuple(plates)  # measured by feet and pelvis, not by other plates
+    if size < SHIFT_M or gain < (DOUBT_MARGIN if together else SHIFT_MARGIN):
         return {}
-    blamed = [plate for plate in plates if gains[plate] > gains[best] - EQUAL_MARGIN]
+    cm = 100 * size
+    if together and gain < ALONE_MARGIN:
+        names = " and ".join(str(numbers[plate]) for plate in best)
+        return dict.fromkeys(best, doubt("plate_shift_suspect", numbers=names, cm=cm))
+    if together and len(plates) > 1:
+        return dict.fromkeys(best, refusal("all_plates_shifted", cm=cm))
+    blamed = [plate for plate in plates if gains[(plate,)] > gain - EQUAL_MARGIN]
     if len(blamed) == 1:
-        by = "the other plates" if len(plates) > 1 else "where feet press"
-        return {best: refusal("plate_shifted", number=numbers[best], cm=100 * size, by=by)}
+        by = "where feet press" if together else "the other plates"
+        return {blamed[0]: refusal("plate_shifted", number=numbers[blamed[0]], cm=cm, by=by)}
     names = " and ".join(str(numbers[plate]) for plate in blamed)
-    return dict.fromkeys(blamed, refusal("plates_shifted", numbers=names, cm=100 * size))
-
-
-def _offsets(step: PlateStep) -> tuple[Array, Array]:
-    """Return by how much a shift moves four numbers of a step from 0, (4,), NaN if unknown, m, and along what, (4, 3).
-
-    Where the force presses while the heel is up, in front of the toe marker, which is on the metatarsal heads; and
-    inwards of the foot's line; where its line passes the pelvis, in front and inwards.
-    """
-    unturned = np.eye(3)[None]
-    along, across = (of[0] for of in places_in_foot(step, unturned))
-    push = (along - np.hypot(*(step.toe - step.heel)[:, ::2].T))[step.heel_up]
-    ahead = step.ahead.mean(axis=0)
-    right = np.array([-ahead[2], 0.0, ahead[0]])
-    inwards = -right if step.side == "right" else right
-    load = step.force[:, 1] / step.force[:, 1].sum()
-    line = lines_from_pelvis(step, unturned)[0].mean(axis=0)
-    pressed = load @ across * (-1 if step.side == "right" else 1)
-    off = np.array([push.mean() if push.size else np.nan, pressed, line @ ahead, line @ inwards])
-    return off, np.stack([ahead, inwards, ahead, inwards])
+    return dict.fromkeys(blamed, refusal("plates_shifted", numbers=names, cm=cm))

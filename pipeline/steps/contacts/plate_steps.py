@@ -45,6 +45,7 @@ class PlateStep:
     heel_up: Flags
     toe_up: Flags
     pelvis: Array  # middle of the pelvis (part, 3), NaN if unseen
+    free: Array  # free moment of the mean wrench (part,), N m
 
     @property
     def ahead(self) -> Array:
@@ -115,10 +116,10 @@ def _step(
     raised = np.stack([heel, toe])[:, : edges[-1], 1]
     raised = np.minimum.reduceat(raised, edges[:-1], axis=1) - raised.min(axis=1, keepdims=True) > RAISED_M
     centre = corners.mean(axis=0)
-    pressed = centre_of_pressure(mean[:, 0], mean[:, 1], corners)[0]
+    pressed, free = centre_of_pressure(mean[:, 0], mean[:, 1], corners)
     heel, toe, pelvis = (mean[:, i] - centre for i in (2, 3, 4))
     frame = (loaded.start + loaded.stop) // 2
-    return PlateStep(plate, side, frame, mean[:, 0], pressed - centre, heel, toe, raised[0], raised[1], pelvis)
+    return PlateStep(plate, side, frame, mean[:, 0], pressed - centre, heel, toe, raised[0], raised[1], pelvis, free)
 
 
 def lines_from_pelvis(step: PlateStep, turns: Array) -> Array:

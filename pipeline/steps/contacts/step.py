@@ -168,7 +168,7 @@ def _of_trial(
             max_cop_distance_m=settings.max_cop_distance_m,
             max_lever_arm_m=settings.max_lever_arm_m,
         )
-        for contact in contact_checks.reject_shifted(contacts, time, steps, numbers)
+        for contact in contact_checks.judge_plates(contacts, time, steps, corners, numbers)
     ]
     events = {side: events_of(contacts, side, weaker) for side in SIDES}
     met = {numbers[i] for contact in single if contact.side for i in contact.plates}
@@ -273,7 +273,8 @@ def _contact_of(stance: Stance, side: str, contacts: Sequence[Contact], feet: Fe
         first = [max(contact.from_s, stance.start_s - SAME_EVENT_S) for contact in own]
         last = [min(contact.to_s, stance.end_s + SAME_EVENT_S) for contact in own]
         bare = replace(bare, from_s=min([reach[0], *first]), to_s=max([reach[1], *last]))
-        return replace(bare, plates=best.plates, reason=best.reason).refuse("foot_partly_off_plate")
+        seen = replace(bare, plates=best.plates, reason=best.reason, plate_chance=best.plate_chance)
+        return seen.refuse("foot_partly_off_plate")
     return best
 
 
@@ -344,6 +345,7 @@ def _dataset(
             "free_moment": (vector[:2], free),
             "contact_start": ("contact", np.array([row.start_s for row in rows], dtype=float)),
             "contact_end": ("contact", np.array([row.end_s for row in rows], dtype=float)),
+            "plate_chance": ("contact", np.array([row.plate_chance for row in rows], dtype=float)),
             "event_time": ("event", np.array([event.time_s for event, _ in events], dtype=float)),
             "belt_speed": ("side", belt_speed),
         },

@@ -60,6 +60,7 @@ class Stance(NamedTuple):
     plates: str
     reason: str
     code: str
+    doubt: str = ""
 
 
 class PlateFault(NamedTuple):
@@ -109,7 +110,7 @@ PLATE_FAULTS = (
 def on_plates(cleaned: xr.Dataset, **settings: Any) -> list[Stance]:
     """Return the stances on plates of a trial of step ``clean``."""
     trial = found(cleaned, **settings)
-    names = ("contact_side", "plates", "reason", "reason_code")
+    names = ("contact_side", "plates", "reason", "reason_code", "doubt_code")
     rows = [Stance(*row) for row in zip(*(trial[name].values.tolist() for name in names), strict=True)]
     return [row for row in rows if row.plates]
 

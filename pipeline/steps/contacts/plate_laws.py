@@ -1,0 +1,155 @@
+"""Laws that each step on a sound plate obeys, whatever the way of moving, and the chance of steps that break them.
+
+A force presses under the part of the sole that is on the ground. While one foot bears the body, the force's line passes
+near the body's centre of mass, for which the middle of the pelvis stands, from its start to its end (Herr and Popovic
+2008): it leans back while the foot is in front of the body, and forwards behind it. A sole can twist the ground only
+by its friction. No other plate, no mass and no particular fault is needed to judge a step by them.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...arrays import Array
+from .plate_steps import ALONE, PlateStep, lines_from_pelvis, places_in_foot
+
+# a toe marker this much higher than it is later: the heel alone is on the ground. Filtered markers are known to 2 mm
+TOES_UP_M = 0.01
+# the line meets a point above the centre of mass (Maus et al. 2010), so that it lags behind the pelvis by this share
+LAGS = 0.15
+MOST_DEVIATIONS = 4.0  # of a law that does not judge alone
+
+
+class Law(NamedTuple):
+    """What a number of a step is on a sound plate: ``usual``, and standard deviations from it, m.
+
+    ``person``, ``foot``, ``step``: between people, between the feet of one, between steps of a foot; ``travel``: of
+    people, per distance by which the pelvis passes over the foot. ``alone``: motion alone tells it. The others also
+    hang on where markers are in a foot and on how the trunk leans, and one of them cannot condemn a plate.
+    """
+
+    what: str  # in words, with the size of a value, and one of ``way`` for values above and below 0
+    way: tuple[str, str]
+    usual: float
+    person: float
+    foot: float
+    step: float
+    travel: float = 0.0
+    alone: bool = False
+
+
+# Markers are placed to a centimetre (Della Croce et al. 2005), on shoes to more; soles are 9 cm wide, and the ball is
+# as long as that. A trunk that leans by 5 degrees moves the centre of mass by 2 cm from the pelvis. Angular momentum
+# moves the line by up to 14 % of a foot's length in a step (Herr and Popovic 2008). Free moments are 5 to 10 N m in
+# walking, 20 in running (Almosnino et al. 2009), some millimetres times the force; dry soles hold twenty times that.
+FRONT, SIDE = ("in front of", "behind"), ("inwards of", "outwards of")
+LAWS: Mapping[str, Law] = {
+    "push": Law("presses {cm:.0f} cm {way} the toe marker while the heel is up", FRONT, 0.0, 0.025, 0.012, 0.007),
+    "strike": Law("presses {cm:.0f} cm {way} the heel marker while toes are up", FRONT, 0.045, 0.025, 0.012, 0.010),
+    "across": Law("presses {cm:.0f} cm {way} the foot's line", SIDE, 0.0, 0.022, 0.012, 0.007),
+    "ahead": Law("passes {cm:.0f} cm {way} the pelvis", FRONT, 0.0, 0.025, 0.012, 0.010),
+    "inwards": Law("passes {cm:.0f} cm {way} the pelvis", SIDE, -0.01, 0.020, 0.012, 0.010, 0.0, True),
+    "progress": Law(
+        "moves on by {cm:.0f} cm {way} than the pelvis", ("more", "less"), 0.0, 0.020, 0.010, 0.020, 0.15, True
+    ),
+    "sways": Law("moves {way} by {cm:.0f} cm against the pelvis", ("inwards", "outwards"), -0.01, 0.020, 0.015, 0.025),
+    "twist": Law("twists the foot with a lever of {cm:.0f} cm", FRONT, 0.005, 0.003, 0.002, 0.003, 0.0, True),
+}
+OF_PLACE = ("push", "strike", "across", "ahead", "inwards")  # those that a shift of the plate moves by as much
+
+
+def numbers_of(step: PlateStep) -> tuple[Array, Array]:
+    """Return what a step shows of each of :data:`LAWS`, less what is usual, (law,), m, NaN if unknown.
+
+    And the horizontal directions (law, 3) along which a shift of its plate adds to it, 0 where it does not.
+    """
+    unturned = np.eye(3)[None]
+    along, across = (of[0] for of in places_in_foot(step, unturned))
+    push = (along - np.hypot(*(step.toe - step.heel)[:, ::2].T))[step.heel_up]
+    strike = along[0] if step.toe[0, 1] - step.toe[:, 1].min() > TOES_UP_M else np.nan
+    ahead = step.ahead.mean(axis=0)
+    outwards = 1.0 if step.side == "right" else -1.0
+    inwards = -outwards * np.array([-ahead[2], 0.0, ahead[0]])
+    load = step.force[:, 1] / step.force[:, 1].sum()
+    line = lines_from_pelvis(step, unturned)[0]
+    moved, middle = line[-1] - line[0], line.mean(axis=0)
+    found = {
+        "push": push.mean() if push.size else np.nan,
+        "strike": strike,
+        "across": -outwards * (load @ across),
+        "ahead": middle @ ahead,
+        "inwards": middle @ inwards,
+        "progress": moved @ ahead + LAGS * travel_of(step),
+        "sways": moved @ inwards,
+        "twist": math.sqrt(np.mean(step.free**2)) / step.force[:, 1].mean(),
+    }
+    of_shift = dict.fromkeys(LAWS, np.zeros(3)) | dict(
+        zip(OF_PLACE, (ahead, ahead, inwards, ahead, inwards), strict=True)
+    )
+    usual = np.array([law.usual for law in LAWS.values()])
+    return np.array([found[name] for name in LAWS]) - usual, np.stack([of_shift[name] for name in LAWS])
+
+
+def travel_of(step: PlateStep) -> float:
+    """Return how far the pelvis passes over the centre of pressure while one foot bears the body, m; NaN if unseen."""
+    passed = (step.pelvis - step.pressed)[ALONE] @ step.ahead.mean(axis=0)
+    return float(passed[-1] - passed[0])
+
+
+def covariances(steps: Sequence[PlateStep]) -> Array:
+    """Return the covariance (law, step, step), m2, of what the steps of a person show of each law."""
+    side = np.array([step.side for step in steps])
+    same, each = side[:, None] == side, np.eye(len(steps))
+    travel = np.nan_to_num([travel_of(step) for step in steps])
+    person = [np.hypot(law.person, law.travel * travel) for law in LAWS.values()]
+    return np.stack([
+        np.outer(of, of) + law.foot**2 * same + law.step**2 * each
+        for of, law in zip(person, LAWS.values(), strict=True)
+    ])  # fmt: skip
+
+
+def deviations(steps: Sequence[PlateStep]) -> tuple[Array, Array]:
+    """Return the mean of steps on a plate, less what is usual, (law,), m, and in standard deviations; NaN: unknown."""
+    numbers = np.stack([numbers_of(step)[0] for step in steps])
+    mean, size = np.full((2, len(LAWS)), np.nan)
+    for i, covariance in enumerate(covariances(steps)):
+        seen = np.isfinite(numbers[:, i])
+        if seen.any():
+            weight = np.linalg.solve(covariance[np.ix_(seen, seen)], np.ones(seen.sum()))
+            mean[i], size[i] = weight @ numbers[seen, i] / weight.sum(), weight.sum() ** -0.5
+    return mean, mean / size
+
+
+def chance_of(deviations: Array) -> float:
+    """Return how likely steps on a sound plate deviate as much, by all laws together or by one that judges alone.
+
+    NaN if no law of the force's line can be seen: the foot alone does not tell.
+
+    Args:
+        deviations: of each law, in standard deviations (law,); NaN if unknown.
+    """
+    seen = np.isfinite(deviations)
+    if not seen[[*LAWS].index("ahead")]:
+        return math.nan
+    count = int(seen.sum())
+    squares = float(np.minimum(deviations[seen] ** 2, MOST_DEVIATIONS**2).sum())
+    # Wilson and Hilferty (1931): the cube root of chi squared is normal
+    together = ((squares / count) ** (1 / 3) - 1 + 2 / (9 * count)) / math.sqrt(2 / (9 * count))
+    largest = np.nanmax(np.abs(deviations[[law.alone for law in LAWS.values()]]))
+    single = count * math.erfc(largest / math.sqrt(2))
+    return min(math.erfc(together / math.sqrt(2)) / 2, single, 1.0)
+
+
+def in_words(off: Array, deviations: Array) -> str:
+    """Return what is seen of the laws that are broken most.
+
+    Args:
+        off: from what is usual, of each law (law,), m.
+        deviations: the same in standard deviations; NaN if unknown.
+    """
+    far = np.nan_to_num(np.abs(deviations))
+    worst = [i for i in np.argsort(-far).tolist() if far[i] > max(2.0, 0.5 * far.max())][:3] or [int(far.argmax())]
+    laws, cm = [*LAWS.values()], 100 * (off + [law.usual for law in LAWS.values()])
+    return " and ".join(laws[i].what.format(cm=abs(cm[i]), way=laws[i].way[int(cm[i] < 0)]) for i in worst)
