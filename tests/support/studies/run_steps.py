@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pandas as pd
 import xarray as xr
 
 from pipeline.body.body_model import BodyModel
+from pipeline.recording import Recording
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.step import contacts
 from pipeline.steps.cycles.step import cycles
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.kinetics.step import kinetics
+from pipeline.steps.read.step import read as read_session
 from pipeline.steps.read.step import read_trial as read
 from pipeline.steps.study.reference import Reference
 from pipeline.steps.study.step import study as gather
@@ -93,6 +96,60 @@ def gathered(
     }
     scored = Reference(reference) if reference is not None else None
     return gather(cycles, sessions=about, settings=settings_of("study", gdi_features=gdi_features), reference=scored)
+
+
+def run_session(
+    rows: Sequence[Mapping[str, str]],
+    recordings: Mapping[str, Recording],
+    participant: Mapping[str, str],
+    model: BodyModel,
+    chosen: Mapping[str, Any],
+    segments: Sequence[Mapping[str, str]] = (),
+) -> dict[str, xr.Dataset]:
+    """Return the dataset of each step of a session over all its trials, from files that are already read.
+
+    Args:
+        rows: of trials.tsv.
+        recordings: by the file in ``rows``.
+        participant, segments: rows of participants.tsv and segments.tsv.
+        model, chosen: body model and settings.
+
+    Raises:
+        UserError: the session cannot be calibrated.
+    """
+    listed = [{**row, "sha256": "", "forces": "", "subject": "", "participant": row["participant_id"]} for row in rows]
+
+    def known(path: Path, *_: Any, **__: Any) -> Recording:
+        return recordings[path.as_posix()]
+
+    def of(step: str) -> Any:
+        return settings_of(step, **chosen[step])
+
+    with patch("pipeline.steps.read.step.read_recording", known):
+        raw = read_session(listed, body_model=model, settings=of("read"))
+    calibration = calibrate(
+        raw,
+        body_model=model,
+        participant=participant,
+        segments=segments,
+        segment_table=settings.segment_table(chosen["calibrate"]["segment_parameters"]),
+        functional={row["trial"]: row["condition"] for row in rows if row["role"] == "functional"},
+        settings=of("calibrate"),
+    )
+    cleaned = clean(raw, body_model=model, settings=of("clean"))
+    touched = contacts(cleaned, settings=of("contacts"))
+    moved = kinematics(cleaned, calibration, body_model=model, settings=of("kinematics"))
+    loaded = kinetics(moved, touched, calibration, settings=of("kinetics"))
+    cut = cycles(loaded, moved, touched, cleaned, calibration, settings=of("cycles"))
+    return {
+        "read": raw,
+        "calibrate": calibration,
+        "clean": cleaned,
+        "contacts": touched,
+        "kinematics": moved,
+        "kinetics": loaded,
+        "cycles": cut,
+    }
 
 
 def run_trial(

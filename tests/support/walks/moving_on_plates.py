@@ -105,11 +105,44 @@ def recorded(way: str, seed: int, folder: Path | None = None) -> Recorded:
         seed: of everything random.
         folder: write a C3D file there, read it, and delete it; else make the trial without a file.
     """
-    rng = np.random.default_rng([seed, 17])
-    plan = planned(way, seed)
+    made = measured(planned(way, seed), np.random.default_rng([seed, 17]))
+    time, rng = made.time, made.rng
+    exact = markers(made.plan, made.motion, time, rng)
+    paths = {name: path + soft(path, made.marker_hz, rng) for name, path in exact.items()}
+    first_frame = int(rng.integers(0, 200))
+    make = _without_file if folder is None else _through_file
+    trial = make(paths, made.tops, made.readings, made.marker_hz, made.analog_hz, first_frame, folder or Path())
+    return Recorded(trial, made.truths(first_frame / made.marker_hz - time[0]), made.plan, made.motion, made.tops)
+
+
+class Measured(NamedTuple):
+    """What plates measure of a person, and when she is seen.
+
+    ``readings``: channels (sample, 6) of each plate; ``time`` (frame,) of the motion, s; ``carried``: vertical force
+    (step, sample, plate); ``rng``: for what follows.
+    """
+
+    plan: Plan
+    motion: Motion
+    tops: list[Top]
+    readings: list[Array]
+    time: Array
+    marker_hz: int
+    analog_hz: int
+    carried: Array
+    rng: np.random.Generator
+
+    def truths(self, late_s: float) -> list[Truth]:
+        """Return what is true of the stances, ``late_s`` later than in the motion."""
+        span = (float(self.time[0]), float(self.time[-1]))
+        return _truths(self.plan, self.motion, self.tops, self.carried, span, late_s)
+
+
+def measured(plan: Plan, rng: np.random.Generator, rates_hz: Sequence[int] = MARKER_HZ) -> Measured:
+    """Return what random plates measure of a plan, recorded at one of some rates of markers."""
     tops = _tops(plan, rng)
     plan = _lifted(plan, tops)
-    marker_hz = int(rng.choice(MARKER_HZ))
+    marker_hz = int(rng.choice(rates_hz))
     analog_hz = marker_hz * int(rng.integers(-(-ANALOG_HZ[0] // marker_hz), ANALOG_HZ[1] // marker_hz + 1))
     motion = moved(plan, analog_hz, rng)
     first, frames = _window(plan, motion, marker_hz, analog_hz, rng)
@@ -121,13 +154,7 @@ def recorded(way: str, seed: int, folder: Path | None = None) -> Recorded:
     readings = [
         _read_out(channels(top, force[:, i], moment[:, i]), rng, drifts=i in idle) for i, top in enumerate(tops)
     ]
-    paths = {name: path + _soft(path, marker_hz, rng) for name, path in markers(plan, motion, time, rng).items()}
-    first_frame = int(rng.integers(0, 200))
-    make = _without_file if folder is None else _through_file
-    trial = make(paths, tops, readings, marker_hz, analog_hz, first_frame, folder or Path())
-    late_s = first_frame / marker_hz - time[0]
-    stances = _truths(plan, motion, tops, carried[0][..., 1], (time[0], time[-1]), late_s)
-    return Recorded(trial, stances, plan, motion, tops)
+    return Measured(plan, motion, tops, readings, time, marker_hz, analog_hz, carried[0][..., 1], rng)
 
 
 # --- layouts ---------------------------------------------------------------------------------------------------------
@@ -288,7 +315,7 @@ def _read_out(readings: Array, rng: np.random.Generator, *, drifts: bool) -> Arr
     return np.asarray(np.round(result / step) * step)
 
 
-def _soft(path: Array, rate_hz: float, rng: np.random.Generator) -> Array:
+def soft(path: Array, rate_hz: float, rng: np.random.Generator) -> Array:
     """Return noise of a marker: white, and skin that moves by 0.3 to 1 mm at one to four waves a second."""
     time = np.arange(len(path))[:, None, None] / rate_hz
     waves = np.sin(2 * np.pi * (rng.uniform(1, 4, (3, 3)) * time + rng.random((3, 3)))).sum(axis=2)

@@ -167,10 +167,10 @@ def _push_against_each_other(plan: Plan, force: Array, size: float) -> None:
 def markers(plan: Plan, motion: Motion, time: Array, rng: np.random.Generator) -> dict[str, Array]:
     """Return landmark -> (time, 3): both ASIS and PSIS, heels, toes and ankles."""
     paths = {}
-    cycles = [_cycles(plan, side, time) for side in (0, 1)]
+    cycles = [cycles_of(plan, side, time) for side in (0, 1)]
     toe_share, heel_height = rng.uniform(0.40, 0.52), rng.uniform(0.12, 0.2)
     for side, name in enumerate(("left", "right")):
-        ankle, sole = _foot(plan, side, cycles[side], time)
+        ankle, sole = foot(plan, side, cycles[side], time)
         size, height = plan.person.foot_m, ANKLE_HEIGHT * plan.person.height_m
         places = {"heel": (-0.28, heel_height, 0.0), "toe": (toe_share, 0.16, rng.uniform(-0.03, 0.03))}
         for landmark, place in places.items():
@@ -180,7 +180,7 @@ def markers(plan: Plan, motion: Motion, time: Array, rng: np.random.Generator) -
     return _pelvis(plan, motion, cycles[1], time, rng) | paths
 
 
-def _cycles(plan: Plan, side: int, time: Array) -> Array:
+def cycles_of(plan: Plan, side: int, time: Array) -> Array:
     """Return the smooth count of cycles of a foot: an integer at its strikes, FOOT_OFF more at its offs."""
     own = np.flatnonzero(plan.side == side)
     instants = np.stack([plan.strike[own], plan.off[own]], axis=1).ravel()
@@ -188,7 +188,7 @@ def _cycles(plan: Plan, side: int, time: Array) -> Array:
     return np.asarray(PchipInterpolator(instants, counts)(time))
 
 
-def _foot(plan: Plan, side: int, counted: Array, time: Array) -> tuple[Array, Array]:
+def foot(plan: Plan, side: int, counted: Array, time: Array) -> tuple[Array, Array]:
     """Return the ankle (time, 3) and the rotation of the sole (time, 3, 3) of one foot."""
     own, rolling = np.flatnonzero(plan.side == side), plan.rolling[side]
     belt = np.array([-plan.belt_m_s[side], 0.0, 0.0])

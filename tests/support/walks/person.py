@@ -43,7 +43,8 @@ ROUNDING = 1e-9  # double arithmetic in another order; quantities are of order 1
 
 THIGH_M, SHANK_M = 0.40, 0.42
 HIP_M = (-0.0459, -0.0829, 0.0865)  # Harrington 2007 for 240 mm between the ASIS and 150 mm of depth
-PLACES: dict[str, tuple[str, tuple[float, float, float]]] = {
+Places = Mapping[str, tuple[str, tuple[float, float, float]]]
+PLACES: Places = {
     "asis": ("pelvis", (0, 0, 0.12)),
     "psis": ("pelvis", (-0.15, 0, 0.05)),
     "lateral_epicondyle": ("thigh", (0, -THIGH_M + 0.004, 0.05)),
@@ -145,20 +146,20 @@ def walk(time: Array, *, still_pelvis: bool = False) -> Pose:
     return Pose(rotation, centre, origin, angle)
 
 
-def standing(count: int = 5) -> Landmarks:
+def standing(count: int = 5, places: Places = PLACES) -> Landmarks:
     """Return a person upright and still, facing x, all segment axes along those of the lab."""
     upright = np.broadcast_to(np.eye(3), (count, 2, 4, 3, 3))
     pelvis = np.broadcast_to([0.0, 1, 0], (count, 3))
     hip = np.stack([of_side(HIP_M, side) for side in SIDES])
     ankle_to_hip = np.array([[0, 1 - THIGH_M - SHANK_M, 0], [0, 1 - THIGH_M, 0], [0, 1, 0]])
     centre = np.broadcast_to(hip[:, None] + ankle_to_hip, (count, 2, 3, 3))
-    return landmarks(Pose(upright, centre, pelvis, np.zeros((count, 2, 3, 3))))
+    return landmarks(Pose(upright, centre, pelvis, np.zeros((count, 2, 3, 3))), places)
 
 
-def landmarks(pose: Pose) -> Landmarks:
-    """Return the landmarks (time, 3) of all shipped body models, m."""
+def landmarks(pose: Pose, places: Places = PLACES) -> Landmarks:
+    """Return the landmarks (time, 3) of all shipped body models, m; ``places``: segment and place in it by name."""
     result = {"sacrum": pose.pelvis_origin + np.array(SACRUM) @ pose.rotation[:, 0, 3]}
-    for name, (segment, place) in PLACES.items():
+    for name, (segment, place) in places.items():
         number = SEGMENTS.index(segment)
         for i, side in enumerate(SIDES):
             origin = pose.pelvis_origin if segment == "pelvis" else pose.centre[:, i, number]

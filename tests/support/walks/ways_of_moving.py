@@ -142,6 +142,13 @@ def any_person(rng: np.random.Generator) -> Person:
     )
 
 
+def child_of_two(rng: np.random.Generator) -> Person:
+    """Return a child of about two years, with short feet wide apart (Sutherland et al. 1980; WHO growth standards)."""
+    height = rng.uniform(0.80, 0.94)
+    mass, foot = height**2 * rng.uniform(14.5, 18), height * rng.uniform(0.15, 0.165)
+    return Person(mass, height, foot, np.radians(rng.uniform(0, 20)), rng.uniform(0.045, 0.07), rng.normal(0, 0.03))
+
+
 class Pace(NamedTuple):
     """Steps of one way: ``step_m``, ``step_s``, share of a stance in a stride, how a foot rolls, sag of the force."""
 
@@ -207,10 +214,10 @@ PACES: dict[str, Callable[[Person, np.random.Generator], Pace]] = {
 WAYS = tuple(PACES)
 
 
-def planned(way: str, seed: int) -> Plan:
+def planned(way: str, seed: int, who: Callable[[np.random.Generator], Person] = any_person) -> Plan:
     """Return the steps of a random person who moves in one of :data:`WAYS`."""
     rng = np.random.default_rng([seed, 16])
-    person = any_person(rng)
+    person = who(rng)
     pace = PACES[way](person, rng)
     count = TREADS if way.endswith("stairs") else int(np.clip(round(3.2 / pace.step_s), 5, 9))
     number = np.arange(-BEYOND, count + BEYOND)

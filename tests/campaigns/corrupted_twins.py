@@ -1,0 +1,355 @@
+"""Corrupted twins of real and generated recordings: what finds each fault, and what it does to moments that stay used.
+
+``python -m tests.campaigns.corrupted_twins --markdown FILE`` writes the tables. A twin is a session
+with one fault of one dose (:mod:`tests.support.faults.twins`). Each stance that the clean session uses and the fault
+touches is *refused*, *doubted*, or used; a used one is *harmless* if its joint moments differ by less than
+:data:`HARMLESS_N_M_KG` (root mean square over the stance, worst joint and component), else *missed*.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from multiprocessing import Pool
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from pipeline.conventions import ANGLES, JOINTS, SIDES
+from pipeline.errors import UserError
+from pipeline.steps.read.recording_file import read_recording
+from pipeline.tables import study_tables
+from pipeline.workflow import settings
+from tests.campaigns.labs import set_up
+from tests.campaigns.soft_tissue import write_study
+from tests.support.checkout import SHARED
+from tests.support.faults.twins import Contact, Fault, Session, Twin, faults
+from tests.support.studies.run_steps import run_session
+
+Array = NDArray[np.float64]
+
+HARMLESS_N_M_KG = 0.05
+ENOUGH = 0.95  # of each row found or harmless
+REFUSED, DOUBTED, HARMLESS, MISSED = "refused", "doubted", "harmless", "missed"
+# labs of children and adults, Plug-in Gait with and without a knee device, and clusters; of studies/plug_in_gait not
+# sub-05, who is the person of sub-06, nor further files of sub-01's walk
+REAL = {
+    "plug_in_gait": ("sub-01_1", "sub-02", "sub-03", "sub-04", "sub-06"),
+    "children": (),
+    "kad_sydney": (),
+    "kad_fmc": (),
+    "cortex": (),
+    "functional": (),
+    "gait2354": (),
+}
+GENERATED = 20
+
+
+class Outcome(NamedTuple):
+    """What became of a stance in a twin.
+
+    Attributes:
+        fault: the row and the dose.
+        where: session, file, side and plates.
+        kind: one of ``REFUSED``, ``DOUBTED``, ``HARMLESS``, ``MISSED``.
+        codes: of the refusal or the doubts.
+        harm: RMS of the worst moment's difference, N m/kg; NaN if refused.
+        most: its largest difference.
+        moment: the worst moment.
+        told: the session has more findings on the person's sizes and legs than the clean one.
+    """
+
+    fault: tuple[str, str]
+    where: str
+    kind: str
+    codes: tuple[str, ...]
+    harm: float
+    most: float
+    moment: str
+    told: bool
+
+    @property
+    def real(self) -> bool:
+        return not self.where.startswith("generated")
+
+
+# --- sessions ----------------------------------------------------------------------------------------------------
+
+
+def sessions_in(study: Path, name: str) -> Iterator[Session]:
+    """Yield the sessions of a study with their files read."""
+    own = settings.read_yaml(study / "study.yaml")
+    chosen, model = settings.load_settings(own, where="study.yaml", study_path=study)
+    people = study_tables.read_participants(study / "participants.tsv")
+    segments = study_tables.read_segments(study / "segments.tsv", people)
+    for session, rows in study_tables.read_trials(study / "trials.tsv", people).items():
+        who = rows[0]["participant_id"]
+        recordings = {}
+        for row in rows:
+            person: Any = study_tables.person_of(row, people)
+            recordings[row["file"]] = read_recording(study / row["file"], **person)
+        yield Session(f"{name} {session}", rows, recordings, people[who], segments.get(who, []), model, chosen)
+
+
+def real_sessions(shared: Path, labs: Mapping[str, Sequence[str]] = REAL) -> list[Session]:
+    """Return the sessions of labs, set up as a user does, or only those of some names."""
+    result = []
+    for lab, names in labs.items():
+        with tempfile.TemporaryDirectory() as folder:
+            set_up(shared, lab, Path(folder))
+            every = [*sessions_in(Path(folder), lab)]
+        result += [one for one in every if not names or one.name.split()[-1] in names]
+    return result
+
+
+def generated_session(seed: int) -> Session:
+    """Return a person's static trial and walk over three plates, with soft tissue that moves, without her segments."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_study(Path(folder), seed)
+        (session,) = sessions_in(Path(folder), f"generated {seed}")
+    return session._replace(segments=())
+
+
+# --- a session's stances -------------------------------------------------------------------------------------------
+
+
+class Judged(NamedTuple):
+    """The stances of a session with their verdicts, and its moments.
+
+    Attributes:
+        contacts: stances on plates.
+        codes: of the refusal of each, and of its doubts.
+        moments: by file (frame, side, joint, component), N m/kg.
+        told: number of findings on the person's sizes and legs.
+    """
+
+    contacts: list[Contact]
+    codes: list[tuple[str, tuple[str, ...]]]
+    moments: dict[str, Array]
+    told: int
+
+    @property
+    def used(self) -> list[Contact]:
+        return [c for c, (code, doubts) in zip(self.contacts, self.codes, strict=True) if not code and not doubts]
+
+
+def judged(session: Session) -> Judged | str:
+    """Return the verdicts of all steps on a session, or the code of the reason why it cannot be computed."""
+    try:
+        steps = run_session(
+            session.rows, session.recordings, session.participant, session.model, session.chosen, session.segments
+        )
+    except UserError as error:
+        return error.problems[0].code or "session_rejected"
+    cut, loaded = steps["cycles"], steps["kinetics"]
+    if "sample_trial" not in loaded.variables:  # all walks are rejected
+        return text_of(cut, "rejected_code")[0]
+    names = cut.trial.values.tolist()
+    files = {row["trial"]: row["file"] for row in session.rows}
+    moments, times = {}, {}
+    mass_kg = float(steps["calibrate"].attrs["body_mass_kg"])
+    for number, trial in enumerate(names):
+        inside = loaded.sample_trial.values == [*loaded.trial.values].index(trial)
+        times[number] = loaded.time.values[inside]
+        moments[files[trial]] = loaded.joint_moment_jcs.values[inside] / mass_kg
+    contacts, codes = [], []
+    doubts = text_of(cut, "stance_doubt_code")
+    for i, number in enumerate(cut.stance_trial.values.tolist()):
+        plates = tuple(map(int, str(cut.stance_plates.values[i]).split()))
+        first, last = np.searchsorted(times[number], [cut.stance_start.values[i], cut.stance_end.values[i]])
+        contacts.append(Contact(files[names[number]], str(cut.stance_side.values[i]), plates, int(first), int(last)))
+        codes.append((str(cut.stance_code.values[i]), tuple(doubts[i].split())))
+    for trial, code in zip(names, text_of(cut, "rejected_code"), strict=True):
+        if code:
+            moments.pop(files[trial], None)
+            codes.append((code, ()))
+            contacts.append(Contact(files[trial], "", (), 0, 0))
+    return Judged(contacts, codes, moments, len(json.loads(steps["calibrate"].attrs["findings"])))
+
+
+def text_of(data: xr.Dataset, name: str) -> list[str]:
+    """Return the texts of a variable, empty ones if the dataset lacks it."""
+    if name in data.variables:
+        return [str(text) for text in data.variables[name].values]
+    return [""] * (data.sizes.get("stance", 0) if name.startswith("stance") else data.sizes["trial"])
+
+
+# --- twins -----------------------------------------------------------------------------------------------------------
+
+
+def outcomes(session: Session, listed: Sequence[Fault], seed: int) -> Iterator[Outcome]:
+    """Yield the outcomes of all faults in a session; the same seed gives the same faults."""
+    clean = judged(session)
+    if isinstance(clean, str) or not clean.used:
+        return
+    for number, fault in enumerate(listed):
+        rng = np.random.default_rng([seed, number, sum(map(ord, session.name))])
+        twin = fault.corrupt(session, clean.used, rng)
+        if twin is None:
+            continue
+        found = judged(twin.session)
+        for contact in twin.touched:
+            yield _outcome(fault, session.name, contact, clean, found, twin)
+
+
+def _outcome(fault: Fault, name: str, contact: Contact, clean: Judged, found: Judged | str, twin: Twin) -> Outcome:
+    where = f"{name} {Path(contact.file).stem} {contact.side} {' '.join(map(str, contact.plates))}"
+    about = (fault.row, fault.dose), where
+    if isinstance(found, str):
+        return Outcome(*about, REFUSED, (found,), np.nan, np.nan, "", False)
+    told = found.told > clean.told
+    shown = twin.frames.get(contact.file)
+    code, doubts = _verdict(contact, found, shown)
+    if code:
+        return Outcome(*about, REFUSED, (code,), np.nan, np.nan, "", told)
+    harm, most, moment = _harm(contact, clean.moments[contact.file], found.moments[contact.file], shown)
+    kind = DOUBTED if doubts else HARMLESS if harm < HARMLESS_N_M_KG else MISSED
+    return Outcome(*about, kind, doubts, harm, most, moment, told)
+
+
+def _verdict(contact: Contact, found: Judged, shown: NDArray[np.int64] | None) -> tuple[str, tuple[str, ...]]:
+    """Return the verdict on the stance of the twin that overlaps a stance most; ``not_found`` if there is none."""
+    best, longest = ("not_found", tuple[str, ...]()), 0
+    for other, codes in zip(found.contacts, found.codes, strict=True):
+        if other.file != contact.file:
+            continue
+        if not other.side:
+            return codes
+        ends = (other.first, other.last) if shown is None else shown[[other.first, min(other.last, len(shown) - 1)]]
+        overlap = min(ends[1], contact.last) - max(ends[0], contact.first)
+        if other.side == contact.side and overlap > max(longest, 0.4 * (contact.last - contact.first)):
+            best, longest = codes, int(overlap)
+    return best
+
+
+def _harm(contact: Contact, right: Array, wrong: Array, shown: NDArray[np.int64] | None) -> tuple[float, float, str]:
+    """Return the RMS and the largest difference of the worst moment over a stance, and its name."""
+    frames = np.arange(len(wrong)) if shown is None else shown
+    inside = (frames >= contact.first) & (frames <= contact.last) & (frames < len(right))
+    side = SIDES.index(contact.side)
+    off = wrong[: len(frames)][inside, side] - right[frames[inside], side]
+    if not np.isfinite(off).any():
+        return np.inf, np.inf, "none left"
+    rms = np.sqrt(np.nanmean(off**2, axis=0))
+    joint, angle = np.unravel_index(int(np.nanargmax(rms)), rms.shape)
+    name = f"{JOINTS[joint]} {ANGLES[angle]}"
+    return float(rms[joint, angle]), float(np.nanmax(np.abs(off[:, joint, angle]))), name
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+def as_markdown(results: Sequence[Outcome]) -> str:
+    """Return two tables: each row of faults as a whole, and each dose of it."""
+    lines = [
+        f"| fault | stances, real | found or under {HARMLESS_N_M_KG} | stances, generated | found or under | ",
+        "|---|---|---|---|---|",
+    ]
+    for row in dict.fromkeys(one.fault[0] for one in results):
+        cells = []
+        for real in (True, False):
+            own = [one for one in results if one.fault[0] == row and one.real is real]
+            cells.append(f"{len(own)} | {_share(own)}")
+        lines.append(f"| {row} | {' | '.join(cells)} |")
+    lines += [
+        "",
+        "| fault | dose | | n | refused | doubted | harmless | missed | found or harmless | largest missed, N m/kg "
+        "(peak) | harm of the found | found by | told of the session |",
+        "|---" * 13 + "|",
+    ]
+    for fault in dict.fromkeys(one.fault for one in results):
+        for real, label in ((True, "real"), (False, "generated")):
+            own = [one for one in results if one.fault == fault and one.real is real]
+            if own:
+                lines.append(f"| {fault[0]} | {fault[1]} | {label} | {_cells(own)} |")
+    return "\n".join(lines)
+
+
+def _share(own: Sequence[Outcome]) -> str:
+    if not own:
+        return ""
+    good = np.mean([one.kind != MISSED for one in own])
+    return f"{100 * good:.0f} %{'' if good >= ENOUGH else ' **short**'}"
+
+
+def _cells(own: Sequence[Outcome]) -> str:
+    """Return the cells of a dose from its number of stances on."""
+    kinds = Counter(one.kind for one in own)
+    counts = [str(kinds[kind]) for kind in (REFUSED, DOUBTED, HARMLESS, MISSED)]
+    worst = max((one for one in own if one.kind == MISSED), key=lambda one: one.harm, default=None)
+    missed = f"{worst.harm:.2f} ({worst.most:.2f}) {worst.moment}" if worst else ""
+    doubted = [one.harm for one in own if one.kind == DOUBTED and np.isfinite(one.harm)]
+    harm = f"{min(doubted):.2f} to {max(doubted):.2f}" if doubted else ""
+    by = Counter(code for one in own for code in one.codes)
+    found = ", ".join(f"{code} {count}" for code, count in by.most_common(4))
+    told = sum(one.told for one in own)
+    return " | ".join([str(len(own)), *counts, _share(own), missed, harm, found, f"{told}" if told else ""])
+
+
+def missed_list(results: Iterable[Outcome], most: int = 3) -> str:
+    """Return the worst missed stances of each row and dose, for those who look for a witness."""
+    lines = []
+    by_fault: dict[tuple[str, str], list[Outcome]] = {}
+    for one in results:
+        if one.kind == MISSED:
+            by_fault.setdefault(one.fault, []).append(one)
+    for fault, own in by_fault.items():
+        own.sort(key=lambda one: -one.harm)
+        texts = [f"{one.where} {one.harm:.2f} {one.moment}" for one in own[:most]]
+        lines.append(f"- {fault[0]}, {fault[1]}: {len(own)} missed: {'; '.join(texts)}")
+    return "\n".join(lines)
+
+
+# --- command line ----------------------------------------------------------------------------------------------------
+
+_STATE: dict[str, Any] = {}
+
+
+def _of_session(number: int) -> list[Outcome]:
+    session = _STATE["sessions"][number]
+    return list(outcomes(session, _STATE["faults"], _STATE["seed"]))
+
+
+def campaign(sessions: Sequence[Session], *, rows: str = "", seed: int = 0, jobs: int = 1) -> list[Outcome]:
+    """Return the outcomes of the faults, or of those whose row or dose has the text ``rows``, in sessions."""
+    listed = [fault for fault in faults(sessions) if rows.lower() in f"{fault.row}, {fault.dose}".lower()]
+    _STATE.update(sessions=sessions, faults=listed, seed=seed)
+    if jobs == 1:
+        parts = [_of_session(number) for number in range(len(sessions))]
+    else:
+        with Pool(jobs) as pool:
+            parts = pool.map(_of_session, range(len(sessions)), chunksize=1)
+    return [one for part in parts for one in part]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--markdown", type=Path, help="file for the table; else it is printed")
+    parser.add_argument("--rows", default="", help="only faults whose row or dose has this text")
+    parser.add_argument("--recordings", default="", help="only real sessions whose lab or name has this text")
+    parser.add_argument("--generated", type=int, default=GENERATED, help="number of generated walks")
+    parser.add_argument("--first-seed", type=int, default=0, help="of the generated walks")
+    parser.add_argument("--seed", type=int, default=0, help="of the faults")
+    parser.add_argument("--shared", type=Path, default=SHARED, help="folder of the real recordings")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    chosen = parser.parse_args(arguments)
+    sessions = real_sessions(chosen.shared) if chosen.shared.is_dir() else []
+    sessions = [one for one in sessions if chosen.recordings.lower() in one.name.lower()]
+    sessions += [generated_session(chosen.first_seed + number) for number in range(chosen.generated)]
+    results = campaign(sessions, rows=chosen.rows, seed=chosen.seed, jobs=chosen.jobs)
+    text = f"{as_markdown(results)}\n\n{missed_list(results)}\n"
+    if chosen.markdown:
+        chosen.markdown.write_text(text, encoding="utf-8")
+    else:
+        sys.stdout.write(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""Sound walks: how many valid stances of generated sessions are refused or doubted, and by what.
+
+``python -m tests.campaigns.sound_walks [WALKS [FIRST_SEED]] [--jobs 2]`` prints the table of false alarms of
+docs/validation.md. Each session has a static trial and one walk of :data:`EVERY_WAY` in turn, by a random person with
+one of four marker sets, 33 to 500 frames a second, noise, markers that move on the skin, plates with crosstalk, offsets
+and drift, and a mass in the table that is up to 2 % wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from multiprocessing import Pool
+from typing import NamedTuple
+
+from tests.campaigns.corrupted_twins import Judged, judged
+from tests.support.settings import DEFAULTS
+from tests.support.walks.moving_on_plates import VALID, Truth
+from tests.support.walks.moving_sessions import EVERY_WAY, Whole, whole_session
+
+WALKS = 2000
+# reasons that say what a recording lacks, not that something is wrong: too near its ends, or no whole foot seen
+LACKING = ("near_an_end", "markers_not_seen")
+
+
+class Verdict(NamedTuple):
+    """The verdict on a stance that is valid in truth; ``refused`` and ``doubted`` hold codes."""
+
+    way: str
+    seed: int
+    rate_hz: float
+    model: str
+    side: str
+    refused: str
+    doubted: tuple[str, ...]
+
+
+def verdicts(seed: int) -> list[Verdict]:
+    """Return the verdicts on the valid stances of one session, the ways of moving in turn."""
+    whole = whole_session(EVERY_WAY[seed % len(EVERY_WAY)], seed, DEFAULTS)
+    if not whole.human:
+        return []
+    found = judged(whole.session)
+    return [Verdict(*row) for row in _rows(whole, found, seed)]
+
+
+def _rows(
+    whole: Whole, found: Judged | str, seed: int
+) -> Iterator[tuple[str, int, float, str, str, str, tuple[str, ...]]]:
+    rate_hz = whole.session.recordings["gait.c3d"].marker_rate_hz
+    about = whole.way, seed, rate_hz, whole.session.model.name
+    for truth in (truth for truth in whole.truths if truth.verdict == VALID):
+        refused, doubted = (found, ()) if isinstance(found, str) else _of(truth, found, rate_hz)
+        if refused not in LACKING:
+            yield *about, truth.side, refused, doubted
+
+
+def _of(truth: Truth, found: Judged, rate_hz: float) -> tuple[str, tuple[str, ...]]:
+    """Return refusal and doubts of the stance that overlaps a true one most."""
+    best, longest = ("not_found", tuple[str, ...]()), 0.5 * (truth.end_s - truth.start_s)
+    for contact, codes in zip(found.contacts, found.codes, strict=True):
+        if not contact.side:  # the trial is rejected
+            return codes
+        overlap = min(contact.last / rate_hz, truth.end_s) - max(contact.first / rate_hz, truth.start_s)
+        if contact.side == truth.side and overlap > longest:
+            best, longest = codes, overlap
+            if not codes[0] and {*contact.plates} != {*truth.plates}:
+                best = ("on_other_plates", ())
+    return best
+
+
+def as_markdown(listed: Sequence[Verdict]) -> str:
+    """Return false refusals and doubts by way of moving, and by code with some seeds."""
+    lines = ["| way of moving | valid stances | refused | doubted | by |", "|---|---|---|---|---|"]
+    for way in [*EVERY_WAY, "all"]:
+        own = [one for one in listed if way in ("all", one.way)]
+        if own:
+            refused, doubted = (sum(map(bool, part)) for part in zip(*(one[-2:] for one in own), strict=True))
+            by = Counter(code for one in own for code in (one.refused, *one.doubted) if code)
+            seeds = {code: [o.seed for o in own if code in (o.refused, *o.doubted)][:5] for code in by}
+            texts = [f"{code} {count} ({' '.join(map(str, seeds[code]))})" for code, count in by.most_common()]
+            shares = [f"{count} ({100 * count / len(own):.1f} %)" for count in (refused, doubted)]
+            lines.append(f"| {way} | {len(own)} | {' | '.join(shares)} | {', '.join(texts)} |")
+    return "\n".join(lines)
+
+
+def campaign(walks: int = WALKS, first_seed: int = 0, *, jobs: int = 1) -> list[Verdict]:
+    """Return the verdicts on the valid stances of so many sessions."""
+    seeds = range(first_seed, first_seed + walks)
+    if jobs == 1:
+        return [one for seed in seeds for one in verdicts(seed)]
+    with Pool(jobs) as pool:
+        return [one for part in pool.imap(verdicts, seeds, chunksize=8) for one in part]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("walks", type=int, nargs="?", default=WALKS)
+    parser.add_argument("first_seed", type=int, nargs="?", default=0)
+    parser.add_argument("--jobs", type=int, default=1)
+    chosen = parser.parse_args()
+    sys.stdout.write(as_markdown(campaign(chosen.walks, chosen.first_seed, jobs=chosen.jobs)) + "\n")

@@ -1,0 +1,110 @@
+"""Corrupted twins: that faults are what they say, and that those found in a few sessions stay found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.campaigns.corrupted_twins import (
+    DOUBTED,
+    HARMLESS,
+    HARMLESS_N_M_KG,
+    MISSED,
+    REFUSED,
+    Outcome,
+    campaign,
+    generated_session,
+    judged,
+    outcomes,
+    sessions_in,
+)
+from tests.support.faults.twins import Fault, Session, Twin, faults
+
+# rows and doses that are refused, doubted or harmless wherever they were tried
+FOUND = (
+    "all plates out of time, 60 ms",
+    "labels exchanged, legs, 30",
+    "plate turned or mirrored, 180 degrees",
+    "plate turned or mirrored, upside down",
+    "plate channels, one dead",
+    "plate channels, all reversed",
+)
+
+
+@pytest.fixture(scope="module")
+def generated() -> Session:
+    return generated_session(4)
+
+
+@pytest.fixture(scope="module")
+def real(shared: Path) -> Session:
+    return next(one for one in sessions_in(shared / "studies" / "plug_in_gait", "real") if one.name.endswith("sub-02"))
+
+
+def chosen(*texts: str) -> list[Fault]:
+    return [fault for fault in faults() if any(text in f"{fault.row}, {fault.dose}" for text in texts)]
+
+
+def of(session: Session, *texts: str) -> list[Outcome]:
+    result = list(outcomes(session, chosen(*texts), seed=0))
+    assert result, texts
+    return result
+
+
+def test_a_twin_without_a_fault_is_no_other(generated: Session) -> None:
+    same = Fault("none", "", lambda session, contacts, _: Twin(session, contacts))
+    found = list(outcomes(generated, [same], seed=0))
+    assert [(one.kind, one.harm) for one in found] == [(HARMLESS, 0.0)] * 3
+
+
+def test_moments_grow_with_the_forces(generated: Session) -> None:
+    """A gain of 1.3 of all plates, of which the ankle moment is nearly proportional, changes it by 0.3 of its size."""
+    clean = judged(generated)
+    assert not isinstance(clean, str)
+    for one in of(generated, "gain of all plates, x 1.3"):
+        if one.kind in (DOUBTED, MISSED):
+            assert one.moment == "ankle flexion"
+            contact = next(c for c in clean.used if one.where.endswith(f"{c.side} {c.plates[0]}"))
+            side = ("left", "right").index(contact.side)
+            ankle = clean.moments[contact.file][contact.first : contact.last + 1, side, 0, 0]
+            assert one.harm == pytest.approx(0.3 * np.sqrt(np.nanmean(ankle**2)), rel=0.1)
+
+
+def test_harm_grows_with_the_dose(generated: Session) -> None:
+    """A shift of the plates turns force times shift into moment: 0.01 m times some 10 N/kg."""
+    harms = [max(one.harm for one in of(generated, f"plates shifted along the walk, {mm} mm")) for mm in (10, 20)]
+    assert harms[0] == pytest.approx(0.09, abs=0.03)
+    assert harms[1] == pytest.approx(2 * harms[0], rel=0.1)
+
+
+def test_lost_frames_are_compared_with_those_they_show(generated: Session) -> None:
+    """Before the loss, the moments are those of the clean walk."""
+    (fault,) = chosen("frames lost, markers and forces, 120 ms")
+    clean = judged(generated)
+    assert not isinstance(clean, str)
+    twin = fault.corrupt(generated, clean.used, np.random.default_rng(1))
+    assert twin is not None
+    (shown,) = twin.frames.values()
+    (gone,) = np.flatnonzero(np.diff(shown) > 1)
+    assert np.diff(shown)[gone] == 13
+    found = judged(twin.session)
+    assert not isinstance(found, str)
+    ((file, before),) = clean.moments.items()
+    until = gone - 40
+    np.testing.assert_allclose(found.moments[file][:until], before[:until], atol=0.01)
+
+
+@pytest.mark.parametrize("text", FOUND)
+def test_faults_found_before_stay_found(text: str, generated: Session, real: Session) -> None:
+    for session in (generated, real):
+        assert [one for one in of(session, text) if one.kind == MISSED] == []
+
+
+def test_every_dose_is_counted_by_its_harm(generated: Session) -> None:
+    """Only a used stance that the fault changes by less than the limit is harmless."""
+    found = campaign([generated], rows="all markers frozen", seed=0)
+    assert {one.fault[1] for one in found} == {"20 ms", "50 ms", "100 ms", "200 ms"}
+    for one in found:
+        assert one.kind in (REFUSED, DOUBTED) or (one.kind == MISSED) == (one.harm >= HARMLESS_N_M_KG)
