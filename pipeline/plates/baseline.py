@@ -29,6 +29,7 @@ FEWEST_AWAY_BLOCKS = 6  # without a foot over the plate, to see a bend over 0.2 
 STANDING_N = 20.0  # a higher load throughout may be a light person
 LARGEST_OFFSET_N = 300.0
 DRIFT_N, DRIFT_N_M = 3.0, 1.0  # smaller changes are noise
+FEWEST_WANDER_BLOCKS = 20  # one second, longer than a load
 FEWEST_SLOPE_BLOCKS, MOST_SLOPE_BLOCKS = 4, 10  # to fit a slope to
 
 
@@ -40,7 +41,7 @@ def subtract_baseline(
     rate_hz: float,
     named: slice | None = None,
     away: Flags | None = None,
-) -> tuple[Array, Array, Array]:
+) -> tuple[Array, Array, Array, Array]:
     """Return the wrenches (sample, plate, 6) without their baseline, and this.
 
     Args:
@@ -50,20 +51,23 @@ def subtract_baseline(
         away: (sample, plate) when no foot is over the plate; None if that is unknown.
 
     Returns:
-        The wrenches; the mean baseline force (plate, 3), N; the unknown drift (plate,), N, see `bound_unknown_drift`.
+        The wrenches; the mean baseline force (plate, 3), N; the unknown drift (plate,), N, see `bound_unknown_drift`;
+        the wander of the baseline (plate,), N, see `resting_wrench`.
     """
     # time is last in memory, as the filter needs it
     parts = [np.moveaxis(part, 0, -1) for part in (force, moment)]
     wrench = np.moveaxis(np.concatenate(parts, axis=1), -1, 0)
-    baseline, drift = np.zeros((len(corners), 3)), np.zeros(len(corners))
+    baseline, drift, wander = np.zeros((len(corners), 3)), np.zeros(len(corners)), np.zeros(len(corners))
     blocks = block_means(wrench, rate_hz)
     free_of_feet = _whole_blocks(away, rate_hz) if away is not None else np.zeros(blocks.shape[:2], dtype=bool)
     for plate, middle in enumerate(corners.mean(axis=1)):
         measured = wrench[:, plate], blocks[:, plate], middle
-        rest, drift[plate] = resting_wrench(*measured, rate_hz=rate_hz, named=named, away=free_of_feet[:, plate])
+        rest, drift[plate], wander[plate] = resting_wrench(
+            *measured, rate_hz=rate_hz, named=named, away=free_of_feet[:, plate]
+        )
         wrench[:, plate] -= rest
         baseline[plate] = rest[:, :3].mean(axis=0)
-    return wrench, baseline, drift
+    return wrench, baseline, drift, wander
 
 
 def resting_wrench(
@@ -74,8 +78,8 @@ def resting_wrench(
     rate_hz: float,
     named: slice | None = None,
     away: Flags | None = None,
-) -> tuple[Array, float]:
-    """Return the wrench that an unloaded plate reads, and the unknown drift.
+) -> tuple[Array, float, float]:
+    """Return the wrench that an unloaded plate reads, its unknown drift, and how far it wanders.
 
     Args:
         wrench: (sample, 6) of one plate, force, N, and moment about the lab origin, N m; y is up.
@@ -87,18 +91,20 @@ def resting_wrench(
 
     Returns:
         (sample or 1, 6) force and moment about the lab origin: one row if they change by less than 3 N and 1 N m over
-        the trial, zeros if the plate is never unloaded. And the unknown drift, N, see `bound_unknown_drift`.
+        the trial, zeros if the plate is never unloaded. The unknown drift, N, see `bound_unknown_drift`. And the
+        length of the ranges of the three forces in means over 0.15 s, N; NaN if the plate is unloaded for less than a
+        second, unless it reads the same in all of that, as after a correction by the lab's software.
     """
-    free = find_unloaded(blocks[:, 1], away)
+    free, wander = find_unloaded(blocks[:, 1], away), float("nan")
     if free.any():
         about_middle = np.concatenate([blocks[:, :3], blocks[:, 3:] - cross(middle, blocks[:, :3])], axis=1)
-        rest = _through_knots(about_middle, free, len(wrench), _block_size(rate_hz))
+        rest, wander = _through_knots(about_middle, free, len(wrench), _block_size(rate_hz))
         rest[:, 3:] += cross(middle, rest[:, :3])
     elif named is not None and _is_low(wrench[named, 1], wrench[:, 1]):
         rest = wrench[named].mean(axis=0)[None]
     else:
         rest = np.zeros((1, 6))
-    return rest, bound_unknown_drift(blocks[:, :3], free)
+    return rest, bound_unknown_drift(blocks[:, :3], free), wander
 
 
 def find_unloaded(vertical: Array, away: Flags | None = None) -> Flags:
@@ -193,8 +199,8 @@ def bound_unknown_drift(force: Array, free: Flags) -> float:
     return max(drifts)
 
 
-def _through_knots(blocks: Array, free: Flags, samples: int, size: int) -> Array:
-    """Return the baseline (samples or 1, columns) through unloaded blocks of ``size``."""
+def _through_knots(blocks: Array, free: Flags, samples: int, size: int) -> tuple[Array, float]:
+    """Return the baseline (samples or 1, columns) through unloaded blocks of ``size``, and its wander, N."""
     rest = np.flatnonzero(free)
     begins = np.diff(rest, prepend=-2) > 1
     run = np.cumsum(begins) - 1
@@ -202,13 +208,16 @@ def _through_knots(blocks: Array, free: Flags, samples: int, size: int) -> Array
     starts = np.flatnonzero((place % KNOT_BLOCKS == 0) & ((place == 0) | (place + KNOT_BLOCKS <= length)))
     counts = np.diff(starts, append=len(rest))
     knots, values = np.add.reduceat(rest, starts) / counts, np.add.reduceat(blocks[rest], starts) / counts[:, None]
-    if (np.ptp(values, axis=0) < np.repeat([DRIFT_N, DRIFT_N_M], 3)).all():
-        return np.asarray(blocks[rest].mean(axis=0)[None])
+    ranges = np.ptp(values, axis=0)
+    told = len(rest) >= FEWEST_WANDER_BLOCKS or (len(rest) > 1 and not np.ptp(blocks[rest, :3], axis=0).any())
+    wander = float(np.linalg.norm(ranges[:3])) if told else float("nan")
+    if (ranges < np.repeat([DRIFT_N, DRIFT_N_M], 3)).all():
+        return np.asarray(blocks[rest].mean(axis=0)[None]), wander
     before, after = _end_slopes(blocks, free)
     time = (np.arange(samples) + 0.5) / size - 0.5  # in blocks, 0 in the middle of the first
     at = [-1.0, *knots, float(len(blocks))]
     first, last = values[0] + (at[0] - knots[0]) * before, values[-1] + (at[-1] - knots[-1]) * after
-    return np.stack([np.interp(time, at, column) for column in np.vstack([first, values, last]).T], axis=1)
+    return np.stack([np.interp(time, at, column) for column in np.vstack([first, values, last]).T], axis=1), wander
 
 
 def _end_slopes(values: Array, free: Flags) -> tuple[Array, Array]:

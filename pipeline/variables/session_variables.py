@@ -175,6 +175,8 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             "mean force of the unloaded plate, subtracted from its force, lab axes"),
         "plate_drift": Variable(("trial", "plate"), "N",
             "largest unknown drift of the plate's force while loaded; NaN if never unloaded"),
+        "plate_wander": Variable(("trial", "plate"), "N",
+            "range of the force of the unloaded plate in means over 0.15 s; NaN if unloaded for less than 1 s"),
         **_EVENTS,
         **WITH_SHOULDERS,
         **WITH_EMG,

@@ -69,6 +69,10 @@ OF_STANCES = {  # by code; with the values of each stance
 }
 # by code, with the values of each stance or trial; words hold no BETWEEN_WORDS
 DOUBTS: dict[str, str] = {
+    "plate_baseline_unknown": (
+        "plate {number} is not seen unloaded {when} the contact, and elsewhere too briefly, or with an offset that "
+        "changes: its offset under the load is not known"
+    ),
     "static_unlike": (
         "distances between markers differ from the static trial's by {mm:.0f} mm: another person's static trial, or "
         "markers moved between the two"

@@ -177,6 +177,7 @@ def with_plates(trial: xr.Dataset, plates: list[tuple[Array, Array, Array]], *, 
         "vertical_force_filtered": np.concatenate([force[..., 1], trial.plate_force.values[:, kept, 1]], axis=1),
         "plate_baseline": np.zeros((len(plates) + len(kept), 3)),
         "plate_drift": np.zeros(len(plates) + len(kept)),
+        "plate_wander": np.zeros(len(plates) + len(kept)),
         "plate_edges_known": np.ones(len(plates) + len(kept), dtype=bool),
         "plate_fault": np.full(len(plates) + len(kept), ""),
     }

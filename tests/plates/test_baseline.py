@@ -45,7 +45,7 @@ def drifted(load: Array, dose: Any, *, noise: float = 1.0) -> Array:
 
 
 def rest(wrench: Array, **settings: Any) -> tuple[Array, float]:
-    return resting_wrench(wrench, block_means(wrench, RATE_HZ), MIDDLE, rate_hz=RATE_HZ, **settings)
+    return resting_wrench(wrench, block_means(wrench, RATE_HZ), MIDDLE, rate_hz=RATE_HZ, **settings)[:2]
 
 
 def left(load: Array, wrench: Array) -> Array:
@@ -123,6 +123,24 @@ def test_without_drift_one_mean_is_subtracted() -> None:
     assert unknown < 1.5  # slopes of half a second, over a load
 
 
+def test_how_far_the_unloaded_plate_wanders() -> None:
+    """A straight drift is seen from the middle of the first 0.15 s to that of the last."""
+
+    def wander(wrench: Array) -> float:
+        return resting_wrench(wrench, block_means(wrench, RATE_HZ), MIDDLE, rate_hz=RATE_HZ)[2]
+
+    seen = 1 - 0.15 / TIME[-1]
+    assert wander(drifted(WALK, 10 * SHAPES["straight"], noise=0)) == pytest.approx(
+        10 * seen * np.linalg.norm(DRIFT[:3]), rel=0.02
+    )
+    assert wander(WALK) < 1e-9
+    assert wander(drifted(WALK, 0 * TIME)) < 1.0  # the noise of these plates is no doubt
+    assert np.isnan(wander(steps((-0.5, 9.0))))
+    brief = steps((-0.5, 0.3), (1.0, 9.0))  # unloaded for 0.7 s
+    assert np.isnan(wander(drifted(brief, 0 * TIME)))
+    assert wander(brief) == 0, "corrected by the lab's software"
+
+
 @pytest.mark.parametrize("offset", [-250.0, -80.0, 25.0])
 def test_large_offsets(offset: float) -> None:
     wrench = drifted(WALK, np.full(len(TIME), offset), noise=0)
@@ -173,7 +191,7 @@ def test_missing_samples_are_not_unloaded_and_stay_missing() -> None:
 
 def test_each_plate_has_its_own_baseline() -> None:
     wrench = np.stack([drifted(WALK, 30 * SHAPES["straight"], noise=0), drifted(BELT, 5 + 0 * TIME, noise=0)], axis=1)
-    found, baseline, drift = subtract_baseline(
+    found, baseline, drift, _ = subtract_baseline(
         wrench[..., :3], wrench[..., 3:], np.stack([CORNERS, CORNERS]), rate_hz=RATE_HZ
     )
     np.testing.assert_allclose(found[:, 0], WALK, rtol=0, atol=1e-6)
@@ -190,7 +208,7 @@ def test_real_plates_with_large_offsets_read_zero_when_unloaded(shared: Path) ->
     recording = read_c3d(shared / "data/c3dorg_sample10_types/TYPE-3.c3d")
     force, moment, corners, *_ = decode_plates(recording, np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]]))
     assert np.percentile(force[..., 1], 2, axis=0).min() < -200
-    wrench, _, drift = subtract_baseline(force, moment, corners, rate_hz=recording.analog_rate_hz)
+    wrench, _, drift, _ = subtract_baseline(force, moment, corners, rate_hz=recording.analog_rate_hz)
     vertical = wrench[..., 1]
     assert np.abs(np.percentile(vertical, 20, axis=0)).max() < 3  # unloaded for more than half of the trial
     assert vertical.max(axis=0).min() > 600
@@ -208,7 +226,7 @@ NOT_NEAR = AWAY & ~np.convolve(ON_PLATE, np.ones(5), "same").astype(bool)  # a f
 
 
 def rest_without_feet(wrench: Array, away: NDArray[np.bool_]) -> tuple[Array, float]:
-    return resting_wrench(wrench, block_means(wrench, RATE_HZ), MIDDLE, rate_hz=RATE_HZ, away=away)
+    return resting_wrench(wrench, block_means(wrench, RATE_HZ), MIDDLE, rate_hz=RATE_HZ, away=away)[:2]
 
 
 @pytest.mark.parametrize("level", [46.0, 200.0, 700.0, -500.0])

@@ -90,7 +90,7 @@ def loads(read: Trial, clean: Trial, contacts: Trial, *, settings: Mapping[str, 
     """
     instants = read["plate_time"].values
     position = clean["marker_position"].values
-    wrench, _, _ = subtract_baselines(
+    wrench, *_ = subtract_baselines(
         read, {name: position[:, i] for i, name in enumerate(clean["marker"].values.tolist())}
     )
     if filtered:

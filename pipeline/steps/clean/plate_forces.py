@@ -26,7 +26,7 @@ def filter_plates(read: Trial, landmarks: Mapping[str, Array], settings: Setting
         UserError: the cut-off is too high for the file's rate.
     """
     instants = read.variables["plate_time"].values
-    wrench, baseline, drift = subtract_baselines(read, landmarks)
+    wrench, baseline, drift, wander = subtract_baselines(read, landmarks)
     filtered = low_pass_plates(wrench, instants, settings)
     time = read.variables["time"].values
     return {
@@ -37,11 +37,12 @@ def filter_plates(read: Trial, landmarks: Mapping[str, Array], settings: Setting
         "vertical_force_filtered": (("plate_time", "plate"), filtered[..., 1]),
         "plate_baseline": (("plate", "axis"), baseline),
         "plate_drift": (("plate",), drift),
+        "plate_wander": (("plate",), wander),
     }
 
 
-def subtract_baselines(read: AnyTrial, landmarks: Mapping[str, Array]) -> tuple[Array, Array, Array]:
-    """Return the unfiltered wrenches (plate_time, plate, 6) without baseline, its mean (plate, 3), and its drift, N.
+def subtract_baselines(read: AnyTrial, landmarks: Mapping[str, Array]) -> tuple[Array, Array, Array, Array]:
+    """Return the unfiltered wrenches (plate_time, plate, 6) without baseline, its mean (plate, 3), drift and wander, N.
 
     Args:
         read: a trial of the step ``read``.
@@ -49,7 +50,8 @@ def subtract_baselines(read: AnyTrial, landmarks: Mapping[str, Array]) -> tuple[
     """
     force, moment, corners = (read.variables[f"plate_{name}"].values for name in ("force", "moment", "corner"))
     if not force.size:
-        return np.concatenate([force, moment], axis=-1), np.zeros(force.shape[1:]), np.zeros(force.shape[1])
+        nothing = np.zeros(force.shape[1])
+        return np.concatenate([force, moment], axis=-1), np.zeros(force.shape[1:]), nothing, nothing
     instants, time = read.variables["plate_time"].values, read.variables["time"].values
     rate_hz = _rate_hz(instants)
     frames = time.searchsorted(instants).clip(max=len(time) - 1)

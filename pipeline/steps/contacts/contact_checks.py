@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import Array
+from ...arrays import Array, Flags
 from ...errors import Problem
 from ...plates.wrench import centre_of_pressure
 from ...variables.stance_verdicts import DOUBTS
@@ -26,6 +26,8 @@ PASSING_M_S = 0.8
 MIDDLE = 0.2  # shares of a contact that are left out at both ends, in which the other foot bears the body too
 # the ankle from the heel marker: a quarter of the way to the toe marker, and as high over them in an adult
 ANKLE_SHARE, ANKLE_HEIGHT_M = 0.25, 0.06
+# of one newton, a hip 1 m above the plate has 1 N m, .015 N m/kg of an adult; as long as the baseline is averaged over
+WANDERING_N, UNLOADED_S = 1.0, 0.15
 
 
 class Timed(NamedTuple):
@@ -182,6 +184,33 @@ def reject_drifting(contacts: Sequence[Contact], drift: Array, *, max_drift_n: f
         contact.refuse("plate_drifts", newtons=drifted) if drifted > max_drift_n else contact
         for contact, drifted in zip(contacts, worst, strict=True)
     ]
+
+
+def doubt_unknown_baselines(
+    contacts: Sequence[Contact], time: Array, wander: Array, edges_known: Flags, numbers: Sequence[int]
+) -> list[Contact]:
+    """Return the contacts of single plates, doubted if the plate's baseline under them is not known.
+
+    A load may shift the baseline, most of all of a piezo-electric plate. Where the plate is seen unloaded before and
+    after the load, that is measured; else only a plate that reads the same wherever it is unloaded can be trusted.
+
+    Args:
+        contacts: on one plate each.
+        time: (time,), s.
+        wander: (plate,) range of what the plate reads unloaded, N; NaN if that is not seen for long enough.
+        edges_known: (plate,) whether it is a plate; loads without edges have been worked on by the lab's software.
+        numbers: of the plates.
+    """
+
+    def judged(contact: Contact) -> Contact:
+        (plate,) = contact.plates
+        seen = {"before": contact.from_s - time[0] > UNLOADED_S, "after": time[-1] - contact.to_s > UNLOADED_S}
+        if not edges_known[plate] or all(seen.values()) or wander[plate] <= WANDERING_N:
+            return contact
+        when = " and ".join(word for word, is_seen in seen.items() if not is_seen)
+        return contact.doubted("plate_baseline_unknown", number=numbers[plate], when=when)
+
+    return [judged(contact) for contact in contacts]
 
 
 def reject_implausible(

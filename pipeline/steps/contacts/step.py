@@ -148,12 +148,14 @@ def _of_trial(
         for i in contact.plates
     ]
     single = contact_checks.reject_drifting(single, data["plate_drift"], max_drift_n=settings.max_drift_n)
+    edges_known = data["plate_edges_known"].astype(bool)
+    single = contact_checks.doubt_unknown_baselines(single, time, data["plate_wander"], edges_known, numbers)
     contacts = combine(single)
     span = {"first_s": float(time[0]), "last_s": float(time[-1])}
     stated = [data[name] for name in ("event_time", "event", "event_side")]
     weaker = weaker_events(time, motion.landmarks, stated, feet, plate_events(contacts), settings.kinematic_events)
     first_stances = stances_by_side(contacts, weaker, span)
-    edgeless = np.flatnonzero(~data["plate_edges_known"].astype(bool)).tolist()
+    edgeless = np.flatnonzero(~edges_known).tolist()
     pressed = {i: centre_of_pressure(force[:, i], moment[:, i], corners[i])[0] for i in edgeless}
     alone = foot_on_plate.reject_shared(single, time, feet, first_stances, corners, pressed)
     contacts = combine(alone) if alone != single else contacts

@@ -202,6 +202,26 @@ def test_a_large_unknown_drift_is_rejected(known: Walk, plated: xr.Dataset) -> N
     assert second["valid"]
 
 
+@pytest.mark.parametrize(("wander_n", "lead_s", "code"), [
+    (2.0, 0.05, "plate_baseline_unknown"),
+    (2.0, 0.40, ""),
+    (0.5, 0.05, ""),
+    (np.nan, 0.05, "plate_baseline_unknown"),
+])  # fmt: skip
+def test_a_baseline_that_is_seen_on_one_side_of_a_load_only_is_doubted(
+    known: Walk, plated: xr.Dataset, wander_n: float, lead_s: float, code: str
+) -> None:
+    """Unless the plate reads the same wherever it is unloaded."""
+    step, wander = known.seen()[1], np.zeros(plated.sizes["plate"])
+    wander[1] = wander_n
+    seen = slice(step.start_s - lead_s, None)
+    result = found(plated.assign(plate_wander=("plate", wander)).sel(time=seen, plate_time=seen))
+    codes = dict(zip(result.plates.values.tolist(), result.doubt_code.values.tolist(), strict=True))
+    assert codes["2"] == code
+    assert stance(result, step)["valid"]
+    assert codes["3"] == ""
+
+
 # --- trials.tsv -------------------------------------------------------------------------------------------
 
 

@@ -207,6 +207,7 @@ def cleaned(
             "plate_corner": (("plate", "corner", "axis"), np.array([p.corners for p in plates]).reshape(-1, 4, 3)),
             "vertical_force": (("plate_time", "plate"), force[..., 1]),
             "plate_drift": ("plate", np.zeros(len(plates))),
+            "plate_wander": ("plate", np.zeros(len(plates))),
             "plate_edges_known": ("plate", np.ones(len(plates), dtype=bool)),
             "plate_fault": ("plate", np.full(len(plates), "")),
             "event_time": ("event", np.array(times, dtype=float)),
