@@ -20,8 +20,8 @@ from ..variables.data_dictionary import as_json, data_dictionary
 from ..workflow.digests import sha256
 from .shared.exported_files import MADE_FROM, sidecar
 
-IDENTITY = ("participant", "session", "trial", "condition", "side", "kinetics_valid")
-IN_METRICS = ("start_time", "end_time", "reason")  # columns of metrics.csv, a row per cycle
+IDENTITY = ("participant", "session", "trial", "condition", "side", "kinetics_valid", "doubt_code")
+IN_METRICS = ("start_time", "end_time", "reason", "doubt")  # columns of metrics.csv, a row per cycle
 
 
 def export(path: Path, *, form: str, output: Path | None = None) -> Path:
@@ -30,7 +30,7 @@ def export(path: Path, *, form: str, output: Path | None = None) -> Path:
     Raises:
         UserError: no study, the table cannot be written, or pyarrow is not installed.
     """
-    study, stances = load_study(path), load_study(path, part="stance")
+    study, stances = load_study(path, doubted=True), load_study(path, part="stance", doubted=True)
     table, source = long_table(study, stances), study_path(path)
     output = output or source.with_suffix(f".{form}")
     about = data_dictionary("study", map(str, table.columns))

@@ -1,6 +1,7 @@
 """``gaitlab show``: the content of an output file, in the terminal."""
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ from ..errors import UserError, join_some, nearest
 from ..results import netcdf
 from ..tables.terminal_table import align
 from ..trials.session import separate
+from ..variables.cycle_variables import STANCE
 from ..variables.data_dictionary import find_metric
 
 RUNNING = ("time", "plate_time", "phase", "stance_phase")  # dimensions along which a curve is drawn
@@ -110,6 +112,8 @@ def _overview(trials: Mapping[str, xr.Dataset], width: int) -> Iterator[str]:
     if set(trials) != {""}:
         rows = [[name, str(len(data.data_vars)), _sizes(data)] for name, data in trials.items()]
         yield align([["trial", "variables", "size, or why it was rejected"], *rows], width=width)
+    if doubts := [*_doubts([*trials.values()])]:
+        yield align([["doubted", "because"], *doubts], width=width)
     coordinates: dict[str, list[xr.DataArray]] = {}
     variables: dict[str, list[xr.DataArray]] = {}
     for data in trials.values():
@@ -126,6 +130,16 @@ def _overview(trials: Mapping[str, xr.Dataset], width: int) -> Iterator[str]:
         meanings = ["(dimensions) meaning", *(_meaning(arrays[0]) for arrays in variables.values())]
         short = (textwrap.shorten(meaning, width - len(INDENT), placeholder=" ...") for meaning in meanings)
         yield "\n".join(f"{line}\n{INDENT}{text}" for line, text in zip(lines, short, strict=True))
+
+
+def _doubts(trials: Sequence[xr.Dataset]) -> Iterator[list[str]]:
+    """Yield how many cycles, stances or contacts are doubted, and why."""
+    for name in ("doubt", "stance_doubt", f"doubt{STANCE}"):
+        arrays = [data.coords[name] for data in trials if name in data.coords]
+        words = Counter(word for array in arrays for word in array.values.tolist())
+        for doubt, number in words.items():
+            if doubt:
+                yield [f"{number} of {words.total()} {arrays[0].dims[0]}s", doubt]
 
 
 def _sizes(data: xr.Dataset) -> str:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
 
 from ..errors import UserError
 from ..tables.reference_curves import COLUMNS, COMPONENTS
-from ..variables.cycle_variables import STANCE
+from ..variables.cycle_variables import KINETICS, STANCE
 from ..variables.gait_profile import turning_cycles
 from . import netcdf
 from .averages import average
 
 
 def load_study(
-    path: str | Path, *, kinetics_only: bool = False, part: Literal["cycle", "stance"] = "cycle"
+    path: str | Path,
+    *,
+    kinetics_only: bool = False,
+    part: Literal["cycle", "stance"] = "cycle",
+    doubted: bool = False,
 ) -> xr.Dataset:
     """Return ``study.nc``: curves and metrics along ``cycle`` or ``stance``, with units.
 
@@ -28,6 +32,8 @@ def load_study(
         part: ``cycle`` for the gait cycles, with curves along ``phase``. ``stance`` for all stances from foot strike to
             foot off with valid kinetics, with curves along ``stance_phase`` and under the same names; the coordinate
             ``cycle`` is the number of the gait cycle that begins with the stance, -1 without a whole one.
+        doubted: whether to keep the kinetics that are in no mean because they are doubted. Otherwise they are NaN;
+            ``doubt`` says why.
 
     Returns:
         Curves ``(cycle, joint, angle, phase)`` or the like and metrics ``(cycle)``, each with its units. Labels along
@@ -50,12 +56,28 @@ def load_study(
     study = netcdf.load(file)
     if "cycle" not in study.dims or "kinetics_valid" not in study.coords:
         raise UserError(str(file), "not a study.nc", "give the study.nc in a study's derived folder")
+    study = study if doubted else without_doubted(study)
     if part == "stance":
         if "stance" not in study.dims:
             raise UserError(str(file), "has no stances", "it is of an earlier version, run the workflow again")
         return stances_of(study)
     cycles = _without(study, "stance")
     return cycles.isel(cycle=cycles.kinetics_valid.values.astype(bool)) if kinetics_only else cycles
+
+
+def without_doubted(study: xr.Dataset) -> xr.Dataset:
+    """Return a study with NaN for the kinetics that are in no mean because they are doubted."""
+    hidden: dict[Any, Any] = {}
+    for row, ending in (("cycle", ""), ("stance", STANCE)):
+        if f"doubt_code{ending}" not in study.coords:
+            continue  # of an earlier version
+        doubted = study[f"doubt_code{ending}"].values != ""
+        left_out = doubted & ~study[f"kinetics_valid{ending}"].values.astype(bool)
+        for name in KINETICS & {*study.data_vars} if left_out.any() else ():
+            if study[name].dims[0] == row:
+                hidden[name] = study[name].copy(deep=True)
+                hidden[name][left_out] = np.nan
+    return study.assign(hidden)
 
 
 def stances_of(study: xr.Dataset) -> xr.Dataset:

@@ -96,10 +96,30 @@ def participants_of(path: Path, *, reserved: Container[str] = ()) -> tuple[dict[
         for column, (low, high) in (SIZE_RANGES | ANTHROPOMETRY_RANGES).items():
             if not re.fullmatch(r"0(\.0*)?", row.get(column, "")):  # 0 counts as absent
                 problems += out_of_range(row, column, low, high, where)
-        participants.setdefault(name, row)
+        participants.setdefault(name, row | _true_source(row))
     if not rows and not problems:
         problems.append(Problem(path.name, "no participants", "add a row for each"))
     return participants, list(dict.fromkeys(problems))
+
+
+def _float(cell: str) -> float | None:
+    try:
+        return float(cell.replace(",", "."))
+    except ValueError:
+        return None
+
+
+def source_of_mass(words: str, mass_kg: float) -> str:
+    """Return the cell ``mass_source`` of a mass that ``init`` has found: how, and the mass itself."""
+    return f"{words}, {mass_kg:.6g} kg"
+
+
+def _true_source(row: Row) -> Row:
+    """Return the cell ``mass_source`` of a row if the mass beside it was changed by hand; else nothing."""
+    found = re.search(r", ([\d.]+) kg$", row.get("mass_source", ""))
+    if not found or _float(row["mass_kg"]) == float(found[1]):
+        return {}
+    return {"mass_source": f"changed by hand, before: {row['mass_source']}"}
 
 
 def read_trials(path: Path, participants: Mapping[str, Row] | None) -> dict[str, list[Row]]:

@@ -124,6 +124,9 @@ CYCLES = {
     "stance_whole": Variable(("stance",), "1",
         "whether the stance has a foot strike, a foot off and valid kinetics; these follow each other along "
         "whole_stance", "i1"),
+    "stance_used": Variable(("stance",), "1",
+        "whether the kinetics of the stance are used: valid and, unless cycles.doubted_stances is use, not doubted",
+        "i1"),
     "stance_start": Variable(("stance",), "s", "start of the stance"),
     "stance_end": Variable(("stance",), "s", "end of the stance"),
     "stance_disagreement": Variable(("stance",), "N m",
@@ -157,7 +160,20 @@ STUDY = CURVES | WITH_EMG | CYCLE_METRICS | _SCORES | ON_REQUEST | STANCE_CURVES
 # coordinates of study.nc along `cycle`, first columns of metrics.csv
 IDENTITY = (
     *("participant", "session", "trial", "condition", "side"),
-    *("start_time", "end_time", "kinetics_valid", "reason"),
+    *("start_time", "end_time", "kinetics_valid", "reason", "doubt", "doubt_code"),
 )
 # coordinates of study.nc along `stance`, without the end of their names
-STANCE_IDENTITY = (*IDENTITY[:-2], "plates", "cycle")
+STANCE_IDENTITY = (*(name for name in IDENTITY if name != "reason"), "plates", "cycle")
+_MOTION = ("joint_angle", "pelvis_angle", "foot_progression", "emg_envelope")
+# curves and metrics of study.nc that need the ground force
+KINETICS = frozenset(
+    (
+        *(name for name in CURVES | ON_REQUEST | STANCE_CURVES if not name.startswith(_MOTION)),
+        *(
+            f"{name}{ending}"
+            for name, metric in METRICS.items()
+            for ending in ("", STANCE)
+            if (part := METRICS.get(name.removeprefix("phase_of_"), metric).part) and part.curve not in _MOTION
+        ),
+    )
+)

@@ -19,7 +19,7 @@ from .metrics import NUMBERS
 from .rows import Metric
 from .schema import COLUMN_UNITS, COORDINATES, REPAIRS
 from .session_variables import FACTS
-from .stance_verdicts import NOT_ON_A_PLATE, REFUSED, USED
+from .stance_verdicts import DOUBTED, NOT_ON_A_PLATE, REFUSED, USED
 
 KINDS = {
     "size": "never changes its sign, has a symmetry index",
@@ -42,6 +42,7 @@ class Column(NamedTuple):
 
 VERDICTS = {
     USED: "the kinetics are in the results",
+    DOUBTED: "the kinetics are in the results, marked, but in no mean unless cycles.doubted_stances is use",
     NOT_ON_A_PLATE: "no plate measured the stance, so nothing is lost",
     REFUSED: "a plate measured, but the kinetics cannot be used, or the trial cannot be read",
 }
@@ -55,6 +56,7 @@ QUALITY = {
     "verdict": Column("whether the kinetics of the stance, or the trial, are used", "", VERDICTS),
     "code": Column("code of the reason, for programs; empty if they are used"),
     "reason": Column("why they are not used; empty if they are"),
+    **{name: Column(COORDINATES[f"stance_{name}"][1]) for name in ("doubt", "doubt_code")},
     "disagreement_n_m": Column("largest difference of the trial's joint moments between four formulations", "N m"),
     **{
         f"forward_closure_{joint}_deg": Column(f"{_CLOSURE} {joint}, of trial and side", "degree")
@@ -70,11 +72,14 @@ _OF_METRICS = {
         "what the row is", "", {"cycle": "a gait cycle", "stance": "a stance without a whole gait cycle, in no mean"}
     ),
     "side": Column(COORDINATES["side"][1], "", dict.fromkeys(SIDES, "")),
-    "kinetics_valid": Column(COORDINATES["kinetics_valid"][1], "", {"True": "used", "False": "not used, see reason"}),
+    "kinetics_valid": Column(
+        COORDINATES["kinetics_valid"][1], "", {"True": "used", "False": "not used, see reason or doubt"}
+    ),
     "sex": Column("column sex of participants.tsv", "", {"M": "male", "F": "female"}),
 }
 _OF_MEANS = {
     "cycles": Column("number of gait cycles", "1"),
+    "cycles_doubted": Column("number of gait cycles whose kinetics are doubted", "1"),
     "stances_alone": Column("number of stances without a whole gait cycle, rows of metrics.csv, in no mean", "1"),
 }
 _OF_SYMMETRY = {
@@ -91,6 +96,7 @@ _OF_SYMMETRY = {
 }
 _OF_EXPORT = {
     **{name: _OF_METRICS[name] for name in ("side", "kinetics_valid", "sex")},
+    "doubt_code": Column(COORDINATES["doubt_code"][1]),
     "cycle": Column("number of the gait cycle in study.nc; empty for a stance"),
     "stance": Column("number of the stance in study.nc; empty for a gait cycle"),
     "variable": Column("variable of study.nc"),

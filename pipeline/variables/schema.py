@@ -61,7 +61,10 @@ COORDINATES = {
     "end_time": ("s", "foot strike that ends the cycle, on the file's own time axis"),
     "mass_kg": ("kg", "body mass"),
     "height_m": ("m", "body height"),
-    "kinetics_valid": ("", "whether the ground reaction of the cycle's stance could be used"),
+    "kinetics_valid": (
+        "",
+        "whether the kinetics are used: not if refused, nor, unless cycles.doubted_stances is use, if doubted",
+    ),
     "reason": ("", "why the cycle has no kinetics"),
     "reason_code": ("", "code of the reason; empty without one"),
     "doubt": ("", "why the numbers of the kinetics are doubted; empty if they are not"),
@@ -152,7 +155,7 @@ REPAIRS = {
     "labels_put_right": 5,
 }
 INSTANCES = tuple(f"{dim}_trial" for dim in IN_ONE_TRIAL)
-VERDICTS = ("valid", "kinetics_valid")
+VERDICTS = ("valid", "kinetics_valid", f"kinetics_valid{STANCE}")
 COLUMN_UNITS = {"_kg": "kg", "_m": "m", "_mm": "mm", "_years": "year"}
 
 

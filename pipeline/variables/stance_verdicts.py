@@ -73,6 +73,7 @@ DOUBTS: dict[str, str] = {
         "plate {number} is not seen unloaded {when} the contact, and elsewhere too briefly, or with an offset that "
         "changes: its offset under the load is not known"
     ),
+    "mass_disagrees": "the body mass is wrong: {what}",
     "static_unlike": (
         "distances between markers differ from the static trial's by {mm:.0f} mm: another person's static trial, or "
         "markers moved between the two"
@@ -151,5 +152,5 @@ def verdict_of(code: str, plates: str, doubt_code: str = "") -> str:
 
 def words_in_general(code: str, reason: str) -> str:
     """Return the words of a reason without values, the same for all with its code; ``reason`` for an unknown code."""
-    words = OF_TRIALS.get(code) or OF_STANCES.get(code)
+    words = OF_TRIALS.get(code) or OF_STANCES.get(code) or DOUBTS.get(code)
     return re.sub(r"\{.*?\}", "…", words) if words else reason

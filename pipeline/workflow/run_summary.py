@@ -6,14 +6,14 @@ import re
 import shlex
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from .. import __version__
 from ..errors import UserError, printable
 from ..results import netcdf
-from ..variables.stance_verdicts import NOT_ON_A_PLATE, REFUSED, USED
+from ..variables.stance_verdicts import BETWEEN_WORDS, DOUBTED, NOT_ON_A_PLATE, REFUSED, USED
 from .progress import count_of
 
 RUN = "run.json"  # of derived/; it has no record, as no job writes it
@@ -22,12 +22,13 @@ FILE = re.compile(r"\S+\.c3d: ", re.IGNORECASE)
 
 
 class Summary(NamedTuple):
-    """What quality.csv says of a study: its number of trials, rejected trials, stances by verdict, refused contacts."""
+    """What quality.csv says of a study: trials, rejected ones, stances by verdict, refused and doubted contacts."""
 
     trials: int
     rejected: dict[tuple[str, str], dict[str, str]]
     stances: Counter[str]
     refused: list[dict[str, str]]
+    doubted: list[dict[str, str]]
 
 
 def summarise(study: Path, failures: Sequence[Mapping[str, str]], code: int, *, whole: bool, fail: bool) -> int:
@@ -59,7 +60,7 @@ def summarise(study: Path, failures: Sequence[Mapping[str, str]], code: int, *, 
 def summary_of(quality: Path) -> Summary:
     """Return the summary of quality.csv, read line by line, so that memory does not grow with the study."""
     trials = set()
-    summary = Summary(0, {}, Counter(), [])
+    summary = Summary(0, {}, Counter(), [], [])
     with quality.open(encoding="utf-8", newline="") as handle:
         for row in csv.DictReader(handle):
             trials.add((row["session"], row["trial"]))
@@ -67,6 +68,8 @@ def summary_of(quality: Path) -> Summary:
                 summary.stances[row["verdict"]] += 1
                 if row["verdict"] == REFUSED:
                     summary.refused.append(row)
+                elif row["verdict"] == DOUBTED:
+                    summary.doubted.append(row)
             elif row["verdict"] == REFUSED:
                 summary.rejected[row["session"], row["trial"]] = row
     return summary._replace(trials=len(trials))
@@ -77,6 +80,7 @@ def lines_of(summary: Summary, study: Path, code: int) -> Iterator[str]:
     lost = len(summary.rejected)
     yield f"{summary.trials - lost} of {summary.trials} trials used, {_stances(summary.stances)}"
     yield from _rejections(summary.rejected)
+    yield from _doubts(summary.doubted)
     yield f"Report: {study / 'derived' / 'report.html'}"
     if lost == summary.trials:
         command = f"gaitlab check {shlex.quote(str(study))}"
@@ -87,23 +91,26 @@ def lines_of(summary: Summary, study: Path, code: int) -> Iterator[str]:
 
 def content_of(summary: Summary | None, failures: Sequence[Mapping[str, str]], code: int) -> dict[str, object]:
     """Return the content of run.json; ``trials`` and what follows are null if a step failed or was not requested."""
-    counts = dict.fromkeys(("trials", "contacts", "stances_not_on_a_plate", "rejected_trials", "refused_contacts"))
+    counts = dict.fromkeys(
+        ("trials", "contacts", "stances_not_on_a_plate", "rejected_trials", "refused_contacts", "doubted_contacts")
+    )
     if summary:
-        used, refused = summary.stances[USED], summary.stances[REFUSED]
+        used, doubted, refused = (summary.stances[verdict] for verdict in (USED, DOUBTED, REFUSED))
         counts = {
             "trials": {"used": summary.trials - len(summary.rejected), "rejected": len(summary.rejected)},
-            "contacts": {"used": used, "refused": refused},
+            "contacts": {"used": used, "doubted": doubted, "refused": refused},
             "stances_not_on_a_plate": summary.stances[NOT_ON_A_PLATE],
             "rejected_trials": [_named(row) for row in summary.rejected.values()],
             "refused_contacts": [_named(row) for row in summary.refused],
+            "doubted_contacts": [_named(row) for row in summary.doubted],
         }
     return {"pipeline": __version__, "exit_code": code, **counts, "failures": [*failures]}
 
 
 def _named(row: Mapping[str, str]) -> dict[str, str]:
-    """Return where a row of quality.csv is, its code and its reason."""
-    names = ("participant", "session", "trial", "side", "start_s", "end_s", "plates", "code", "reason")
-    return {name: row[name] for name in names if row.get(name)}
+    """Return where a row of quality.csv is, its code and its reason or doubt."""
+    place = ("participant", "session", "trial", "side", "start_s", "end_s", "plates")
+    return {name: row[name] for name in (*place, "code", "reason", "doubt_code", "doubt") if row.get(name)}
 
 
 def _rejections(rejected: Mapping[tuple[str, str], Mapping[str, str]]) -> Iterator[str]:
@@ -119,8 +126,22 @@ def _rejections(rejected: Mapping[tuple[str, str], Mapping[str, str]]) -> Iterat
         yield f"  rejected: {who}: {short}"
 
 
+def _doubts(rows: Iterable[Mapping[str, str]]) -> Iterator[str]:
+    """Yield a line for each doubt, with its trials and the number of their contacts."""
+    alike: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        for doubt in row["doubt"].split(BETWEEN_WORDS):
+            alike[doubt][f"{row['session']} {row['trial']}"] += 1
+    for doubt, trials in alike.items():
+        first = next(iter(trials))
+        who = first if len(trials) == 1 else f"{len(trials)} trials ({first} and {len(trials) - 1} more)"
+        yield f"  doubted: {who}, {count_of(trials.total(), 'plate contact')}: {doubt}"
+
+
 def _stances(verdicts: Counter[str]) -> str:
     """Return how many contacts with plates are used; other stances are not lost."""
-    contacts, others = verdicts[USED] + verdicts[REFUSED], verdicts[NOT_ON_A_PLATE]
+    doubted, others = verdicts[DOUBTED], verdicts[NOT_ON_A_PLATE]
+    contacts = verdicts[USED] + doubted + verdicts[REFUSED]
     elsewhere = f"; {count_of(others, 'stance')} not on a plate" if others else ""
-    return f"{verdicts[USED]} of {count_of(contacts, 'plate contact')} used{elsewhere}."
+    suspected = f", {doubted} doubted" if doubted else ""
+    return f"{verdicts[USED]} of {count_of(contacts, 'plate contact')} used{suspected}{elsewhere}."

@@ -30,7 +30,7 @@ from pipeline.steps.read.step import read_trial as read
 from pipeline.steps.study.step import QUALITY
 from pipeline.tables import study_tables
 from pipeline.trials.session import join_trials
-from pipeline.variables.stance_verdicts import OF_STANCES, OF_TRIALS
+from pipeline.variables.stance_verdicts import DOUBTS, OF_STANCES, OF_TRIALS
 from pipeline.workflow import settings
 from pipeline.workflow.open_study import STEPS
 from tests.support.checkout import HOUSE, planned
@@ -129,7 +129,7 @@ def test_every_column_and_key_is_explained() -> None:
 
 def test_every_reason_is_listed_with_its_code_and_occurs_in_the_code() -> None:
     section = text_of("study_directory.md").split("## Rejected, and why")[1]
-    assert {*OF_STANCES, *OF_TRIALS} <= {*re.findall(r"`(\w+)`", section)}
+    assert {*OF_STANCES, *OF_TRIALS, *DOUBTS} <= {*re.findall(r"`(\w+)`", section)}
     listed = re.findall(r"^\| `.*?` \| `([^`]+)` \|", section.split("The reasons:")[1], re.MULTILINE)
     rooms = [HOUSE / "pipeline" / room for room in ("steps/contacts", "steps/cycles", "body", "variables")]
     code = "".join(path.read_text() for room in rooms for path in room.glob("*.py"))

@@ -33,6 +33,25 @@ def test_sizes_are_compared_with_what_recordings_show(shown: SessionSizes, expec
 
 
 @pytest.mark.parametrize(
+    ("shown", "severities"),
+    [
+        (SessionSizes({}, 82.5 * G, [], UNKNOWN), []),  # 9 %
+        (SessionSizes({}, 81 * G, [], UNKNOWN), ["warning"]),  # 11 %
+        (SessionSizes({}, 78 * G, [], UNKNOWN), ["error"]),  # 15 %
+        (SessionSizes({}, 104 * G, [], UNKNOWN), ["error"]),  # -13 %
+        (SessionSizes({}, UNKNOWN, [79 * G] * 3, UNKNOWN), ["warning"]),  # 14 %
+        (SessionSizes({}, UNKNOWN, [77 * G] * 3, UNKNOWN), ["error"]),  # 17 %
+        (SessionSizes({"mass_kg": 60}, UNKNOWN, [], UNKNOWN), ["warning"]),  # the file may be wrong
+        (SessionSizes({"mass_kg": 60}, UNKNOWN, [60 * G] * 3, UNKNOWN), ["error"]),
+        (SessionSizes({"mass_kg": 60}, UNKNOWN, [90 * G] * 3, UNKNOWN), ["warning"]),
+    ],
+)
+def test_a_mass_further_off_than_plates_can_err_is_an_error(shown: SessionSizes, severities: list[str]) -> None:
+    findings = [*check_sizes({"participant_id": "p1", "mass_kg": "90"}, shown, segment_table="dempster")]
+    assert [finding.severity for finding in findings] == severities
+
+
+@pytest.mark.parametrize(
     ("table", "stated_m", "found"),
     [({}, 0.097, False), ({}, 0.08, True), ({"knee_width_left_m": "0.1"}, 0.08, False), ({}, 0.0, False)],
 )

@@ -130,6 +130,23 @@ def test_a_quote_that_is_not_closed_is_one_plain_line(tmp_path: Path) -> None:
     assert max(map(len, lines)) <= LONGEST_LINE
 
 
+@pytest.mark.parametrize(
+    ("mass", "source", "true"),
+    [
+        ("74.6", "C3D file, 74.6 kg", "C3D file, 74.6 kg"),
+        ("74,60", "C3D file, 74.6 kg", "C3D file, 74.6 kg"),  # as a spreadsheet may write it
+        ("85", "C3D file, 74.6 kg", "changed by hand, before: C3D file, 74.6 kg"),
+        ("n/a", "estimate: plates, 74.6 kg", "changed by hand, before: estimate: plates, 74.6 kg"),
+        ("85", "scales", "scales"),
+        ("85", "n/a", "n/a"),
+    ],
+)
+def test_the_source_of_a_mass_is_true_after_an_edit(tmp_path: Path, mass: str, source: str, true: str) -> None:
+    header = ("participant_id", "mass_kg", "height_m", "sex", "mass_source")
+    people, _ = study_tables.participants_of(write(tmp_path / "p.tsv", header, ("p1", mass, "1.8", "M", source)))
+    assert people["p1"]["mass_source"] == true
+
+
 def test_an_upper_body_has_no_side_and_one_row(tmp_path: Path) -> None:
     numbers = ("30", *["0.01"] * 9)
 

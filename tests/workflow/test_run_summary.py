@@ -14,11 +14,15 @@ from pipeline.errors import UserError
 from pipeline.workflow.run_snakemake import run
 from pipeline.workflow.run_summary import summarise
 
-QUALITY = """session,trial,side,verdict,code,reason
-s1,walk,left,used,,
-s1,walk,right,not on a plate,no_plate,no plate
-s1,walk,right,refused,two_feet,two feet on the plate
-s1,fast,,refused,no_static,no static trial
+QUALITY = """session,trial,side,verdict,code,reason,doubt,doubt_code
+s1,walk,left,used,,,,
+s1,walk,right,not on a plate,no_plate,no plate,,
+s1,walk,right,refused,two_feet,two feet on the plate,,
+s1,fast,,refused,no_static,no static trial,,
+"""
+DOUBTED = """s1,walk,left,doubted,,,hot; wet,h w
+s1,walk,right,doubted,,,hot,h
+s2,walk,left,doubted,,,hot,h
 """
 
 
@@ -49,14 +53,31 @@ def test_the_last_lines_say_what_was_used_and_what_was_lost(
         "pipeline": __version__,
         "exit_code": code,
         "trials": {"used": 1, "rejected": 1},
-        "contacts": {"used": 1, "refused": 1},
+        "contacts": {"used": 1, "doubted": 0, "refused": 1},
         "stances_not_on_a_plate": 1,
         "rejected_trials": [{"session": "s1", "trial": "fast", "code": "no_static", "reason": "no static trial"}],
         "refused_contacts": [
             {"session": "s1", "trial": "walk", "side": "right", "code": "two_feet", "reason": "two feet on the plate"}
         ],
+        "doubted_contacts": [],
         "failures": [],
     }
+
+
+def test_a_doubt_is_named_once_with_its_trials_and_contacts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "derived").mkdir()
+    (tmp_path / "derived/quality.csv").write_text(QUALITY + DOUBTED)
+    assert summarise(tmp_path, [], 0, whole=True, fail=False) == 0
+    first, _, *doubts, _ = capsys.readouterr().out.splitlines()
+    assert first == "2 of 3 trials used, 1 of 5 plate contacts used, 3 doubted; 1 stance not on a plate."
+    assert doubts == [
+        "  doubted: 2 trials (s1 walk and 1 more), 3 plate contacts: hot",
+        "  doubted: s1 walk, 1 plate contact: wet",
+    ]
+    content = run_json(tmp_path)
+    assert content["contacts"] == {"used": 1, "doubted": 3, "refused": 1}
+    first_doubted = {"session": "s1", "trial": "walk", "side": "left", "doubt_code": "h w", "doubt": "hot; wet"}
+    assert content["doubted_contacts"][0] == first_doubted
 
 
 def test_after_a_failure_the_summary_has_the_failure_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

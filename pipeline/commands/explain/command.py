@@ -6,7 +6,6 @@ Every number is read from the study's files; only counts, ranges and frame numbe
 import textwrap
 from pathlib import Path
 
-import numpy as np
 import xarray as xr
 
 from ...errors import UserError
@@ -30,7 +29,7 @@ def explain(path: Path, *, cycle: int | None = None, stance: int | None = None) 
     if not netcdf.is_netcdf(file):
         raise UserError(str(file), "not a NetCDF file", "give the study.nc of a study's derived folder")
     part, number = ("cycle", cycle) if stance is None else ("stance", stance)
-    study = load_study(file) if part == "cycle" else _stances(file)
+    study = load_study(file, doubted=True) if part == "cycle" else _stances(file)
     if number is None:
         return f"{file}: cycles; --cycle N explains one\n\n{_list_cycles(study)}{_list_lone_stances(_stances(file))}"
     if number not in study.cycle.values:
@@ -43,11 +42,10 @@ def explain(path: Path, *, cycle: int | None = None, stance: int | None = None) 
 
 def _stances(file: Path) -> xr.Dataset:
     """Return the whole stances of a study as if they were cycles; ``alone``: whether no whole cycle begins with it."""
-    stances = load_study(file, part="stance")
+    stances = load_study(file, part="stance", doubted=True)
     alone = ("cycle", stances.cycle.values < 0)
     rows = stances.drop_vars("cycle").rename(stance="cycle", stance_phase="phase")
-    valid = ("cycle", np.ones(rows.sizes["cycle"], dtype=bool))
-    return rows.assign_coords(alone=alone, kinetics_valid=valid, reason=("cycle", [""] * rows.sizes["cycle"]))
+    return rows.assign_coords(alone=alone, reason=("cycle", [""] * rows.sizes["cycle"]))
 
 
 def _list_lone_stances(stances: xr.Dataset) -> str:
@@ -59,7 +57,8 @@ def _list_lone_stances(stances: xr.Dataset) -> str:
 
 
 def _list_cycles(study: xr.Dataset, *, part: str = "cycle") -> str:
-    names = ("cycle", "session", "trial", "condition", "side", "start_time", "end_time", "kinetics_valid")
+    names = ["cycle", "session", "trial", "condition", "side", "start_time", "end_time", "kinetics_valid"]
+    names += ["doubt_code"] * bool((study["doubt_code"] != "").any())
     columns = [[f"{v:.3f}" if isinstance(v, float) else str(v) for v in study[name].values.tolist()] for name in names]
     return align([[part, *names[1:]], *map(list, zip(*columns, strict=True))], width=WIDTH)
 
@@ -68,8 +67,10 @@ def _summary(record: CycleRecord) -> Blocks:
     """Yield participant, session, trial and side, and whether kinetics are used."""
     identity = {name: record.cycle[name].item() for name in ("participant", "session", "trial", "condition", "side")}
     yield ", ".join(f"{name} {value}" for name, value in identity.items())
-    reason = record.cycle.reason.item()
-    yield f"kinetics left out: {reason}" if reason else "kinetics used; angles and distances too"
+    reason, doubt = record.cycle.reason.item(), record.cycle.doubt.item()
+    used = "used" if record.cycle.kinetics_valid.item() else "in no mean"
+    doubted = f"kinetics doubted, {used}: {doubt}" if doubt else "kinetics used; angles and distances too"
+    yield f"kinetics left out: {reason}" if reason else doubted
 
 
 def _indent(blocks: Blocks) -> str:

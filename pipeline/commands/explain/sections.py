@@ -99,6 +99,8 @@ def _contact(record: CycleRecord) -> Blocks:
     frames = f"frames {record.frame(start_s):g} to {record.frame(end_s):g}"
     yield f"stance {start_s:.4f} s to {end_s:.4f} s ({frames}) on {f'plate {plates}' if plates else 'no plate'}"
     yield f"force refused: {stance.reason.item()}" if stance.reason.item() else "force accepted"
+    if stance.doubt.item():
+        yield f"force doubted: {stance.doubt.item()}"
     yield from _force(record, start_s, end_s)
     for number in plates.split():
         of_plate = clean.isel(plate=int(np.flatnonzero(clean.plate.values.astype(str) == number)[0]))
@@ -222,8 +224,9 @@ def _checks(record: CycleRecord) -> Blocks:
     data = record.steps["cycles"]
     near = np.abs(data.stance_start.values - record.span_s[0]) < SAME_STRIKE_S
     for i in np.flatnonzero(near & (data.stance_side.values == record.side)):
-        code, reason, plates = (str(data[f"stance_{name}"].values[i]) for name in ("code", "reason", "plates"))
-        yield f"verdict on the stance: {': '.join(filter(None, [verdict_of(code, plates), reason]))}"
+        names = ("code", "plates", "doubt_code", "reason", "doubt")
+        code, plates, doubts, reason, doubt = (str(data[f"stance_{name}"].values[i]) for name in names)
+        yield f"verdict on the stance: {': '.join(filter(None, [verdict_of(code, plates, doubts), reason or doubt]))}"
 
 
 def _list(values: NDArray[np.float64]) -> str:

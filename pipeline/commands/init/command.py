@@ -262,7 +262,8 @@ def _session_table(sessions: Mapping[str, Sequence[Row]], people: Mapping[str, R
         static = next((row["trial"] for row in mine if row["role"] == "static"), "none")
         person = people[mine[0]["participant_id"]]
         counts = (str(count[role]) for role in ("gait", "functional", "exclude"))
-        table.append([session, static, *counts, *(person[name] for name in ("mass_kg", "mass_source", "height_m"))])
+        mass_kg, source = person["mass_kg"], person["mass_source"]
+        table.append([session, static, *counts, mass_kg, source.removesuffix(f", {mass_kg} kg"), person["height_m"]])
     return table
 
 

@@ -117,6 +117,8 @@ def participant_rows(
         widths = _estimate_widths(needed, sizes)
         lengths = _estimate_legs(legs, sizes, shown)
         sizes |= widths | lengths
+        if source != "n/a":
+            source = study_tables.source_of_mass(source, sizes["mass_kg"])
         columns = (*SIZE_RANGES, *needed)
         mass_kg, height_m, *others = (f"{sizes[name]:.6g}" if name in sizes else "n/a" for name in columns)
         people.append(

@@ -67,7 +67,7 @@ def findings_on_sizes(
         file = str(roles["static"][0].attrs.get("source", ""))
         walks = file in [trial.attrs.get("source") for trial in roles["gait"]]
         findings.append(describe_moving_static(file, static.extent_m, walks=walks))
-    return findings, [f"{source} {mass_kg:.1f} kg" for source, mass_kg, _ in all_shown.masses()]
+    return findings, [f"{source} {mass_kg:.1f} kg" for source, mass_kg, *_ in all_shown.masses()]
 
 
 def size_attributes(sizes: Mapping[str, float], origin: Mapping[str, str]) -> dict[str, Any]:

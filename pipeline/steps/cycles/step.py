@@ -31,6 +31,7 @@ RESIDUAL = "pelvis_residual"
 ANGLES = ("joint_angle", "pelvis_angle", "foot_progression")
 SHARES = ("joint_moment_variance_share", RESIDUAL)
 EMG = "emg_envelope"
+VERDICTS = ("valid", "reason", "doubt", "doubt_code")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +42,7 @@ class Settings:
     min_peak_force_body_weights: float
     max_disagreement_n_m: float
     hands_bear_weight: bool
+    doubted_stances: str
     further_curves: Sequence[str]
 
 
@@ -68,7 +70,11 @@ class CutTrial(NamedTuple):
 
     cycles: Cycles  # its cycles
     stances: Stances  # its stances, each with its verdict
-    reason: NDArray[np.str_]  # (cycle,), why a cycle has no valid kinetics; empty if it has
+    valid: Flags  # (cycle,), whether its kinetics are used
+    # reason, doubt, doubt_code: (cycle,), why a cycle has no valid kinetics, or why they are doubted; empty if not
+    reason: NDArray[np.str_]
+    doubt: NDArray[np.str_]
+    doubt_code: NDArray[np.str_]
     gone: Flags  # (cycle,), whether the user leaves it out
     # distances, phases: (cycle,) by name: metrics of :mod:`pipeline.steps.cycles.spatiotemporal`
     distances: dict[str, Array]
@@ -80,18 +86,13 @@ class CutTrial(NamedTuple):
     heading: Array  # (cycle,), direction from which the angles of progression are measured, to the left of lab x, rad
     stance_heading: Array  # (stance,), that of the nearest cycle of its side
 
-    @property
-    def valid(self) -> Flags:
-        """Return which cycles have valid kinetics."""
-        return np.asarray(self.reason == "")
-
     @classmethod
     def join(cls, walks: Sequence[CutTrial], first: Sequence[int]) -> CutTrial:
         """Return the walks of a session as one, given the first frame of each among all frames."""
         return cls(
             Cycles(*map(np.concatenate, zip(*(walk.cycles for walk in walks), strict=True))),
             Stances.join([walk.stances for walk in walks]),
-            reason=np.concatenate([walk.reason for walk in walks]),
+            **_chain([walk.verdicts for walk in walks]),
             gone=np.concatenate([walk.gone for walk in walks]),
             distances=_chain([walk.distances for walk in walks]),
             phases=_chain([walk.phases for walk in walks]),
@@ -104,6 +105,11 @@ class CutTrial(NamedTuple):
             stance_heading=np.concatenate([walk.stance_heading for walk in walks]),
         )
 
+    @property
+    def verdicts(self) -> dict[str, NDArray[Any]]:
+        """Return whether the kinetics of each cycle are used, and why not, or why they are doubted."""
+        return {name: getattr(self, name) for name in VERDICTS}
+
     def coordinates(self) -> dict[str, Any]:
         """Return the coordinates of cycles.nc along ``cycle`` and ``stance``."""
         of_cycles = {
@@ -111,7 +117,7 @@ class CutTrial(NamedTuple):
             "start_time": self.cycles.start_s,
             "end_time": self.cycles.end_s,
             "kinetics_valid": self.valid,
-            "reason": self.reason,
+            **{name: self.verdicts[name] for name in VERDICTS[1:]},
         }
         return {name: ("cycle", values) for name, values in of_cycles.items()} | self.stances.coordinates()
 
@@ -188,7 +194,7 @@ def _numbers(parts: Sequence[NDArray[Any]]) -> NDArray[np.int32]:
     return np.repeat(np.arange(len(parts), dtype=np.int32), [len(part) for part in parts])
 
 
-def _chain(parts: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
+def _chain(parts: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
     """Return arrays of all trials, one after the other, by name."""
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
@@ -219,11 +225,13 @@ def _divide(
         min_peak_force_body_weights=settings.min_peak_force_body_weights,
         max_disagreement_n_m=settings.max_disagreement_n_m,
         hands_bear_weight=settings.hands_bear_weight,
+        doubted_stances=settings.doubted_stances,
     )  # fmt: skip
     alone = every.without_cycle(strides.strikes) if left_out else []
     by_hand = leave_out_by_hand([*strides.strikes, *alone], left_out)
     stances = every.without(by_hand)
     whole = stances.whole
+    verdicts = [stances.verdict_of(strike, by_hand) for strike in strides.strikes]
     distances = spatiotemporal(
         Heels.of(clean), contacts, **strides._asdict(), belt_speed_m_s=contacts["belt_speed"].values[strides.row]
     )
@@ -232,7 +240,10 @@ def _divide(
     return CutTrial(
         strides,
         stances,
-        reason=np.array([stances.reason_of(strike, by_hand) for strike in strides.strikes], dtype=str),
+        valid=np.array([used for used, *_ in verdicts], dtype=bool),
+        reason=np.array([reason for _, reason, *_ in verdicts], dtype=str),
+        doubt=np.array([doubt for *_, doubt, _ in verdicts], dtype=str),
+        doubt_code=np.array([code for *_, code in verdicts], dtype=str),
         gone=np.array([strike in by_hand for strike in strides.strikes], dtype=bool),
         distances=distances | {"progression_offset": offset},
         phases=support(contacts, **strides._asdict()),
@@ -315,7 +326,7 @@ def _curves(
             rows = along_line(rows, walk.heading)
         if plain not in (*ANGLES, EMG):
             rows /= 1 if plain in SHARES else mass_kg
-            rows[~walk.valid] = np.nan
+            rows[walk.reason != ""] = np.nan
         curves[name] = rows
     return curves
 

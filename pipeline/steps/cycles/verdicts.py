@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 from ...arrays import Array, Flags
 from ...body.plausibility import REMEDY_IN_MOTION, reason_of_flag
 from ...conventions import CHAIN, SAME_STRIKE_S, SIDES, STANDARD_GRAVITY_M_S2
-from ...errors import Problem, UserError
+from ...errors import ERROR, Problem, UserError
+from ...person.size_findings import MASS_WRONG
 from ...signals.filters import interval_s
 from ...trials.session import AnyTrial
 from ...variables.cycle_variables import RESIDUALS
@@ -26,6 +28,8 @@ from .residual_share import residual_share, root_mean_square_and_peak
 STANCE_TEXTS = ("side", "plates", "reason", "code", "doubt", "doubt_code")
 Strike = tuple[str, float]  # side, instant in s
 NEAR_AN_END = 4  # of `missing`
+# standard deviations of vertical momentum; a mass that is 12 % wrong shows as three to four
+CARRIES_THE_MASS = 2.0
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,7 @@ class Stances:
     code: NDArray[np.str_]
     doubt: NDArray[np.str_]
     doubt_code: NDArray[np.str_]
+    used: Flags  # (stance,), whether the kinetics are valid, and not doubted if doubts leave them out
     disagreement: Array  # (stance,), largest difference between the formulations of the trial's joint moments, N m
     forward_closure: Array  # (stance, joint), of the stance's side, degrees
     energy_closure: Array  # (stance, segment), of the stance's side, W
@@ -70,6 +75,7 @@ class Stances:
         """Return the variables of cycles.nc along ``stance``."""
         return {
             "stance_whole": ("stance", self.whole),
+            "stance_used": ("stance", self.used),
             "stance_start": ("stance", self.start),
             "stance_end": ("stance", self.end),
             "stance_disagreement": ("stance", self.disagreement),
@@ -93,12 +99,13 @@ class Stances:
         every = zip(self.side.tolist(), self.start.tolist(), self.ended.tolist(), strict=True)
         return [(side, start_s) for i, (side, start_s, ended) in enumerate(every) if ended and i not in followed]
 
-    def reason_of(self, strike: Strike, by_hand: Mapping[Strike, Problem]) -> str:
-        """Return why the cycle from a strike has no valid kinetics; empty if it has."""
-        if strike in by_hand:
-            return by_hand[strike].what
+    def verdict_of(self, strike: Strike, by_hand: Mapping[Strike, Problem]) -> tuple[bool, str, str, str]:
+        """Return whether the kinetics of the cycle from a strike are used; why not, and doubts and their codes."""
         mine = self.from_strike(strike)
-        return str(self.reason[mine[0]]) if mine.size else refusal("no_stance").what
+        if strike in by_hand or not mine.size:
+            return False, by_hand.get(strike, refusal("no_stance")).what, "", ""
+        i = int(mine[0])
+        return bool(self.used[i]), str(self.reason[i]), str(self.doubt[i]), str(self.doubt_code[i])
 
     def without(self, refusals: Mapping[Strike, Problem]) -> Stances:
         """Return the stances with those of the strikes refused."""
@@ -107,8 +114,9 @@ class Stances:
             for i in self.from_strike(strike):
                 reasons[i], codes[i] = reason.what, reason.code
         refused = replace(self, reason=np.array(reasons, dtype=str), code=np.array(codes, dtype=str))
-        doubts = [np.where(refused.code == "", text, "") for text in (self.doubt, self.doubt_code)]
-        return replace(refused, doubt=doubts[0], doubt_code=doubts[1])
+        valid = refused.code == ""
+        doubts = [np.where(valid, text, "") for text in (self.doubt, self.doubt_code)]
+        return replace(refused, doubt=doubts[0], doubt_code=doubts[1], used=self.used & valid)
 
 
 def leave_out_by_hand(strikes: Sequence[Strike], left_out: Iterable[tuple[str, float, str]]) -> dict[Strike, Problem]:
@@ -147,6 +155,7 @@ def judge_stances(
     min_peak_force_body_weights: float,
     max_disagreement_n_m: float,
     hands_bear_weight: bool,
+    doubted_stances: str,
 ) -> Stances:
     """Return every stance with its verdict; for the arguments see the step ``cycles``."""
     touched, solved = contacts.variables, kinetics.variables
@@ -181,7 +190,8 @@ def judge_stances(
             refusals[i] = refusal("momentum_disagrees", percent=100 * support.ratio[i])
     reason = np.array([problem.what if problem else "" for problem in refusals], dtype=str)
     code = np.array([problem.code if problem else "" for problem in refusals], dtype=str)
-    own: list[list[Problem]] = [[] for _ in row]  # doubts of this step's witnesses about each stance
+    of_mass = [] if hands_bear_weight else [*_doubt_mass(calibrate, support)]
+    own = [[*of_mass] for _ in row]  # doubts of this step's witnesses about each stance
     for i in np.flatnonzero(np.abs(support.off) > momentum.DOUBTED).tolist() if not hands_bear_weight else []:
         own[i].append(doubt("momentum_doubted", percent=100 * support.ratio[i]))
     doubts = _doubts(contacts, (clean, kinematics, kinetics), own, code)
@@ -199,6 +209,7 @@ def judge_stances(
         code,
         np.array([each.what for each in doubts], dtype=str),
         np.array([each.code for each in doubts], dtype=str),
+        (code == "") & np.array([doubted_stances == "use" or not each.code for each in doubts], dtype=bool),
         np.full(len(row), disagreement),
         closure[row],
         solved["energy_closure"].values[row],
@@ -255,6 +266,19 @@ def _doubts(
         joined([] if refused else [Problem("", words, "", codes), *of_trial, *mine])
         for words, codes, mine, refused in zip(*columns, own, code, strict=True)
     ]
+
+
+def _doubt_mass(calibrate: xr.Dataset, support: momentum.Support) -> Iterator[Problem]:
+    """Yield the doubt about all stances of a trial if the stated mass is further off than plates can err.
+
+    Not if half of the stances carry that mass: then a plate of the session is wrong, and not the mass.
+    """
+    known = support.off[np.isfinite(support.off)]
+    if known.size and abs(np.median(known)) < CARRIES_THE_MASS:
+        return
+    for finding in json.loads(calibrate.attrs.get("findings", "[]")):
+        if (finding["code"], finding["severity"]) == (MASS_WRONG, ERROR):
+            yield doubt("mass_disagrees", what=finding["what"])
 
 
 def _refuse_pose(flags: NDArray[np.int8], side: str) -> Problem | None:

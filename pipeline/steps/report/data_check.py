@@ -12,7 +12,7 @@ from ...conventions import SIDES
 from ...variables.left_out import in_words
 from ...variables.stance_verdicts import REFUSED, USED
 from .curves.figures import SMALLEST_N
-from .quality import kind_of
+from .quality import doubts_in, kind_of
 from .tables import Row, Totals, age_years, find_rejected_trials, has_kinetics, names, of_part, totals
 
 GOOD, UNKNOWN, LOOK, BAD = STATES = ("good", "not checked", "look", "bad")  # from best to worst
@@ -56,7 +56,7 @@ def data_check(
     points = [
         _person({name: calibrations[name] for name in sessions}, age_years([*rows])),
         _trials(count, quality),
-        _contacts(count, quality, of_trials),
+        _contacts(count, rows, quality, of_trials),
         _repairs(of_trials),
         _mechanics(quality),
         _repeats(of_part(rows, "cycle")),
@@ -112,19 +112,25 @@ def _trials(count: Totals, quality: list[Row]) -> Point:
     return Point(state, "Trials", [f"{count.trials_used} of {count.trials} used", *lost])
 
 
-def _contacts(count: Totals, quality: list[Row], trials: Mapping[str, Facts]) -> Point:
-    """Return the point on contacts with plates: used, refused and why; a side without any has no kinetics."""
+def _contacts(count: Totals, rows: Sequence[Row], quality: list[Row], trials: Mapping[str, Facts]) -> Point:
+    """Return the point on contacts with plates: used, refused or doubted and why; a side without any has no kinetics.
+
+    Args:
+        rows: of metrics.csv; doubted kinetics are used if a setting says so.
+    """
     used = {row["side"] for row in quality if row["verdict"] == USED}
+    used |= {row["side"] for row in rows if row["doubt_code"] and has_kinetics(row)}
     bare = [side for side in SIDES if side not in used]
     reasons = Counter(kind_of(row) for row in quality if row["verdict"] == REFUSED and row["side"])
     refused = [f"{number} refused: {reason}" for reason, number in reasons.most_common()]
+    refused += [f"{number} doubted: {doubt}" for doubt, number in doubts_in(quality).most_common()]
     out = Counter(in_words(facts["plates_left_out"]) for facts in trials.values() if facts.get("plates_left_out"))
     texts = [f"{count.contacts_used} of {count.contacts} used", *refused]
     texts += [f"no {side} contact is used: no moments and powers of this side" for side in bare]
     texts += [f"in {number} trial{'s' * (number > 1)}, plates left out: {reason}" for reason, number in out.items()]
     if count.not_on_a_plate:
         texts.append(f"{count.not_on_a_plate} more stances were not on a plate, which is no fault")
-    state = BAD if count.contacts and not count.contacts_used else LOOK if refused or bare or out else GOOD
+    state = BAD if count.contacts and not used else LOOK if refused or bare or out else GOOD
     return Point(state, "Plate contacts", texts)
 
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ...arrays import Array
 from ...conventions import SIDES
 from ...results.averages import PHASES, Average, Text, average, shortest_way
+from ...variables.cycle_variables import KINETICS
 from ...variables.metrics import NUMBERS, OF_STANCE
 from ...variables.rows import GAIT_SCORES, TIMES
 from .curves.panels import plain_unit
@@ -48,9 +49,15 @@ def values_of(cycles: list[Row], symmetry: list[Row], shown: list[str]) -> dict[
         rows |= {what: _wide(both, what) for what in COMPARED}
         for what, mine in rows.items():
             if mine:
-                numbers = np.array([[float(row[name] or "nan") for name in shown] for row in mine])
+                numbers = np.array([_numbers(row, shown) for row in mine])
                 values[condition, what] = (numbers, np.array([row["participant"] for row in mine]))
     return values
+
+
+def _numbers(row: Row, shown: list[str]) -> list[float]:
+    """Return the metrics of a row of metrics.csv or the like, NaN if unknown, or of kinetics that are not used."""
+    left_out = KINETICS if row.get("kinetics_valid") == "False" else ()
+    return [np.nan if name in left_out else float(row[name] or "nan") for name in shown]
 
 
 def metric_tables(shown: list[str], averages: Mapping[tuple[str, str], Average]) -> dict[str, Table]:

@@ -9,7 +9,7 @@ import numpy as np
 from ...trials.session import FILES
 from ...variables.left_out import from_text, in_words
 from ...variables.schema import REPAIRS
-from ...variables.stance_verdicts import NOT_ON_A_PLATE, REFUSED, words_in_general
+from ...variables.stance_verdicts import BETWEEN_CODES, DOUBTED, NOT_ON_A_PLATE, REFUSED, words_in_general
 from .tables import ABSENT, Row, Table, find_rejected_trials
 
 CHECKS = {
@@ -31,23 +31,23 @@ Trials = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 
 def list_rejections(quality: list[Row]) -> Table:
-    """Return one row per trial that was rejected, or has refused contacts with plates, and the reasons."""
+    """Return one row per trial that was rejected, or has refused or doubted contacts with plates, and the reasons."""
     rows = []
     for trial, mine in _by_trial(quality).items():
-        lost = [row for row in mine if row["verdict"] == REFUSED]
-        if not lost:
-            continue
         if not mine[0]["side"]:
             rows.append([*trial, "whole trial", mine[0]["reason"]])
             continue
-        stances: dict[str, list[str]] = {}
-        for row in lost:
-            stances.setdefault(row["reason"], []).append(_stance(row))
         contacts = sum(row["verdict"] != NOT_ON_A_PLATE for row in mine)
-        reasons = "; ".join(f"{reason}: {', '.join(which)}" for reason, which in stances.items())
-        rows.append([*trial, f"{len(lost)} of {contacts} plate contacts", reasons])
+        for verdict, why, added in ((REFUSED, "reason", ""), (DOUBTED, "doubt", " doubted")):
+            stances: dict[str, list[str]] = {}
+            for row in (row for row in mine if row["verdict"] == verdict):
+                stances.setdefault(row[why], []).append(_stance(row))
+            if stances:
+                count = sum(map(len, stances.values()))
+                reasons = "; ".join(f"{reason}: {', '.join(which)}" for reason, which in stances.items())
+                rows.append([*trial, f"{count} of {contacts} plate contacts{added}", reasons])
     rows.sort(key=lambda row: row[2] != "whole trial")  # stable: whole trials first
-    return Table(["Session", "Trial", "Refused", "Reason and contacts"], rows)
+    return Table(["Session", "Trial", "Refused or doubted", "Reason and contacts"], rows)
 
 
 def checks(quality: list[Row], clean: Trials) -> Table:
@@ -75,9 +75,10 @@ def muscles_left_out(clean: Trials, sessions: Iterable[str]) -> Table:
 
 
 def reasons(quality: list[Row]) -> tuple[Counter[str], Counter[str]]:
-    """Return counts of rejected trials and of refused contacts by reason, in general words."""
-    contacts = (row for row in quality if row["verdict"] == REFUSED and row["side"])
-    return Counter(map(kind_of, find_rejected_trials(quality))), Counter(map(kind_of, contacts))
+    """Return counts of rejected trials and of refused or doubted contacts by reason, in general words."""
+    refused = Counter(kind_of(row) for row in quality if row["verdict"] == REFUSED and row["side"])
+    doubts = Counter({f"doubted: {kind}": number for kind, number in doubts_in(quality).items()})
+    return Counter(map(kind_of, find_rejected_trials(quality))), refused + doubts
 
 
 def sources(clean: Trials, sessions: Iterable[str]) -> Table:
@@ -121,6 +122,12 @@ def _notes(about: Mapping[str, Any]) -> str:
 def _worst(column: Iterable[float]) -> str:
     worst = max((value for value in column if np.isfinite(value)), default=None)
     return ABSENT if worst is None else f"{worst:.0f}" if worst >= 1 else f"{worst:.1g}"
+
+
+def doubts_in(quality: Iterable[Row]) -> Counter[str]:
+    """Return counts of doubted contacts by doubt, in general words; a contact with several counts for each."""
+    doubted = (row for row in quality if row["verdict"] == DOUBTED)
+    return Counter(words_in_general(code, code) for row in doubted for code in row["doubt_code"].split(BETWEEN_CODES))
 
 
 def kind_of(row: Row) -> str:

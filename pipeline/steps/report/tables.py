@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from ...variables.cycle_variables import IDENTITY
 from ...variables.metrics import METRICS
 from ...variables.schema import COLUMN_UNITS
-from ...variables.stance_verdicts import NOT_ON_A_PLATE, REFUSED, USED
+from ...variables.stance_verdicts import DOUBTED, NOT_ON_A_PLATE, REFUSED, USED
 
 Row = dict[str, str]
 MOST_ROWS = 50  # of a table on the screen
@@ -59,6 +60,7 @@ class Totals(NamedTuple):
     stances_alone: int
     contacts: int
     contacts_used: int
+    contacts_doubted: int
     not_on_a_plate: int
 
     def plus(self, other: Totals) -> Totals:
@@ -72,8 +74,8 @@ class Totals(NamedTuple):
 
     @property
     def contacts_refused(self) -> int:
-        """Return how many contacts with a plate are not used."""
-        return self.contacts - self.contacts_used
+        """Return how many contacts with a plate cannot be used."""
+        return self.contacts - self.contacts_used - self.contacts_doubted
 
 
 def in_words(rows: list[Row]) -> str:
@@ -108,8 +110,9 @@ def totals(rows: list[Row], quality: list[Row]) -> Totals:
         cycles=len(cycles),
         cycles_with_kinetics=sum(has_kinetics(row) for row in cycles),
         stances_alone=len(rows) - len(cycles),
-        contacts=stances[USED] + stances[REFUSED],
+        contacts=stances[USED] + stances[DOUBTED] + stances[REFUSED],
         contacts_used=stances[USED],
+        contacts_doubted=stances[DOUBTED],
         not_on_a_plate=stances[NOT_ON_A_PLATE],
     )
 
@@ -127,7 +130,7 @@ def names(rows: Iterable[Row], column: str) -> list[str]:
 def participants_columns(rows: list[Row]) -> list[str]:
     """Return the columns of participants.tsv that rows of metrics.csv have."""
     header = list(rows[0]) if rows else []
-    return header[header.index("reason") + 1 : header.index(next(iter(METRICS)))] if rows else []
+    return header[header.index(IDENTITY[-1]) + 1 : header.index(next(iter(METRICS)))] if rows else []
 
 
 def about_participant(rows: list[Row]) -> list[str]:
@@ -157,5 +160,5 @@ def find_rejected_trials(quality: list[Row]) -> list[Row]:
 
 
 def has_kinetics(cycle: Row) -> bool:
-    """Return whether a row of metrics.csv has valid kinetics."""
+    """Return whether the kinetics of a row of metrics.csv are used."""
     return cycle["kinetics_valid"] == "True"

@@ -11,13 +11,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...conventions import ANGLES, JOINTS, LOADS, SAME_STRIKE_S
-from ...results.averages import participant_means, symmetry
+from ...results.averages import SESSION, participant_means, symmetry
 from ...tables.study_tables import columns_of_people
 from ...trials.session import spans_of
 from ...variables.cycle_variables import (
     CURVES,
     CYCLE_METRICS,
     IDENTITY,
+    KINETICS,
     RESIDUALS,
     STANCE,
     STANCE_CURVES,
@@ -34,7 +35,7 @@ from .gait_scores import score_cycles
 from .reference import Reference
 
 QUALITY = tuple(QUALITY_COLUMNS)
-NUMBERS = QUALITY[QUALITY.index("reason") + 1 :]  # checks of a stance, then repairs of its trial
+NUMBERS = QUALITY[QUALITY.index("doubt_code") + 1 :]  # checks of a stance, then repairs of its trial
 LABELS = [*dict.fromkeys(dim for variable in STUDY.values() for dim in variable.dims if dim not in ("cycle", "stance"))]
 EMG = "emg_envelope"
 Columns = Mapping[str, Mapping[str, Any]]  # of participants.tsv by name, their cells by session
@@ -90,10 +91,14 @@ def study(
 
 
 def per_participant(metrics: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the tables participants.csv and symmetry.csv from metrics.csv."""
+    """Return the tables participants.csv and symmetry.csv from metrics.csv; kinetics that are not used do not count."""
     names = [*METRICS, *(name for name in SCORES if name in metrics)]
-    about = participants_columns(metrics)
-    means = participant_means(metrics, names, about)
+    about, left_out = participants_columns(metrics), ~metrics.kinetics_valid.astype(bool)
+    used = metrics.assign(**{name: metrics[name].mask(left_out) for name in names if name in KINETICS})
+    means = participant_means(used, names, about)
+    doubted = (metrics.part == "cycle") & (metrics.doubt_code != "")
+    counts = doubted.groupby([metrics[name] for name in (*SESSION, "side")], sort=False).sum()
+    means.insert([*means].index("stances_alone"), "cycles_doubted", counts.to_numpy(dtype=int))
     return means, symmetry(means, names, about)
 
 
@@ -182,8 +187,10 @@ def _stances(
     trials = {session: data.variables["whole_stance_trial"].values for session, data in used.items()}
     cells = _cells(used, trials, sessions, columns)
     every = np.concatenate([*whole.values()])
-    renamed = {"side": "side", "start_time": "start", "end_time": "end", "plates": "plates"}
+    renamed = {"side": "side", "start_time": "start", "end_time": "end", "plates": "plates", "kinetics_valid": "used"}
+    renamed |= {"doubt": "doubt", "doubt_code": "doubt_code"}
     cells |= {name: chain(f"stance_{part}")[every] for name, part in renamed.items()}
+    cells["kinetics_valid"] = cells["kinetics_valid"].astype(bool)
     cells["cycle"] = _cycles_of_stances(used, whole, before[0])
     variables: dict[Any, Any] = {name: (variable.dims, chain(name)) for name, variable in STANCE_CURVES.items()}
     values = dict(zip(METRICS, chain(f"metric_value{STANCE}").T, strict=True))
@@ -216,7 +223,7 @@ def _rows(study: xr.Dataset, columns: Sequence[str], sessions: Iterable[str]) ->
     alone = every[f"cycle{STANCE}"] < 0
     if alone.any():
         cells = {name: every[f"{name}{STANCE}"][alone] for name in columns if f"{name}{STANCE}" in every}
-        stances = pd.DataFrame(cells).assign(part="stance", cycle=None, kinetics_valid=True, reason="")
+        stances = pd.DataFrame(cells).assign(part="stance", cycle=None, reason="")
         cycles = pd.concat([cycles, stances]) if len(cycles) else stances
         place = {session: i for i, session in enumerate(sessions)}
         cycles = cycles.sort_values("session", key=lambda names: names.map(place), kind="stable", ignore_index=True)
@@ -239,18 +246,19 @@ def _quality_rows(session: str, data: xr.Dataset, about: Mapping[str, Any]) -> I
         residuals = [values[f"stance_{name}"] for name in RESIDUALS]
         closures = [values["stance_disagreement"], values["stance_forward_closure"], energy]
         checks = np.column_stack([*closures, *residuals]).tolist()
-        texts = [values[f"stance_{name}"].tolist() for name in ("side", "start", "end", "plates", "code", "reason")]
+        names = ("side", "start", "end", "plates", "code", "reason", "doubt", "doubt_code")
+        texts = [values[f"stance_{name}"].tolist() for name in names]
         stances = [
-            [side, round(start, 4), round(end, 4), plates, verdict_of(code, plates), code, reason]
+            [side, round(start, 4), round(end, 4), plates, verdict_of(code, plates, codes), code, reason, doubt, codes]
             + [float(f"{check:.2e}") for check in figures]  # significant digits
-            for side, start, end, plates, code, reason, figures in zip(*texts, checks, strict=True)
+            for side, start, end, plates, code, reason, doubt, codes, figures in zip(*texts, checks, strict=True)
         ]
     spans = spans_of(data, "stance") if stances else [slice(0)] * data.sizes["trial"]
     verdicts = (values[name].tolist() for name in ("trial", "rejected_code", "rejected"))
     for i, (trial, code, reason) in enumerate(zip(*verdicts, strict=True)):
         identity = [about["participant"]["participant_id"], session, trial, about["trials"][trial]["condition"]]
         if reason:
-            yield [*identity, "", np.nan, np.nan, "", REFUSED, code, reason, *[pd.NA] * len(NUMBERS)]
+            yield [*identity, "", np.nan, np.nan, "", REFUSED, code, reason, "", "", *[pd.NA] * len(NUMBERS)]
         for stance in stances[spans[i]]:
             yield [*identity, *stance, *(values[name][i] for name in REPAIRS)]
 

@@ -9,7 +9,7 @@ from typing import Any
 import xarray as xr
 
 from ...results import netcdf
-from ...results.study_file import table_of
+from ...results.study_file import table_of, without_doubted
 from ...steps.report.step import NEEDS
 from ...steps.study.parts import gather
 from ...steps.study.reference import describe_reference
@@ -77,7 +77,7 @@ def _page(key: Mapping[str, Any], function: Callable[..., str], arguments: dict[
     name = settings.reference
     reference = describe_reference(name, load_reference(name), shipped, own) if name else None
     part = gather(sessions["cycles"], settings=settings, reference=reference, **tables)
-    data = netcdf.in_double_precision(schema.describe("study", part.study)).assign_attrs(own)
+    data = without_doubted(netcdf.in_double_precision(schema.describe("study", part.study))).assign_attrs(own)
     texts = part.texts()
     rows = (rows_of(texts[name].decode()) for name in ("metrics", "quality", "symmetry"))
     return function(data, *rows, **sessions, reference=_table(reference and reference.curves), **arguments)
@@ -97,5 +97,6 @@ def _parts(study: Path, participants: Sequence[str]) -> Iterator[tuple[Sequence[
     for first in range(0, len(participants), AT_A_TIME):
         people = participants[first : first + AT_A_TIME]
         end = {row: start[row] + sum(count[name] for name in people) for row, count in counts.items()}
-        yield people, netcdf.load(study, NEEDS["study"], rows={row: slice(start[row], end[row]) for row in counts})
+        rows = {row: slice(start[row], end[row]) for row in counts}
+        yield people, without_doubted(netcdf.load(study, NEEDS["study"], rows=rows))
         start = end

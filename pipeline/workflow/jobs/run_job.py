@@ -14,6 +14,7 @@ from typing import Any
 import xarray as xr
 
 from ...results import netcdf
+from ...results.study_file import without_doubted
 from ...tables.reference_curves import reference_file
 from ...tables.tsv import decode_text
 from ...variables.schema import TITLES
@@ -77,4 +78,4 @@ def provenance(
 def load_reference(name: str) -> xr.Dataset | str:
     """Return the study.nc of other people, or the text of a table of their curves, shipped or the user's."""
     path = reference_file(name, study_path=Path())
-    return netcdf.load(path) if path.suffix == ".nc" else decode_text(path.read_bytes())
+    return without_doubted(netcdf.load(path)) if path.suffix == ".nc" else decode_text(path.read_bytes())

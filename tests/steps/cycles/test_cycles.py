@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 
 from pipeline.conventions import CHAIN, SIDES
 from pipeline.dynamics.interaction_torques import MOTIONS
-from pipeline.errors import UserError
+from pipeline.errors import Problem, UserError
+from pipeline.person.size_findings import MASS_WRONG
 from pipeline.steps.cycles.step import cycles
 from pipeline.steps.kinetics.cross_checks import CAUSES
 from pipeline.trials.session import join_trials, one_trial
@@ -114,6 +116,27 @@ def test_doubts_of_contact_and_trial_mark_the_stances_and_leave_their_kinetics(k
     for name in KINETICS:
         np.testing.assert_array_equal(result[name], sound[name], err_msg=name)
     assert not sound.stance_doubt.values.any()
+
+
+@pytest.mark.parametrize(
+    ("severity", "heavier", "doubted"), [("error", 1.1, True), ("error", 1.0, False), ("warning", 1.1, False)]
+)
+def test_a_wrong_mass_makes_all_stances_of_the_session_doubtful(
+    known: Walk, severity: str, heavier: float, doubted: bool
+) -> None:
+    """Not one that plates may show wrongly, or that they carry. Doubted kinetics stay; a setting uses them."""
+    made = trial(known)
+    finding = Problem("p1", "mass_kg is 90, but plates show 70", "correct", MASS_WRONG, severity)
+    made["calibrate"].attrs |= {"findings": json.dumps([finding._asdict()]), "body_mass_kg": MASS_KG * heavier}
+    for setting in ("leave_out", "use"):
+        result = made.cut(doubted_stances=setting)
+        for codes in (result.stance_doubt_code, result.doubt_code):
+            assert np.char.count(codes.values.astype(str), "mass_disagrees").tolist() == [doubted] * codes.size
+        assert ("mass_kg is 90" in str(result.doubt.values[0])) == doubted
+        used = setting == "use" or result.doubt_code.values == ""
+        assert (result.kinetics_valid.values == used).all()
+        assert (result.stance_used.values == (setting == "use" or result.stance_doubt_code.values == "")).all()
+        assert np.isfinite(result.joint_power).all()
 
 
 def test_a_cycle_left_out_by_hand_has_distances_but_no_curves(known: Walk) -> None:

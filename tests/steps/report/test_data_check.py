@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from pipeline.commands.check.command import check
+from pipeline.commands.show import show
 from pipeline.results import netcdf
+from pipeline.results.study_file import load_study
+from pipeline.steps.contacts import contact_checks
+from pipeline.steps.contacts.plate_contacts import Contact
 from pipeline.steps.report.data_check import BAD, GOOD, LOOK, UNKNOWN, DataCheck, data_check
 from pipeline.variables.left_out import LeftOut, as_text
+from pipeline.variables.stance_verdicts import DOUBTS
 from tests.support.checkout import DEMO, copy_study, keep_rows
 from tests.support.files.changes import edit
 from tests.support.studies.for_report import Page, calibrated
@@ -22,7 +30,7 @@ ROW = {
     "disagreement_n_m": "2e-13",
 }  # fmt: skip
 USED = [{**ROW, "side": side, "verdict": "used", "code": "", "reason": ""} for side in ("left", "right")]
-CYCLES = [{**row, "part": "cycle", "kinetics_valid": "True"} for row in USED for _ in range(3)]
+CYCLES = [{**row, "part": "cycle", "kinetics_valid": "True", "doubt_code": ""} for row in USED for _ in range(3)]
 
 
 def judged(quality: list[dict[str, str]], **facts: object) -> DataCheck:
@@ -50,6 +58,18 @@ def test_stances_without_a_plate_are_no_fault_and_refusals_are_counted() -> None
     assert "['2 of 3 used', \"1 refused: the plate's baseline drifts by … N\", '1 more" in str(found.points)
     assert state_of(judged([refused]), "Plate contacts") == BAD
     assert "no left contact is used" in str(judged(USED[1:]).points)
+
+
+def test_doubted_contacts_are_counted_with_each_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(DOUBTS, "h", "plate at {celsius} degrees")
+    doubted = {**ROW, "side": "left", "verdict": "doubted", "code": "", "reason": "", "doubt_code": "h w"}
+    found = judged([USED[1], doubted, doubted])
+    texts = ["1 of 3 used", "2 doubted: plate at … degrees", "2 doubted: w"]
+    assert str(texts)[1:-1] in str(found.points)
+    assert (found.state, "no left contact is used" in str(found.points)) == (LOOK, True)
+    used = data_check([{**CYCLES[0], "doubt_code": "h w"}], [USED[1], doubted], {"s1": {}}, {"s1": calibrated()})
+    assert "no left contact is used" not in str(used.points), "a setting takes them in"
+    assert state_of(judged([doubted]), "Plate contacts") == BAD
 
 
 @pytest.mark.parametrize(
@@ -98,8 +118,47 @@ def test_few_cycles_are_said() -> None:
     assert "'slow: left 2, right 3', 'fewer than 3 show no spread'" in str(found.points)
 
 
-def test_what_check_finds_about_sizes_is_in_the_report(tmp_path: Path) -> None:
-    """A mass of 90 kg instead of 74.6 made every moment 17 % too small in silence; the plates know."""
+def assert_doubts_are_left_out(derived: Path, code: str) -> None:
+    """Assert that doubted kinetics are in the files, marked, and in no mean; others count."""
+    metrics, means = (pd.read_csv(derived / f"{name}.csv") for name in ("metrics", "participants"))
+    metrics = metrics[metrics.part == "cycle"]
+    doubted = metrics.doubt_code.str.contains(code, na=False)
+    assert doubted.any()
+    assert metrics.kinetics_valid.any()
+    assert metrics[doubted].peak_ankle_power.notna().all()
+    assert not metrics[doubted].kinetics_valid.any()
+    groups = ["participant", "condition", "side"]
+    for _, row in means.iterrows():
+        mine = metrics[(metrics[groups] == row[groups]).all(axis=1)]
+        used = mine[mine.kinetics_valid].peak_ankle_power
+        assert (row.peak_ankle_power_n, row.stride_time_n) == (len(used), len(mine))
+        assert row.cycles_doubted == mine.doubt_code.notna().sum()
+        assert row.peak_ankle_power == pytest.approx(used.mean(), rel=1e-5, nan_ok=True)
+    for part in ("cycle", "stance"):
+        shown, every = (load_study(derived / "study.nc", part=part, doubted=kept) for kept in (False, True))
+        marked = np.array([code in codes for codes in every.doubt_code.values.tolist()])
+        assert marked.any()
+        assert not (every.kinetics_valid.values & marked).any()
+        for name in ("joint_moment_jcs", "joint_power", "ground_force", "peak_ankle_power"):
+            assert np.isfinite(every[name].values[marked]).any(axis=-1).all(), name
+            assert np.isnan(shown[name].values[marked]).all(), name
+            kept = every.kinetics_valid.values.astype(bool)
+            np.testing.assert_array_equal(shown[name][kept], every[name][kept], err_msg=name)
+        np.testing.assert_array_equal(shown.joint_angle, every.joint_angle)
+        assert f" of {len(marked)} {part}s " in show(derived / "study.nc", trial=None, variable=None, width=120)
+
+
+def test_what_check_and_contacts_find_is_in_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mass of 90 kg instead of 74.6 made every moment 17 % too small in silence; the plates know.
+
+    All contacts with the second plate are doubted, for a reason that the product does not have.
+    """
+    monkeypatch.setitem(DOUBTS, "hot", "plate at {celsius} degrees")
+
+    def check_plates(contacts: Sequence[Contact], *_: object, **__: object) -> list[Contact]:
+        return [contact.doubted("hot", celsius=41) if contact.plates == (1,) else contact for contact in contacts]
+
+    monkeypatch.setattr(contact_checks, "reject_drifting", check_plates)
     study = copy_study(DEMO, tmp_path / "study")
     keep_rows(study, re.compile(r"\t(static|comfortable_01)\t").search)
     edit(study / "participants.tsv", "74.6", "90")
@@ -111,5 +170,7 @@ def test_what_check_finds_about_sizes_is_in_the_report(tmp_path: Path) -> None:
     words = Page((study / "derived/report/sub-01.html").read_text()).words
     for finding in found:
         assert f"{finding.what}: {finding.remedy}" in words
-    assert "Body size and model  look" in words
+    assert "Body size and model  bad" in words
+    assert "doubted: plate at … degrees" in Page((study / "derived/report/sub-02.html").read_text()).words
+    assert_doubts_are_left_out(study / "derived", "hot")
     assert json.loads(netcdf.load(study / "derived/sub-02/calibrate.nc").attrs["findings"]) == []

@@ -14,6 +14,7 @@ from pipeline.results import netcdf
 from pipeline.steps.report.curves.panels import panels_of
 from pipeline.steps.report.quality import CHECKS, checks
 from pipeline.steps.report.tables import in_words
+from pipeline.variables.cycle_variables import IDENTITY
 from pipeline.variables.metrics import METRICS
 from tests.support.studies.for_report import (
     CONDITION_GAIN,
@@ -293,5 +294,5 @@ def test_the_person_is_described_in_words_without_sizes_of_the_legs_and_sources(
         "age_years": "27", "group": "younger", "knee_width_left_m": "0.11", "leg_length_right_m": "0.85",
         "mass_kg": "74.6", "mass_source": "C3D file", "sex": "n/a",
     }  # fmt: skip
-    row = {"reason": "", **cells, next(iter(METRICS)): "1"}
+    row = {IDENTITY[-1]: "", **cells, next(iter(METRICS)): "1"}
     assert in_words([row]) == "age 27 years, group younger, mass 74.6 kg"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -56,7 +57,8 @@ def test_a_table_read_back_is_the_same(tmp_path: Path) -> None:
     metrics = gathered()[1]
     metrics.to_csv(tmp_path / "metrics.csv", index=False)
     again = pd.read_csv(tmp_path / "metrics.csv", keep_default_na=False, na_values=[""])
-    again["reason"] = again.reason.fillna("")
+    for name in ("reason", "doubt", "doubt_code"):
+        again[name] = again[name].astype(object).fillna("")
     pd.testing.assert_frame_equal(again, metrics, check_dtype=False)
 
 
@@ -108,11 +110,32 @@ def test_participants_have_the_means_of_their_cycles() -> None:
     rows: Any = means.set_index(["participant", "condition", "side"])
     assert len(rows) == 6
     assert rows.loc[("p1", "slow", "right"), ["cycles", "stride_time", "stride_time_n"]].tolist() == [2, 21, 2]
-    assert rows.loc[("p1", "slow", "left"), ["stride_time", "peak_ankle_power_n"]].tolist() == [21, 1]
+    assert rows.loc[("p1", "slow", "left"), ["stride_time", "peak_ankle_power_n"]].tolist() == [21, 0]
     assert set(METRICS) <= set(means.columns)
     stride = symmetry[symmetry.metric == "stride_time"]
     assert stride.symmetry_index.tolist() == pytest.approx([100 * -1 / 10.5, 0, 100 * 1 / 30.5])
     assert list(symmetry.metric) == [*METRICS] * 3
+
+
+def test_doubted_kinetics_are_in_the_tables_but_in_no_mean() -> None:
+    """Of three right cycles, 10 to 12, the first is doubted; distances and angles count."""
+    cycles = {"s1": {"fast_1": trial(10, "rrr", doubted=(0,), invalid=(2,))}}
+    dataset, metrics, quality = study(stored(cycles), sessions=sessions(cycles), **ALONE)
+    assert list(metrics.peak_ankle_power[:2]) == [10, 11]
+    assert list(metrics.kinetics_valid) == [False, True, False]
+    assert list(metrics.doubt_code) == ["h w", "", ""]
+    assert list(metrics.doubt) == ["hot; wet", "", ""]
+    assert list(quality.verdict) == ["doubted", "used", "refused", "not on a plate"]
+    assert list(quality.doubt) == ["hot; wet", "", "", ""]
+    assert list(quality.doubt_code) == ["h w", "", "", ""]
+    assert dataset.doubt_code.values.tolist() == ["h w", "", ""]
+    assert dataset.doubt_code_of_stance.values.tolist() == ["h w", ""]
+    assert dataset.kinetics_valid_of_stance.values.tolist() == [False, True]
+    assert np.isfinite(dataset.joint_power.values[0]).all()
+    means = per_participant(metrics)[0]
+    row: Any = means.iloc[0]
+    assert row[["cycles", "cycles_doubted", "peak_ankle_power", "peak_ankle_power_n"]].tolist() == [3, 1, 11, 1]
+    assert row[["stride_time", "stride_time_n", "peak_knee_flexion_stance_n"]].tolist() == [11, 3, 3]
 
 
 def test_tables_of_participants_are_grouped_by_the_columns_of_participants_tsv(tmp_path: Path) -> None:

@@ -178,6 +178,10 @@ def trial_cycles(
         stance_plates=("stance", np.full(stances, "1+2")),
         stance_reason=("stance", np.append(np.full(count, reason), [""] * alone)),
         stance_code=("stance", np.append(np.full(count, reason and "two_feet_on_plate"), [""] * alone)),
+        doubt=("cycle", np.full(count, "")),
+        doubt_code=("cycle", np.full(count, "")),
+        stance_doubt=("stance", np.full(stances, "")),
+        stance_doubt_code=("stance", np.full(stances, "")),
     )
 
 

@@ -57,4 +57,5 @@ def constant_stances(values: NDArray[np.float64]) -> dict[str, Any]:
         curves[name] = (("whole_stance", *one.dims[1:]), np.multiply.outer(values[whole], ones))
     metrics = np.where([name in OF_STANCE for name in METRICS], values[whole, None], np.nan)
     metric_value = (("whole_stance", "metric"), metrics)
-    return curves | {"stance_whole": ("stance", whole), "metric_value_of_stance": metric_value}
+    flags = dict.fromkeys(("stance_whole", "stance_used"), ("stance", whole))
+    return curves | flags | {"metric_value_of_stance": metric_value}

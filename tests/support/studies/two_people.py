@@ -37,32 +37,43 @@ PERSON = {"s1": "p1", "s2": "p2"}  # by session
 
 
 def trial(
-    level: float, sides: str, *, invalid: tuple[int, ...] = (), further: tuple[str, ...] = (), alone: bool = False
+    level: float,
+    sides: str,
+    *,
+    invalid: tuple[int, ...] = (),
+    doubted: tuple[int, ...] = (),
+    further: tuple[str, ...] = (),
+    alone: bool = False,
 ) -> xr.Dataset:
     """Return a trial of cycles.nc: cycle ``i`` is ``level + i``, and so is its stance; sides as in ``rlr``.
 
     A last stance, of the right foot, has no cycle, and no kinetics unless ``alone``. Checks of a stance: disagreement
     ``level`` * 1e-9, forward closure 1, 2, 3 degrees, energy closure 4, 6, 5 W, all with more digits than mean
-    something. ``further`` names curves on request.
+    something. Doubted cycles keep their kinetics, but are in no mean. ``further`` names curves on request.
     """
     values = level + np.arange(float(len(sides)))
     reason = np.array(["two feet on the plate" if i in invalid else "" for i in range(len(sides))], dtype=str)
     side = np.array([{"r": "right", "l": "left"}[letter] for letter in sides], dtype=str)
     curves, (metrics, names) = _curves(values, further), stack_metrics(dict.fromkeys(METRICS, values))
+    doubts = [np.array([text if i in doubted else "" for i in range(len(sides))]) for text in ("hot; wet", "h w")]
+    of_cycles = dict(zip(("doubt", "doubt_code"), doubts, strict=True))
     starts, used = np.append(values, level + len(sides)), np.append(reason == "", alone)
     for name in ("joint_moment_jcs", "joint_power"):
         curves[name][1][list(invalid)] = np.nan
     dims = {dim for dims, _ in curves.values() for dim in dims[1:]} | {"segment", "stance_phase"}
     own = {
         "side": ("cycle", side), "start_time": ("cycle", values), "end_time": ("cycle", values + 1),
-        "kinetics_valid": ("cycle", reason == ""), "reason": ("cycle", reason),
+        "kinetics_valid": ("cycle", (reason == "") & (doubts[0] == "")), "reason": ("cycle", reason),
         "stance_side": ("stance", np.append(side, "right")),
         "stance_plates": ("stance", np.append(np.full(len(sides), "1 2"), "")),
+        **{name: ("cycle", texts) for name, texts in of_cycles.items()},
+        **{f"stance_{name}": ("stance", np.append(texts, "")) for name, texts in of_cycles.items()},
         "stance_reason": ("stance", np.append(reason, "" if alone else "no plate")),
         "stance_code": ("stance", np.append(np.where(reason, "two_feet_on_plate", ""), "" if alone else "no_plate")),
     }  # fmt: skip
     coordinates = names | {name: NAMES[name] for name in NAMES if name in dims} | own
     of_stances = constant_stances(np.where(used, starts, np.nan))
+    of_stances["stance_used"] = ("stance", used & (np.append(doubts[0], "") == ""))
     return xr.Dataset(curves | metrics | of_stances | _checks(level, starts), coordinates, UNREPAIRED)
 
 
