@@ -10,7 +10,7 @@ import pytest
 
 from tests.campaigns import fuzz_texts
 
-EXAMPLES = 150
+EXAMPLES = 80
 
 
 @pytest.mark.parametrize("tried", [fuzz_texts.settings_tried, fuzz_texts.tables_tried])

@@ -352,7 +352,7 @@ def test_c3d_copies_of_earlier_results_are_named_until_they_are_written_again(
     assert outdated[0] not in faults_of(study)
 
 
-@pytest.mark.parametrize("name", ["study.csv", "study.parquet", "for Ann.csv"])
+@pytest.mark.parametrize("name", ["study.parquet", "for Ann.csv"])
 def test_exports_of_an_earlier_study_are_named_until_they_are_written_again(
     study: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

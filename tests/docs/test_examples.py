@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+import io
 import os
+import runpy
 import subprocess
 import sys
+from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -90,11 +94,29 @@ def test_ankle_and_knee_reads_stored_results(demo: Path, tmp_path: Path) -> None
     assert stored["by term, from the stored ones"] > ROUNDING  # the files were read
 
 
-def run_script(name: str, *arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run an example as a script from another folder."""
-    command = [sys.executable, str(HOUSE / "docs" / "examples" / name), *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(HOUSE)}  # this checkout, even if another one is installed
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+class Ended(NamedTuple):
+    """How a script ended, and what it printed."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def run_script(name: str, *arguments: str, folder: Path) -> Ended:
+    """Run an example as a script from another folder, in this process, which has loaded the libraries."""
+    file, code = str(HOUSE / "docs" / "examples" / name), 0
+    with ExitStack() as stack:
+        stack.enter_context(chdir(folder))
+        stack.enter_context(mock.patch.object(sys, "argv", [file, *arguments]))
+        said, complained = (
+            stack.enter_context(redirect(io.StringIO())) for redirect in (redirect_stdout, redirect_stderr)
+        )
+        try:
+            runpy.run_path(file, run_name="__main__")
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else int(end.code is not None)
+            complained.write(f"{end.code}\n" if isinstance(end.code, str) else "")
+    return Ended(code, said.getvalue(), complained.getvalue())
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
@@ -166,7 +188,9 @@ def test_figures_are_reproducible(tmp_path: Path) -> None:
 
 
 def test_example_runs_from_anywhere_as_a_script(tmp_path: Path) -> None:
-    result = run_script("n_segment_limb.py", "limb.svg", folder=tmp_path)
+    command = [sys.executable, str(HOUSE / "docs" / "examples" / "n_segment_limb.py"), "limb.svg"]
+    environment = {**os.environ, "PYTHONPATH": str(HOUSE)}  # this checkout, even if another one is installed
+    result = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     assert "block matrix" in result.stdout
     assert (tmp_path / "limb.svg").exists()

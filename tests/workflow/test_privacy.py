@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -93,12 +93,12 @@ def study(tmp_path: Path) -> Path:
     return tmp_path / "study"
 
 
-@pytest.mark.parametrize("prefix", ["Jacquetta Quuxington:", "Jacquetta Quuxington_", ""])
+@pytest.mark.parametrize("prefixes", [("Jacquetta Quuxington:", "Jacquetta Quuxington_", ""), ("", "", "Jacquetta:")])
 def test_no_name_in_a_recording_is_written_or_said(
-    study: Path, prefix: str, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+    study: Path, prefixes: Sequence[str], capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     """From ``init`` and ``check`` to the report; one recording is cut, so that its refusal is written too."""
-    for path in study.glob("*.c3d"):
+    for path, prefix in zip(sorted(study.glob("*.c3d")), prefixes, strict=True):
         named_after(path, prefix=prefix)
     cut = study / "fast_01.c3d"
     cut.write_bytes(cut.read_bytes()[:-600])

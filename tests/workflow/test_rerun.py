@@ -62,9 +62,9 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def folder(finished: Path, tmp_path: Path) -> Path:
-    """Return a copy of it to change, with the records of the run and the time stamps."""
-    return Path(shutil.copytree(finished, tmp_path / "rerun", copy_function=shutil.copy2))
+def study(finished: Path, tmp_path: Path) -> Path:
+    """Return a copy of the study to change, with the records of the run and the time stamps."""
+    return Path(shutil.copytree(finished / "study", tmp_path / "study", copy_function=shutil.copy2))
 
 
 def lines(path: Path) -> list[str]:
@@ -265,79 +265,93 @@ OF_THE_RESULTS: dict[str, tuple[list[Change], set[str], set[str]]] = {
 }
 
 
-# it does what every start of Snakemake does once, and forks for each line: four times as fast
+# it does what every start of a plan does once, and forks for each line: eight times as fast
 PLANNER = """
 import json, os, sys
+from pathlib import Path
 import jsonschema, netCDF4, pandas, smart_open, snakemake.report, sqlmodel, xarray, yaml, yte
 from snakemake.cli import get_argument_parser, main
 get_argument_parser()
+house, finished = sys.argv[1:]
+sys.path.insert(0, house)
+from pipeline.workflow import digests, open_study, run_snakemake
+opened = open_study.open_study(Path(finished))
+opened.content_of_key("report", None)
+for step in open_study.SESSION_STEPS:
+    opened.content_of_key(step, "sub-01")
 for line in sys.stdin:
-    plan, house, study, front_door, *options = json.loads(line)
+    plan, study, front_door, changed_code, *options = json.loads(line)
     if os.fork() == 0:
         os.dup2(os.open(plan, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
         os.dup2(1, 2)
-        sys.path.insert(0, house)
+        if changed_code:
+            digests.code_digest.cache_clear()
         if front_door:
-            from pipeline.workflow.run_snakemake import main
             sys.argv = ["start", study, *options]
-            main()
+            run_snakemake.main()
         main(["--snakefile", house + "/Snakefile", "--directory", study, *options])
     print(os.wait()[1], flush=True)
 """
 
 
 @pytest.fixture(scope="module")
-def planner() -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-c", PLANNER]
+def planner(finished: Path) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-P", "-c", PLANNER, str(finished / "house"), str(finished / "study")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         yield process
 
 
 @pytest.fixture
-def jobs(folder: Path, planner: subprocess.Popen[str]) -> Planned:
+def jobs(study: Path, planner: subprocess.Popen[str]) -> Planned:
     """Return a function that gives the jobs that would be run, by ``gaitlab run`` or by Snakemake alone."""
 
-    def planned(*, front_door: bool) -> set[str]:
-        where = [str(folder / name) for name in ("plan", "house", "study")]
+    def planned(*, front_door: bool, changed_code: bool = False) -> set[str]:
+        plan = study.with_name("plan")
         assert planner.stdin
         assert planner.stdout
-        planner.stdin.write(json.dumps([*where, front_door, *DRY_RUN, "--cores", "2"]) + "\n")
+        wanted = [str(plan), str(study), front_door, changed_code, *DRY_RUN, "--cores", "2"]
+        planner.stdin.write(json.dumps(wanted) + "\n")
         planner.stdin.flush()
-        code, plan = planner.stdout.readline(), (folder / "plan").read_text()
-        assert code == "0\n", plan
-        return jobs_in(plan)
+        code = planner.stdout.readline()
+        assert code == "0\n", plan.read_text()
+        return jobs_in(plan.read_text())
 
     return planned
 
 
 @pytest.mark.parametrize("what", OF_THE_STUDY)
-def test_a_change_of_the_study_reruns_what_depends_on_it(folder: Path, jobs: Planned, what: str) -> None:
+def test_a_change_of_the_study_reruns_what_depends_on_it(study: Path, jobs: Planned, what: str) -> None:
     changes, expected = OF_THE_STUDY[what]
     for change in changes:
-        change(folder / "study")
+        change(study)
     assert jobs(front_door=True) == expected
     assert jobs(front_door=False) == expected
 
 
 @pytest.mark.parametrize("what", OF_THE_RESULTS)
-def test_a_changed_result_is_made_again_with_what_follows(folder: Path, jobs: Planned, what: str) -> None:
+def test_a_changed_result_is_made_again_with_what_follows(study: Path, jobs: Planned, what: str) -> None:
     changes, expected, by_snakemake_alone = OF_THE_RESULTS[what]
     for change in changes:
-        change(folder / "study")
+        change(study)
     assert jobs(front_door=True) == expected
     assert jobs(front_door=False) == by_snakemake_alone
 
 
-def test_snakemake_alone_refuses_a_changed_result_in_one_line(folder: Path) -> None:
-    damage(folder / "study/derived/sub-01/clean.nc")
-    result = snakemake(folder / "study", "--snakefile", str(folder / "house/Snakefile"))
+def test_snakemake_alone_refuses_a_changed_result_in_one_line(finished: Path, study: Path) -> None:
+    damage(study / "derived/sub-01/clean.nc")
+    result = snakemake(study, "--snakefile", str(finished / "house/Snakefile"))
     assert result.returncode == 1
-    log = (folder / "study/logs/sub-01/contacts.log").read_text()
+    log = (study / "logs/sub-01/contacts.log").read_text()
     assert log == "ERROR derived/sub-01/clean.nc: damaged (not the bytes that were written); remove it and run again\n"
 
 
 @pytest.mark.parametrize("files", OF_THE_CODE)
-def test_changed_code_reruns_its_steps_and_those_after(folder: Path, jobs: Planned, files: tuple[str, ...]) -> None:
-    for file in files:
-        append(folder / "house" / file, "")
-    assert jobs(front_door=True) == OF_THE_CODE[files]
+def test_changed_code_reruns_its_steps_and_those_after(finished: Path, jobs: Planned, files: tuple[str, ...]) -> None:
+    before = {path: path.read_bytes() for path in (finished / "house" / file for file in files)}
+    try:
+        for path, content in before.items():
+            path.write_bytes(content + b"\n")
+        assert jobs(front_door=True, changed_code=True) == OF_THE_CODE[files]
+    finally:
+        for path, content in before.items():
+            path.write_bytes(content)

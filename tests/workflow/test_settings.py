@@ -181,6 +181,12 @@ def test_wrong_trials_are_refused(tmp_path: Path, rows: str, expected: str) -> N
         study_tables.read_trials(write(tmp_path / "trials.tsv", TRIALS + rows + "\n"), {"a": {}})
 
 
+@pytest.mark.parametrize("path", sorted(settings.CONFIG.rglob("*.yaml")), ids=lambda path: path.stem)
+def test_shipped_files_are_read_as_strictly_as_those_of_a_study(path: Path) -> None:
+    name = path.relative_to(settings.CONFIG).with_suffix("").as_posix()
+    assert settings._config(name) == settings.read_yaml(path)
+
+
 def test_excluded_trials_are_left_out_and_sessions_default_to_the_participant(tmp_path: Path) -> None:
     rows = "a\tw\tw.c3d\tgait\tx\na\tv\tv.c3d\texclude\tx\n"
     sessions = study_tables.read_trials(write(tmp_path / "trials.tsv", TRIALS + rows), {"a": {}})

@@ -54,25 +54,37 @@ def gathered_in_parts(folder: Path, cycles: Trials = CYCLES) -> dict[str, list[P
     return outputs
 
 
+@pytest.fixture(scope="module")
+def at_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[xr.Dataset, dict[str, bytes]]:
+    """Return the study of all sessions at once as a file gives it, and the bytes of its tables."""
+    folder = tmp_path_factory.mktemp("at_once")
+    for session, data in stored(CYCLES).items():
+        netcdf.save(folder / f"{session}.nc", schema.describe("cycles", data))
+    loaded = {session: netcdf.load(folder / f"{session}.nc") for session in IN_ORDER}
+    dataset, metrics, quality = study(loaded, sessions=ABOUT, **ALONE)
+    netcdf.save(folder / "study.nc", schema.describe("study", dataset))
+    assert list(metrics.session) == ["s2"] * 5 + ["s1"] * 3 + ["s3"] + ["s4"] * 3
+    assert metrics.cycle.dropna().tolist() == list(range(9))
+    exact = [*TIMES, *PEOPLE["p1"]]
+    tables = zip(TABLES, (metrics, quality, *per_participant(metrics)), strict=True)
+    return xr.load_dataset(folder / "study.nc"), {name: csv_of(table, exact=exact) for name, table in tables}
+
+
 @pytest.mark.parametrize("part_bytes", [0, 5e5, 1e9])
 def test_parts_of_any_size_give_the_outputs_of_all_sessions_at_once(
-    tmp_path: Path, part_bytes: float, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    at_once: tuple[xr.Dataset, dict[str, bytes]],
+    part_bytes: float,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The sessions of a participant follow each other, a session without any cycle between others leaves no gap."""
     monkeypatch.setattr(study_job, "PART_BYTES", part_bytes)
     outputs = gathered_in_parts(tmp_path)
-    loaded = {session: netcdf.load(tmp_path / session / "cycles.nc") for session in IN_ORDER}
-    dataset, metrics, quality = study(loaded, sessions=ABOUT, **ALONE)
-    netcdf.save(tmp_path / "at_once.nc", schema.describe("study", dataset))
-    found, at_once = (xr.load_dataset(path) for path in (outputs["study"][0], tmp_path / "at_once.nc"))
-    xr.testing.assert_identical(found.drop_attrs(), at_once.drop_attrs())
-    assert found.joint_angle.attrs == at_once.joint_angle.attrs
+    found, (whole, tables) = xr.load_dataset(outputs["study"][0]), at_once
+    xr.testing.assert_identical(found.drop_attrs(), whole.drop_attrs())
+    assert found.joint_angle.attrs == whole.joint_angle.attrs
     assert found.attrs["title"] == "Gait cycles and stances of a study"
-    exact = [*TIMES, *PEOPLE["p1"]]
-    for name, table in zip(TABLES, (metrics, quality, *per_participant(metrics)), strict=True):
-        assert outputs[name][0].read_bytes() == csv_of(table, exact=exact)
-    assert list(metrics.session) == ["s2"] * 5 + ["s1"] * 3 + ["s3"] + ["s4"] * 3
-    assert metrics.cycle.dropna().tolist() == list(range(9))
+    assert {name: outputs[name][0].read_bytes() for name in TABLES} == tables
     assert not (tmp_path / study_job.PARTS).exists()
 
 
