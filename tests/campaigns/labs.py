@@ -87,6 +87,7 @@ class Outcome(NamedTuple):
         reference: name of the reference, or empty.
         compared: medians over the valid stances, see :func:`references.compared`.
         score: how the stances compare with the truth, if that is known.
+        verdicts: side and plates of each stance on a plate, and the codes of what speaks against it.
     """
 
     lab: str
@@ -102,6 +103,7 @@ class Outcome(NamedTuple):
     reference: str = ""
     compared: Mapping[str, float] = {}
     score: Score | None = None
+    verdicts: tuple[tuple[str, str], ...] = ()
 
 
 def bare_copy(shared: Path, lab: str, target: Path) -> Path:
@@ -221,10 +223,13 @@ def _outcome(
             cleaned = clean(trial, body_model=model, settings=settings_of("clean", **chosen["clean"]))
             touched = contacts(cleaned, settings=settings_of("contacts", **chosen["contacts"]))
             stances = [touched[name].values for name in ("contact_side", "plates", "reason")]
+            codes = touched.reason_code.values.tolist()
         else:
             steps = run_trial(trial, calibration, model, chosen)
             cut = steps["cycles"]
             stances = [cut[f"stance_{name}"].values for name in ("side", "plates", "reason")]
+            both = zip(cut.stance_code.values.tolist(), cut.stance_doubt_code.values.tolist(), strict=True)
+            codes = [" ".join(filter(None, pair)) for pair in both]
             cycles = cut.sizes.get("cycle", 0)
             with_kinetics = int(cut.kinetics_valid.sum()) if cycles else 0
             if with_kinetics:
@@ -236,8 +241,13 @@ def _outcome(
     reasons = Counter(stance.reason for stance in judged if stance.reason)
     counts = len(judged) - reasons.total(), reasons.total()
     right = score(path.stem, judged)
+    verdicts = tuple(
+        (f"{one.side} {' '.join(sorted(one.plates.split()))}", code)
+        for one, code in zip(judged, codes, strict=True)
+        if one.plates
+    )
     return Outcome(
-        lab, file, model.name, cycles, with_kinetics, *counts, reasons, lost, peak, reference, medians, right
+        lab, file, model.name, cycles, with_kinetics, *counts, reasons, lost, peak, reference, medians, right, verdicts
     )
 
 
