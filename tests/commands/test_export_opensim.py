@@ -112,7 +112,7 @@ def test_rejected_stances_are_listed_and_carry_no_load(finished: Path) -> None:
     assert not vectors(table, "ground_force_l_v").any()
     assert vectors(table, "ground_force_r_v").any()
     rows = [line.split("\t") for line in (finished / "derived/opensim/stances.tsv").read_text().splitlines()]
-    assert rows[0] == ["session", "trial", "side", "start_s", "end_s", "loaded", "reason"]
+    assert rows[0] == ["session", "trial", "side", "start_s", "end_s", "loaded", "reason", "doubt"]
     left = [row for row in rows if row[1:3] == [WALK, "left"]]
     assert left
     assert all(row[5] == "no" and row[6] for row in left)

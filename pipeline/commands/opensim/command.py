@@ -18,7 +18,7 @@ from .session_files import NO_LOAD, Choices, stance_rows, write_session
 STANCES = "stances.tsv"
 STEPS = ("read", "calibrate", "clean", "contacts", "kinematics")
 PLACE_OF_MODEL = "model.osim"  # in the folder, if none is given
-COLUMNS = ("session", "trial", "side", "start_s", "end_s", "loaded", "reason")
+COLUMNS = ("session", "trial", "side", "start_s", "end_s", "loaded", "reason", "doubt")
 
 
 def export_opensim(

@@ -237,10 +237,10 @@ def _opensim_cutoff_hz(clean: Trial) -> float:
 
 
 def stance_rows(session: str, contacts: xr.Dataset) -> Iterator[str]:
-    """Yield a row of the table of stances for each stance of a session: which are loaded, and why others are not."""
+    """Yield a row of the table of stances for each stance of a session: loaded or why not, and what is doubted."""
     trials = contacts["trial"].values
-    names = ("contact_side", "contact_start", "contact_end", "valid", "reason")
+    names = ("contact_side", "contact_start", "contact_end", "valid", "reason", "doubt")
     for i, trial in enumerate(contacts["contact_trial"].values.tolist() if "contact_trial" in contacts else ()):
-        side, start_s, end_s, valid, reason = (contacts[name].values[i] for name in names)
-        cells = (session, trials[trial], side, f"{start_s:.4f}", f"{end_s:.4f}", "yes" if valid else "no", reason)
+        side, start_s, end_s, valid, *words = (contacts[name].values[i] for name in names)
+        cells = (session, trials[trial], side, f"{start_s:.4f}", f"{end_s:.4f}", "yes" if valid else "no", *words)
         yield "\t".join(cells)
