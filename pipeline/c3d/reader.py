@@ -7,7 +7,7 @@ The bytes are checked (:mod:`pipeline.c3d.integrity`), a child process parses th
 import contextlib
 import math
 from collections.abc import Mapping
-from itertools import zip_longest
+from itertools import product, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +18,16 @@ from ..errors import UserError
 from ..recording import FARTHEST_M, LENGTH_UNITS_M, RATE_HZ, Event, Recording
 from ..vocabulary.event_names import side_in
 from ..vocabulary.marker_labels import SEPARATORS, choose_person
-from ..vocabulary.stated_sizes import SIDES
+from ..vocabulary.stated_sizes import SIDES, anthropometry
 from .integrity import refuse_damaged
 from .parser_process import parse, parse_ahead
 from .point_labels import join_lists, label_points
 from .records import OLDER_PROCESSING
 
 LARGEST_READING = 1e9  # values beyond it are missing
+ANKLE_ANGLES = {side: f"{letter}AnkleAngles" for letter, side in SIDES.items()}
+CENTRES = {"knee": ("KNE", "FEO"), "ankle": ("ANK", "TIO")}  # marker and joint centre in files of Plug-in Gait
+SAME_M = 0.001  # differences of stored places and sizes: they are stored to 0.1 mm or better
 
 
 def read_c3d(path: Path, *, subject: str = "", participant: str = "", following: Path | None = None) -> Recording:
@@ -66,6 +69,8 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
     if following:
         with contextlib.suppress(OSError, UserError):  # raised again when it is read
             parse_ahead(following, refuse_damaged(following))
+    stored = _stored_points(points, join_lists(point, "LABELS"), person.owner)
+    numbers = _model_numbers(parameters, of=person.owner if person.subjects else "")
     return Recording(
         labels=person.names,
         markers=_markers(points[:, person.columns], unit_m),
@@ -78,21 +83,40 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
         analog_labels=join_lists(parameters.get("ANALOG", {}), "LABELS"),
         analog_units=join_lists(parameters.get("ANALOG", {}), "UNITS"),
         events=_events(parameters.get("EVENT", {}), owner=person.owner),
-        processing=_model_numbers(parameters, of=person.owner if person.subjects else ""),
+        processing=_show_marker_diameter(stored, unit_m, numbers) | numbers,
         subject_names=subjects,
         label_notes=person.notes,
         subjects=person.subjects,
         owner=person.owner,
-        ankle_angles=_ankle_angles(points, join_lists(point, "LABELS"), person.owner),
+        ankle_angles={side: _markers(stored[name], 1.0) for side, name in ANKLE_ANGLES.items() if name in stored},
     )
 
 
-def _ankle_angles(points: Array, labels: list[str], owner: str) -> dict[str, Array]:
-    """Return the ankle angles (time, 3) that Plug-in Gait stored for a person, by side, of points (3, point, time)."""
+def _stored_points(points: Array, labels: list[str], owner: str) -> dict[str, Array]:
+    """Return views of a person's points (3, time), markers or results, of points (3, point, time), by name."""
     mine = (label.removeprefix(owner).lstrip(f":{SEPARATORS}") for label in labels[: points.shape[1]])
-    columns = {label: i for i, label in enumerate(mine)}
-    names = {side: f"{letter}AnkleAngles" for letter, side in SIDES.items()}
-    return {side: _markers(points[:, columns[name]], 1.0) for side, name in names.items() if name in columns}
+    return {label: points[:, i] for i, label in enumerate(mine)}
+
+
+def _show_marker_diameter(stored: Mapping[str, Array], unit_m: float, numbers: Mapping[str, float]) -> dict[str, float]:
+    """Return MarkerDiameter, m, as the joint centres of Plug-in Gait show it; none if they do not agree on one.
+
+    The model puts knee and ankle half the joint's width and the marker's radius from the marker beside it.
+
+    Args:
+        stored: points (3, time) by name, in units of ``unit_m``.
+        numbers: the sizes that the file states, by name.
+    """
+    sizes, shown = anthropometry(numbers), []
+    for (letter, side), (joint, names) in product(SIDES.items(), CENTRES.items()):
+        ends, width_m = [stored.get(letter + name) for name in names], sizes.get(f"{joint}_width_{side}_m")
+        if width_m is None or ends[0] is None or ends[1] is None:
+            continue
+        distance_m = np.linalg.norm(_markers(ends[0], unit_m) - _markers(ends[1], unit_m), axis=-1)
+        seen = distance_m[np.isfinite(distance_m)]
+        shown += [2 * float(np.median(seen)) - width_m] if seen.size and np.ptp(seen) < SAME_M else []
+    agreed = len(shown) > 1 and max(shown) - min(shown) < SAME_M and min(shown) > 0
+    return {"MarkerDiameter": round(float(np.median(shown)), 4)} if agreed else {}
 
 
 def _length_unit_m(path: Path, point: Mapping[str, Any]) -> float:
