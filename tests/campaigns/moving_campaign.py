@@ -24,13 +24,17 @@ WALKS = 500
 
 
 class Judged(NamedTuple):
-    """The verdict on one stance that is valid or invalid in truth; ``reason`` is empty if it is used."""
+    """The verdict on one stance that is valid or invalid in truth; ``reason`` is empty if it is used.
+
+    ``doubt``: codes of the doubts about it.
+    """
 
     way: str
     seed: int
     truth: Truth
     plates: frozenset[int]
     reason: str
+    doubt: str = ""
 
     @property
     def right_place(self) -> bool:
@@ -48,15 +52,16 @@ def judged(walk: Recorded, **settings: object) -> list[Judged]:
     return [Judged(walk.plan.way, -1, truth, *_row(trial, truth)) for truth in known]
 
 
-def _row(trial: xr.Dataset, truth: Truth) -> tuple[frozenset[int], str]:
-    """Return plates and reason of the stance with the most overlap with a true one."""
-    best, longest = (frozenset[int](), "not found"), 0.0
+def _row(trial: xr.Dataset, truth: Truth) -> tuple[frozenset[int], str, str]:
+    """Return plates, reason and doubts of the stance with the most overlap with a true one."""
+    best, longest = (frozenset[int](), "not found", ""), 0.0
     rows = zip(*(trial[name].values for name in ("contact_side", "contact_start", "contact_end")), strict=True)
     for i, (side, start, end) in enumerate(rows):
         overlap = min(end, truth.end_s) - max(start, truth.start_s)
         if side == truth.side and overlap > max(longest, 0.5 * (truth.end_s - truth.start_s)):
             longest = overlap
-            best = frozenset(map(int, str(trial.plates.values[i]).split())), str(trial.reason.values[i])
+            texts = (str(trial[name].values[i]) for name in ("plates", "reason", "doubt_code"))
+            best = frozenset(map(int, next(texts).split())), *texts
     return best
 
 
@@ -73,11 +78,11 @@ def kind(reason: str) -> str:
 
 
 def as_markdown(verdicts: Iterable[Judged]) -> str:
-    """Return valid stances refused by way of moving and by reason, with their seeds."""
+    """Return valid stances refused and doubted by way of moving and by reason, with their seeds."""
     listed = list(verdicts)
     lines = [
-        "| way of moving | valid stances | refused | why (seeds) | invalid stances used |",
-        "|---|---|---|---|---|",
+        "| way of moving | valid stances | refused | why (seeds) | doubted (seeds) | invalid stances used |",
+        "|---|---|---|---|---|---|",
     ]
     for way in [*dict.fromkeys(verdict.way for verdict in listed), ""]:
         own = [verdict for verdict in listed if way in ("", verdict.way)]
@@ -88,10 +93,11 @@ def as_markdown(verdicts: Iterable[Judged]) -> str:
         texts = [f"{count} {name} ({' '.join(map(str, seeds[name][:6]))})" for name, count in why.most_common()]
         wrong = [v for v in own if v.truth.verdict == INVALID and not v.reason]
         used = f"{len(wrong)} of {len(own) - len(valid)} {' '.join(map(str, sorted({v.seed for v in wrong})[:6]))}"
+        doubted = [v for v in valid if v.doubt and v not in refused]
         share = f"{len(refused)} ({100 * len(refused) / max(len(valid), 1):.1f} %)"
-        lines.append(
-            f"| {way or 'all'} | {len(valid)} | {share} | {'; '.join(texts) if way else ''} | {used.strip()} |"
-        )
+        doubts = f"{len(doubted)} {' '.join(map(str, sorted({v.seed for v in doubted})[:6]))}".strip()
+        why_not = "; ".join(texts) if way else ""
+        lines.append(f"| {way or 'all'} | {len(valid)} | {share} | {why_not} | {doubts} | {used.strip()} |")
     return "\n".join(lines)
 
 
