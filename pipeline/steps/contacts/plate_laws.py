@@ -2,8 +2,9 @@
 
 A force presses under the part of the sole that is on the ground. While one foot bears the body, the force's line passes
 near the body's centre of mass, for which the middle of the pelvis stands, from its start to its end (Herr and Popovic
-2008): it leans back while the foot is in front of the body, and forwards behind it. A sole can twist the ground only
-by its friction. No other plate, no mass and no particular fault is needed to judge a step by them.
+2008): it leans back while the foot is in front of the body, and forwards behind it; and it accelerates the body as the
+pelvis shows (Newton). A sole can twist the ground only by its friction. No other plate, no mass and no particular fault
+is needed to judge a step by them.
 """
 
 import math
@@ -13,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...arrays import Array
-from .plate_steps import ALONE, PlateStep, lines_from_pelvis, places_in_foot
+from ...conventions import STANDARD_GRAVITY_M_S2
+from .plate_steps import ALONE, PlateStep, acceleration_of, lines_from_pelvis, places_in_foot
 
 # a toe marker this much higher than it is later: the heel alone is on the ground. Filtered markers are known to 2 mm
 TOES_UP_M = 0.01
@@ -41,13 +43,16 @@ class Law(NamedTuple):
 
 
 # Markers are placed to a centimetre (Della Croce et al. 2005), on shoes to more; soles are 9 cm wide, and the ball is
-# as long as that. A trunk that leans by 5 degrees moves the centre of mass by 2 cm from the pelvis. Angular momentum
-# moves the line by up to 14 % of a foot's length in a step (Herr and Popovic 2008). Free moments are 5 to 10 N m in
-# walking, 20 in running (Almosnino et al. 2009), some millimetres times the force; dry soles hold twenty times that.
+# as long as that. Feet roll from heel to toe by 5 to 15 cm, on the toes by nothing. A trunk that leans by 5 degrees
+# moves the centre of mass by 2 cm from the pelvis. Angular momentum moves the line by up to 14 % of a foot's length in
+# a step (Herr and Popovic 2008). The pelvis sways sideways by 4 cm in a stride, a centimetre more or less than the
+# body: .1 m/s2, or 1 cm. Free moments are 5 to 10 N m in walking, 20 in running (Almosnino et al. 2009), some
+# millimetres times the force; dry soles hold twenty times that.
 FRONT, SIDE = ("in front of", "behind"), ("inwards of", "outwards of")
 LAWS: Mapping[str, Law] = {
     "push": Law("presses {cm:.0f} cm {way} the toe marker while the heel is up", FRONT, 0.0, 0.025, 0.012, 0.007),
-    "strike": Law("presses {cm:.0f} cm {way} the heel marker while toes are up", FRONT, 0.045, 0.025, 0.012, 0.010),
+    "strike": Law("presses {cm:.0f} cm {way} the heel marker while toes are up", FRONT, 0.045, 0.030, 0.012, 0.010),
+    "rolls": Law("moves on by {cm:.0f} cm {way} in the foot", ("forwards", "backwards"), 0.045, 0.040, 0.015, 0.010),
     "across": Law("presses {cm:.0f} cm {way} the foot's line", SIDE, 0.0, 0.022, 0.012, 0.007),
     "ahead": Law("passes {cm:.0f} cm {way} the pelvis", FRONT, 0.0, 0.025, 0.012, 0.010),
     "inwards": Law("passes {cm:.0f} cm {way} the pelvis", SIDE, -0.01, 0.020, 0.012, 0.010, 0.0, True),
@@ -55,8 +60,13 @@ LAWS: Mapping[str, Law] = {
         "moves on by {cm:.0f} cm {way} than the pelvis", ("more", "less"), 0.0, 0.020, 0.010, 0.020, 0.15, True
     ),
     "sways": Law("moves {way} by {cm:.0f} cm against the pelvis", ("inwards", "outwards"), -0.01, 0.020, 0.015, 0.025),
+    "carries": Law(
+        "passes {cm:.0f} cm {way} one that moves the pelvis so", SIDE, -0.005, 0.013, 0.008, 0.012, 0.0, True
+    ),
     "twist": Law("twists the foot with a lever of {cm:.0f} cm", FRONT, 0.005, 0.003, 0.002, 0.003, 0.0, True),
 }
+# a fault of one channel breaks those of one plane
+PLANES = (("push", "strike", "rolls", "ahead", "progress"), ("across", "inwards", "sways", "carries"))
 OF_PLACE = ("push", "strike", "across", "ahead", "inwards")  # those that a shift of the plate moves by as much
 
 
@@ -78,11 +88,13 @@ def numbers_of(step: PlateStep) -> tuple[Array, Array]:
     found = {
         "push": push.mean() if push.size else np.nan,
         "strike": strike,
+        "rolls": (along[-1] - along[1]) * np.sign(travel_of(step)),  # backwards, from toe to heel
         "across": -outwards * (load @ across),
         "ahead": middle @ ahead,
         "inwards": middle @ inwards,
         "progress": moved @ ahead + LAGS * travel_of(step),
         "sways": moved @ inwards,
+        "carries": _beside_acceleration(step) @ inwards,
         "twist": math.sqrt(np.mean(step.free**2)) / step.force[:, 1].mean(),
     }
     of_shift = dict.fromkeys(LAWS, np.zeros(3)) | dict(
@@ -90,6 +102,16 @@ def numbers_of(step: PlateStep) -> tuple[Array, Array]:
     )
     usual = np.array([law.usual for law in LAWS.values()])
     return np.array([found[name] for name in LAWS]) - usual, np.stack([of_shift[name] for name in LAWS])
+
+
+def _beside_acceleration(step: PlateStep) -> Array:
+    """Return how far the mean force passes, at the pelvis, beside the one that accelerates it as it moves (3,), m.
+
+    By Newton, a mass with acceleration a bears a force along a - g. No lean of the trunk changes that.
+    """
+    acceleration, force = acceleration_of(step), step.force[ALONE].mean(axis=0)
+    height = (step.pelvis - step.pressed)[ALONE, 1].mean()
+    return np.asarray(height * (force / force[1] - acceleration / (STANDARD_GRAVITY_M_S2 + acceleration[1])))
 
 
 def travel_of(step: PlateStep) -> float:
@@ -123,23 +145,27 @@ def deviations(steps: Sequence[PlateStep]) -> tuple[Array, Array]:
 
 
 def chance_of(deviations: Array) -> float:
-    """Return how likely steps on a sound plate deviate as much, by all laws together or by one that judges alone.
+    """Return how likely steps on a sound plate deviate as much: by all laws, by those of a plane, or by one alone.
 
     NaN if no law of the force's line can be seen: the foot alone does not tell.
 
     Args:
         deviations: of each law, in standard deviations (law,); NaN if unknown.
     """
-    seen = np.isfinite(deviations)
-    if not seen[[*LAWS].index("ahead")]:
+    names, seen = [*LAWS], np.isfinite(deviations)
+    if not seen[names.index("ahead")]:
         return math.nan
-    count = int(seen.sum())
-    squares = float(np.minimum(deviations[seen] ** 2, MOST_DEVIATIONS**2).sum())
-    # Wilson and Hilferty (1931): the cube root of chi squared is normal
-    together = ((squares / count) ** (1 / 3) - 1 + 2 / (9 * count)) / math.sqrt(2 / (9 * count))
+    squares = np.minimum(deviations**2, MOST_DEVIATIONS**2)
+    planes = [_chi_squared(squares[seen & np.isin(names, plane)]) for plane in PLANES]
     largest = np.nanmax(np.abs(deviations[[law.alone for law in LAWS.values()]]))
-    single = count * math.erfc(largest / math.sqrt(2))
-    return min(math.erfc(together / math.sqrt(2)) / 2, single, 1.0)
+    single = seen.sum() * math.erfc(largest / math.sqrt(2))
+    return min(_chi_squared(squares[seen]), *(len(PLANES) * chance for chance in planes), single, 1.0)
+
+
+def _chi_squared(squares: Array) -> float:
+    """Return the chance that the sum of squares of normal numbers is larger (Wilson and Hilferty 1931)."""
+    part = 2 / (9 * len(squares))
+    return math.erfc((np.mean(squares) ** (1 / 3) - 1 + part) / math.sqrt(2 * part)) / 2
 
 
 def in_words(off: Array, deviations: Array) -> str:

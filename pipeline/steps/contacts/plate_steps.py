@@ -5,7 +5,7 @@ The centre of pressure is not used to find them, as it may be wrong.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -46,6 +46,7 @@ class PlateStep:
     toe_up: Flags
     pelvis: Array  # middle of the pelvis (part, 3), NaN if unseen
     free: Array  # free moment of the mean wrench (part,), N m
+    loaded_s: float = math.nan  # how long the load lasts
 
     @property
     def ahead(self) -> Array:
@@ -78,7 +79,7 @@ def steps_on(
         loaded = slice(start, stop)
         side = _stance_foot(loaded, corners, feet, interval_s=interval_s)
         step = side and _step(plate, side, loaded, force[loaded], moment[loaded], corners, feet[side], pelvis[loaded])
-        steps += [step] if step else []
+        steps += [replace(step, loaded_s=(stop - start) * interval_s)] if step else []
     return steps
 
 
@@ -139,6 +140,14 @@ def lines_from_pelvis(step: PlateStep, turns: Array) -> Array:
     force, pressed = (np.einsum("rij,pj->rpi", turns, of) for of in (force, pressed))
     line = pressed + (pelvis - pressed)[..., 1:2] * force / force[..., 1:2]
     return np.asarray((line - pelvis) * [1, 0, 1])
+
+
+def acceleration_of(step: PlateStep) -> Array:
+    """Return the mean acceleration (3,) of the pelvis while one foot bears the body, m/s2; NaN if unseen."""
+    middles = np.convolve(PARTS, [0.5, 0.5], "valid")
+    velocity = np.diff(step.pelvis, axis=0) / np.diff(middles)[:, None]
+    between = np.convolve(middles, [0.5, 0.5], "valid")
+    return np.asarray((velocity[-1] - velocity[0]) / (between[-1] - between[0]) / step.loaded_s**2)
 
 
 def places_in_foot(step: PlateStep, turns: Array) -> tuple[Array, Array]:

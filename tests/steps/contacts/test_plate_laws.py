@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,8 +12,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.plates.wrench import plate_axes
+from pipeline.signals.filters import interval_s
 from pipeline.steps.clean.step import clean
-from pipeline.steps.contacts.plate_laws import LAWS, chance_of
+from pipeline.steps.contacts.feet import feet_of
+from pipeline.steps.contacts.pelvis import middle_of_pelvis
+from pipeline.steps.contacts.plate_laws import LAWS, chance_of, deviations
+from pipeline.steps.contacts.plate_steps import PlateStep, steps_on
 from pipeline.variables.stance_verdicts import DOUBTS
 from tests.support.plates.stances import found
 from tests.support.settings import settings_of
@@ -68,6 +73,29 @@ def test_sound_steps_are_neither_refused_nor_doubted(way: str) -> None:
     assert np.nanmin(chances, initial=1.0) > 0.01
 
 
+@pytest.mark.parametrize("way", ["straight", "slow", "on toes", "running"])
+def test_walking_backwards_obeys_the_same_laws(way: str) -> None:
+    """It is walking with time reversed: the force is the same, and the foot rolls from toe to heel."""
+    trial, plates = cleaned(way)
+    for plate in plates:
+        for step in steps_on_plate(trial, plate):
+            back = replace(step, **{
+                name: getattr(step, name)[::-1] for name in ("force", "pressed", "heel", "toe", "heel_up", "pelvis")
+            })  # fmt: skip
+            assert chance_of(deviations([back])[1]) > 0.01
+
+
+def steps_on_plate(trial: xr.Dataset, plate: int) -> list[PlateStep]:
+    time, corners = trial.time.values, trial.plate_corner.values
+    points = {name: trial.marker_position.values[:, i] for i, name in enumerate(trial.marker.values.tolist())}
+    feet = feet_of(points, time, corners, travel="forwards")
+    force, moment = trial.plate_force.values[:, plate], trial.plate_moment.values[:, plate]
+    pelvis = middle_of_pelvis(points, len(time))
+    found_steps = steps_on(plate, force, moment, corners[plate], feet, pelvis, interval_s=interval_s(time))
+    assert found_steps
+    return found_steps
+
+
 STRAIGHT = ("straight", "slow", "on toes", "upstairs", "downstairs", "running", "split belt")
 SIGN = np.diag([-1.0, 1.0, 1.0])
 
@@ -106,6 +134,20 @@ def test_exchanged_and_dead_horizontal_channels_are_found() -> None:
     for force in (np.eye(3)[[1, 0, 2]], np.diag([0.0, 0.0, 1.0])):
         for plate in plates:
             assert all(map(is_found, verdicts(read_as(trial, plate, force, np.eye(3)), plate)))
+
+
+@pytest.mark.parametrize("way", STRAIGHT)
+def test_a_path_of_pressure_that_runs_backwards_is_found(way: str) -> None:
+    """The sign of the moment across the walk mirrors the centre of pressure about the plate's middle."""
+    trial, plates = cleaned(way)
+    for plate in plates:
+        sign = np.eye(3)
+        sign[(across := 1 - along_walk(trial, plate)), across] = -1
+        for step, wrong in zip(
+            *(steps_on_plate(of, plate) for of in (trial, read_as(trial, plate, np.eye(3), sign))), strict=True
+        ):
+            moved = np.abs(wrong.pressed - step.pressed).max()
+            assert chance_of(deviations([wrong])[1]) < 0.01 or moved < 0.15
 
 
 def test_the_sign_of_the_free_moment_is_found_where_it_twists() -> None:
@@ -159,8 +201,8 @@ def test_no_single_law_of_places_condemns_a_plate() -> None:
 
 
 def test_chances_are_those_of_chi_squared() -> None:
-    """1 % of sums of eight squares exceed 20.09, 1 in 10,000 31.83; Wilson and Hilferty err by some percent."""
-    for total, chance in ((20.09, 1e-2), (31.83, 1e-4)):
+    """1 % of sums of ten squares exceed 23.21, 1 in 10,000 35.56; Wilson and Hilferty err by some percent."""
+    for total, chance in ((23.21, 1e-2), (35.56, 1e-4)):
         assert chance_of(np.full(len(LAWS), math.sqrt(total / len(LAWS)))) == pytest.approx(chance, rel=0.25)
 
 
