@@ -60,8 +60,8 @@ def _row(trial: xr.Dataset, truth: Truth) -> tuple[frozenset[int], str, str]:
         overlap = min(end, truth.end_s) - max(start, truth.start_s)
         if side == truth.side and overlap > max(longest, 0.5 * (truth.end_s - truth.start_s)):
             longest = overlap
-            texts = (str(trial[name].values[i]) for name in ("plates", "reason", "doubt_code"))
-            best = frozenset(map(int, next(texts).split())), *texts
+            plates, reason, doubt = (str(trial[name].values[i]) for name in ("plates", "reason", "doubt_code"))
+            best = frozenset(map(int, plates.split())), reason, doubt
     return best
 
 

@@ -159,13 +159,13 @@ def chance_of(deviations: Array) -> float:
     planes = [_chi_squared(squares[seen & np.isin(names, plane)]) for plane in PLANES]
     largest = np.nanmax(np.abs(deviations[[law.alone for law in LAWS.values()]]))
     single = seen.sum() * math.erfc(largest / math.sqrt(2))
-    return min(_chi_squared(squares[seen]), *(len(PLANES) * chance for chance in planes), single, 1.0)
+    return float(min(_chi_squared(squares[seen]), *(len(PLANES) * chance for chance in planes), single, 1.0))
 
 
 def _chi_squared(squares: Array) -> float:
     """Return the chance that the sum of squares of normal numbers is larger (Wilson and Hilferty 1931)."""
     part = 2 / (9 * len(squares))
-    return math.erfc((np.mean(squares) ** (1 / 3) - 1 + part) / math.sqrt(2 * part)) / 2
+    return math.erfc((float(np.mean(squares)) ** (1 / 3) - 1 + part) / math.sqrt(2 * part)) / 2
 
 
 def in_words(off: Array, deviations: Array) -> str:
