@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 RATE_HZ, SECONDS = 1000, 2.0
 TYPES = [*CHANNELS_OF_TYPE]
-SEEDS = range(20 if FULL else 5)
+SEEDS = range(20 if FULL else 3)
 
 
 class Step(Bench):

@@ -55,7 +55,7 @@ def sided(chosen: Mapping[str, tuple[str, ...]], *, legs_only: bool = True) -> l
 
 
 def test_clean_walks_raise_no_alarm() -> None:
-    seeds = range(200 if FULL else 40)
+    seeds = range(200 if FULL else 20)
     alarms = [seed for seed in seeds if found_in(*used(*(walk_ := generated(BODY_MODELS[seed % 4], seed))), walk_[1])]
     assert alarms == []
 
@@ -128,7 +128,7 @@ def movement(name: str, seed: int) -> tuple[Markers, dict[str, tuple[str, ...]],
 @pytest.mark.parametrize("name", movements.MOVEMENTS)
 def test_no_posture_looks_like_an_exchange(name: str) -> None:
     """Deep, wide and knock-kneed squats, kneeling, lying, crossed legs: the distances of segments stay."""
-    seeds = range(100 if FULL else 12)
+    seeds = range(100 if FULL else 6)
     assert [seed for seed in seeds if found_in(*movement(name, seed))] == []
 
 
