@@ -95,6 +95,7 @@ _ON_REQUEST = {
 ON_REQUEST = {name: variable._replace(dtype="f4") for name, variable in _ON_REQUEST.items()}
 
 _FORCE, _MOMENT = "residual force on the pelvis, of body weight", "residual moment on it, of body weight times height"
+_AGREES = "horizontal force per mass in the direction of the hips' acceleration, mean over single support,"
 # figures of a stance: unit and long name
 RESIDUALS = {
     "residual_force_rms_percent": ("percent", f"root mean square of the {_FORCE}, in the stance"),
@@ -111,6 +112,13 @@ RESIDUALS = {
         "vertical force per force that the body's momentum needs, means over single support; NaN if not known",
     ),
     "momentum_deviation": ("1", "standard deviation of momentum_ratio in sound walks"),
+    "momentum_along": ("m s-2", f"{_AGREES} along the walk"),
+    "momentum_aside": ("m s-2", f"{_AGREES} across the walk"),
+    "momentum_variation": (
+        "1",
+        "standard deviation of the vertical force per mass over that of the body's vertical acceleration, in single "
+        "support",
+    ),
 }
 CYCLES = {
     **CURVES,

@@ -63,6 +63,18 @@ OF_STANCES = {  # by code; with the values of each stance
         "the plate shows {percent:.0f} % of the force that carries the body: a wrong gain or body mass, or a load that "
         "it does not measure; if hands bear it, set cycles.hands_bear_weight"
     ),
+    "direction_disagrees": (
+        "the horizontal force points against the acceleration of the body ({momentum_along:.1f} m/s2 along the walk, "
+        "{momentum_aside:.1f} across): wrong signs or order of the plate's channels, or a plate turned in the file"
+    ),
+    "residual_disagrees": (
+        "forces and motion of the body miss each other by {residual_force_rms_percent:.0f} % of weight and "
+        "{residual_moment_rms_percent:.0f} % of weight times height: a wrong plate, or markers without the motion"
+    ),
+    "rate_disagrees": (
+        "the vertical force varies {momentum_variation:.2f} times as much as the body's motion demands: a wrong rate "
+        "or unit of the markers, or of the force"
+    ),
     "force_too_low": "peak vertical force only {body_weights:.2f} body weights",
     "no_stance": "no stance at the start of the cycle",
     BY_HAND: "left out by hand: {reason}",
@@ -87,6 +99,19 @@ DOUBTS: dict[str, str] = {
     ),
     "plate_shift_suspect": (
         "plates {numbers} may be shifted by {cm:.0f} cm: that far from foot and pelvis are their forces"
+    ),
+    "direction_doubted": (
+        "the horizontal force points against the acceleration of the body ({momentum_along:.1f} m/s2 along the walk, "
+        "{momentum_aside:.1f} across): are signs or order of the plate's channels wrong?"
+    ),
+    "residual_doubted": (
+        "forces and motion of the body miss each other by {residual_force_rms_percent:.0f} % of weight and "
+        "{residual_moment_rms_percent:.0f} % of weight times height: is a plate wrong, are the markers noisy, does the "
+        "trunk lean?"
+    ),
+    "rate_doubted": (
+        "the vertical force varies {momentum_variation:.2f} times as much as the body's motion demands: are the rate "
+        "or unit of the markers wrong?"
     ),
 }
 BETWEEN_WORDS, BETWEEN_CODES = "; ", " "

@@ -172,7 +172,8 @@ def judge_stances(
     solvable = np.isfinite(both).all(axis=(0, -1))
     missing = solved["missing"].values[:, :, at_ankle]
     row = [SIDES.index(str(side)) for side in sides]
-    support = momentum.in_single_support(kinematics, contacts, calibrate)
+    figures = _residuals(kinetics, kinematics, contacts, calibrate, frames, row)
+    whole_body = momentum.judged(np.nan * figures if hands_bear_weight else figures)
     for i in (i for i, reason in enumerate(refusals) if not reason):
         peak = float(np.max(vertical[frames[i], row[i]], initial=0))
         complete = starts[i] > time[0] and ends[i] < time[-1]
@@ -186,14 +187,12 @@ def judge_stances(
             if (missing[frames[i], row[i]] == NEAR_AN_END).all(where=~solvable[frames[i], row[i]]):
                 hidden = refusal("near_an_end", ms=1000 * clean.attrs["uncertain_end_s"])
             refusals[i] = _refuse_pose(flags, str(sides[i])) or hidden
-        elif not hands_bear_weight and abs(support.off[i]) > momentum.REFUSED:
-            refusals[i] = refusal("momentum_disagrees", percent=100 * support.ratio[i])
+        else:
+            refusals[i] = whole_body[i][0]
     reason = np.array([problem.what if problem else "" for problem in refusals], dtype=str)
     code = np.array([problem.code if problem else "" for problem in refusals], dtype=str)
-    of_mass = [] if hands_bear_weight else [*_doubt_mass(calibrate, support)]
-    own = [[*of_mass] for _ in row]  # doubts of this step's witnesses about each stance
-    for i in np.flatnonzero(np.abs(support.off) > momentum.DOUBTED).tolist() if not hands_bear_weight else []:
-        own[i].append(doubt("momentum_doubted", percent=100 * support.ratio[i]))
+    of_mass = [] if hands_bear_weight else [*_doubt_mass(calibrate, figures)]
+    own = [[*of_mass, *mine] for _, mine in whole_body]  # doubts of this step's witnesses about each stance
     doubts = _doubts(contacts, (clean, kinematics, kinetics), own, code)
     from_s, to_s = starts - interval_s(time), ends + interval_s(time)
     surrounded = (from_s >= time[0]) & (to_s <= time[-1])
@@ -213,7 +212,7 @@ def judge_stances(
         np.full(len(row), disagreement),
         closure[row],
         solved["energy_closure"].values[row],
-        _residuals(kinetics, kinematics, calibrate, frames, row, support),
+        figures,
         _happens(contacts, STRIKE, sides, starts) & _happens(contacts, OFF, sides, ends) & surrounded,
     )
 
@@ -221,13 +220,14 @@ def judge_stances(
 def _residuals(
     kinetics: AnyTrial,
     kinematics: AnyTrial,
+    contacts: AnyTrial,
     calibrate: xr.Dataset,
     frames: Sequence[Flags],
     sides: Sequence[int],
-    support: momentum.Support,
 ) -> Array:
     """Return (stance, figure) of ``RESIDUALS`` in :mod:`pipeline.variables.cycle_variables`, by frames and side."""
     share, misfit = residual_share(kinetics, calibrate), kinematics["fit_residual"].values[:, :, : len(CHAIN)]
+    support = momentum.in_single_support(kinematics, contacts, calibrate)
     figures = [
         [*root_mean_square_and_peak(share[inside]), _root_mean_square_mm(misfit[inside, side]), *of_momentum]
         for inside, side, *of_momentum in zip(frames, sides, *support, strict=True)
@@ -268,12 +268,13 @@ def _doubts(
     ]
 
 
-def _doubt_mass(calibrate: xr.Dataset, support: momentum.Support) -> Iterator[Problem]:
+def _doubt_mass(calibrate: xr.Dataset, figures: Array) -> Iterator[Problem]:
     """Yield the doubt about all stances of a trial if the stated mass is further off than plates can err.
 
     Not if half of the stances carry that mass: then a plate of the session is wrong, and not the mass.
     """
-    known = support.off[np.isfinite(support.off)]
+    off = momentum.deviations(figures)
+    known = off[np.isfinite(off)]
     if known.size and abs(np.median(known)) < CARRIES_THE_MASS:
         return
     for finding in json.loads(calibrate.attrs.get("findings", "[]")):

@@ -10,10 +10,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.conventions import HIP, SIDES, STANDARD_GRAVITY_M_S2, UP
-from pipeline.steps.cycles.momentum import Support, in_single_support
+from pipeline.steps.cycles.momentum import ALONG_M_S2, ASIDE_M_S2, FORCE, MOMENT, Support, in_single_support
 from tests.support.studies.run_steps import run_study
 from tests.support.walks.as_clean import Walk, walk
-from tests.support.walks.for_cycles import MASSES, Trial, trial
+from tests.support.walks.for_cycles import MASS_KG, MASSES, Trial, trial
 from tests.support.walks.running import run
 
 Array = NDArray[np.float64]
@@ -38,6 +38,8 @@ def moved(known: Walk) -> Trial:
     velocity = np.append(0, np.cumsum((rate[1:] + rate[:-1]) / 2 * np.diff(time)))
     share, sway = MASSES.sum() / mass_kg, 0.3 * np.sin(5 * time)
     made["kinematics"].com_velocity.values[..., UP] = sway[:, None, None]
+    for name in ("com_acceleration", "joint_centre_acceleration"):
+        made["kinematics"][name].values[..., UP] = rate[:, None, None]
     made["kinematics"].joint_centre_velocity.values[:, :, HIP, UP] = ((velocity - share * sway) / (1 - share))[:, None]
     return made
 
@@ -110,6 +112,54 @@ def test_stances_that_carry_too_little_or_too_much_are_refused_or_doubted(gain: 
     by_hands = made.cut(hands_bear_weight=True)
     assert (by_hands.stance_code == "").all()
     assert (by_hands.stance_doubt_code == "").all()
+
+
+SOUND, DOUBT, REFUSAL = 0.8, 1.2, 2.5  # of the limits of doubt
+
+
+def verdicts(made: Trial) -> set[tuple[str, str]]:
+    """Return the codes of refusal and doubt of the stances whose single support is in the recording."""
+    known, cut = np.isfinite(judged(made).ratio), made.cut()
+    codes, doubts = (cut[f"stance_{name}"].values[known].tolist() for name in ("code", "doubt_code"))
+    return set(zip(codes, doubts, strict=True))
+
+
+def expected(code: str, size: float) -> set[tuple[str, str]]:
+    return {(f"{code}_disagrees", "")} if size == REFUSAL else {("", f"{code}_doubted" if size == DOUBT else "")}
+
+
+@pytest.mark.parametrize("size", [SOUND, DOUBT, REFUSAL])
+@pytest.mark.parametrize(("axis", "limit"), [(0, ALONG_M_S2), (2, ASIDE_M_S2)])
+def test_a_force_that_turns_against_the_motion_is_doubted_or_refused(axis: int, limit: float, size: float) -> None:
+    """On a belt, facing x, the body brakes and drives, or sways; a plate with a wrong sign shows the opposite."""
+    made = moved(walk(strides=3, belt_m_s=1.2))
+    sway = size * limit * np.where(np.arange(len(made["contacts"].time)) // 7 % 2, 1.0, -1.0)
+    for side in range(2):
+        bears = made["contacts"].ground_force.values[:, side, UP] > 0
+        made["contacts"].ground_force.values[:, side, axis] = np.where(bears, sway * MASS_KG, 0.0)
+    made["kinematics"].joint_centre_acceleration.values[:, :, HIP, axis] = sway[:, None]
+    assert verdicts(made) == {("", "")}
+    made["contacts"].ground_force.values[..., axis] *= -1
+    assert verdicts(made) == expected("direction", size)
+
+
+@pytest.mark.parametrize("size", [SOUND, DOUBT, REFUSAL])
+@pytest.mark.parametrize(("load", "limit"), [("force", FORCE), ("moment", MOMENT)])
+def test_a_residual_beyond_trunk_and_arms_is_doubted_or_refused(load: str, limit: float, size: float) -> None:
+    made = moved(walk(strides=3))
+    weight_n = MASS_KG * STANDARD_GRAVITY_M_S2
+    unit = weight_n * (1.0 if load == "force" else float(made["calibrate"].attrs["body_height_m"]))
+    made["kinetics"][f"pelvis_residual_{load}"][:] = [0, size * limit / 100 * unit, 0]
+    assert verdicts(made) == expected("residual", size)
+
+
+@pytest.mark.parametrize(("factor", "size"), [(1.5, SOUND), (1 / 1.5, SOUND), (2.5, DOUBT), (0.4, DOUBT), (4, REFUSAL)])
+def test_accelerations_of_another_rate_are_doubted_or_refused(factor: float, size: float) -> None:
+    """A rate that is stated as half makes accelerations a quarter."""
+    made = moved(walk(strides=3))
+    for name in ("com_acceleration", "joint_centre_acceleration"):
+        made["kinematics"][name].values[:] *= factor
+    assert verdicts(made) == expected("rate", size)
 
 
 def test_the_two_wrong_plates_of_a_real_study_are_found_and_no_other(shared: Path) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.conventions import CHAIN, LOADS, SEGMENTS, SIDES
+from pipeline.conventions import CHAIN, LOADS, SEGMENTS, SIDES, STANDARD_GRAVITY_M_S2
 from pipeline.dynamics.interaction_torques import MOTIONS
 from pipeline.steps.cycles.step import cycles
 from pipeline.steps.kinetics.cross_checks import CAUSES, FORMULATIONS
@@ -65,9 +65,10 @@ def trial(known: Walk, *, reasons: Mapping[int, str] | None = None) -> Trial:
     phase = np.stack([wave(known, time, side) for side in SIDES], axis=1)
     sizes = np.array([[amplitude(joint, axis) for axis in range(3)] for joint in range(3)])
     curves = phase[:, :, None, None] * sizes
+    contacts = touched(known, time, reasons or {})
     return Trial(
         kinetics=solved(curves).assign_coords(time=time),
-        kinematics=upright(clean).assign(
+        kinematics=upright(clean, contacts.ground_force.values.sum(axis=1)).assign(
             joint_angle=((*VECTOR, "angle"), curves),
             pelvis_angle=(("time", "side", "angle"), curves[:, :, 0]),
             foot_progression=(("time", "side"), curves[:, :, 0, 0]),
@@ -75,7 +76,7 @@ def trial(known: Walk, *, reasons: Mapping[int, str] | None = None) -> Trial:
             leg_refused=("side", np.array(["", ""])),
             fit_residual=(("time", "side", "segment"), np.full((len(time), 2, 4), [0.003, 0.004, np.nan, 1.0])),
         ),
-        contacts=touched(known, time, reasons or {}),
+        contacts=contacts,
         clean=clean,
         calibrate=body(),
     )
@@ -95,7 +96,7 @@ def solved(curves: Array) -> xr.Dataset:
             "joint_moment_band": ((*VECTOR, "angle", "percentile"), np.multiply.outer(moment, [1, 2])),
             "joint_power_band": ((*VECTOR, "percentile"), np.multiply.outer(moment[..., 0], [1, 2])),
             "joint_moment_variance_share": ((*VECTOR, "angle", "error_source"), np.full((*curves.shape, 2), 0.5)),
-            **{f"pelvis_residual_{load}": (("time", "axis"), moment[:, 0, 0]) for load in LOADS},
+            **{f"pelvis_residual_{load}": (("time", "axis"), 0.01 * moment[:, 0, 0]) for load in LOADS},
             "missing": (VECTOR, np.isnan(moment).any(axis=-1).astype(np.int8)),
             "disagreement": (("formulation", "load"), np.full((3, 2), 1e-12)),
             "forward_closure": (("side", "joint", "angle"), np.arange(18.0).reshape(2, 3, 3)),
@@ -128,8 +129,9 @@ def body() -> xr.Dataset:
     )
 
 
-def upright(clean: xr.Dataset) -> xr.Dataset:
-    """Return poses of vertical legs at rest above the heels."""
+def upright(clean: xr.Dataset, force: Array) -> xr.Dataset:
+    """Return poses of vertical legs at rest above the heels, with the accelerations that a force (time, 3) makes."""
+    rates = {"velocity": 0 * force, "acceleration": force / MASS_KG - [0, STANDARD_GRAVITY_M_S2, 0]}
     heel = np.stack([clean.marker_position.sel(marker=f"heel_{side}").values for side in SIDES], axis=1)
     centre = heel[:, :, None] + LEG_M
     com = np.concatenate([centre, centre[:, :, -1:]], axis=2) + COM_M
@@ -140,9 +142,9 @@ def upright(clean: xr.Dataset) -> xr.Dataset:
         {"rotation": ((*dims, "local_axis", "axis"), rotation), "com_position": ((*dims, "axis"), com)}
         | {"joint_centre": (("time", "side", "joint", "axis"), centre)}
         | {
-            f"{name}_{rate}": (("time", "side", part, "axis"), 0 * place)
+            f"{name}_{rate}": (("time", "side", part, "axis"), 0 * place + of_body[:, None, None])
             for name, (part, place) in places.items()
-            for rate in ("velocity", "acceleration")
+            for rate, of_body in rates.items()
         }
         | dict.fromkeys(("angular_velocity", "angular_acceleration"), ((*dims, "local_axis"), 0 * com)),
         {
