@@ -7,22 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import xarray as xr
 
 from pipeline.variables.schema import FLAGS
+from tests.campaigns.cropped_labs import SHORTEST_S, TOLERANCE, cropped, crops_of, recordings
 from tests.campaigns.filter_truth import write_hard_walk
 from tests.support.studies import run_steps
 
 NEAR_AN_END = FLAGS["kinetics", "missing"].split().index("near_an_end")
-SHORTEST_S = 0.7
-TOLERANCE = 0.02  # N m/kg, a twentieth of a usual moment of the hip
-
-
-def cropped(trial: xr.Dataset, start_s: float, end_s: float) -> xr.Dataset:
-    """Return the part of a trial of the step ``read`` from the first frame at or after a start to an end."""
-    frames = trial.time.values[(trial.time.values >= start_s) & (trial.time.values <= end_s)]
-    samples = (trial.plate_time.values >= frames[0] - 1e-9) & (trial.plate_time.values <= frames[-1] + 1e-9)
-    return trial.sel(time=frames).isel(plate_time=np.flatnonzero(samples))
 
 
 def test_crops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,3 +55,13 @@ def test_crops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert set(stances.stance_code.values[touched]) <= {"near_an_end"}
     assert len(reach) > 10
     np.testing.assert_allclose(reach, 0.07, atol=1e-6)  # eight frames at 100 Hz, the first at 0
+
+
+@pytest.mark.usefixtures("shared")
+def test_crops_of_a_recording(tmp_path: Path) -> None:
+    """Plate 3 drifts by 5 N under its load: a crop that does not show it before the load doubts that stance."""
+    (walk,) = recordings("functional", tmp_path)
+    crops = [crop for crop in crops_of(walk, seed=5, count=8) if not crop.lost]
+    assert len(crops) >= 6
+    assert max(crop.sound for crop in crops) < TOLERANCE
+    assert max(crop.doubted for crop in crops) > TOLERANCE
