@@ -103,7 +103,8 @@ def problems_in(content: Mapping[str, Any], schema: Mapping[str, Any], *, where:
                 remedy = _right_place(name, schema) or nearest(name, known) or f"expected one of {', '.join(known)}"
                 problems.append(Problem(where, f"unknown key '{'.'.join(filter(None, [key, name]))}'", remedy))
         elif error.validator in OF_ONE_VALUE:
-            what = f"{key or 'the file'} is {json.dumps(error.instance, default=str)[:LONGEST_VALUE]}"
+            value = json.dumps(error.instance, default=str, skipkeys=True)  # a key may be a date
+            what = f"{key or 'the file'} is {value[:LONGEST_VALUE]}"
             problems.append(Problem(where, what, _remedy(str(error.instance), error.schema)))
         else:
             place = f"{where}: {key}" if key else where

@@ -181,6 +181,12 @@ def test_wrong_trials_are_refused(tmp_path: Path, rows: str, expected: str) -> N
         study_tables.read_trials(write(tmp_path / "trials.tsv", TRIALS + rows + "\n"), {"a": {}})
 
 
+def test_a_date_as_a_key_below_a_setting_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text("body_model: {2000-01-01: null, lab: 1}\n")
+    with pytest.raises(UserError, match=r'body_model is \{"lab": 1\}'):
+        settings.load_settings(settings.read_yaml(tmp_path / "study.yaml"), where="study.yaml", study_path=tmp_path)
+
+
 @pytest.mark.parametrize("path", sorted(settings.CONFIG.rglob("*.yaml")), ids=lambda path: path.stem)
 def test_shipped_files_are_read_as_strictly_as_those_of_a_study(path: Path) -> None:
     name = path.relative_to(settings.CONFIG).with_suffix("").as_posix()
