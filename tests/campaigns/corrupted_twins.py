@@ -31,21 +31,20 @@ from tests.campaigns.labs import set_up
 from tests.campaigns.soft_tissue import write_study
 from tests.support.checkout import SHARED
 from tests.support.faults.twins import Contact, Fault, Session, Twin, faults
+from tests.support.settings import DEFAULTS
 from tests.support.studies.run_steps import run_session
+from tests.support.walks.moving_sessions import EVERY_WAY, whole_session
 
 Array = NDArray[np.float64]
 
 HARMLESS_N_M_KG = 0.05
 ENOUGH = 0.95  # of each row found or harmless
 REFUSED, DOUBTED, HARMLESS, MISSED = "refused", "doubted", "harmless", "missed"
-# labs of children and adults, Plug-in Gait with and without a knee device, and clusters; of studies/plug_in_gait not
-# sub-05, who is the person of sub-06, nor further files of sub-01's walk
+# sessions of five labs, children and adults, Plug-in Gait with and without a knee device, and clusters
 REAL = {
-    "plug_in_gait": ("sub-01_1", "sub-02", "sub-03", "sub-04", "sub-06"),
-    "children": (),
+    "plug_in_gait": ("sub-01_1", "sub-02", "sub-03", "sub-04"),
+    "children": ("HC032A", "HC040A"),
     "kad_sydney": (),
-    "kad_fmc": (),
-    "cortex": (),
     "functional": (),
     "gait2354": (),
 }
@@ -110,10 +109,12 @@ def real_sessions(shared: Path, labs: Mapping[str, Sequence[str]] = REAL) -> lis
 
 
 def generated_session(seed: int) -> Session:
-    """Return a person's static trial and walk over three plates, with soft tissue that moves, without her segments."""
+    """Return a generated session: straight over three plates, and with odd seeds in every way of moving."""
+    if seed % 2:
+        return whole_session(EVERY_WAY[seed // 2 % len(EVERY_WAY)], seed, DEFAULTS).session
     with tempfile.TemporaryDirectory() as folder:
         write_study(Path(folder), seed)
-        (session,) = sessions_in(Path(folder), f"generated {seed}")
+        (session,) = sessions_in(Path(folder), f"generated straight {seed}")
     return session._replace(segments=())
 
 
@@ -317,9 +318,12 @@ def _of_session(number: int) -> list[Outcome]:
     return list(outcomes(session, _STATE["faults"], _STATE["seed"]))
 
 
-def campaign(sessions: Sequence[Session], *, rows: str = "", seed: int = 0, jobs: int = 1) -> list[Outcome]:
-    """Return the outcomes of the faults, or of those whose row or dose has the text ``rows``, in sessions."""
-    listed = [fault for fault in faults(sessions) if rows.lower() in f"{fault.row}, {fault.dose}".lower()]
+def campaign(
+    sessions: Sequence[Session], *, rows: Sequence[str] = ("",), seed: int = 0, jobs: int = 1
+) -> list[Outcome]:
+    """Return the outcomes of the faults, or of those whose row or dose has one of the texts ``rows``, in sessions."""
+    named = {f"{fault.row}, {fault.dose}".lower(): fault for fault in faults(sessions)}
+    listed = [fault for name, fault in named.items() if any(text.lower() in name for text in rows)]
     _STATE.update(sessions=sessions, faults=listed, seed=seed)
     if jobs == 1:
         parts = [_of_session(number) for number in range(len(sessions))]
@@ -332,18 +336,28 @@ def campaign(sessions: Sequence[Session], *, rows: str = "", seed: int = 0, jobs
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--markdown", type=Path, help="file for the table; else it is printed")
-    parser.add_argument("--rows", default="", help="only faults whose row or dose has this text")
-    parser.add_argument("--recordings", default="", help="only real sessions whose lab or name has this text")
+    parser.add_argument("--rows", nargs="*", default=[""], help="only faults whose row or dose has one of these texts")
+    parser.add_argument("--labs", nargs="*", default=[*REAL], help="real sessions of these")
     parser.add_argument("--generated", type=int, default=GENERATED, help="number of generated walks")
     parser.add_argument("--first-seed", type=int, default=0, help="of the generated walks")
     parser.add_argument("--seed", type=int, default=0, help="of the faults")
     parser.add_argument("--shared", type=Path, default=SHARED, help="folder of the real recordings")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--save", type=Path, help="file for the outcomes, to be merged")
+    parser.add_argument("--merge", type=Path, nargs="*", default=[], help="only make the table of these files")
     chosen = parser.parse_args(arguments)
-    sessions = real_sessions(chosen.shared) if chosen.shared.is_dir() else []
-    sessions = [one for one in sessions if chosen.recordings.lower() in one.name.lower()]
-    sessions += [generated_session(chosen.first_seed + number) for number in range(chosen.generated)]
-    results = campaign(sessions, rows=chosen.rows, seed=chosen.seed, jobs=chosen.jobs)
+    if chosen.merge:
+        rows = [Outcome(*row) for file in chosen.merge for row in json.loads(file.read_text())]
+        results = [row._replace(fault=(row.fault[0], row.fault[1]), codes=tuple(row.codes)) for row in rows]
+        order = [(fault.row, fault.dose) for fault in faults()]
+        results.sort(key=lambda one: order.index(one.fault))
+    else:
+        labs = {lab: REAL[lab] for lab in chosen.labs} if chosen.shared.is_dir() else {}
+        sessions = real_sessions(chosen.shared, labs)
+        sessions += [generated_session(chosen.first_seed + number) for number in range(chosen.generated)]
+        results = campaign(sessions, rows=chosen.rows, seed=chosen.seed, jobs=chosen.jobs)
+    if chosen.save:
+        chosen.save.write_text(json.dumps(results), encoding="utf-8")
     text = f"{as_markdown(results)}\n\n{missed_list(results)}\n"
     if chosen.markdown:
         chosen.markdown.write_text(text, encoding="utf-8")

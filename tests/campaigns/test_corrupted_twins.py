@@ -60,16 +60,16 @@ def test_a_twin_without_a_fault_is_no_other(generated: Session) -> None:
 
 
 def test_moments_grow_with_the_forces(generated: Session) -> None:
-    """A gain of 1.3 of all plates, of which the ankle moment is nearly proportional, changes it by 0.3 of its size."""
+    """A gain of 0.95 of all plates changes the ankle moment, nearly proportional to the forces, by 0.05 of its size."""
     clean = judged(generated)
     assert not isinstance(clean, str)
-    for one in of(generated, "gain of all plates, x 1.3"):
-        if one.kind in (DOUBTED, MISSED):
+    for one in of(generated, "gain of all plates, x 0.95"):
+        if one.kind in (DOUBTED, HARMLESS):
             assert one.moment == "ankle flexion"
             contact = next(c for c in clean.used if one.where.endswith(f"{c.side} {c.plates[0]}"))
             side = ("left", "right").index(contact.side)
             ankle = clean.moments[contact.file][contact.first : contact.last + 1, side, 0, 0]
-            assert one.harm == pytest.approx(0.3 * np.sqrt(np.nanmean(ankle**2)), rel=0.1)
+            assert one.harm == pytest.approx(0.05 * np.sqrt(np.nanmean(ankle**2)), rel=0.1)
 
 
 def test_harm_grows_with_the_dose(generated: Session) -> None:
@@ -104,7 +104,7 @@ def test_faults_found_before_stay_found(text: str, generated: Session, real: Ses
 
 def test_every_dose_is_counted_by_its_harm(generated: Session) -> None:
     """Only a used stance that the fault changes by less than the limit is harmless."""
-    found = campaign([generated], rows="all markers frozen", seed=0)
+    found = campaign([generated], rows=["all markers frozen"], seed=0)
     assert {one.fault[1] for one in found} == {"20 ms", "50 ms", "100 ms", "200 ms"}
     for one in found:
         assert one.kind in (REFUSED, DOUBTED) or (one.kind == MISSED) == (one.harm >= HARMLESS_N_M_KG)

@@ -102,13 +102,14 @@ def plates_of(recording: Recording) -> list[Plate]:
 
 
 def heading(recording: Recording) -> Array:
-    """Return the horizontal unit vector (3,) from the first to the last place of the markers, file axes, z or y up."""
-    path = np.nanmedian(recording.markers[np.isfinite(recording.markers).any(axis=(1, 2))], axis=1)
-    ahead = np.nan_to_num(path[-1] - path[0])
-    axes = [plate_axes(plate.corners)[:, 2] for plate in plates_of(recording)]
-    up = axes[0] if axes else np.array([0.0, 0.0, 1.0])
-    ahead = ahead - (ahead @ up) * up
-    return np.asarray(ahead / np.linalg.norm(ahead))
+    """Return the horizontal unit vector (3,) along which the markers move most, file axes; of any sense on a belt."""
+    plates = plates_of(recording)
+    up = plate_axes(plates[0].corners)[:, 2] if plates else np.array([0.0, 0.0, 1.0])
+    level = recording.markers - (recording.markers @ up)[..., None] * up
+    moved = level - np.nanmean(level, axis=0)
+    ahead = np.linalg.svd(moved[np.isfinite(moved).all(axis=2)], full_matrices=False)[2][0]
+    path = np.nanmean(np.sign(np.diff(moved @ ahead, axis=0)), axis=0)
+    return np.asarray(ahead * (1 if np.nanmean(path) >= 0 else -1))
 
 
 def along(recording: Recording, plate: Plate) -> int:
@@ -572,20 +573,20 @@ def faults(others: Sequence[Session] = ()) -> list[Fault]:
     add("sign of the moment that places the force along the walk", of_both(_negative(lambda axis: 3 + 1 - axis)))
     add("sign of the moment that places the force across the walk", of_both(_negative(lambda axis: 3 + axis)))
     add("all plates shifted along the walk", {f"{mm} mm": _shifted(mm) for mm in (10, 20, 30, 60, 100)})
-    gains = (0.7, 0.8, 0.9, 0.95, 1.05, 1.1, 1.2, 1.3, 1.4)
+    gains = (0.7, 0.8, 0.9, 0.95, 1.1, 1.2, 1.4)
     add("gain of one plate", {f"x {gain:g}": _on_plates(True, _scaled(gain)) for gain in gains})
     add("gain of all plates", {f"x {gain:g}": _on_plates(False, _scaled(gain)) for gain in gains})
     vertical = slice(2, 3)
     add("vertical channel alone", {
         f"x {gain:g}, {which} plate{'s' * (which == 'all')}": _on_plates(which == "one", _scaled(gain, vertical))
-        for which in ("one", "all") for gain in (0.8, 0.9, 1.2)
+        for which in ("one", "all") for gain in (0.8, 1.2)
     })  # fmt: skip
     add("all markers frozen", {f"{ms} ms": _frozen(ms) for ms in (20, 50, 100, 200)})
     add("frames lost, markers only", {f"{ms} ms": _lost(ms, forces=False) for ms in (20, 60, 120)})
     add("frames lost, markers and forces", {f"{ms} ms": _lost(ms, forces=True) for ms in (20, 60, 120)})
     add("frames copied", {f"one of {every}": _copied(every) for every in (10, 4, 2)})
     add("marker noise", {f"{mm:g} mm": _noisy(mm) for mm in (0.5, 1, 3, 6)})
-    add("plates filtered once (causal)", {f"{hz} Hz": _on_plates(False, _causal(hz)) for hz in (100, 50, 20, 10, 6)})
+    add("plates filtered once (causal)", {f"{hz} Hz": _on_plates(False, _causal(hz)) for hz in (50, 20, 10, 6)})
     add("all plates out of time", {
         f"{ms} ms": _on_plates(False, _late(ms)) for ms in (5, 10, 20, 30, 40, 60, 100)
     })  # fmt: skip
@@ -597,8 +598,8 @@ def faults(others: Sequence[Session] = ()) -> list[Fault]:
     add("second foot in the last 15 % of stance", {
         f"{bw:g} body weights": _second_foot(bw) for bw in (0.05, 0.2, 0.5, 1.0)
     })  # fmt: skip
-    add("point rate", {f"x {factor:g}": _rate(factor) for factor in (0.5, 0.8, 0.9, 1.1, 1.2, 2.0)})
-    add("mass", {f"x {factor:g}": _mass(factor) for factor in (0.7, 0.9, 0.95, 1.05, 1.1, 1.3)})
+    add("point rate", {f"x {factor:g}": _rate(factor) for factor in (0.5, 0.8, 1.2, 2.0)})
+    add("mass", {f"x {factor:g}": _mass(factor) for factor in (0.7, 0.9, 0.95, 1.1, 1.3)})
     add("another plate's cable", {
         "all channels exchanged": _cables([0, 1, 2, 3, 4, 5]),
         "force along and across exchanged": _cables([0, 1]),

@@ -40,7 +40,7 @@ Array = NDArray[np.float64]
 RATES_HZ = (33, 50, 60, 100, 120, 200, 250, 500)
 # walking backwards is walking with the time reversed: forces and accelerations are the same
 EVERY_WAY = (*WAYS, "backwards", "child of two")
-STRETCHED = 0.985  # longest distance from hip to ankle, share of the straight leg
+STRETCHED = 0.998  # longest distance from hip to ankle, share of the straight leg: a knee bent by 7 degrees
 LOWER, LOWER_DOWNSTAIRS = 0.045, 0.09  # of the hips, share of the body height
 MASS_ERROR = 0.02  # largest, of participants.tsv
 SKIN_M = {
