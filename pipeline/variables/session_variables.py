@@ -41,6 +41,9 @@ FACTS = {
     "spikes_removed": Variable(("trial",), "1", "number of marker samples with a spike removed"),
     "labels_put_right": Variable(("trial",), "1", "number of marker samples with a swapped label corrected"),
     "labels_exchanged_back": Variable(("trial",), "", "swapped labels that were corrected", "U"),
+    "motion_breaks": Variable(("trial",), "",
+        "where all markers are frozen, or frames lost or repeated: which, first and last instant left out, s, JSON; "
+        "empty if nowhere", "U"),
     "filled_frames": Variable(("trial",), "1", "number of landmark samples that were rebuilt by filling"),
     "marker_filter_order": Variable(("trial",), "1", "order of the filter of the markers"),
     "uncertain_end_s": Variable(("trial",), "s",

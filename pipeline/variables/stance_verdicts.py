@@ -58,6 +58,10 @@ OF_STANCES = {  # by code; with the values of each stance
         "within {ms:.0f} ms of an end of the recording or of a gap, where accelerations are uncertain; record longer, "
         "or fill the gap"
     ),
+    "frames_lost": (
+        "all markers jump together at {second:.2f} s: frames are lost or repeated, and the motion before and after "
+        "does not join; export the trial again, or record another"
+    ),
     "formulations_differ": "the formulations of the joint moments differ by {n_m:.1e} N m",
     "momentum_disagrees": (
         "the plate shows {percent:.0f} % of the force that carries the body: a wrong gain or body mass, or a load that "
@@ -86,6 +90,7 @@ DOUBTS: dict[str, str] = {
         "changes: its offset under the load is not known"
     ),
     "mass_disagrees": "the body mass is wrong: {what}",
+    "markers_frozen": "all markers stand still for {ms:.0f} ms from {second:.2f} s, where their motion is filled in",
     "static_unlike": (
         "distances between markers differ from the static trial's by {mm:.0f} mm: another person's static trial, or "
         "markers moved between the two"

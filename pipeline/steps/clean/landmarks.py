@@ -17,6 +17,7 @@ from ...conventions import SIDES
 from ...errors import UserError
 from ...trials.session import Trial, facts_of_trials, one_trial
 from . import gap_filling
+from .impossible_motion import Breaks, find_breaks, frozen_frames
 from .marker_repair import SPIKE, repair_markers
 from .settings import Settings
 
@@ -50,10 +51,16 @@ def give_heels_of_static(step: Callable[..., xr.Dataset]) -> Callable[..., xr.Da
     return with_static
 
 
-def repair_landmarks(read: Trial, body_model: BodyModel, settings: Settings) -> tuple[Landmarks, str]:
-    """Return the landmarks that are seen, repaired, and the exchanges of labels; refuse what is beyond repair."""
+def repair_landmarks(read: Trial, body_model: BodyModel, settings: Settings) -> tuple[Landmarks, str, Breaks]:
+    """Return the landmarks that are seen, repaired, and the exchanges of labels; refuse what is beyond repair.
+
+    Frozen frames are gaps; where frames are lost, one is missing that is not filled, as at an end of the recording.
+    """
     rate_hz = read.attrs["marker_rate_hz"]
     chosen, labels, recorded = _markers(read, body_model)
+    frozen = frozen_frames(recorded, 1 / rate_hz)
+    if frozen.any():
+        recorded = np.where(frozen[:, None, None], np.nan, recorded)
     whole, repairs, exchanged = repair_markers(
         recorded,
         labels,
@@ -63,6 +70,9 @@ def repair_landmarks(read: Trial, body_model: BodyModel, settings: Settings) -> 
         spike_m=settings.spike_m,
         exchanged_markers=settings.exchanged_markers,
     )
+    breaks = find_breaks(whole, frozen, 1 / rate_hz)
+    cut = [frame for start, stop in breaks.lost for frame in range(start, stop)]
+    whole[cut] = np.nan
     clusters = _clusters(body_model, chosen, labels)
     filled, code = gap_filling.fill(
         whole,
@@ -71,6 +81,7 @@ def repair_landmarks(read: Trial, body_model: BodyModel, settings: Settings) -> 
         max_gap_s=settings.max_gap_s,
         max_pattern_gap_s=settings.max_pattern_gap_s,
     )
+    filled[cut], code[cut] = np.nan, 0
     code = np.where((code == 0) | (repairs == SPIKE), repairs, code)
     groups = [[labels.index(label) for label in group] for group in chosen.values()]
     landmarks = Landmarks(
@@ -79,7 +90,7 @@ def repair_landmarks(read: Trial, body_model: BodyModel, settings: Settings) -> 
         repair=_by_landmark(np.max, code, groups),
         measured=_by_landmark(np.all, np.isfinite(whole).all(axis=-1), groups),
     )
-    return landmarks, exchanged
+    return landmarks, exchanged, breaks
 
 
 def _markers(read: Trial, body_model: BodyModel) -> tuple[Chosen, list[str], Array]:

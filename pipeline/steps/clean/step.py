@@ -58,7 +58,7 @@ def clean(
         UserError: no marker of the model is seen, labels are exchanged beyond repair, or a cut-off is too high for
             the file's rate.
     """
-    seen, exchanged = repair_landmarks(read, body_model, settings)
+    seen, exchanged, breaks = repair_landmarks(read, body_model, settings)
     landmarks = add_heels(seen, heels or {}, read.variables["time"].values)
     rebuilt = np.isfinite(landmarks.position).all(axis=-1) & ~landmarks.measured
     filtered, cutoffs_hz = filter_markers(landmarks.position, rate_hz=read.attrs["marker_rate_hz"], settings=settings)
@@ -84,6 +84,7 @@ def clean(
             "uncertain_end_s": uncertain_end_s(cutoffs_hz, settings.force_cutoff_hz),
             "exchanged_markers": settings.exchanged_markers,
             "labels_exchanged_back": exchanged,
+            "motion_breaks": breaks.as_text(read.variables["time"].values),
             # the smoothing spline has the response of a filter of order 2 x HALF_ORDER
             "marker_filter_order": settings.filter_order if settings.marker_filter == "butterworth" else 2 * HALF_ORDER,
         },

@@ -1,5 +1,6 @@
 """Checks of contacts: reject those with a wrong time, place or wrench for a step of their foot."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import median
@@ -28,6 +29,8 @@ MIDDLE = 0.2  # shares of a contact that are left out at both ends, in which the
 ANKLE_SHARE, ANKLE_HEIGHT_M = 0.25, 0.06
 # of one newton, a hip 1 m above the plate has 1 N m, .015 N m/kg of an adult; as long as the baseline is averaged over
 WANDERING_N, UNLOADED_S = 1.0, 0.15
+# where a marker swings by 2 cm at 6 Hz, a spline errs by 0.1 mm over a gap of this length, and by 10 mm over 0.1 s
+FILLED_S = 0.03
 
 
 class Timed(NamedTuple):
@@ -175,6 +178,25 @@ def _with_verdicts(contact: Contact, shifted: Mapping[int, Problem], judged: Map
     chance = min((one.chance for one in own), default=contact.plate_chance)
     reason = contact.reason or next(iter(refusals), None)
     return replace(contact, reason=reason, doubts=contact.doubts + doubts, plate_chance=chance)
+
+
+def judge_breaks(contact: Contact, motion_breaks: str) -> Contact:
+    """Return the contact, refused if frames are lost in it, doubted if markers stand still in it for long.
+
+    Whether the plates lost the same time as the markers is not known. A longer gap than :data:`FILLED_S` is filled, but
+    not as exactly as it was measured.
+
+    Args:
+        contact: of one foot.
+        motion_breaks: the variable of the step ``clean``.
+    """
+    for kind, first_s, last_s in json.loads(motion_breaks or "[]"):
+        if first_s <= contact.to_s and last_s >= contact.from_s:
+            if kind == "lost":
+                contact = contact.refuse("frames_lost", second=first_s)
+            elif last_s - first_s > FILLED_S:
+                contact = contact.doubted("markers_frozen", ms=1000 * (last_s - first_s), second=first_s)
+    return contact
 
 
 def reject_drifting(contacts: Sequence[Contact], drift: Array, *, max_drift_n: float) -> list[Contact]:

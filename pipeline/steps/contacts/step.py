@@ -175,8 +175,12 @@ def _of_trial(
     events = {side: events_of(contacts, side, weaker) for side in SIDES}
     met = {numbers[i] for contact in single if contact.side for i in contact.plates}
     left_out = _name_lost_plates(clean.attrs["plates_left_out"], met)
+    breaks = clean.attrs.get("motion_breaks", "")
     listed = {
-        side: [_contact_of(stance, side, contacts, feet, left_out) for stance in stances(events[side], **span)]
+        side: [
+            contact_checks.judge_breaks(_contact_of(stance, side, contacts, feet, left_out), breaks)
+            for stance in stances(events[side], **span)
+        ]
         for side in SIDES
     }
     wrenches = [

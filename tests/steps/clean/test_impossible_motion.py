@@ -1,0 +1,113 @@
+"""Frames that are frozen, lost or repeated, in generated walks of every way of moving."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from numpy.typing import NDArray
+
+from pipeline.steps.clean.impossible_motion import find_breaks, frozen_frames
+from pipeline.steps.clean.step import clean
+from tests.support.plates.stances import found
+from tests.support.settings import settings_of
+from tests.support.walks.moving_on_plates import BODY_MODEL, recorded
+from tests.support.walks.ways_of_moving import WAYS
+
+Array = NDArray[np.float64]
+SECONDS = 0.06
+
+
+def breaks_of(position: Array, interval_s: float) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    frozen = frozen_frames(position, interval_s)
+    found = find_breaks(np.where(frozen[:, None, None], np.nan, position), frozen, interval_s)
+    return found.frozen, found.lost
+
+
+def damaged(path: Array, kind: str, at: int, count: int) -> Array:
+    """Return a path (time, ...) with frames from ``at`` on damaged; as long, its end lost or seen as missing."""
+    if kind == "frozen":
+        return np.concatenate([path[:at], np.repeat(path[at - 1 : at], count, axis=0), path[at + count :]])
+    if kind == "lost":
+        return np.concatenate([path[:at], path[at + count :], np.full_like(path[:count], np.nan)])
+    again = np.repeat(path[at - 1 : at], count, axis=0) if kind == "repeated" else path[at - count : at]
+    return np.concatenate([path[:at], again, path[at:-count]])
+
+
+def rounded(position: Array, unit_m: float) -> Array:
+    return np.asarray(np.round(position / unit_m) * unit_m)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_damage_is_found_where_it_is_and_nothing_else(way: str) -> None:
+    for seed in (701, 702):
+        raw = recorded(way, seed).trial
+        position, rate_hz = raw.marker_position.values, raw.attrs["marker_rate_hz"]
+        assert breaks_of(position, 1 / rate_hz) == ([], [])
+        assert breaks_of(rounded(position, 1e-4), 1 / rate_hz) == ([], [])
+        at, count = len(position) // 2, round(SECONDS * rate_hz)
+        for kind in ("frozen", "lost", "repeated", "block"):
+            frozen, lost = breaks_of(damaged(position, kind, at, count), 1 / rate_hz)
+            stands = kind in ("frozen", "repeated")
+            assert frozen == ([(at, at + count)] if stands else [])
+            assert lost == ([] if kind == "frozen" else [(at, at + count if kind == "repeated" else at + 1)])
+
+
+@pytest.mark.parametrize("rate_hz", [25, 33, 50, 500])
+def test_walks_of_any_rate_have_no_breaks(rate_hz: int) -> None:
+    """A walk is resampled by a spline: at 500 Hz its noise is smooth, at 25 Hz a stride has 25 frames."""
+    from scipy.interpolate import CubicSpline
+
+    for way in ("straight", "slow", "running", "split belt"):
+        raw = recorded(way, 703).trial
+        time = raw.time.values
+        walk = CubicSpline(time, raw.marker_position.values)(np.arange(time[0], time[-1], 1 / rate_hz))
+        for unit_m in (0.0, 1e-4):
+            position = rounded(walk, unit_m) if unit_m else walk
+            assert breaks_of(position, 1 / rate_hz) == ([], [])
+
+
+def test_a_person_who_stands_without_noise_before_walking_is_not_frozen() -> None:
+    """From rest at 3 m/s2, in a file without noise or one of whole millimetres, one foot resting all the time."""
+    time = np.arange(300)[:, None, None] / 100
+    place = np.linspace(0, 1, 12).reshape(1, 12, 1) * np.ones((1, 12, 3))
+    walk = place + np.where(time > 1, 1.5 * (time - 1) ** 2, 0) * np.array([1.0, 0, 0])
+    assert breaks_of(walk, 0.01) == ([], [])
+    assert breaks_of(rounded(walk, 0.001), 0.01) == ([], [])
+
+
+def test_every_second_frame_of_a_doubled_recording_is_a_gap() -> None:
+    raw = recorded("straight", 701).trial
+    frozen, lost = breaks_of(np.repeat(raw.marker_position.values[:100], 2, axis=0), 0.5 / raw.attrs["marker_rate_hz"])
+    assert len(frozen) == 100
+    assert lost == []
+
+
+def rows(trial: xr.Dataset) -> list[dict[str, Any]]:
+    names = ("contact_side", "plates", "contact_start", "contact_end", "reason_code", "doubt_code")
+    return [dict(zip(names, row, strict=True)) for row in zip(*(trial[n].values.tolist() for n in names), strict=True)]
+
+
+@pytest.mark.parametrize(("kind", "reason", "doubt"), [("frozen", "", "markers_frozen"), ("lost", "frames_lost", "")])
+def test_stances_with_damage_are_judged_and_others_left(kind: str, reason: str, doubt: str) -> None:
+    raw = recorded("straight", 708).trial
+    settings = settings_of("clean")
+    whole = clean(raw, body_model=BODY_MODEL, settings=settings)
+    used = [row for row in rows(found(whole)) if not row["reason_code"]]
+    row = used[len(used) // 2]
+    at = int(np.searchsorted(raw.time.values, (row["contact_start"] + row["contact_end"]) / 2))
+    count = round(0.02 * raw.attrs["marker_rate_hz"]) if kind == "lost" else round(0.08 * raw.attrs["marker_rate_hz"])
+    bad = raw.copy(deep=True)
+    bad.marker_position.values[:] = damaged(raw.marker_position.values, kind, at, count)
+    result = clean(bad, body_model=BODY_MODEL, settings=settings)
+    assert [one[0] for one in json.loads(result.attrs["motion_breaks"])] == [kind]
+    after = {(one["contact_side"], one["plates"]): one for one in rows(found(result))}
+    hit = after[row["contact_side"], row["plates"]]
+    assert (hit["reason_code"], hit["doubt_code"]) == (reason, doubt)
+    for one in used:
+        if one["contact_start"] > row["contact_end"] or one["contact_end"] < row["contact_start"]:
+            same = after[one["contact_side"], one["plates"]]
+            assert (same["reason_code"], same["doubt_code"]) == ("", "")
