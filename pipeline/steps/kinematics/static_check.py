@@ -1,15 +1,18 @@
 """Distances between markers of a walk against those of the static trial: is it the same person, has no marker moved?
 
-The static trial stands in a posture that a step passes through, so that a distance between markers of one segment, or
-of neighbours, lies within the range that it takes in the walk. Another person's lengths and widths do not: those of
-adults differ by some 20 mm (standard deviation of shank and pelvis; Drillis and Contini 1966). Noise and soft tissue
-that a step does not show leave 1 to 2 mm.
+Markers of one segment keep their distance in any posture, but for skin, noise and joint markers beside the axis. So a
+distance in the static trial lies within the range that it takes in the walk, or some millimetres beside it. Another
+person's lengths and widths do not: those of adults differ by some 20 mm (standard deviation of shank and pelvis;
+Drillis and Contini 1966).
 """
+
+import itertools
 
 import numpy as np
 import xarray as xr
 
 from ...arrays import Array
+from ...conventions import SIDES
 from ...errors import Problem
 from ...signals.marker_distances import FARTHEST_M, RIGID_M, ranges
 from ...trials.session import spans_of
@@ -17,7 +20,15 @@ from ...variables.stance_verdicts import doubt
 
 FEWEST = 6  # distances: a pelvis, or a leg's three lengths on both sides
 LARGEST_M = 0.005
-ACROSS = {"asis", "psis"}  # of the pelvis: distances from left to right are rigid only there
+COMPUTED = "_ahead_"  # of points that a program computes, perhaps otherwise in the two trials
+# how landmarks of a segment begin; those of knee and ankle, near the axis, belong to both segments
+KNEE, ANKLE = ("lateral_epicondyle", "medial_epicondyle"), ("lateral_malleolus", "medial_malleolus")
+OF_SEGMENTS = (
+    ("asis", "psis", "sacrum"),
+    ("trochanter", "thigh", *KNEE),
+    (*KNEE, "fibula", "tibial", "shank", *ANKLE),
+    (*ANKLE, "heel", "toe", "metatarsal", "midfoot", "forefoot"),
+)
 
 
 def static_misfits(clean: xr.Dataset, calibrate: xr.Dataset) -> Array:
@@ -26,15 +37,16 @@ def static_misfits(clean: xr.Dataset, calibrate: xr.Dataset) -> Array:
     It is the root mean square over the steady distances; NaN where fewer than ``FEWEST`` are seen in both.
     """
     here, there = clean.marker.values.tolist(), calibrate.landmark.values.tolist()
-    shared = sorted({*here} & {*there})
+    shared = sorted(name for name in {*here} & {*there} if COMPUTED not in name)
     columns, rows = ([names.index(name) for name in shared] for names in (here, there))
     static = calibrate.static_distance.values[np.ix_(rows, rows)]
-    sides = [name.rpartition("_") for name in shared]
-    apart = np.array([
-        [{side, other_side} == {"left", "right"} and not {name, other} <= ACROSS for other, _, other_side in sides]
-        for name, _, side in sides
-    ])  # fmt: skip
-    near = np.triu(np.where(apart, np.nan, static) < FARTHEST_M, 1)
+    near = np.zeros(static.shape, dtype=bool)
+    for side, names in itertools.product(SIDES, OF_SEGMENTS):
+        mine = np.array([
+            name.startswith(names) and (names[0] == "asis" or name.endswith(side)) for name in shared
+        ], dtype=bool)  # fmt: skip
+        near |= np.outer(mine, mine)
+    near &= np.triu(static < FARTHEST_M, 1)
     position = clean.marker_position.values[:, columns]
     return np.array([misfit(position[span], static, near) for span in spans_of(clean, "sample")])
 
