@@ -57,7 +57,7 @@ LAWS: Mapping[str, Law] = {
     "rolls": Law("moves on by {cm:.0f} cm {way} in the foot", ("forwards", "backwards"), 0.045, 0.040, 0.015, 0.010),
     "across": Law("presses {cm:.0f} cm {way} the foot's line", SIDE, 0.0, 0.022, 0.012, 0.007),
     "ahead": Law("passes {cm:.0f} cm {way} the pelvis", FRONT, 0.0, 0.025, 0.012, 0.010),
-    "inwards": Law("passes {cm:.0f} cm {way} the pelvis", SIDE, -0.01, 0.020, 0.012, 0.010, 0.0, True),
+    "inwards": Law("passes {cm:.0f} cm {way} the pelvis", SIDE, -0.01, 0.020, 0.012, 0.010),
     "progress": Law(
         "moves on by {cm:.0f} cm {way} than the pelvis", ("more", "less"), 0.0, 0.020, 0.010, 0.020, 0.15, True
     ),
