@@ -35,6 +35,8 @@ ALONG_M_S2, ASIDE_M_S2 = 0.3, 0.45
 # Residual at the pelvis, percent. Force: head, arms and trunk, 58 % of the mass, would move 4.5 cm against the hips at
 # 2 Hz. Moment: a trunk that leans by 35 degrees unseen.
 FORCE, MOMENT = 30.0, 7.0
+# vertical acceleration of trunk and arms against the hips: 7 mm, twice a second, in root mean square
+UNSEEN_M_S2 = 0.75
 TRAVELS_M_S = 0.3  # slower is on a belt
 # excess, in units of the limits of doubt, beyond which a stance is refused; rate: 2 to doubt, 3 to refuse
 REFUSED = {"momentum": 4 / 3, "direction": 2.0, "residual": 2.0, "rate": np.log2(3)}
@@ -51,7 +53,9 @@ class Support(NamedTuple):
     # along, aside: horizontal force per mass towards the acceleration of the hips, along the walk and across it, m/s2
     along: Array
     aside: Array
-    variation: Array  # standard deviation of vertical force per mass over that of the vertical acceleration
+    # standard deviation of vertical force per mass over that of the vertical acceleration; NaN also if they differ by
+    # no more than trunk and arms can move
+    variation: Array
 
 
 def in_single_support(kinematics: AnyTrial, contacts: AnyTrial, calibrate: xr.Dataset) -> Support:
@@ -104,7 +108,8 @@ def _agreement(force: Array, velocity: Array, acceleration: Array, hips: Array) 
     pushed, moved = force[known] @ axes, hips[known] @ axes
     with np.errstate(divide="ignore", invalid="ignore"):
         along, aside = (pushed * moved).mean(axis=0) / np.sqrt((moved**2).mean(axis=0))
-        return along, aside, force[known, UP].std() / acceleration[known, UP].std()
+        varies = force[known, UP].std() / acceleration[known, UP].std()
+    return along, aside, varies if (force - acceleration)[known, UP].std() > UNSEEN_M_S2 else np.nan
 
 
 def deviations(figures: Array) -> Array:

@@ -1,0 +1,97 @@
+"""Sound recordings of every way of moving: how far the witnesses of momentum are from their limits.
+
+``python -m tests.campaigns.momentum_campaign [WALKS [FIRST_SEED]]`` prints the table of docs/reliability.md. The hips
+are the middle of the pelvis; trunk and arms move them up to some centimetres against the centre of mass. Besides, the
+pelvis rises and falls by 5 mm more at each step, plates err by 1.5 % and the mass by 2 %, as standard deviations.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from pipeline.errors import UserError
+from pipeline.steps.clean.step import clean
+from pipeline.steps.contacts.pelvis import middle_of_pelvis
+from pipeline.steps.cycles.momentum import in_single_support, judged
+from pipeline.variables.cycle_variables import RESIDUALS
+from tests.support.plates.stances import found
+from tests.support.settings import settings_of
+from tests.support.walks.moving_on_plates import BODY_MODEL, Recorded, recorded
+from tests.support.walks.ways_of_moving import WAYS
+
+Array = NDArray[np.float64]
+
+WALKS = 2000
+RISES_M, GAIN, MASS = 0.005, 0.015, 0.02
+FIRST = [*RESIDUALS].index("momentum_ratio")
+
+
+def figures(walk: Recorded, rng: np.random.Generator) -> Array:
+    """Return (stance, figure) of ``RESIDUALS`` of the stances that are used; those of the legs and pelvis are NaN."""
+    trial = walk.trial.copy(deep=True)
+    gains = 1 + GAIN * rng.normal(size=trial.sizes["plate"])
+    for name in ("plate_force", "plate_moment"):
+        trial[name].values[:] *= gains[:, None]
+    step_s = float(np.median(np.diff(walk.plan.strike)))
+    wave = np.sin(2 * np.pi * (trial.time.values / step_s + rng.random()))
+    rise = RISES_M * rng.normal() * walk.plan.person.height_m / 1.75 * wave
+    for i, label in enumerate(trial.marker.values.tolist()):
+        if label[1:] in ("ASI", "PSI"):
+            trial.marker_position.values[:, i, 1] += rise
+    cleaned = clean(trial, body_model=BODY_MODEL, settings=settings_of("clean"))
+    contacts = found(cleaned)
+    where = cleaned.marker_position.values
+    landmarks = {name: where[:, i] for i, name in enumerate(cleaned.marker.values.tolist())}
+    time = cleaned.time.values
+    velocity = np.gradient(middle_of_pelvis(landmarks, len(time)), time, axis=0)
+    acceleration = np.gradient(velocity, time, axis=0)
+    hips = {"velocity": velocity, "acceleration": acceleration}
+    dims = ("time", "side", "part", "axis")
+    motion = xr.Dataset(
+        {f"joint_centre_{name}": (dims, np.tile(rate[:, None, None], (1, 2, 3, 1))) for name, rate in hips.items()}
+        | {f"com_{name}": (dims, np.full((len(time), 2, 3, 3), np.nan)) for name in hips}
+    )
+    mass_kg = walk.plan.person.mass_kg * (1 + MASS * rng.normal())
+    person = xr.Dataset({"segment_mass": (("side", "part"), np.zeros((2, 3)))}, attrs={"body_mass_kg": mass_kg})
+    support = np.stack(in_single_support(motion, contacts, person), axis=1)
+    result = np.full((len(support), len(RESIDUALS)), np.nan)
+    result[:, FIRST : FIRST + support.shape[1]] = support
+    return np.asarray(result[contacts.valid.values])
+
+
+def every(walks: int = WALKS, first_seed: int = 0) -> Iterator[tuple[str, int, Array]]:
+    """Yield way of moving, seed and figures of so many recordings, the ways in turn."""
+    for seed in range(first_seed, first_seed + walks):
+        way = WAYS[seed % len(WAYS)]
+        try:
+            yield way, seed, figures(recorded(way, seed), np.random.default_rng([seed, 28]))
+        except UserError:
+            continue
+
+
+def as_markdown(rows: Iterator[tuple[str, int, Array]]) -> str:
+    """Return stances, those without a figure, refused and doubted, by way of moving, with ranges of the figures."""
+    by_way, alarms = defaultdict[str, list[Array]](list), defaultdict[str, list[str]](list)
+    for way, seed, values in rows:
+        by_way[way].append(values)
+        alarms[way] += [f"{first.code} ({seed})" for first, _ in judged(values) if first]
+        alarms[way] += [f"{one.code} ({seed})" for first, doubts in judged(values) if not first for one in doubts]
+    names = ("momentum_ratio", "momentum_along", "momentum_aside", "momentum_variation")
+    lines = [f"| way of moving | stances | silent | alarms | {' | '.join(names)} |", "|---" * 8 + "|"]
+    for way, parts in by_way.items():
+        values = np.concatenate(parts)
+        columns = [values[:, [*RESIDUALS].index(name)] for name in names]
+        ranges = [" to ".join(f"{each:.2f}" for each in np.nanpercentile(one, [0, 50, 100])) for one in columns]
+        silent = int(np.isnan(columns[0]).sum())
+        lines.append(f"| {way} | {len(values)} | {silent} | {'; '.join(alarms[way])} | {' | '.join(ranges)} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(as_markdown(every(*map(int, sys.argv[1:3]))) + "\n")

@@ -1,0 +1,21 @@
+"""Sound walks of every way of moving, generated, are refused by no witness of momentum."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pipeline.steps.cycles.momentum import judged
+from pipeline.variables.cycle_variables import RESIDUALS
+from tests.campaigns.momentum_campaign import every
+from tests.support.walks.ways_of_moving import WAYS
+
+WALKS, FIRST_SEED = len(WAYS), 9000
+
+
+def test_sound_walks_of_every_way_of_moving_are_not_refused() -> None:
+    rows = [*every(WALKS, FIRST_SEED)]
+    known = [values for *_, values in rows if np.isfinite(values[:, [*RESIDUALS].index("momentum_ratio")]).any()]
+    assert len(known) > WALKS / 2
+    verdicts = [(seed, verdict) for _, seed, values in rows for verdict in judged(values)]
+    assert [(seed, refused.what) for seed, (refused, _) in verdicts if refused] == []
+    assert sum(bool(doubts) for _, (_, doubts) in verdicts) <= 0.05 * len(verdicts)
