@@ -75,10 +75,6 @@ OF_STANCES = {  # by code; with the values of each stance
         "forces and motion of the body miss each other by {residual_force_rms_percent:.0f} % of weight and "
         "{residual_moment_rms_percent:.0f} % of weight times height: a wrong plate, or markers without the motion"
     ),
-    "rate_disagrees": (
-        "the vertical force varies {momentum_variation:.2f} times as much as the body's motion demands: a wrong rate "
-        "or unit of the markers, or of the force"
-    ),
     "force_too_low": "peak vertical force only {body_weights:.2f} body weights",
     "no_stance": "no stance at the start of the cycle",
     BY_HAND: "left out by hand: {reason}",

@@ -38,8 +38,9 @@ FORCE, MOMENT = 30.0, 7.0
 # vertical acceleration of trunk and arms against the hips: 7 mm, twice a second, in root mean square
 UNSEEN_M_S2 = 0.75
 TRAVELS_M_S = 0.3  # slower is on a belt
-# excess, in units of the limits of doubt, beyond which a stance is refused; rate: 2 to doubt, 3 to refuse
-REFUSED = {"momentum": 4 / 3, "direction": 2.0, "residual": 2.0, "rate": np.log2(3)}
+# excess, in units of the limits of doubt, beyond which a stance is refused; a rate is only doubted, as force and motion
+# of short steps hardly vary
+REFUSED = {"momentum": 4 / 3, "direction": 2.0, "residual": 2.0}
 
 
 class Support(NamedTuple):
@@ -135,7 +136,7 @@ def judged(figures: Array) -> list[tuple[Problem | None, list[Problem]]]:
     every = []
     for i, values in enumerate({name: float(column[i]) for name, column in of.items()} for i in range(len(figures))):
         codes = [code for code, by in excess.items() if by[i] > 1]
-        wrong = [code for code in codes if excess[code][i] > REFUSED[code]]
+        wrong = [code for code in codes if excess[code][i] > REFUSED.get(code, np.inf)]
         values["percent"] = 100 * values["momentum_ratio"]
         first = refusal(f"{wrong[0]}_disagrees", **values) if wrong else None
         every.append((first, [doubt(f"{code}_doubted", **values) for code in codes]))

@@ -153,8 +153,8 @@ def test_a_residual_beyond_trunk_and_arms_is_doubted_or_refused(load: str, limit
     assert verdicts(made) == expected("residual", size)
 
 
-@pytest.mark.parametrize(("factor", "size"), [(1.5, SOUND), (1 / 1.5, SOUND), (2.5, DOUBT), (0.4, DOUBT), (4, REFUSAL)])
-def test_accelerations_of_another_rate_are_doubted_or_refused(factor: float, size: float) -> None:
+@pytest.mark.parametrize(("factor", "size"), [(1.5, SOUND), (1 / 1.5, SOUND), (2.5, DOUBT), (0.4, DOUBT), (4, DOUBT)])
+def test_accelerations_of_another_rate_are_doubted(factor: float, size: float) -> None:
     """A rate that is stated as half makes accelerations a quarter."""
     made = moved(walk(strides=3))
     for name in ("com_acceleration", "joint_centre_acceleration"):
