@@ -247,20 +247,39 @@ def _harm(contact: Contact, right: Array, wrong: Array, shown: NDArray[np.int64]
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-def as_markdown(results: Sequence[Outcome]) -> str:
-    """Return two tables: each row of faults as a whole, and each dose of it."""
+def in_short(results: Sequence[Outcome]) -> str:
+    """Return a table with a line for each row of faults: the share found or harmless, of all doses and of each."""
     lines = [
-        f"| fault | stances, real | found or under {HARMLESS_N_M_KG} | stances, generated | found or under | ",
+        "| fault | real stances: found or harmless (by dose) | generated stances | largest missed, N m/kg | found by |",
         "|---|---|---|---|---|",
     ]
     for row in dict.fromkeys(one.fault[0] for one in results):
+        every = [one for one in results if one.fault[0] == row]
         cells = []
         for real in (True, False):
-            own = [one for one in results if one.fault[0] == row and one.real is real]
-            cells.append(f"{len(own)} | {_share(own)}")
-        lines.append(f"| {row} | {' | '.join(cells)} |")
-    lines += [
-        "",
+            own = [one for one in every if one.real is real]
+            doses = {
+                dose: [one for one in own if one.fault[1] == dose] for dose in dict.fromkeys(o.fault[1] for o in own)
+            }
+            by_dose = ", ".join(f"{dose} {_percent(those):.0f}" for dose, those in doses.items())
+            cells.append(f"{len(own)}: {_share(own)} ({by_dose})" if own else "none")
+        missed = [one for one in every if one.kind == MISSED]
+        worst = max(missed, key=lambda one: one.harm, default=None)
+        by = Counter(code for one in every for code in one.codes)
+        found = ", ".join(f"`{code}`" for code, count in by.most_common(4) if count >= 0.03 * len(every))
+        largest = f"{worst.harm:.2f} {worst.moment}" if worst else ""
+        lines.append(f"| {row} | {' | '.join(cells)} | {largest} | {found} |")
+    return "\n".join(lines)
+
+
+def _percent(own: Sequence[Outcome]) -> float:
+    """Return the share of stances that are found or harmless."""
+    return 100 * sum(one.kind != MISSED for one in own) / len(own)
+
+
+def as_markdown(results: Sequence[Outcome]) -> str:
+    """Return a table with a line for each dose, of real and of generated stances."""
+    lines = [
         "| fault | dose | | n | refused | doubted | harmless | missed | found or harmless | largest missed, N m/kg "
         "(peak) | harm of the found | found by | told of the session |",
         "|---" * 13 + "|",
@@ -274,10 +293,7 @@ def as_markdown(results: Sequence[Outcome]) -> str:
 
 
 def _share(own: Sequence[Outcome]) -> str:
-    if not own:
-        return ""
-    good = np.mean([one.kind != MISSED for one in own])
-    return f"{100 * good:.0f} %{'' if good >= ENOUGH else ' **short**'}"
+    return f"{_percent(own):.0f} %{'' if _percent(own) >= 100 * ENOUGH else ' **short**'}"
 
 
 def _cells(own: Sequence[Outcome]) -> str:
@@ -358,7 +374,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         results = campaign(sessions, rows=chosen.rows, seed=chosen.seed, jobs=chosen.jobs)
     if chosen.save:
         chosen.save.write_text(json.dumps(results), encoding="utf-8")
-    text = f"{as_markdown(results)}\n\n{missed_list(results)}\n"
+    text = f"{in_short(results)}\n\n{as_markdown(results)}\n\n{missed_list(results)}\n"
     if chosen.markdown:
         chosen.markdown.write_text(text, encoding="utf-8")
     else:

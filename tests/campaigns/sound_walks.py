@@ -9,10 +9,12 @@ and drift, and a mass in the table that is up to 2 % wrong.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from multiprocessing import Pool
+from pathlib import Path
 from typing import NamedTuple
 
 from tests.campaigns.corrupted_twins import Judged, judged
@@ -100,5 +102,13 @@ if __name__ == "__main__":
     parser.add_argument("walks", type=int, nargs="?", default=WALKS)
     parser.add_argument("first_seed", type=int, nargs="?", default=0)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--save", type=Path, help="file for the verdicts, to be merged")
+    parser.add_argument("--merge", type=Path, nargs="*", default=[], help="only make the table of these files")
     chosen = parser.parse_args()
-    sys.stdout.write(as_markdown(campaign(chosen.walks, chosen.first_seed, jobs=chosen.jobs)) + "\n")
+    if chosen.merge:
+        found = [Verdict(*row) for file in chosen.merge for row in json.loads(file.read_text())]
+    else:
+        found = campaign(chosen.walks, chosen.first_seed, jobs=chosen.jobs)
+    if chosen.save:
+        chosen.save.write_text(json.dumps(found), encoding="utf-8")
+    sys.stdout.write(as_markdown(found) + "\n")
