@@ -50,12 +50,15 @@ fuzz: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.bad_trials
 
 # Recordings with faults of known dose: how many are found, and for the right reason; clean ones of every way of moving:
-# how many stances are refused; walks with soft-tissue motion: the errors of both kinematic methods; walks with foot
-# impacts: those of every filter, which go into docs/cutoffs.md (16 minutes).
+# how many stances are refused; corrupted twins: what finds each fault, and the harm of the rest; sound walks: false
+# alarms; walks with soft-tissue motion: the errors of both kinematic methods; walks with foot impacts: those of every
+# filter, which go into docs/cutoffs.md (16 minutes).
 # Then the tests of which `make test` runs a few seeds, with all of them.
 faults: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.fault_campaign
 	$(BIN)/python -m tests.campaigns.moving_campaign
+	$(BIN)/python -m tests.campaigns.corrupted_twins --jobs 2
+	$(BIN)/python -m tests.campaigns.sound_walks --jobs 2
 	$(BIN)/python -m tests.campaigns.soft_tissue
 	$(BIN)/python -m tests.campaigns.filter_truth
 	FULL=1 $(BIN)/pytest tests/plates/test_channel_faults.py tests/campaigns/test_moving.py tests/dynamics \
