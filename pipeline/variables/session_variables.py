@@ -236,6 +236,9 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             "turn of the knee's flexion axis about the thigh that the swing of adduction with flexion suggests"),
         "static_misfit": Variable(("trial",), "m",
             "by how much distances between markers in the static trial are out of their range in the trial, RMS"),
+        "marker_shift": Variable(("trial",), "m",
+            "how far from its place by the other markers of the legs the farthest marker lies on average"
+        ),
         "marker_cutoff_hz": Variable(("trial",), "Hz", "median cutoff frequency (-3 dB) of the markers; NaN for none"),
         "smallest_floating_axis": Variable(("trial",), "1", "setting kinematics.smallest_floating_axis"),
         "line_of_progression": Variable(("trial",), "", "setting kinematics.line_of_progression", "U"),

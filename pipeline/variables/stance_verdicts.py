@@ -81,6 +81,10 @@ OF_STANCES = {  # by code; with the values of each stance
 }
 # by code, with the values of each stance or trial; words hold no BETWEEN_WORDS
 DOUBTS: dict[str, str] = {
+    "marker_moved": (
+        "{marker} lies {mm:.0f} mm {where} the place that the other markers of the legs give it: has it moved since "
+        "the static trial, or is that of another person?"
+    ),
     "plate_baseline_unknown": (
         "plate {number} is not seen unloaded {when} the contact, and elsewhere too briefly, or with an offset that "
         "changes: its offset under the load is not known"

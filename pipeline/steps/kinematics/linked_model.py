@@ -121,16 +121,12 @@ def pose_linked_legs(
         The skeletons by side, NaN where markers leave a pose open or the search has not converged; and the distances
         (marker, time), m, NaN of markers that the linkage does not use.
     """
-    start, markers = _start(model, paths, legs, spans), paths[model.marker]
-    for side, rows in enumerate(hidden):
-        of_leg = np.flatnonzero(model.linkage.body // len(CHAIN) == side)
-        markers[of_leg[:, None], :, np.flatnonzero(rows)] = np.nan
+    start, markers = start_posture(model, paths, legs, spans), shown_markers(model, paths, hidden)
     share = _fade(np.asarray(np.isfinite(markers).all(axis=1)), time, spans)
     residual, fits = np.full(markers[:, 0].shape, np.nan), []
     for span in spans:  # each with its own frames and markers only, as the size of an array changes the rounding
         shown = np.flatnonzero(np.isfinite(markers[..., span]).any(axis=(1, 2)))
-        of_markers = {name: getattr(model.linkage, name)[shown] for name in ("place", "body", "weight")}
-        linkage = model.linkage._replace(**of_markers)
+        linkage = only_markers(model.linkage, shown)
         for at in range(span.start, span.stop, AT_A_TIME):
             part = slice(at, min(at + AT_A_TIME, span.stop))
             fits.append(fit(linkage, markers[shown, :, part], start.at(part), share[shown, part]))
@@ -138,6 +134,20 @@ def pose_linked_legs(
     of_all = np.full((len(paths), paths.shape[-1]), np.nan)
     of_all[model.marker] = residual
     return _skeletons(model, fits, residual), of_all
+
+
+def shown_markers(model: LinkedModel, paths: Array, hidden: Sequence[Flags]) -> Array:
+    """Return the linkage's markers (marker, 3, time), NaN on a leg that is refused."""
+    markers = paths[model.marker]
+    for side, rows in enumerate(hidden):
+        of_leg = np.flatnonzero(model.linkage.body // len(CHAIN) == side)
+        markers[of_leg[:, None], :, np.flatnonzero(rows)] = np.nan
+    return markers
+
+
+def only_markers(linkage: Linkage, rows: NDArray[np.intp]) -> Linkage:
+    """Return the linkage with some of its markers."""
+    return linkage._replace(place=linkage.place[rows], body=linkage.body[rows], weight=linkage.weight[rows])
 
 
 def _fade(seen: Flags, time: Array, spans: Sequence[slice]) -> Array:
@@ -156,7 +166,7 @@ def _fade(seen: Flags, time: Array, spans: Sequence[slice]) -> Array:
     return share
 
 
-def _start(model: LinkedModel, paths: Array, legs: Mapping[str, Skeleton], spans: Sequence[slice]) -> Posture:
+def start_posture(model: LinkedModel, paths: Array, legs: Mapping[str, Skeleton], spans: Sequence[slice]) -> Posture:
     """Return the posture by the segments, that of the nearest frame where one is unknown, else the static trial's."""
     pelvis = legs[SIDES[0]]
     frames = [np.stack([legs[side].frames[name] for side in SIDES], axis=1) for name in SEGMENTS]

@@ -22,6 +22,7 @@ from ...variables.stance_verdicts import of_trials
 from .label_check import refuse_exchanged
 from .leg_check import Verdicts, judge_legs
 from .linked_model import build_linked_model, pose_linked_legs
+from .marker_check import NONE, Shift, build_witness, doubt_marker, farthest_marker
 from .static_check import doubt_static, static_misfits
 from .upper_body import upper_body_frame
 
@@ -74,6 +75,7 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
             calibrate, names.tolist(), joint_types=settings.joint_types,
             marker_weights=settings.marker_weights, joint_limits=settings.joint_limits,
         )  # fmt: skip
+    witness, shifts = build_witness(calibrate, names.tolist()), list[Shift]()
     ends = [round(s / (interval_s(time[at]) or 1)) for s, at in zip(clean.uncertain_end_s.values, spans, strict=True)]
     variables: Variables = {}
     verdicts: list[Verdicts] = []
@@ -89,6 +91,7 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
         spans_here = [slice(span.start - here.start, span.stop - here.start) for span in part]
         verdicts.append(judge_legs(points, legs, calibrate, time[here], spans_here))
         hidden = [verdicts[-1].hide(side, spans_here) for side in range(len(SIDES))]
+        shifts += [farthest_marker(witness, paths, legs, hidden, each) if witness else NONE for each in spans_here]
         if linkage:
             legs, residual = pose_linked_legs(linkage, paths, legs, hidden, time[here], spans_here)
         within = list(zip(spans_here, ends[numbers], strict=True))
@@ -115,8 +118,10 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
         "leg_refused": (("trial", "side"), refused),
         "knee_axis_error": (("trial", "side"), turns),
         "static_misfit": ("trial", misfits_m),
+        "marker_shift": ("trial", np.array([found.shift for found in shifts])),
     }
-    doubts = of_trials([doubt_static(misfit_m) for misfit_m in misfits_m.tolist()])
+    both = zip(misfits_m.tolist(), shifts, strict=True)
+    doubts = of_trials([[*doubt_static(misfit_m), *doubt_marker(names.tolist(), found)] for misfit_m, found in both])
     return xr.Dataset(variables | judgements | doubts | _facts(clean, settings), LABELS | labels)
 
 

@@ -19,7 +19,7 @@ from tests.support.walks.for_cycles import MASS_KG, PHASE, ROUNDING, amplitude, 
 
 PEAKS = [name for name in OF_STANCE if name.startswith("peak_")]
 DEMO_WALK, DEMO_SIDE = "comfortable_02", "right"
-LATER_S = 0.1  # filters of 10 Hz make the last 80 ms uncertain
+LATER_S = 0.2  # filters of 10 Hz make the last 80 ms uncertain; a plate is doubted that is not seen unloaded for 150 ms
 
 
 @pytest.fixture(scope="module")
