@@ -44,6 +44,8 @@ FACTS = {
     "motion_breaks": Variable(("trial",), "",
         "where all markers are frozen, or frames lost or repeated: which, first and last instant left out, s, JSON; "
         "empty if nowhere", "U"),
+    "marker_noise": Variable(("trial",), "m",
+        "standard deviation of the white noise of the median marker along an axis, before the filter; NaN below 50 Hz"),
     "filled_frames": Variable(("trial",), "1", "number of landmark samples that were rebuilt by filling"),
     "marker_filter_order": Variable(("trial",), "1", "order of the filter of the markers"),
     "uncertain_end_s": Variable(("trial",), "s",

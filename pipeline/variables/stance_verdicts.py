@@ -90,6 +90,10 @@ DOUBTS: dict[str, str] = {
         "changes: its offset under the load is not known"
     ),
     "mass_disagrees": "the body mass is wrong: {what}",
+    "markers_noisy": (
+        "markers are noisy by {mm:.1f} mm, which changes the hip moment by some {error:.2f} N m/kg at this rate and "
+        "cut-off"
+    ),
     "markers_frozen": "all markers stand still for {ms:.0f} ms from {second:.2f} s, where their motion is filled in",
     "static_unlike": (
         "distances between markers differ from the static trial's by {mm:.0f} mm: another person's static trial, or "

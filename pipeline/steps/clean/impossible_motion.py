@@ -1,12 +1,15 @@
-"""Frames that no motion explains: all markers stand still while the body moves, or jump together."""
+"""What no motion explains: frames in which all markers stand still or jump together, and the noise of markers."""
 
 import json
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from ...arrays import Array, Flags
+from ...errors import Problem
 from ...signals.filters import stretches
+from ...variables.stance_verdicts import doubt
 
 FEWEST = 4  # markers of a body
 # a quarter of the markers of a moving body are as fast; from rest, at 25 frames a second, that takes 7 m/s2
@@ -15,6 +18,11 @@ MOVING_M_S = 0.15
 CHANGE_M_S2 = 20.0
 AROUND_S = 0.02  # before and after, in which velocity is measured
 TIMES_USUAL = 4.0  # of the jumps that noise makes in half of the frames; their largest are twice as large
+# below, fourth differences show motion as well
+SLOWEST_HZ = 50.0
+# share of a leg in the body's mass (Winter 2009), and its radius of gyration about the hip, m
+LEG_SHARE, LEG_RADIUS_M = 0.16, 0.5
+LARGEST_N_M_KG = 0.05  # error of the hip moment by noise, a tenth of a small peak
 
 
 class Breaks(NamedTuple):
@@ -89,3 +97,30 @@ def find_breaks(position: Array, frozen: Flags, interval_s: float) -> Breaks:
             last, first = kept[wide + i], kept[wide + i + 1]
             spans.append((int(last) + 1, max(int(first), int(last) + 2)))
     return Breaks(stretches(frozen), spans)
+
+
+def marker_noise(position: Array, rate_hz: float) -> float:
+    """Return the standard deviation of the white noise of markers (time, marker, 3) along an axis, m, the median one's.
+
+    From fourth differences: those of white noise have 70 times its variance, those of motion below 6 Hz, at 100 frames
+    a second, 2 % of its amplitude. Filtered and smoothed recordings show less than they had. NaN below 50 frames a
+    second, where motion is as large as noise.
+    """
+    away = np.abs(np.diff(position, 4, axis=0)) / np.sqrt(70)
+    seen = np.isfinite(away).sum(axis=(0, 2)) > 0
+    if rate_hz < SLOWEST_HZ or not seen.any():
+        return np.nan
+    return float(np.median(1.4826 * np.nanmedian(away[:, seen], axis=(0, 2))))  # from the median of a normal variable
+
+
+def doubt_noise(noise_m: float, cutoff_hz: float, rate_hz: float) -> Iterator[Problem]:
+    """Yield the doubt about a trial of which the noise changes the hip moment by more than is usual.
+
+    White noise of variance s^2 at rate f has the acceleration s (2 pi c)^2 sqrt(2 c / 5 f) below a cut-off c. The leg
+    turns about the hip: moment per body mass is its share of the mass times its radius of gyration times this
+    acceleration.
+    """
+    acceleration = noise_m * (2 * np.pi * cutoff_hz) ** 2 * np.sqrt(2 * cutoff_hz / (5 * rate_hz))
+    error = LEG_SHARE * LEG_RADIUS_M * acceleration
+    if error > LARGEST_N_M_KG:  # not of NaN, without a filter or a figure
+        yield doubt("markers_noisy", mm=1000 * noise_m, error=error)

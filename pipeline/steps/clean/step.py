@@ -14,6 +14,8 @@ from ...conventions import SIDES
 from ...trials.session import Trial
 from ...trials.step_on_session import repeat_for_trials, take_usable_walks
 from ...variables.schema import REPAIRS
+from ...variables.stance_verdicts import joined
+from .impossible_motion import doubt_noise, marker_noise
 from .landmarks import Landmarks, add_heels, give_heels_of_static, repair_landmarks
 from .marker_filters import HALF_ORDER, filter_markers, uncertain_end_s
 from .muscle_activity import muscle_activity, without_absent_muscles
@@ -62,6 +64,9 @@ def clean(
     landmarks = add_heels(seen, heels or {}, read.variables["time"].values)
     rebuilt = np.isfinite(landmarks.position).all(axis=-1) & ~landmarks.measured
     filtered, cutoffs_hz = filter_markers(landmarks.position, rate_hz=read.attrs["marker_rate_hz"], settings=settings)
+    noise_m = marker_noise(seen.position, read.attrs["marker_rate_hz"])
+    cutoff_hz = float(np.median(cutoffs_hz[np.isfinite(cutoffs_hz)])) if np.isfinite(cutoffs_hz).any() else np.nan
+    doubts = joined(doubt_noise(noise_m, cutoff_hz, read.attrs["marker_rate_hz"]))
     paths = {name: filtered[:, i] for i, name in enumerate(landmarks.labels)}
     envelopes, muscles, emg_left_out = muscle_activity(read, settings)
     return Trial(
@@ -82,6 +87,8 @@ def clean(
             **{name: int((landmarks.repair == flag).sum()) for name, flag in REPAIRS.items()},
             "emg_left_out": emg_left_out,
             "uncertain_end_s": uncertain_end_s(cutoffs_hz, settings.force_cutoff_hz),
+            "marker_noise": noise_m,
+            **({"doubt": doubts.what, "doubt_code": doubts.code} if doubts.code else {}),
             "exchanged_markers": settings.exchanged_markers,
             "labels_exchanged_back": exchanged,
             "motion_breaks": breaks.as_text(read.variables["time"].values),
