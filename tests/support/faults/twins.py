@@ -105,11 +105,12 @@ def heading(recording: Recording) -> Array:
     """Return the horizontal unit vector (3,) along which the markers move most, file axes; of any sense on a belt."""
     plates = plates_of(recording)
     up = plate_axes(plates[0].corners)[:, 2] if plates else np.array([0.0, 0.0, 1.0])
-    level = recording.markers - (recording.markers @ up)[..., None] * up
+    seen = np.isfinite(recording.markers).all(axis=2).sum(axis=0) > 1
+    markers = recording.markers[:, seen]
+    level = markers - (markers @ up)[..., None] * up
     moved = level - np.nanmean(level, axis=0)
     ahead = np.linalg.svd(moved[np.isfinite(moved).all(axis=2)], full_matrices=False)[2][0]
-    path = np.nanmean(np.sign(np.diff(moved @ ahead, axis=0)), axis=0)
-    return np.asarray(ahead * (1 if np.nanmean(path) >= 0 else -1))
+    return np.asarray(ahead * (1 if np.nanmean(np.sign(np.diff(moved @ ahead, axis=0))) >= 0 else -1))
 
 
 def along(recording: Recording, plate: Plate) -> int:
