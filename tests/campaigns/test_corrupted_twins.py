@@ -20,6 +20,7 @@ from tests.campaigns.corrupted_twins import (
     outcomes,
     sessions_in,
 )
+from tests.campaigns.sound_walks import verdicts
 from tests.support.faults.twins import Fault, Session, Twin, faults
 
 # rows and doses that are refused, doubted or harmless wherever they were tried
@@ -110,3 +111,11 @@ def test_every_dose_is_counted_by_its_harm(generated: Session) -> None:
     assert {one.fault[1] for one in found} == {"20 ms", "50 ms", "100 ms", "200 ms"}
     for one in found:
         assert one.kind in (REFUSED, DOUBTED) or (one.kind == MISSED) == (one.harm >= HARMLESS_N_M_KG)
+
+
+def test_sound_walks_raise_hardly_an_alarm() -> None:
+    """Straight, slow, on a belt, backwards: no valid stance is refused; doubts are of one walk at most."""
+    found = {seed: verdicts(seed) for seed in (26, 29, 36, 37)}
+    assert all(found.values())
+    assert [one for walk in found.values() for one in walk if one.refused] == []
+    assert sum(any(one.doubted for one in walk) for walk in found.values()) <= 1
