@@ -25,6 +25,7 @@ _EDGES = Variable(
     "area on which the load pressed, with a foot's length around it", "i1"
 )  # fmt: skip
 _FAULT = Variable(("trial", "plate"), "", "first fault of the plate's channels; empty if it has none", "U")
+AHEAD = "time by which the plates are ahead of the markers"
 LEFT_OUT = "JSON: which, code, words; empty if none"
 # of each trial as a whole, by name; passed on from step to step as far as later steps need them
 FACTS = {
@@ -204,6 +205,12 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             "person does not travel; 0 over ground"),
         **_EVENTS,
         **_facts("plates_left_out"),
+        "rest_lead": Variable(("trial",), "s", f"{AHEAD}, by when the feet rest; NaN if unknown"),
+        "line_lead": Variable(("trial",), "s", f"{AHEAD}, by when the force's line passes the pelvis; NaN if unknown"),
+        "acceleration_lead": Variable(("trial",), "s",
+            f"{AHEAD}, by when the pelvis accelerates as the force demands; NaN if unknown"),
+        "time_offset": Variable(("trial",), "s", f"{AHEAD}, of the session; NaN if one of the three is unknown"),
+        "time_offset_error": Variable(("trial",), "s", "standard error of time_offset, as people differ"),
     },
     "kinematics": {
         "rotation": Variable(("sample", "side", "segment", "local_axis", "axis"), "1",

@@ -90,6 +90,10 @@ DOUBTS: dict[str, str] = {
         "changes: its offset under the load is not known"
     ),
     "mass_disagrees": "the body mass is wrong: {what}",
+    "plates_not_in_time": (
+        "plates and markers of the session are {ms:.0f} ms apart (standard error {error:.0f}): check the trigger, and "
+        "for filters that delay the forces"
+    ),
     "markers_noisy": (
         "markers are noisy by {mm:.1f} mm, which changes the hip moment by some {error:.2f} N m/kg at this rate and "
         "cut-off"

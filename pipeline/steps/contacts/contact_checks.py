@@ -1,19 +1,22 @@
 """Checks of contacts: reject those with a wrong time, place or wrench for a step of their foot."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 from typing import NamedTuple
 
 import numpy as np
+import xarray as xr
 
 from ...arrays import Array, Flags
 from ...errors import Problem
 from ...plates.wrench import centre_of_pressure
-from ...variables.stance_verdicts import DOUBTS
+from ...signals.filters import interval_s
+from ...variables.session_variables import DOUBT
+from ...variables.stance_verdicts import DOUBTS, doubt, joined
 from .feet import OFF_LATE_S, STRIKE_LATE_S, Feet, Foot
-from .plate_contacts import Contact
+from .plate_contacts import Contact, between
 from .plate_placement import Judged, find_shifted_plates, judge_forces
 from .plate_steps import PlateStep
 
@@ -31,6 +34,13 @@ ANKLE_SHARE, ANKLE_HEIGHT_M = 0.25, 0.06
 WANDERING_N, UNLOADED_S = 1.0, 0.15
 # where a marker swings by 2 cm at 6 Hz, a spline errs by 0.1 mm over a gap of this length, and by 10 mm over 0.1 s
 FILLED_S = 0.03
+
+# how much each differs between people, s: their feet come to rest sooner, their trunk leans, their pelvis moves
+# otherwise than their centre of mass. In walks of 20 laboratories 16, 17 and 14 ms, independent of each other
+OF_PEOPLE_S = 0.014
+DOUBTED_S, SPREADS = 0.015, 2.0
+FARTHEST_S, STEP_S, ALIKE = 0.08, 0.002, 0.9
+WITNESSES = ("rest_lead", "line_lead", "acceleration_lead")
 
 
 class Timed(NamedTuple):
@@ -64,11 +74,11 @@ def time_offsets(
     listed: dict[tuple[int, ...], list[list[float]]] = {}
     for timed in contacts:
         contact = timed.contact
-        rest = _rest(contact, feet[contact.side]) if contact.side in feet else None
+        rest = rest_of(contact, feet[contact.side]) if contact.side in feet else None
         if rest:
             start = rest[0] - contact.start_s - STRIKE_LATE_S if contact.begins else np.nan
             end = rest[1] - contact.end_s - OFF_LATE_S if contact.ends else np.nan
-            listed.setdefault(contact.plates, []).append([start, end, _line_ahead_s(timed, time, pelvis)])
+            listed.setdefault(contact.plates, []).append([start, end, line_ahead_s(timed, time, pelvis)])
     leads = {plates: _medians(np.array(rows)) for plates, rows in listed.items()}
     usual = _usual([lead for lead in leads.values() if np.isfinite(lead[:2]).all()])
     clock_s = _agree_on(usual)
@@ -104,7 +114,7 @@ def _agree_on(lead: Array) -> float:
     return rest if abs(rest) > ONE_END_S else 0.0
 
 
-def _line_ahead_s(timed: Timed, time: Array, pelvis: Array) -> float:
+def line_ahead_s(timed: Timed, time: Array, pelvis: Array) -> float:
     """Return by how much earlier the pelvis is where the force's line passes, s; NaN if it does not tell."""
     inside = timed.contact.frames(time)
     left_out = round(MIDDLE * (inside.stop - inside.start))
@@ -119,7 +129,7 @@ def _line_ahead_s(timed: Timed, time: Array, pelvis: Array) -> float:
     return float(line.mean(axis=0)[::2] @ moved / speed**2) if speed > PASSING_M_S else np.nan
 
 
-def _rest(contact: Contact, foot: Foot) -> tuple[float, float] | None:
+def rest_of(contact: Contact, foot: Foot) -> tuple[float, float] | None:
     """Return start and end, s, of the rest that overlaps a contact most."""
 
     def overlap(rest: tuple[float, float]) -> float:
@@ -127,6 +137,82 @@ def _rest(contact: Contact, foot: Foot) -> tuple[float, float] | None:
 
     best = max(foot.rests, key=overlap, default=None)
     return best if best and overlap(best) > 0 else None
+
+
+def witnesses(
+    contacts: Iterable[Timed], every: Sequence[Contact], time: Array, feet: Feet, pelvis: Array, force: Array
+) -> dict[str, float]:
+    """Return the witnesses of a trial, the median over its stances, s; NaN of one that does not speak.
+
+    When the foot rests, with usual delays at both ends; when the force's line passes the pelvis; and when the vertical
+    force, in single support, is as the vertical acceleration of the pelvis.
+
+    Args:
+        contacts: good ones.
+        every: all stances of both feet.
+        time: (time,), s.
+        feet: by side.
+        pelvis: its middle (time, 3), m, NaN if unseen.
+        force: vertical, of all plates together (time,), N.
+    """
+    step_s = interval_s(time)
+    upward = np.gradient(np.gradient(pelvis[:, 1], step_s), step_s) if len(time) > 2 else np.full(len(time), np.nan)
+    rows = []
+    for timed in contacts:
+        contact = timed.contact
+        rest = (
+            rest_of(contact, feet[contact.side]) if contact.side in feet and contact.begins and contact.ends else None
+        )
+        ends = (rest[0] - contact.start_s - STRIKE_LATE_S, rest[1] - contact.end_s - OFF_LATE_S) if rest else (np.nan,)
+        others = [other for other in every if other.side != contact.side]
+        half = (contact.start_s + contact.end_s) / 2
+        alone_s = max((o.end_s for o in others if o.start_s < half), default=-np.inf)
+        until_s = min((o.start_s for o in others if o.start_s > half), default=np.inf)
+        known = contact.start_s < alone_s < until_s < contact.end_s
+        accelerated = acceleration_ahead_s(time, force, upward, alone_s, until_s) if known else np.nan
+        rows.append([float(np.mean(ends)), line_ahead_s(timed, time, pelvis), accelerated])
+    columns = np.array(rows).reshape(-1, len(WITNESSES)).T
+    seen = [column[np.isfinite(column)] for column in columns]
+    return {name: float(np.median(one)) if one.size else np.nan for name, one in zip(WITNESSES, seen, strict=True)}
+
+
+def acceleration_ahead_s(time: Array, force: Array, upward: Array, start_s: float, end_s: float) -> float:
+    """Return by how much earlier than the acceleration (time,) the force is most alike, s; NaN if it is not."""
+    inside = between(time, start_s, end_s)
+    leads = np.arange(-FARTHEST_S, FARTHEST_S + STEP_S / 2, STEP_S)
+    accelerations = upward[inside]
+    if len(accelerations) < 8 or not np.isfinite(accelerations).all():
+        return np.nan
+    shifted = np.interp(time[inside] - leads[:, None], time, force)
+    shifted = shifted - shifted.mean(axis=1, keepdims=True)
+    centred = accelerations - accelerations.mean()
+    size = np.linalg.norm(shifted, axis=1) * np.linalg.norm(centred)
+    alike = np.divide(shifted @ centred, size, out=np.zeros(len(leads)), where=size > 0)
+    best = int(np.argmax(alike))
+    return float(leads[best]) if alike[best] > ALIKE and 0 < best < len(leads) - 1 else np.nan
+
+
+def with_time_offset(contacts: xr.Dataset) -> xr.Dataset:
+    """Return the contacts of a session with the offset of its plates and its standard error; doubted if it is large.
+
+    It is the mean of the witnesses, each the median over the trials; unknown if one of them does not speak, as on a
+    belt, in slow walking and in running.
+    """
+    columns = [contacts.variables[name].values for name in WITNESSES]
+    leads = [float(np.median(seen)) if (seen := column[np.isfinite(column)]).size else np.nan for column in columns]
+    offset_s = float(np.mean(leads))
+    error_s = max(OF_PEOPLE_S, float(np.std(leads, ddof=1))) / np.sqrt(len(leads)) if np.isfinite(offset_s) else np.nan
+    changed = {
+        name: ("trial", np.full(len(columns[0]), value))
+        for name, value in (("time_offset", offset_s), ("time_offset_error", error_s))
+    }
+    if abs(offset_s) > max(DOUBTED_S, SPREADS * error_s):
+        mine = doubt("plates_not_in_time", ms=abs(1000 * offset_s), error=1000 * error_s)
+        before = zip(*(contacts.variables[name].values.tolist() for name in DOUBT), strict=True)
+        every = [joined([Problem("", words, "", codes), mine]) for words, codes in before]
+        texts = zip(DOUBT, ([one.what for one in every], [one.code for one in every]), strict=True)
+        return contacts.assign(changed).assign_coords({name: ("contact", np.array(text)) for name, text in texts})
+    return contacts.assign(changed)
 
 
 def reject_out_of_time(

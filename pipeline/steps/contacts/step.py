@@ -19,7 +19,7 @@ from ...trials.step_on_session import repeat_for_trials, take_usable_walks
 from ...variables.left_out import from_text
 from ...variables.stance_verdicts import joined, refusal
 from . import contact_checks, foot_on_plate, plate_contacts, plate_placement
-from .contact_checks import Timed
+from .contact_checks import Timed, with_time_offset, witnesses
 from .event_sources import events_of, plate_events, stances_by_side, weaker_events
 from .events import SAME_EVENT_S, GaitEvent, Stance, of_both_sides, stances
 from .feet import Feet, belt_speeds, feet_of
@@ -87,10 +87,11 @@ def contacts(
     """
     cells, motions = by_trial or {}, _motions(trials_of(clean), settings)
     of_trials = {name: {**cells.get(name, {}), "motion": motion} for name, motion in motions.items()}
-    return repeat_for_trials(_of_trial)(
+    found = repeat_for_trials(_of_trial)(
         clean, settings=settings, plates_left=plates_left, plates_right=plates_right, belt_speed_m_s=belt_speed_m_s,
         by_trial=of_trials,
     )  # fmt: skip
+    return with_time_offset(found)
 
 
 def _motions(trials: Mapping[str, AnyTrial], settings: Settings) -> dict[str, BodyMotion]:
@@ -190,7 +191,13 @@ def _of_trial(
     if belt_speed_m_s is None and clean.attrs["direction_of_travel"] == "none":
         belt = belt_speeds(motion.landmarks, time, listed)
     rows = [row for side in SIDES for row in listed[side]]
-    return _dataset(clean, numbers, wrenches, rows, of_both_sides(events), belt)
+    good = [
+        Timed(row, _sum(force, row.plates), _sum(moment, row.plates), corners[row.plates[0]])
+        for row in rows
+        if not row.reason
+    ]
+    leads = witnesses(good, rows, time, feet, motion.pelvis, force[..., 1].sum(axis=1))
+    return _dataset(clean, numbers, wrenches, rows, of_both_sides(events), belt, leads)
 
 
 def _combining(
@@ -322,8 +329,9 @@ def _dataset(
     listed: Sequence[Contact],
     events: Sequence[tuple[GaitEvent, str]],
     belt_speed: Array,
+    leads: Mapping[str, float],
 ) -> Trial:
-    """Return the step's result from wrenches, stances, events and belt speeds of both sides."""
+    """Return the step's result from wrenches, stances, events, belt speeds of both sides, and witnesses of time."""
     force, moment, cop, free = (np.stack(parts, axis=1) for parts in zip(*wrenches, strict=True))
     rows = sorted(listed, key=lambda row: (row.start_s, row.side))
     doubts = [joined(row.doubts) for row in rows]
@@ -356,7 +364,7 @@ def _dataset(
             "belt_speed": ("side", belt_speed),
         },
         coordinates,
-        {"plates_left_out": clean.attrs["plates_left_out"]},
+        {"plates_left_out": clean.attrs["plates_left_out"], **leads},
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from pipeline.steps.contacts.contact_checks import WITNESSES
 from pipeline.trials.session import join_trials, one_trial
 from pipeline.variables.cycle_variables import REPAIRED, STANCE_CURVES
 from pipeline.variables.metrics import METRICS, OF_STANCE
@@ -15,6 +16,7 @@ from pipeline.variables.schema import VARIABLES, describe
 from pipeline.variables.session_variables import FACTS
 
 NUMBERS = {name for name, variable in FACTS.items() if variable.dtype != "U"} | {"marker_cutoff_hz"}
+NUMBERS |= {*WITNESSES, "time_offset", "time_offset_error"}
 # of a trial in which step ``clean`` repaired nothing
 UNREPAIRED = {name: "" if FACTS[name].dtype == "U" else 0 for name in REPAIRED}
 
