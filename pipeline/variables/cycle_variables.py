@@ -119,6 +119,7 @@ RESIDUALS = {
         "standard deviation of the vertical force per mass over that of the body's vertical acceleration, in single "
         "support",
     ),
+    "steps_hz": ("Hz", "steps per second, from the foot strike to that of the other foot"),
 }
 CYCLES = {
     **CURVES,

@@ -33,8 +33,9 @@ SPREADS = 3.0  # standard deviations beyond which a ratio is doubted
 # they accelerate against them by .5 m/s2 and sound forces agree with the motion by .75 along the walk, .4 aside.
 ALONG_M_S2, ASIDE_M_S2 = 0.3, 0.45
 # Residual at the pelvis, percent. Force: head, arms and trunk, 58 % of the mass, would move 4.5 cm against the hips at
-# 2 Hz. Moment: a trunk that leans by 35 degrees unseen.
-FORCE, MOMENT = 30.0, 7.0
+# 2 Hz. Moment: a trunk that leans by 35 degrees unseen. Who runs takes 2.5 to 3 steps a second: the same motion takes
+# forces that grow with the square of the rate.
+FORCE, MOMENT, STEPS_HZ = 30.0, 7.0, 2.0
 # vertical acceleration of trunk and arms against the hips: 7 mm, twice a second, in root mean square
 UNSEEN_M_S2 = 0.75
 TRAVELS_M_S = 0.3  # slower is on a belt
@@ -57,6 +58,7 @@ class Support(NamedTuple):
     # standard deviation of vertical force per mass over that of the vertical acceleration; NaN also if they differ by
     # no more than trunk and arms can move
     variation: Array
+    steps_hz: Array  # steps a second, from the foot strike to that of the other foot
 
 
 def in_single_support(kinematics: AnyTrial, contacts: AnyTrial, calibrate: xr.Dataset) -> Support:
@@ -82,7 +84,8 @@ def in_single_support(kinematics: AnyTrial, contacts: AnyTrial, calibrate: xr.Da
         inside = slice(frames[0], frames[-1] + 1) if len(frames) else slice(0)
         if len(frames) > 1 and np.isfinite(force[inside]).all():
             parts = time[inside], force[inside], velocity[inside]
-            result[i] = *_ratio(*parts), *_agreement(*parts[1:], acceleration[inside], hips[inside])
+            agreement = _agreement(*parts[1:], acceleration[inside], hips[inside])
+            result[i] = *_ratio(*parts), *agreement, 1 / (lands - start[i])
     return Support(*result.T)
 
 
@@ -126,11 +129,13 @@ def judged(figures: Array) -> list[tuple[Problem | None, list[Problem]]]:
         figures: (stance, figure) of :data:`pipeline.variables.cycle_variables.RESIDUALS`; NaN says nothing.
     """
     of = dict(zip(RESIDUALS, figures.T, strict=True))
+    hidden = np.fmax(1, (of["steps_hz"] / STEPS_HZ) ** 2)
     with np.errstate(divide="ignore"):
         excess = {
             "momentum": np.abs(deviations(figures)) / SPREADS,
             "direction": np.fmax(-of["momentum_along"] / ALONG_M_S2, -of["momentum_aside"] / ASIDE_M_S2),
-            "residual": np.fmax(of["residual_force_rms_percent"] / FORCE, of["residual_moment_rms_percent"] / MOMENT),
+            "residual": np.fmax(of["residual_force_rms_percent"] / FORCE, of["residual_moment_rms_percent"] / MOMENT)
+            / hidden,
             "rate": np.abs(np.log2(of["momentum_variation"])),
         }
     every = []
