@@ -75,7 +75,9 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
             calibrate, names.tolist(), joint_types=settings.joint_types,
             marker_weights=settings.marker_weights, joint_limits=settings.joint_limits,
         )  # fmt: skip
-    witness, shifts = build_witness(calibrate, names.tolist()), list[Shift]()
+    # points that another program computed do not lie in the segment that carries the markers
+    witness = None if body_model.shows_untwisted_shank else build_witness(calibrate, names.tolist())
+    shifts: list[Shift] = []
     ends = [round(s / (interval_s(time[at]) or 1)) for s, at in zip(clean.uncertain_end_s.values, spans, strict=True)]
     variables: Variables = {}
     verdicts: list[Verdicts] = []
