@@ -5,6 +5,7 @@ Snakemake alone runs the workflow, too. This module adds what Snakemake cannot k
 """
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -69,7 +70,8 @@ def run(path: Path, options: Sequence[str]) -> int:
     if not any(option.startswith(LIMITS_RATE) for option in options):
         arguments.max_jobs_per_timespan = None
     runs = not any(getattr(arguments, name, None) for name in NO_RUN)
-    if runs and not arguments.dryrun and is_left_alone(path, longest_s=0):
+    writes = runs and not arguments.dryrun and os.access(path, os.W_OK)  # open_once refuses a read-only study
+    if writes and is_left_alone(path, longest_s=0):
         (path / "derived" / RUN).unlink(missing_ok=True)  # of an earlier run, also if this one cannot begin
     study = open_once(path, config.overwrite_config)
     whole = runs and not any(getattr(arguments, name, None) for name in PARTS)
