@@ -38,7 +38,7 @@ FILLED_S = 0.03
 # how much each differs between people, s: their feet come to rest sooner, their trunk leans, their pelvis moves
 # otherwise than their centre of mass. In walks of 20 laboratories 16, 17 and 14 ms, independent of each other
 OF_PEOPLE_S = 0.014
-DOUBTED_S, SPREADS = 0.015, 2.0
+SPREADS = 2.0
 FARTHEST_S, STEP_S, ALIKE = 0.08, 0.002, 0.9
 WITNESSES = ("rest_lead", "line_lead", "acceleration_lead")
 
@@ -192,11 +192,11 @@ def acceleration_ahead_s(time: Array, force: Array, upward: Array, start_s: floa
     return float(leads[best]) if alike[best] > ALIKE and 0 < best < len(leads) - 1 else np.nan
 
 
-def with_time_offset(contacts: xr.Dataset) -> xr.Dataset:
+def with_time_offset(contacts: xr.Dataset, *, doubted_s: float) -> xr.Dataset:
     """Return the contacts of a session with the offset of its plates and its standard error; doubted if it is large.
 
-    It is the mean of the witnesses, each the median over the trials; unknown if one of them does not speak, as on a
-    belt, in slow walking and in running.
+    Large is beyond ``doubted_s`` and two standard errors. The offset is the mean of the witnesses, each the median over
+    the trials; unknown if one of them does not speak, as on a belt, in slow walking and in running.
     """
     columns = [contacts.variables[name].values for name in WITNESSES]
     leads = [float(np.median(seen)) if (seen := column[np.isfinite(column)]).size else np.nan for column in columns]
@@ -206,7 +206,7 @@ def with_time_offset(contacts: xr.Dataset) -> xr.Dataset:
         name: ("trial", np.full(len(columns[0]), value))
         for name, value in (("time_offset", offset_s), ("time_offset_error", error_s))
     }
-    if abs(offset_s) > max(DOUBTED_S, SPREADS * error_s):
+    if abs(offset_s) > max(doubted_s, SPREADS * error_s):
         mine = doubt("plates_not_in_time", ms=abs(1000 * offset_s), error=1000 * error_s)
         before = zip(*(contacts.variables[name].values.tolist() for name in DOUBT), strict=True)
         every = [joined([Problem("", words, "", codes), mine]) for words, codes in before]

@@ -39,6 +39,7 @@ class Settings:
     max_cop_distance_m: float
     edge_margin_m: float
     max_time_offset_s: float
+    doubted_time_offset_s: float
     max_lever_arm_m: float
     max_drift_n: float
     misread_plates: str
@@ -91,7 +92,7 @@ def contacts(
         clean, settings=settings, plates_left=plates_left, plates_right=plates_right, belt_speed_m_s=belt_speed_m_s,
         by_trial=of_trials,
     )  # fmt: skip
-    return with_time_offset(found)
+    return with_time_offset(found, doubted_s=settings.doubted_time_offset_s)
 
 
 def _motions(trials: Mapping[str, AnyTrial], settings: Settings) -> dict[str, BodyMotion]:

@@ -65,7 +65,7 @@ def test_offsets_beyond_their_error_are_doubted(leads_ms: tuple[float, float, fl
         {name: ("trial", [lead / 1000, np.nan]) for name, lead in zip(WITNESSES, leads_ms, strict=True)},
         {"doubt": ("contact", ["", "words"]), "doubt_code": ("contact", ["", "markers_frozen"])},
     )
-    judged = with_time_offset(session)
+    judged = with_time_offset(session, doubted_s=0.015)
     assert judged.doubt_code.values.tolist() == (
         ["plates_not_in_time", "markers_frozen plates_not_in_time"] if doubted else ["", "markers_frozen"]
     )
