@@ -20,9 +20,9 @@ from docs.examples import ankle_and_knee, double_pendulum, n_segment_limb, peaks
 from gaitlab.pipeline.errors import UserError
 from pipeline.demo.group import group_study
 from pipeline.results import netcdf
-from pipeline.trials.session import join_trials
 from pipeline.variables.schema import describe
 from tests.support.checkout import HOUSE
+from tests.support.studies.step_results import described_session
 from tests.support.walks.person import ROUNDING, close
 
 SINGLE_ROUNDING = 2e-5  # moments of 100 N m and more in single precision, as files have them, and their sums
@@ -85,9 +85,10 @@ def test_ankle_and_knee(demo: Path, tmp_path: Path) -> None:
 
 def test_ankle_and_knee_reads_stored_results(demo: Path, tmp_path: Path) -> None:
     expected = ankle_and_knee.main(tmp_path / "made.svg", demo)
+    trial = ankle_and_knee.TRIAL
     for name, dataset in ankle_and_knee.steps(demo).items():
-        session = dataset if name == "calibrate" else join_trials({ankle_and_knee.TRIAL: dataset})
-        netcdf.save(demo / "derived" / ankle_and_knee.PERSON / f"{name}.nc", describe(name, session))
+        described = describe(name, dataset) if name == "calibrate" else described_session(name, dataset, trial)
+        netcdf.save(demo / "derived" / ankle_and_knee.PERSON / f"{name}.nc", described)
     stored = ankle_and_knee.main(tmp_path / "stored.svg", demo)
     for name, value in expected.items():
         close(stored[name], value, SINGLE_ROUNDING)

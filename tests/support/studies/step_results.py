@@ -29,13 +29,17 @@ def described_trial(step: str, trial: xr.Dataset) -> xr.Dataset:
     Raises:
         ValueError: a variable is unknown, missing, or has other dimensions than the schema says.
     """
-    numbers = {name for name, variable in VARIABLES[step].items() if variable.dims == ("trial",)} & NUMBERS
-    whole = trial.assign_attrs(dict.fromkeys(numbers, np.nan) | trial.attrs)
-    stored = one_trial(describe(step, join_trials({"walk": whole})), "walk")
+    stored = one_trial(described_session(step, trial, "walk"), "walk")
     result = trial[[*stored.data_vars]].copy()
     for name, variable in result.variables.items():
         variable.attrs = stored.variables[name].attrs
     return result
+
+
+def described_session(step: str, trial: xr.Dataset, name: str) -> xr.Dataset:
+    """Return a session of one trial as a step stores it. Arguments and errors as of :func:`described_trial`."""
+    numbers = {number for number, variable in VARIABLES[step].items() if variable.dims == ("trial",)} & NUMBERS
+    return describe(step, join_trials({name: trial.assign_attrs(dict.fromkeys(numbers, np.nan) | trial.attrs)}))
 
 
 def as_loaded(step: str, data: xr.Dataset) -> xr.Dataset:
