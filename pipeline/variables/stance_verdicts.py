@@ -108,7 +108,7 @@ DOUBTS: dict[str, str] = {
         "does something else bear weight?"
     ),
     "plate_forces_suspect": (
-        "plate {number} measures forces that {percent:.1f} % of sound steps have: its force {how}, {cause}"
+        "plate {number} measures forces that {percent:.1g} % of sound steps have: its force {how}, {cause}"
     ),
     "plate_shift_suspect": (
         "plates {numbers} may be shifted by {cm:.0f} cm: that far from foot and pelvis are their forces"
