@@ -47,7 +47,8 @@ REFUSED = {"momentum": 4 / 3, "direction": 2.0, "residual": 2.0}
 class Support(NamedTuple):
     """What the force of each stance shows in single support (stance,).
 
-    NaN where the recording does not hold the whole swing of the other foot, or in it a force or the hips are not known.
+    NaN where the recording does not hold the whole swing of the other foot, or in it a force or the hips are not known,
+    or the foot steps twice: then a stance of the other foot was not seen.
     """
 
     ratio: Array  # mean vertical force per force needed
@@ -80,6 +81,8 @@ def in_single_support(kinematics: AnyTrial, contacts: AnyTrial, calibrate: xr.Da
         if not (shared > 0).any():
             continue
         lifted, lands = swings[shared.argmax()]
+        if ((start[~other] < lands) & (end[~other] > lifted)).sum() > 1:
+            continue
         frames = np.flatnonzero(seen & (time >= lifted) & (time <= lands))
         inside = slice(frames[0], frames[-1] + 1) if len(frames) else slice(0)
         if len(frames) > 1 and np.isfinite(force[inside]).all():

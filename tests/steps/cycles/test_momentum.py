@@ -91,6 +91,22 @@ def test_nothing_is_said_without_the_other_foots_swing_a_force_or_the_hips() -> 
         assert np.isfinite(judged(made).ratio[middle]) == (name == "leg")
 
 
+def test_nothing_is_said_where_a_stance_of_the_other_foot_was_not_seen() -> None:
+    """Its foot was hidden, and on no plate: the swing seems to last over its stance, of which no force is known."""
+    made = moved(walk(strides=3))
+    contacts = made["contacts"]
+    left = np.flatnonzero(contacts.contact_side.values == "left")
+    lost = left[len(left) // 2]
+    times = (contacts[f"contact_{of}"].values[lost] for of in ("start", "end"))
+    first, last = np.searchsorted(contacts.time.values, [*times])
+    contacts.ground_force.values[first : last + 1, SIDES.index("left")] = 0
+    rest = contacts.isel(contact=np.arange(contacts.sizes["contact"]) != lost)
+    ratio = in_single_support(made["kinematics"], rest, made["calibrate"]).ratio
+    assert np.isnan(ratio[[lost - 1, lost]]).all()
+    assert np.isfinite(ratio).any()
+    np.testing.assert_allclose(ratio[np.isfinite(ratio)], 1, atol=NUMERICAL)
+
+
 def test_a_short_support_says_less() -> None:
     slow, fast = (judged(moved(walk(strides=3, stride_s=stride_s))) for stride_s in (1.3, 1.0))
     assert np.nanmax(slow.deviation) < np.nanmin(fast.deviation)
