@@ -198,6 +198,8 @@ def with_time_offset(contacts: xr.Dataset, *, doubted_s: float) -> xr.Dataset:
     Large is beyond ``doubted_s`` and two standard errors. The offset is the mean of the witnesses, each the median over
     the trials; unknown if one of them does not speak, as on a belt, in slow walking and in running.
     """
+    if WITNESSES[0] not in contacts.variables:  # all trials are rejected
+        return contacts
     columns = [contacts.variables[name].values for name in WITNESSES]
     leads = [float(np.median(seen)) if (seen := column[np.isfinite(column)]).size else np.nan for column in columns]
     offset_s = float(np.mean(leads))

@@ -13,6 +13,8 @@ from pipeline.errors import UserError
 from pipeline.steps.contacts import contact_checks
 from pipeline.steps.contacts.foot_on_plate import combine
 from pipeline.steps.contacts.plate_contacts import Contact, detect
+from pipeline.steps.contacts.step import contacts
+from pipeline.trials.session import join_trials
 from pipeline.variables.stance_verdicts import DOUBTS
 from tests.support.plates.stances import (
     SAMPLE_S,
@@ -25,7 +27,8 @@ from tests.support.plates.stances import (
     under,
     within,
 )
-from tests.support.walks.as_clean import ANALOG_HZ, FOOT_M, Rectangle, Walk, cleaned, crossing, walk
+from tests.support.settings import settings_of
+from tests.support.walks.as_clean import ANALOG_HZ, FOOT_M, Rectangle, Walk, as_stored, cleaned, crossing, walk
 
 Array = NDArray[np.float64]
 
@@ -273,6 +276,12 @@ def test_two_feet_on_an_assigned_plate_are_rejected(known: Walk) -> None:
 def test_a_plate_that_the_file_does_not_have_is_an_error(plated: xr.Dataset) -> None:
     with pytest.raises(UserError, match="plates_left names plate 9, the file has plates 1 2"):
         found(plated, plates_left="1 9")
+
+
+def test_a_session_of_which_every_trial_names_such_a_plate_is_rejected_whole(plated: xr.Dataset) -> None:
+    session, cells = join_trials({"only": as_stored(plated)}), {"only": {"plates_left": "1 9"}}
+    result = contacts(session, settings=settings_of("contacts"), by_trial=cells)
+    assert result.rejected_code.values.tolist() == ["plate_number_unknown"]
 
 
 def test_toes_of_the_other_foot_on_the_plate_reject_both(known: Walk) -> None:
