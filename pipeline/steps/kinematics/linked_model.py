@@ -173,7 +173,7 @@ def start_posture(model: LinkedModel, paths: Array, legs: Mapping[str, Skeleton]
     rotation = np.moveaxis(_fill(pelvis.frames["pelvis"], spans, model.static), 0, -1)
     centre = pelvis.origins["pelvis"].copy()
     for span in spans:
-        if not np.isfinite(centre[span]).all(axis=1).any():
+        if not np.isfinite(centre[span]).all(axis=1).any() and np.isfinite(paths[..., span]).any():
             centre[span] = np.nanmean(paths[..., span], axis=(0, 2))
     origin = np.moveaxis(_fill(centre, spans, np.zeros(3)), 0, -1)
     angle = [

@@ -51,11 +51,11 @@ def sum_markers(linkage: Linkage, markers: Array, weight: Array) -> Sums:
     """Return the sums over markers (marker, 3, time), with weights (marker, time) that are zero where unseen."""
     place = linkage.place
     basis = np.concatenate(
-        [np.ones((len(place), 1)), place, (place[:, :, None] * place[:, None]).reshape(-1, 9)], axis=1
+        [np.ones((len(place), 1)), place, (place[:, :, None] * place[:, None]).reshape(len(place), 9)], axis=1
     )
     of_body = (np.arange(PELVIS + 1)[:, None] == linkage.body)[:, None] * basis.T  # (body, term, marker)
     count = weight.shape[1]
-    places = (of_body.reshape(-1, len(place)) @ weight).reshape(PELVIS + 1, -1, count)
+    places = np.tensordot(of_body, weight, axes=1)  # (body, term, time)
     weighted = weight[:, None] * markers
     seen = np.tensordot(of_body[:, :4], weighted, axes=1)  # (body, term, axis, time)
     return Sums(

@@ -164,6 +164,13 @@ def test_only_what_markers_leave_open_is_unknown(hidden: dict[int, int], unknown
     np.testing.assert_allclose(found.bodies.rotation[known], expected[known], atol=1e-7)
 
 
+def test_nothing_is_known_without_markers() -> None:
+    model = linkage()._replace(body=np.zeros(0, dtype=np.intp), place=np.zeros((0, 3)), weight=np.zeros(0))
+    found = fit(model, np.zeros((0, 3, COUNT)), posture(linkage()))
+    assert np.isnan(found.bodies.rotation).all()
+    assert found.residual.shape == (0, COUNT)
+
+
 def test_heavier_markers_and_limits_pull() -> None:
     model = linkage()
     true = posture(model)
