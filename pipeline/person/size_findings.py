@@ -88,7 +88,8 @@ def find_differing_sizes(row: Mapping[str, str], files: Mapping[str, Mapping[str
         files: the sizes, kg and m, that each file states, the static trial first.
     """
     given = sizes_in_table(row)
-    for name in dict.fromkeys(name for sizes in files.values() for name in sizes if name not in given):
+    seen = (name for sizes in files.values() for name, size in sizes.items() if name not in given and size > 0)
+    for name in dict.fromkeys(seen):
         stated = {file: sizes[name] for file, sizes in files.items() if sizes.get(name, 0) > 0}
         first, *others = stated
         other = max(others, key=lambda file: abs(np.log(stated[file] / stated[first])), default=first)

@@ -117,7 +117,7 @@ def source_of_mass(words: str, mass_kg: float) -> str:
 def _true_source(row: Row) -> Row:
     """Return the cell ``mass_source`` of a row if the mass beside it was changed by hand; else nothing."""
     found = re.search(r", ([\d.]+) kg$", row.get("mass_source", ""))
-    if not found or _float(row["mass_kg"]) == float(found[1]):
+    if not found or _float(row["mass_kg"]) == _float(found[1]):
         return {}
     return {"mass_source": f"changed by hand, before: {row['mass_source']}"}
 

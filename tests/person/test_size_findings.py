@@ -56,7 +56,11 @@ def test_a_mass_further_off_than_plates_can_err_is_an_error(shown: SessionSizes,
     [({}, 0.097, False), ({}, 0.08, True), ({"knee_width_left_m": "0.1"}, 0.08, False), ({}, 0.0, False)],
 )
 def test_files_of_a_session_state_the_same_sizes(table: dict[str, str], stated_m: float, found: bool) -> None:
-    files = {"static.c3d": {"knee_width_left_m": 0.1}, "walk.c3d": {"knee_width_left_m": stated_m}, "bare.c3d": {}}
+    files = {
+        "static.c3d": {"knee_width_left_m": 0.1},
+        "walk.c3d": {"knee_width_left_m": stated_m},
+        "bare.c3d": {"mass_kg": -1},
+    }
     problems = [*find_differing_sizes({"participant_id": "sub-01", **table}, files)]
     assert [problem.code for problem in problems] == ["sizes_differ_between_files"] * found
     assert all("walk.c3d 0.08" in problem.what for problem in problems)

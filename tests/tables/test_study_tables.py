@@ -138,6 +138,7 @@ def test_a_quote_that_is_not_closed_is_one_plain_line(tmp_path: Path) -> None:
         ("85", "C3D file, 74.6 kg", "changed by hand, before: C3D file, 74.6 kg"),
         ("n/a", "estimate: plates, 74.6 kg", "changed by hand, before: estimate: plates, 74.6 kg"),
         ("85", "scales", "scales"),
+        ("85", "scales of 1.2.26, 74..6 kg", "changed by hand, before: scales of 1.2.26, 74..6 kg"),
         ("85", "n/a", "n/a"),
     ],
 )
