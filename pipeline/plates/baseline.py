@@ -209,8 +209,8 @@ def _through_knots(blocks: Array, free: Flags, samples: int, size: int) -> tuple
     counts = np.diff(starts, append=len(rest))
     knots, values = np.add.reduceat(rest, starts) / counts, np.add.reduceat(blocks[rest], starts) / counts[:, None]
     ranges = np.ptp(values, axis=0)
-    told = len(rest) >= FEWEST_WANDER_BLOCKS or (len(rest) > 1 and not np.ptp(blocks[rest, :3], axis=0).any())
-    wander = float(np.linalg.norm(ranges[:3])) if told else float("nan")
+    known = len(rest) >= FEWEST_WANDER_BLOCKS or (len(rest) > 1 and not np.ptp(blocks[rest, :3], axis=0).any())
+    wander = float(np.linalg.norm(ranges[:3])) if known else float("nan")
     if (ranges < np.repeat([DRIFT_N, DRIFT_N_M], 3)).all():
         return np.asarray(blocks[rest].mean(axis=0)[None]), wander
     before, after = _end_slopes(blocks, free)

@@ -48,7 +48,7 @@ OF_STANCES = {  # by code; with the values of each stance
     "plates_shifted": "plates {numbers} seem shifted against each other by {cm:.0f} cm",
     "all_plates_shifted": (
         "all plates together seem shifted by {cm:.0f} cm: that far from foot and pelvis are their forces; were the "
-        "cameras calibrated anew, with the origin elsewhere?"
+        "cameras calibrated again, with the origin elsewhere?"
     ),
     "plate_forces_wrong": "plate {number} measures forces that no step has: its force {how}, {cause}",
     LEG_REFUSED: "{reason}",
