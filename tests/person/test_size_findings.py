@@ -59,7 +59,7 @@ def test_files_of_a_session_state_the_same_sizes(table: dict[str, str], stated_m
     files = {
         "static.c3d": {"knee_width_left_m": 0.1},
         "walk.c3d": {"knee_width_left_m": stated_m},
-        "bare.c3d": {"mass_kg": -1},
+        "bare.c3d": {"mass_kg": -1.0},
     }
     problems = [*find_differing_sizes({"participant_id": "sub-01", **table}, files)]
     assert [problem.code for problem in problems] == ["sizes_differ_between_files"] * found
