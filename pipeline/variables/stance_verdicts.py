@@ -54,6 +54,7 @@ OF_STANCES = {  # by code; with the values of each stance
     LEG_REFUSED: "{reason}",
     "leg_implausible": "{what} in {percent:.0f} % of the stance; {remedy}",
     "markers_not_seen": "markers not seen during the stance: {markers}; fill the gap or use another trial",
+    "leg_without_pose": "the markers that are seen do not make a leg of the static trial: {why}",
     "near_an_end": (
         "within {ms:.0f} ms of an end of the recording or of a gap, where accelerations are uncertain; record longer, "
         "or fill the gap"

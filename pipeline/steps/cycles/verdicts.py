@@ -183,7 +183,7 @@ def judge_stances(
             refusals[i] = refusal("force_too_low", body_weights=peak)
         elif not solvable[frames[i], row[i]].all():
             flags = kinematics["implausible"].values[frames[i], row[i]]
-            hidden = _refuse_hidden(clean, calibrate, str(sides[i]), starts[i], ends[i])
+            hidden = _refuse_hidden(clean, kinematics, calibrate, str(sides[i]), starts[i], ends[i])
             if (missing[frames[i], row[i]] == NEAR_AN_END).all(where=~solvable[frames[i], row[i]]):
                 hidden = refusal("near_an_end", ms=1000 * clean.attrs["uncertain_end_s"])
             refusals[i] = _refuse_pose(flags, str(sides[i])) or hidden
@@ -299,8 +299,10 @@ def _happens(contacts: AnyTrial, kind: str, side: NDArray[Any], instant_s: Array
     return np.asarray(here.any(axis=1))
 
 
-def _refuse_hidden(clean: AnyTrial, calibrate: xr.Dataset, side: str, start_s: float, end_s: float) -> Problem:
-    """Return the refusal of a stance that names the markers not seen in it."""
+def _refuse_hidden(
+    clean: AnyTrial, kinematics: AnyTrial, calibrate: xr.Dataset, side: str, start_s: float, end_s: float
+) -> Problem:
+    """Return the refusal of a stance that names the markers not seen in it, or why those seen give no pose."""
     other = {"left": "_right", "right": "_left"}[side]
     inside = (clean.time.values >= start_s) & (clean.time.values <= end_s)
     unseen = np.isnan(clean.marker_position.values[inside]).any(axis=(0, 2))
@@ -308,4 +310,6 @@ def _refuse_hidden(clean: AnyTrial, calibrate: xr.Dataset, side: str, start_s: f
     of_side = calibrate.cluster_marker.values[calibrate.cluster_side.values == side]
     absent = [f"{name}_{side}" for name in of_side if f"{name}_{side}" in clean.attrs["landmarks_absent"].split()]
     hidden = sorted({name for name in (*gaps, *absent) if not name.endswith(other)})
-    return refusal("markers_not_seen", markers=", ".join(hidden) or "too few")
+    if hidden:
+        return refusal("markers_not_seen", markers=", ".join(hidden))
+    return refusal("leg_without_pose", why=kinematics.attrs.get("doubt") or "are they where the static trial has them?")

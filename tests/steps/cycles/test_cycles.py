@@ -195,6 +195,18 @@ def test_markers_missing_in_a_stance_are_named(known: Walk) -> None:
     assert (np.delete(result.stance_reason.values, row) == "").all()
 
 
+def test_seen_markers_without_a_pose_are_no_gap(known: Walk) -> None:
+    """Another person's static trial: its leg fits nowhere, and the doubt about the trial says why."""
+    made = trial(known)
+    moment = made["kinetics"].joint_moment.copy()
+    moment.loc[{"side": "right", "time": slice(0.4, 0.5)}] = np.nan
+    made["kinetics"] = made["kinetics"].assign(joint_moment=moment)
+    row = int(np.flatnonzero(made.cut().stance_start == known.seen()[0].start_s)[0])
+    assert str(made.cut().stance_code.values[row]) == "leg_without_pose"
+    made["kinematics"] = made["kinematics"].assign_attrs(doubt="another person's", doubt_code="static_unlike")
+    assert str(made.cut().stance_reason.values[row]).endswith("static trial: another person's")
+
+
 def test_formulations_that_differ_reject_every_stance_of_the_trial(known: Walk) -> None:
     """One differing moment is enough; a stance with a reason keeps it."""
     made = trial(known, reasons={1: "two feet on the plate"})
