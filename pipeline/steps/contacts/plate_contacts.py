@@ -41,7 +41,7 @@ class Contact:
     ends: bool = True
     forced: bool = False  # whether trials.tsv assigns the plate to the foot
     cop_distance_m: float = 0.0  # mean distance of the centre of pressure from the foot, weighted by the force
-    plate_chance: float = math.nan  # of such steps on a sound plate, of :mod:`plate_laws`
+    plate_chance: float = math.nan  # of such steps on a sound plate, of :mod:`.plate_faults.laws`
 
     def refuse(self, code: str, **values: object) -> Contact:
         """Return the contact with a reason against it, unless it has one already."""

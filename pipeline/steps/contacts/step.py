@@ -18,14 +18,15 @@ from ...trials.session import AnyTrial, Trial, trials_of
 from ...trials.step_on_session import repeat_for_trials, take_usable_walks
 from ...variables.left_out import from_text
 from ...variables.stance_verdicts import joined, refusal
-from . import contact_checks, foot_on_plate, plate_contacts, plate_placement
-from .contact_checks import Timed, with_time_offset, witnesses
+from . import contact_checks, foot_on_plate, plate_contacts, time_offset
 from .event_sources import events_of, plate_events, stances_by_side, weaker_events
 from .events import SAME_EVENT_S, GaitEvent, Stance, of_both_sides, stances
 from .feet import Feet, belt_speeds, feet_of
 from .pelvis import middle_of_pelvis
 from .plate_contacts import Contact, between
-from .plate_steps import PlateStep
+from .plate_faults import forces, placement
+from .plate_faults.steps import PlateStep
+from .time_offset import Timed, with_time_offset, witnesses
 
 UNSURE_S = 0.04  # error of foot events from motion alone, see validation.md
 
@@ -106,8 +107,8 @@ def _motions(trials: Mapping[str, AnyTrial], settings: Settings) -> dict[str, Bo
         feet = feet_of(landmarks, time, corners, travel=trial.attrs["direction_of_travel"])
         pelvis = middle_of_pelvis(landmarks, len(time))
         force, moment = (trial.variables[of].values for of in ("plate_force", "plate_moment"))
-        steps = plate_placement.steps_of(force, moment, corners, feet, pelvis, interval_s=interval_s(time))
-        keys = [plate_placement.key_of(plate) for plate in corners]
+        steps = placement.steps_of(force, moment, corners, feet, pelvis, interval_s=interval_s(time))
+        keys = [placement.key_of(plate) for plate in corners]
         for step in steps:
             on_plates.setdefault(keys[step.plate], []).append(step)
         with_edges = trial.variables["plate_edges_known"].values.astype(bool)
@@ -117,7 +118,7 @@ def _motions(trials: Mapping[str, AnyTrial], settings: Settings) -> dict[str, Bo
         return {name: motion._replace(steps=()) for name, motion in motions.items()}
     every = {(key, number): corners for listed in plates.values() for key, number, corners, edges in listed if edges}
     misread = {
-        (key, number): plate_placement.misreading(on_plates.get(key, ()), corners, number)
+        (key, number): placement.misreading(on_plates.get(key, ()), corners, number)
         for (key, number), corners in every.items()
     }
     return {
@@ -172,7 +173,7 @@ def _of_trial(
             max_cop_distance_m=settings.max_cop_distance_m,
             max_lever_arm_m=settings.max_lever_arm_m,
         )
-        for contact in contact_checks.judge_plates(contacts, time, steps, corners, numbers)
+        for contact in forces.judge_plates(contacts, time, steps, corners, numbers)
     ]
     events = {side: events_of(contacts, side, weaker) for side in SIDES}
     met = {numbers[i] for contact in single if contact.side for i in contact.plates}
@@ -219,7 +220,7 @@ def _combining(
             for each in map(reject_partly_off, foot_on_plate.combine(single))
         ]
         offset_s = settings.max_time_offset_s
-        return contact_checks.reject_out_of_time(timed, time, motion.feet, motion.pelvis, max_time_offset_s=offset_s)
+        return time_offset.reject_out_of_time(timed, time, motion.feet, motion.pelvis, max_time_offset_s=offset_s)
 
     return combine
 
@@ -228,7 +229,7 @@ def _refuse_plates(
     data: Mapping[str, NDArray[Any]], numbers: Sequence[int], misread: Sequence[Problem | None]
 ) -> list[Problem | None]:
     """Return why each plate cannot be used, None if it can: its channels, its signs, then its corners."""
-    down = plate_placement.pushing_down(data["plate_force"][..., 1], numbers)
+    down = placement.pushing_down(data["plate_force"][..., 1], numbers)
     faults = zip(numbers, data["plate_fault"].tolist(), strict=True)
     channels = [refusal("plate_faulty", number=number, fault=fault) if fault else None for number, fault in faults]
     return [first or second or third for first, second, third in zip(channels, down, misread, strict=True)]
@@ -237,7 +238,7 @@ def _refuse_plates(
 def _detect(data: Mapping[str, NDArray[Any]], refusals: Sequence[Problem | None], settings: Settings) -> list[Contact]:
     """Return the contacts on all plates, refused where the plate is."""
     filtered = data["vertical_force_filtered"]
-    down = plate_placement.upside_down(filtered) if any(refusals) else np.zeros(len(refusals), dtype=bool)
+    down = placement.upside_down(filtered) if any(refusals) else np.zeros(len(refusals), dtype=bool)
     threshold_n, min_contact_s = settings.threshold_n, settings.min_contact_s
     contacts = []
     for i, reason in enumerate(refusals):

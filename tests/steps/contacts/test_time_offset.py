@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from pipeline.steps.clean.step import clean
-from pipeline.steps.contacts.contact_checks import WITNESSES, acceleration_ahead_s, with_time_offset
+from pipeline.steps.contacts.time_offset import WITNESSES, acceleration_ahead_s, with_time_offset
 from tests.support.plates.stances import found
 from tests.support.settings import settings_of
 from tests.support.walks.moving_on_plates import BODY_MODEL, recorded

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.steps.contacts.contact_checks import WITNESSES
+from pipeline.steps.contacts.time_offset import WITNESSES
 from pipeline.trials.session import join_trials, one_trial
 from pipeline.variables.cycle_variables import REPAIRED, STANCE_CURVES
 from pipeline.variables.metrics import METRICS, OF_STANCE

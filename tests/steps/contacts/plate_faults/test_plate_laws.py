@@ -16,8 +16,8 @@ from pipeline.signals.filters import interval_s
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.feet import feet_of
 from pipeline.steps.contacts.pelvis import middle_of_pelvis
-from pipeline.steps.contacts.plate_laws import LAWS, chance_of, deviations
-from pipeline.steps.contacts.plate_steps import PlateStep, steps_on
+from pipeline.steps.contacts.plate_faults.laws import LAWS, chance_of, deviations
+from pipeline.steps.contacts.plate_faults.steps import PlateStep, steps_on
 from pipeline.variables.stance_verdicts import DOUBTS
 from tests.support.plates.stances import found
 from tests.support.settings import settings_of

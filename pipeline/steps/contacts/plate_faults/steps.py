@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...arrays import Array, Flags
-from ...conventions import LOADED_SHARE
-from ...plates.wrench import centre_of_pressure
-from ...signals.filters import stretches
-from .feet import Feet, Foot
+from ....arrays import Array, Flags
+from ....conventions import LOADED_SHARE
+from ....plates.wrench import centre_of_pressure
+from ....signals.filters import stretches
+from ..feet import Feet, Foot
 
 SHORTEST_S, LONGEST_S = 0.15, 2.0  # a sprinter's stance lasts 0.1 s, a slow walker's 1.5 s; longer is standing
 # standard deviation of a toe's velocity: smallest in swing, of steps of 0.3 m/s on average; largest in stance, as a

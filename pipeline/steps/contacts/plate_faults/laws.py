@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import Array
-from ...conventions import STANDARD_GRAVITY_M_S2
-from .plate_steps import ALONE, PlateStep, acceleration_of, lines_from_pelvis, places_in_foot
+from ....arrays import Array
+from ....conventions import STANDARD_GRAVITY_M_S2
+from .steps import ALONE, PlateStep, acceleration_of, lines_from_pelvis, places_in_foot
 
 # a toe marker this much higher than it is later: the heel alone is on the ground. Filtered markers are known to 2 mm
 TOES_UP_M = 0.01

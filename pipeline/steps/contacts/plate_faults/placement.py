@@ -1,24 +1,23 @@
-"""Detection of force plates with wrong forces, or turned, mirrored or shifted corners, from the steps on them.
+"""Detection of force plates with turned, mirrored or shifted corners from the steps on them.
 
 Two relations hold in any way of moving: a force presses on the ground under the part of the sole that bears it, and
 while one foot bears the body alone, its line passes near the body's centre of mass, for which the middle of the pelvis
-stands. Wrong corners break them, although the centre of pressure stays inside the plate. All steps on a plate, in all
-trials of a session with the same corners, are judged together.
+stands. Wrong corners break them, although the centre of pressure stays inside the plate. Turned and mirrored
+plates are judged by all steps of a session on plates with the same corners, shifts by those of a trial.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import Array, Flags
-from ...errors import Problem
-from ...plates.wrench import plate_axes
-from ...variables.stance_verdicts import doubt, refusal
-from . import plate_laws
-from .feet import HALF_SOLE_M, Feet
-from .plate_steps import PlateStep, beside_sole, lines_from_pelvis, steps_on
+from ....arrays import Array, Flags
+from ....errors import Problem
+from ....plates.wrench import plate_axes
+from ....variables.stance_verdicts import doubt, refusal
+from ..feet import HALF_SOLE_M, Feet
+from . import laws
+from .steps import PlateStep, beside_sole, lines_from_pelvis, steps_on
 
 LEAST_PEAK_N = 100.0
 # how far the force's line passes from the centre of mass: 14 % of a foot's length (Herr and Popovic 2008)
@@ -35,9 +34,6 @@ SHIFT_M = 0.044  # least shift: two standard deviations of a centre of pressure 
 # least gain in squared deviations of a shift against other plates, and against where feet press and the pelvis is: one
 # in a thousand for two numbers is 14, one in a hundred 9; and the difference to a second plate that may be the one
 SHIFT_MARGIN, ALONE_MARGIN, DOUBT_MARGIN, EQUAL_MARGIN = 5.0, 14.0, 9.2, 2.0
-# chance of steps on a sound plate below which its forces are wrong, below which they are doubted, and
-# above which another reading of its channels is likely
-WRONG, SUSPECT, LIKELY = 1e-4, 1e-2, 0.05
 MISREADINGS = [
     ([[-1, 0], [0, -1]], "turned by 180 degrees"),
     ([[-1, 0], [0, 1]], "mirrored"),
@@ -47,16 +43,6 @@ MISREADINGS = [
     ([[0, -1], [1, 0]], "turned by 90 degrees"),
     ([[0, 1], [-1, 0]], "turned by 90 degrees"),
 ]
-# readings of the force (x, y), and of the centre of pressure, by which a plate's wrong forces may become right
-CHANNELS = {
-    "the sign of Fx": ([[-1, 0], [0, 1]], [[1, 0], [0, 1]]),
-    "the sign of Fy": ([[1, 0], [0, -1]], [[1, 0], [0, 1]]),
-    "the signs of Fx and Fy": ([[-1, 0], [0, -1]], [[1, 0], [0, 1]]),
-    "Fx and Fy exchanged": ([[0, 1], [1, 0]], [[1, 0], [0, 1]]),
-    "the sign of Mx": ([[1, 0], [0, 1]], [[1, 0], [0, -1]]),
-    "the sign of My": ([[1, 0], [0, 1]], [[-1, 0], [0, 1]]),
-    "the signs of Mx and My": ([[1, 0], [0, 1]], [[-1, 0], [0, -1]]),
-}
 
 
 def steps_of(
@@ -180,51 +166,6 @@ def _distance(away: Array) -> float:
     return float(np.sqrt(squares[np.isfinite(squares)].mean())) if np.isfinite(squares).any() else 0.0
 
 
-class Judged(NamedTuple):
-    """What steps tell about a plate: why it is refused or doubted, or None; the chance of such steps on a sound one."""
-
-    refused: Problem | None
-    doubted: Problem | None
-    chance: float
-
-
-def judge_forces(steps: Sequence[PlateStep], corners: Array, number: int) -> Judged:
-    """Return the verdict on the forces of a plate with corners (4, 3), m, by :data:`plate_laws.LAWS`.
-
-    Args:
-        steps: at least one, all on plates with these corners.
-        corners: m.
-        number: of the plate.
-    """
-    off, deviations = plate_laws.deviations(steps)
-    chance = plate_laws.chance_of(deviations)
-    if not chance < SUSPECT:
-        return Judged(None, None, chance)
-    values = {"number": number, "how": plate_laws.in_words(off, deviations), "cause": _cause(steps, corners)}
-    if chance < WRONG:
-        return Judged(refusal("plate_forces_wrong", **values), None, chance)
-    return Judged(None, doubt("plate_forces_suspect", **values, percent=100 * chance), chance)
-
-
-def _cause(steps: Sequence[PlateStep], corners: Array) -> str:
-    """Return in words which channels may be wrong: those that, read otherwise, make the forces likely."""
-    axes, turn = plate_axes(corners), np.eye(3)
-    chances = {}
-    for name, readings in CHANNELS.items():
-        turns = []
-        for reading in readings:
-            turn[:2, :2] = reading
-            turns.append(axes @ turn @ axes.T)
-        of_force, of_pressed = turns
-        reread = [
-            replace(step, force=step.force @ of_force.T, pressed=step.pressed @ of_pressed.T, free=0 * step.free)
-            for step in steps
-        ]
-        chances[name] = plate_laws.chance_of(plate_laws.deviations(reread)[1])
-    likely = [name for name, chance in chances.items() if chance > max(LIKELY, max(chances.values()) / 10)]
-    return f"is {' or '.join(likely)} wrong?" if likely else "check the signs, order and scales of its channels"
-
-
 def find_shifted_plates(steps: Sequence[PlateStep], numbers: Sequence[int]) -> dict[int, Problem]:
     """Return the refusal, or the doubt, of the plate that seems shifted, of two that may be, or of all together.
 
@@ -235,11 +176,11 @@ def find_shifted_plates(steps: Sequence[PlateStep], numbers: Sequence[int]) -> d
     plates = sorted({step.plate for step in steps})
     if not plates:
         return {}
-    of_place = [[*plate_laws.LAWS].index(name) for name in plate_laws.OF_PLACE]
-    off, axes = (np.stack(of)[:, of_place] for of in zip(*map(plate_laws.numbers_of, steps), strict=True))
+    of_place = [[*laws.LAWS].index(name) for name in laws.OF_PLACE]
+    off, axes = (np.stack(of)[:, of_place] for of in zip(*map(laws.numbers_of, steps), strict=True))
     each, defined = np.eye(len(steps)), np.isfinite(off).T
     seen = defined[:, :, None] & defined[:, None]  # (number, step, step)
-    covariance = np.where(seen, plate_laws.covariances(steps)[of_place], each)
+    covariance = np.where(seen, laws.covariances(steps)[of_place], each)
     weight, off = np.where(seen, np.linalg.inv(covariance), 0.0), np.where(defined.T, off, 0.0)
     gains, shifts = {}, {}
     for group in dict.fromkeys([*((plate,) for plate in plates), tuple(plates)]):

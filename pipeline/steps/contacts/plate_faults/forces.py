@@ -1,0 +1,112 @@
+"""Verdicts on plates by the forces of the steps on them, in each trial."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ....arrays import Array
+from ....errors import Problem
+from ....plates.wrench import plate_axes
+from ....variables.stance_verdicts import DOUBTS, doubt, refusal
+from ..plate_contacts import Contact
+from . import laws
+from .placement import find_shifted_plates
+from .steps import PlateStep
+
+# chance of steps on a sound plate below which its forces are wrong, below which they are doubted, and
+# above which another reading of its channels is likely
+WRONG, SUSPECT, LIKELY = 1e-4, 1e-2, 0.05
+# readings of the force (x, y), and of the centre of pressure, by which a plate's wrong forces may become right
+CHANNELS = {
+    "the sign of Fx": ([[-1, 0], [0, 1]], [[1, 0], [0, 1]]),
+    "the sign of Fy": ([[1, 0], [0, -1]], [[1, 0], [0, 1]]),
+    "the signs of Fx and Fy": ([[-1, 0], [0, -1]], [[1, 0], [0, 1]]),
+    "Fx and Fy exchanged": ([[0, 1], [1, 0]], [[1, 0], [0, 1]]),
+    "the sign of Mx": ([[1, 0], [0, 1]], [[1, 0], [0, -1]]),
+    "the sign of My": ([[1, 0], [0, 1]], [[-1, 0], [0, 1]]),
+    "the signs of Mx and My": ([[1, 0], [0, 1]], [[-1, 0], [0, -1]]),
+}
+
+
+class Judged(NamedTuple):
+    """What steps tell about a plate: why it is refused or doubted, or None; the chance of such steps on a sound one."""
+
+    refused: Problem | None
+    doubted: Problem | None
+    chance: float
+
+
+def judge_forces(steps: Sequence[PlateStep], corners: Array, number: int) -> Judged:
+    """Return the verdict on the forces of a plate with corners (4, 3), m, by :data:`.laws.LAWS`.
+
+    Args:
+        steps: at least one, all on plates with these corners.
+        corners: m.
+        number: of the plate.
+    """
+    off, deviations = laws.deviations(steps)
+    chance = laws.chance_of(deviations)
+    if not chance < SUSPECT:
+        return Judged(None, None, chance)
+    values = {"number": number, "how": laws.in_words(off, deviations), "cause": _cause(steps, corners)}
+    if chance < WRONG:
+        return Judged(refusal("plate_forces_wrong", **values), None, chance)
+    return Judged(None, doubt("plate_forces_suspect", **values, percent=100 * chance), chance)
+
+
+def _cause(steps: Sequence[PlateStep], corners: Array) -> str:
+    """Return in words which channels may be wrong: those that, read otherwise, make the forces likely."""
+    axes, turn = plate_axes(corners), np.eye(3)
+    chances = {}
+    for name, readings in CHANNELS.items():
+        turns = []
+        for reading in readings:
+            turn[:2, :2] = reading
+            turns.append(axes @ turn @ axes.T)
+        of_force, of_pressed = turns
+        reread = [
+            replace(step, force=step.force @ of_force.T, pressed=step.pressed @ of_pressed.T, free=0 * step.free)
+            for step in steps
+        ]
+        chances[name] = laws.chance_of(laws.deviations(reread)[1])
+    likely = [name for name, chance in chances.items() if chance > max(LIKELY, max(chances.values()) / 10)]
+    return f"is {' or '.join(likely)} wrong?" if likely else "check the signs, order and scales of its channels"
+
+
+def judge_plates(
+    contacts: Sequence[Contact], time: Array, steps: Sequence[PlateStep], corners: Array, numbers: Sequence[int]
+) -> list[Contact]:
+    """Return the contacts with the chance of their plates' forces, rejected or doubted if it is low, or if shifted.
+
+    Args:
+        contacts: after all other checks; only steps that are good contacts count.
+        time: (time,), s.
+        steps: on all plates.
+        corners: (plate, 4, 3), m.
+        numbers: of the plates.
+    """
+    good = [contact for contact in contacts if not contact.reason]
+    whole = [
+        step
+        for step in steps
+        if any(row.plates == (step.plate,) and row.start_s < time[step.frame] < row.end_s for row in good)
+    ]
+    shifted = find_shifted_plates(whole, numbers)
+    judged = {
+        plate: judge_forces([step for step in whole if step.plate == plate], corners[plate], numbers[plate])
+        for plate in {step.plate for step in whole}
+    }
+    return [_with_verdicts(contact, shifted, judged) for contact in contacts]
+
+
+def _with_verdicts(contact: Contact, shifted: Mapping[int, Problem], judged: Mapping[int, Judged]) -> Contact:
+    own = [judged[plate] for plate in contact.plates if plate in judged]
+    found = [shifted[plate] for plate in contact.plates if plate in shifted]
+    found += [problem for one in own for problem in (one.refused, one.doubted) if problem]
+    refusals = [problem for problem in found if problem.code not in DOUBTS]
+    doubts = tuple(problem for problem in found if problem.code in DOUBTS)
+    chance = min((one.chance for one in own), default=contact.plate_chance)
+    reason = contact.reason or next(iter(refusals), None)
+    return replace(contact, reason=reason, doubts=contact.doubts + doubts, plate_chance=chance)

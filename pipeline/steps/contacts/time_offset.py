@@ -1,0 +1,220 @@
+"""Time offset between plates and markers: of each plate in a trial, and of a session."""
+
+from collections.abc import Iterable, Sequence
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from ...arrays import Array
+from ...errors import Problem
+from ...plates.wrench import centre_of_pressure
+from ...signals.filters import interval_s
+from ...variables.session_variables import DOUBT
+from ...variables.stance_verdicts import doubt, joined
+from .feet import OFF_LATE_S, STRIKE_LATE_S, Feet, Foot
+from .plate_contacts import Contact, between
+
+# without the force's line, one end alone must be that far off: a slow foot or an impact takes 30 to 60 ms between force
+# and marker at one end
+ONE_END_S = 0.08
+# rest and line, or start and end, known to some 15 ms each, agree if both are that far off to the same side
+AGREED_S = 0.015
+# a pelvis that passes over the foot at this speed tells time to 0.04 s: its middle is some 3 cm from the centre of mass
+PASSING_M_S = 0.8
+MIDDLE = 0.2  # shares of a contact that are left out at both ends, in which the other foot bears the body too
+# how much each differs between people, s: their feet come to rest sooner, their trunk leans, their pelvis moves
+# otherwise than their centre of mass. In walks of 20 laboratories 16, 17 and 14 ms, independent of each other
+OF_PEOPLE_S = 0.014
+SPREADS = 2.0
+FARTHEST_S, STEP_S, ALIKE = 0.08, 0.002, 0.9
+WITNESSES = ("rest_lead", "line_lead", "acceleration_lead")
+
+
+class Timed(NamedTuple):
+    """A contact's force, moment (time, 3), N, N m about the lab origin, and the corners (4, 3), m, of its plate."""
+
+    contact: Contact
+    force: Array
+    moment: Array
+    corners: Array
+
+
+def time_offsets(
+    contacts: Sequence[Timed], time: Array, feet: Feet, pelvis: Array, *, max_time_offset_s: float
+) -> dict[tuple[int, ...], float]:
+    """Return by how many seconds plates are ahead of the markers, by plates.
+
+    Two witnesses: a foot on the ground is at rest, with usual delays at both ends; and the force's line passes the
+    body's centre of mass. A slow foot is at rest too early and too long; an impact, an early push-off or a lean of the
+    trunk change one of the two; a clock changes both ends and the line by the same time. So rest and line must agree,
+    and their mean counts (median over the contacts of a plate). Where the pelvis does not pass over the foot, on a belt
+    or in slow walking, both ends must agree. People's delays differ more than those of a
+    person's steps: so a plate is compared with what is usual in the trial, and that with what is usual in people.
+
+    Args:
+        contacts: of one foot each.
+        time: (time,), s.
+        feet: by side.
+        pelvis: its middle (time, 3), m, NaN if unseen.
+        max_time_offset_s: smaller offsets of all plates together are the person's.
+    """
+    listed: dict[tuple[int, ...], list[list[float]]] = {}
+    for timed in contacts:
+        contact = timed.contact
+        rest = rest_of(contact, feet[contact.side]) if contact.side in feet else None
+        if rest:
+            start = rest[0] - contact.start_s - STRIKE_LATE_S if contact.begins else np.nan
+            end = rest[1] - contact.end_s - OFF_LATE_S if contact.ends else np.nan
+            listed.setdefault(contact.plates, []).append([start, end, line_ahead_s(timed, time, pelvis)])
+    leads = {plates: _medians(np.array(rows)) for plates, rows in listed.items()}
+    usual = _usual([lead for lead in leads.values() if np.isfinite(lead[:2]).all()])
+    clock_s = _agree_on(usual)
+    clock_s = clock_s if abs(clock_s) > max_time_offset_s else 0.0
+    return {plates: clock_s + _agree_on(lead - np.nan_to_num(usual)) for plates, lead in leads.items()}
+
+
+def _usual(leads: Sequence[Array]) -> Array:
+    """Return the trial's usual witnesses: the median plate's, of two plates those that are less off in the mean."""
+    if len(leads) > 2:
+        return _medians(np.array(leads))
+    return min(leads, key=lambda lead: abs(np.nanmean([lead[:2].mean(), lead[2]])), default=np.zeros(3))
+
+
+def _medians(rows: Array) -> Array:
+    """Return the medians of witnesses (contact, 3); of the ends of whole contacts, if there are any."""
+    whole = np.isfinite(rows[:, :2]).all(axis=1)
+    rows = rows[whole] if whole.any() else rows
+    return np.array([median(seen) if (seen := column[np.isfinite(column)].tolist()) else np.nan for column in rows.T])
+
+
+def _agree_on(lead: Array) -> float:
+    """Return the offset on which witnesses (start, end, line) agree; NaN is unknown."""
+    ends, line = lead[:2][np.isfinite(lead[:2])].tolist(), float(lead[2])
+    if not ends:
+        return 0.0
+    rest = float(np.mean(ends))
+    if np.isfinite(line):
+        together = rest * line > 0 and min(abs(rest), abs(line)) > AGREED_S
+        return (rest + line) / 2 if together else 0.0
+    if len(ends) == 2:
+        return rest if ends[0] * ends[1] > 0 and min(map(abs, ends)) > AGREED_S else 0.0
+    return rest if abs(rest) > ONE_END_S else 0.0
+
+
+def line_ahead_s(timed: Timed, time: Array, pelvis: Array) -> float:
+    """Return by how much earlier the pelvis is where the force's line passes, s; NaN if it does not tell."""
+    inside = timed.contact.frames(time)
+    left_out = round(MIDDLE * (inside.stop - inside.start))
+    inside = slice(inside.start + left_out, inside.stop - left_out)
+    if inside.stop - inside.start < 3:
+        return np.nan
+    force, middle = timed.force[inside], pelvis[inside]
+    pressed, _ = centre_of_pressure(force, timed.moment[inside], timed.corners)
+    line = pressed + (middle - pressed)[:, 1:2] * force / force[:, 1:2] - middle
+    moved = (middle[-1] - middle[0])[::2] / (time[inside.stop - 1] - time[inside.start])
+    speed = float(np.hypot(*moved))
+    return float(line.mean(axis=0)[::2] @ moved / speed**2) if speed > PASSING_M_S else np.nan
+
+
+def rest_of(contact: Contact, foot: Foot) -> tuple[float, float] | None:
+    """Return start and end, s, of the rest that overlaps a contact most."""
+
+    def overlap(rest: tuple[float, float]) -> float:
+        return min(rest[1], contact.end_s) - max(rest[0], contact.start_s)
+
+    best = max(foot.rests, key=overlap, default=None)
+    return best if best and overlap(best) > 0 else None
+
+
+def witnesses(
+    contacts: Iterable[Timed], every: Sequence[Contact], time: Array, feet: Feet, pelvis: Array, force: Array
+) -> dict[str, float]:
+    """Return the witnesses of a trial, the median over its stances, s; NaN of one that does not speak.
+
+    When the foot rests, with usual delays at both ends; when the force's line passes the pelvis; and when the vertical
+    force, in single support, is as the vertical acceleration of the pelvis.
+
+    Args:
+        contacts: good ones.
+        every: all stances of both feet.
+        time: (time,), s.
+        feet: by side.
+        pelvis: its middle (time, 3), m, NaN if unseen.
+        force: vertical, of all plates together (time,), N.
+    """
+    step_s = interval_s(time)
+    upward = np.gradient(np.gradient(pelvis[:, 1], step_s), step_s) if len(time) > 2 else np.full(len(time), np.nan)
+    rows = []
+    for timed in contacts:
+        contact = timed.contact
+        rest = (
+            rest_of(contact, feet[contact.side]) if contact.side in feet and contact.begins and contact.ends else None
+        )
+        ends = (rest[0] - contact.start_s - STRIKE_LATE_S, rest[1] - contact.end_s - OFF_LATE_S) if rest else (np.nan,)
+        others = [other for other in every if other.side != contact.side]
+        half = (contact.start_s + contact.end_s) / 2
+        alone_s = max((o.end_s for o in others if o.start_s < half), default=-np.inf)
+        until_s = min((o.start_s for o in others if o.start_s > half), default=np.inf)
+        known = contact.start_s < alone_s < until_s < contact.end_s
+        accelerated = acceleration_ahead_s(time, force, upward, alone_s, until_s) if known else np.nan
+        rows.append([float(np.mean(ends)), line_ahead_s(timed, time, pelvis), accelerated])
+    columns = np.array(rows).reshape(-1, len(WITNESSES)).T
+    seen = [column[np.isfinite(column)] for column in columns]
+    return {name: float(np.median(one)) if one.size else np.nan for name, one in zip(WITNESSES, seen, strict=True)}
+
+
+def acceleration_ahead_s(time: Array, force: Array, upward: Array, start_s: float, end_s: float) -> float:
+    """Return by how much earlier than the acceleration (time,) the force is most alike, s; NaN if it is not."""
+    inside = between(time, start_s, end_s)
+    leads = np.arange(-FARTHEST_S, FARTHEST_S + STEP_S / 2, STEP_S)
+    accelerations = upward[inside]
+    if len(accelerations) < 8 or not np.isfinite(accelerations).all():
+        return np.nan
+    shifted = np.interp(time[inside] - leads[:, None], time, force)
+    shifted = shifted - shifted.mean(axis=1, keepdims=True)
+    centred = accelerations - accelerations.mean()
+    size = np.linalg.norm(shifted, axis=1) * np.linalg.norm(centred)
+    alike = np.divide(shifted @ centred, size, out=np.zeros(len(leads)), where=size > 0)
+    best = int(np.argmax(alike))
+    return float(leads[best]) if alike[best] > ALIKE and 0 < best < len(leads) - 1 else np.nan
+
+
+def with_time_offset(contacts: xr.Dataset, *, doubted_s: float) -> xr.Dataset:
+    """Return the contacts of a session with the offset of its plates and its standard error; doubted if it is large.
+
+    Large is beyond ``doubted_s`` and two standard errors. The offset is the mean of the witnesses, each the median over
+    the trials; unknown if one of them does not speak, as on a belt, in slow walking and in running.
+    """
+    if WITNESSES[0] not in contacts.variables:  # all trials are rejected
+        return contacts
+    columns = [contacts.variables[name].values for name in WITNESSES]
+    leads = [float(np.median(seen)) if (seen := column[np.isfinite(column)]).size else np.nan for column in columns]
+    offset_s = float(np.mean(leads))
+    error_s = max(OF_PEOPLE_S, float(np.std(leads, ddof=1))) / np.sqrt(len(leads)) if np.isfinite(offset_s) else np.nan
+    changed = {
+        name: ("trial", np.full(len(columns[0]), value))
+        for name, value in (("time_offset", offset_s), ("time_offset_error", error_s))
+    }
+    if abs(offset_s) > max(doubted_s, SPREADS * error_s):
+        mine = doubt("plates_not_in_time", ms=abs(1000 * offset_s), error=1000 * error_s)
+        before = zip(*(contacts.variables[name].values.tolist() for name in DOUBT), strict=True)
+        every = [joined([Problem("", words, "", codes), mine]) for words, codes in before]
+        texts = zip(DOUBT, ([one.what for one in every], [one.code for one in every]), strict=True)
+        return contacts.assign(changed).assign_coords({name: ("contact", np.array(text)) for name, text in texts})
+    return contacts.assign(changed)
+
+
+def reject_out_of_time(
+    contacts: Sequence[Timed], time: Array, feet: Feet, pelvis: Array, *, max_time_offset_s: float
+) -> list[Contact]:
+    """Return the contacts, rejected if the time offset of their plate is too large."""
+    good = [timed for timed in contacts if not timed.contact.reason]
+    offsets = time_offsets(good, time, feet, pelvis, max_time_offset_s=max_time_offset_s)
+    return [
+        contact.refuse("plate_out_of_time", ms=1000 * abs(offset))
+        if abs(offset := offsets.get(contact.plates, 0.0)) > max_time_offset_s
+        else contact
+        for contact, *_ in contacts
+    ]
