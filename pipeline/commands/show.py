@@ -49,7 +49,7 @@ def show(path: Path, *, trial: str | None, variable: str | None, width: int, lev
     Raises:
         UserError: no such file, trial or variable, not a NetCDF file, a rejected trial, or a damaged file.
     """
-    path = path / STUDY if (path / STUDY).is_file() else path
+    path = next((path / one for one in (STUDY, STUDY.name) if (path / one).is_file()), path)
     trials, attributes = _open(path)
     if trial is not None:
         _require(path, "trial", trial, trials)

@@ -79,7 +79,7 @@ _OF_METRICS = {
 }
 _OF_MEANS = {
     "cycles": Column("number of gait cycles", "1"),
-    "cycles_doubted": Column("number of gait cycles whose kinetics are doubted", "1"),
+    "cycles_doubted": Column("number of gait cycles with doubted kinetics", "1"),
     "stances_alone": Column("number of stances without a whole gait cycle, rows of metrics.csv, in no mean", "1"),
 }
 _OF_SYMMETRY = {

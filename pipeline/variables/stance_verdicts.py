@@ -8,7 +8,8 @@ in the results, marked, and by default in no mean. A stance may have several; fi
 """
 
 import re
-from collections.abc import Iterable
+from collections import ChainMap
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,7 +100,7 @@ DOUBTS: dict[str, str] = {
         "markers are noisy by {mm:.1f} mm, which changes the hip moment by some {error:.2f} N m/kg at this rate and "
         "cut-off"
     ),
-    "markers_frozen": "all markers stand still for {ms:.0f} ms from {second:.2f} s, where their motion is filled in",
+    "markers_frozen": "all markers stand still from {first:.2f} to {last:.2f} s, where their motion is filled in",
     "static_unlike": (
         "distances between markers differ from the static trial's by {mm:.0f} mm: another person's static trial, or "
         "markers moved between the two"
@@ -146,6 +147,8 @@ OF_TRIALS = {  # by code, in general; LEG_REFUSED of a stance is one of them
     "cycle_unknown": "cycles.tsv names a cycle that the trial does not have",
 }
 
+WORDS = ChainMap(OF_TRIALS, OF_STANCES, DOUBTS)
+
 
 def refusal(code: str, **values: object) -> Problem:
     """Return the reason to refuse a stance, in words with its values."""
@@ -189,7 +192,36 @@ def verdict_of(code: str, plates: str, doubt_code: str = "") -> str:
     return REFUSED if plates or code == BY_HAND else NOT_ON_A_PLATE
 
 
-def words_in_general(code: str, reason: str) -> str:
-    """Return the words of a reason without values, the same for all with its code; ``reason`` for an unknown code."""
-    words = OF_TRIALS.get(code) or OF_STANCES.get(code) or DOUBTS.get(code)
-    return re.sub(r"\{.*?\}", "…", words) if words else reason
+def doubts_of(row: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return code, empty if unknown, and words of each doubt in a row of quality.csv; codes are there once."""
+    codes = row["doubt_code"].split(BETWEEN_CODES)
+    every = row["doubt"].split(BETWEEN_WORDS)
+    return [(next((code for code in codes if _values(code, words)), ""), words) for words in every]
+
+
+def in_general(problems: Iterable[tuple[str, str]]) -> list[str]:
+    """Return the words of each problem, given as code and words, the same for all of its kind.
+
+    A kind is a code, and the plate if the words number it. Of the values, those that all of a kind share are kept.
+    """
+    kinds: dict[tuple[str, str], list[dict[str, str]]] = {}
+    keys = []
+    for code, words in problems:
+        found = _values(code, words)
+        values = found.groupdict() if found else {}
+        keys.append((code if code in WORDS else words, values.get("number", "")))
+        kinds.setdefault(keys[-1], []).append(values)
+    general = {key: _with_shared(WORDS[key[0]], values) if key[0] in WORDS else key[0] for key, values in kinds.items()}
+    return [general[key] for key in keys]
+
+
+def _with_shared(words: str, values: Sequence[Mapping[str, str]]) -> str:
+    """Return words with the values that all share, and dots for the others."""
+    every = {name: {of.get(name, "…") for of in values} for name in re.findall(r"\{(\w+)", words)}
+    return re.sub(r"\{(\w+).*?\}", lambda found: min(every[found[1]]) if len(every[found[1]]) == 1 else "…", words)
+
+
+def _values(code: str, words: str) -> re.Match[str] | None:
+    """Return the match of the words of a code, with its values by name."""
+    names = re.sub(r"\\\{(\w+).*?\\\}", r"(?P<\1>.*)", re.escape(WORDS.get(code, "")))
+    return re.fullmatch(names, words, re.DOTALL)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from .. import __version__
 from ..errors import UserError, printable
 from ..results import netcdf
-from ..variables.stance_verdicts import BETWEEN_WORDS, DOUBTED, NOT_ON_A_PLATE, REFUSED, USED
+from ..variables.stance_verdicts import DOUBTED, NOT_ON_A_PLATE, REFUSED, USED, doubts_of, in_general
 from .progress import count_of
 
 RUN = "run.json"  # of derived/; it has no record, as no job writes it
@@ -80,7 +80,8 @@ def lines_of(summary: Summary, study: Path, code: int) -> Iterator[str]:
     lost = len(summary.rejected)
     yield f"{summary.trials - lost} of {summary.trials} trials used, {_stances(summary.stances)}"
     yield from _rejections(summary.rejected)
-    yield from _doubts(summary.doubted)
+    yield from _kinds(REFUSED, ((row, (row["code"], row["reason"])) for row in summary.refused))
+    yield from _kinds(DOUBTED, ((row, each) for row in summary.doubted for each in doubts_of(row)))
     yield f"Report: {study / 'derived' / 'report.html'}"
     if lost == summary.trials:
         command = f"gaitlab check {shlex.quote(str(study))}"
@@ -126,16 +127,16 @@ def _rejections(rejected: Mapping[tuple[str, str], Mapping[str, str]]) -> Iterat
         yield f"  rejected: {who}: {short}"
 
 
-def _doubts(rows: Iterable[Mapping[str, str]]) -> Iterator[str]:
-    """Yield a line for each doubt, with its trials and the number of their contacts."""
+def _kinds(verdict: str, rows: Iterable[tuple[Mapping[str, str], tuple[str, str]]]) -> Iterator[str]:
+    """Yield a line for each kind of problem (code, words) of contacts, with its trials and their number."""
+    every = [*rows]
     alike: dict[str, Counter[str]] = defaultdict(Counter)
-    for row in rows:
-        for doubt in row["doubt"].split(BETWEEN_WORDS):
-            alike[doubt][f"{row['session']} {row['trial']}"] += 1
-    for doubt, trials in alike.items():
+    for (row, _), words in zip(every, in_general(problem for _, problem in every), strict=True):
+        alike[words][f"{row['session']} {row['trial']}"] += 1
+    for words, trials in alike.items():
         first = next(iter(trials))
         who = first if len(trials) == 1 else f"{len(trials)} trials ({first} and {len(trials) - 1} more)"
-        yield f"  doubted: {who}, {count_of(trials.total(), 'plate contact')}: {doubt}"
+        yield f"  {verdict}: {who}, {count_of(trials.total(), 'plate contact')}: {words}"
 
 
 def _stances(verdicts: Counter[str]) -> str:

@@ -62,7 +62,7 @@ class Outcome(NamedTuple):
         harm: RMS of the worst moment's difference, N m/kg; NaN if refused.
         most: its largest difference.
         moment: the worst moment.
-        told: the session has more findings on the person's sizes and legs than the clean one.
+        findings: the session has more findings on the person's sizes and legs than the clean one.
     """
 
     fault: tuple[str, str]
@@ -72,7 +72,7 @@ class Outcome(NamedTuple):
     harm: float
     most: float
     moment: str
-    told: bool
+    findings: bool
 
     @property
     def real(self) -> bool:
@@ -128,13 +128,13 @@ class Judged(NamedTuple):
         contacts: stances on plates.
         codes: of the refusal of each, and of its doubts.
         moments: by file (frame, side, joint, component), N m/kg.
-        told: number of findings on the person's sizes and legs.
+        findings: number of findings on the person's sizes and legs.
     """
 
     contacts: list[Contact]
     codes: list[tuple[str, tuple[str, ...]]]
     moments: dict[str, Array]
-    told: int
+    findings: int
 
     @property
     def used(self) -> list[Contact]:
@@ -205,14 +205,14 @@ def _outcome(fault: Fault, name: str, contact: Contact, clean: Judged, found: Ju
     about = (fault.row, fault.dose), where
     if isinstance(found, str):
         return Outcome(*about, REFUSED, (found,), np.nan, np.nan, "", False)
-    told = found.told > clean.told
+    findings = found.findings > clean.findings
     shown = twin.frames.get(contact.file)
     code, doubts = _verdict(contact, found, shown)
     if code:
-        return Outcome(*about, REFUSED, (code,), np.nan, np.nan, "", told)
+        return Outcome(*about, REFUSED, (code,), np.nan, np.nan, "", findings)
     harm, most, moment = _harm(contact, clean.moments[contact.file], found.moments[contact.file], shown)
     kind = DOUBTED if doubts else HARMLESS if harm < HARMLESS_N_M_KG else MISSED
-    return Outcome(*about, kind, doubts, harm, most, moment, told)
+    return Outcome(*about, kind, doubts, harm, most, moment, findings)
 
 
 def _verdict(contact: Contact, found: Judged, shown: NDArray[np.int64] | None) -> tuple[str, tuple[str, ...]]:
@@ -281,7 +281,7 @@ def as_markdown(results: Sequence[Outcome]) -> str:
     """Return a table with a line for each dose, of real and of generated stances."""
     lines = [
         "| fault | dose | | n | refused | doubted | harmless | missed | found or harmless | largest missed, N m/kg "
-        "(peak) | harm of the found | found by | told of the session |",
+        "(peak) | harm of the found | found by | findings of the session |",
         "|---" * 13 + "|",
     ]
     for fault in dict.fromkeys(one.fault for one in results):
@@ -306,8 +306,8 @@ def _cells(own: Sequence[Outcome]) -> str:
     harm = f"{min(doubted):.2f} to {max(doubted):.2f}" if doubted else ""
     by = Counter(code for one in own for code in one.codes)
     found = ", ".join(f"{code} {count}" for code, count in by.most_common(4))
-    told = sum(one.told for one in own)
-    return " | ".join([str(len(own)), *counts, _share(own), missed, harm, found, f"{told}" if told else ""])
+    findings = sum(one.findings for one in own)
+    return " | ".join([str(len(own)), *counts, _share(own), missed, harm, found, f"{findings}" if findings else ""])
 
 
 def missed_list(results: Iterable[Outcome], most: int = 3) -> str:

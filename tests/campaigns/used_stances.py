@@ -134,8 +134,8 @@ def lost(lab: str, rows: Iterable[Outcome]) -> list[str]:
         gone = Counter(listed.split(", ")) - used
         for (code, of, name), stances in NOT_SOUND.items():
             if of == lab and name in ("*", file):
-                told = Counter(stance for stance, codes in now.get(file, ()) if code in codes.split())
-                gone -= Counter(stances.split(", ")) & told
+                listed_codes = Counter(stance for stance, codes in now.get(file, ()) if code in codes.split())
+                gone -= Counter(stances.split(", ")) & listed_codes
         codes = {stance: " ".join(codes for one, codes in now.get(file, ()) if one == stance) for stance in gone}
         result += [f"{file} {stance}: {codes[stance] or 'not found'}" for stance in gone]
     return result

@@ -32,6 +32,15 @@ def test_a_file_that_counts_twice_is_named(demo: Path) -> None:
     assert ("warning", "sub-01/fast_01.c3d", "in 2 rows of sub-01 with role gait") in found(demo)
 
 
+def test_a_copy_of_a_recording_is_named_by_its_motion(demo: Path) -> None:
+    """Also if something else in the file is changed."""
+    copy = demo / "sub-01" / "fast_02.c3d"
+    copy.write_bytes((demo / "sub-01" / "fast_01.c3d").read_bytes())
+    set_parameter(copy, "SUBJECTS", "NAMES", ["another"])
+    (copied,) = (finding for finding in check(demo) if finding.code == "recording_is_copy")
+    assert {copied.where, copied.what.split()[-1]} == {"sub-01/fast_01.c3d", "sub-01/fast_02.c3d"}
+
+
 def test_links_are_followed_and_dead_ones_named(demo: Path, tmp_path: Path) -> None:
     (demo / "sub-01" / "fast_01.c3d").rename(tmp_path / "elsewhere.c3d")
     (demo / "sub-01" / "fast_01.c3d").symlink_to(tmp_path / "elsewhere.c3d")

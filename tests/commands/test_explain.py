@@ -55,6 +55,13 @@ def copy(study: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(study, tmp_path / "study"))
 
 
+def test_a_study_of_an_earlier_version_is_refused(copy: Path) -> None:
+    file = copy / "derived/study.nc"
+    netcdf.save(file, netcdf.load(file).drop_vars(["doubt", "doubt_code"]))
+    with pytest.raises(UserError, match="of an earlier version, run the workflow again"):
+        explain(copy, cycle=0)
+
+
 @pytest.fixture(scope="module")
 def results(study: Path) -> xr.Dataset:
     return xr.load_dataset(study / "derived/study.nc")

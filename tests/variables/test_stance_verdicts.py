@@ -11,8 +11,12 @@ from pipeline.variables.stance_verdicts import (
     OF_STANCES,
     REFUSED,
     USED,
+    WORDS,
     doubt,
+    doubts_of,
+    in_general,
     joined,
+    refusal,
     verdict_of,
 )
 
@@ -52,3 +56,31 @@ def test_codes_of_doubts_are_no_refusals_and_their_words_can_be_joined() -> None
     assert not DOUBTS.keys() & OF_STANCES.keys()
     assert not any(BETWEEN_WORDS in words for words in DOUBTS.values())
     assert all(code.isidentifier() for code in DOUBTS)
+
+
+def test_general_words_keep_the_values_that_all_of_a_kind_share() -> None:
+    """A plate that is wrong in a whole session is one kind, with its number."""
+    of_plates = [
+        refusal("plate_forces_wrong", number=n, how=how, cause="C") for n, how in ((2, "A"), (2, "B"), (3, "A"))
+    ]
+    heavy, light = (refusal("momentum_disagrees", percent=percent) for percent in (81, 66))
+    words = in_general((one.code, one.what) for one in (*of_plates, heavy, light, Problem("", "no {brace}", "", "own")))
+    template = "plate {} measures forces that no step has: its force {}, C"
+    assert words[:3] == [template.format(2, "…"), template.format(2, "…"), template.format(3, "A")]
+    assert words[3] == words[4]
+    assert words[3].startswith("the plate shows … % of the force")
+    assert words[5] == "no {brace}"
+
+
+@pytest.mark.usefixtures("codes")
+def test_each_doubt_of_a_row_has_its_code_and_each_code_its_words() -> None:
+    """A code is once in a row that has several of its doubts."""
+    every = [doubt("wet"), doubt("hot", celsius=41), doubt("hot", celsius=50)]
+    both = joined(every)
+    row = {"doubt_code": both.code, "doubt": both.what}
+    assert doubts_of(row) == [(one.code, one.what) for one in every]
+
+
+@pytest.mark.parametrize("code", WORDS)
+def test_the_words_of_every_code_are_in_general_those_of_its_table(code: str) -> None:
+    assert in_general([(code, "older words")])[0].count("…") == WORDS[code].count("{")

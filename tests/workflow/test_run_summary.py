@@ -43,9 +43,10 @@ def test_the_last_lines_say_what_was_used_and_what_was_lost(
     (derived / "report.html").touch()
     code = summarise(tmp_path, [], 0, whole=True, fail=fail)
     text = capsys.readouterr().out
-    assert text.splitlines()[:3] == [
+    assert text.splitlines()[:4] == [
         "1 of 2 trials used, 1 of 2 plate contacts used; 1 stance not on a plate.",
         "  rejected: s1 fast: no static trial",
+        "  refused: s1 walk, 1 plate contact: two feet on the plate",
         f"Report: {derived}/report.html",
     ]
     assert bool(code) == fail == ("run.fail_on_rejection" in text)
@@ -68,7 +69,7 @@ def test_a_doubt_is_named_once_with_its_trials_and_contacts(tmp_path: Path, caps
     (tmp_path / "derived").mkdir()
     (tmp_path / "derived/quality.csv").write_text(QUALITY + DOUBTED)
     assert summarise(tmp_path, [], 0, whole=True, fail=False) == 0
-    first, _, *doubts, _ = capsys.readouterr().out.splitlines()
+    first, _, _, *doubts, _ = capsys.readouterr().out.splitlines()
     assert first == "2 of 3 trials used, 1 of 5 plate contacts used, 3 doubted; 1 stance not on a plate."
     assert doubts == [
         "  doubted: 2 trials (s1 walk and 1 more), 3 plate contacts: hot",

@@ -8,6 +8,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from ...errors import Problem, UserError, warning
 from ...steps.read.recording_contents import Contents, look_through
 from ...tables import study_tables, tsv
@@ -23,6 +25,7 @@ from .person_findings import of_person
 
 TABLES = ("participants.tsv", "trials.tsv", "segments.tsv", "cycles.tsv")
 MOST_LISTED = 4
+FEWEST_ALIKE = 3  # markers with the same numbers, of a copy
 
 
 class Key(NamedTuple):
@@ -65,7 +68,7 @@ def check(folder: Path) -> list[Problem]:
     for recording in readable:
         findings += of_file(recording.name, recording, study.settings)
     findings += of_emg_channels(study.settings, readable)
-    findings += [*_find_unlisted(study), *_newer_namesakes(folder)]
+    findings += [*_find_copies(readable), *_find_unlisted(study), *_newer_namesakes(folder)]
     return sorted(dict.fromkeys(findings), key=lambda finding: finding.severity)
 
 
@@ -112,6 +115,18 @@ def _newer_namesakes(folder: Path) -> Iterator[Problem]:
             if (folder / name).stat().st_mtime > table.stat().st_mtime + 1:
                 what = f"newer than {table.name}, which is the file that is read"
                 yield warning(name, what, f"if it is meant, {tsv.SAVE_AS} as {table.name}", "table_older_than_copy")
+
+
+def _find_copies(recordings: Sequence[Contents]) -> Iterator[Problem]:
+    """Find recordings of one motion: markers with the same numbers, which noise gives only once."""
+    first: dict[bytes, str] = {}
+    for name, markers in {one.name: one.recording.markers for one in recordings}.items():
+        paths = {path.tobytes() for path in np.moveaxis(markers, 1, 0) if np.ptp(path, axis=0).max(initial=0) > 0}
+        for of, count in Counter(first[path] for path in paths & first.keys()).most_common(1):
+            if count >= FEWEST_ALIKE:
+                remedy = "keep one of them in trials.tsv, or it counts twice"
+                yield warning(name, f"has the same motion as {of}", remedy, "recording_is_copy")
+        first = dict.fromkeys(paths, name) | first
 
 
 def _find_unlisted(study: Study) -> Iterator[Problem]:

@@ -30,6 +30,8 @@ def explain(path: Path, *, cycle: int | None = None, stance: int | None = None) 
         raise UserError(str(file), "not a NetCDF file", "give the study.nc of a study's derived folder")
     part, number = ("cycle", cycle) if stance is None else ("stance", stance)
     study = load_study(file, doubted=True) if part == "cycle" else _stances(file)
+    if "doubt_code" not in study.coords:
+        raise UserError(str(file), "has no doubts", "it is of an earlier version, run the workflow again")
     if number is None:
         return f"{file}: cycles; --cycle N explains one\n\n{_list_cycles(study)}{_list_lone_stances(_stances(file))}"
     if number not in study.cycle.values:

@@ -32,7 +32,7 @@ def judge_breaks(contact: Contact, motion_breaks: str) -> Contact:
             if kind == "lost":
                 contact = contact.refuse("frames_lost", second=first_s)
             elif last_s - first_s > FILLED_S:
-                contact = contact.doubted("markers_frozen", ms=1000 * (last_s - first_s), second=first_s)
+                contact = contact.doubted("markers_frozen", first=first_s, last=last_s)
     return contact
 
 

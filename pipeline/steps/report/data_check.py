@@ -10,9 +10,9 @@ import xarray as xr
 
 from ...conventions import SIDES
 from ...variables.left_out import in_words
-from ...variables.stance_verdicts import REFUSED, USED
+from ...variables.stance_verdicts import USED
 from .curves.figures import SMALLEST_N
-from .quality import doubts_in, kind_of
+from .quality import doubts_in, refusals_in
 from .tables import Row, Totals, age_years, find_rejected_trials, has_kinetics, names, of_part, totals
 
 GOOD, UNKNOWN, LOOK, BAD = STATES = ("good", "not checked", "look", "bad")  # from best to worst
@@ -121,8 +121,7 @@ def _contacts(count: Totals, rows: Sequence[Row], quality: list[Row], trials: Ma
     used = {row["side"] for row in quality if row["verdict"] == USED}
     used |= {row["side"] for row in rows if row["doubt_code"] and has_kinetics(row)}
     bare = [side for side in SIDES if side not in used]
-    reasons = Counter(kind_of(row) for row in quality if row["verdict"] == REFUSED and row["side"])
-    refused = [f"{number} refused: {reason}" for reason, number in reasons.most_common()]
+    refused = [f"{number} refused: {reason}" for reason, number in refusals_in(quality).most_common()]
     refused += [f"{number} doubted: {doubt}" for doubt, number in doubts_in(quality).most_common()]
     out = Counter(in_words(facts["plates_left_out"]) for facts in trials.values() if facts.get("plates_left_out"))
     texts = [f"{count.contacts_used} of {count.contacts} used", *refused]

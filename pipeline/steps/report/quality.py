@@ -9,7 +9,7 @@ import numpy as np
 from ...trials.session import FILES
 from ...variables.left_out import from_text, in_words
 from ...variables.schema import REPAIRS
-from ...variables.stance_verdicts import BETWEEN_CODES, DOUBTED, NOT_ON_A_PLATE, REFUSED, words_in_general
+from ...variables.stance_verdicts import DOUBTED, NOT_ON_A_PLATE, REFUSED, doubts_of, in_general
 from .tables import ABSENT, Row, Table, find_rejected_trials
 
 CHECKS = {
@@ -76,9 +76,8 @@ def muscles_left_out(clean: Trials, sessions: Iterable[str]) -> Table:
 
 def reasons(quality: list[Row]) -> tuple[Counter[str], Counter[str]]:
     """Return counts of rejected trials and of refused or doubted contacts by reason, in general words."""
-    refused = Counter(kind_of(row) for row in quality if row["verdict"] == REFUSED and row["side"])
     doubts = Counter({f"doubted: {kind}": number for kind, number in doubts_in(quality).items()})
-    return Counter(map(kind_of, find_rejected_trials(quality))), refused + doubts
+    return Counter(_kinds(find_rejected_trials(quality))), refusals_in(quality) + doubts
 
 
 def sources(clean: Trials, sessions: Iterable[str]) -> Table:
@@ -126,10 +125,13 @@ def _worst(column: Iterable[float]) -> str:
 
 def doubts_in(quality: Iterable[Row]) -> Counter[str]:
     """Return counts of doubted contacts by doubt, in general words; a contact with several counts for each."""
-    doubted = (row for row in quality if row["verdict"] == DOUBTED)
-    return Counter(words_in_general(code, code) for row in doubted for code in row["doubt_code"].split(BETWEEN_CODES))
+    return Counter(in_general([each for row in quality if row["verdict"] == DOUBTED for each in doubts_of(row)]))
 
 
-def kind_of(row: Row) -> str:
-    """Return the reason of a row of quality.csv in general words, without its values."""
-    return words_in_general(row["code"], row["reason"])
+def refusals_in(quality: Iterable[Row]) -> Counter[str]:
+    """Return counts of refused contacts by reason, in general words."""
+    return Counter(_kinds(row for row in quality if row["verdict"] == REFUSED and row["side"]))
+
+
+def _kinds(rows: Iterable[Row]) -> list[str]:
+    return in_general([(row["code"], row["reason"]) for row in rows])

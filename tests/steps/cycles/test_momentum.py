@@ -134,7 +134,7 @@ SOUND, DOUBT, REFUSAL = 0.8, 1.2, 2.5  # of the limits of doubt
 
 
 def verdicts(made: Trial) -> set[tuple[str, str]]:
-    """Return the codes of refusal and doubt of the stances whose single support is in the recording."""
+    """Return the codes of refusal and doubt of the stances with their single support in the recording."""
     known, cut = np.isfinite(judged(made).ratio), made.cut()
     codes, doubts = (cut[f"stance_{name}"].values[known].tolist() for name in ("code", "doubt_code"))
     return set(zip(codes, doubts, strict=True))

@@ -63,7 +63,8 @@ def test_stances_without_a_plate_are_no_fault_and_refusals_are_counted() -> None
 def test_doubted_contacts_are_counted_with_each_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(DOUBTS, "h", "plate at {celsius} degrees")
     doubted = {**ROW, "side": "left", "verdict": "doubted", "code": "", "reason": "", "doubt_code": "h w"}
-    found = judged([USED[1], doubted, doubted])
+    doubted |= {"doubt": "plate at 41 degrees; w"}
+    found = judged([USED[1], doubted, doubted | {"doubt": "plate at 50 degrees; w"}])
     texts = ["1 of 3 used", "2 doubted: plate at … degrees", "2 doubted: w"]
     assert str(texts)[1:-1] in str(found.points)
     assert (found.state, "no left contact is used" in str(found.points)) == (LOOK, True)
@@ -171,6 +172,6 @@ def test_what_check_and_contacts_find_is_in_the_report(tmp_path: Path, monkeypat
     for finding in found:
         assert f"{finding.what}: {finding.remedy}" in words
     assert "Body size and model  bad" in words
-    assert "doubted: plate at … degrees" in Page((study / "derived/report/sub-02.html").read_text()).words
+    assert "doubted: plate at 41 degrees" in Page((study / "derived/report/sub-02.html").read_text()).words
     assert_doubts_are_left_out(study / "derived", "hot")
     assert json.loads(netcdf.load(study / "derived/sub-02/calibrate.nc").attrs["findings"]) == []

@@ -1,4 +1,4 @@
-"""Corrupted twins: sessions whose recordings are changed as labs get them wrong, row by row of a table of faults.
+"""Corrupted twins: sessions with recordings changed as labs get them wrong, row by row of a table of faults.
 
 A fault changes what a file holds (:class:`pipeline.recording.Recording`), before the step ``read``: channels of the
 plates as the amplifier gives them, markers in the file's axes. So every check of every step meets it.
@@ -534,7 +534,7 @@ def _mass(factor: float) -> Corrupt:
 
 
 def another_static(others: Sequence[Session], rank: int) -> Corrupt:
-    """Return the static trial of another person whose markers have the same names.
+    """Return the static trial of another person, with markers of the same names.
 
     ``rank``: 0 the person of the mass nearest to the walker's, 1 the one in the middle, 2 the farthest.
     """
