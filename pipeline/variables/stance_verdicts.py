@@ -106,8 +106,8 @@ DOUBTS: dict[str, str] = {
         "markers moved between the two"
     ),
     "momentum_doubted": (
-        "the plate shows {percent:.0f} % of the force that carries the body: is its gain or the body mass wrong, or "
-        "does something else bear weight?"
+        "{who} {percent:.0f} % of the force that carries the body: is a gain or the body mass wrong, or does something "
+        "else bear weight?"
     ),
     "plate_forces_suspect": (
         "plate {number} measures forces that {percent:.1g} % of sound steps have: its force {how}, {cause}"

@@ -15,10 +15,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.errors import UserError
+from pipeline.errors import Problem, UserError
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.pelvis import middle_of_pelvis
-from pipeline.steps.cycles.momentum import in_single_support, judged
+from pipeline.steps.cycles.momentum import Support, doubts_of_session, in_single_support, judged
 from pipeline.variables.cycle_variables import RESIDUALS
 from tests.support.plates.stances import found
 from tests.support.settings import settings_of
@@ -32,8 +32,11 @@ RISES_M, GAIN, MASS = 0.005, 0.015, 0.02
 FIRST = [*RESIDUALS].index("momentum_ratio")
 
 
-def figures(walk: Recorded, rng: np.random.Generator) -> Array:
-    """Return (stance, figure) of ``RESIDUALS`` of the stances that are used; those of the legs and pelvis are NaN."""
+def figures(walk: Recorded, rng: np.random.Generator) -> tuple[Array, list[list[Problem]]]:
+    """Return (stance, figure) of ``RESIDUALS`` of the stances that are used, those of the legs and pelvis NaN.
+
+    And the doubts about each by the momentum of all.
+    """
     trial = walk.trial.copy(deep=True)
     gains = 1 + GAIN * rng.normal(size=trial.sizes["plate"])
     for name in ("plate_force", "plate_moment"):
@@ -59,29 +62,31 @@ def figures(walk: Recorded, rng: np.random.Generator) -> Array:
     )
     mass_kg = walk.plan.person.mass_kg * (1 + MASS * rng.normal())
     person = xr.Dataset({"segment_mass": (("side", "part"), np.zeros((2, 3)))}, attrs={"body_mass_kg": mass_kg})
-    support = np.stack(in_single_support(motion, contacts, person), axis=1)
+    shown: Support = in_single_support(motion, contacts, person)
+    (doubts,) = doubts_of_session([shown], [contacts.plates.values])
+    support, valid = np.stack(shown[:-1], axis=1), contacts.valid.values
     result = np.full((len(support), len(RESIDUALS)), np.nan)
     result[:, FIRST : FIRST + support.shape[1]] = support
-    return np.asarray(result[contacts.valid.values])
+    return result[valid], [doubts[i] for i in np.flatnonzero(valid)]
 
 
-def every(walks: int = WALKS, first_seed: int = 0) -> Iterator[tuple[str, int, Array]]:
-    """Yield way of moving, seed and figures of so many recordings, the ways in turn."""
+def every(walks: int = WALKS, first_seed: int = 0) -> Iterator[tuple[str, int, Array, list[list[Problem]]]]:
+    """Yield way of moving, seed, figures and doubts by all stances of so many recordings, the ways in turn."""
     for seed in range(first_seed, first_seed + walks):
         way = WAYS[seed % len(WAYS)]
         try:
-            yield way, seed, figures(recorded(way, seed), np.random.default_rng([seed, 28]))
+            yield way, seed, *figures(recorded(way, seed), np.random.default_rng([seed, 28]))
         except UserError:
             continue
 
 
-def as_markdown(rows: Iterator[tuple[str, int, Array]]) -> str:
+def as_markdown(rows: Iterator[tuple[str, int, Array, list[list[Problem]]]]) -> str:
     """Return stances, those without a figure, refused and doubted, by way of moving, with ranges of the figures."""
     by_way, alarms = defaultdict[str, list[Array]](list), defaultdict[str, list[str]](list)
-    for way, seed, values in rows:
+    for way, seed, values, pooled in rows:
         by_way[way].append(values)
-        alarms[way] += [f"{first.code} ({seed})" for first, _ in judged(values) if first]
-        alarms[way] += [f"{one.code} ({seed})" for first, doubts in judged(values) if not first for one in doubts]
+        for (first, doubts), by_all in zip(judged(values), pooled, strict=True):
+            alarms[way] += [f"{one.code} ({seed})" for one in ([first] if first else [*doubts, *by_all])]
     names = ("momentum_ratio", "momentum_along", "momentum_aside", "momentum_variation")
     lines = [f"| way of moving | stances | silent | alarms | {' | '.join(names)} |", "|---" * 8 + "|"]
     for way, parts in by_way.items():

@@ -114,7 +114,10 @@ NOT_SOUND: dict[tuple[str, str, str], str] = {
     (MOMENTUM, "plug_in_gait", "sub-05/PiG_Motion-FlatFoot-Hole.c3d"): "left 1",
     (MOMENTUM, "plug_in_gait", "sub-06/PiG_Motion-FlatFoot-One.c3d"): "left 2",
     # doubts: the file's 25 kg are 27 kg on the plates under the static trial
-    ("momentum_doubted", "children", "HC040A/Turn/HC040A40.c3d"): "left 1",
+    ("momentum_doubted", "children", "HC040A/Straight/HC040A14.c3d"): "right 2, left 1",
+    ("momentum_doubted", "children", "HC040A/Turn/HC040A40.c3d"): "right 2, left 1",
+    # the other plate of the walk reads .66, and this one .91
+    ("momentum_doubted", "plug_in_gait", "sub-06/PiG_Motion-FlatFoot-One.c3d"): "right 1",
     # plates are 19 to 27 ms beside the markers, more than a frame of 60 Hz, by each of three witnesses; those of P21989
     # by 20, 37 and 5, so that the doubt may be wrong there: people differ by 16 ms in each
     ("plates_not_in_time", "sample10 2, 4", "*"): "left 1",

@@ -4,31 +4,40 @@ While the other foot swings, one foot carries the body, so that with mass m, cen
 
     F = m (c'' - g), and mean vertical force = m (g + change of the vertical velocity of c / time)
 
-The legs count with their own centres of mass, the rest with the hips. How far trunk and arms can move against them sets
-the limits. They are refuted by a wrong gain or sign of a plate, a wrong mass or rate, and by a load that something else
-carries: the other foot, or hands.
+From an event of one foot to the same event of the other, trunk and arms move against the hips by as much at both ends,
+so that this time, if all its forces are known, tells more. The legs count with their own centres of mass, the rest with
+the hips. How far trunk and arms can move against them sets the limits. They are refuted by a wrong gain or sign of a
+plate, a wrong mass or rate, and by a load that something else carries: the other foot, or hands. All stances of a
+session together tell which: a wrong mass is in all, a wrong gain in those of one plate.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from ...arrays import Array
-from ...conventions import HIP, STANDARD_GRAVITY_M_S2, UP
+from ...conventions import HIP, SIDES, STANDARD_GRAVITY_M_S2, UP
 from ...errors import Problem
 from ...trials.session import AnyTrial
 from ...variables.cycle_variables import RESIDUALS
 from ...variables.stance_verdicts import doubt, refusal
 
-# Standard deviations. SCALES: of mass and gain. Clothes, shoes and time since the weighing change a mass by some 2 %,
-# plates in use are trusted to 1.5 %. SWAY_M_S: trunk and arms move against the hips. The pelvis rises and falls some
-# 5 mm more than the centre of mass at each step (as Gard SA et al. 2004, Hum Mov Sci 22:597-610 show for fast walks);
-# with 2 steps a second that is .045 m/s in root mean square. The rest is for gait that limps, and for soft tissue.
-SCALES, SWAY_M_S = 0.025, 0.06
-SPREADS = 3.0  # standard deviations beyond which a ratio is doubted
+# Standard deviations. Clothes, shoes and time since the weighing change a mass by some 2 %, plates in use are trusted
+# to 1.5 %; SCALES: both. SWAY_M_S: trunk and arms move against the hips. The pelvis rises and falls some 5 mm more than
+# the centre of mass at each step (as Gard SA et al. 2004, Hum Mov Sci 22:597-610 show for fast walks); with 2 steps a
+# second that is .045 m/s in root mean square. The rest is for gait that limps, and for soft tissue. OVER_A_STEP_M_S:
+# half of it, as both ends of a step are alike but in gait that limps.
+MASS, GAIN, SWAY_M_S, OVER_A_STEP_M_S = 0.02, 0.015, 0.06, 0.03
+SCALES = float(np.hypot(MASS, GAIN))
+# standard deviations beyond which a ratio refuses a stance; and beyond which, by all stances of a session, its mass, a
+# plate or a stance is doubted: 1 in 200, as several of them concern a stance
+REFUSED_SPREADS, SPREADS = 5.0, 2.8
 # Horizontal force per mass that trunk and arms may turn against the motion of the hips, m/s2, by chance of their phase:
 # they accelerate against them by .5 m/s2 and sound forces agree with the motion by .75 along the walk, .4 aside.
 ALONG_M_S2, ASIDE_M_S2 = 0.3, 0.45
@@ -41,7 +50,8 @@ UNSEEN_M_S2 = 0.75
 TRAVELS_M_S = 0.3  # slower is on a belt
 # excess, in units of the limits of doubt, beyond which a stance is refused; a rate is only doubted, as force and motion
 # of short steps hardly vary
-REFUSED = {"momentum": 4 / 3, "direction": 2.0, "residual": 2.0}
+REFUSED = {"momentum": 1.0, "direction": 2.0, "residual": 2.0}
+NOT_DOUBTED = ("momentum",)  # by this module's `judged`
 
 
 class Support(NamedTuple):
@@ -51,7 +61,7 @@ class Support(NamedTuple):
     or the foot steps twice: then a stance of the other foot was not seen.
     """
 
-    ratio: Array  # mean vertical force per force needed
+    ratio: Array  # mean vertical force per force needed, over a step if its forces are known
     deviation: Array  # standard deviation of the ratio in sound walks
     # along, aside: horizontal force per mass towards the acceleration of the hips, along the walk and across it, m/s2
     along: Array
@@ -60,20 +70,25 @@ class Support(NamedTuple):
     # no more than trunk and arms can move
     variation: Array
     steps_hz: Array  # steps a second, from the foot strike to that of the other foot
+    share: Array  # (stance, stance), of the vertical impulse of each ratio that each stance bears
 
 
 def in_single_support(kinematics: AnyTrial, contacts: AnyTrial, calibrate: xr.Dataset) -> Support:
     """Return how the force of each stance agrees with the body's momentum while the other foot is in the air.
 
-    Before and after the stance of a runner both feet are; that time is part of it.
+    Before and after the stance of a runner both feet are; that time is part of it. The ratio is over a step, from the
+    foot strike or the other's foot off to the next such event, if all forces in it are known.
     """
     time, mass_kg = contacts["time"].values, float(calibrate.attrs["body_mass_kg"])
     velocity, acceleration = (centre_of_mass(kinematics, calibrate, rate) for rate in ("velocity", "acceleration"))
     hips = kinematics["joint_centre_acceleration"].values[:, :, HIP].mean(axis=1, dtype=float)
-    force = contacts["ground_force"].values.sum(axis=1, dtype=float) / mass_kg
+    of_sides = contacts["ground_force"].values.astype(float) / mass_kg
+    force = of_sides.sum(axis=1)
     seen = np.isfinite(force + velocity).all(axis=1)
     side, start, end = (contacts[f"contact_{name}"].values for name in ("side", "start", "end"))
-    result = np.full((len(side), len(Support._fields)), np.nan)
+    bears = (time >= start[:, None]) & (time <= end[:, None])
+    upward = np.where(bears, of_sides[..., [SIDES.index(each) for each in side.tolist()], UP].T, 0.0)
+    result, share = np.full((len(Support._fields) - 1, len(side)), np.nan), np.zeros((len(side), len(side)))
     for i in range(len(side)):
         other = side != side[i]
         swings = np.stack([end[other][:-1], start[other][1:]], axis=1)  # of the other foot
@@ -85,19 +100,69 @@ def in_single_support(kinematics: AnyTrial, contacts: AnyTrial, calibrate: xr.Da
             continue
         frames = np.flatnonzero(seen & (time >= lifted) & (time <= lands))
         inside = slice(frames[0], frames[-1] + 1) if len(frames) else slice(0)
-        if len(frames) > 1 and np.isfinite(force[inside]).all():
-            parts = time[inside], force[inside], velocity[inside]
-            agreement = _agreement(*parts[1:], acceleration[inside], hips[inside])
-            result[i] = *_ratio(*parts), *agreement, 1 / (lands - start[i])
-    return Support(*result.T)
+        if len(frames) < 2 or not np.isfinite(force[inside]).all():
+            continue
+        agreement = _agreement(force[inside], velocity[inside], acceleration[inside], hips[inside])
+        steps = [(start[i], lands)] if time[0] < start[i] < lifted else []
+        steps += [(lifted, end[i])] if lands < end[i] < time[-1] else []
+        spans = [slice(*np.searchsorted(time, (first_s - 1e-6, last_s + 1e-6)).tolist()) for first_s, last_s in steps]
+        known = [span for span in spans if seen[span].all()]
+        over = known[0] if known else inside
+        ratio = _ratio(time[over], force[over], velocity[over], OVER_A_STEP_M_S if known else SWAY_M_S)
+        result[:, i] = *ratio, *agreement, 1 / (lands - start[i])
+        borne = upward[:, over].sum(axis=1)
+        share[i] = borne / np.fmax(borne.sum(), 1e-9)
+    return Support._make([*result, share])
 
 
-def _ratio(time: Array, force: Array, velocity: Array) -> tuple[float, float]:
+def _ratio(time: Array, force: Array, velocity: Array, sway_m_s: float) -> tuple[float, float]:
     """Return the ratio and its standard deviation, by force per mass and velocity (sample, 3)."""
     lasts_s = time[-1] - time[0]
     needed = STANDARD_GRAVITY_M_S2 + (velocity[-1, UP] - velocity[0, UP]) / lasts_s
-    spread = np.sqrt(2) * SWAY_M_S / lasts_s / needed
+    spread = np.sqrt(2) * sway_m_s / lasts_s / needed
     return np.trapezoid(force[:, UP], time) / lasts_s / needed, np.hypot(SCALES, spread)
+
+
+def doubts_of_session(supports: Sequence[Support], plates: Sequence[NDArray[np.str_]]) -> list[list[list[Problem]]]:
+    """Return the doubts about each stance of each trial by the ratios of all.
+
+    Ratios err by the mass, which all share, by the gains of the plates that bear them, and each by its own sway. Mass,
+    plate or stance that deviates most is doubted, with all its stances; then it may have any value, and the next is
+    sought.
+
+    Args:
+        supports: of each trial.
+        plates: of each trial, the numbers of the plates of each stance (stance,), "1 3" of two.
+    """
+    ratio, deviation = (np.concatenate([getattr(one, name) for one in supports]) for name in ("ratio", "deviation"))
+    words = [[text.split() for text in of_trial.tolist()] for of_trial in plates]
+    names = sorted({name for of_trial in words for each in of_trial for name in each})
+    on = [np.array([[name in each for name in names] for each in of]).reshape(len(of), len(names)) for of in words]
+    loads = [one.share @ (of / np.fmax(1, of.sum(axis=1, keepdims=True))) for one, of in zip(supports, on, strict=True)]
+    gains, member = np.concatenate(loads), np.concatenate(on)
+    known = np.flatnonzero(np.isfinite(ratio))
+    each, every = np.eye(len(ratio)), np.ones((1, len(ratio)))
+    shapes = np.vstack([each[known], gains.T, every])[:, known]  # of stances, plates, the mass
+    touched = np.vstack([each[known], member.T, every]) > 0
+    who = ["the plate shows"] * len(known) + [f"plate {name} shows in the session" for name in names]
+    who.append("the plates show in the session")
+    off, own = ratio[known] - 1, np.fmax(deviation[known] ** 2 - SCALES**2, 0.0)
+    covariance = MASS**2 + GAIN**2 * gains[known] @ gains[known].T + np.diag(own)
+    found: list[list[Problem]] = [[] for _ in ratio]
+    for _ in shapes if known.size else ():
+        weighted = np.linalg.solve(covariance, shapes.T)
+        seen = (shapes.T * weighted).sum(axis=0)
+        size = off @ weighted / np.fmax(seen, 1e-9)
+        spreads = np.round(np.abs(size) * np.sqrt(seen), 6)
+        best = int(spreads.argmax())
+        if spreads[best] < SPREADS:
+            break
+        problem = doubt("momentum_doubted", who=who[best], percent=100 * (1 + size[best]))
+        for i in np.flatnonzero(touched[best]):
+            found[i].append(problem)
+        covariance += np.outer(shapes[best], shapes[best])
+    one_by_one = iter(found)
+    return [[*islice(one_by_one, len(of_trial))] for of_trial in plates]
 
 
 def _agreement(force: Array, velocity: Array, acceleration: Array, hips: Array) -> tuple[float, float, float]:
@@ -126,7 +191,7 @@ def deviations(figures: Array) -> Array:
 
 
 def judged(figures: Array) -> list[tuple[Problem | None, list[Problem]]]:
-    """Return the refusal of each stance, None without, and its doubts.
+    """Return the refusal of each stance, None without, and its doubts but that of :func:`doubts_of_session`.
 
     Args:
         figures: (stance, figure) of :data:`pipeline.variables.cycle_variables.RESIDUALS`; NaN says nothing.
@@ -135,7 +200,7 @@ def judged(figures: Array) -> list[tuple[Problem | None, list[Problem]]]:
     hidden = np.fmax(1, (of["steps_hz"] / STEPS_HZ) ** 2)
     with np.errstate(divide="ignore"):
         excess = {
-            "momentum": np.abs(deviations(figures)) / SPREADS,
+            "momentum": np.abs(deviations(figures)) / REFUSED_SPREADS,
             "direction": np.fmax(-of["momentum_along"] / ALONG_M_S2, -of["momentum_aside"] / ASIDE_M_S2),
             "residual": np.fmax(of["residual_force_rms_percent"] / FORCE, of["residual_moment_rms_percent"] / MOMENT)
             / hidden,
@@ -147,7 +212,7 @@ def judged(figures: Array) -> list[tuple[Problem | None, list[Problem]]]:
         wrong = [code for code in codes if excess[code][i] > REFUSED.get(code, np.inf)]
         values["percent"] = 100 * values["momentum_ratio"]
         first = refusal(f"{wrong[0]}_disagrees", **values) if wrong else None
-        every.append((first, [doubt(f"{code}_doubted", **values) for code in codes]))
+        every.append((first, [doubt(f"{code}_doubted", **values) for code in codes if code not in NOT_DOUBTED]))
     return every
 
 

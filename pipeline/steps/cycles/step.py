@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from ...arrays import Array, Flags
 from ...conventions import LONGEST_SWING_S, SIDES
+from ...errors import Problem
 from ...signals.time_normalisation import PHASE, PhaseFrames, at_phases, phase_frames
 from ...trials.session import AnyTrial, spans_of, trials_of
 from ...trials.step_on_session import take_usable_walks
 from ...variables.cycle_variables import REPAIRED
 from ...variables.schema import stack_metrics, with_dims
+from . import momentum
 from .effective_mass import at_foot_strikes
 from .normalisation import IN_STANCE, dimensionless, further, leg_lengths, per_height
 from .peaks_and_work import impulses, peaks, ranges, work
@@ -204,8 +206,13 @@ def _walks(
 ) -> list[CutTrial]:
     """Return the cycles of each trial; ``by_trial`` has other arguments of some trials."""
     parts = [trials_of(session) for session in sessions]
-    every = {name: given | {**by_trial.get(name, {})} for name in parts[0]}
-    return [_divide(*(of[name] for of in parts), calibrate=calibrate, **chosen) for name, chosen in every.items()]
+    trials = {name: [of[name] for of in parts] for name in parts[0]}
+    shown = [momentum.in_single_support(moved, touched, calibrate) for _, moved, touched, _ in trials.values()]
+    doubts = momentum.doubts_of_session(shown, [touched["plates"].values for _, _, touched, _ in trials.values()])
+    return [
+        _divide(*of, calibrate=calibrate, **given | {**by_trial.get(name, {})}, shown=of_trial, doubts=mine)
+        for (name, of), of_trial, mine in zip(trials.items(), shown, doubts, strict=True)
+    ]
 
 
 def _divide(
@@ -217,11 +224,15 @@ def _divide(
     calibrate: xr.Dataset,
     settings: Settings,
     left_out: Sequence[tuple[str, float, str]],
+    shown: momentum.Support,
+    doubts: Sequence[Sequence[Problem]],
 ) -> CutTrial:
-    """Return the cycles of one trial; for the arguments see :func:`cycles`."""
+    """Return the cycles of one trial; for the arguments see :func:`cycles` and :func:`.verdicts.judge_stances`."""
     strides, time = _cycles(contacts, settings.longest_cycle_s), contacts.variables["time"].values
     every = judge_stances(
         kinetics, kinematics, contacts, clean, calibrate,
+        shown=shown,
+        doubts=doubts,
         min_peak_force_body_weights=settings.min_peak_force_body_weights,
         max_disagreement_n_m=settings.max_disagreement_n_m,
         hands_bear_weight=settings.hands_bear_weight,

@@ -152,12 +152,20 @@ def judge_stances(
     clean: AnyTrial,
     calibrate: xr.Dataset,
     *,
+    shown: momentum.Support,
+    doubts: Sequence[Sequence[Problem]],
     min_peak_force_body_weights: float,
     max_disagreement_n_m: float,
     hands_bear_weight: bool,
     doubted_stances: str,
 ) -> Stances:
-    """Return every stance with its verdict; for the arguments see the step ``cycles``."""
+    """Return every stance with its verdict.
+
+    Args:
+        shown, doubts: what the momentum of the body shows of each stance, and doubts by that of the whole session.
+
+    The others are those of the step ``cycles``.
+    """
     touched, solved = contacts.variables, kinetics.variables
     sides, starts, ends = (touched[f"contact_{name}"].values for name in ("side", "start", "end"))
     of_moments = solved["disagreement"].values[:, solved["load"].values.tolist().index("moment")]
@@ -172,7 +180,7 @@ def judge_stances(
     solvable = np.isfinite(both).all(axis=(0, -1))
     missing = solved["missing"].values[:, :, at_ankle]
     row = [SIDES.index(str(side)) for side in sides]
-    figures = _residuals(kinetics, kinematics, contacts, calibrate, frames, row)
+    figures = _residuals(kinetics, kinematics, calibrate, shown, frames, row)
     whole_body = momentum.judged(np.nan * figures if hands_bear_weight else figures)
     for i in (i for i, reason in enumerate(refusals) if not reason):
         peak = float(np.max(vertical[frames[i], row[i]], initial=0))
@@ -192,8 +200,10 @@ def judge_stances(
     reason = np.array([problem.what if problem else "" for problem in refusals], dtype=str)
     code = np.array([problem.code if problem else "" for problem in refusals], dtype=str)
     of_mass = [] if hands_bear_weight else [*_doubt_mass(calibrate, figures)]
-    own = [[*of_mass, *mine] for _, mine in whole_body]  # doubts of this step's witnesses about each stance
-    doubts = _doubts(contacts, (clean, kinematics, kinetics), own, code)
+    # doubts of this step's witnesses about each stance
+    pooled = [[] if hands_bear_weight else each for each in doubts]
+    own = [[*of_mass, *together, *mine] for (_, mine), together in zip(whole_body, pooled, strict=True)]
+    every = _doubts(contacts, (clean, kinematics, kinetics), own, code)
     from_s, to_s = starts - interval_s(time), ends + interval_s(time)
     surrounded = (from_s >= time[0]) & (to_s <= time[-1])
     for i in np.flatnonzero(surrounded & (code == "")).tolist():
@@ -206,9 +216,9 @@ def judge_stances(
         touched["plates"].values.astype(str),
         reason,
         code,
-        np.array([each.what for each in doubts], dtype=str),
-        np.array([each.code for each in doubts], dtype=str),
-        (code == "") & np.array([doubted_stances == "use" or not each.code for each in doubts], dtype=bool),
+        np.array([each.what for each in every], dtype=str),
+        np.array([each.code for each in every], dtype=str),
+        (code == "") & np.array([doubted_stances == "use" or not each.code for each in every], dtype=bool),
         np.full(len(row), disagreement),
         closure[row],
         solved["energy_closure"].values[row],
@@ -220,17 +230,16 @@ def judge_stances(
 def _residuals(
     kinetics: AnyTrial,
     kinematics: AnyTrial,
-    contacts: AnyTrial,
     calibrate: xr.Dataset,
+    shown: momentum.Support,
     frames: Sequence[Flags],
     sides: Sequence[int],
 ) -> Array:
     """Return (stance, figure) of ``RESIDUALS`` in :mod:`pipeline.variables.cycle_variables`, by frames and side."""
     share, misfit = residual_share(kinetics, calibrate), kinematics["fit_residual"].values[:, :, : len(CHAIN)]
-    support = momentum.in_single_support(kinematics, contacts, calibrate)
     figures = [
         [*root_mean_square_and_peak(share[inside]), _root_mean_square_mm(misfit[inside, side]), *of_momentum]
-        for inside, side, *of_momentum in zip(frames, sides, *support, strict=True)
+        for inside, side, *of_momentum in zip(frames, sides, *shown[:-1], strict=True)
     ]
     return np.array(figures).reshape(-1, len(RESIDUALS))
 

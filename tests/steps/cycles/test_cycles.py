@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline.conventions import CHAIN, SIDES
+from pipeline.conventions import CHAIN, SIDES, STANDARD_GRAVITY_M_S2, UP
 from pipeline.dynamics.interaction_torques import MOTIONS
 from pipeline.errors import Problem, UserError
 from pipeline.person.size_findings import MASS_WRONG
@@ -126,6 +126,10 @@ def test_a_wrong_mass_makes_all_stances_of_the_session_doubtful(
 ) -> None:
     """Not one that plates may show wrongly, or that they carry. Doubted kinetics stay; a setting uses them."""
     made = trial(known)
+    step_s = np.diff([step.start_s for step in known.steps]).mean()
+    first, force = known.steps[0], made["contacts"].ground_force.values  # of steps that are half-sines
+    weight_n = MASS_KG * STANDARD_GRAVITY_M_S2
+    force *= weight_n * step_s * np.pi / 2 / (first.end_s - first.start_s) / force[..., UP].max()
     finding = Problem("p1", "mass_kg is 90, but plates show 70", "correct", MASS_WRONG, severity)
     made["calibrate"].attrs |= {"findings": json.dumps([finding._asdict()]), "body_mass_kg": MASS_KG * heavier}
     for setting in ("leave_out", "use"):

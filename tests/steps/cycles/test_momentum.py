@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,18 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.conventions import HIP, SIDES, STANDARD_GRAVITY_M_S2, UP
-from pipeline.steps.cycles.momentum import ALONG_M_S2, ASIDE_M_S2, FORCE, MOMENT, Support, in_single_support
+from pipeline.steps.cycles.momentum import (
+    ALONG_M_S2,
+    ASIDE_M_S2,
+    FORCE,
+    GAIN,
+    MASS,
+    MOMENT,
+    SCALES,
+    Support,
+    doubts_of_session,
+    in_single_support,
+)
 from tests.support.studies.run_steps import run_study
 from tests.support.walks.as_clean import Walk, walk
 from tests.support.walks.for_cycles import MASS_KG, MASSES, Trial, trial
@@ -128,6 +140,80 @@ def test_stances_that_carry_too_little_or_too_much_are_refused_or_doubted(gain: 
     by_hands = made.cut(hands_bear_weight=True)
     assert (by_hands.stance_code == "").all()
     assert (by_hands.stance_doubt_code == "").all()
+
+
+def test_sway_of_the_trunk_cancels_over_a_step_but_not_in_single_support() -> None:
+    """The hips rise and fall against the centre of mass with each step, by 5 mm."""
+    known = walk(strides=3)
+    step_s = float(np.diff([step.start_s for step in known.steps]).mean())
+    off = {}
+    for alone in (False, True):
+        made = moved(known)
+        contacts = made["contacts"]
+        sway = 0.005 * 2 * np.pi / step_s * np.sin(2 * np.pi * contacts.time.values / step_s)
+        made["kinematics"].joint_centre_velocity.values[:, :, HIP, UP] += sway[:, None]
+        if alone:  # forces of one foot only are known, before and after its other steps
+            left = contacts.ground_force.values[:, SIDES.index("left")]
+            left[left[:, UP] > 1.0] = np.nan
+        found = judged(made)
+        off[alone] = np.nanmax(np.abs(found.ratio - 1))
+    assert off[False] < 2 * NUMERICAL
+    assert off[True] > 5 * off[False]
+
+
+SWAY = 0.015
+
+
+def session(
+    rng: np.random.Generator, *, gains: dict[str, float], mass: float = 1.0, bad: float = 1.0, each: int = 3
+) -> tuple[list[Support], list[NDArray[np.str_]]]:
+    """Return what stances show, ``each`` trials with one on every plate; ``bad`` is a factor of the first of all."""
+    mass *= 1 + MASS * rng.normal()
+    gain = np.array(list(gains.values())) * (1 + GAIN * rng.normal(size=len(gains)))
+    shown = []
+    for _ in range(each):
+        ratio = gain / mass * (1 + SWAY * rng.normal(size=len(gain))) * ([bad] + [1.0] * (len(gain) - 1))
+        bad, none = 1.0, np.full(len(gain), np.nan)
+        deviation = np.full(len(gain), np.hypot(SCALES, SWAY))
+        shown.append(Support(ratio, deviation, none, none, none, none, np.eye(len(gain))))
+    return shown, [np.array([*gains])] * each
+
+
+@pytest.mark.parametrize("gain", [0.85, 1.15])
+def test_a_session_tells_gain_of_a_plate_wrong_mass_and_single_stance_apart(gain: float) -> None:
+    rng, sound = np.random.default_rng(3), {"1": 1.0, "2": 1.0, "3": 1.0}
+    faults: dict[str, dict[str, Any]] = {"gain": {"gains": sound | {"2": gain}}, "mass": {"gains": sound, "mass": gain}}
+    faults["stance"] = {"gains": sound, "bad": gain - 0.1 if gain < 1 else gain + 0.1}
+    right = {"gain": [[0, 1, 0]] * 3, "mass": [[1, 1, 1]] * 3, "stance": [[1, 0, 0], [0, 0, 0], [0, 0, 0]]}
+    alike = dict.fromkeys(faults, 0)
+    for _ in range(40):
+        for name, fault in faults.items():
+            found = doubts_of_session(*session(rng, **fault))
+            alike[name] += [[min(len(each), 1) for each in trial] for trial in found] == right[name]
+    assert min(alike.values()) >= 36, alike
+
+
+def test_a_session_finds_what_one_stance_cannot() -> None:
+    """A gain of .9 is 3 to 4 standard deviations of one stance on each of two plates, 4 to 5 of three on each."""
+    rng = np.random.default_rng(4)
+    found = {1: 0, 3: 0}
+    for each in found:
+        for _ in range(100):
+            doubts = doubts_of_session(*session(rng, gains={"1": 0.9, "2": 1.0}, each=each))
+            found[each] += all(trial[0] for trial in doubts)
+    assert found[1] < found[3] - 5
+    assert found[3] >= 90
+
+
+def test_of_sound_sessions_one_stance_in_fifty_is_doubted_at_most() -> None:
+    rng = np.random.default_rng(5)
+    doubts = [
+        bool(each)
+        for number in range(600)
+        for trial in doubts_of_session(*session(rng, gains={"1": 1.0, "2": 1.0}, each=1 + number % 4))
+        for each in trial
+    ]
+    assert np.mean(doubts) < 0.02
 
 
 SOUND, DOUBT, REFUSAL = 0.8, 1.2, 2.5  # of the limits of doubt
