@@ -57,8 +57,8 @@ class Recording:
     subjects: Sequence[str] = ()  # the people in the file; empty if it holds one
     owner: str = ""  # the subject in the labels of the chosen markers (``A22:LKNE``), or empty
     loads: Sequence[Load] = ()  # forces on the person that are stated instead of plates, at the samples of ``analog``
-    # by side, (time, 3) as Plug-in Gait stored them, degrees, NaN where missing
-    ankle_angles: Mapping[str, Array] = field(default_factory=dict)
+    # by side and joint, (time, 3) as Plug-in Gait stored them, degrees, NaN where missing
+    stored_angles: Mapping[tuple[str, str], Array] = field(default_factory=dict)
 
     @property
     def sizes(self) -> dict[str, float]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..conventions import JOINTS
 from ..errors import UserError
 from ..recording import FARTHEST_M, LENGTH_UNITS_M, RATE_HZ, Event, Recording
 from ..vocabulary.event_names import side_in
@@ -25,7 +26,7 @@ from .point_labels import join_lists, label_points
 from .records import OLDER_PROCESSING
 
 LARGEST_READING = 1e9  # values beyond it are missing
-ANKLE_ANGLES = {side: f"{letter}AnkleAngles" for letter, side in SIDES.items()}
+STORED_ANGLES = {(side, joint): f"{letter}{joint.title()}Angles" for letter, side in SIDES.items() for joint in JOINTS}
 CENTRES = {"knee": ("KNE", "FEO"), "ankle": ("ANK", "TIO")}  # marker and joint centre in files of Plug-in Gait
 SAME_M = 0.001  # differences of stored places and sizes: they are stored to 0.1 mm or better
 
@@ -88,7 +89,7 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
         label_notes=person.notes,
         subjects=person.subjects,
         owner=person.owner,
-        ankle_angles={side: _markers(stored[name], 1.0) for side, name in ANKLE_ANGLES.items() if name in stored},
+        stored_angles={key: _markers(stored[name], 1.0) for key, name in STORED_ANGLES.items() if name in stored},
     )
 
 

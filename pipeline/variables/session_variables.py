@@ -32,6 +32,8 @@ FACTS = {
     "marker_rate_hz": Variable(("trial",), "Hz", "sampling rate of the markers"),
     "static_results": Variable(("trial",), "",
         "static results of Plug-in Gait in the file, JSON, rad by side; empty if it states none", "U"),
+    "stored_angles": Variable(("trial",), "",
+        "numbers of some frames, and the joint angles of Plug-in Gait that the file stores there, JSON, degrees", "U"),
     "direction_of_travel": Variable(("trial",), "", "direction of walking: forwards, backwards or none", "U"),
     "plates_left_out": Variable(("trial",), "",
         f"plates that cannot be used, by number, and why, {LEFT_OUT}", "U"),
@@ -112,7 +114,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "lab_rotation": Variable(("trial", "axis", "file_axis"), "1", "lab axes in the axes of the file"),
         "zero_frames": Variable(("trial", "limit"), "1",
             "frames between which the file calls the plates unloaded; NaN if it does not"),
-        **_facts("marker_rate_hz", "direction_of_travel", "plates_left_out", "static_results"),
+        **_facts("marker_rate_hz", "direction_of_travel", "plates_left_out", "static_results", "stored_angles"),
         "label_notes": Variable(("trial",), "", "labels that were changed on reading, and why", "U"),
         "anthropometry": Variable(("trial",), "", "sizes of the person in the file, JSON, m and kg", "U"),
         "shown_sizes": Variable(("trial",), "",
@@ -248,6 +250,9 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "marker_shift": Variable(("trial",), "m",
             "how far from its place by the other markers of the legs the farthest marker lies on average"
         ),
+        "angle_misfit": Variable(("trial", "side", "joint", "angle"), "degree",
+            "by how much joint_angle, without static_offset, is larger than the angle that Plug-in Gait stored in the "
+            f"file, median over its frames; NaN where none is stored or the model is another; {JCS}"),
         "marker_cutoff_hz": Variable(("trial",), "Hz", "median cutoff frequency (-3 dB) of the markers; NaN for none"),
         "smallest_floating_axis": Variable(("trial",), "1", "setting kinematics.smallest_floating_axis"),
         "line_of_progression": Variable(("trial",), "", "setting kinematics.line_of_progression", "U"),

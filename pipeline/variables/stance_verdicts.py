@@ -105,6 +105,10 @@ DOUBTS: dict[str, str] = {
         "distances between markers differ from the static trial's by {mm:.0f} mm: another person's static trial, or "
         "markers moved between the two"
     ),
+    "angles_unlike_file": (
+        "{what} differs by {degrees:+.0f} degrees from the angle in the file, and the other leg does not: has a marker "
+        "moved, or are sizes wrong?"
+    ),
     "momentum_doubted": (
         "{who} {percent:.0f} % of the force that carries the body: is a gain or the body mass wrong, or does something "
         "else bear weight?"

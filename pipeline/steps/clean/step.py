@@ -81,7 +81,7 @@ def clean(
         _coordinates(read, landmarks, rebuilt, cutoffs_hz) | muscles | {"shoulder": list(SIDES)},
         {
             **{name: read.attrs[name] for name in ("marker_rate_hz", "direction_of_travel", "plates_left_out")},
-            "static_results": read.attrs.get("static_results", ""),
+            **{name: read.attrs.get(name, "") for name in ("static_results", "stored_angles")},
             "landmarks_absent": " ".join(name for name in body_model.landmarks if name not in seen.labels),
             "filled_frames": int(rebuilt.sum()),
             **{name: int((landmarks.repair == flag).sum()) for name, flag in REPAIRS.items()},

@@ -19,6 +19,7 @@ from ...signals.splines import angular_rates, derivatives
 from ...trials.session import spans_of
 from ...trials.step_on_session import batches, take_usable_walks
 from ...variables.stance_verdicts import of_trials
+from .angle_check import CONVENTION, angle_misfit, doubt_angles
 from .label_check import refuse_exchanged
 from .leg_check import Verdicts, judge_legs
 from .linked_model import build_linked_model, pose_linked_legs
@@ -114,17 +115,39 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
         _store(variables, motion | angles, here, len(time))
     labels = {name: clean.variables[name] for name in ("marker", "marker_order")} if linkage else {}
     flags, refused, turns = (np.concatenate(parts) for parts in zip(*verdicts, strict=True))
-    misfits_m = static_misfits(clean, calibrate)
     judgements: dict[str, Any] = {
         "implausible": (("sample", "side"), flags, {"flag_meanings": FLAG_MEANINGS}),
         "leg_refused": (("trial", "side"), refused),
         "knee_axis_error": (("trial", "side"), turns),
+    }
+    compared = settings.angle_convention == CONVENTION and body_model.is_plug_in_gait
+    witnesses = _witnesses(clean, calibrate, shifts, variables["joint_angle"][1] + offset, compared=compared)
+    return xr.Dataset(variables | judgements | witnesses | _facts(clean, settings), LABELS | labels)
+
+
+def _witnesses(
+    clean: xr.Dataset, calibrate: xr.Dataset, shifts: Sequence[Shift], angle: Array, *, compared: bool
+) -> dict[str, Any]:
+    """Return what witnesses of the motion find in each trial, and the doubts about it.
+
+    Args:
+        shifts: of markers, in each trial.
+        angle: (sample, side, joint, angle), degrees.
+        compared: whether angles are those of Plug-in Gait, which files store.
+    """
+    spans, names = spans_of(clean, "sample"), clean.marker.values.tolist()
+    misfits_m = static_misfits(clean, calibrate)
+    stored = clean.stored_angles.values.tolist() if compared and "stored_angles" in clean else [""] * len(spans)
+    off = [angle_misfit(text, angle[span]) for text, span in zip(stored, spans, strict=True)]
+    doubts = of_trials(
+        [*doubt_static(misfit_m), *doubt_marker(names, found), *doubt_angles(each)]
+        for misfit_m, found, each in zip(misfits_m.tolist(), shifts, off, strict=True)
+    )
+    return doubts | {
         "static_misfit": ("trial", misfits_m),
         "marker_shift": ("trial", np.array([found.shift for found in shifts])),
+        "angle_misfit": (("trial", "side", "joint", "angle"), np.array(off)),
     }
-    both = zip(misfits_m.tolist(), shifts, strict=True)
-    doubts = of_trials([[*doubt_static(misfit_m), *doubt_marker(names.tolist(), found)] for misfit_m, found in both])
-    return xr.Dataset(variables | judgements | doubts | _facts(clean, settings), LABELS | labels)
 
 
 def _static_angles(calibrate: xr.Dataset, settings: Settings) -> Array:

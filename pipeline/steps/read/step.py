@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import zip_longest
+from itertools import product, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import xarray as xr
 from ...body.body_model import BodyModel
 from ...body.landmarks import positions
 from ...body.skeleton import state_torsion
+from ...conventions import JOINTS, SIDES
 from ...errors import UserError
 from ...plates.parameters import zero_frames
 from ...recording import Recording
@@ -24,6 +25,8 @@ from ...variables.left_out import LeftOut
 from .lab_view import view_in_lab_axes
 from .plates_and_channels import label_other_channels
 from .recording_file import read_recording
+
+ANGLES_SHOWN = 25  # frames of stored angles, for a median
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,6 +142,7 @@ def _read_trial(
             "shown_sizes": view.shown.text(),
             "anthropometry": json.dumps(recording.sizes, sort_keys=True),
             "static_results": _static_results(recording, body_model),
+            "stored_angles": _some_stored_angles(recording),
         },
     )
 
@@ -149,7 +153,22 @@ def _static_results(recording: Recording, body_model: BodyModel) -> str:
     if not body_model.shows_untwisted_shank:
         return stated
     points = positions(body_model, recording.labels, recording.markers)
-    return state_torsion(points, body_model.legs, recording.ankle_angles, stated) if points else stated
+    ankle = {side: angle for (side, joint), angle in recording.stored_angles.items() if joint == "ankle"}
+    return state_torsion(points, body_model.legs, ankle, stated) if points else stated
+
+
+def _some_stored_angles(recording: Recording) -> str:
+    """Return numbers of some frames, and the joint angles of Plug-in Gait stored there, JSON; empty if none are."""
+    if not recording.stored_angles:
+        return ""
+    unknown = np.full((len(recording.markers), 3), np.nan)
+    every = [recording.stored_angles.get(key, unknown) for key in product(SIDES, JOINTS)]
+    stored = np.stack(every, axis=1).reshape(-1, len(SIDES), len(JOINTS), 3)
+    frames = np.flatnonzero(np.isfinite(stored).any(axis=(1, 2, 3)))
+    frames = (
+        frames[np.unique(np.linspace(0, len(frames) - 1, ANGLES_SHOWN).round().astype(int))] if len(frames) else frames
+    )
+    return json.dumps([frames.tolist(), stored[frames].round(2).tolist()])
 
 
 def _coordinates(recording: Recording) -> dict[str, Any]:
