@@ -109,7 +109,7 @@ RESIDUALS = {
     ),
     "momentum_ratio": (
         "1",
-        "vertical force per force that the body's momentum needs, means over a step or single support; NaN if not known",
+        "vertical force per force that the body's momentum needs, means over a step or single support; NaN if unknown",
     ),
     "momentum_deviation": ("1", "standard deviation of momentum_ratio in sound walks"),
     "momentum_along": ("m s-2", f"{_AGREES} along the walk"),

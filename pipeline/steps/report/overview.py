@@ -47,6 +47,7 @@ class Overview:
         self.means: list[Table] = []
         self.symmetry: list[Table] = []
         self.reasons: list[tuple[Counter[str], Counter[str]]] = []  # by participant
+        self.medians: dict[str, dict[str, float]] = {}  # by session
         self.cycles: list[CycleCurves] = []  # without curves
         self.averages: dict[Place, LineAverages] = {}
         self.single: dict[Place, list[Chosen]] = {}
@@ -64,6 +65,7 @@ class Overview:
         self.people.append(tables.participant(name, check.state, metrics, quality))
         self.columns = self.columns or tables.participants_columns(metrics)
         self.reasons.append(checked.reasons(quality))
+        self.medians |= checked.medians_of_sessions(quality)
         gait_cycles = tables.of_part(metrics, "cycle")
         self.shown = self.shown or metric_tables.metrics_in(gait_cycles)
         for place, (values, people) in metric_tables.values_of(gait_cycles, symmetry, self.shown).items():
@@ -116,6 +118,7 @@ class Overview:
             "symmetry": tables.together(self.symmetry, links),
             "shares": shares(study, self.share_sums) if several else None,
             "reasons": self._reasons(),
+            "unlike": checked.unlike_the_others(self.medians),
             "history": study.attrs.get("history", "").splitlines(),
             "sources": Table(["File", "SHA-256"], [[*item] for item in sorted(sources.items())]),
         }

@@ -22,6 +22,15 @@ CHECKS = {
     "residual_moment_peak_percent": "moment, % of weight times height",
     "marker_residual_rms_mm": "Markers off their places, mm",
 }
+# what sessions of a study are compared by, with the least difference that matters: twice what sound stances differ
+WITNESSES = {
+    "momentum_ratio": ("Vertical force per force that carries the body", 0.05),
+    "residual_force_rms_percent": ("Pelvis residual: force, % of weight", 10.0),
+    "residual_moment_rms_percent": ("Pelvis residual: moment, % of weight times height", 2.0),
+    "marker_residual_rms_mm": ("Markers off their places, mm", 2.0),
+}
+FEWEST_SESSIONS = 8  # a median and its spread mean little in fewer
+UNLIKE = 3.5  # of the modified z-score (Iglewicz and Hoaglin 1993, How to detect and handle outliers)
 FILLED = tuple(name for name in REPAIRS if name.startswith("filled_by_"))
 OTHER_REPAIRS = {
     "spikes removed": "spikes_removed",
@@ -78,6 +87,40 @@ def reasons(quality: list[Row]) -> tuple[Counter[str], Counter[str]]:
     """Return counts of rejected trials and of refused or doubted contacts by reason, in general words."""
     doubts = Counter({f"doubted: {kind}": number for kind, number in doubts_in(quality).items()})
     return Counter(_kinds(find_rejected_trials(quality))), refusals_in(quality) + doubts
+
+
+def medians_of_sessions(quality: list[Row]) -> dict[str, dict[str, float]]:
+    """Return the median over the stances of each session of what sessions are compared by; NaN if not known."""
+    by_session: dict[str, list[Row]] = {}
+    for row in (row for row in quality if row["side"]):
+        by_session.setdefault(row["session"], []).append(row)
+    known = {
+        session: {name: [float(row[name]) for row in mine if row[name]] for name in WITNESSES}
+        for session, mine in by_session.items()
+    }
+    return {
+        session: {name: float(np.median(values)) if values else np.nan for name, values in of.items()}
+        for session, of in known.items()
+    }
+
+
+def unlike_the_others(medians: Mapping[str, Mapping[str, float]]) -> Table:
+    """Return the sessions that differ from the others of the study, one row per session and figure.
+
+    It is a hint that changes no result: one more participant may change it.
+    """
+    rows = []
+    for name, (title, least) in WITNESSES.items():
+        of = {session: figures[name] for session, figures in medians.items() if np.isfinite(figures[name])}
+        values = np.array([*of.values()])
+        if len(values) < FEWEST_SESSIONS:
+            continue
+        middle = float(np.median(values))
+        limit = max(least, UNLIKE / 0.6745 * float(np.median(np.abs(values - middle))))
+        rows += [
+            [session, title, f"{one:.3g}", f"{middle:.3g}"] for session, one in of.items() if abs(one - middle) > limit
+        ]
+    return Table(["Session", "Figure", "Its median", "Median of the sessions"], sorted(rows))
 
 
 def sources(clean: Trials, sessions: Iterable[str]) -> Table:
