@@ -116,6 +116,10 @@ DOUBTS: dict[str, str] = {
     "plate_forces_suspect": (
         "plate {number} measures forces that {percent:.1g} % of sound steps have: its force {how}, {cause}"
     ),
+    "plate_channels_suspect": (
+        "channels of {plates} may be wrong ({channels}): read otherwise, the steps of the session press in the feet "
+        "and pass the pelvis as those of people do"
+    ),
     "plate_shift_suspect": (
         "plates {numbers} may be shifted by {cm:.0f} cm: that far from foot and pelvis are their forces"
     ),

@@ -51,6 +51,7 @@ class BodyMotion(NamedTuple):
     """What a trial shows before its contacts are known: landmarks, feet, middle of the pelvis, steps on plates.
 
     ``misread``: for each plate its refusal if the steps of the whole session show that its corners are, else None.
+    ``channels``: doubts about plates by the same steps.
     """
 
     landmarks: Mapping[str, Array]
@@ -58,6 +59,7 @@ class BodyMotion(NamedTuple):
     pelvis: Array
     steps: Sequence[PlateStep]
     misread: Sequence[Problem | None]
+    channels: Mapping[int, Problem]
 
 
 @take_usable_walks
@@ -113,7 +115,7 @@ def _motions(trials: Mapping[str, AnyTrial], settings: Settings) -> dict[str, Bo
             on_plates.setdefault(keys[step.plate], []).append(step)
         with_edges = trial.variables["plate_edges_known"].values.astype(bool)
         plates[name] = list(zip(keys, trial.variables["plate"].values.tolist(), corners, with_edges, strict=True))
-        motions[name] = BodyMotion(landmarks, feet, pelvis, steps, [None] * len(keys))
+        motions[name] = BodyMotion(landmarks, feet, pelvis, steps, [None] * len(keys), {})
     if settings.misread_plates != "reject":
         return {name: motion._replace(steps=()) for name, motion in motions.items()}
     every = {(key, number): corners for listed in plates.values() for key, number, corners, edges in listed if edges}
@@ -121,8 +123,16 @@ def _motions(trials: Mapping[str, AnyTrial], settings: Settings) -> dict[str, Bo
         (key, number): placement.misreading(on_plates.get(key, ()), corners, number)
         for (key, number), corners in every.items()
     }
+    met = [plates[name][step.plate] for name, motion in motions.items() for step in motion.steps]
+    steps = [step for motion in motions.values() for step in motion.steps]
+    channels = forces.misread_channels(steps, [of[2] for of in met], [str(of[1]) for of in met])
     return {
-        name: motion._replace(misread=[misread.get((key, number)) for key, number, *_ in plates[name]])
+        name: motion._replace(
+            misread=[misread.get((key, number)) for key, number, *_ in plates[name]],
+            channels={
+                i: channels[str(number)] for i, (_, number, *_) in enumerate(plates[name]) if str(number) in channels
+            },
+        )
         for name, motion in motions.items()
     }
 
@@ -173,7 +183,7 @@ def _of_trial(
             max_cop_distance_m=settings.max_cop_distance_m,
             max_lever_arm_m=settings.max_lever_arm_m,
         )
-        for contact in forces.judge_plates(contacts, time, steps, corners, numbers)
+        for contact in forces.judge_plates(contacts, time, steps, corners, numbers, motion.channels)
     ]
     events = {side: events_of(contacts, side, weaker) for side in SIDES}
     met = {numbers[i] for contact in single if contact.side for i in contact.plates}

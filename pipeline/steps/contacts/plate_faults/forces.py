@@ -1,4 +1,4 @@
-"""Verdicts on plates by the forces of the steps on them, in each trial."""
+"""Verdicts on plates by the forces of the steps on them, in each trial; and on their channels, in a session."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,6 +18,9 @@ from .steps import PlateStep
 # chance of steps on a sound plate below which its forces are wrong, below which they are doubted, and
 # above which another reading of its channels is likely
 WRONG, SUSPECT, LIKELY = 1e-4, 1e-2, 0.05
+# least gain of another reading in squared deviations. Of two readings that are d standard deviations apart, it is
+# -d2 on a sound plate, with a deviation of 2 d: more than 9 in one of 700 at most, whatever d
+GAIN = 9.0
 # readings of the force (x, y), and of the centre of pressure, by which a plate's wrong forces may become right
 CHANNELS = {
     "the sign of Fx": ([[-1, 0], [0, 1]], [[1, 0], [0, 1]]),
@@ -58,25 +61,66 @@ def judge_forces(steps: Sequence[PlateStep], corners: Array, number: int) -> Jud
 
 def _cause(steps: Sequence[PlateStep], corners: Array) -> str:
     """Return in words which channels may be wrong: those that, read otherwise, make the forces likely."""
-    axes, turn = plate_axes(corners), np.eye(3)
-    chances = {}
-    for name, readings in CHANNELS.items():
-        turns = []
-        for reading in readings:
-            turn[:2, :2] = reading
-            turns.append(axes @ turn @ axes.T)
-        of_force, of_pressed = turns
-        reread = [
-            replace(step, force=step.force @ of_force.T, pressed=step.pressed @ of_pressed.T, free=0 * step.free)
-            for step in steps
-        ]
-        chances[name] = laws.chance_of(laws.deviations(reread)[1])
+    chances = {
+        name: laws.chance_of(laws.deviations([_reread(step, corners, name) for step in steps])[1]) for name in CHANNELS
+    }
     likely = [name for name, chance in chances.items() if chance > max(LIKELY, max(chances.values()) / 10)]
     return f"is {' or '.join(likely)} wrong?" if likely else "check the signs, order and scales of its channels"
 
 
+def _reread(step: PlateStep, corners: Array, name: str) -> PlateStep:
+    """Return a step on a plate with corners (4, 3), m, of which channels are read otherwise, as ``CHANNELS`` names."""
+    axes, turn = plate_axes(corners), np.eye(3)
+    turns = []
+    for reading in CHANNELS[name]:
+        turn[:2, :2] = reading
+        turns.append(axes @ turn @ axes.T)
+    of_force, of_pressed = turns
+    return replace(step, force=step.force @ of_force.T, pressed=step.pressed @ of_pressed.T, free=0 * step.free)
+
+
+def misread_channels(steps: Sequence[PlateStep], corners: Sequence[Array], names: Sequence[str]) -> dict[str, Problem]:
+    """Return the doubt about the channels of a plate, or of all, by all steps of a session on all plates.
+
+    Near the middle of a plate a wrong sign moves a force by less than markers are known in a foot. But what is usual
+    of a person is the same in all steps, and they press at different places: with the right signs they agree.
+
+    Args:
+        steps: of one session.
+        corners: of the plate of each step, (4, 3), m.
+        names: of the plate of each step.
+    """
+    if not steps:
+        return {}
+    judging = [i for i, law in enumerate(laws.LAWS) if law != "twist"]
+    pairs = [*zip(steps, corners, strict=True)]
+    found = [[laws.numbers_of(step)[0][judging] for step in steps]]
+    found += [[laws.numbers_of(_reread(*pair, name))[0][judging] for pair in pairs] for name in CHANNELS]
+    off = np.array(found)  # (reading, step, law)
+    seen = np.isfinite(off).all(axis=0).T
+    covariance = np.where(seen[:, :, None] & seen[:, None], laws.covariances(steps)[judging], np.eye(len(steps)))
+    weight, off = np.linalg.inv(covariance), np.where(seen.T, off, 0.0)
+    misfit = np.einsum("sl,lst,tl->", off[0], weight, off[0])
+    gains = {}
+    for group in dict.fromkeys([*((name,) for name in names), tuple(dict.fromkeys(names))]):
+        here = np.isin(names, group)[:, None]
+        for channels, otherwise in zip(CHANNELS, off[1:], strict=True):
+            mixed = np.where(here, otherwise, off[0])
+            gains[group, channels] = misfit - np.einsum("sl,lst,tl->", mixed, weight, mixed)
+    (group, channels), gain = max(gains.items(), key=lambda item: item[1])
+    if gain < GAIN:
+        return {}
+    plates = "plate " + group[0] if len(group) == 1 else "all plates"
+    return dict.fromkeys(group, doubt("plate_channels_suspect", plates=plates, channels=channels))
+
+
 def judge_plates(
-    contacts: Sequence[Contact], time: Array, steps: Sequence[PlateStep], corners: Array, numbers: Sequence[int]
+    contacts: Sequence[Contact],
+    time: Array,
+    steps: Sequence[PlateStep],
+    corners: Array,
+    numbers: Sequence[int],
+    channels: Mapping[int, Problem],
 ) -> list[Contact]:
     """Return the contacts with the chance of their plates' forces, rejected or doubted if it is low, or if shifted.
 
@@ -86,6 +130,7 @@ def judge_plates(
         steps: on all plates.
         corners: (plate, 4, 3), m.
         numbers: of the plates.
+        channels: doubts about plates by the steps of the whole session.
     """
     good = [contact for contact in contacts if not contact.reason]
     whole = [
@@ -98,12 +143,12 @@ def judge_plates(
         plate: judge_forces([step for step in whole if step.plate == plate], corners[plate], numbers[plate])
         for plate in {step.plate for step in whole}
     }
-    return [_with_verdicts(contact, shifted, judged) for contact in contacts]
+    return [_with_verdicts(contact, [shifted, channels], judged) for contact in contacts]
 
 
-def _with_verdicts(contact: Contact, shifted: Mapping[int, Problem], judged: Mapping[int, Judged]) -> Contact:
+def _with_verdicts(contact: Contact, listed: Sequence[Mapping[int, Problem]], judged: Mapping[int, Judged]) -> Contact:
     own = [judged[plate] for plate in contact.plates if plate in judged]
-    found = [shifted[plate] for plate in contact.plates if plate in shifted]
+    found = [problems[plate] for problems in listed for plate in contact.plates if plate in problems]
     found += [problem for one in own for problem in (one.refused, one.doubted) if problem]
     refusals = [problem for problem in found if problem.code not in DOUBTS]
     doubts = tuple(problem for problem in found if problem.code in DOUBTS)

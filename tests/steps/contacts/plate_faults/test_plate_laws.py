@@ -208,3 +208,24 @@ def test_chances_are_those_of_chi_squared() -> None:
 
 def test_words_of_doubts_hold_no_separator() -> None:
     assert all("; " not in words for words in DOUBTS.values())
+
+
+def test_the_steps_of_a_session_tell_a_wrong_sign_of_a_moment() -> None:
+    """The moment that places the force across the walk, of all plates, if feet press 3 cm and more from their middles.
+
+    Some of them no plate on its own tells. On sound plates, above, no channel is doubted.
+    """
+    found_by = []
+    for way, seed in ((way, seed) for way in WAYS if way != "running" for seed in (SEED, SEED + 20)):
+        trial, plates = cleaned(way, seed)
+        wrong, moment = trial, np.eye(3)
+        for plate in range(trial.sizes["plate"]):
+            moment[:2, :2] = np.diag(1.0 - 2.0 * (np.arange(2) == along_walk(trial, plate)))
+            wrong = read_as(wrong, plate, np.eye(3), moment)
+        for plate in plates:
+            beside = [step.pressed[2] @ [0, 0, 1] for step in steps_on_plate(trial, plate)]
+            found_by += verdicts(wrong, plate) if np.abs(beside).min() > 0.03 else []
+    assert len(found_by) > 20
+    assert all(map(is_found, found_by))
+    alone = [text for text, code, doubts in found_by if doubts == "plate_channels_suspect" and not code]
+    assert alone
