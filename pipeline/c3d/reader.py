@@ -26,7 +26,10 @@ from .point_labels import join_lists, label_points
 from .records import OLDER_PROCESSING
 
 LARGEST_READING = 1e9  # values beyond it are missing
-STORED_ANGLES = {(side, joint): f"{letter}{joint.title()}Angles" for letter, side in SIDES.items() for joint in JOINTS}
+STORED_ANGLES = {
+    f"{letter}{joint.title()}Angles{version}": (side, joint)
+    for (letter, side), joint, version in product(SIDES.items(), JOINTS, ("V", ""))
+}
 CENTRES = {"knee": ("KNE", "FEO"), "ankle": ("ANK", "TIO")}  # marker and joint centre in files of Plug-in Gait
 SAME_M = 0.001  # differences of stored places and sizes: they are stored to 0.1 mm or better
 
@@ -89,7 +92,7 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
         label_notes=person.notes,
         subjects=person.subjects,
         owner=person.owner,
-        stored_angles={key: _markers(stored[name], 1.0) for key, name in STORED_ANGLES.items() if name in stored},
+        stored_angles={key: _markers(stored[name], 1.0) for name, key in STORED_ANGLES.items() if name in stored},
     )
 
 

@@ -35,8 +35,12 @@ def angle_misfit(stored: str, angle: Array) -> Array:
 
 
 def doubt_angles(misfit: Array) -> list[Problem]:
-    """Return the doubt about a trial with an angle (side, joint, angle) of one leg far from the stored one, if any."""
+    """Return the doubt about a trial with an angle (side, joint, angle) of one leg far from the stored one, if any.
+
+    The zero of ankle flexion says nothing: it depends on whether the foot was taken as flat in the static trial.
+    """
     alone = np.where(np.abs(misfit[::-1]) < AGREES_DEG, np.nan_to_num(misfit), 0.0)
+    alone[:, JOINTS.index("ankle"), ANGLES.index("flexion")] = 0.0
     side, joint, angle = np.unravel_index(np.abs(alone).argmax(), alone.shape)
     off = float(alone[side, joint, angle])
     what = f"{SIDES[side]} {JOINTS[joint]} {ANGLES[angle]}"

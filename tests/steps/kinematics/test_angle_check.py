@@ -39,6 +39,12 @@ def test_another_model_a_small_difference_and_an_unknown_leg_are_not_doubted(oth
     assert doubt_angles(off) == []
 
 
+def test_a_foot_taken_as_flat_is_not_doubted() -> None:
+    off = np.zeros((2, 3, 3))
+    off[0, ANKLE, ANGLES.index("flexion")] = 3 * LARGEST_DEG
+    assert doubt_angles(off) == []
+
+
 def test_a_file_without_angles_says_nothing() -> None:
     off = angle_misfit("", np.zeros((5, 2, 3, 3)))
     assert np.isnan(off).all()
