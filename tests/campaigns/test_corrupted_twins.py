@@ -105,6 +105,13 @@ def test_faults_found_before_stay_found(text: str, generated: Session, real: Ses
         assert [one for one in of(session, text) if one.kind == MISSED] == []
 
 
+@pytest.mark.parametrize("text", ["knee, 30 mm", "thigh, 30 mm", "shank, 30 mm"])
+def test_a_marker_moved_after_the_angles_were_stored_is_found(text: str, real: Session) -> None:
+    found = of(real, f"marker moved in the walk: {text}")
+    assert any(one.kind == DOUBTED and "angles_unlike_file" in one.codes for one in found)
+    assert [one for one in found if one.kind == MISSED] == []
+
+
 def test_every_dose_is_counted_by_its_harm(generated: Session) -> None:
     """Only a used stance that the fault changes by less than the limit is harmless."""
     found = campaign([generated], rows=["all markers frozen"], seed=0)
