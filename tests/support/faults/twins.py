@@ -378,7 +378,10 @@ def _lost(milliseconds: float, *, forces: bool) -> Corrupt:
             late_s = count / recording.marker_rate_hz
             events = [replace(e, time_s=e.time_s - late_s * (e.time_s > end_s)) for e in recording.events]
             analog = np.delete(recording.analog, gone, axis=0)
-            changed = replace(recording, markers=recording.markers[kept], analog=analog, events=events)
+            angles = {key: path[kept] for key, path in recording.stored_angles.items()}
+            changed = replace(
+                recording, markers=recording.markers[kept], analog=analog, events=events, stored_angles=angles
+            )
             shown = kept
         else:  # unseen where the file has no frames any more
             markers = np.full_like(recording.markers, np.nan)
