@@ -81,7 +81,7 @@ def read_participants(path: Path, *, reserved: Container[str] = ()) -> dict[str,
 def participants_of(path: Path, *, reserved: Container[str] = ()) -> tuple[dict[str, Row], list[Problem]]:
     """Return the rows of participants.tsv by id, and every problem; results use the ``reserved`` names of columns."""
     rows, problems = rows_of(path, required=("participant_id", "mass_kg", "height_m", "sex"))
-    problems += misspelt(rows, (*PARTICIPANT_COLUMNS, "subject"), path.name)
+    problems += misspelt(rows, (*PARTICIPANT_COLUMNS, "age_years", "subject"), path.name)
     problems += [*hostile_cells(rows, path.name), *bad_columns(rows, path.name, reserved)]
     participants: dict[str, Row] = {}
     for row in rows:

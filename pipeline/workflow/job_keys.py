@@ -167,7 +167,7 @@ class Study:
         participant = {name: row[name] for name in columns if row.get(name)}
         segments = self.segments.get(row["participant_id"], [])
         functional = {row["trial"]: row["condition"] for row in self.sessions[session] if row["role"] == "functional"}
-        table = settings.segment_table(self.settings["calibrate"]["segment_parameters"])
+        table = settings.segment_table(self.settings["calibrate"]["segment_parameters"], row.get("age_years", ""))
         return {"functional": functional, "participant": participant, "segments": segments, "segment_table": table}
 
     def _calibrate_needs(self, session: str) -> dict[str, Any]:

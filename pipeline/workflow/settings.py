@@ -6,6 +6,7 @@
 import copy
 import functools
 import json
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -213,10 +214,29 @@ def load_settings(
     return settings, model
 
 
-def segment_table(name: str) -> dict[str, Any]:
-    """Return a table of config/segment_parameters.yaml; callers must not change it."""
-    table: dict[str, Any] = _config("segment_parameters")[name]
-    return table
+def segment_table(name: str, age_years: str = "") -> dict[str, Any]:
+    """Return a table of config/segment_parameters.yaml with its ``name``; callers must not change it.
+
+    ``by_age`` is the table of children, with the ``age_years`` within its range, or that of adults, and the ``reason``.
+    A cell without a positive number is no age, and the person an adult.
+    """
+    tables: dict[str, dict[str, Any]] = _config("segment_parameters")
+    if name != "by_age":
+        return {**tables[name], "name": name, "reason": "setting calibrate.segment_parameters"}
+    groups = tables[name]
+    try:
+        age = float(age_years.replace(",", "."))
+    except ValueError:
+        age = math.nan
+    if not 0 < age < groups["adult_years"]:
+        known = age >= groups["adult_years"]
+        reason = f"at least {groups['adult_years']} years old" if known else "no age_years in participants.tsv"
+        return segment_table(groups["adults"]) | {"reason": reason}
+    table = segment_table(groups["children"])
+    first, last = table["years"]
+    nearest = min(max(age, first), last)
+    ends = "" if nearest == age else f", as at {nearest:g} years, where the table ends"
+    return table | {"age_years": nearest, "reason": f"{age:g} years old{ends}; measured in boys"}
 
 
 def shipped_body_models() -> list[str]:

@@ -201,7 +201,9 @@ def _calibrated(rows: Any, recorded: Any, participants: Any, model: Any, chosen:
             body_model=model,
             participant=participants[rows[0]["participant_id"]],
             segments=[],
-            segment_table=settings.segment_table(chosen["calibrate"]["segment_parameters"]),
+            segment_table=settings.segment_table(
+                chosen["calibrate"]["segment_parameters"], participants[rows[0]["participant_id"]].get("age_years", "")
+            ),
             functional={row["trial"]: row["condition"] for row in rows if row["role"] == "functional"},
             settings=settings_of("calibrate", **chosen["calibrate"]),
         )

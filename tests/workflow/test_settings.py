@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pipeline.errors import UserError
 from pipeline.tables import study_tables
 from pipeline.workflow import settings
+from pipeline.workflow.open_study import open_study
+from tests.support.files.changes import edit
 
 
 def write(path: Path, text: str) -> Path:
@@ -23,6 +26,20 @@ def test_study_wins_over_body_model_and_body_model_over_default(tmp_path: Path) 
     assert chosen({"body_model": "isb_clusters"}) == "harrington"
     assert chosen({"body_model": "plug_in_gait"}) == "davis"
     assert chosen({"body_model": "plug_in_gait", "calibrate": {"hip_centre": "hara"}}) == "hara"
+
+
+def test_the_age_of_a_child_is_part_of_its_calibration_and_that_of_an_adult_is_not(demo: Path) -> None:
+    def of_people() -> list[dict[str, Any]]:
+        study = open_study(demo)
+        return [study.calibration_of(session) for session in study.sessions]
+
+    before = of_people()
+    edit(demo / "participants.tsv", "58", "59")
+    assert of_people() == before
+    edit(demo / "participants.tsv", "59", "8")
+    adult, child = of_people()
+    assert adult == before[0]
+    assert (child["segment_table"]["name"], child["segment_table"]["age_years"]) == ("jensen", 8)
 
 
 @pytest.mark.parametrize(

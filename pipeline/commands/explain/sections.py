@@ -185,7 +185,8 @@ def _model(record: CycleRecord) -> Blocks:
         how = f"moves with the {carrier}" if carrier else "found in every frame"
         how = "joins both segments of the linked legs" if linked else how
         yield f"{joint} centre: {model.attrs[f'{joint}_centre_{record.side}']}; {how}"
-    yield f"body-segment parameters: {model.attrs['segment_parameters']}"
+    chosen, reason = (model.attrs.get(f"segment_parameters{of}", "") for of in ("", "_reason"))
+    yield f"body-segment parameters: {chosen}" + (f" ({reason})" if reason else "")
     rows = [["segment", "mass kg", "centre of mass from proximal joint mm", "moments of inertia kg m2 (x y z)"]]
     for segment in model.segment.values:
         of_segment = mine.sel(segment=segment)

@@ -33,7 +33,8 @@ def from_table(
     """Return a segment's parameters from a table of config/segment_parameters.yaml.
 
     Args:
-        table: the table; ``sex`` n/a takes the mean of both entries.
+        table: the table; ``sex`` n/a takes the mean of both entries. That of children has lines over age, as pairs, and
+            the ``age_years`` to take.
         segment: ``foot``, ``shank`` or ``thigh``.
         side: on the left, the z component of the centre of mass and products with z change sign.
         sex: ``M``, ``F`` or ``n/a``.
@@ -46,7 +47,7 @@ def from_table(
         UserError: a landmark of the segment's length is absent.
     """
     if "n/a" in table:
-        rows = [table["n/a"][segment]]
+        rows = [_at_age(table["n/a"][segment], table["age_years"]) if "age_years" in table else table["n/a"][segment]]
     else:
         rows = [table[letter][segment] for letter in ("M", "F") if sex in (letter, "n/a")]
     results = [_from_row(row, table, segment, side, body_mass_kg, landmarks) for row in rows]
@@ -55,6 +56,13 @@ def from_table(
         to_own = frame(_rule_of_table(table, segment).axes, landmarks, {}, side)
         com, inertia = com @ to_own, to_own.T @ inertia @ to_own
     return SegmentParameters(mass, com, inertia, length)
+
+
+def _at_age(row: Mapping[str, Any], years: float) -> dict[str, Any]:
+    """Return a row of lines over age as an ordinary one; radii that are None follow by the parallel-axis theorem."""
+    mass, com, proximal = (row[name][0] + row[name][1] * years for name in ("mass", "com", "proximal_radius"))
+    across = float(np.sqrt(proximal**2 - com**2))
+    return {**row, "mass": mass, "com": com, "radii": [across if one is None else one for one in row["radii"]]}
 
 
 def has_its_axes(table: Mapping[str, Any], segment: str, landmarks: Mapping[str, Array]) -> bool:

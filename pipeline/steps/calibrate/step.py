@@ -63,7 +63,7 @@ def calibrate(
         participant: cells of participants.tsv; absent sizes are read from the PROCESSING group of the trial that
             defines the model, then of the other trials.
         segments: the participant's rows of segments.tsv, which replace the table's.
-        segment_table: table of config/segment_parameters.yaml that ``settings`` name.
+        segment_table: table of config/segment_parameters.yaml for the person, with its ``name`` and the ``reason``.
         functional: conditions of the functional trials: ``hip``, ``hip_left`` or ``hip_right``.
 
     Returns:
@@ -110,7 +110,7 @@ def calibrate(
         "sex is n/a: body-segment parameters are the mean of both sexes" if of_both_sexes else "",
         *(leg.note for leg in sides.values()),
     ]
-    findings, masses = findings_on_sizes(participant, trials, segment_table=settings.segment_parameters)
+    findings, masses = findings_on_sizes(participant, trials, segment_table=segment_table["name"])
     lost = [of_side[0]._replace(severity=WARNING) for of_side in refused.values()]
     source = reference.source
     dataset.attrs = {
@@ -119,7 +119,8 @@ def calibrate(
         "findings": json.dumps([finding._asdict() for finding in [*findings, *doubts]]),
         "leg_findings": json.dumps([finding._asdict() for finding in [*doubts, *lost]]),
         "static_trial": reference.name,
-        "segment_parameters": "segments.tsv" if len(measured) == 6 else settings.segment_parameters,
+        "segment_parameters": "segments.tsv" if len(measured) == 6 else segment_table["name"],
+        "segment_parameters_reason": "measured" if len(measured) == 6 else segment_table["reason"],
         "note": "; ".join(dict.fromkeys(filter(None, [*notes, note_on_estimates(participant)]))),
         **{f"hip_centre_{side}": hip_text(hips.get(side), settings.hip_centre) for side in SIDES},
         **{f"{joint}_centre_{side}": text for side, leg in sides.items() for joint, text in leg.texts.items()},

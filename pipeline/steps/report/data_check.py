@@ -16,7 +16,7 @@ from .quality import doubts_in, refusals_in
 from .tables import Row, Totals, age_years, find_rejected_trials, has_kinetics, names, of_part, totals
 
 GOOD, UNKNOWN, LOOK, BAD = STATES = ("good", "not checked", "look", "bad")  # from best to worst
-# tables of the segments of adults; those of children differ (Jensen 1986, Ganley and Powers 2004)
+CHILDREN = "jensen"  # the table of the segments of children; the others are of adults
 ADULTS = ("dempster", "de_leva", "dumas")
 ADULT_YEARS, ADULT_M = 16, 1.5
 ANSWERS = {
@@ -98,12 +98,15 @@ def _person(calibrations: Mapping[str, xr.Dataset], age: float) -> Point:
 
 
 def _of_a_child(about: Facts, age: float) -> list[str]:
-    """Return that a child has the segments of adults, in words; without an age the height decides who is a child."""
-    table = about.get("segment_parameters", "")
+    """Return which segments a child has, in words; without an age the height decides who is a child."""
+    table, reason = (about.get(f"segment_parameters{of}", "") for of in ("", "_reason"))
+    if table == CHILDREN:
+        return [f"segment masses are those of a child ({table}): {reason}"]
     is_child = age < ADULT_YEARS or (np.isnan(age) and float(about.get("body_height_m", "nan")) < ADULT_M)
     if not is_child or table not in ADULTS:
         return []
-    return [f"segment masses are those of adults ({table}), this is a child: moments of swing are less certain"]
+    chosen = ", ".join(filter(None, [table, reason]))
+    return [f"segment masses are those of adults ({chosen}), this is a child: moments of swing are less certain"]
 
 
 def _trials(count: Totals, quality: list[Row]) -> Point:

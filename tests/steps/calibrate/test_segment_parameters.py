@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from pipeline.conventions import SIDES
 from pipeline.errors import UserError
 from pipeline.steps.calibrate.segment_parameters import SegmentParameters, from_measurement, from_table
 from pipeline.workflow.settings import segment_table
 from tests.support.walks.person import (
+    PARTICIPANT,
     SHANK_M,
     THIGH_M,
     Array,
@@ -48,6 +50,16 @@ DUMAS: dict[str, dict[str, tuple[float, Triple, Triple, Triple]]] = {
         "F": (0.010, (0.382, -0.309, 0.055), (0.24, 0.51, 0.50), (-0.15, 0.09, -0.05)),
     },
 }
+# by hand at 8 years: mass .06634 + 8 x .00364, centre of mass .4758 - 8 x .00115, and the root of the squared radius
+# about the proximal end (.5536 - 8 x .00133) less that of the centre of mass
+JENSEN_AT_8 = {
+    "foot": (0.0199, 0.42022, 0.24407), "shank": (0.04785, 0.4286, 0.28151), "thigh": (0.09546, 0.4666, 0.27765),
+}  # fmt: skip
+# shares of body mass, as others print them (github.com/wspr/body-segment-param, jensen1986-12yr.csv and -15yr.csv)
+JENSEN_MASSES = {
+    12: {"thigh": 0.110, "shank": 0.053, "foot": 0.021},
+    15: {"thigh": 0.121, "shank": 0.056, "foot": 0.021},
+}
 MASS_KG = 70.0
 LANDMARKS: dict[str, dict[str, Triple]] = {  # in segment axes from the proximal joint centre, m
     "foot": {
@@ -61,10 +73,11 @@ LENGTH_M = {"foot": float(np.hypot(0.13, 0.07)), "shank": SHANK_M, "thigh": THIG
 
 
 def parameters(
-    table: str, segment: str, marked: Landmarks | None = None, *, side: str = "right", sex: str = "M"
+    table: str, segment: str, marked: Landmarks | None = None, *, side: str = "right", sex: str = "M", age: str = ""
 ) -> SegmentParameters:
     places = {name: of_side(place, side) for name, place in LANDMARKS[segment].items()} | (marked or {})
-    return from_table(segment_table(table), segment, side=side, sex=sex, body_mass_kg=MASS_KG, landmarks=places)
+    chosen = segment_table(table, age)
+    return from_table(chosen, segment, side=side, sex=sex, body_mass_kg=MASS_KG, landmarks=places)
 
 
 def expect(found: SegmentParameters, mass: float, com: Array, radii_m: Array) -> None:
@@ -111,6 +124,71 @@ def test_de_leva_foot_reaches_from_heel_to_toe_tip(sex: str) -> None:
         expect(parameters("de_leva", "foot", marked, sex=sex), mass, heel + com * (tip - heel), radii)
 
 
+@pytest.mark.parametrize("segment", ["shank", "thigh"])
+def test_leg_of_a_child(segment: str) -> None:
+    mass, com, across = JENSEN_AT_8[segment]
+    found, length = parameters("by_age", segment, age="8"), LENGTH_M[segment]
+    np.testing.assert_allclose(found.mass_kg, mass * MASS_KG, rtol=1e-9)
+    np.testing.assert_allclose(found.com, [0, -com * length, 0], rtol=1e-9)
+    radii = np.sqrt(np.diag(found.inertia) / found.mass_kg) / length
+    np.testing.assert_allclose(radii, [across, LONG_RADIUS[segment], across], atol=1e-5)
+
+
+def test_foot_of_a_child_reaches_from_heel_to_toe_tip() -> None:
+    mass, com, across = JENSEN_AT_8["foot"]
+    found = parameters("by_age", "foot", age="8")
+    heel, toe = (np.array(LANDMARKS["foot"][name]) for name in ("heel", "toe"))
+    np.testing.assert_allclose(found.mass_kg, mass * MASS_KG, rtol=1e-9)
+    np.testing.assert_allclose(found.com, heel + com * 1.35 * (toe - heel), rtol=1e-9)
+    radii = np.sqrt(np.diag(found.inertia) / found.mass_kg) / np.linalg.norm(1.35 * (toe - heel))
+    np.testing.assert_allclose(radii, [LONG_RADIUS["foot"], across, across], atol=1e-5)
+
+
+def test_masses_of_children_are_those_that_others_print() -> None:
+    for age, shares in JENSEN_MASSES.items():
+        for segment, share in shares.items():
+            assert parameters("by_age", segment, age=str(age)).mass_kg / MASS_KG == pytest.approx(
+                share, abs=0.0005 + 1e-9
+            )
+
+
+@pytest.mark.parametrize(
+    ("cell", "name", "reason"),
+    [
+        ("4", "jensen", "4 years old; measured in boys"),
+        ("8,5", "jensen", "8.5 years old; measured in boys"),
+        ("15", "jensen", "15 years old; measured in boys"),
+        ("3.9", "jensen", "3.9 years old, as at 4 years, where the table ends; measured in boys"),
+        ("15.99", "jensen", "15.99 years old, as at 15 years, where the table ends; measured in boys"),
+        *((cell, "dempster", "at least 16 years old") for cell in ("16", "71", "inf")),
+        *((cell, "dempster", "no age_years in participants.tsv") for cell in ("", "n/a", "0", "-3", "89+", "nan")),
+    ],
+)
+def test_age_chooses_the_table(cell: str, name: str, reason: str) -> None:
+    table = segment_table("by_age", cell)
+    assert (table["name"], table["reason"]) == (name, reason)
+    if nearest := {"3.9": "4", "15.99": "15"}.get(cell):
+        masses = [parameters("by_age", "thigh", age=age).mass_kg for age in (cell, nearest)]
+        assert masses[0] == masses[1]
+
+
+def test_children_have_their_table_with_the_reason_and_adults_theirs_to_the_bit() -> None:
+    def found(table: str = "by_age", **cells: str) -> xr.Dataset:
+        person = PARTICIPANT | cells
+        return calibrated(body_model(ISB), standing(), segment_parameters=table, participant=person)
+
+    plain, reason = found("dempster"), "segment_parameters_reason"
+    assert plain.attrs[reason] == "setting calibrate.segment_parameters"
+    for cells in ({}, {"age_years": "27"}, {"age_years": "16"}):
+        adult = found(**cells)
+        adult.attrs[reason] = plain.attrs[reason]
+        assert adult.identical(plain)
+    child = found(age_years="8")
+    assert (child.attrs["segment_parameters"], child.attrs[reason]) == ("jensen", "8 years old; measured in boys")
+    assert (child.segment_mass != plain.segment_mass).all()
+    assert found("dempster", age_years="8").identical(plain)
+
+
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("sex", ["M", "F"])
 @pytest.mark.parametrize("segment", ["foot", "shank", "thigh"])
@@ -126,17 +204,25 @@ def test_dumas_with_signs_mirrored_on_the_left(segment: str, sex: str, side: str
     close(found.inertia, expected)
 
 
-@pytest.mark.parametrize("table", ["dempster", "de_leva", "dumas", "dempster_proximal_radii"])
+@pytest.mark.parametrize(
+    ("table", "age"),
+    [
+        *((name, "") for name in ("dempster", "de_leva", "dumas", "dempster_proximal_radii")),
+        *(("by_age", age) for age in ("2", "4", "9.5", "15")),
+    ],
+)
 @pytest.mark.parametrize("segment", ["foot", "shank", "thigh"])
-def test_every_table_gives_rigid_bodies_mirrored_sides_and_a_mean_of_the_sexes(table: str, segment: str) -> None:
-    men, women, either = (parameters(table, segment, sex=sex) for sex in ("M", "F", "n/a"))
+def test_every_table_gives_rigid_bodies_mirrored_sides_and_a_mean_of_the_sexes(
+    table: str, age: str, segment: str
+) -> None:
+    men, women, either = (parameters(table, segment, sex=sex, age=age) for sex in ("M", "F", "n/a"))
     for one in (men, women, either):
         moments = np.linalg.eigvalsh(one.inertia)
         assert moments[0] > 0
         assert moments[2] <= moments[0] + moments[1]
     for field in SegmentParameters._fields:
         close(getattr(either, field), (getattr(men, field) + getattr(women, field)) / 2)
-    left = parameters(table, segment, side="left")
+    left = parameters(table, segment, side="left", age=age)
     close(left.com, men.com @ FLIP)
     close(left.inertia, FLIP @ men.inertia @ FLIP)
 

@@ -113,6 +113,13 @@ def test_a_child_with_the_segments_of_adults_is_named() -> None:
         assert found.state == GOOD
 
 
+def test_a_child_with_the_segments_of_children_is_said() -> None:
+    child = calibrated(segment_parameters="jensen", segment_parameters_reason="8 years old", body_height_m=1.2)
+    found = data_check([row | {"age_years": "8"} for row in CYCLES], USED, {"s1": {"walk": {}}}, {"s1": child})
+    assert "segment masses are those of a child (jensen): 8 years old" in str(found.points)
+    assert found.state == GOOD
+
+
 def test_few_cycles_are_said() -> None:
     found = data_check(CYCLES[1:], USED, {"s1": {"walk": {}}}, {"s1": calibrated()})
     assert state_of(found, "Gait cycles with kinetics") == LOOK

@@ -64,7 +64,9 @@ def run_study(study: Path, overrides: Mapping[str, Any], *, only: Container[str]
             body_model=model,
             participant=participants[person],
             segments=segments.get(person, []),
-            segment_table=settings.segment_table(chosen["calibrate"]["segment_parameters"]),
+            segment_table=settings.segment_table(
+                chosen["calibrate"]["segment_parameters"], participants[person].get("age_years", "")
+            ),
             settings=settings_of("calibrate", **chosen["calibrate"]),
         )
         result[name] = session = Session(calibration)
@@ -132,7 +134,9 @@ def run_session(
         body_model=model,
         participant=participant,
         segments=segments,
-        segment_table=settings.segment_table(chosen["calibrate"]["segment_parameters"]),
+        segment_table=settings.segment_table(
+            chosen["calibrate"]["segment_parameters"], participant.get("age_years", "")
+        ),
         functional={row["trial"]: row["condition"] for row in rows if row["role"] == "functional"},
         settings=of("calibrate"),
     )

@@ -7,7 +7,7 @@ the legs as long as the longest stride asks, so that no leg is stretched; both a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -33,7 +33,7 @@ from tests.support.walks.person import (
     recorded,
     standing,
 )
-from tests.support.walks.ways_of_moving import ADULT_M, WAYS, any_person, child_of_two, planned
+from tests.support.walks.ways_of_moving import ADULT_M, WAYS, Person, any_person, child_of_two, planned
 
 Array = NDArray[np.float64]
 
@@ -65,7 +65,13 @@ class Whole(NamedTuple):
     human: bool
 
 
-def whole_session(way: str, seed: int, chosen: Mapping[str, Any], model_name: str = "") -> Whole:
+def whole_session(
+    way: str,
+    seed: int,
+    chosen: Mapping[str, Any],
+    model_name: str = "",
+    who: Callable[[np.random.Generator], Person] = any_person,
+) -> Whole:
     """Return a random person's session; the body model in turn unless named.
 
     Args:
@@ -73,9 +79,10 @@ def whole_session(way: str, seed: int, chosen: Mapping[str, Any], model_name: st
         seed: of everything random.
         chosen: settings of the steps.
         model_name: one of :data:`tests.support.walks.person.BODY_MODELS`.
+        who: the person of all ways but that of a child of two.
     """
     plain = "straight" if way in ("backwards", "child of two") else way
-    plan = planned(plain, seed, child_of_two if way == "child of two" else any_person)
+    plan = planned(plain, seed, child_of_two if way == "child of two" else who)
     made = measured(plan, np.random.default_rng([seed, 17]), RATES_HZ)
     model = body_model(model_name or BODY_MODELS[seed % len(BODY_MODELS)])
     rng = made.rng

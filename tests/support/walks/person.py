@@ -242,7 +242,8 @@ def calibration_of(**changes: Any) -> dict[str, Any]:
     chosen = {"participant": PARTICIPANT, "segments": [], "segment_parameters": "dumas"} | changes
     keys = {field.name for field in fields(Settings)} & chosen.keys()
     chosen["settings"] = settings_of("calibrate", **{key: chosen.pop(key) for key in keys})
-    return chosen | {"segment_table": segment_table(chosen["settings"].segment_parameters)}
+    table = chosen["settings"].segment_parameters
+    return chosen | {"segment_table": segment_table(table, chosen["participant"].get("age_years", ""))}
 
 
 def skeleton_of(name: str, seen: Landmarks, side: str) -> Skeleton:
