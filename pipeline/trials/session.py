@@ -1,9 +1,9 @@
 """A session's trials as one dataset of ragged arrays.
 
 The samples of all trials follow each other along ``sample`` (marker frames) and ``plate_sample`` (analog samples), and
-so do their ``event``, ``contact``, ``cycle``, ``stance`` and ``whole_stance``; ``sample_trial`` and the like hold the
-number of the trial, from 0, of each element (CF conventions 1.11, section 9.3.4, indexed ragged array). Along ``trial``
-are the trials' names and what holds for a whole trial. A rejected trial has no elements; ``rejected`` says
+so do their ``event``, ``contact``, ``cycle``, ``stance``, ``whole_stance`` and ``burst``; ``sample_trial`` and the like
+hold the number of the trial, from 0, of each element (CF conventions 1.11, section 9.3.4, indexed ragged array). Along
+``trial`` are the trials' names and what holds for a whole trial. A rejected trial has no elements; ``rejected`` says
 why, and ``rejected_code`` is the code of that.
 """
 
@@ -20,7 +20,7 @@ from ..errors import INVALID
 # dimensions of a session, and their names in one trial
 IN_ONE_TRIAL = {
     "sample": "time", "plate_sample": "plate_time", "event": "event", "contact": "contact", "cycle": "cycle",
-    "stance": "stance", "whole_stance": "whole_stance",
+    "stance": "stance", "whole_stance": "whole_stance", "burst": "burst",
 }  # fmt: skip
 IN_SESSION = {in_trial: dim for dim, in_trial in IN_ONE_TRIAL.items()}
 # dimensions along which trials may have different labels. A session has those of all trials; ``marker_order`` is the

@@ -1,6 +1,6 @@
 """The variables of cycles.nc and study.nc: dimensions, units and meaning."""
 
-from .metrics import METRICS, OF_STANCE, SCORES
+from .metrics import CO_CONTRACTION, METRICS, OF_STANCE, SCORES
 from .rows import Variable
 from .session_variables import (
     ANKLE_FOOT_POWER,
@@ -44,7 +44,20 @@ _CURVES = {
 }  # fmt: skip
 
 CURVES = {name: variable._replace(dtype="f4") for name, variable in _CURVES.items()}
-WITH_EMG = {"emg_envelope": Variable(("cycle", "muscle", "phase"), "mV", ENVELOPE, "f4")}
+_ACTIVITY = ("cycle", "muscle", "activity")
+_OF_BURST = "of a burst of the muscle; NaN if it is not in the cycle"
+WITH_EMG = {
+    "emg_envelope": Variable(("cycle", "muscle", "phase"), "mV", ENVELOPE, "f4"),
+    "emg_onset": Variable(_ACTIVITY, "percent", f"onset {_OF_BURST}", "f4"),
+    "emg_offset": Variable(_ACTIVITY, "percent", f"offset {_OF_BURST}", "f4"),
+    "emg_onset_time": Variable(_ACTIVITY, "s", f"onset, from the foot strike that starts the cycle, {_OF_BURST}"),
+    "emg_offset_time": Variable(_ACTIVITY, "s", f"offset, from the foot strike that starts the cycle, {_OF_BURST}"),
+    "emg_active": Variable(("cycle", "muscle"), "percent",
+        "share of the cycle in which the muscle is active; NaN if rest and activity are not distinct"),
+    "emg_normalised": Variable(("cycle", "muscle", "phase"), "percent", f"{ENVELOPE}, per emg_divisor", "f4"),
+    "emg_divisor": Variable(("cycle", "muscle"), "mV",
+        "by cycles.emg_normalisation, peak or mean of the envelope over the cycles of the session, or emg_reference"),
+}  # fmt: skip
 
 STANCE = "_of_stance"  # end of the names of all that study.nc has along `stance`
 # a stance from foot strike to foot off with valid kinetics, whether or not a whole gait cycle follows
@@ -124,6 +137,7 @@ RESIDUALS = {
 CYCLES = {
     **CURVES,
     **WITH_EMG,
+    **{name: metric.variable for name, metric in CO_CONTRACTION.items()},
     "metric_value": Variable(("cycle", "metric"), "1",
         "metrics of the gait cycle, each in its metric_units; separate variables in study.nc"),
     **ON_REQUEST,
@@ -164,7 +178,7 @@ REPRESENTATIVE = {
 }  # fmt: skip
 CYCLE_METRICS = {name: metric.variable for name, metric in METRICS.items()}
 STANCE_METRICS = {f"{name}{STANCE}": CYCLE_METRICS[name]._replace(dims=("stance",)) for name in OF_STANCE}
-_SCORES = {name: score.variable for name, score in SCORES.items()}
+_SCORES = {name: score.variable for name, score in (SCORES | CO_CONTRACTION).items()}
 STUDY = CURVES | WITH_EMG | CYCLE_METRICS | _SCORES | ON_REQUEST | STANCE_CURVES | STANCE_METRICS
 # coordinates of study.nc along `cycle`, first columns of metrics.csv
 IDENTITY = (

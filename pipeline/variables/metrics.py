@@ -4,11 +4,14 @@ To add a metric, add it here and compute it in ``steps/cycles/``; peaks, ranges,
 rows say. All outputs take a metric from this table, and the report its place.
 """
 
+import itertools
+
 from ..conventions import ADDUCTION, ANGLES, ANKLE, FLEXION, FORWARD, HIP, JOINTS, KNEE, UP
 from .rows import (
     BY_SIZE,
     GAIT_SCORES,
     IMPULSES,
+    MUSCLE_PAIRS,
     PEAKS,
     RANGES,
     STANCE,
@@ -313,4 +316,30 @@ SCORES = {  # if a reference is given
         "share of the squared difference from the reference mean that the features of the index cover",
         source=_SCHWARTZ, group=GAIT_SCORES),
 }  # fmt: skip
-NUMBERS = METRICS | SCORES
+
+
+def co_contraction_name(pair: str) -> str:
+    """Return the metric of a pair of muscles as the setting ``cycles.emg_pairs`` names it."""
+    return f"co_contraction_{pair.replace(' - ', '_').replace(' ', '_')}"
+
+
+CO_CONTRACTION = {  # if cycles.emg_normalisation is not none
+    co_contraction_name(f"{one} - {other}"): Metric(
+        "percent",
+        f"co-contraction index of {one} and {other}, from their normalised envelopes over the cycle",
+        source="Falconer and Winter 1985",
+        group=MUSCLE_PAIRS,
+    )
+    for ones, others in (
+        (
+            ("tibialis anterior",),
+            ("soleus", "gastrocnemius", "gastrocnemius medialis", "gastrocnemius lateralis", "peroneus longus"),
+        ),
+        (
+            ("rectus femoris", "vastus medialis", "vastus lateralis", "vastus", "quadriceps"),
+            ("hamstrings", "medial hamstrings", "lateral hamstrings", "semitendinosus", "biceps femoris"),
+        ),
+    )
+    for one, other in itertools.product(ones, others)
+}
+NUMBERS = METRICS | SCORES | CO_CONTRACTION

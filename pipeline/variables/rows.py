@@ -8,6 +8,7 @@ TIMES, PEAKS, RANGES, IMPULSES = "Times and distances", "Peaks", "Ranges of moti
 WORK, TIMES_OF_PEAKS, BY_SIZE = "Work by phase of power", "Times of the peaks", "Normalised by body size"
 WORK_OF_FOOT = "Work of the foot in stance"
 GAIT_SCORES = "Gait scores"
+MUSCLE_PAIRS = "Co-contraction"
 
 
 class Variable(NamedTuple):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..trials.session import IN_ONE_TRIAL
 from .cycle_variables import CYCLES, ON_REQUEST, REPRESENTATIVE, STANCE, STUDY, WITH_EMG
-from .metrics import METRICS, SCORES
+from .metrics import CO_CONTRACTION, METRICS, SCORES
 from .rows import Variable
 from .session_variables import (
     DOUBT,
@@ -20,6 +20,7 @@ from .session_variables import (
     WITH_SHOULDERS,
     WITH_UPPER_BODY,
 )
+from .session_variables import WITH_EMG as EMG_OF_TRIALS
 
 TITLES = {
     "read": "Markers, plate wrenches and events of a session, ISB lab axes",
@@ -82,6 +83,9 @@ COORDINATES = {
     "event_source": ("", "source of the gait event: plate, c3d or kinematic"),
     "source": ("", "file of the trial, relative to the study"),
     "force_source": ("", "file with the forces of the trial, relative to the study; empty if source holds them"),
+    "burst_side": ("", "side of the muscle"),
+    "burst_muscle": ("", "muscle of the burst"),
+    "burst_trial": ("1", "number of the trial along trial, from 0, of the burst"),
     "contact_side": ("", "side of the foot on the ground"),
     "plates": ("", "plates under the foot"),
     "valid": ("", "whether the ground reaction of the stance could be used"),
@@ -114,7 +118,7 @@ COORDINATES = {
     "condition": ("", "condition of trials.tsv"),
     "rejected": ("", "why the trial cannot be used; empty if it can"),
     "rejected_code": ("", "code of the reason for which the trial cannot be used; empty if it can"),
-    "role": ("", "role of the trial: static, gait or functional"),
+    "role": ("", "role of the trial: static, gait, functional or emg_reference"),
     "source_sha256": ("", "SHA-256 of the file of the trial"),
     "force_source_sha256": ("", "SHA-256 of the file with the forces of the trial"),
     "sample_trial": ("1", "number of the trial along trial, from 0, of the marker frame"),
@@ -136,11 +140,11 @@ COORDINATES = {
 }
 OPTIONAL = {
     "calibrate": {*MEASURED_UPPER_BODY},
-    "clean": {"emg_envelope", "emg_left_out", *WITH_SHOULDERS, *DOUBT},
+    "clean": {*EMG_OF_TRIALS, "emg_left_out", *WITH_SHOULDERS, *DOUBT},
     "kinematics": {*WITH_LINKED_LEGS, *WITH_UPPER_BODY, *DOUBT},
     "kinetics": {*WITH_DRAWS, *DOUBT},
-    "cycles": {*ON_REQUEST, *WITH_EMG, "emg_left_out"},
-    "study": {*SCORES, *ON_REQUEST, *WITH_EMG},
+    "cycles": {*ON_REQUEST, *WITH_EMG, *CO_CONTRACTION, "emg_left_out"},
+    "study": {*SCORES, *ON_REQUEST, *WITH_EMG, *CO_CONTRACTION},
 }
 FLAGS = {  # those of `implausible` are given by step kinematics
     ("clean", "fill"): "none spline rigid_cluster neighbours spike exchanged_back",

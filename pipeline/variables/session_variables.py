@@ -99,7 +99,15 @@ MEASURED_UPPER_BODY = {
         "measured inertia tensor of the upper body about its centre of mass"),
 }  # fmt: skip
 ENVELOPE = "linear envelope of the electromyogram, high-pass, rectified, low-pass"
-WITH_EMG = {"emg_envelope": Variable(("sample", "side", "muscle"), "mV", ENVELOPE, "f4")}
+WITH_EMG = {
+    "emg_envelope": Variable(("sample", "side", "muscle"), "mV", ENVELOPE, "f4"),
+    "emg_rest": Variable(("trial", "side", "muscle"), "mV",
+        "root mean square of the electromyogram between bursts; NaN if rest and activity are not distinct"),
+    "emg_reference": Variable(("trial", "side", "muscle"), "mV",
+        "highest mean of the envelope over 0.5 s in the session's trials of role emg_reference; NaN without"),
+    "burst_start": Variable(("burst",), "s", "onset of a burst of the electromyogram"),
+    "burst_end": Variable(("burst",), "s", "offset of a burst of the electromyogram"),
+}  # fmt: skip
 OF_TRIALS: dict[str, dict[str, Variable]] = {
     "read": {
         "marker_position": Variable(("sample", "marker", "axis"), "m", "marker position as recorded, lab axes"),

@@ -255,7 +255,9 @@ class Study:
             for name in some or self.sessions
         }
         about = settings.shipped_references().get(self.settings["study"]["reference"], {})
+        cycles = self.settings["cycles"]
+        pairs = cycles["emg_pairs"] if cycles["emg_normalisation"] != "none" else []
         return {
             "reference": self._reference_sha256,
-            "arguments": {"sessions": sessions, "about_reference": about},
+            "arguments": {"sessions": sessions, "about_reference": about, "emg_pairs": pairs},
         }

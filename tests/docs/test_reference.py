@@ -17,7 +17,7 @@ from pipeline import FOR_SCRIPTS
 from pipeline.__main__ import command_line_parser, main
 from pipeline.tables import study_tables
 from pipeline.variables import schema
-from pipeline.variables.metrics import METRICS, SCORES
+from pipeline.variables.metrics import NUMBERS
 from pipeline.variables.rows import WHOLE
 from pipeline.workflow import settings
 from tests.support.checkout import HOUSE
@@ -113,7 +113,7 @@ def test_unit_of_a_setting_is_that_of_its_name(path: str, unit: str) -> None:
 def test_every_metric_is_listed_with_its_other_names_and_a_source_that_is_cited() -> None:
     text = (DOCS / "metrics.md").read_text()
     listed = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", text, re.MULTILINE))
-    metrics = {name: metric for name, metric in (METRICS | SCORES).items() if metric.kind != "phase"}
+    metrics = {name: metric for name, metric in NUMBERS.items() if metric.kind != "phase"}
     assert {*listed} == {*metrics}
     text, theory = text.partition("## Sources")[2], (DOCS / "theory.md").read_text().partition("## Literature")[2]
     cited = re.findall(r"^- (\w+) [A-Z].*?\((\d{4})\)", text + theory, re.MULTILINE | re.DOTALL)

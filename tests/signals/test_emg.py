@@ -1,4 +1,4 @@
-"""Envelopes of electromyograms against known amplitudes, and the faults of channels."""
+"""Envelopes and bursts of electromyograms against known ones, and the faults of channels."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pipeline.signals.emg import envelopes, fault, millivolts_per, without_lost
+from pipeline.signals.emg import Activity, activity, co_contraction, envelopes, fault, millivolts_per, without_lost
 from pipeline.signals.filters import high_pass, low_pass
-from tests.support.files.emg import bursts, electromyogram
+from tests.campaigns.emg_onsets import SHAPES, outcome
+from tests.support.files.emg import bursts, electromyogram, recorded_muscle
 
 Array = NDArray[np.float64]
 CUTOFFS = {"high_pass_hz": 20.0, "low_pass_hz": 6.0}
@@ -21,6 +22,10 @@ def seconds(rate_hz: float, duration_s: float = 6.0) -> Array:
 
 def envelope(values: Array, rate_hz: float) -> Array:
     return envelopes(values[:, None], rate_hz=rate_hz, **CUTOFFS)[:, 0]
+
+
+def activity_of(values: Array, rate_hz: float) -> Activity:
+    return activity(values, rate_hz=rate_hz, high_pass_hz=20, false_alarm=0.05, shortest_s=0.03)
 
 
 def fault_of(values: Array, rate_hz: float = 1000.0) -> str:
@@ -137,3 +142,51 @@ def test_units_of_voltage(unit: str, millivolts: float) -> None:
 @pytest.mark.parametrize("unit", ["", "N", "Nmm", "d.u.", "g", "deg/s", "%", "m"])
 def test_other_units_are_none(unit: str) -> None:
     assert millivolts_per(unit) is None
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("snr_db", [12.0, 16.0, 20.0])
+def test_onsets_and_offsets_are_within_20_ms(shape: str, snr_db: float) -> None:
+    """A rise in 30 ms is seen where it leaves the noise: at 12 dB a third of the way up."""
+    found = [outcome(recorded_muscle(seed, snr_db=snr_db, shape=shape)) for seed in range(1000, 1030)]
+    errors = np.concatenate([one.errors_ms for one in found])
+    assert len(errors) > 100
+    assert ((abs(errors) <= 20).mean(axis=0) > (0.95 if snr_db > 12 else 0.85)).all()
+    assert (abs(np.median(errors, axis=0)) < 12).all()
+    assert sum(one.missed for one in found) == 0
+    assert all(one.distinct for one in found)
+    assert sum(one.false for one in found) / sum(one.duration_s for one in found) < 1 / 60
+
+
+@pytest.mark.parametrize("rate_hz", RATES)
+def test_without_a_clear_rest_there_is_no_onset(rate_hz: float) -> None:
+    time = seconds(rate_hz)
+    modulated = 0.6 + 0.4 * np.sin(2 * np.pi * time / 1.1)  # 0.2 to 1; 7 dB between the halves
+    for amplitude in (np.ones(len(time)), np.zeros(len(time)), 0.3 + 0.7 * modulated):
+        found = activity_of(electromyogram(amplitude, rate_hz=rate_hz), rate_hz)
+        assert found.bursts == []
+        assert np.isnan(found.rest)
+    nearly_always = electromyogram(np.where(time < 0.15, 0.01, 1.0), rate_hz=rate_hz)
+    assert activity_of(nearly_always, rate_hz).bursts == [], "0.15 s of rest are too few"
+
+
+def test_bursts_do_not_depend_on_gain_and_offset_and_never_span_lost_samples() -> None:
+    values = recorded_muscle(3, snr_db=20, shape="step").values
+    first = activity_of(values, 1000)
+    other = activity_of(1e-3 * values + 0.5, 1000)
+    assert first.bursts == other.bursts
+    assert other.rest == pytest.approx(1e-3 * first.rest)
+    assert first.rest == pytest.approx(1, rel=0.15), "the standard deviation of the noise"
+    start, stop = max(first.bursts, key=lambda burst: burst[1] - burst[0])
+    lost = values.copy()
+    lost[start + 40 : stop - 40] = np.nan
+    for a, b in activity_of(lost, 1000).bursts:
+        assert np.isfinite(lost[a:b]).all() or b - a < 60
+
+
+def test_co_contraction_is_the_common_area() -> None:
+    """Falconer and Winter (1985)."""
+    one, other = np.array([0.0, 2, 0, 0]), np.array([0.0, 1, 0, 3])
+    assert co_contraction(one, one) == pytest.approx(100)
+    assert co_contraction(one, other) == pytest.approx(100 * 2 * 1 / (2 + 2.5))
+    assert co_contraction(np.array([1.0, 0, 0, 0]), np.array([0.0, 0, 0, 1])) == 0

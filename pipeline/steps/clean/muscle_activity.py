@@ -1,6 +1,7 @@
-"""Envelopes of the muscles with EMG among the channels of a trial."""
+"""Envelopes and bursts of the muscles with EMG among the channels of a trial."""
 
 import functools
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,35 +13,64 @@ from ...conventions import SIDES
 from ...errors import Problem
 from ...plates.wrench import at_instants
 from ...signals import emg
-from ...trials.session import Trial
+from ...trials.session import AnyTrial, facts_of_trials, trials_of
 from ...variables.left_out import LeftOut, as_text
 from ...vocabulary.muscle_names import muscles_in
 from .settings import Settings
 
+REFERENCE_S = 0.5  # of a maximal contraction; shorter windows repeat worse (Katsavelis and Threlkeld 2014)
+Levels = Mapping[tuple[str, str], float]  # by side and muscle, mV
+
+
+def give_emg_reference(step: Callable[..., xr.Dataset]) -> Callable[..., xr.Dataset]:
+    """Give a step the highest envelopes of a session's trials ``emg_reference``, means over 0.5 s."""
+
+    @functools.wraps(step)
+    def with_reference(read: xr.Dataset, *, settings: Settings, **arguments: Any) -> xr.Dataset:
+        highest: dict[tuple[str, str], float] = {}
+        facts = facts_of_trials(read) if "trial" in read.dims else {}
+        for name in (name for name, one in facts.items() if one.get("role") == "emg_reference" and not one["rejected"]):
+            trial = trials_of(read)[name]
+            variables, coordinates, _ = muscle_activity(trial, settings)
+            window = round(REFERENCE_S * trial.attrs["marker_rate_hz"])
+            muscles = coordinates["muscle"][1].tolist()
+            for place in itertools.product(SIDES, muscles):
+                envelope = variables["emg_envelope"][1][:, SIDES.index(place[0]), muscles.index(place[1])]
+                if len(envelope) >= window and np.isfinite(envelope).any():
+                    means = np.convolve(envelope, np.full(window, 1 / window), "valid")
+                    highest[place] = max(np.fmax.reduce(means), highest.get(place, 0.0))
+        return step(read, settings=settings, emg_reference=highest, **arguments)
+
+    return with_reference
+
 
 def without_absent_muscles(step: Callable[..., xr.Dataset]) -> Callable[..., xr.Dataset]:
-    """Remove from the result of a step what no trial has: muscles, and reasons why channels are left out."""
+    """Remove from the result of a step what no trial has: muscles, bursts, reasons why channels are left out."""
 
     @functools.wraps(step)
     def with_present(*inputs: xr.Dataset, **arguments: Any) -> xr.Dataset:
         result = step(*inputs, **arguments)
         if "emg_left_out" in result.data_vars and not (result.variables["emg_left_out"].values != "").any():
             result = result.drop_vars("emg_left_out")
-        return result if result.sizes.get("muscle", 1) else result.drop_dims("muscle").drop_vars("side")
+        return result if result.sizes.get("muscle", 1) else result.drop_dims(["muscle", "burst"]).drop_vars("side")
 
     return with_present
 
 
-def muscle_activity(read: Trial, settings: Settings) -> tuple[dict[str, Any], dict[str, Any], str]:
-    """Return the envelopes of a trial.
+def muscle_activity(
+    read: AnyTrial, settings: Settings, emg_reference: Levels | None = None
+) -> tuple[dict[str, Any], dict[str, Any], str]:
+    """Return the envelopes and bursts of a trial.
 
     Args:
         read: a trial of the step ``read``.
         settings: of the step; muscles of channels that ``emg_channels`` does not name are recognised by
             :func:`pipeline.vocabulary.muscle_names.muscles_in`.
+        emg_reference: of the session, by side and muscle.
 
     Returns:
-        ``emg_envelope`` (time, side, muscle), mV, at the marker instants, NaN for a side without a channel; its
+        ``emg_envelope`` (time, side, muscle), mV, at the marker instants, NaN for a side without a channel;
+        ``emg_rest`` and ``emg_reference`` (side, muscle), mV; ``burst_start`` and ``burst_end`` (burst,), s; their
         coordinates; and the channels of muscles that are left out, with the reasons.
     """
     parts = ("channel", "analog_units") if "analog" in read.variables else ()
@@ -48,10 +78,11 @@ def muscle_activity(read: Trial, settings: Settings) -> tuple[dict[str, Any], di
     instants, time = read.variables["plate_time"].values, read.variables["time"].values
     places = muscles_of_channels(labels, units, settings.emg_channels)
     kept: dict[tuple[str, str], Array] = {}
+    activity: dict[tuple[str, str], emg.Activity] = {}
     reasons: dict[Problem, list[str]] = {}
     for label, place in places.items():
         column = labels.index(label)
-        envelope = _envelope(read.analog.values[:, column], instants, units[column], settings)
+        envelope, active = _signal(read["analog"].values[:, column], instants, units[column], settings)
         if (count := [*places.values()].count(place)) > 1:
             muscle = " ".join(place).replace("_", " ")
             envelope = emg.unusable("several_channels", f"one of {count} channels of {muscle}, see clean.emg_channels")
@@ -59,13 +90,31 @@ def muscle_activity(read: Trial, settings: Settings) -> tuple[dict[str, Any], di
             reasons.setdefault(envelope, []).append(label)
         else:
             kept[place] = at_instants(envelope[:, None, None], instants, time)[:, 0, 0]
+            activity[place] = active
     muscles = list(dict.fromkeys(muscle for _, muscle in kept))
     result = np.full((len(time), len(SIDES), len(muscles)), np.nan)
+    levels = np.full((2, len(SIDES), len(muscles)), np.nan)
     for (side, muscle), values in kept.items():
-        result[:, SIDES.index(side), muscles.index(muscle)] = values
-    coordinates = {"side": ("side", [*SIDES]), "muscle": ("muscle", np.array(muscles, dtype=str))}
+        column = (SIDES.index(side), muscles.index(muscle))
+        result[:, *column] = values
+        levels[:, *column] = activity[side, muscle].rest, (emg_reference or {}).get((side, muscle), np.nan)
+    bursts = [(*instants[[start, stop - 1]], *place) for place, one in activity.items() for start, stop in one.bursts]
+    bursts.sort()
+    start_s, end_s, sides, names = zip(*bursts, strict=True) if bursts else ((), (), (), ())
+    variables = {
+        "emg_envelope": (("time", "side", "muscle"), result),
+        **{f"emg_{name}": (("side", "muscle"), one) for name, one in zip(("rest", "reference"), levels, strict=True)},
+        "burst_start": ("burst", np.array(start_s, dtype=float)),
+        "burst_end": ("burst", np.array(end_s, dtype=float)),
+    }
+    coordinates = {
+        "side": ("side", [*SIDES]),
+        "muscle": ("muscle", np.array(muscles, dtype=str)),
+        "burst_side": ("burst", np.array(sides, dtype=str)),
+        "burst_muscle": ("burst", np.array(names, dtype=str)),
+    }
     left_out = as_text(LeftOut(labels, problem.code, problem.what) for problem, labels in reasons.items())
-    return {"emg_envelope": (("time", "side", "muscle"), result)}, coordinates, left_out
+    return variables, coordinates, left_out
 
 
 def muscles_of_channels(
@@ -79,15 +128,19 @@ def muscles_of_channels(
     return {label: (side, muscle.replace(" ", "_")) for label, (side, muscle) in given.items()} | recognised
 
 
-def _envelope(values: Array, instants: Array, unit: str, settings: Settings) -> Array | Problem:
-    """Return the envelope (sample,) of a channel, mV, or why it cannot be used."""
+def _signal(values: Array, instants: Array, unit: str, settings: Settings) -> tuple[Array | Problem, emg.Activity]:
+    """Return the envelope (sample,) of a channel, mV, or why it cannot be used; and when the muscle is active."""
+    none = emg.Activity([], np.nan)
     rate_hz = round((len(instants) - 1) / (instants[-1] - instants[0]), 3) if len(instants) > 1 else 0.0
     if (per_unit := emg.millivolts_per(unit)) is None:
-        return emg.unusable("no_voltage", f"its unit is '{unit}', not V, mV or uV")
+        return emg.unusable("no_voltage", f"its unit is '{unit}', not V, mV or uV"), none
     if rate_hz < emg.LOWEST_RATE_HZ:
         words = f"{rate_hz:.0f} samples per second, EMG needs {emg.LOWEST_RATE_HZ:.0f}"
-        return emg.unusable("rate_too_low", words)
+        return emg.unusable("rate_too_low", words), none
     recorded = emg.without_lost(values * per_unit, rate_hz=rate_hz)
     cutoffs = {"high_pass_hz": settings.emg_high_pass_hz, "low_pass_hz": settings.emg_low_pass_hz}
     envelope: Array = emg.envelopes(recorded[:, None], rate_hz=rate_hz, **cutoffs)[:, 0]
-    return emg.fault(recorded, envelope, rate_hz=rate_hz) or envelope
+    if problem := emg.fault(recorded, envelope, rate_hz=rate_hz):
+        return problem, none
+    thresholds = {"false_alarm": settings.emg_false_alarm, "shortest_s": settings.emg_shortest_s}
+    return envelope, emg.activity(recorded, rate_hz=rate_hz, high_pass_hz=settings.emg_high_pass_hz, **thresholds)

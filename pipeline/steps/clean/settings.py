@@ -18,4 +18,6 @@ class Settings:
     filter_order: int
     emg_high_pass_hz: float
     emg_low_pass_hz: float
+    emg_false_alarm: float
+    emg_shortest_s: float
     emg_channels: Mapping[str, str | None]

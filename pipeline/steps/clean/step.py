@@ -18,7 +18,7 @@ from ...variables.stance_verdicts import joined
 from .impossible_motion import doubt_noise, marker_noise
 from .landmarks import Landmarks, add_heels, give_heels_of_static, repair_landmarks
 from .marker_filters import HALF_ORDER, filter_markers, uncertain_end_s
-from .muscle_activity import muscle_activity, without_absent_muscles
+from .muscle_activity import Levels, give_emg_reference, muscle_activity, without_absent_muscles
 from .plate_forces import filter_plates
 from .settings import Settings
 from .shoulders import shoulder_positions, without_absent_shoulders
@@ -34,6 +34,7 @@ NEEDS = {
 
 @without_absent_muscles
 @without_absent_shoulders
+@give_emg_reference
 @give_heels_of_static
 @take_usable_walks
 @repeat_for_trials
@@ -43,6 +44,7 @@ def clean(
     body_model: BodyModel,
     settings: Settings,
     heels: Mapping[str, Array] | None = None,
+    emg_reference: Levels | None = None,
 ) -> Trial:
     """Clean one trial.
 
@@ -50,6 +52,7 @@ def clean(
         read: a trial of the step ``read``.
         body_model: defines the labels of each landmark and the rigid clusters.
         heels: the place of each heel in the static trial, see :func:`pipeline.body.landmarks.with_heels`.
+        emg_reference: envelopes of the session's reference contractions, mV.
 
     Returns:
         The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`: markers, shoulders if they are seen,
@@ -68,7 +71,7 @@ def clean(
     cutoff_hz = float(np.median(cutoffs_hz[np.isfinite(cutoffs_hz)])) if np.isfinite(cutoffs_hz).any() else np.nan
     doubts = joined(doubt_noise(noise_m, cutoff_hz, read.attrs["marker_rate_hz"]))
     paths = {name: filtered[:, i] for i, name in enumerate(landmarks.labels)}
-    envelopes, muscles, emg_left_out = muscle_activity(read, settings)
+    envelopes, muscles, emg_left_out = muscle_activity(read, settings, emg_reference)
     return Trial(
         {
             "marker_position": (("time", "marker", "axis"), filtered),

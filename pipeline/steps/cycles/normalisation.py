@@ -1,4 +1,4 @@
-"""Curves and metrics in other axes, of other sign, scaled by body size (Hof 1996).
+"""Curves and metrics in other axes, of other sign, scaled by body size (Hof 1996), and the share of the residual.
 
 The curves are those of the setting ``further_curves``. Each curve also has a form over stance, 0 at foot strike and 100
 at foot off, with a name that ends in :data:`IN_STANCE`; the step ``cycles`` cuts it.
@@ -10,9 +10,10 @@ import numpy as np
 import xarray as xr
 
 from ...arrays import Array
+from ...body.legs import body_height_m
 from ...conventions import JOINTS, SEGMENTS, STANDARD_GRAVITY_M_S2
 from ...dynamics.vectors import rotate
-from ...trials.session import spans_of
+from ...trials.session import AnyTrial, spans_of
 
 IN_STANCE = "_in_stance"
 SOURCES = {  # variable with the values, or the dimensions, of the curve
@@ -86,3 +87,23 @@ def dimensionless(metrics: Mapping[str, Array], *, leg_length_m: Array) -> dict[
 def per_height(metrics: Mapping[str, Array], *, height_m: float) -> dict[str, Array]:
     """Return stride and step length divided by body height, NaN without a height."""
     return {f"{name}_per_height": metrics[name] / height_m for name in ("stride_length", "step_length")}
+
+
+def residual_share(kinetics: AnyTrial, calibrate: xr.Dataset) -> Array:
+    """Return the magnitudes (sample, load) of the residual force and moment at the pelvis, percent.
+
+    The force is in percent of body weight, the moment in percent of body weight times height.
+    """
+    weight = float(calibrate.attrs["body_mass_kg"]) * STANDARD_GRAVITY_M_S2
+    parts = [kinetics.variables[f"pelvis_residual_{load}"].values for load in ("force", "moment")]
+    sizes = np.stack([np.linalg.norm(part, axis=-1) for part in parts], axis=-1)
+    return np.asarray(100 * sizes / (weight, weight * body_height_m(calibrate)))
+
+
+def root_mean_square_and_peak(share: Array) -> Array:
+    """Return root mean square and peak of force, then of moment (sample, load), and the known part, percent; (5,)."""
+    finite = share[np.isfinite(share).all(axis=1)]
+    if not len(finite):
+        return np.array([np.nan] * 4 + [0.0])
+    figures = np.stack([np.sqrt(np.square(finite).mean(axis=0)), finite.max(axis=0)], axis=-1)
+    return np.append(figures, 100 * len(finite) / len(share))

@@ -20,15 +20,17 @@ from ...variables.cycle_variables import REPAIRED
 from ...variables.schema import stack_metrics, with_dims
 from . import momentum
 from .effective_mass import at_foot_strikes
-from .normalisation import IN_STANCE, dimensionless, further, leg_lengths, per_height
+from .muscles import activity, co_contractions, normalised
+from .normalisation import IN_STANCE, dimensionless, further, leg_lengths, per_height, residual_share
 from .peaks_and_work import impulses, peaks, ranges, work
 from .progression import SEGMENT, along_line, headings, progression_angles
-from .residual_share import residual_share
 from .spatiotemporal import Heels, spatiotemporal, support, turning_angle
 from .verdicts import Stances, Strike, judge_stances, leave_out_by_hand
 from .whole_stances import of_whole_stances
 
-NEEDS = {"clean": ("marker_position", "emg_envelope")}  # all that is loaded of an input
+NEEDS = {  # all that is loaded of an input
+    "clean": ("marker_position", "emg_envelope", "emg_rest", "emg_reference", "burst_start", "burst_end")
+}
 RESIDUAL = "pelvis_residual"
 ANGLES = ("joint_angle", "pelvis_angle", "foot_progression")
 SHARES = ("joint_moment_variance_share", RESIDUAL)
@@ -45,6 +47,8 @@ class Settings:
     max_disagreement_n_m: float
     hands_bear_weight: bool
     doubted_stances: str
+    emg_normalisation: str
+    emg_pairs: Sequence[str]
     further_curves: Sequence[str]
 
 
@@ -166,6 +170,7 @@ def cycles(
     )  # fmt: skip
     for array in (struck_kg, *curves.values()):
         array[walk.gone] = np.nan
+    of_muscles = _muscles(curves, clean, walk, trial, settings)
     numbers = _metrics(curves, walk, lengths[trial, walk.cycles.row], float(calibrate.attrs["body_height_m"]))
     metrics, names = stack_metrics(numbers | {"effective_foot_mass": struck_kg})
     whole, row = walk.stances.whole, walk.stances.row
@@ -178,7 +183,7 @@ def cycles(
     repairs = {name: clean.variables[name] for name in REPAIRED if name in clean.variables}
     dims = dict.fromkeys(str(dim) for quantity in quantities.values() for dim in quantity.dims[2:])
     return xr.Dataset(
-        {**with_dims("cycles", curves | of_stances), **metrics, **walk.stances.variables(), **repairs},
+        {**with_dims("cycles", curves | of_stances | of_muscles), **metrics, **walk.stances.variables(), **repairs},
         {
             **{dim: (clean if dim == "muscle" else kinetics).variables[dim] for dim in (*dims, "segment")},
             **dict.fromkeys(("phase", "stance_phase"), PHASE),
@@ -189,6 +194,25 @@ def cycles(
             "whole_stance_trial": ("whole_stance", stance_trial[whole]),
         },
     )
+
+
+def _muscles(
+    curves: Mapping[str, Array], clean: xr.Dataset, walk: CutTrial, trial: NDArray[np.int32], settings: Settings
+) -> dict[str, Array]:
+    """Return what cycles.nc has of the muscles besides their envelopes."""
+    result, row = dict[str, Array](), walk.cycles.row
+    if EMG in curves:
+        span_s = np.stack([walk.cycles.start_s, walk.cycles.end_s], axis=1)
+        unknown = ~np.isfinite(curves[EMG]).all(axis=-1)
+        result = activity(clean, trial, walk.cycles.side, row, span_s)
+        for values in result.values():
+            values[unknown] = np.nan
+    if settings.emg_normalisation == "none":
+        return result
+    if EMG in curves:
+        result |= normalised(curves[EMG], clean, trial, row, settings.emg_normalisation)
+    muscles = clean.variables["muscle"].values.tolist() if EMG in curves else []
+    return result | co_contractions(settings.emg_pairs, result, muscles, len(row))
 
 
 def _numbers(parts: Sequence[NDArray[Any]]) -> NDArray[np.int32]:

@@ -23,7 +23,7 @@ from ...variables.session_variables import DOUBT
 from ...variables.stance_verdicts import BY_HAND, LEG_REFUSED, doubt, joined, refusal
 from ...vocabulary.event_names import OFF, STRIKE
 from . import momentum
-from .residual_share import residual_share, root_mean_square_and_peak
+from .normalisation import residual_share, root_mean_square_and_peak
 
 STANCE_TEXTS = ("side", "plates", "reason", "code", "doubt", "doubt_code")
 Strike = tuple[str, float]  # side, instant in s

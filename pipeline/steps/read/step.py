@@ -66,6 +66,7 @@ def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, settings
             participant=row["participant"],
             forces=Path(row["forces"]) if row.get("forces") else None,
             following=Path(following["file"]) if following else None,
+            any_heading=row["role"] == "emg_reference",
         )
         try:
             by_name[row["trial"]] = attempt(step, about, "recording_unusable")
@@ -91,12 +92,14 @@ def _read_trial(
     participant: str = "",
     forces: Path | None = None,
     following: Path | None = None,
+    any_heading: bool = False,
 ) -> Trial:
     """Read one trial.
 
     Args:
         body_model: gives the labels of the landmarks that define where the person faces.
         lab_axes: ``quarter_turn`` or ``free``, see :func:`pipeline.steps.read.lab_axes.to_isb`.
+        any_heading: whether the axes of the file do if the heading is unknown, for channels alone.
 
     Returns:
         The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`; those of the trial as a whole that are
@@ -108,7 +111,7 @@ def _read_trial(
     """
     recording = read_recording(path, forces, subject=subject, participant=participant, following=following)
     view = view_in_lab_axes(recording, body_model, quarter_turn=lab_axes == "quarter_turn")
-    if view.problem:
+    if view.problem and not any_heading:
         raise UserError.of([view.problem]).within(str(path))
     rotation, plates, channels = view.rotation, view.plates, label_other_channels(recording)
     points = recording.markers.T  # (axis, marker, time), the order in memory

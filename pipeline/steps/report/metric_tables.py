@@ -9,7 +9,7 @@ from ...arrays import Array
 from ...conventions import SIDES
 from ...results.averages import PHASES, Average, Text, average, shortest_way
 from ...variables.cycle_variables import KINETICS
-from ...variables.metrics import NUMBERS, OF_STANCE
+from ...variables.metrics import CO_CONTRACTION, NUMBERS, OF_STANCE
 from ...variables.rows import GAIT_SCORES, TIMES
 from .curves.panels import plain_unit
 from .tables import ABSENT, Row, Table, names
@@ -24,7 +24,7 @@ ONE_SIDED = sorted((name for name, one in NUMBERS.items() if one.compared), key=
 
 def metrics(cycles: list[Row], symmetry: list[Row]) -> dict[str, Table]:
     """Return the tables of the metrics of a participant: averages over cycles, and of the sides over sessions."""
-    shown = metrics_in(cycles)
+    shown = [name for name in metrics_in(cycles) if name not in CO_CONTRACTION or any(row[name] for row in cycles)]
     values = values_of(cycles, symmetry, shown)
     return metric_tables(shown, {place: average(one, phase=phases(shown)) for place, (one, _) in values.items()})
 

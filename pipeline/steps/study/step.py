@@ -25,9 +25,11 @@ from ...variables.cycle_variables import (
     STANCE_IDENTITY,
     STANCE_METRICS,
     STUDY,
+    WITH_EMG,
 )
 from ...variables.data_dictionary import QUALITY as QUALITY_COLUMNS
-from ...variables.metrics import METRICS, OF_STANCE, SCORES
+from ...variables.metrics import METRICS, OF_STANCE, SCORES, co_contraction_name
+from ...variables.metrics import NUMBERS as NUMBERS_OF_CYCLES
 from ...variables.schema import REPAIRS, separate_metrics
 from ...variables.stance_verdicts import REFUSED, verdict_of
 from ...vocabulary.muscle_names import in_order
@@ -37,7 +39,6 @@ from .reference import Reference
 QUALITY = tuple(QUALITY_COLUMNS)
 NUMBERS = QUALITY[QUALITY.index("doubt_code") + 1 :]  # checks of a stance, then repairs of its trial
 LABELS = [*dict.fromkeys(dim for variable in STUDY.values() for dim in variable.dims if dim not in ("cycle", "stance"))]
-EMG = "emg_envelope"
 Columns = Mapping[str, Mapping[str, Any]]  # of participants.tsv by name, their cells by session
 
 
@@ -57,6 +58,7 @@ def study(
     reference: Reference | None = None,
     columns: Columns | None = None,
     before: tuple[int, int] = (0, 0),
+    emg_pairs: Sequence[str] = (),
 ) -> tuple[xr.Dataset, pd.DataFrame, pd.DataFrame]:
     """Gather the cycles of sessions: of all, or of some of a study that is gathered part by part.
 
@@ -65,6 +67,7 @@ def study(
             role.
         columns: as of :func:`columns_of` the sessions, which a part need not find again.
         before: number of cycles, and of whole stances, in the parts before.
+        emg_pairs: pairs of muscles with co-contraction, as the setting ``cycles.emg_pairs`` names them.
 
     Returns:
         study.nc, the variables of :data:`pipeline.variables.cycle_variables.STUDY`: along ``stance`` every stance with
@@ -76,8 +79,8 @@ def study(
         UserError: the reference cannot be used.
     """
     used = {session: data for session, data in cycles.items() if "stance" in data.dims}  # else all trials are rejected
-    muscles = muscles_of(used.values())
-    used = {session: with_muscles(data, muscles) for session, data in used.items()}
+    muscles, shapes = emg_of(used.values())
+    used = {session: with_muscles(data, muscles, shapes) for session, data in used.items()}
     columns = columns_of(sessions) if columns is None else columns
     dataset = _gather(used, sessions, columns, before) if used else _empty()
     if reference is not None:
@@ -85,14 +88,14 @@ def study(
         about = {**reference.about, "remarks": [*reference.about.get("remarks", []), *remarks]}
         dataset = dataset.assign({name: ("cycle", values) for name, values in scores.items()})
         dataset.attrs["reference"] = json.dumps(about, ensure_ascii=False, sort_keys=True)
-    names = [*METRICS, *(name for name in SCORES if name in dataset)]
+    names = [*METRICS, *(name for name in SCORES if name in dataset), *map(co_contraction_name, emg_pairs)]
     order = ["cycle", "part", *IDENTITY, *columns, *names]
     return dataset, _rows(dataset, order, used), _quality(cycles, sessions)
 
 
 def per_participant(metrics: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables participants.csv and symmetry.csv from metrics.csv; kinetics that are not used do not count."""
-    names = [*METRICS, *(name for name in SCORES if name in metrics)]
+    names = [name for name in NUMBERS_OF_CYCLES if name in metrics]
     about, left_out = participants_columns(metrics), ~metrics.kinetics_valid.astype(bool)
     used = metrics.assign(**{name: metrics[name].mask(left_out) for name in names if name in KINETICS})
     means = participant_means(used, names, about)
@@ -113,18 +116,23 @@ def columns_of(sessions: Mapping[str, Mapping[str, Any]]) -> Columns:
     return columns_of_people({session: about["participant"] for session, about in sessions.items()})
 
 
-def muscles_of(parts: Iterable[xr.Dataset]) -> list[str]:
-    """Return the muscles of sessions, or of parts of a study, in order."""
-    return in_order(muscle for data in parts if EMG in data for muscle in data["muscle"].values.tolist())
+def emg_of(parts: Iterable[xr.Dataset]) -> tuple[list[str], dict[str, tuple[int, ...]]]:
+    """Return the muscles of sessions, or of parts of a study, in order, and the shapes of a cycle's values of them."""
+    have = [data for data in parts if "muscle" in data.dims]
+    shapes = {name: data[name].shape[2:] for data in have for name in WITH_EMG if name in data}
+    return in_order(muscle for data in have for muscle in data["muscle"].values.tolist()), shapes
 
 
-def with_muscles(data: xr.Dataset, muscles: list[str]) -> xr.Dataset:
-    """Return a session, or a part of a study, with the EMG of muscles, NaN of those that it lacks."""
+def with_muscles(data: xr.Dataset, muscles: list[str], shapes: Mapping[str, tuple[int, ...]]) -> xr.Dataset:
+    """Return a session, or a part of a study, with the EMG of muscles, NaN of those that it lacks; see ``emg_of``."""
     if not muscles:
         return data
-    empty = xr.DataArray(np.empty((data.sizes["cycle"], 0, data.sizes["phase"])), dims=("cycle", "muscle", "phase"))
-    envelopes = data[EMG] if EMG in data else empty.assign_coords(muscle=np.array([], dtype=str))
-    return data.drop_dims("muscle", errors="ignore").assign({EMG: envelopes.reindex(muscle=muscles)})
+    own = data["muscle"].values.tolist() if "muscle" in data.dims else []
+    spread = {name: np.full((data.sizes["cycle"], len(muscles), *shape), np.nan) for name, shape in shapes.items()}
+    for name, values in spread.items():
+        values[:, [muscles.index(muscle) for muscle in own]] = data[name].values if own else np.nan
+    every = {name: (WITH_EMG[name].dims, values) for name, values in spread.items()}
+    return data.drop_dims("muscle", errors="ignore").assign(every).assign_coords(muscle=muscles)
 
 
 def _gather(

@@ -13,13 +13,14 @@ import xarray as xr
 from ...results import netcdf
 from ...steps.study.parts import StudyPart, gather_in_parts, sort_by_participant
 from ...steps.study.reference import describe_reference
-from ...steps.study.step import muscles_of, with_muscles
+from ...steps.study.step import emg_of, with_muscles
 from ...variables import schema
 from ...variables.data_dictionary import as_json, data_dictionary
 from ...vocabulary.muscle_names import in_order
 from .run_job import Files, load_reference, provenance
 
 PART_BYTES = 32e6  # of cycles.nc in memory at a time
+Emg = tuple[list[str], dict[str, tuple[int, ...]]]  # muscles, and shapes of their values, of a part
 PARTS = ".study.parts"  # folder next to study.nc while the job runs
 
 log = logging.getLogger("pipeline")
@@ -73,16 +74,16 @@ def _by_size(files: Sequence[Path]) -> Iterator[list[Path]]:
     yield group
 
 
-def _save_parts(parts: Iterator[StudyPart], folder: Path, outputs: Files) -> dict[Path, list[str]]:
-    """Save parts of study.nc in a folder, and the tables whole; return the parts but empty ones, with their muscles."""
-    muscles, empty = dict[Path, list[str]](), list[Path]()
+def _save_parts(parts: Iterator[StudyPart], folder: Path, outputs: Files) -> dict[Path, Emg]:
+    """Save parts of study.nc in a folder, and the tables whole; return the parts but empty ones, with their EMG."""
+    muscles, empty = dict[Path, Emg](), list[Path]()
     with ExitStack() as stack:
         paths = {name: stack.enter_context(netcdf.whole(outputs[name][0])) for name in outputs if name != "study"}
         for number, part in enumerate(parts):
             path = folder / f"{number}.nc"
             netcdf.save(path, schema.describe("study", part.study))
             if part.study.sizes["cycle"] or part.study.sizes["stance"]:
-                muscles[path] = muscles_of([part.study])
+                muscles[path] = emg_of([part.study])
             else:
                 empty.append(path)
             for name, text in part.texts(header=not number).items():
@@ -90,13 +91,14 @@ def _save_parts(parts: Iterator[StudyPart], folder: Path, outputs: Files) -> dic
                     handle.write(text)
     for name, table in part.tables.items():
         netcdf.write_whole(outputs[name][1], as_json(data_dictionary(name, table.columns)))
-    return muscles or {empty[0]: []}
+    return muscles or {empty[0]: ([], {})}
 
 
-def _align(parts: Mapping[Path, list[str]]) -> list[Path]:
+def _align(parts: Mapping[Path, Emg]) -> list[Path]:
     """Return the parts of study.nc after each has the muscles of all."""
-    every = in_order(muscle for muscles in parts.values() for muscle in muscles)
-    for path, muscles in parts.items():
+    every = in_order(muscle for muscles, _ in parts.values() for muscle in muscles)
+    shapes = {name: shape for _, own in parts.values() for name, shape in own.items()}
+    for path, (muscles, _) in parts.items():
         if muscles != every:
-            netcdf.save(path, schema.describe("study", with_muscles(netcdf.load(path), every)))
+            netcdf.save(path, schema.describe("study", with_muscles(netcdf.load(path), every, shapes)))
     return [*parts]

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import ezc3d
 import numpy as np
 import pytest
 import xarray as xr
@@ -15,14 +16,18 @@ from numpy.typing import NDArray
 
 from pipeline.commands.export import long_table
 from pipeline.steps.clean.step import clean
-from pipeline.steps.read.step import read_trial
+from pipeline.steps.cycles.step import cycles
+from pipeline.steps.read.step import read, read_trial
 from pipeline.steps.study.step import study
 from pipeline.trials.session import join_trials, one_trial
+from pipeline.variables.cycle_variables import WITH_EMG
 from pipeline.variables.left_out import from_text
+from pipeline.variables.metrics import co_contraction_name
 from pipeline.variables.schema import describe
+from pipeline.variables.session_variables import WITH_EMG as EMG_OF_TRIALS
 from pipeline.workflow import settings
 from tests.support.checkout import DEMO, copy_study
-from tests.support.files.emg import add_channels
+from tests.support.files.emg import add_channels, electromyogram
 from tests.support.settings import settings_of
 from tests.support.studies.run_steps import run_study
 from tests.support.studies.two_people import ALONE, sessions, stored, trial
@@ -86,9 +91,8 @@ def test_a_trial_without_emg_is_cleaned_as_before(tmp_path: Path) -> None:
     xr.testing.assert_identical(found.drop_attrs(), without_channels().drop_attrs())
     with_emg = cleaned(walk(tmp_path, {"LTA": ("V", wave(1)), "LRF": ("V", wave(1))}))
     assert "emg_envelope" in with_emg
-    xr.testing.assert_identical(
-        with_emg.drop_vars(["emg_envelope", "muscle", "side"]).drop_attrs(), without_channels().drop_attrs()
-    )
+    without = with_emg.drop_dims(["muscle", "burst"]).drop_vars("side")
+    xr.testing.assert_identical(without.drop_attrs(), without_channels().drop_attrs())
 
 
 def test_trials_of_a_session_may_have_different_channels(tmp_path: Path) -> None:
@@ -167,7 +171,7 @@ def with_emg(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, xr
             }
             add_channels(folder / "sub-01" / "comfortable_01.c3d", channels)
         (session,) = run_study(folder, {}).values()
-        found[name] = session.trials["comfortable_01"]
+        found[name] = session.trials["comfortable_01"] | {"calibrate": session.calibration}
     return found
 
 
@@ -185,7 +189,7 @@ def test_cycles_have_the_envelopes_of_their_side(with_emg: dict[str, dict[str, x
 
 
 def test_emg_changes_no_other_result(with_emg: dict[str, dict[str, xr.Dataset]]) -> None:
-    own = ["emg_envelope", "muscle", "side"]
+    own = [*EMG_OF_TRIALS, *WITH_EMG, "burst_side", "burst_muscle", "muscle", "side"]
     for step in ("clean", "contacts", "kinematics", "kinetics", "cycles"):
         before, after = with_emg["without"][step], with_emg["with"][step]
         extra = [name for name in own if name in after and name not in before]
@@ -255,3 +259,78 @@ def test_noise_of_real_amplifiers_is_no_muscle(shared: Path) -> None:
     labels = [label for each in from_text(found.attrs["emg_left_out"]) for label in each.which]
     assert "Voltage.L Rect" in labels
     assert not any("Spare" in label for label in labels)
+
+
+def contraction(volts: float) -> Array:
+    """Return a channel that is active for 1 s, with a peak of 50 ms twice as large that 0.5 s do not show in full."""
+    amplitude = np.where((TIME > 0.8) & (TIME < 1.8), 1.0, 0.02) + np.where((TIME > 1.2) & (TIME < 1.25), 1.0, 0)
+    return np.asarray(volts * amplitude * np.sin(2 * np.pi * 90 * TIME))
+
+
+def test_a_reference_trial_gives_the_highest_half_second_to_all_walks(tmp_path: Path) -> None:
+    walks = {"L TA": ("V", wave(1)), "R TA": ("V", wave(1)), "R Soleus": ("V", wave(1))}
+    session = {
+        "one": walk(tmp_path, walks, "one"),
+        "two": walk(tmp_path, {"Left tibialis anterior": ("V", wave(2))}, "two"),
+        "strong": walk(
+            tmp_path,
+            {"Left tibialis anterior": ("V", contraction(5)), "Right tibialis anterior": ("mV", contraction(7))},
+            "strong",
+        ),
+        "weak": walk(tmp_path, {"L TA": ("V", contraction(3)), "L VL": ("V", contraction(3))}, "weak"),
+    }
+    for name in ("strong", "weak"):
+        session[name].attrs["role"] = "emg_reference"
+    found = cleaned(join_trials(session))
+    assert list(found.trial.values) == ["one", "two"], "they are no walks"
+    assert list(found.muscle.values) == ["tibialis_anterior", "soleus"]
+    reference = found.emg_reference.transpose("trial", "muscle", "side").values
+    # 0.5 s with 0.05 s of twice the amplitude: 1.1 times that of the plateau
+    level = 1.1 * 2 / np.pi
+    np.testing.assert_allclose(reference[0], [[5e3 * level, 7 * level], [np.nan, np.nan]], rtol=0.02)
+    np.testing.assert_allclose(reference[1, 0], [5e3 * level, np.nan], rtol=0.02)
+    without = cleaned(join_trials({name: session[name] for name in ("one", "two")}))
+    assert np.isnan(without.emg_reference).all()
+
+
+def test_a_reference_trial_needs_no_markers(tmp_path: Path) -> None:
+    path = tmp_path / "mvc.c3d"
+    shutil.copy(DEMO / "sub-01" / "comfortable_01.c3d", path)
+    add_channels(path, {"L TA": ("V", contraction(5))})
+    file = ezc3d.c3d(str(path))
+    file["data"]["points"][:] = np.nan
+    file.write(str(path))
+    row = {"trial": "mvc", "file": str(path), "sha256": "", "forces": "", "subject": "", "participant": "sub-01"}
+    for role, usable in (("emg_reference", True), ("gait", False)):
+        found = read([{**row, "role": role}], body_model=MODEL, settings=settings_of("read", **CHOSEN["read"]))
+        assert (found.rejected.values[0] == "") == usable
+
+
+def test_bursts_have_the_times_of_the_file(tmp_path: Path) -> None:
+    muscle = np.where(((TIME > 0.4) & (TIME < 0.7)) | ((TIME > 1.5) & (TIME < 2.1)), 1, 0.1)
+    signal = electromyogram(muscle, rate_hz=1000, seed=4)
+    found = cleaned(walk(tmp_path, {"L TA": ("V", signal), "R TA": ("V", wave(1))}))
+    start_s = float(found.time[0])
+    assert set(found.burst_side.values) == {"left"}
+    assert set(found.burst_muscle.values) == {"tibialis_anterior"}
+    np.testing.assert_allclose(found.burst_start, start_s + np.array([0.4, 1.5]), atol=0.02)
+    np.testing.assert_allclose(found.burst_end, start_s + np.array([0.7, 2.1]), atol=0.02)
+    assert float(found.emg_rest.sel(side="left", muscle="tibialis_anterior")) == pytest.approx(100, rel=0.3), "mV"
+    assert np.isnan(found.emg_rest.sel(side="right", muscle="tibialis_anterior")), "a sine of changing height has none"
+
+
+def test_normalised_envelopes_are_those_in_millivolts_by_one_number(with_emg: dict[str, dict[str, xr.Dataset]]) -> None:
+    steps = with_emg["with"]
+    inputs = [steps[name] for name in ("kinetics", "kinematics", "contacts", "clean", "calibrate")]
+    plain = steps["cycles"]
+    pair = "tibialis anterior - soleus"
+    found = cycles(*inputs, settings=settings_of("cycles", emg_normalisation="peak", emg_pairs=[pair]))
+    assert {*found.data_vars} - {*plain.data_vars} == {"emg_normalised", "emg_divisor", co_contraction_name(pair)}
+    for name in {*found.data_vars} & {*plain.data_vars}:
+        np.testing.assert_array_equal(found[name], plain[name])
+    for side in ("left", "right"):
+        mine = found.isel(cycle=found.side.values == side).sel(muscle="tibialis_anterior")
+        divisor = float(mine.emg_envelope.max())
+        np.testing.assert_allclose(mine.emg_divisor, divisor)
+        np.testing.assert_allclose(mine.emg_normalised, 100 / divisor * mine.emg_envelope)
+    assert (np.isfinite(found[co_contraction_name(pair)]) == (found.side == "right")).all(), "the left has no soleus"

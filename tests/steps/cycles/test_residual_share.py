@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.steps.cycles.residual_share import residual_share, root_mean_square_and_peak
+from pipeline.steps.cycles.normalisation import residual_share, root_mean_square_and_peak
 from pipeline.variables.cycle_variables import RESIDUALS
 from tests.support.walks.as_clean import walk
 from tests.support.walks.for_cycles import MASS_KG, trial

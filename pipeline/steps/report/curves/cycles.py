@@ -15,7 +15,7 @@ from ....signals.time_normalisation import PHASE
 from ....variables.cycle_variables import STANCE, STANCE_CURVES
 from ....variables.gait_profile import turning_cycles
 from ..json_numbers import select, to_whole_numbers
-from .panels import Panel
+from .panels import MUSCLES, Panel
 
 BANDS = {"joint_moment_jcs": "joint_moment_band", "joint_power": "joint_power_band"}
 MOST_SINGLE = 20  # single curves of one side and condition: more are a grey mass, and the page grows
@@ -26,7 +26,8 @@ class CycleCurves(NamedTuple):
     """Curves (cycle, panel, phase), foot off (cycle,) in percent, labels (cycle,); of stances, over stance.
 
     Curves have the signs of their panels. ``label`` names trial and time. Band: if errors were drawn, their lower and
-    upper percentile (cycle, panel, 2, phase), only of moments and powers.
+    upper percentile (cycle, panel, 2, phase), only of moments and powers. Active: if there is EMG, whether the muscle
+    is (cycle, panel, phase), NaN if it is unknown.
     """
 
     panels: tuple[Panel, ...]
@@ -41,6 +42,7 @@ class CycleCurves(NamedTuple):
     reference_speed: Array
     turns: NDArray[np.bool_]
     over: str = "gait cycle"
+    active: Array | None = None
 
     def at(self, mine: NDArray[np.bool_]) -> CycleCurves:
         """Return the cycles at which ``mine`` (cycle,) is true."""
@@ -69,7 +71,7 @@ def cycles_of(study: xr.Dataset, panels: tuple[Panel, ...]) -> CycleCurves:
     turning = turning_cycles(study)
     return CycleCurves(
         panels, curve, foot_off, **_labels(study, "cycle", ""),
-        band=_bands(study, panels), reference_speed=speed, turns=turning,
+        band=_bands(study, panels), reference_speed=speed, turns=turning, active=_active(study, panels),
     )  # fmt: skip
 
 
@@ -103,6 +105,20 @@ def _bands(study: xr.Dataset, panels: tuple[Panel, ...]) -> Array | None:
         if p.variable in BANDS:
             band = p.factor * select(study, BANDS[p.variable], "cycle", "percentile", "phase", **p.component)
             result[:, i] = band[:, [0, -1][:: p.factor]]
+    return result
+
+
+def _active(study: xr.Dataset, panels: tuple[Panel, ...]) -> Array | None:
+    if "emg_onset" not in study:
+        return None
+    result = np.full((study.sizes["cycle"], len(panels), len(PHASE)), np.nan)
+    for i, p in enumerate(panels):
+        if p.group == MUSCLES:
+            on, off = (select(study, f"emg_{name}", "cycle", "activity", **p.component) for name in ("onset", "offset"))
+            share = select(study, "emg_active", "cycle", **p.component)[:, None]
+            first, last = np.where(np.isnan(on), np.where(np.isnan(off), np.inf, 0), on), np.fmin(off, 100)
+            inside = (first[..., None] <= PHASE) & (last[..., None] >= PHASE)
+            result[:, i] = np.where(np.isnan(share), np.nan, inside.any(axis=1) | (share > 99.99))
     return result
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ....conventions import SIDES
 from ....results.averages import Average, average, pool
+from ....signals.filters import stretches
 from ....signals.time_normalisation import PHASE
 from ....tables import reference_curves
 from ....variables.schema import VARIABLES
@@ -29,7 +30,7 @@ class Curve(TypedDict):
     """Mean and standard deviation along the phase; n is the largest number averaged.
 
     Unknown values are None, as is the standard deviation of fewer than three. Band: the mean lower and upper percentile
-    of the errors.
+    of the errors. Active: from and to which percent a muscle is active in at least half of the cycles; None if unknown.
     """
 
     side: str
@@ -40,6 +41,7 @@ class Curve(TypedDict):
     mean: list[float | None]
     sd: list[float | None]
     band: list[list[float | None]] | None
+    active: list[tuple[int, int]] | None
 
 
 class Band(TypedDict):
@@ -76,10 +78,11 @@ class Drawn(NamedTuple):
         return self._only([bool(figure["curves"]) for figure in self.figures])
 
     def without_muscles(self, *, also_with_curves: bool) -> Drawn:
-        """Return the figures without muscles that have no curves, or without any."""
-        return self._only(
-            [one["group"] != MUSCLES or (bool(one["curves"]) and not also_with_curves) for one in self.figures]
-        )
+        """Return the figures without muscles that have no curves, or without any in mV."""
+        return self._only([
+            one["group"] != MUSCLES or (bool(one["curves"]) and not (also_with_curves and one["unit"] == "mV"))
+            for one in self.figures
+        ])  # fmt: skip
 
     def page_starts(self, not_on_paper: Collection[str]) -> set[str]:
         """Return the groups that begin a printed page: the first of kinetics, and EMG, if curves are before and after.
@@ -113,6 +116,7 @@ class LineAverages(NamedTuple):
     foot_off: Average
     band: Average | None
     single: list[Single]
+    active: Average | None = None
 
     def pool(self, other: LineAverages) -> LineAverages:
         """Return the averages of the curves of both, without single curves."""
@@ -124,8 +128,9 @@ def average_cycles(mine: CycleCurves) -> LineAverages:
     """Return what is drawn of the cycles of one side and line, each cycle being a single curve."""
     single = [single_of(mine.curve[:, i], mine.label) for i in range(len(mine.panels))]
     return LineAverages(
-        average(mine.curve), average(mine.foot_off), None if mine.band is None else average(mine.band), single
-    )
+        average(mine.curve), average(mine.foot_off), None if mine.band is None else average(mine.band), single,
+        None if mine.active is None else average(mine.active),
+    )  # fmt: skip
 
 
 def draw_cycles(cycles: CycleCurves, *, lines: Sequence[Line], normal: Sequence[NormalCurves]) -> Drawn:
@@ -158,10 +163,13 @@ def _add(result: Drawn, averages: LineAverages, side: str, line: Line) -> None:
     off = to_four_digits(averages.foot_off.mean)
     for i in np.flatnonzero(n.any(axis=1)):
         errors = to_four_digits(band.mean[i]) if band and band.n[i].any() else None
-        count = int(n[i].max())
+        count, active = int(n[i].max()), averages.active
+        known = active is not None and active.n[i].any()
+        often = [(start, stop - 1) for start, stop in stretches(active.mean[i] >= 0.5)] if active and known else None
         curve = Curve(
-            side=side, line=line.label, dash=line.dash, n=count, foot_off=off, mean=means[i], sd=sds[i], band=errors
-        )
+            side=side, line=line.label, dash=line.dash, n=count, foot_off=off, mean=means[i], sd=sds[i], band=errors,
+            active=often,
+        )  # fmt: skip
         result.figures[i]["curves"].append(curve)
         result.single[i].append(averages.single[i])
 
@@ -228,6 +236,7 @@ def describe(figure: Figure) -> str:
         (low, at_low), (high, at_high) = min(values), max(values)
         text += f" {curve['side']}, {curve['line']}, n {curve['n']}:"
         text += f" from {low:.3g} at {at_low} % to {high:.3g} at {at_high} %{_beyond(figure['limits'], low, high)}."
+        text += "".join(f" Active from {start} to {end} %." for start, end in curve["active"] or ())
     return text
 
 

@@ -131,7 +131,9 @@ def _powers_and_forces() -> Iterator[Panel]:
 
 
 def _muscles(study: xr.Dataset) -> Iterator[Panel]:
-    """Yield the panels of the muscles of a study; amplitudes of EMG have no usual range."""
+    """Yield the panels of the muscles of a study; amplitudes of EMG have no usual range, and in mV an unknown gain."""
+    normalised = "emg_normalised" in study
+    variable, sign = ("emg_normalised", "normalised") if normalised else ("emg_envelope", "as recorded")
     for muscle in study["muscle"].values.tolist() if "muscle" in study.dims else ():
         title = muscle.replace("_", " ").capitalize()
-        yield Panel(MUSCLES, title, "emg_envelope", {"muscle": muscle}, "linear envelope")
+        yield Panel(MUSCLES, title, variable, {"muscle": muscle}, f"linear envelope, {sign}")

@@ -76,6 +76,11 @@
     x: curve.foot_off, y: 1, yref: "paper", text: "\u25cb", showarrow: false, font: { color: colour(curve.side), size: 9 },
   });
 
+  // Bars at the bottom while a muscle is active, a row for each curve.
+  const active = (curve, row) => (curve.active ?? []).map(([from, to]) => ({
+    type: "rect", x0: from, x1: to, yref: "paper", y0: 0.035 * row, y1: 0.035 * row + 0.025, line: { width: 0 }, fillcolor: colour(curve.side),
+  }));
+
   // Triangles where a mean is beyond its axis, and words with its farthest value, or that of its band or single curves.
   function beyond(curve, single, [low, high]) {
     const excess = ([value]) => Math.max(value - high, low - value);
@@ -113,7 +118,8 @@
       layout: layout({
         x: percentOf(figure.over), y: { title: `${plain(figure.unit)}<br>${plain(figure.sign)}`, ...(limits ? { range: [...limits] } : {}) },
         hovermode: shown("single") ? "closest" : "x unified",
-        shapes: off.map(footOff), annotations: off.filter((curve) => curve.side === "left").map(circleOnTop),
+        shapes: [...off.map(footOff), ...curves.flatMap(({ curve }, row) => active(curve, row))],
+        annotations: off.filter((curve) => curve.side === "left").map(circleOnTop),
       }),
       notes: out.flatMap(({ words }) => words),
     };
