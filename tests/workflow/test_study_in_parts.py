@@ -117,6 +117,7 @@ def test_a_page_gets_from_its_own_sessions_what_the_study_has_of_the_person(tmp_
     arguments: dict[str, Any] = {
         "study": {"reference": None, "gdi_features": None},
         "about_reference": {},
+        "emg_pairs": [],
         "sessions": {name: ABOUT[name] for name in mine},
         "columns": columns,
     }

@@ -18,8 +18,8 @@ from pipeline.commands.export import long_table
 from pipeline.steps.clean.step import clean
 from pipeline.steps.cycles.step import cycles
 from pipeline.steps.read.step import read, read_trial
-from pipeline.steps.study.step import study
-from pipeline.trials.session import join_trials, one_trial
+from pipeline.steps.study.step import per_participant, study
+from pipeline.trials.session import join_trials, one_trial, rejection
 from pipeline.variables.cycle_variables import WITH_EMG
 from pipeline.variables.left_out import from_text
 from pipeline.variables.metrics import co_contraction_name
@@ -225,6 +225,25 @@ def test_a_session_without_muscles_beside_one_with_them() -> None:
     np.testing.assert_array_equal(found.emg_envelope.isel(phase=0)[:, 0], [np.nan, np.nan, 30, 30])
     alone = {"s1": cycles["s1"]}
     assert "muscle" not in study(stored(alone), sessions=sessions(alone), **ALONE)[0].variables
+
+
+def test_normalised_muscles_and_pairs_of_a_study(tmp_path: Path) -> None:
+    pairs = ["tibialis anterior - soleus"]
+    name = co_contraction_name(pairs[0])
+    index = {name: ("cycle", np.array([30.0, 40]))}
+    strong = with_muscles(30, ["soleus"])
+    strong = strong.assign(emg_normalised=10 * strong.emg_envelope, emg_divisor=(("cycle", "muscle"), [[10.0], [10]]))
+    cycles = {"s1": {"fast_1": trial(10, "rl").assign(index)}, "s2": {"fast_1": strong.assign(index)}}
+    found, metrics, _ = study(stored(cycles), sessions=sessions(cycles), emg_pairs=pairs, **ALONE)
+    described = describe("study", found)
+    assert described.emg_normalised.attrs["units"] == "percent"
+    np.testing.assert_array_equal(found.emg_divisor[:, 0], [np.nan, np.nan, 10, 10])
+    np.testing.assert_array_equal(metrics[name], [30, 40, 30, 40])
+    means, _ = per_participant(metrics)
+    np.testing.assert_allclose(means[name], metrics.groupby(["participant", "side"], sort=False)[name].mean())
+    refused = {"s1": {"fast_1": rejection("no", {}).dataset()}}
+    _, empty, _ = study(stored(refused), sessions=sessions(refused), emg_pairs=pairs, **ALONE)
+    assert [*empty.columns] == [*metrics.columns], "parts of a study have the same columns"
 
 
 def test_real_gastrocnemius_and_tibialis_are_active_when_they_should_be(shared: Path) -> None:

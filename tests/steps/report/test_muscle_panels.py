@@ -78,3 +78,48 @@ def test_channels_that_are_not_used_are_listed_with_reason_and_trials(study: Mad
 def test_a_study_without_emg_has_the_same_pages_as_before() -> None:
     for page in three_people().pages().values():
         assert "EMG" not in Page(page).words
+
+
+def with_bursts(made: Made, **more: float) -> Made:
+    """Return a study with bursts: at 10 to 20 % and from 90 % on in all cycles, but none of the right biceps."""
+    study = with_muscles(made).study
+    shape = (study.sizes["cycle"], len(MUSCLE_ORDER))
+    on, off = np.full((*shape, 5), np.nan), np.full((*shape, 5), np.nan)
+    on[..., 0], off[..., 0], on[..., 1] = 10, 20, 90
+    odd = np.arange(shape[0]) % 2 == 1
+    on[odd, :, 2], off[odd, :, 2] = 50, 60  # in every second cycle of a person, condition and side, or in less
+    share = np.where(
+        (study.side.values[:, None] == "right") & (np.array(MUSCLE_ORDER) == "biceps_femoris"), np.nan, 20.0
+    )
+    dims = ("cycle", "muscle")
+    bursts = {
+        "emg_onset": ((*dims, "activity"), on),
+        "emg_offset": ((*dims, "activity"), off),
+        "emg_active": (dims, share),
+    }
+    levels = {name: study.emg_envelope * factor for name, factor in more.items()}
+    return with_muscles(made)._replace(study=study.assign(bursts | levels))
+
+
+def test_bars_show_when_a_muscle_is_active_and_words_when_that_is_unknown() -> None:
+    page = Page(with_bursts(three_people()).person("sub-01"))
+    for side, title in (("left", "Biceps femoris"), ("right", "Soleus")):
+        bars = curve_of(page.figures()[0], title, side, "slow")["active"]
+        assert [10, 20] in bars
+        assert bars[-1] == [90, 100]
+    assert curve_of(page.figures()[0], "Biceps femoris", "right", "slow")["active"] is None
+    assert "right, slow: no onset" in page.words
+    assert "left, slow: no onset" not in page.words
+
+
+def test_normalised_envelopes_have_percent_and_a_place_in_the_overview() -> None:
+    made = with_bursts(three_people(), emg_normalised=1000.0)
+    page, overview = Page(made.person("sub-01")), Page(made.overview())
+    (figure,) = [figure for figure in page.figures()[0] if figure["title"] == "Soleus"]
+    assert (figure["unit"], figure["sign"]) == ("%", "linear envelope, normalised")
+    assert "as recorded" not in page.words
+    assert {figure["title"] for figure in overview.figures()[0] if figure["group"] == MUSCLES} >= {"Soleus"}
+    assert "no onset" not in overview.words
+    plain = Page(with_bursts(three_people()).person("sub-01"))
+    (figure,) = [figure for figure in plain.figures()[0] if figure["title"] == "Soleus"]
+    assert (figure["unit"], figure["sign"]) == ("mV", "linear envelope, as recorded")
