@@ -323,23 +323,15 @@ def co_contraction_name(pair: str) -> str:
     return f"co_contraction_{pair.replace(' - ', '_').replace(' ', '_')}"
 
 
+_CALF = ("soleus", "gastrocnemius", "gastrocnemius medialis", "gastrocnemius lateralis", "peroneus longus")
+_EXTENSORS = ("rectus femoris", "vastus medialis", "vastus lateralis", "vastus", "quadriceps")
+_HAMSTRINGS = ("hamstrings", "medial hamstrings", "lateral hamstrings", "semitendinosus", "biceps femoris")
 CO_CONTRACTION = {  # if cycles.emg_normalisation is not none
     co_contraction_name(f"{one} - {other}"): Metric(
-        "percent",
-        f"co-contraction index of {one} and {other}, from their normalised envelopes over the cycle",
-        source="Falconer and Winter 1985",
-        group=MUSCLE_PAIRS,
+        "percent", f"co-contraction index of {one} and {other}, from their normalised envelopes over the cycle",
+        source="Falconer and Winter 1985", group=MUSCLE_PAIRS,
     )
-    for ones, others in (
-        (
-            ("tibialis anterior",),
-            ("soleus", "gastrocnemius", "gastrocnemius medialis", "gastrocnemius lateralis", "peroneus longus"),
-        ),
-        (
-            ("rectus femoris", "vastus medialis", "vastus lateralis", "vastus", "quadriceps"),
-            ("hamstrings", "medial hamstrings", "lateral hamstrings", "semitendinosus", "biceps femoris"),
-        ),
-    )
+    for ones, others in ((("tibialis anterior",), _CALF), (_EXTENSORS, _HAMSTRINGS))
     for one, other in itertools.product(ones, others)
-}
+}  # fmt: skip
 NUMBERS = METRICS | SCORES | CO_CONTRACTION
