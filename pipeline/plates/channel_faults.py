@@ -87,8 +87,10 @@ def find_faults(
             faults.append(f"{titles[i]} {fault}")
     if faults:
         return faults
+    idle = ~loaded & np.isfinite(force + moment).all(axis=1)
+    offset = [np.median(of[idle], axis=0) if idle.any() else 0.0 for of in (force, moment)]
     cop = np.full_like(force, np.nan)
-    cop[well_loaded] = centre_of_pressure(force[well_loaded], moment[well_loaded], corners)[0]
+    cop[well_loaded] = centre_of_pressure(force[well_loaded] - offset[0], moment[well_loaded] - offset[1], corners)[0]
     leap = _leap(cop, rate_hz)
     return [leap] if leap else []
 

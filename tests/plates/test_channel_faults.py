@@ -91,6 +91,15 @@ def test_working_channels_raise_no_alarm(kind: int) -> None:
     assert alarms == {}
 
 
+def test_an_offset_moves_no_centre_of_pressure() -> None:
+    """The offset of an amplifier may take away half of a child's weight, so that the sum of both is about zero."""
+    for seed in range(3 * len(SEEDS)):
+        step = Step(2, seed)
+        share = np.random.default_rng(seed).uniform(-0.7, -0.4)
+        readings = step.readings + share * step.readings[np.abs(step.readings[:, 2]).argmax()]
+        assert step.fault(readings) == ""
+
+
 @pytest.mark.parametrize("rate_hz", [100, 400, 1000, 2000])
 @pytest.mark.parametrize("seconds", [0.005, 0.01])
 def test_a_stamp_and_a_foot_over_an_edge_are_no_jump(rate_hz: int, seconds: float) -> None:
