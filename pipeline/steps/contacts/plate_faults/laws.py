@@ -80,7 +80,9 @@ def numbers_of(step: PlateStep) -> tuple[Array, Array]:
     unturned = np.eye(3)[None]
     along, across = (of[0] for of in places_in_foot(step, unturned))
     push = (along - np.hypot(*(step.toe - step.heel)[:, ::2].T))[step.heel_up]
-    strike = along[0] if step.toe[0, 1] - step.toe[:, 1].min() > TOES_UP_M else np.nan
+    first = -1 if travel_of(step) < 0 else 0  # backwards, the heel is the last on the ground
+    on_heel = step.toe[first, 1] - step.toe[:, 1].min() > TOES_UP_M and not step.heel_up[first]
+    strike = along[first] if on_heel else np.nan
     ahead = step.ahead.mean(axis=0)
     outwards = 1.0 if step.side == "right" else -1.0
     inwards = -outwards * np.array([-ahead[2], 0.0, ahead[0]])

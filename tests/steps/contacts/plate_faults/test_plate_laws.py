@@ -16,7 +16,7 @@ from pipeline.signals.filters import interval_s
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.feet import feet_of
 from pipeline.steps.contacts.pelvis import middle_of_pelvis
-from pipeline.steps.contacts.plate_faults.laws import LAWS, chance_of, deviations
+from pipeline.steps.contacts.plate_faults.laws import LAWS, chance_of, deviations, numbers_of
 from pipeline.steps.contacts.plate_faults.steps import PlateStep, steps_on
 from pipeline.variables.stance_verdicts import DOUBTS
 from tests.support.plates.stances import found
@@ -83,6 +83,8 @@ def test_walking_backwards_obeys_the_same_laws(way: str) -> None:
                 name: getattr(step, name)[::-1] for name in ("force", "pressed", "heel", "toe", "heel_up", "pelvis")
             })  # fmt: skip
             assert chance_of(deviations([back])[1]) > 0.01
+            # where the heel presses while the toes are up, first or last
+            assert numbers_of(back)[0][1] == pytest.approx(numbers_of(step)[0][1], nan_ok=True)
 
 
 def steps_on_plate(trial: xr.Dataset, plate: int) -> list[PlateStep]:
