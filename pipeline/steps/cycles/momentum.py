@@ -39,7 +39,8 @@ SCALES = float(np.hypot(MASS, GAIN))
 # plate or a stance is doubted: 1 in 200, as several of them concern a stance
 REFUSED_SPREADS, SPREADS = 5.0, 2.8
 # Horizontal force per mass that trunk and arms may turn against the motion of the hips, m/s2, by chance of their phase:
-# they accelerate against them by .5 m/s2 and sound forces agree with the motion by .75 along the walk, .4 aside.
+# they accelerate against them by .5 m/s2 and sound forces agree with the motion by .75 along the walk, .4 aside; as
+# below, by more with more than two steps a second.
 ALONG_M_S2, ASIDE_M_S2 = 0.3, 0.45
 # Residual at the pelvis, percent. Force: head, arms and trunk, 58 % of the mass, would move 4.5 cm against the hips at
 # 2 Hz. Moment: a trunk that leans by 35 degrees unseen. Who runs takes 2.5 to 3 steps a second: the same motion takes
@@ -201,7 +202,7 @@ def judged(figures: Array) -> list[tuple[Problem | None, list[Problem]]]:
     with np.errstate(divide="ignore"):
         excess = {
             "momentum": np.abs(deviations(figures)) / REFUSED_SPREADS,
-            "direction": np.fmax(-of["momentum_along"] / ALONG_M_S2, -of["momentum_aside"] / ASIDE_M_S2),
+            "direction": np.fmax(-of["momentum_along"] / ALONG_M_S2, -of["momentum_aside"] / ASIDE_M_S2) / hidden,
             "residual": np.fmax(of["residual_force_rms_percent"] / FORCE, of["residual_moment_rms_percent"] / MOMENT)
             / hidden,
             "rate": np.abs(np.log2(of["momentum_variation"])),

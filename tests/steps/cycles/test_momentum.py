@@ -11,6 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.conventions import HIP, SIDES, STANDARD_GRAVITY_M_S2, UP
+from pipeline.steps.cycles import momentum
 from pipeline.steps.cycles.momentum import (
     ALONG_M_S2,
     ASIDE_M_S2,
@@ -23,6 +24,7 @@ from pipeline.steps.cycles.momentum import (
     doubts_of_session,
     in_single_support,
 )
+from pipeline.variables.cycle_variables import RESIDUALS
 from tests.support.studies.run_steps import run_study
 from tests.support.walks.as_clean import Walk, walk
 from tests.support.walks.for_cycles import MASS_KG, MASSES, Trial, trial
@@ -243,6 +245,14 @@ def test_a_force_that_turns_against_the_motion_is_doubted_or_refused(axis: int, 
     assert verdicts(made) == {("", "")}
     made["contacts"].ground_force.values[..., axis] *= -1
     assert verdicts(made) == expected("direction", size)
+
+
+@pytest.mark.parametrize(("steps_hz", "doubted"), [(1.5, True), (2.0, True), (3.0, False)])
+def test_trunk_and_arms_of_a_runner_turn_more_force_against_the_hips(steps_hz: float, doubted: bool) -> None:
+    figures = np.full((1, len(RESIDUALS)), np.nan)
+    figures[0, [[*RESIDUALS].index(name) for name in ("momentum_along", "steps_hz")]] = -1.5 * ALONG_M_S2, steps_hz
+    ((refused, doubts),) = momentum.judged(figures)
+    assert (refused is None, [one.code for one in doubts]) == (True, ["direction_doubted"] * doubted)
 
 
 @pytest.mark.parametrize("size", [SOUND, DOUBT, REFUSAL])
