@@ -27,7 +27,7 @@ MIDDLE = 0.2  # shares of a contact that are left out at both ends, in which the
 # how much each differs between people, s: their feet come to rest sooner, their trunk leans, their pelvis moves
 # otherwise than their centre of mass. In walks of 20 laboratories 16, 17 and 14 ms, independent of each other
 OF_PEOPLE_S = 0.014
-SPREADS = 2.0
+SPREADS, SURE_SPREADS = 2.0, 3.5  # standard errors beyond which a session is doubted, and a trial refused
 FARTHEST_S, STEP_S, ALIKE = 0.08, 0.002, 0.9
 WITNESSES = ("rest_lead", "line_lead", "acceleration_lead")
 
@@ -209,12 +209,17 @@ def with_time_offset(contacts: xr.Dataset, *, doubted_s: float) -> xr.Dataset:
 def reject_out_of_time(
     contacts: Sequence[Timed], time: Array, feet: Feet, pelvis: Array, *, max_time_offset_s: float
 ) -> list[Contact]:
-    """Return the contacts, rejected if the time offset of their plate is too large."""
+    """Return the contacts, rejected if the offset of their plate is too large, doubted if people may be so."""
     good = [timed for timed in contacts if not timed.contact.reason]
     offsets = time_offsets(good, time, feet, pelvis, max_time_offset_s=max_time_offset_s)
-    return [
-        contact.refuse("plate_out_of_time", ms=1000 * abs(offset))
-        if abs(offset := offsets.get(contact.plates, 0.0)) > max_time_offset_s
-        else contact
-        for contact, *_ in contacts
-    ]
+    error_s = OF_PEOPLE_S / np.sqrt(2)  # of two witnesses
+
+    def judged(contact: Contact) -> Contact:
+        offset_s = abs(offsets.get(contact.plates, 0.0))
+        if offset_s > max(max_time_offset_s, SURE_SPREADS * error_s):
+            return contact.refuse("plate_out_of_time", ms=1000 * offset_s)
+        if offset_s > max_time_offset_s:
+            return contact.doubted("plates_not_in_time", ms=1000 * offset_s, error=1000 * error_s)
+        return contact
+
+    return [judged(contact) for contact, *_ in contacts]
