@@ -68,7 +68,7 @@ def _of(truth: Truth, found: Judged, rate_hz: float) -> tuple[str, tuple[str, ..
         overlap = min(contact.last / rate_hz, truth.end_s) - max(contact.first / rate_hz, truth.start_s)
         if contact.side == truth.side and overlap > longest:
             best, longest = codes, overlap
-            if not codes[0] and {*contact.plates} != {*truth.plates}:
+            if not codes[0] and not truth.needed <= {*contact.plates} <= truth.plates:
                 best = ("on_other_plates", ())
     return best
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -84,6 +85,7 @@ class Truth(NamedTuple):
     plates: frozenset[int]
     verdict: str
     margin_m: float
+    needed: frozenset[int] = frozenset()  # plates of which the share of the load matters
 
 
 @dataclass(frozen=True)
@@ -138,13 +140,18 @@ class Measured(NamedTuple):
         return _truths(self.plan, self.motion, self.tops, self.carried, span, late_s)
 
 
-def measured(plan: Plan, rng: np.random.Generator, rates_hz: Sequence[int] = MARKER_HZ) -> Measured:
-    """Return what random plates measure of a plan, recorded at one of some rates of markers."""
+def measured(
+    plan: Plan,
+    rng: np.random.Generator,
+    rates_hz: Sequence[int] = MARKER_HZ,
+    turning: Callable[[Plan, Motion], Array] | None = None,
+) -> Measured:
+    """Return what random plates measure of a plan, recorded at one of some rates of markers; ``turning`` as moved."""
     tops = _tops(plan, rng)
     plan = _lifted(plan, tops)
     marker_hz = int(rng.choice(rates_hz))
     analog_hz = marker_hz * int(rng.integers(-(-ANALOG_HZ[0] // marker_hz), ANALOG_HZ[1] // marker_hz + 1))
-    motion = moved(plan, analog_hz, rng)
+    motion = moved(plan, analog_hz, rng, turning and partial(turning, plan))
     first, frames = _window(plan, motion, marker_hz, analog_hz, rng)
     samples = slice(first, first + frames * (analog_hz // marker_hz))
     time = motion.time[first] + np.arange(frames) / marker_hz
@@ -428,6 +435,7 @@ def _truths(
         else:
             verdict = DOUBTFUL
         names = frozenset(int(number) + 1 for number in own)
+        needed = frozenset(int(number) + 1 for number in own if impulse[step, number] > LOST * whole[step])
         start, end = float(plan.strike[step] + late_s), float(plan.off[step] + late_s)
-        found.append(Truth(step, SIDES[plan.side[step]], start, end, names, verdict, margin))
+        found.append(Truth(step, SIDES[plan.side[step]], start, end, names, verdict, margin, needed))
     return found

@@ -8,6 +8,8 @@ centre of mass is the solution of a linear boundary-value problem.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +31,10 @@ ASIDE = 0.012  # force sideways from the pivot per vertical force: some 10 N m o
 LEAN_M, SWINGS_M = 0.025, 0.007  # of the pelvis from the centre of mass, constant and in a stride, of an adult
 AGAINST = 0.04  # largest force with which the feet push against each other, per vertical force
 FREE_MOMENT_M = 0.006
+TURNS = 2  # rounds in which forces and angular momentum come to agree
+# share of the change of the legs' angular momentum that the ground gives; trunk and arms turn against the rest, so that
+# little is left of the whole (Herr & Popovic 2008)
+TAKEN = 0.5
 ANKLE_HEIGHT = 0.039  # share of the body height
 IMPACT = 0.35  # of a runner's landing on the heel, in body weights
 
@@ -48,8 +54,27 @@ class Motion:
     mass: Array
 
 
-def moved(plan: Plan, rate_hz: float, rng: np.random.Generator) -> Motion:
-    """Return forces and centre of mass from the second step to the last but one."""
+def moved(
+    plan: Plan, rate_hz: float, rng: np.random.Generator, turning: Callable[[Motion], Array] | None = None
+) -> Motion:
+    """Return forces and centre of mass from the second step to the last but one.
+
+    Args:
+        plan: the steps.
+        rate_hz: of samples.
+        rng: of everything random.
+        turning: gives the rate of angular momentum (sample, 3), N m, of a body that moves so; without it, the forces
+            point to a pivot above the centre of mass.
+    """
+    if turning is None:
+        return _moved(plan, rate_hz, rng, None)
+    before, motion = deepcopy(rng), _moved(plan, rate_hz, rng, np.zeros(3))
+    for _ in range(TURNS):
+        motion = _moved(plan, rate_hz, deepcopy(before), turning(motion))
+    return motion
+
+
+def _moved(plan: Plan, rate_hz: float, rng: np.random.Generator, turning: Array | None) -> Motion:
     time = plan.strike[1] + np.arange(int((plan.off[-2] - plan.strike[1]) * rate_hz)) / rate_hz
     shapes = np.stack([_shape(plan, step, time) for step in range(len(plan.side))])
     pressed = np.stack([_pressed(plan, step, time) for step in range(len(plan.side))])
@@ -58,7 +83,7 @@ def moved(plan: Plan, rate_hz: float, rng: np.random.Generator) -> Motion:
     vertical = weight * size[:, None] * shapes
     share = vertical / plan.person.mass_kg
     # the pivot is above the centre of mass, by up to a third of its height, and more in running
-    softness = rng.uniform(0.75, 1.0) - 0.1 * plan.spring
+    softness = rng.uniform(0.75, 1.0) - 0.1 * plan.spring if turning is None else 1.0
     slope = softness / (height - pressed[..., 1])
     mass, force = np.empty((len(time), 3)), np.empty(pressed.shape)
     mass[:, 1], force[..., 1] = height, vertical
@@ -66,15 +91,19 @@ def moved(plan: Plan, rate_hz: float, rng: np.random.Generator) -> Motion:
     under = np.stack(
         [path[at] for path, at in zip(pressed, time.searchsorted(middle).clip(0, len(time) - 1), strict=True)]
     )
-    for axis in (0, 2):
-        aside = _wander(time, ASIDE, plan, rng)
+    # forces pass beside the centre of mass as angular momentum changes; in flight none can
+    lever = (vertical * (height - pressed[..., 1])).sum(axis=0)
+    given = TAKEN * lever / (lever**2 + (0.2 * weight * height) ** 2)
+    turns = given[:, None] * (np.zeros(3) if turning is None else turning)
+    for axis, other, way in ((0, 2, 1.0), (2, 0, -1.0)):
+        aside = _wander(time, ASIDE, plan, rng) + way * turns[:, other]
         pull = -(share * slope * pressed[..., axis]).sum(axis=0) + share.sum(axis=0) * aside
         first, last = np.interp(time[[0, -1]], middle, under[:, axis])
         mass[:, axis] = _solved(pull, (share * slope).sum(axis=0), first, last, rate_hz)
         force[..., axis] = vertical * (slope * (mass[:, axis] - pressed[..., axis]) + aside)
     _push_against_each_other(plan, force, rng.uniform(0, AGAINST))
     outward = np.where(plan.side, 1.0, -1.0)[:, None]
-    free = outward * rng.normal(1, 0.5) * FREE_MOMENT_M * vertical * np.sin(2 * np.pi * (_done(plan, time) - 0.1))
+    free = outward * rng.uniform(0.3, 1.7) * FREE_MOMENT_M * vertical * np.sin(2 * np.pi * (_done(plan, time) - 0.1))
     return Motion(time, force, pressed, free, mass)
 
 

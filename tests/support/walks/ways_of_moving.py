@@ -71,7 +71,11 @@ DOWNSTAIRS = Rolling(
     heel_first=False,
 )
 LIFTED = cyclic((0, 0), (62, 0), (68, 0.10), (75, 0.22), (82, 0.20), (90, 0.08), (97, 0))
-RUN_SWING = passage((63, 0), (66, 0.05), (72, 0.22), (78, 0.45), (85, 0.74), (92, 0.94), (98.5, 1))
+# evenly faster, then evenly slower: in flight one leg does each, as nothing can turn the body then
+RUN_SWING = passage(
+    (62, 0), (66, 0.02), (70, 0.09), (74, 0.20), (78, 0.35), (81, 0.5), (84, 0.65), (88, 0.80), (92, 0.91), (96, 0.98),
+    (100, 1),
+)  # fmt: skip
 RUN_HEEL = Rolling(
     cyclic((0, 12), (8, 2), (15, 0), (32, 0), (42, -12), (52, -35), (62, -60), (75, -85), (85, -30), (94, 8)),
     cyclic((0, -0.15), (12, 0.12), (28, 0.38), (48, 0.52), (62, 0.62), (75, 0.62), (92, -0.15)),
@@ -238,7 +242,7 @@ def planned(way: str, seed: int, who: Callable[[np.random.Generator], Person] = 
     elif way in ("short steps", "slow"):
         person = person._replace(half_m=person.height_m / ADULT_M * rng.uniform(0.06, 0.1))
     elif way == "running":
-        person = person._replace(half_m=rng.uniform(0.005, 0.03))
+        person = person._replace(half_m=rng.uniform(0.012, 0.03))
     length = pace.step_m / slower * np.where(side == lame, 1 + limp, 1 - limp)
     place, heading = _footprints(way, person, number, side, length, turn, off - strike, belt, rng)
     outwards = 2 * side - 1
