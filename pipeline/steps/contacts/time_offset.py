@@ -27,7 +27,7 @@ MIDDLE = 0.2  # shares of a contact that are left out at both ends, in which the
 # how much each differs between people, s: their feet come to rest sooner, their trunk leans, their pelvis moves
 # otherwise than their centre of mass. In walks of 20 laboratories 16, 17 and 14 ms, independent of each other
 OF_PEOPLE_S = 0.014
-SPREADS, SURE_SPREADS = 2.0, 3.5  # standard errors beyond which a session is doubted, and a trial refused
+SPREADS, SURE_SPREADS = 2.0, 4.0  # standard errors beyond which a session is doubted, and a trial refused
 FARTHEST_S, STEP_S, ALIKE = 0.08, 0.002, 0.9
 WITNESSES = ("rest_lead", "line_lead", "acceleration_lead")
 
