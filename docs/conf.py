@@ -49,5 +49,5 @@ navigation = {
         "audit",
     ],
     "Reference": ["commands", "settings", "outputs", "metrics", "normative_gait", "python", "glossary"],
-    "Explanation": ["theory", "validation", "cutoffs", "reliability", "comparison"],
+    "Explanation": ["theory", "uncertainty", "validation", "cutoffs", "reliability", "comparison"],
 }

@@ -56,7 +56,6 @@ SLOW = (
     "steps/kinematics/test_label_check.py::test_real_walks",
     "steps/kinetics/test_cross_checks.py::test_formulations",
     "steps/kinetics/test_kinetics_of_sessions.py",
-    "steps/kinetics/test_uncertainty.py",
     "steps/report/test_report.py",
     "steps/study/test_normal_gait.py",
     "steps/study/test_score_references.py::test_real_people",

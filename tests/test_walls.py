@@ -13,7 +13,7 @@ from tests.support.checkout import HOUSE
 PACKAGE = HOUSE / "pipeline"
 NOUNS = {
     *("vocabulary", "c3d", "opensim_files", "plates", "body", "person", "dynamics", "signals", "tables"),
-    *("trials", "variables", "results"),
+    *("trials", "variables", "results", "uncertainty"),
 }
 ROOMS = NOUNS | {"steps", "workflow", "commands", "demo"}
 ARROWS_BETWEEN_NOUNS = {
@@ -22,6 +22,8 @@ ARROWS_BETWEEN_NOUNS = {
     *(("variables", "tables"), ("variables", "trials")),
     *(("results", "tables"), ("results", "trials"), ("results", "variables")),
     *(("plates", "dynamics"), ("plates", "signals")),
+    *(("uncertainty", "body"), ("uncertainty", "dynamics"), ("uncertainty", "signals")),
+    *(("uncertainty", "trials"), ("uncertainty", "variables")),
     *(("person", "plates"), ("person", "body"), ("person", "signals"), ("person", "tables")),
 }
 DOORS = {

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from ..arrays import Array, Flags
 from ..conventions import CHAIN, SEGMENTS
-from ..dynamics.vectors import dot, rotate
+from ..dynamics.kernel import Segments
+from ..dynamics.vectors import cross, dot, rotate
 from . import joint_angles
 
 # variables of kinematics and of contacts that Legs is built from
@@ -58,6 +59,27 @@ class Legs:
         """Return some of the frames, as views."""
         constant = {"signs", "mass", "inertia", "gravity"}
         return Legs(**{name: each if name in constant else each[frames] for name, each in vars(self).items()})
+
+    def segments(self) -> Segments:
+        """Return both chains of foot, shank and thigh, with the ground's force and moment on the foot."""
+        turn = self.rotation[:, :, :-1]
+        force, moment = np.zeros_like(self.com), np.zeros_like(self.com)
+        force[:, :, 0] = self.ground_force
+        moment[:, :, 0] = self.ground_moment - cross(self.com[:, :, 0], self.ground_force)
+        distal = np.concatenate([self.com[:, :, :1], self.centre[:, :, :-1]], axis=2)
+        return Segments(
+            rotation=turn,
+            mass=self.mass,
+            inertia=self.inertia,
+            com_acceleration=self.com_acceleration,
+            angular_velocity=rotate(turn, self.spin[:, :, :-1]),
+            angular_acceleration=rotate(turn, self.spin_rate[:, :, :-1]),
+            to_proximal=self.centre - self.com,
+            to_distal=distal - self.com,
+            external_force=force,
+            external_moment=moment,
+            gravity=self.gravity,
+        )
 
 
 def legs_of(

@@ -31,6 +31,7 @@ def export(path: Path, *, form: str, output: Path | None = None) -> Path:
         UserError: no study, the table cannot be written, or pyarrow is not installed.
     """
     study, stances = load_study(path, doubted=True), load_study(path, part="stance", doubted=True)
+    study = study.drop_dims(("draw", "metric"), errors="ignore")  # draws of errors would be most of the table
     table, source = long_table(study, stances), study_path(path)
     output = output or source.with_suffix(f".{form}")
     about = data_dictionary("study", map(str, table.columns))

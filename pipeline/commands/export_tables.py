@@ -35,7 +35,10 @@ def export_tables(path: Path, *, folder: Path | None = None) -> list[Path]:
     source = study_path(path)
     of_cycles = netcdf.load(source, [*NUMBERS], rows={"cycle": slice(0, 0)})
     types = {str(name): KINDS.get(one.dtype.kind, "string") for name, one in of_cycles.coords.items()}
-    types |= dict.fromkeys((*NUMBERS, *(name for name, column in QUALITY.items() if column.units)), "double")
+    types |= dict.fromkeys(
+        (*NUMBERS, *(f"{name}_u" for name in NUMBERS), *(name for name, column in QUALITY.items() if column.units)),
+        "double",
+    )
     written = []
     for name in PARQUET_TABLES:
         table, target = source.with_name(f"{name}.csv"), (folder or source.parent) / f"{name}.parquet"

@@ -205,11 +205,47 @@ def participant_means(metrics: pd.DataFrame, names: Sequence[str], about: Sequen
     return pd.DataFrame(columns)
 
 
-def symmetry(means: pd.DataFrame, names: Sequence[str], about: Sequence[str] = ()) -> pd.DataFrame:
+def errors_of(draws: Array, values: Array, phase: Flags) -> Array:
+    """Return the errors (cycle, metric, draw) of metrics (cycle, metric), of phases the shorter way round.
+
+    Args:
+        draws: (cycle, metric, draw), the metrics with the errors of each draw.
+        phase: (metric,), which metrics are phases.
+    """
+    errors = draws - values[..., None]
+    return np.where(phase[:, None], shortest_way(errors), errors)
+
+
+def standard_uncertainty(errors: Array) -> Array:
+    """Return the root mean square (...) of errors (..., draw); NaN if fewer than half of the draws are known.
+
+    It includes the bias of peaks and ranges, which errors make larger. A draw may lack a peak that the measurement has.
+    """
+    square, _, n = average(np.moveaxis(errors, -1, 0) ** 2)
+    return np.where(2 * n >= errors.shape[-1], np.sqrt(square), np.nan)
+
+
+def errors_of_means(errors: Array, metrics: pd.DataFrame, means: pd.DataFrame) -> Array:
+    """Return the errors (row of ``means``, metric, draw) of the means of gait cycles.
+
+    Args:
+        errors: (row of ``metrics``, metric, draw), NaN where a row is in no mean.
+        metrics, means: of :func:`participant_means`.
+    """
+    groups = metrics.groupby([*SESSION, "side"], sort=False, observed=True).indices
+    rows = means[[*SESSION, "side"]].itertuples(index=False, name=None)
+    return np.stack([average(errors[groups[row]]).mean for row in rows]) if len(means) else errors[:0]
+
+
+def symmetry(
+    means: pd.DataFrame, names: Sequence[str], about: Sequence[str] = (), errors: Array | None = None
+) -> pd.DataFrame:
     """Return right and left side of metrics by participant, session and condition, one row per metric.
 
     Args:
         about: columns of participants.tsv in ``means``.
+        errors: of :func:`errors_of_means`. The column ``difference_u`` is then the standard uncertainty of the
+            difference: what both sides share, such as the pelvis, cancels.
 
     Returns:
         The columns ``about``, ``metric``, its ``kind``, the means ``left`` and ``right``, and ``difference``, right
@@ -233,6 +269,16 @@ def symmetry(means: pd.DataFrame, names: Sequence[str], about: Sequence[str] = (
         of_sizes = (kinds == "size") & (left * right >= 0) & (np.add(*sizes) / 2 >= smallest)
         index = np.where(of_sizes, 200 * np.subtract(*sizes) / np.add(*sizes), np.nan)
     table = first.loc[first.index.repeat(len(names))].reset_index(drop=True)
+    if errors is not None:
+        place = means.assign(row=np.arange(len(means)))
+        rows = [
+            first[SESSION].merge(place[place.side == side], on=SESSION, how="left").row.to_numpy() for side in SIDES
+        ]
+        both = np.isfinite(rows).all(axis=0)
+        apart = np.full((len(first), *errors.shape[1:]), np.nan)
+        apart[both] = errors[rows[1][both].astype(int)] - errors[rows[0][both].astype(int)]
+        table["difference_u"] = standard_uncertainty(apart).ravel()
+    order = [*table.columns[: len(SESSION) + len(about)], "metric", "kind", *SIDES, "difference"]
     return table.assign(
         metric=np.tile([*names], len(first)),
         kind=np.tile(kinds, len(first)),
@@ -241,4 +287,4 @@ def symmetry(means: pd.DataFrame, names: Sequence[str], about: Sequence[str] = (
         difference=difference.ravel(),
         units=np.tile([NUMBERS[name].units for name in names], len(first)),
         symmetry_index=index.ravel(),
-    )
+    )[[*order, *([] if errors is None else ["difference_u"]), "units", "symmetry_index"]]

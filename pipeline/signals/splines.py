@@ -1,5 +1,7 @@
 """Splines: derivatives, angular rates, smoothing, and the noise of derivatives."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..arrays import Array
@@ -110,13 +112,24 @@ def smooth(values: Array, weight: float, *, half_order: int) -> tuple[Array, flo
     return values - residual, (both[0] - both[1]) / (2 * step)
 
 
-def rate_covariance(cutoff_hz: float, rate_hz: float, *, order: int) -> Array:
-    """Return the covariance (3, 3) of filtered white noise and its derivatives.
+class NoiseSpectrum(NamedTuple):
+    """What is left of white noise of variance 1 after a filter, and its derivatives, by frequency (frequency,).
 
-    The noise has variance 1; derivatives are per second and per second squared. The zero-lag Butterworth filter passes
-    the share 1 / (1 + (tan(w/2) / tan(pi fd / fs))^order) of an angular frequency w per sample, and the quintic spline
-    through the samples has the derivatives of its B-spline. At one instant the noise of value and first derivative is
-    independent, that of value and second derivative is negatively correlated.
+    The mean of ``power`` is the variance that is left. A wave of ``w`` per sample has the first derivative of one of
+    ``first`` per second, and the second derivative ``second``, per second squared, times itself.
+    """
+
+    w: Array
+    power: Array
+    first: Array
+    second: Array
+
+
+def noise_spectrum(cutoff_hz: float, rate_hz: float, *, order: int) -> NoiseSpectrum:
+    """Return the spectrum of filtered white noise and its derivatives.
+
+    The zero-lag Butterworth filter passes the share 1 / (1 + (tan(w/2) / tan(pi fd / fs))^order) of an angular
+    frequency w per sample, and the quintic spline through the samples has the derivatives of its B-spline.
 
     Args:
         cutoff_hz: -3 dB point of the whole filter; NaN for none.
@@ -134,8 +147,4 @@ def rate_covariance(cutoff_hz: float, rate_hz: float, *, order: int) -> Array:
     value = (66 + 52 * np.cos(w) + 2 * np.cos(2 * w)) / 120
     first = rate_hz * (20 * np.sin(w) + 2 * np.sin(2 * w)) / 24 / value
     second = -(rate_hz**2) * (1 - 2 / 3 * np.cos(w) - np.cos(2 * w) / 3) / value
-    power = passed**2
-    both = np.mean(power * second)
-    return np.array(
-        [[np.mean(power), 0, both], [0, np.mean(power * first**2), 0], [both, 0, np.mean(power * second**2)]]
-    )
+    return NoiseSpectrum(w, passed**2, first, second)

@@ -75,10 +75,6 @@ _ON_REQUEST = {
         for name, (dims, units, long_name, _) in CURVES.items()
         if dims[-1] == "phase"
     },
-    "joint_moment_band": Variable(("cycle", "joint", "angle", "percentile", "phase"), "N m kg-1",
-        f"{BAND} joint_moment_jcs; {JCS}"),
-    "joint_power_band": Variable(("cycle", "joint", "percentile", "phase"), "W kg-1", f"{BAND} joint_power"),
-    "joint_moment_variance_share": Variable(("cycle", "joint", "angle", "error_source", "phase"), "1", SHARE),
     **{
         f"joint_moment_{name}": Variable(
             ("cycle", "joint", axis, "phase"),
@@ -104,6 +100,19 @@ _ON_REQUEST = {
         "contribution to joint_moment_jcs, per body mass, of the motion of each joint (cause), of the pelvis and of "
         f"the translation between segments; {JCS}"),
 }  # fmt: skip
+
+WITH_DRAWS = {
+    "joint_angle_band": Variable(("cycle", "joint", "angle", "percentile", "phase"), "degree",
+        f"{BAND} joint_angle; {JCS}", "f4"),
+    "joint_moment_band": Variable(("cycle", "joint", "angle", "percentile", "phase"), "N m kg-1",
+        f"{BAND} joint_moment_jcs; {JCS}", "f4"),
+    "joint_power_band": Variable(("cycle", "joint", "percentile", "phase"), "W kg-1", f"{BAND} joint_power", "f4"),
+    "joint_moment_variance_share": Variable(("cycle", "joint", "angle", "error_source", "phase"), "1", SHARE, "f4"),
+    "metric_draw": Variable(("cycle", "metric", "draw"), "1",
+        "metrics with the errors of each Monte Carlo draw, in the units of the metric; draws of one session share its "
+        "errors of axes, joint centres, segments and soft tissue", "f4"),
+}  # fmt: skip
+BANDS = {"joint_angle": "joint_angle_band", "joint_moment_jcs": "joint_moment_band", "joint_power": "joint_power_band"}
 
 ON_REQUEST = {name: variable._replace(dtype="f4") for name, variable in _ON_REQUEST.items()}
 
@@ -141,6 +150,7 @@ CYCLES = {
     "metric_value": Variable(("cycle", "metric"), "1",
         "metrics of the gait cycle, each in its metric_units; separate variables in study.nc"),
     **ON_REQUEST,
+    **WITH_DRAWS,
     **{name: curve._replace(dims=("whole_stance", *curve.dims[1:])) for name, curve in STANCE_CURVES.items()},
     "metric_value_of_stance": Variable(("whole_stance", "metric"), "1",
         "metrics of the whole stance, each in its metric_units; NaN if not defined in stance alone"),
@@ -179,7 +189,7 @@ REPRESENTATIVE = {
 CYCLE_METRICS = {name: metric.variable for name, metric in METRICS.items()}
 STANCE_METRICS = {f"{name}{STANCE}": CYCLE_METRICS[name]._replace(dims=("stance",)) for name in OF_STANCE}
 _SCORES = {name: score.variable for name, score in (SCORES | CO_CONTRACTION).items()}
-STUDY = CURVES | WITH_EMG | CYCLE_METRICS | _SCORES | ON_REQUEST | STANCE_CURVES | STANCE_METRICS
+STUDY = CURVES | WITH_EMG | CYCLE_METRICS | _SCORES | ON_REQUEST | WITH_DRAWS | STANCE_CURVES | STANCE_METRICS
 # coordinates of study.nc along `cycle`, first columns of metrics.csv
 IDENTITY = (
     *("participant", "session", "trial", "condition", "side"),
@@ -187,11 +197,11 @@ IDENTITY = (
 )
 # coordinates of study.nc along `stance`, without the end of their names
 STANCE_IDENTITY = (*(name for name in IDENTITY if name != "reason"), "plates", "cycle")
-_MOTION = ("joint_angle", "pelvis_angle", "foot_progression", "emg_envelope")
+_MOTION = ("joint_angle", "pelvis_angle", "foot_progression", "emg_envelope", "metric_draw")
 # curves and metrics of study.nc that need the ground force
 KINETICS = frozenset(
     (
-        *(name for name in CURVES | ON_REQUEST | STANCE_CURVES if not name.startswith(_MOTION)),
+        *(name for name in CURVES | ON_REQUEST | WITH_DRAWS | STANCE_CURVES if not name.startswith(_MOTION)),
         *(
             f"{name}{ending}"
             for name, metric in METRICS.items()

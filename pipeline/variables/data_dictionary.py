@@ -29,6 +29,7 @@ KINDS = {
 STATISTICS = {
     "_sd": "standard deviation (n - 1; of phases the circular one) over the cycles: ",
     "_n": "number of cycles with a known value: ",
+    "_u": "standard uncertainty by errors of measurement, see uncertainty.md: ",
 }
 
 
@@ -87,6 +88,7 @@ _OF_SYMMETRY = {
     "kind": Column("what the metric is compared by", "", KINDS),
     **{side: Column(f"mean of the {side} side, in the row's units") for side in SIDES},
     "difference": Column("right minus left, in the row's units; of phases the shorter way round, -50 to 50"),
+    "difference_u": Column("standard uncertainty of the difference, in which errors that both sides share cancel"),
     "units": Column("units of the metric"),
     "symmetry_index": Column(
         "100 (R - L) / ((R + L) / 2) of the sizes of the means of the sides (Robinson et al. 1987): 0 if equal, "
@@ -139,7 +141,7 @@ def _column(table: str, name: str) -> dict[str, Any]:
     for ending, statistic in STATISTICS.items():
         metric = name.removesuffix(ending)
         if metric != name and metric in NUMBERS:
-            units = NUMBERS[metric].units if ending == "_sd" else "1"
+            units = NUMBERS[metric].units if ending != "_n" else "1"
             return _entry(name, Column(statistic + NUMBERS[metric].long_name, units))
     if name in COORDINATES:
         units, description = COORDINATES[name]

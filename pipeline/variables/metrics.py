@@ -263,6 +263,11 @@ METRICS = _METRICS | {
     for name, metric in _METRICS.items()
     if metric.group == PEAKS
 }
+# curves that errors of measurement are drawn for, and the metrics of these
+DRAWN = ("joint_angle", "pelvis_angle", "joint_moment_jcs", "joint_power", "foot_power", "ankle_foot_power")
+WITH_ERRORS = tuple(
+    name for name in METRICS if (part := METRICS[name.removeprefix("phase_of_")].part) and part.curve in DRAWN
+)
 # Sizes of metrics that may be near zero, in their units: those of the mean curves of children at free speed (Schwartz,
 # Rozumalski and Trost 2008), with a foot off at 60 % and strides of 1 s; the hip extensors' peak is that at slow speed.
 USUAL_SIZE = {

@@ -8,6 +8,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ..trials.session import IN_ONE_TRIAL
+from . import cycle_variables
 from .cycle_variables import CYCLES, ON_REQUEST, REPRESENTATIVE, STANCE, STUDY, WITH_EMG
 from .metrics import CO_CONTRACTION, METRICS, SCORES
 from .rows import Variable
@@ -143,8 +144,8 @@ OPTIONAL = {
     "clean": {*EMG_OF_TRIALS, "emg_left_out", *WITH_SHOULDERS, *DOUBT},
     "kinematics": {*WITH_LINKED_LEGS, *WITH_UPPER_BODY, *DOUBT},
     "kinetics": {*WITH_DRAWS, *DOUBT},
-    "cycles": {*ON_REQUEST, *WITH_EMG, *CO_CONTRACTION, "emg_left_out"},
-    "study": {*SCORES, *ON_REQUEST, *WITH_EMG, *CO_CONTRACTION},
+    "cycles": {*ON_REQUEST, *cycle_variables.WITH_DRAWS, *WITH_EMG, *CO_CONTRACTION, "emg_left_out"},
+    "study": {*SCORES, *ON_REQUEST, *cycle_variables.WITH_DRAWS, *WITH_EMG, *CO_CONTRACTION},
 }
 FLAGS = {  # those of `implausible` are given by step kinematics
     ("clean", "fill"): "none spline rigid_cluster neighbours spike exchanged_back",

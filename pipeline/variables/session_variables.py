@@ -69,12 +69,9 @@ def _facts(*names: str) -> dict[str, Variable]:
 BAND = "percentiles over Monte Carlo draws of measurement errors,"
 SHARE = "share of each error source in the variance of joint_moment_jcs"
 WITH_DRAWS = {
-    "joint_moment_band": Variable(("sample", "side", "joint", "angle", "percentile"), "N m",
-        f"{BAND} joint_moment_jcs; {JCS}", "f4"),
-    "joint_power_band": Variable(("sample", "side", "joint", "percentile"), "W", f"{BAND} joint_power", "f4"),
-    "joint_moment_variance_share": Variable(("sample", "side", "joint", "angle", "error_source"), "1", SHARE, "f4"),
+    "uncertainty": Variable(("trial",), "",
+        "number, band and sizes of the errors that the step cycles draws, and gravity, JSON", "U"),
 }  # fmt: skip
-BANDS = tuple(WITH_DRAWS)
 WITH_LINKED_LEGS = {
     "marker_residual": Variable(("sample", "marker"), "m",
         "distance of the marker from its place in its segment of the linked legs", "f4"),

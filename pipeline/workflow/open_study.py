@@ -14,7 +14,6 @@ from ..errors import Problem, UserError, nearest
 from ..tables import study_tables
 from ..tables.reference_curves import read_reference, reference_file
 from ..variables.data_dictionary import RESERVED
-from ..variables.session_variables import BANDS
 from . import settings
 from .digests import sha256_of_files
 from .job_keys import Study
@@ -82,7 +81,7 @@ def look_at(path: Path, *, overrides: Mapping[str, Any] | None = None) -> tuple[
     sessions = collect(study_tables.trials_of(path / "trials.tsv", participants or None))
     segments = collect(study_tables.segments_of(path / "segments.tsv", participants)) if participants else {}
     left_out = collect(study_tables.cycles_of(path / "cycles.tsv", sessions)) if sessions else {}
-    study = Study(path, _with_bands(chosen), model, participants, sessions, segments, {}, left_out)
+    study = Study(path, chosen, model, participants, sessions, segments, {}, left_out)
     return study, list(dict.fromkeys(problems))
 
 
@@ -140,11 +139,3 @@ def _check_reference(study: Path, name: str) -> None:
         raise UserError(f"{setting}: {file}", "no such file", remedy)
     if file.suffix != ".nc":
         read_reference(file, setting=setting)
-
-
-def _with_bands(chosen: dict[str, Any]) -> dict[str, Any]:
-    """Return settings in which further_curves has the bands of uncertainty draws."""
-    if not chosen or not chosen["kinetics"]["uncertainty_draws"]:
-        return chosen
-    further = dict.fromkeys((*chosen["cycles"]["further_curves"], *BANDS))
-    return chosen | {"cycles": chosen["cycles"] | {"further_curves": [*further]}}

@@ -17,7 +17,6 @@ import yaml
 from ..body.body_model import BodyModel, find_loose_ends, find_unknown_weights
 from ..errors import Problem, UserError, find_hidden, nearest
 from ..tables.tsv import decode_text
-from ..variables.session_variables import BANDS
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 LARGEST_FILE_BYTES = 200_000
@@ -207,10 +206,6 @@ def load_settings(
     own_weights = study_settings.get("kinematics", {}).get("marker_weights", {})
     if problems := find_unknown_weights(model, own_weights, where=where):
         raise UserError.of(problems)
-    undrawn = [name for name in settings["cycles"]["further_curves"] if name in BANDS]
-    if undrawn and not settings["kinetics"]["uncertainty_draws"]:
-        remedy = "set kinetics.uncertainty_draws above 0, such as 200"
-        raise UserError(f"{where}: cycles.further_curves", f"no draws for {', '.join(undrawn)}", remedy)
     return settings, model
 
 

@@ -10,7 +10,17 @@ import pytest
 import xarray as xr
 from scipy import stats
 
-from pipeline.results.averages import average, mean_curves, participant_means, pool, shortest_way, symmetry
+from pipeline.results.averages import (
+    average,
+    errors_of,
+    errors_of_means,
+    mean_curves,
+    participant_means,
+    pool,
+    shortest_way,
+    standard_uncertainty,
+    symmetry,
+)
 from pipeline.variables.metrics import METRICS as DEFINED
 
 NAMES = ["step_length", "work_a1"]
@@ -190,3 +200,37 @@ def test_averages_of_parts_are_pooled_to_that_of_all() -> None:
     np.testing.assert_array_equal(found.n, expected.n)
     np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-14)
     np.testing.assert_allclose(found.sd, expected.sd, rtol=1e-12)
+
+
+# ---- errors of measurement
+
+
+def test_a_standard_uncertainty_is_the_root_mean_square_of_known_errors() -> None:
+    errors = np.array([[3.0, 4.0, np.nan, np.nan], [1.0, np.nan, np.nan, np.nan], [2.0, 2.0, 2.0, 2.0]])
+    np.testing.assert_allclose(standard_uncertainty(errors), [np.sqrt(12.5), np.nan, 2.0])
+
+
+def test_errors_of_phases_go_the_shorter_way() -> None:
+    draws, values = np.array([[[99.0, 3.0], [99.0, 3.0]]]), np.array([[1.0, 1.0]])
+    np.testing.assert_array_equal(errors_of(draws, values, np.array([True, False])), [[[-2, 2], [98, 2]]])
+
+
+def test_errors_that_cycles_share_do_not_average_out_and_cancel_between_sides() -> None:
+    """One error of the person in all cycles, one of the left side, and one of each cycle."""
+    rng, draws = np.random.default_rng(3), 4000
+    person, left = 3 * rng.standard_normal(draws), 2 * rng.standard_normal(draws)
+    own = rng.standard_normal((8, draws))
+    is_left = (METRICS.side[:8] == "left").to_numpy()[:, None]
+    errors = np.stack([person + own + is_left * left] * 2, axis=1)
+    errors = np.concatenate([errors, np.full((1, 2, draws), np.nan)])  # the stance is in no mean
+    errors[1, 1] = np.nan  # nor is a metric that is not known
+    means = participant_means(METRICS, NAMES)
+    of_means = errors_of_means(errors, METRICS, means)
+    spread = standard_uncertainty(of_means)
+    expected = np.sqrt([9 + 4 + 1 / 2, 9 + 1, 9 + 1, 9 + 4 + 1, 9 + 1, 9 + 1, 9 + 4 + 1])
+    np.testing.assert_allclose(spread[:, 0], expected, rtol=0.05)
+    np.testing.assert_allclose(spread[0, 1], np.sqrt(14), rtol=0.05)
+    table: Any = symmetry(means, NAMES, errors=of_means).set_index(["session", "condition", "metric"]).sort_index()
+    assert table.difference_u[("s1", "slow", "step_length")] == pytest.approx(np.sqrt(4 + 1 + 1), rel=0.05)
+    assert table.difference_u[("s2", "slow", "step_length")] == pytest.approx(np.sqrt(4 + 1 / 2 + 1), rel=0.05)
+    assert np.isnan(table.difference_u[("s2", "fast", "step_length")]), "one side alone"

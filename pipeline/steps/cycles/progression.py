@@ -5,12 +5,12 @@ lab x, as in Plug-in Gait.
 """
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from ...arrays import Array
 from ...body.joint_angles import MIRROR, foot_progression, from_line, pelvis_angles
 from ...signals.time_normalisation import PhaseFrames
+from ...trials.session import AnyTrial
 
 SEGMENT = {"pelvis_angle": "pelvis", "foot_progression": "foot"}
 
@@ -26,7 +26,7 @@ def headings(line_of_progression: str, stride_direction: Array) -> Array:
 
 
 def progression_angles(
-    name: str, kinematics: xr.Dataset, frames: PhaseFrames, row: NDArray[np.intp], heading: Array
+    name: str, kinematics: AnyTrial, frames: PhaseFrames, row: NDArray[np.intp], heading: Array
 ) -> Array:
     """Return ``pelvis_angle`` (cycle, angle, 101) or ``foot_progression`` (cycle, 101) from the line, degrees.
 

@@ -14,9 +14,11 @@ from ...arrays import Array, Flags
 from ...conventions import LONGEST_SWING_S, SIDES
 from ...errors import Problem
 from ...signals.time_normalisation import PHASE, PhaseFrames, at_phases, phase_frames
-from ...trials.session import AnyTrial, spans_of, trials_of
+from ...trials.session import AnyTrial, Trial, spans_of, trials_of
 from ...trials.step_on_session import take_usable_walks
+from ...uncertainty.spread import spread_over_draws
 from ...variables.cycle_variables import REPAIRED
+from ...variables.metrics import DRAWN, METRICS, WITH_ERRORS
 from ...variables.schema import stack_metrics, with_dims
 from . import momentum
 from .effective_mass import at_foot_strikes
@@ -31,10 +33,8 @@ from .whole_stances import of_whole_stances
 NEEDS = {  # all that is loaded of an input
     "clean": ("marker_position", "emg_envelope", "emg_rest", "emg_reference", "burst_start", "burst_end")
 }
-RESIDUAL = "pelvis_residual"
+RESIDUAL, EMG = "pelvis_residual", "emg_envelope"
 ANGLES = ("joint_angle", "pelvis_angle", "foot_progression")
-SHARES = ("joint_moment_variance_share", RESIDUAL)
-EMG = "emg_envelope"
 VERDICTS = ("valid", "reason", "doubt", "doubt_code")
 
 
@@ -172,6 +172,7 @@ def cycles(
         array[walk.gone] = np.nan
     of_muscles = _muscles(curves, clean, walk, trial, settings)
     numbers = _metrics(curves, walk, lengths[trial, walk.cycles.row], float(calibrate.attrs["body_height_m"]))
+    errors, along = _over_draws((kinetics, kinematics, contacts, calibrate), walk, trial)
     metrics, names = stack_metrics(numbers | {"effective_foot_mass": struck_kg})
     whole, row = walk.stances.whole, walk.stances.row
     of_stances = of_whole_stances(
@@ -183,12 +184,18 @@ def cycles(
     repairs = {name: clean.variables[name] for name in REPAIRED if name in clean.variables}
     dims = dict.fromkeys(str(dim) for quantity in quantities.values() for dim in quantity.dims[2:])
     return xr.Dataset(
-        {**with_dims("cycles", curves | of_stances | of_muscles), **metrics, **walk.stances.variables(), **repairs},
+        {
+            **with_dims("cycles", curves | errors | of_stances | of_muscles),
+            **metrics,
+            **walk.stances.variables(),
+            **repairs,
+        },
         {
             **{dim: (clean if dim == "muscle" else kinetics).variables[dim] for dim in (*dims, "segment")},
             **dict.fromkeys(("phase", "stance_phase"), PHASE),
             **walk.coordinates(),
             **names,
+            **along,
             "cycle_trial": ("cycle", trial),
             "stance_trial": ("stance", stance_trial),
             "whole_stance_trial": ("whole_stance", stance_trial[whole]),
@@ -340,7 +347,7 @@ def _quantities(
 
 
 def _curves(
-    quantities: Mapping[str, xr.Variable], walk: CutTrial, kinematics: xr.Dataset, mass_kg: float
+    quantities: Mapping[str, xr.Variable], walk: CutTrial, kinematics: AnyTrial, mass_kg: float
 ) -> dict[str, Array]:
     """Return curves (cycle, ..., phase) of angles and envelopes, and of kinetics per body mass.
 
@@ -360,7 +367,7 @@ def _curves(
         if plain == "ground_force":
             rows = along_line(rows, walk.heading)
         if plain not in (*ANGLES, EMG):
-            rows /= 1 if plain in SHARES else mass_kg
+            rows /= 1 if plain == RESIDUAL else mass_kg
             rows[walk.reason != ""] = np.nan
         curves[name] = rows
     return curves
@@ -385,3 +392,30 @@ def _metrics(curves: Mapping[str, Array], walk: CutTrial, leg_length_m: Array, h
         | impulses(curves, stance_share=share, stride_s=distances["stride_time"])
         | work(curves, stance_share=share)
     )
+
+
+def _over_draws(
+    inputs: tuple[xr.Dataset, xr.Dataset, xr.Dataset, xr.Dataset], walk: CutTrial, trial: NDArray[np.int32]
+) -> tuple[dict[str, Array], dict[str, Any]]:
+    """Return bands, shares of the sources of error, and metrics of each draw, and their coordinates; empty if off.
+
+    Args:
+        inputs: kinetics, kinematics, contacts, calibrate.
+        trial: (cycle,), index of the trial of each cycle.
+    """
+    kinetics, _, contacts, calibrate = inputs
+    if "uncertainty" not in kinetics.variables:
+        return {}, {}
+    mass_kg, unknown = float(calibrate.attrs["body_mass_kg"]), np.full(len(trial), np.nan)
+
+    def cut(motion: Trial, loads: Trial) -> tuple[dict[str, Array], Array]:
+        given = {name: (motion if name in ANGLES else loads).variables[name] for name in DRAWN}
+        curves = _curves(given | {"ground_force": contacts.variables["ground_force"]}, walk, motion, mass_kg)
+        for array in curves.values():
+            array[walk.gone] = np.nan
+        metrics = _metrics(curves, walk, unknown, np.nan)
+        return curves, np.stack([metrics[name] if name in WITH_ERRORS else unknown for name in METRICS], axis=-1)
+
+    strikes_s = np.stack([walk.cycles.start_s, walk.cycles.end_s], axis=1)
+    out = walk.gone | (walk.reason != "")
+    return spread_over_draws(*inputs, cut, trial, walk.cycles.row, strikes_s, frames=walk.frames["phase"], unknown=out)

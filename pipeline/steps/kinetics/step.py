@@ -1,8 +1,10 @@
-"""Step ``kinetics``: joint forces and moments of both legs, with cross-checks and uncertainty."""
+"""Step ``kinetics``: joint forces and moments of both legs, with cross-checks."""
 
 import functools
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -12,16 +14,14 @@ from ...arrays import Array
 from ...body.legs import GROUND, MOTION, Legs, legs_of
 from ...conventions import ANGLES, ANKLE, CHAIN, JOINTS, LOADS, SIDES
 from ...dynamics.interaction_torques import MOTIONS
-from ...dynamics.kernel import TERMS, Segments, inverse_dynamics_by_term
-from ...dynamics.vectors import cross, rotate, transpose
-from ...trials.session import spans_of, trials_of
+from ...dynamics.kernel import TERMS, inverse_dynamics_by_term
+from ...dynamics.vectors import rotate, transpose
+from ...trials.session import spans_of
 from ...trials.step_on_session import take_usable_walks
 from ...variables.schema import with_dims
-from ...variables.session_variables import BANDS
 from . import closures, cross_checks
 from .foot_power import foot_power
 from .pelvis_residual import TURNING, beside_unknown, pelvis_residual, upper_body
-from .uncertainty import SOURCES, Spread, uncertainty
 
 NEEDS = {"kinematics": (*MOTION, *TURNING), "contacts": (*GROUND, "belt_speed")}  # all that is loaded of an input
 # samples in one portion: few enough for the processor's cache, enough for few calls
@@ -54,7 +54,8 @@ def kinetics(
         :mod:`pipeline.steps.kinetics.foot_power`. NaN where a segment, the
         ground wrench or the joint axes (gimbal lock) are unknown; ``missing`` holds the cause. The residual at the
         pelvis (:mod:`pipeline.steps.kinetics.pelvis_residual`) is NaN within 0.05 s of where the load of either hip is
-        unknown. Bands and shares of the sources of error with draws.
+        unknown. With draws of errors, their settings for the step
+        ``cycles``.
     """
     spans = spans_of(kinematics, "sample")
     legs_at = functools.partial(
@@ -76,16 +77,9 @@ def kinetics(
     result = xr.Dataset(with_dims("kinetics", results), _names())
     if not settings.uncertainty_draws:
         return result
-    spread = Spread.of_trials(
-        uncertainty(
-            legs_at(samples=span), results["joint_force"][span], trial, calibrate,
-            draws=settings.uncertainty_draws, band_percent=settings.uncertainty_band_percent,
-            sizes=settings.uncertainty_sizes,
-        )
-        for span, trial in zip(spans, trials_of(kinematics).values(), strict=True)
-    )  # fmt: skip
-    bands = dict(zip(BANDS, (spread.moment, spread.power, spread.share), strict=True))
-    return result.assign(with_dims("kinetics", bands)).assign(percentile=spread.percentile, error_source=list(SOURCES))
+    about: dict[str, Any] = {"draws": settings.uncertainty_draws, "band_percent": settings.uncertainty_band_percent}
+    about |= {"sizes": {**settings.uncertainty_sizes}, "gravity_m_s2": settings.gravity_m_s2}
+    return result.assign(uncertainty=("trial", np.full(len(spans), json.dumps(about))))
 
 
 def _of_session(
@@ -130,7 +124,7 @@ def _portions(count: int, size: int) -> Iterator[tuple[int, int]]:
 
 def _at_samples(legs: Legs) -> tuple[Array, dict[str, Array]]:
     """Return the right-handed projections of the joint moments on the joint axes, and the results at each sample."""
-    force_term, term = _joint_loads(legs)
+    force_term, term = inverse_dynamics_by_term(legs.segments())
     joint_force, joint_moment = force_term.sum(axis=2), term.sum(axis=2)
     in_lab = rotate(transpose(legs.rotation[:, :, :-1]), joint_moment)
     torque = np.where(legs.locked[..., None], np.nan, rotate(legs.axes, in_lab))
@@ -167,32 +161,6 @@ def _names() -> xr.Coordinates:
         "load": LOADS,
     }
     return xr.Coordinates({name: list(values) for name, values in names.items()})
-
-
-def _joint_loads(legs: Legs) -> tuple[Array, Array]:
-    """Return joint forces and moments (time, side, term, joint, 3).
-
-    Forces in lab axes, moments in distal segment axes.
-    """
-    turn = legs.rotation[:, :, :-1]
-    force, moment = np.zeros_like(legs.com), np.zeros_like(legs.com)
-    force[:, :, 0] = legs.ground_force
-    moment[:, :, 0] = legs.ground_moment - cross(legs.com[:, :, 0], legs.ground_force)
-    distal = np.concatenate([legs.com[:, :, :1], legs.centre[:, :, :-1]], axis=2)
-    segments = Segments(
-        rotation=turn,
-        mass=legs.mass,
-        inertia=legs.inertia,
-        com_acceleration=legs.com_acceleration,
-        angular_velocity=rotate(turn, legs.spin[:, :, :-1]),
-        angular_acceleration=rotate(turn, legs.spin_rate[:, :, :-1]),
-        to_proximal=legs.centre - legs.com,
-        to_distal=distal - legs.com,
-        external_force=force,
-        external_moment=moment,
-        gravity=legs.gravity,
-    )
-    return inverse_dynamics_by_term(segments)
 
 
 def _missing(legs: Legs, torque: Array) -> NDArray[np.int8]:

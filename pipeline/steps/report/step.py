@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import xarray as xr
 
 from ...tables.reference_curves import reference_of
-from ...variables.cycle_variables import CURVES, STANCE_CURVES, WITH_EMG
-from ...variables.session_variables import BANDS
+from ...variables.cycle_variables import BANDS, CURVES, STANCE_CURVES, WITH_EMG
 from .curves.cycles import cycles_of
 from .curves.lines import dash_styles
 from .curves.panels import panels_of
@@ -17,7 +16,15 @@ from .tables import Row
 
 METRICS_DRAWN = ("stance_share", "turning_angle", "progression_offset", "reference_speed")
 NEEDS = {  # variables of the inputs, besides the facts of whole trials
-    "study": (*CURVES, *WITH_EMG, *STANCE_CURVES, "pelvis_residual", *BANDS, *METRICS_DRAWN),
+    "study": (
+        *CURVES,
+        *WITH_EMG,
+        *STANCE_CURVES,
+        "pelvis_residual",
+        *BANDS.values(),
+        "joint_moment_variance_share",
+        *METRICS_DRAWN,
+    ),
     "cycles": (),
     "calibrate": ("leg_refused",),
 }

@@ -35,7 +35,7 @@ class StudyPart(NamedTuple):
 def gather(cycles: Mapping[str, xr.Dataset], **arguments: Any) -> StudyPart:
     """Return the part of sessions; arguments as of :func:`pipeline.steps.study.step.study`."""
     dataset, metrics, quality = study(cycles, **arguments)
-    return StudyPart(dataset, metrics, quality, *per_participant(metrics))
+    return StudyPart(dataset, metrics, quality, *per_participant(metrics, dataset.get("metric_draw")))
 
 
 def gather_in_parts(

@@ -11,7 +11,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...conventions import ANGLES, JOINTS, LOADS, SAME_STRIKE_S
-from ...results.averages import SESSION, participant_means, symmetry
+from ...results.averages import (
+    SESSION,
+    errors_of,
+    errors_of_means,
+    participant_means,
+    standard_uncertainty,
+    symmetry,
+)
 from ...tables.study_tables import columns_of_people
 from ...trials.session import spans_of
 from ...variables.cycle_variables import (
@@ -28,7 +35,7 @@ from ...variables.cycle_variables import (
     WITH_EMG,
 )
 from ...variables.data_dictionary import QUALITY as QUALITY_COLUMNS
-from ...variables.metrics import METRICS, OF_STANCE, SCORES, co_contraction_name
+from ...variables.metrics import METRICS, OF_STANCE, SCORES, WITH_ERRORS, co_contraction_name
 from ...variables.metrics import NUMBERS as NUMBERS_OF_CYCLES
 from ...variables.schema import REPAIRS, separate_metrics
 from ...variables.stance_verdicts import REFUSED, verdict_of
@@ -39,6 +46,7 @@ from .reference import Reference
 QUALITY = tuple(QUALITY_COLUMNS)
 NUMBERS = QUALITY[QUALITY.index("doubt_code") + 1 :]  # checks of a stance, then repairs of its trial
 LABELS = [*dict.fromkeys(dim for variable in STUDY.values() for dim in variable.dims if dim not in ("cycle", "stance"))]
+IS_PHASE = np.array([metric.kind == "phase" for metric in METRICS.values()])
 Columns = Mapping[str, Mapping[str, Any]]  # of participants.tsv by name, their cells by session
 
 
@@ -89,12 +97,18 @@ def study(
         dataset = dataset.assign({name: ("cycle", values) for name, values in scores.items()})
         dataset.attrs["reference"] = json.dumps(about, ensure_ascii=False, sort_keys=True)
     names = [*METRICS, *(name for name in SCORES if name in dataset), *map(co_contraction_name, emg_pairs)]
+    if "metric_draw" in dataset:
+        names = [each for name in names for each in (name, *([f"{name}_u"] if name in WITH_ERRORS else []))]
     order = ["cycle", "part", *IDENTITY, *columns, *names]
     return dataset, _rows(dataset, order, used), _quality(cycles, sessions)
 
 
-def per_participant(metrics: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the tables participants.csv and symmetry.csv from metrics.csv; kinetics that are not used do not count."""
+def per_participant(metrics: pd.DataFrame, draws: xr.DataArray | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the tables participants.csv and symmetry.csv from metrics.csv; kinetics that are not used do not count.
+
+    Args:
+        draws: ``metric_draw`` of study.nc. The tables then have standard uncertainties.
+    """
     names = [name for name in NUMBERS_OF_CYCLES if name in metrics]
     about, left_out = participants_columns(metrics), ~metrics.kinetics_valid.astype(bool)
     used = metrics.assign(**{name: metrics[name].mask(left_out) for name in names if name in KINETICS})
@@ -102,7 +116,20 @@ def per_participant(metrics: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     doubted = (metrics.part == "cycle") & (metrics.doubt_code != "")
     counts = doubted.groupby([metrics[name] for name in (*SESSION, "side")], sort=False).sum()
     means.insert([*means].index("stances_alone"), "cycles_doubted", counts.to_numpy(dtype=int))
-    return means, symmetry(means, names, about)
+    if draws is None:
+        return means, symmetry(means, names, about)
+    errors = np.full((len(used), len(names), draws.sizes["draw"]), np.nan)
+    errors[metrics.part == "cycle", : len(METRICS)] = errors_of(
+        draws.values, used.loc[metrics.part == "cycle", [*METRICS]].to_numpy(dtype=float), IS_PHASE
+    )
+    of_means = errors_of_means(errors, metrics, means)
+    spread = dict(zip(METRICS, standard_uncertainty(of_means).T, strict=False))
+    columns = {}
+    for column, values in means.items():
+        columns[column] = values
+        if str(column).endswith("_n") and (name := str(column).removesuffix("_n")) in WITH_ERRORS:
+            columns[f"{name}_u"] = spread[name]
+    return pd.DataFrame(columns), symmetry(means, names, about, of_means)
 
 
 def participants_columns(metrics: pd.DataFrame) -> list[str]:
@@ -227,6 +254,10 @@ def _rows(study: xr.Dataset, columns: Sequence[str], sessions: Iterable[str]) ->
     """Return metrics.csv: by session a row per cycle, then one per stance without a whole cycle."""
     # a study without a usable trial lacks the columns of participants.tsv
     every = {str(name): variable.values for name, variable in study.variables.items()}
+    if "metric_draw" in every:
+        values = np.stack([every[name] for name in METRICS], axis=-1)
+        spread = standard_uncertainty(errors_of(every["metric_draw"], values, IS_PHASE))
+        every |= {f"{name}_u": spread[:, [*METRICS].index(name)] for name in WITH_ERRORS}
     cycles = pd.DataFrame({name: every[name] for name in columns if name in every}).assign(part="cycle")
     alone = every[f"cycle{STANCE}"] < 0
     if alone.any():

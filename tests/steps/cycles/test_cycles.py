@@ -305,15 +305,6 @@ def test_interaction_torques_are_per_body_mass(known: Walk) -> None:
     np.testing.assert_array_equal(result.external_moment_jcs, -result.joint_moment_jcs)
 
 
-def test_bands_are_per_body_mass_and_shares_are_not(known: Walk) -> None:
-    names = ["joint_moment_band", "joint_power_band", "joint_moment_variance_share"]
-    result = trial(known).cut(further_curves=names)
-    for i in range(2):
-        curve = result.joint_moment_band.isel(percentile=i)
-        np.testing.assert_allclose(curve, (1 + i) * result.joint_moment_jcs, rtol=0, atol=ROUNDING)
-    np.testing.assert_allclose(result.joint_moment_variance_share, 0.5, rtol=0, atol=ROUNDING)
-
-
 def test_missing_samples_stay_where_they_are() -> None:
     """Frames are phases here: only the hidden frames are missing."""
     made = trial(walk(stride_s=1.0))

@@ -10,6 +10,7 @@ import pytest
 
 from pipeline.body.legs import Legs
 from pipeline.conventions import JOINTS
+from pipeline.dynamics import kernel
 from pipeline.dynamics.vectors import rotate
 from pipeline.steps.kinetics import cross_checks, step
 from tests.support.studies.run_steps import ResultsOf
@@ -66,15 +67,15 @@ def test_a_wrong_number_in_one_frame_is_detected(own: Legs, solved: cross_checks
 
 def test_an_error_of_the_solver_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     """The solver alone lacks w x I w at the ankle; a vector in lab axes has a component of 1 / sqrt(3) of it."""
-    solve = step._joint_loads
+    solve = kernel.inverse_dynamics_by_term
 
-    def without_velocity(legs: Legs) -> tuple[Array, Array]:
-        force, moment = solve(legs)
+    def without_velocity(segments: kernel.Segments) -> tuple[Array, Array]:
+        force, moment = solve(segments)
         moment[:, :, 1, 0] = 0
         return force, moment
 
     left_out = largest(loaded().joint_moment_term.sel(joint="ankle", term="velocity"))
-    monkeypatch.setattr(step, "_joint_loads", without_velocity)
+    monkeypatch.setattr(step, "inverse_dynamics_by_term", without_velocity)
     found = loads(moved(), ground()).disagreement
     assert left_out > 1e-3
     assert (found.sel(load="moment") > 0.57 * left_out).all()

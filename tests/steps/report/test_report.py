@@ -125,13 +125,14 @@ def test_the_day_of_recording_is_at_the_top_or_said_to_be_unknown(three_people: 
     assert "Date of recording not stated" in Page(three_people._replace(day="").person()).words
 
 
-def test_only_moments_and_powers_have_error_bands(three_people: Made) -> None:
+def test_only_joints_have_error_bands(three_people: Made) -> None:
     assert "errors" not in Page(three_people.overview()).words
     study = with_errors(three_people.study, below=0.5, above=1.5)
     for page in map(Page, three_people._replace(study=study).pages().values()):
         (figures,) = page.figures()
         for figure in figures:
-            drawn = figure["group"] in ("Internal moments", "Powers")
+            of_joint = figure["title"].startswith(("Hip", "Knee", "Ankle"))
+            drawn = figure["group"] in ("Internal moments", "Powers") or (figure["group"] == "Angles" and of_joint)
             for curve in figure["curves"]:
                 assert (curve["band"] is not None) == drawn
                 if drawn:

@@ -106,6 +106,36 @@ def test_further_curves_reach_the_study(tmp_path: Path) -> None:
     assert len(metrics) == 3
 
 
+def test_draws_of_errors_become_standard_uncertainties() -> None:
+    """Of each cycle in metrics.csv, of means and of the difference of the sides, in which the same error cancels."""
+    shift = np.tile([-2.0, 2.0], 3)
+    cycles = {
+        session: {
+            name: one if "rejected" in one.attrs else one.assign(
+                metric_draw=(("cycle", "metric", "draw"), one.metric_value.values[..., None] + shift)
+            )
+            for name, one in trials.items()
+        }
+        for session, trials in CYCLES.items()
+    }  # fmt: skip
+    dataset, metrics, _ = study(stored(cycles), sessions=sessions(), **ALONE)
+    means, sides = per_participant(metrics, dataset.metric_draw)
+    plain_means, plain_sides = per_participant(gathered()[1])
+    assert "stride_time_u" not in metrics, "no error of times is drawn"
+    assert list(metrics.columns[[*metrics.columns].index("peak_knee_flexion") :][:2]) == [
+        "peak_knee_flexion", "peak_knee_flexion_u"
+    ]  # fmt: skip
+    assert (metrics.peak_knee_flexion_u[metrics.part == "cycle"] == 2).all()
+    assert metrics.peak_knee_flexion_u[metrics.part == "stance"].isna().all()
+    assert (means.peak_knee_flexion_u.dropna() == 2).all()
+    assert list(means.columns[[*means.columns].index("peak_knee_flexion_n") :][:2]) == [
+        "peak_knee_flexion_n", "peak_knee_flexion_u"
+    ]  # fmt: skip
+    assert (sides.difference_u[sides.metric == "peak_knee_flexion"].dropna() < 1e-6).all()
+    pd.testing.assert_frame_equal(means[plain_means.columns], plain_means)
+    pd.testing.assert_frame_equal(sides[plain_sides.columns], plain_sides)
+
+
 def test_a_study_without_further_curves_has_none(opened: xr.Dataset) -> None:
     assert not set(opened.variables) & {*ABSENT, "cause", "motion", "segment"}
 

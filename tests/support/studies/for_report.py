@@ -20,7 +20,7 @@ from pipeline.steps.report.step import report
 from pipeline.steps.study.step import per_participant, study
 from pipeline.tables.csv_files import rows_of
 from pipeline.trials.session import join_trials, rejection
-from pipeline.variables.cycle_variables import ON_REQUEST, RESIDUALS, WITH_EMG
+from pipeline.variables.cycle_variables import BANDS, ON_REQUEST, RESIDUALS, WITH_DRAWS, WITH_EMG
 from pipeline.variables.metrics import METRICS
 from pipeline.variables.schema import VARIABLES, stack_metrics
 from tests.support.settings import settings_of
@@ -30,7 +30,7 @@ PHASE = np.arange(101.0)
 CURVES = {
     name: variable.dims[1:-1]
     for name, variable in VARIABLES["study"].items()
-    if variable.dims[-1] == "phase" and name not in ON_REQUEST | WITH_EMG
+    if variable.dims[-1] == "phase" and name not in ON_REQUEST | WITH_DRAWS | WITH_EMG
 }
 JOINTS, ANGLES, AXES = ["ankle", "knee", "hip"], ["flexion", "adduction", "rotation"], ["x", "y", "z"]
 LOADS = ["force", "moment"]
@@ -297,8 +297,8 @@ def of_session(cycles: xr.Dataset, trials: dict[str, xr.Dataset], conditions: di
 def with_errors(dataset: xr.Dataset, *, below: float, above: float) -> xr.Dataset:
     """Return a study with error bands, and shares of 0.1 to 0.4 for four sources."""
     bands = {
-        f"{band}_band": xr.concat([dataset[name] - below, dataset[name] + above], dim="percentile")
-        for band, name in (("joint_moment", "joint_moment_jcs"), ("joint_power", "joint_power"))
+        band: xr.concat([dataset[name] - below, dataset[name] + above], dim="percentile")
+        for name, band in BANDS.items()
     }
     tenths = xr.DataArray([0.1, 0.2, 0.3, 0.4], {"error_source": ["marker_noise", "b", "c", "d"]}, ["error_source"])
     shares = tenths * xr.ones_like(dataset.joint_moment_jcs).where(dataset.joint_moment_jcs.notnull())

@@ -93,9 +93,6 @@ def solved(curves: Array) -> xr.Dataset:
             "foot_power": (VECTOR[:2], moment[..., 0, 1]),
             "ankle_foot_power": (VECTOR[:2], moment[..., 0, 2]),
             "interaction_torque": ((*VECTOR, "angle", "cause", "motion"), np.multiply.outer(moment, shares)),
-            "joint_moment_band": ((*VECTOR, "angle", "percentile"), np.multiply.outer(moment, [1, 2])),
-            "joint_power_band": ((*VECTOR, "percentile"), np.multiply.outer(moment[..., 0], [1, 2])),
-            "joint_moment_variance_share": ((*VECTOR, "angle", "error_source"), np.full((*curves.shape, 2), 0.5)),
             **{f"pelvis_residual_{load}": (("time", "axis"), 0.01 * moment[:, 0, 0]) for load in LOADS},
             "missing": (VECTOR, np.isnan(moment).any(axis=-1).astype(np.int8)),
             "disagreement": (("formulation", "load"), np.full((3, 2), 1e-12)),
@@ -106,7 +103,6 @@ def solved(curves: Array) -> xr.Dataset:
             "side": list(SIDES), "joint": JOINTS, "segment": list(CHAIN), "angle": ANGLES,
             "axis": list("xyz"), "local_axis": list("xyz"), "cause": list(CAUSES), "motion": list(MOTIONS),
             "formulation": list(FORMULATIONS), "load": list(LOADS),
-            "percentile": [2.5, 97.5], "error_source": ["a", "b"],
         },
     )  # fmt: skip
 

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from ....arrays import Array
 from ....results.averages import Text
 from ....signals.time_normalisation import PHASE
-from ....variables.cycle_variables import STANCE, STANCE_CURVES
+from ....variables.cycle_variables import BANDS, STANCE, STANCE_CURVES
 from ....variables.gait_profile import turning_cycles
 from ..json_numbers import select, to_whole_numbers
 from .panels import MUSCLES, Panel
 
-BANDS = {"joint_moment_jcs": "joint_moment_band", "joint_power": "joint_power_band"}
 MOST_SINGLE = 20  # single curves of one side and condition: more are a grey mass, and the page grows
 EVERY = 2  # percent between the samples of single curves
 
@@ -26,8 +25,8 @@ class CycleCurves(NamedTuple):
     """Curves (cycle, panel, phase), foot off (cycle,) in percent, labels (cycle,); of stances, over stance.
 
     Curves have the signs of their panels. ``label`` names trial and time. Band: if errors were drawn, their lower and
-    upper percentile (cycle, panel, 2, phase), only of moments and powers. Active: if there is EMG, whether the muscle
-    is (cycle, panel, phase), NaN if it is unknown.
+    upper percentile (cycle, panel, 2, phase), only of joint angles, moments, powers. Active: if there is EMG,
+    whether the muscle is (cycle, panel, phase), NaN if it is unknown.
     """
 
     panels: tuple[Panel, ...]
