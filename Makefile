@@ -60,9 +60,10 @@ faults: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.corrupted_twins --jobs 2
 	$(BIN)/python -m tests.campaigns.sound_walks --jobs 2
 	$(BIN)/python -m tests.campaigns.soft_tissue
+	$(BIN)/python -m tests.campaigns.error_bands
 	$(BIN)/python -m tests.campaigns.filter_truth
 	FULL=1 $(BIN)/pytest tests/plates/test_channel_faults.py tests/campaigns/test_moving.py tests/dynamics \
-		tests/steps/clean/test_label_swaps.py tests/steps/clean/test_spikes.py tests/steps/kinetics/test_uncertainty.py
+		tests/steps/clean/test_label_swaps.py tests/steps/clean/test_spikes.py
 
 # What a study costs, against other ways and against goals (12 minutes); with OpenSim after pip install -e '.[bench]'.
 bench: .venv/ready-dev
