@@ -233,6 +233,15 @@ def test_emg_channels_without_a_muscle_and_wrong_labels_in_the_setting_are_named
     assert found(demo) == {("warning", "study.yaml", "clean.emg_channels: no file has a channel 'EMG3'")}
 
 
+def test_a_session_without_the_trial_that_its_muscles_are_divided_by_is_named(demo: Path) -> None:
+    with (demo / "study.yaml").open("a") as file:
+        file.write("cycles:\n  emg_normalisation: reference\n")
+    rows = (demo / "trials.tsv").read_text()
+    (demo / "trials.tsv").write_text(f"{rows}sub-01\tmvc\tsub-01/comfortable_01.c3d\temg_reference\tmvc\n")
+    (finding,) = check(demo)
+    assert (finding.severity, finding.where, finding.code) == ("warning", "sub-02", "emg_reference_missing")
+
+
 def test_a_muscle_without_a_side_is_refused_by_the_settings(demo: Path) -> None:
     with (demo / "study.yaml").open("a") as file:
         file.write("clean:\n  emg_channels: {EMG1: soleus}\n")

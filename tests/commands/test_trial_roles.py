@@ -123,6 +123,7 @@ def test_folders_of_one_session_are_conditions() -> None:
         (moving("Barefoot 1.c3d"), "gait", "Barefoot"),
         (moving("LHJC.c3d"), "functional", "hip_left"),
         (standing("Stat.c3d"), "static", "static"),
+        (standing("MVC_quadriceps_left.c3d"), "emg_reference", "contraction"),
     ],
 )
 def test_roles_by_motion_then_by_name(file: Contents, role: str, condition: str) -> None:

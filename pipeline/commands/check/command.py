@@ -18,7 +18,7 @@ from ...workflow.job_keys import Study
 from ...workflow.open_study import look_at
 from ...workflow.preparation import refuse_lost_records
 from ..shared.find_recordings import find_unlisted
-from .findings import of_emg_channels, of_file, of_functional, of_session
+from .findings import of_emg_channels, of_emg_reference, of_file, of_functional, of_session
 from .leg_findings import of_legs
 from .model_findings import of_body_model
 from .person_findings import of_person
@@ -62,6 +62,7 @@ def check(folder: Path) -> list[Problem]:
         facts = by_session[session]
         findings += of_session(session, rows, facts, study.body_model, study.settings)
         findings += of_functional(session, rows, study.settings)
+        findings += of_emg_reference(session, rows, study.settings)
         findings += of_person(rows, facts, study.participants, study.settings, study.body_model)
         findings += of_legs(session, facts, study)
     readable = [recording for recording in recordings.values() if not recording.problems]

@@ -232,6 +232,14 @@ def of_functional(session: str, rows: Sequence[tsv.Row], chosen: Mapping[str, An
         yield warning(session, what, f"{remedy}, if one was recorded", "functional_trial_missing")
 
 
+def of_emg_reference(session: str, rows: Sequence[tsv.Row], chosen: Mapping[str, Any]) -> Iterator[Problem]:
+    """Find a session without the trial by which its muscles are to be divided."""
+    wanted = chosen.get("cycles", {}).get("emg_normalisation") == "reference"
+    if wanted and not any(row["role"] == "emg_reference" for row in rows):
+        what = "cycles.emg_normalisation is reference, but no trial of role emg_reference is listed: no muscle is shown"
+        yield warning(session, what, "list one in trials.tsv, or choose peak or mean", "emg_reference_missing")
+
+
 def _idle_plates(session: str, gait: Sequence[Contents]) -> Iterator[Problem]:
     """Find plates that carry no load in any walk of a session."""
     numbers = sorted({number for facts in gait for number in facts.peak_load_n})

@@ -18,6 +18,7 @@ STATIC_WORD = re.compile(
     r"stat|stati[ckqs]\w*|estati\w*|cal|[ck]alib\w*|neutral\w*|anatom\w*|stand\w*|steh\w*|debout|reference|[tan]?pose"
 )
 FUNCTIONAL_WORD = re.compile(r"func|functional|star|starArc|hip|knee|ankle|[lr]?(hjc|kjc|ajc)")
+CONTRACTION_WORD = re.compile(r"mvi?cs?")
 GAIT_WORD = re.compile(
     r"walk\w*|gait\w*|run\w*|dyn\w*|motion|trial|lauf\w*|gang\w*|geh\w*|march[ae]\w*|cammin\w*|loop\w*|lopen"
 )
@@ -55,11 +56,13 @@ def in_folder_of_trial(name: str) -> bool:
 
 
 def guess_role(file: Contents, model_name: str, *, labelled: bool) -> str:
-    """Return static, functional or gait by motion, then by name, or exclude.
+    """Return emg_reference by name, static, functional or gait by motion, then by name, or exclude.
 
     Args:
         labelled: whether the model has the study's labels, so that a file without a foot is no trial.
     """
+    if not file.problems and has_word(file, CONTRACTION_WORD):
+        return "emg_reference"
     if file.problems or (labelled and not shows_a_foot(file, model_name)):
         return "exclude"
     too_short = 0 < file.frame_count < SHORT_FRAMES  # nobody moves far in so few frames
@@ -116,7 +119,7 @@ def conditions(
     """
     bare = {name: _bare(file, owners[name][0]) for name, file in files.items() if roles[name] == "gait"}
     count = Counter(text.lower() for text in bare.values())
-    fixed = {"static": "static", "exclude": "n/a"}
+    fixed = {"static": "static", "emg_reference": "contraction", "exclude": "n/a"}
     folders = {name: PurePosixPath(files[name].name).parent for name in bare}
     spread = Counter(owner for owner, _ in {(owners[name], folder) for name, folder in folders.items()})
     telling = {
