@@ -152,14 +152,11 @@ def emg_of(parts: Iterable[xr.Dataset]) -> tuple[list[str], dict[str, tuple[int,
 
 def with_muscles(data: xr.Dataset, muscles: list[str], shapes: Mapping[str, tuple[int, ...]]) -> xr.Dataset:
     """Return a session, or a part of a study, with the EMG of muscles, NaN of those that it lacks; see ``emg_of``."""
-    if not muscles:
-        return data
-    own = data["muscle"].values.tolist() if "muscle" in data.dims else []
-    spread = {name: np.full((data.sizes["cycle"], len(muscles), *shape), np.nan) for name, shape in shapes.items()}
-    for name, values in spread.items():
-        values[:, [muscles.index(muscle) for muscle in own]] = data[name].values if own else np.nan
-    every = {name: (WITH_EMG[name].dims, values) for name, values in spread.items()}
-    return data.drop_dims("muscle", errors="ignore").assign(every).assign_coords(muscle=muscles)
+    if not muscles or "muscle" in data.dims:
+        return data.reindex(muscle=muscles) if muscles else data
+    sizes = (data.sizes["cycle"], len(muscles))
+    none = {name: (WITH_EMG[name].dims, np.full((*sizes, *shape), np.nan)) for name, shape in shapes.items()}
+    return data.assign(none).assign_coords(muscle=muscles)
 
 
 def _gather(

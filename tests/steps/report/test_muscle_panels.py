@@ -120,6 +120,7 @@ def test_normalised_envelopes_have_percent_and_a_place_in_the_overview() -> None
     assert "as recorded" not in page.words
     assert {figure["title"] for figure in overview.figures()[0] if figure["group"] == MUSCLES} >= {"Soleus"}
     assert "no onset" not in overview.words
+    assert ("Bars at the bottom" in page.words, "Bars at the bottom" in overview.words) == (True, False)
     plain = Page(with_bursts(three_people()).person("sub-01"))
     (figure,) = [figure for figure in plain.figures()[0] if figure["title"] == "Soleus"]
     assert (figure["unit"], figure["sign"]) == ("mV", "linear envelope, as recorded")
