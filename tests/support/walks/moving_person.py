@@ -260,7 +260,9 @@ def _pelvis(plan: Plan, motion: Motion, right: Array, time: Array, rng: np.rando
     yaw = np.interp(time, every, facing) + sway[0] * np.cos(turn)
     turned = rotation(1, yaw) @ rotation(0, -sway[1] * np.sin(turn)) @ rotation(2, np.full_like(yaw, -sway[2]))
     middle = np.stack([np.interp(time, every, column) for column in motion.mass.T], axis=1)
-    beside = np.stack([LEAN_M * np.clip(rng.normal(), -2, 2) + _wander(time, SWINGS_M, plan, rng) for _ in range(3)], axis=1)
+    beside = np.stack(
+        [LEAN_M * np.clip(rng.normal(), -2, 2) + _wander(time, SWINGS_M, plan, rng) for _ in range(3)], axis=1
+    )
     middle += size * np.einsum("tij,tj->ti", rotation(1, yaw), beside * [1.0, 0.3, 0.5])
     middle[:, 1] -= 0.01 * plan.person.height_m
     spots = {"asis": (0.09, 0.02, 0.125), "psis": (-0.09, 0.02, 0.045)}
