@@ -108,14 +108,12 @@ def _bursts(above: NDArray[np.bool_], rate_hz: float, shortest_s: float) -> list
 
     A burst begins and ends with crossings that go on for 10 ms, so that a false alarm next to it is no part of it.
     """
-    crossings = [(start, stop + 1) for start, stop in stretches(above)]
-    lasting = _joined(crossings, OBSERVED_S * rate_hz)
-    bursts = []
-    for start, stop in _joined(lasting, shortest_s * rate_hz):
-        inside = [(a, b) for a, b in lasting if start <= a < stop and b - a >= OBSERVED_S * rate_hz]
-        if inside and inside[-1][1] - inside[0][0] >= shortest_s * rate_hz:
-            bursts.append((inside[0][0], inside[-1][1]))
-    return bursts
+    lasting = _joined(((start, stop + 1) for start, stop in stretches(above)), OBSERVED_S * rate_hz)
+    long = [(start, stop) for start, stop in lasting if stop - start >= OBSERVED_S * rate_hz]
+    spans = np.array(_joined(lasting, shortest_s * rate_hz)).reshape(-1, 2)
+    first, last = np.searchsorted([start for start, _ in long], spans).T
+    bursts = [(long[a][0], long[b - 1][1]) for a, b in zip(first.tolist(), last.tolist(), strict=True) if a < b]
+    return [(start, stop) for start, stop in bursts if stop - start >= shortest_s * rate_hz]
 
 
 def _joined(runs: Iterable[tuple[int, int]], gap: float) -> list[tuple[int, int]]:
