@@ -7,7 +7,7 @@ import numpy as np
 
 from ...arrays import Array, Flags
 from .feet import Foot
-from .plate_contacts import Contact
+from .plate_contacts import Contact, Loaded
 
 # the ankle from the heel marker: a quarter of the way to the toe marker, and as high over them in an adult
 ANKLE_SHARE, ANKLE_HEIGHT_M = 0.25, 0.06
@@ -73,10 +73,8 @@ def doubt_unknown_baselines(
 
 
 def reject_implausible(
-    contact: Contact,
+    loaded: Loaded,
     time: Array,
-    force: Array,
-    moment: Array,
     foot: Foot | None,
     *,
     max_cop_distance_m: float,
@@ -85,23 +83,23 @@ def reject_implausible(
     """Return the contact, rejected if its force cannot be that of a step of this foot.
 
     Args:
-        contact: of one foot.
+        loaded: of one foot.
         time: (time,), s.
-        force, moment: (time, 3) of its plates together, N, N m about the lab origin.
         foot: the foot.
         max_cop_distance_m: largest distance of the centre of pressure from the line heel-toe, m.
         max_lever_arm_m: largest median distance of the force's line from the ankle, while loaded.
     """
+    contact = loaded.contact
     if contact.reason or contact.forced or foot is None:
         return contact
     if contact.cop_distance_m > max_cop_distance_m:
         return contact.refuse("force_off_foot", cm=100 * contact.cop_distance_m)
     inside = contact.frames(time)
-    time, force, moment, heel, toe = (of[inside] for of in (time, force, moment, foot.heel, foot.toe))
-    loaded = force[:, 1] > 0.5 * np.max(force[:, 1], initial=0.0)
-    ankle = (heel + ANKLE_SHARE * (toe - heel) + [0, ANKLE_HEIGHT_M, 0])[loaded]
-    about_ankle = moment[loaded] - np.cross(ankle, force[loaded])
-    arm = np.linalg.norm(about_ankle, axis=1) / np.linalg.norm(force[loaded], axis=1)
+    time, force, moment, heel, toe = (of[inside] for of in (time, loaded.force, loaded.moment, foot.heel, foot.toe))
+    firm = force[:, 1] > 0.5 * np.max(force[:, 1], initial=0.0)
+    ankle = (heel + ANKLE_SHARE * (toe - heel) + [0, ANKLE_HEIGHT_M, 0])[firm]
+    about_ankle = moment[firm] - np.cross(ankle, force[firm])
+    arm = np.linalg.norm(about_ankle, axis=1) / np.linalg.norm(force[firm], axis=1)
     arm = arm[np.isfinite(arm)]
     if arm.size and (lever := float(np.median(arm))) > max_lever_arm_m:
         return contact.refuse("force_off_ankle", cm=100 * lever)

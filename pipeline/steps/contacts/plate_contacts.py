@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -59,6 +60,15 @@ class Contact:
     def frames(self, time: Array) -> slice:
         """Return the samples (time,), s, from its start to its end."""
         return between(time, self.start_s, self.end_s)
+
+
+class Loaded(NamedTuple):
+    """A contact's force, moment (time, 3), N, N m about the lab origin, and the corners (4, 3), m, of its plate."""
+
+    contact: Contact
+    force: Array
+    moment: Array
+    corners: Array
 
 
 def between(time: Array, start_s: float, end_s: float) -> slice:

@@ -23,10 +23,10 @@ from .event_sources import events_of, plate_events, stances_by_side, weaker_even
 from .events import SAME_EVENT_S, GaitEvent, Stance, of_both_sides, stances
 from .feet import Feet, belt_speeds, feet_of
 from .pelvis import middle_of_pelvis
-from .plate_contacts import Contact, between
+from .plate_contacts import Contact, Loaded, between
 from .plate_faults import forces, placement
 from .plate_faults.steps import PlateStep
-from .time_offset import Timed, with_time_offset, witnesses
+from .time_offset import with_time_offset, witnesses
 
 UNSURE_S = 0.04  # error of foot events from motion alone, see validation.md
 
@@ -155,35 +155,22 @@ def _of_trial(
     given = {side: foot_on_plate.read_given_plates(text, numbers, side=side) for side, text in cells.items()}
     refusals = _refuse_plates(data, numbers, motion.misread)
     combine = _combining(data, motion, settings)
-    single = [
-        foot_on_plate.assign(contact, time, force[:, i], moment[:, i], corners[i], feet, given)
-        for contact in _detect(data, refusals, settings)
-        for i in contact.plates
-    ]
-    single = contact_checks.reject_drifting(single, data["plate_drift"], max_drift_n=settings.max_drift_n)
-    edges_known = data["plate_edges_known"].astype(bool)
-    single = contact_checks.doubt_unknown_baselines(single, time, data["plate_wander"], edges_known, numbers)
+    single = _of_single_plates(data, feet, given, refusals, settings)
     contacts = combine(single)
     span = {"first_s": float(time[0]), "last_s": float(time[-1])}
     stated = [data[name] for name in ("event_time", "event", "event_side")]
     weaker = weaker_events(time, motion.landmarks, stated, feet, plate_events(contacts), settings.kinematic_events)
     first_stances = stances_by_side(contacts, weaker, span)
-    edgeless = np.flatnonzero(~edges_known).tolist()
+    edgeless = np.flatnonzero(data["plate_edges_known"] == 0).tolist()
     pressed = {i: centre_of_pressure(force[:, i], moment[:, i], corners[i])[0] for i in edgeless}
     alone = foot_on_plate.reject_shared(single, time, feet, first_stances, corners, pressed)
     contacts = combine(alone) if alone != single else contacts
     steps = [step for step in motion.steps if not refusals[step.plate]]
+    contacts = forces.judge_plates(contacts, time, steps, corners, numbers, motion.channels)
+    most = {name: getattr(settings, name) for name in ("max_cop_distance_m", "max_lever_arm_m")}
     contacts = [
-        contact_checks.reject_implausible(
-            contact,
-            time,
-            _sum(force, contact.plates),
-            _sum(moment, contact.plates),
-            feet.get(contact.side),
-            max_cop_distance_m=settings.max_cop_distance_m,
-            max_lever_arm_m=settings.max_lever_arm_m,
-        )
-        for contact in forces.judge_plates(contacts, time, steps, corners, numbers, motion.channels)
+        contact_checks.reject_implausible(loaded, time, feet.get(loaded.contact.side), **most)
+        for loaded in _with_loads(contacts, data)
     ]
     events = {side: events_of(contacts, side, weaker) for side in SIDES}
     met = {numbers[i] for contact in single if contact.side for i in contact.plates}
@@ -203,13 +190,35 @@ def _of_trial(
     if belt_speed_m_s is None and clean.attrs["direction_of_travel"] == "none":
         belt = belt_speeds(motion.landmarks, time, listed)
     rows = [row for side in SIDES for row in listed[side]]
-    good = [
-        Timed(row, _sum(force, row.plates), _sum(moment, row.plates), corners[row.plates[0]])
-        for row in rows
-        if not row.reason
-    ]
+    good = _with_loads([row for row in rows if not row.reason], data)
     leads = witnesses(good, rows, time, feet, motion.pelvis, force[..., 1].sum(axis=1))
     return _dataset(clean, numbers, wrenches, rows, of_both_sides(events), belt, leads)
+
+
+def _of_single_plates(
+    data: Mapping[str, NDArray[Any]],
+    feet: Feet,
+    given: foot_on_plate.Given,
+    refusals: Sequence[Problem | None],
+    settings: Settings,
+) -> list[Contact]:
+    """Return the contacts with each plate and their feet, rejected or doubted if its baseline is not known."""
+    time, numbers = data["time"], data["plate"].tolist()
+    force, moment, corners = (data[f"plate_{name}"] for name in ("force", "moment", "corner"))
+    contacts = [
+        foot_on_plate.assign(contact, time, force[:, i], moment[:, i], corners[i], feet, given)
+        for contact in _detect(data, refusals, settings)
+        for i in contact.plates
+    ]
+    contacts = contact_checks.reject_drifting(contacts, data["plate_drift"], max_drift_n=settings.max_drift_n)
+    edges_known = data["plate_edges_known"].astype(bool)
+    return contact_checks.doubt_unknown_baselines(contacts, time, data["plate_wander"], edges_known, numbers)
+
+
+def _with_loads(contacts: Iterable[Contact], data: Mapping[str, NDArray[Any]]) -> list[Loaded]:
+    """Return contacts with the loads of their plates together."""
+    force, moment, corners = (data[f"plate_{name}"] for name in ("force", "moment", "corner"))
+    return [Loaded(one, _sum(force, one.plates), _sum(moment, one.plates), corners[one.plates[0]]) for one in contacts]
 
 
 def _combining(
@@ -219,18 +228,15 @@ def _combining(
 
     A contact that it has seen before is not compared with the plate's edges again.
     """
-    time, corners, force, moment = (data[name] for name in ("time", "plate_corner", "plate_force", "plate_moment"))
+    time, corners = data["time"], data["plate_corner"]
     places: dict[str, Any] = {"time": time, "feet": motion.feet, "corners": corners}
     places |= {"edges_known": data["plate_edges_known"].astype(bool), "edge_margin_m": settings.edge_margin_m}
     reject_partly_off = cache(partial(foot_on_plate.reject_partly_off, **places))
 
     def combine(single: Sequence[Contact]) -> list[Contact]:
-        timed = [
-            Timed(each, _sum(force, each.plates), _sum(moment, each.plates), corners[each.plates[0]])
-            for each in map(reject_partly_off, foot_on_plate.combine(single))
-        ]
+        joined_up = _with_loads(map(reject_partly_off, foot_on_plate.combine(single)), data)
         offset_s = settings.max_time_offset_s
-        return time_offset.reject_out_of_time(timed, time, motion.feet, motion.pelvis, max_time_offset_s=offset_s)
+        return time_offset.reject_out_of_time(joined_up, time, motion.feet, motion.pelvis, max_time_offset_s=offset_s)
 
     return combine
 

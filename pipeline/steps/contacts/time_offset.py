@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from statistics import median
-from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -14,7 +13,7 @@ from ...signals.filters import interval_s
 from ...variables.session_variables import DOUBT
 from ...variables.stance_verdicts import doubt, joined
 from .feet import OFF_LATE_S, STRIKE_LATE_S, Feet, Foot
-from .plate_contacts import Contact, between
+from .plate_contacts import Contact, Loaded, between
 
 # without the force's line, one end alone must be that far off: a slow foot or an impact takes 30 to 60 ms between force
 # and marker at one end
@@ -32,17 +31,8 @@ FARTHEST_S, STEP_S, ALIKE = 0.08, 0.002, 0.9
 WITNESSES = ("rest_lead", "line_lead", "acceleration_lead")
 
 
-class Timed(NamedTuple):
-    """A contact's force, moment (time, 3), N, N m about the lab origin, and the corners (4, 3), m, of its plate."""
-
-    contact: Contact
-    force: Array
-    moment: Array
-    corners: Array
-
-
 def time_offsets(
-    contacts: Sequence[Timed], time: Array, feet: Feet, pelvis: Array, *, max_time_offset_s: float
+    contacts: Sequence[Loaded], time: Array, feet: Feet, pelvis: Array, *, max_time_offset_s: float
 ) -> dict[tuple[int, ...], float]:
     """Return by how many seconds plates are ahead of the markers, by plates.
 
@@ -61,13 +51,13 @@ def time_offsets(
         max_time_offset_s: smaller offsets of all plates together are the person's.
     """
     listed: dict[tuple[int, ...], list[list[float]]] = {}
-    for timed in contacts:
-        contact = timed.contact
+    for loaded in contacts:
+        contact = loaded.contact
         rest = rest_of(contact, feet[contact.side]) if contact.side in feet else None
         if rest:
             start = rest[0] - contact.start_s - STRIKE_LATE_S if contact.begins else np.nan
             end = rest[1] - contact.end_s - OFF_LATE_S if contact.ends else np.nan
-            listed.setdefault(contact.plates, []).append([start, end, line_ahead_s(timed, time, pelvis)])
+            listed.setdefault(contact.plates, []).append([start, end, line_ahead_s(loaded, time, pelvis)])
     leads = {plates: _medians(np.array(rows)) for plates, rows in listed.items()}
     usual = _usual([lead for lead in leads.values() if np.isfinite(lead[:2]).all()])
     clock_s = _agree_on(usual)
@@ -103,15 +93,15 @@ def _agree_on(lead: Array) -> float:
     return rest if abs(rest) > ONE_END_S else 0.0
 
 
-def line_ahead_s(timed: Timed, time: Array, pelvis: Array) -> float:
+def line_ahead_s(loaded: Loaded, time: Array, pelvis: Array) -> float:
     """Return by how much earlier the pelvis is where the force's line passes, s; NaN if it does not tell."""
-    inside = timed.contact.frames(time)
+    inside = loaded.contact.frames(time)
     left_out = round(MIDDLE * (inside.stop - inside.start))
     inside = slice(inside.start + left_out, inside.stop - left_out)
     if inside.stop - inside.start < 3:
         return np.nan
-    force, middle = timed.force[inside], pelvis[inside]
-    pressed, _ = centre_of_pressure(force, timed.moment[inside], timed.corners)
+    force, middle = loaded.force[inside], pelvis[inside]
+    pressed, _ = centre_of_pressure(force, loaded.moment[inside], loaded.corners)
     line = pressed + (middle - pressed)[:, 1:2] * force / force[:, 1:2] - middle
     moved = (middle[-1] - middle[0])[::2] / (time[inside.stop - 1] - time[inside.start])
     speed = float(np.hypot(*moved))
@@ -129,7 +119,7 @@ def rest_of(contact: Contact, foot: Foot) -> tuple[float, float] | None:
 
 
 def witnesses(
-    contacts: Iterable[Timed], every: Sequence[Contact], time: Array, feet: Feet, pelvis: Array, force: Array
+    contacts: Iterable[Loaded], every: Sequence[Contact], time: Array, feet: Feet, pelvis: Array, force: Array
 ) -> dict[str, float]:
     """Return the witnesses of a trial, the median over its stances, s; NaN of one that does not speak.
 
@@ -147,8 +137,8 @@ def witnesses(
     step_s = interval_s(time)
     upward = np.gradient(np.gradient(pelvis[:, 1], step_s), step_s) if len(time) > 2 else np.full(len(time), np.nan)
     rows = []
-    for timed in contacts:
-        contact = timed.contact
+    for loaded in contacts:
+        contact = loaded.contact
         rest = (
             rest_of(contact, feet[contact.side]) if contact.side in feet and contact.begins and contact.ends else None
         )
@@ -159,7 +149,7 @@ def witnesses(
         until_s = min((o.start_s for o in others if o.start_s > half), default=np.inf)
         known = contact.start_s < alone_s < until_s < contact.end_s
         accelerated = acceleration_ahead_s(time, force, upward, alone_s, until_s) if known else np.nan
-        rows.append([float(np.mean(ends)), line_ahead_s(timed, time, pelvis), accelerated])
+        rows.append([float(np.mean(ends)), line_ahead_s(loaded, time, pelvis), accelerated])
     columns = np.array(rows).reshape(-1, len(WITNESSES)).T
     seen = [column[np.isfinite(column)] for column in columns]
     return {name: float(np.median(one)) if one.size else np.nan for name, one in zip(WITNESSES, seen, strict=True)}
@@ -207,10 +197,10 @@ def with_time_offset(contacts: xr.Dataset, *, doubted_s: float) -> xr.Dataset:
 
 
 def reject_out_of_time(
-    contacts: Sequence[Timed], time: Array, feet: Feet, pelvis: Array, *, max_time_offset_s: float
+    contacts: Sequence[Loaded], time: Array, feet: Feet, pelvis: Array, *, max_time_offset_s: float
 ) -> list[Contact]:
     """Return the contacts, rejected if the offset of their plate is too large, doubted if people may be so."""
-    good = [timed for timed in contacts if not timed.contact.reason]
+    good = [loaded for loaded in contacts if not loaded.contact.reason]
     offsets = time_offsets(good, time, feet, pelvis, max_time_offset_s=max_time_offset_s)
     error_s = OF_PEOPLE_S / np.sqrt(2)  # of two witnesses
 
