@@ -174,11 +174,7 @@ def judge_stances(
     time = touched["time"].values
     frames = [(time >= start) & (time <= end) for start, end in zip(starts, ends, strict=True)]
     vertical = touched["ground_force"].values[..., 1] / (float(calibrate.attrs["body_mass_kg"]) * STANDARD_GRAVITY_M_S2)
-    at_ankle = solved["joint"].values.tolist().index("ankle")
-    # linked legs know the ankle's centre without a marker of the shank, but not its axes
-    both = np.stack([solved[name].values[:, :, at_ankle] for name in ("joint_moment", "joint_moment_jcs")])
-    solvable = np.isfinite(both).all(axis=(0, -1))
-    missing = solved["missing"].values[:, :, at_ankle]
+    solvable, missing = _solvable_and_missing(kinetics)
     row = [SIDES.index(str(side)) for side in sides]
     figures = _residuals(kinetics, kinematics, calibrate, shown, frames, row)
     whole_body = momentum.judged(np.nan * figures if hands_bear_weight else figures)
@@ -197,17 +193,12 @@ def judge_stances(
             refusals[i] = _refuse_pose(flags, str(sides[i])) or hidden
         else:
             refusals[i] = whole_body[i][0]
-    reason = np.array([problem.what if problem else "" for problem in refusals], dtype=str)
-    code = np.array([problem.code if problem else "" for problem in refusals], dtype=str)
+    reason, code = _texts(refusals)
     of_mass = [] if hands_bear_weight else [*_doubt_mass(calibrate, figures)]
     # doubts of this step's witnesses about each stance
     pooled = [[] if hands_bear_weight else each for each in doubts]
     own = [[*of_mass, *together, *mine] for (_, mine), together in zip(whole_body, pooled, strict=True)]
-    every = _doubts(contacts, (clean, kinematics, kinetics), own, code)
-    from_s, to_s = starts - interval_s(time), ends + interval_s(time)
-    surrounded = (from_s >= time[0]) & (to_s <= time[-1])
-    for i in np.flatnonzero(surrounded & (code == "")).tolist():
-        surrounded[i] = solvable[(time >= from_s[i]) & (time <= to_s[i]), row[i]].all()
+    doubt, doubt_code = _texts(_doubts(contacts, (clean, kinematics, kinetics), own, code))
     closure = np.sqrt((solved["forward_closure"].values ** 2).mean(axis=-1))
     return Stances(
         starts,
@@ -216,15 +207,45 @@ def judge_stances(
         touched["plates"].values.astype(str),
         reason,
         code,
-        np.array([each.what for each in every], dtype=str),
-        np.array([each.code for each in every], dtype=str),
-        (code == "") & np.array([doubted_stances == "use" or not each.code for each in every], dtype=bool),
+        doubt,
+        doubt_code,
+        (code == "") & ((doubt_code == "") | (doubted_stances == "use")),
         np.full(len(row), disagreement),
         closure[row],
         solved["energy_closure"].values[row],
         figures,
-        _happens(contacts, STRIKE, sides, starts) & _happens(contacts, OFF, sides, ends) & surrounded,
+        _happens(contacts, STRIKE, sides, starts)
+        & _happens(contacts, OFF, sides, ends)
+        & _are_surrounded(starts, ends, time, solvable[:, row], code == ""),
     )
+
+
+def _solvable_and_missing(kinetics: AnyTrial) -> tuple[Flags, NDArray[np.int8]]:
+    """Return where moments and axes of the ankle are known (time, side), and what is missing elsewhere."""
+    at_ankle = kinetics["joint"].values.tolist().index("ankle")
+    # linked legs know the ankle's centre without a marker of the shank, but not its axes
+    both = np.stack([kinetics[name].values[:, :, at_ankle] for name in ("joint_moment", "joint_moment_jcs")])
+    return np.isfinite(both).all(axis=(0, -1)), kinetics["missing"].values[:, :, at_ankle]
+
+
+def _texts(problems: Iterable[Problem | None]) -> tuple[NDArray[np.str_], NDArray[np.str_]]:
+    """Return words and codes of problems, empty for None."""
+    every = [(problem.what, problem.code) if problem else ("", "") for problem in problems]
+    return np.array([what for what, _ in every], dtype=str), np.array([code for _, code in every], dtype=str)
+
+
+def _are_surrounded(start: Array, end: Array, time: Array, solvable: Flags, valid: Flags) -> Flags:
+    """Return which stances the recording surrounds by a frame, with known kinetics there too where they are valid.
+
+    Args:
+        start, end, valid: (stance,).
+        solvable: (time, stance).
+    """
+    from_s, to_s = start - interval_s(time), end + interval_s(time)
+    surrounded = np.asarray((from_s >= time[0]) & (to_s <= time[-1]))
+    for i in np.flatnonzero(surrounded & valid).tolist():
+        surrounded[i] = solvable[(time >= from_s[i]) & (time <= to_s[i]), i].all()
+    return surrounded
 
 
 def _residuals(
