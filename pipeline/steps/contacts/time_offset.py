@@ -33,8 +33,8 @@ WITNESSES = ("rest_lead", "line_lead", "acceleration_lead")
 
 def time_offsets(
     contacts: Sequence[Loaded], time: Array, feet: Feet, pelvis: Array, *, max_time_offset_s: float
-) -> dict[tuple[int, ...], float]:
-    """Return by how many seconds plates are ahead of the markers, by plates.
+) -> tuple[float, dict[tuple[int, ...], float]]:
+    """Return by how many seconds all plates are ahead of the markers, and each one more than that, by plates.
 
     Two witnesses: a foot on the ground is at rest, with usual delays at both ends; and the force's line passes the
     body's centre of mass. A slow foot is at rest too early and too long; an impact, an early push-off or a lean of the
@@ -62,7 +62,7 @@ def time_offsets(
     usual = _usual([lead for lead in leads.values() if np.isfinite(lead[:2]).all()])
     clock_s = _agree_on(usual)
     clock_s = clock_s if abs(clock_s) > max_time_offset_s else 0.0
-    return {plates: clock_s + _agree_on(lead - np.nan_to_num(usual)) for plates, lead in leads.items()}
+    return clock_s, {plates: _agree_on(lead - np.nan_to_num(usual)) for plates, lead in leads.items()}
 
 
 def _usual(leads: Sequence[Array]) -> Array:
@@ -201,12 +201,13 @@ def reject_out_of_time(
 ) -> list[Contact]:
     """Return the contacts, rejected if the offset of their plate is too large, doubted if people may be so."""
     good = [loaded for loaded in contacts if not loaded.contact.reason]
-    offsets = time_offsets(good, time, feet, pelvis, max_time_offset_s=max_time_offset_s)
+    clock_s, offsets = time_offsets(good, time, feet, pelvis, max_time_offset_s=max_time_offset_s)
     error_s = OF_PEOPLE_S / np.sqrt(2)  # of two witnesses
 
     def judged(contact: Contact) -> Contact:
-        offset_s = abs(offsets.get(contact.plates, 0.0))
-        if offset_s > max(max_time_offset_s, SURE_SPREADS * error_s):
+        own_s = offsets.get(contact.plates, -clock_s)
+        offset_s = abs(clock_s + own_s)
+        if offset_s > max(max_time_offset_s, 0.0 if own_s else SURE_SPREADS * error_s):
             return contact.refuse("plate_out_of_time", ms=1000 * offset_s)
         if offset_s > max_time_offset_s:
             return contact.doubted("plates_not_in_time", ms=1000 * offset_s, error=1000 * error_s)

@@ -71,11 +71,13 @@ DOWNSTAIRS = Rolling(
     heel_first=False,
 )
 LIFTED = cyclic((0, 0), (62, 0), (68, 0.10), (75, 0.22), (82, 0.20), (90, 0.08), (97, 0))
-# evenly faster, then evenly slower: in flight one leg does each, as nothing can turn the body then
-RUN_SWING = passage(
-    (62, 0), (66, 0.02), (70, 0.09), (74, 0.20), (78, 0.35), (81, 0.5), (84, 0.65), (88, 0.80), (92, 0.91), (96, 0.98),
-    (100, 1),
-)  # fmt: skip
+# evenly faster, then slower: in flight one leg does each, as nothing can turn the body then; from this share on
+# it turns least
+SLOWER = 0.62
+RUN_SWING = passage(*[
+    (62 + 38 * part, part**2 / SLOWER if part < SLOWER else 1 - (1 - part) ** 2 / (1 - SLOWER))
+    for part in np.linspace(0, 1, 20)
+])  # fmt: skip
 RUN_HEEL = Rolling(
     cyclic((0, 12), (8, 2), (15, 0), (32, 0), (42, -12), (52, -35), (62, -60), (75, -85), (85, -30), (94, 8)),
     cyclic((0, -0.15), (12, 0.12), (28, 0.38), (48, 0.52), (62, 0.62), (75, 0.62), (92, -0.15)),
@@ -242,7 +244,7 @@ def planned(way: str, seed: int, who: Callable[[np.random.Generator], Person] = 
     elif way in ("short steps", "slow"):
         person = person._replace(half_m=person.height_m / ADULT_M * rng.uniform(0.06, 0.1))
     elif way == "running":
-        person = person._replace(half_m=rng.uniform(0.012, 0.03))
+        person = person._replace(half_m=rng.uniform(0.02, 0.035))
     length = pace.step_m / slower * np.where(side == lame, 1 + limp, 1 - limp)
     place, heading = _footprints(way, person, number, side, length, turn, off - strike, belt, rng)
     outwards = 2 * side - 1
