@@ -5,20 +5,31 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
-from pipeline.conventions import ANGLES, JOINTS
+from pipeline.body.segment_poses import turn_about_y
+from pipeline.body.static_results import parse_results
+from pipeline.conventions import ANGLES, JOINTS, SIDE_SIGN, SIDES
+from pipeline.errors import UserError
+from pipeline.results.averages import standard_uncertainty
 from pipeline.uncertainty import spread
 from pipeline.variables.metrics import WITH_ERRORS
-from tests.support.studies.noisy_copies import SIZES, Array, generated, held, perturbed
+from pipeline.workflow import settings
+from tests.support.studies.noisy_copies import RIGID, SIZES, Array, Recorded, generated, held, perturbed
+from tests.support.studies.run_steps import run_study
 
 SEED = 4000
+KAM1 = "peak_knee_abductor_moment_first"
 
 
 def campaign(
@@ -59,6 +70,59 @@ def _mean(values: Array, axis: tuple[int, ...]) -> Array:
 def pooled(table: pd.DataFrame) -> pd.Series:
     """Return the mean over the copies of each quantity, percent."""
     return 100 * table.mean()
+
+
+def turned(study: Path, degrees: float, draws: int) -> pd.DataFrame:
+    """Return KAM1 of each cycle of a study, its standard uncertainty, and its change by turned knee axes, N m/kg.
+
+    Both knee axes are turned inwards about the thighs, and a joint centre on a chord with its axis; in walks of Plug-in
+    Gait that state their static results, these. A walk is left out if the turned axis is refused.
+    """
+    chosen, model = settings.load_settings(
+        settings.merged(settings.read_yaml(study / "study.yaml"), RIGID), where="study.yaml", study_path=study
+    )
+    rows = []
+    for name, session in run_study(study, RIGID).items():
+        for trial, steps in session.trials.items():
+            walk = Recorded(steps["clean"], steps["contacts"], session.calibration, model, chosen)
+            stated = {side: each._asdict() for side, each in parse_results(walk.clean.attrs["static_results"]).items()}
+            for of_side in stated.values():
+                of_side["thigh_rotation"] += np.radians(degrees)
+            clean = walk.clean.assign_attrs(static_results=json.dumps(stated) if stated else "")
+            other = replace(walk, clean=clean, calibration=with_turned_knees(session.calibration, degrees))
+            try:
+                found, off = walk.results(draws=draws, seed=trial)["cycles"], other.results()["cycles"]
+            except UserError:
+                continue
+            if found.sizes.get("cycle"):
+                rows += _changes(name, trial, found, off)
+    return pd.DataFrame(rows).dropna()
+
+
+def _changes(session: str, trial: str, found: xr.Dataset, off: xr.Dataset) -> list[dict[str, Any]]:
+    kam, other = (cut.metric_value.sel(metric=KAM1).values for cut in (found, off))
+    spread = standard_uncertainty(found.metric_draw.sel(metric=KAM1).values - kam[:, None])
+    share = found.joint_moment_variance_share.sel(joint="knee", angle="adduction").mean(("cycle", "phase"))
+    shares = dict(zip(share.error_source.values.tolist(), share.values.tolist(), strict=True))
+    return [
+        {"session": session, "trial": trial, "kam1": kam[i], "u": spread[i], "change": other[i] - kam[i], **shares}
+        for i in range(len(kam))
+    ]
+
+
+def with_turned_knees(calibration: xr.Dataset, degrees: float) -> xr.Dataset:
+    """Return a calibration with both knee axes turned inwards about the thighs."""
+    model = calibration.copy(deep=True)
+    thigh, knee = model.pose.values.tolist().index("thigh"), model.joint.values.tolist().index("knee")
+    for i, side in enumerate(SIDES):
+        turn = turn_about_y(SIDE_SIGN[side] * np.radians(degrees))
+        mine = (model.cluster_side.values == side) & (model.cluster_segment.values == "thigh")
+        model.cluster_position.values[mine] = model.cluster_position.values[mine] @ turn.T
+        if np.isfinite(model.chord_rotation.values[i, knee]) and not model.joint_carrier.values[i, knee]:
+            model.chord_rotation.values[i, knee] += np.radians(degrees)
+        elif not mine.any():
+            model.technical_rotation.values[i, thigh] = turn @ model.technical_rotation.values[i, thigh]
+    return model
 
 
 def main(copies: int, walks: int, draws: int) -> None:

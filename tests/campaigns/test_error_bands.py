@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
 import pytest
 
+from pipeline.results.averages import standard_uncertainty
 from pipeline.uncertainty import spread
-from tests.campaigns.error_bands import campaign, pooled
-from tests.support.studies.noisy_copies import SIZES
+from tests.campaigns.error_bands import KAM1, campaign, pooled, with_turned_knees
+from tests.support.studies.noisy_copies import SIZES, generated
 
 KINDS = ("angle", "moment", "power", "metric")
 
@@ -30,3 +35,18 @@ def test_twice_the_error_is_detected() -> None:
     found = pooled(campaign(8, 2, 40, injected=twice, seed=90))
     for kind in KINDS:
         assert 45 < found[found.index.str.startswith(kind)].mean() < 86, kind
+
+
+def test_a_knee_axis_turned_by_two_of_its_errors_moves_kam_within_its_band(tmp_path: Path) -> None:
+    """10 degrees are two standard deviations; other sources add to the band."""
+    trial = generated(tmp_path, 71)
+    found = trial.results(draws=40)["cycles"]
+    kam = found.metric_value.sel(metric=KAM1).values
+    wide = standard_uncertainty(found.metric_draw.sel(metric=KAM1).values - kam[:, None])
+    for degrees in (-10.0, 10.0):
+        other = replace(trial, calibration=with_turned_knees(trial.calibration, degrees)).results()["cycles"]
+        change = np.abs(other.metric_value.sel(metric=KAM1).values - kam)
+        known = np.isfinite(change)
+        assert known.any()
+        assert (change[known] > 0.002).all()
+        assert (change[known] < 1.96 * wide[known]).all()

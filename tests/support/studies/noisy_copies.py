@@ -46,16 +46,17 @@ class Recorded:
     contacts: xr.Dataset
     calibration: xr.Dataset
     model: BodyModel
+    chosen: Mapping[str, Any]  # settings
 
     def results(self, *, draws: int = 0, sizes: Mapping[str, float] = SIZES, seed: str = "") -> dict[str, xr.Dataset]:
         """Return the results of the steps from kinematics to cycles."""
-        own = {"uncertainty_draws": draws, "uncertainty_sizes": sizes}
-        moved = kinematics(
-            self.clean, self.calibration, body_model=self.model, settings=settings_of("kinematics", method="segments")
-        )
+        own = {step: dict(self.chosen[step]) for step in ("kinematics", "kinetics", "cycles")}
+        own["kinetics"] |= {"uncertainty_draws": draws, "uncertainty_sizes": sizes}
+        of = {step: settings_of(step, **values) for step, values in own.items()}
+        moved = kinematics(self.clean, self.calibration, body_model=self.model, settings=of["kinematics"])
         moved.attrs["source_sha256"] = seed
-        loaded = kinetics(moved, self.contacts, self.calibration, settings=settings_of("kinetics", **own))
-        cut = cycles(loaded, moved, self.contacts, self.clean, self.calibration, settings=settings_of("cycles"))
+        loaded = kinetics(moved, self.contacts, self.calibration, settings=of["kinetics"])
+        cut = cycles(loaded, moved, self.contacts, self.clean, self.calibration, settings=of["cycles"])
         return {"kinematics": moved, "kinetics": loaded, "cycles": cut}
 
 
@@ -71,8 +72,9 @@ def generated(folder: Path, number: int) -> Recorded:
     write_tables(folder, {walk.walker: {}}, [(who, "static", "static", ""), (who, "walk", "gait", "")])
     (folder / "study.yaml").write_text("body_model: isb_clusters\n", encoding="utf-8")
     (session,) = run_study(folder, RIGID).values()
-    _, model = settings.load_settings({"body_model": "isb_clusters"}, where="", study_path=folder)
-    return Recorded(session.trials["walk"]["clean"], session.trials["walk"]["contacts"], session.calibration, model)
+    chosen, model = settings.load_settings({"body_model": "isb_clusters"} | RIGID, where="", study_path=folder)
+    steps = session.trials["walk"]
+    return Recorded(steps["clean"], steps["contacts"], session.calibration, model, chosen)
 
 
 def perturbed(trial: Recorded, base: xr.Dataset, sizes: Mapping[str, float], rng: np.random.Generator) -> Recorded:
