@@ -26,7 +26,8 @@ MIDDLE = 0.2  # shares of a contact that are left out at both ends, in which the
 # how much each differs between people, s: their feet come to rest sooner, their trunk leans, their pelvis moves
 # otherwise than their centre of mass. In walks of 20 laboratories 16, 17 and 14 ms, independent of each other
 OF_PEOPLE_S = 0.014
-SPREADS, SURE_SPREADS = 2.0, 4.0  # standard errors beyond which a session is doubted, and a trial refused
+# standard errors beyond which a session is doubted, as one sound session in fifty is by chance, and a trial refused
+SPREADS, SURE_SPREADS = 2.33, 4.0
 FARTHEST_S, STEP_S, ALIKE = 0.08, 0.002, 0.9
 WITNESSES = ("rest_lead", "line_lead", "acceleration_lead")
 
@@ -174,7 +175,7 @@ def acceleration_ahead_s(time: Array, force: Array, upward: Array, start_s: floa
 def with_time_offset(contacts: xr.Dataset, *, doubted_s: float) -> xr.Dataset:
     """Return the contacts of a session with the offset of its plates and its standard error; doubted if it is large.
 
-    Large is beyond ``doubted_s`` and two standard errors. The offset is the mean of the witnesses, each the median over
+    Large is beyond ``doubted_s`` and 2.33 standard errors. The offset is the mean of the witnesses, each the median over
     the trials; unknown if one of them does not speak, as on a belt, in slow walking and in running.
     """
     if WITNESSES[0] not in contacts.variables:  # all trials are rejected
