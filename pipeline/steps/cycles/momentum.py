@@ -87,8 +87,7 @@ def in_single_support(kinematics: AnyTrial, contacts: AnyTrial, calibrate: xr.Da
     force = of_sides.sum(axis=1)
     seen = np.isfinite(force + velocity).all(axis=1)
     side, start, end = (contacts[f"contact_{name}"].values for name in ("side", "start", "end"))
-    bears = (time >= start[:, None]) & (time <= end[:, None])
-    upward = np.where(bears, of_sides[..., [SIDES.index(each) for each in side.tolist()], UP].T, 0.0)
+    rows = [SIDES.index(each) for each in side.tolist()]
     result, share = np.full((len(Support._fields) - 1, len(side)), np.nan), np.zeros((len(side), len(side)))
     for i in range(len(side)):
         other = side != side[i]
@@ -111,7 +110,8 @@ def in_single_support(kinematics: AnyTrial, contacts: AnyTrial, calibrate: xr.Da
         over = known[0] if known else inside
         ratio = _ratio(time[over], force[over], velocity[over], OVER_A_STEP_M_S if known else SWAY_M_S)
         result[:, i] = *ratio, *agreement, 1 / (lands - start[i])
-        borne = upward[:, over].sum(axis=1)
+        bears = (time[over] >= start[:, None]) & (time[over] <= end[:, None])
+        borne = np.where(bears, of_sides[over][:, rows, UP].T, 0.0).sum(axis=1)
         share[i] = borne / np.fmax(borne.sum(), 1e-9)
     return Support._make([*result, share])
 
@@ -142,26 +142,33 @@ def doubts_of_session(supports: Sequence[Support], plates: Sequence[NDArray[np.s
     loads = [one.share @ (of / np.fmax(1, of.sum(axis=1, keepdims=True))) for one, of in zip(supports, on, strict=True)]
     gains, member = np.concatenate(loads), np.concatenate(on)
     known = np.flatnonzero(np.isfinite(ratio))
-    each, every = np.eye(len(ratio)), np.ones((1, len(ratio)))
-    shapes = np.vstack([each[known], gains.T, every])[:, known]  # of stances, plates, the mass
-    touched = np.vstack([each[known], member.T, every]) > 0
-    who = ["the plate shows"] * len(known) + [f"plate {name} shows in the session" for name in names]
-    who.append("the plates show in the session")
-    off, own = ratio[known] - 1, np.fmax(deviation[known] ** 2 - SCALES**2, 0.0)
-    covariance = MASS**2 + GAIN**2 * gains[known] @ gains[known].T + np.diag(own)
+    shapes = np.column_stack([gains, np.ones(len(ratio))])[known]  # of plates and the mass
+    touched = np.column_stack([member, np.ones(len(ratio), dtype=bool)])
+    who = [*(f"plate {name} shows in the session" for name in names), "the plates show in the session"]
+    off, own = ratio[known] - 1, np.fmax(deviation[known] ** 2 - SCALES**2, 1e-9)
+    common = shapes * [*[GAIN] * len(names), MASS]  # the covariance is diag(own) + common common'
     found: list[list[Problem]] = [[] for _ in ratio]
-    for _ in shapes if known.size else ():
-        weighted = np.linalg.solve(covariance, shapes.T)
-        seen = (shapes.T * weighted).sum(axis=0)
-        size = off @ weighted / np.fmax(seen, 1e-9)
-        spreads = np.round(np.abs(size) * np.sqrt(seen), 6)
+    for _ in range(sum(shapes.shape) if known.size else 0):
+        # inverted by Woodbury's identity: a session on a treadmill has thousands of stances
+        scaled = common / own[:, None]
+        inner = scaled @ np.linalg.inv(np.eye(common.shape[1]) + common.T @ scaled)
+        both = np.column_stack([off, shapes])
+        weighted = both / own[:, None] - inner @ (scaled.T @ both)
+        seen = np.append(1 / own - (inner * scaled).sum(axis=1), (shapes * weighted[:, 1:]).sum(axis=0))
+        size = np.append(weighted[:, 0], off @ weighted[:, 1:]) / np.fmax(seen, 1e-9)
+        spreads = np.round(np.abs(size) * np.sqrt(np.fmax(seen, 0)), 6)
         best = int(spreads.argmax())
         if spreads[best] < SPREADS:
             break
-        problem = doubt("momentum_doubted", who=who[best], percent=100 * (1 + size[best]))
-        for i in np.flatnonzero(touched[best]):
+        shape = best - len(known)
+        tells = "the plate shows" if shape < 0 else who[shape]
+        problem = doubt("momentum_doubted", who=tells, percent=100 * (1 + size[best]))
+        for i in [known[best]] if shape < 0 else np.flatnonzero(touched[:, shape]):
             found[i].append(problem)
-        covariance += np.outer(shapes[best], shapes[best])
+        if shape < 0:
+            own[best] += 1
+        else:
+            common = np.column_stack([common, shapes[:, shape]])
     one_by_one = iter(found)
     return [[*islice(one_by_one, len(of_trial))] for of_trial in plates]
 

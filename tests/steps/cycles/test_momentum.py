@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -216,6 +217,17 @@ def test_of_sound_sessions_one_stance_in_fifty_is_doubted_at_most() -> None:
         for each in trial
     ]
     assert np.mean(doubts) < 0.02
+
+
+def test_thousands_of_stances_on_a_treadmill_need_no_matrix_of_all_pairs() -> None:
+    """Such a matrix of 3,000 stances takes 72 MB, and more than a minute for several doubts."""
+    shown, plates = session(np.random.default_rng(6), gains={"0": 1.0, "1": 1.0, "2": 0.8}, each=1000)
+    tracemalloc.start()
+    found = doubts_of_session(shown, plates)
+    peak_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert all(trial[2] for trial in found)
+    assert peak_bytes < 20e6
 
 
 SOUND, DOUBT, REFUSAL = 0.8, 1.2, 2.5  # of the limits of doubt
