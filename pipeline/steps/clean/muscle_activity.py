@@ -38,7 +38,7 @@ def give_emg_reference(step: Callable[..., xr.Dataset]) -> Callable[..., xr.Data
                 envelope = variables["emg_envelope"][1][:, SIDES.index(place[0]), muscles.index(place[1])]
                 if len(envelope) >= window and np.isfinite(envelope).any():
                     means = np.convolve(envelope, np.full(window, 1 / window), "valid")
-                    highest[place] = max(np.fmax.reduce(means), highest.get(place, 0.0))
+                    highest[place] = float(np.fmax(np.fmax.reduce(means), highest.get(place, np.nan)))
         return step(read, settings=settings, emg_reference=highest, **arguments)
 
     return with_reference

@@ -288,6 +288,7 @@ def contraction(volts: float) -> Array:
 
 def test_a_reference_trial_gives_the_highest_half_second_to_all_walks(tmp_path: Path) -> None:
     walks = {"L TA": ("V", wave(1)), "R TA": ("V", wave(1)), "R Soleus": ("V", wave(1))}
+    lost = np.where(TIME % 0.45 < 0.15, 0.0, contraction(9))  # no half second of it is whole
     session = {
         "one": walk(tmp_path, walks, "one"),
         "two": walk(tmp_path, {"Left tibialis anterior": ("V", wave(2))}, "two"),
@@ -297,8 +298,9 @@ def test_a_reference_trial_gives_the_highest_half_second_to_all_walks(tmp_path: 
             "strong",
         ),
         "weak": walk(tmp_path, {"L TA": ("V", contraction(3)), "L VL": ("V", contraction(3))}, "weak"),
+        "lost": walk(tmp_path, {"L TA": ("V", lost), "R Soleus": ("V", lost)}, "lost"),
     }
-    for name in ("strong", "weak"):
+    for name in ("strong", "weak", "lost"):
         session[name].attrs["role"] = "emg_reference"
     found = cleaned(join_trials(session))
     assert list(found.trial.values) == ["one", "two"], "they are no walks"
