@@ -141,11 +141,11 @@ class ErrorDraws:
 
     def _pelvis_rad(self) -> list[float]:
         """Return the pelvis' turns about x, y and z by errors of each coordinate of its markers."""
-        apart = self._calibrate["static_distance"]
-        seen = {name: apart.sel(landmark="asis_left", landmark_2=name).item() for name in apart["landmark"].values
-                if "asis_left" in apart["landmark"]}  # fmt: skip
-        width = seen.get("asis_right", np.nan)
-        width = width if np.isfinite(width) else ASIS_M
+        apart, origin = self._calibrate["static_distance"], "asis_left"
+        names = apart["landmark"].values.tolist() if origin in apart["landmark"] else []
+        away = {name: apart.sel(landmark=origin, landmark_2=name).item() for name in names}
+        seen = {name: distance for name, distance in away.items() if np.isfinite(distance)}
+        width = seen.get("asis_right", ASIS_M)
         middle = np.sqrt(max(seen.get("sacrum", 0.0) ** 2 - width**2 / 4, 0.0))
         depth = seen.get("psis_left") or middle or DEPTH_PER_WIDTH * width
         size = self._sizes["pelvis_marker_mm"] / 1000

@@ -161,6 +161,18 @@ def test_a_turned_knee_axis_turns_moments_of_both_neighbours_and_keeps_their_siz
     assert (off[1:].max(axis=-1) > 0.2).all()
 
 
+def test_a_pelvis_marker_that_is_never_seen_leaves_the_others(motion: xr.Dataset) -> None:
+    """A landmark without a known distance from the ASIS says nothing of the pelvis' depth."""
+    hidden = CALIBRATION.copy(deep=True)
+    landmarks = hidden.landmark.values.tolist()
+    for name in {"psis_left", "sacrum", "asis_right"} & {*landmarks}:
+        hidden.static_distance.values[landmarks.index(name)] = hidden.static_distance.values[
+            :, landmarks.index(name)
+        ] = np.nan
+    turn = draws(motion, SIZES, calibration=hidden).errors(0, ["segment_axes"]).turn
+    assert np.isfinite(turn).all()
+
+
 def test_the_knee_centre_of_a_chord_hangs_on_its_axis(motion: xr.Dataset) -> None:
     """With z to the right, an axis turned by a about y moves a centre at r medial of the marker by -r a along x."""
     radius = CALIBRATION.chord_radius.copy(data=np.full((2, 3), 0.05))
