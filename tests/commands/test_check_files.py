@@ -41,6 +41,16 @@ def test_a_copy_of_a_recording_is_named_by_its_motion(demo: Path) -> None:
     assert {copied.where, copied.what.split()[-1]} == {"sub-01/fast_01.c3d", "sub-01/fast_02.c3d"}
 
 
+def test_a_static_trial_may_be_copied_and_markers_may_be_lost_in_a_copied_walk(demo: Path) -> None:
+    (demo / "sub-02" / "static.c3d").write_bytes((demo / "sub-01" / "static.c3d").read_bytes())
+    file = ezc3d.c3d(str(demo / "sub-01" / "fast_01.c3d"))
+    file["data"]["points"][:3, :, :60] = np.nan
+    for name in ("fast_01", "fast_02"):
+        file.write(str(demo / "sub-01" / f"{name}.c3d"))
+    copied = [finding.where for finding in check(demo) if finding.code == "recording_is_copy"]
+    assert copied in ([f"sub-01/{name}.c3d"] for name in ("fast_01", "fast_02"))
+
+
 def test_links_are_followed_and_dead_ones_named(demo: Path, tmp_path: Path) -> None:
     (demo / "sub-01" / "fast_01.c3d").rename(tmp_path / "elsewhere.c3d")
     (demo / "sub-01" / "fast_01.c3d").symlink_to(tmp_path / "elsewhere.c3d")

@@ -69,7 +69,9 @@ def check(folder: Path) -> list[Problem]:
     for recording in readable:
         findings += of_file(recording.name, recording, study.settings)
     findings += of_emg_channels(study.settings, readable)
-    findings += [*_find_copies(readable), *_find_unlisted(study), *_newer_namesakes(folder)]
+    files = {row["file"] for rows in study.sessions.values() for row in rows if row["role"] == "gait"}
+    walks = [recording for recording in readable if recording.name in files]
+    findings += [*_find_copies(walks), *_find_unlisted(study), *_newer_namesakes(folder)]
     return sorted(dict.fromkeys(findings), key=lambda finding: finding.severity)
 
 
@@ -119,10 +121,11 @@ def _newer_namesakes(folder: Path) -> Iterator[Problem]:
 
 
 def _find_copies(recordings: Sequence[Contents]) -> Iterator[Problem]:
-    """Find recordings of one motion: markers with the same numbers, which noise gives only once."""
+    """Find walks of one motion: markers with the same numbers where seen, which noise gives only once."""
     first: dict[bytes, str] = {}
     for name, markers in {one.name: one.recording.markers for one in recordings}.items():
-        paths = {path.tobytes() for path in np.moveaxis(markers, 1, 0) if np.ptp(path, axis=0).max(initial=0) > 0}
+        seen = [path[np.isfinite(path).all(axis=1)] for path in np.moveaxis(markers, 1, 0)]
+        paths = {path.tobytes() for path in seen if (path != path[:1]).any()}
         for of, count in Counter(first[path] for path in paths & first.keys()).most_common(1):
             if count >= FEWEST_ALIKE:
                 remedy = "keep one of them in trials.tsv, or it counts twice"
