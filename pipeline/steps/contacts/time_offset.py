@@ -175,8 +175,8 @@ def acceleration_ahead_s(time: Array, force: Array, upward: Array, start_s: floa
 def with_time_offset(contacts: xr.Dataset, *, doubted_s: float) -> xr.Dataset:
     """Return the contacts of a session with the offset of its plates and its standard error; doubted if it is large.
 
-    Large is beyond ``doubted_s`` and 2.33 standard errors. The offset is the mean of the witnesses, each the median over
-    the trials; unknown if one of them does not speak, as on a belt, in slow walking and in running.
+    Large is beyond ``doubted_s`` and 2.33 standard errors. The offset is the mean of the witnesses, each the median
+    over the trials; unknown if one of them does not speak, as on a belt, in slow walking and in running.
     """
     if WITNESSES[0] not in contacts.variables:  # all trials are rejected
         return contacts
