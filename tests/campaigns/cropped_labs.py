@@ -44,7 +44,8 @@ def cropped(trial: xr.Dataset, start_s: float, end_s: float) -> xr.Dataset:
     """Return the part of a trial of the step ``read`` from the first frame at or after a start to an end."""
     frames = trial.time.values[(trial.time.values >= start_s) & (trial.time.values <= end_s)]
     samples = (trial.plate_time.values >= frames[0] - 1e-9) & (trial.plate_time.values <= frames[-1] + 1e-9)
-    return trial.sel(time=frames).isel(plate_time=np.flatnonzero(samples))
+    part = trial.sel(time=frames).isel(plate_time=np.flatnonzero(samples))
+    return part.assign_attrs(stored_angles="")  # their frames are numbered from the start of the file
 
 
 def spans(time: Any, strikes: Any, *, seed: int, count: int) -> Iterator[tuple[float, float]]:
