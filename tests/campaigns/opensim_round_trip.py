@@ -60,7 +60,7 @@ def prepared(name: str, folder: Path) -> Path:
 
 def round_trip(study: Path, target: Path) -> Iterator[Trip]:
     """Run a study, export it, run what was exported, and yield the differences of each walk."""
-    no_angles = patch.dict("pipeline.c3d.reader.ANKLE_ANGLES", clear=True)  # that show the torsion of bones
+    no_angles = patch.dict("pipeline.c3d.reader.STORED_ANGLES", clear=True)  # that show the torsion of bones
     no_centres = patch.dict("pipeline.c3d.reader.CENTRES", clear=True)  # that show the diameter of markers
     with patch("pipeline.vocabulary.stated_sizes.static_results", return_value=""), no_angles, no_centres:
         run_steps(study)
