@@ -97,16 +97,23 @@ def misread_channels(steps: Sequence[PlateStep], corners: Sequence[Array], names
     found = [[laws.numbers_of(step)[0][judging] for step in steps]]
     found += [[laws.numbers_of(_reread(*pair, name))[0][judging] for pair in pairs] for name in CHANNELS]
     off = np.array(found)  # (reading, step, law)
-    seen = np.isfinite(off).all(axis=0).T
-    covariance = np.where(seen[:, :, None] & seen[:, None], laws.covariances(steps)[judging], np.eye(len(steps)))
-    weight, off = np.linalg.inv(covariance), np.where(seen.T, off, 0.0)
-    misfit = np.einsum("sl,lst,tl->", off[0], weight, off[0])
+    seen = np.isfinite(off).all(axis=0)
+    off, shared = np.where(seen, off, 0.0), np.where(seen.T[..., None], laws.shared_deviations(steps)[judging], 0.0)
+    own = np.array([law.step for law in laws.LAWS.values()])[judging]
+    inner = np.linalg.inv(np.swapaxes(shared, 1, 2) @ shared + own[:, None, None] ** 2 * np.eye(shared.shape[2]))
+
+    def misfit_of(off: Array) -> float:
+        """Return squared deviations of (step, law) by Woodbury's identity: a session may have thousands of steps."""
+        common = np.einsum("lsk,sl->lk", shared, off)
+        explained = np.einsum("lk,lkm,lm->l", common, inner, common)
+        return float((((off**2).sum(axis=0) - explained) / own**2).sum())
+
+    misfit = misfit_of(off[0])
     gains = {}
     for group in dict.fromkeys([*((name,) for name in names), tuple(dict.fromkeys(names))]):
         here = np.isin(names, group)[:, None]
         for channels, otherwise in zip(CHANNELS, off[1:], strict=True):
-            mixed = np.where(here, otherwise, off[0])
-            gains[group, channels] = misfit - np.einsum("sl,lst,tl->", mixed, weight, mixed)
+            gains[group, channels] = misfit - misfit_of(np.where(here, otherwise, off[0]))
     (group, channels), gain = max(gains.items(), key=lambda item: item[1])
     if gain < GAIN:
         return {}

@@ -124,16 +124,24 @@ def travel_of(step: PlateStep) -> float:
     return float(passed[-1] - passed[0])
 
 
+def shared_deviations(steps: Sequence[PlateStep]) -> Array:
+    """Return standard deviations (law, step, part), m, of the parts of each law that steps of a person share.
+
+    The parts are the person's, the left foot's and the right foot's; what is a step's own has :attr:`Law.step`.
+    """
+    side = np.array([step.side for step in steps])
+    travel = np.nan_to_num([travel_of(step) for step in steps])
+    feet = [side == "left", side == "right"]
+    return np.stack([
+        np.stack([np.hypot(law.person, law.travel * travel), *(law.foot * foot for foot in feet)], axis=1)
+        for law in LAWS.values()
+    ])  # fmt: skip
+
+
 def covariances(steps: Sequence[PlateStep]) -> Array:
     """Return the covariance (law, step, step), m2, of what the steps of a person show of each law."""
-    side = np.array([step.side for step in steps])
-    same, each = side[:, None] == side, np.eye(len(steps))
-    travel = np.nan_to_num([travel_of(step) for step in steps])
-    person = [np.hypot(law.person, law.travel * travel) for law in LAWS.values()]
-    return np.stack([
-        np.outer(of, of) + law.foot**2 * same + law.step**2 * each
-        for of, law in zip(person, LAWS.values(), strict=True)
-    ])  # fmt: skip
+    shared, own = shared_deviations(steps), np.array([law.step for law in LAWS.values()])
+    return np.asarray(shared @ np.swapaxes(shared, 1, 2) + own[:, None, None] ** 2 * np.eye(len(steps)))
 
 
 def deviations(steps: Sequence[PlateStep]) -> tuple[Array, Array]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +17,7 @@ from pipeline.signals.filters import interval_s
 from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.feet import feet_of
 from pipeline.steps.contacts.pelvis import middle_of_pelvis
+from pipeline.steps.contacts.plate_faults.forces import misread_channels
 from pipeline.steps.contacts.plate_faults.laws import LAWS, chance_of, deviations, numbers_of
 from pipeline.steps.contacts.plate_faults.steps import PlateStep, steps_on
 from pipeline.variables.stance_verdicts import DOUBTS
@@ -231,3 +233,15 @@ def test_the_steps_of_a_session_tell_a_wrong_sign_of_a_moment() -> None:
     assert all(map(is_found, found_by))
     alone = [text for text, code, doubts in found_by if doubts == "plate_channels_suspect" and not code]
     assert alone
+
+
+def test_hundreds_of_steps_of_a_session_need_no_matrix_of_all_pairs() -> None:
+    """Such matrices of 600 steps take 23 MB for all laws, and of 6,000 more than most computers have."""
+    trial, plates = cleaned("straight")
+    plate = min(plates)
+    step, corners = steps_on_plate(trial, plate)[0], trial.plate_corner.values[plate]
+    tracemalloc.start()
+    assert misread_channels([step] * 600, [corners] * 600, ["1"] * 600) == {}
+    peak_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak_bytes < 5e6
