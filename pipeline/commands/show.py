@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..arrays import Array, Flags
 from ..errors import UserError, join_some, nearest
 from ..results import netcdf
+from ..results.study_file import without_doubted
 from ..tables.terminal_table import align
 from ..trials.session import separate
 from ..variables.cycle_variables import STANCE
@@ -89,7 +90,7 @@ def _open(path: Path) -> tuple[dict[str, xr.Dataset], Mapping[Any, object]]:
         raise UserError(str(path), "no such file", GIVE_A_RESULT)
     if not netcdf.is_netcdf(path):
         raise UserError(str(path), "not a NetCDF file", GIVE_A_RESULT)
-    data = netcdf.load(path)
+    data = without_doubted(netcdf.load(path))
     return separate(data) if "rejected" in data.coords else {"": data}, data.attrs
 
 

@@ -28,7 +28,8 @@ def load_study(
 
     Args:
         path: the file, or the study's directory.
-        kinetics_only: whether to leave out cycles without valid kinetics. Otherwise their kinetics are NaN.
+        kinetics_only: whether to leave out cycles without valid kinetics, or with ``doubted`` without any. Otherwise
+            their kinetics are NaN.
         part: ``cycle`` for the gait cycles, with curves along ``phase``. ``stance`` for all stances from foot strike to
             foot off with valid kinetics, with curves along ``stance_phase`` and under the same names; the coordinate
             ``cycle`` is the number of the gait cycle that begins with the stance, -1 without a whole one.
@@ -53,6 +54,8 @@ def load_study(
         ('stance', 'joint', 'stance_phase')
     """
     file = study_path(path)
+    if not netcdf.is_netcdf(file):
+        raise UserError(str(file), "not a NetCDF file", "give the study.nc in a study's derived folder")
     study = netcdf.load(file)
     if "cycle" not in study.dims or "kinetics_valid" not in study.coords:
         raise UserError(str(file), "not a study.nc", "give the study.nc in a study's derived folder")
@@ -62,7 +65,10 @@ def load_study(
             raise UserError(str(file), "has no stances", "it is of an earlier version, run the workflow again")
         return stances_of(study)
     cycles = _without(study, "stance")
-    return cycles.isel(cycle=cycles.kinetics_valid.values.astype(bool)) if kinetics_only else cycles
+    if not kinetics_only:
+        return cycles
+    known = cycles.kinetics_valid.values.astype(bool)
+    return cycles.isel(cycle=known | (cycles.doubt_code.values != "") if doubted else known)
 
 
 def without_doubted(study: xr.Dataset) -> xr.Dataset:

@@ -58,6 +58,7 @@ SEGMENT_COLUMNS = (
     *(f"com_{axis}_m" for axis in "xyz"),
     *(f"i{axes}_kg_m2" for axes in ("xx", "yy", "zz", "xy", "xz", "yz")),
 )
+AGE_RANGE = {"age_years": (0, 120)}
 
 
 def refuse_no_study(path: Path) -> None:
@@ -93,7 +94,7 @@ def participants_of(path: Path, *, reserved: Container[str] = ()) -> tuple[dict[
             problems.append(Problem(where, "two rows", "keep one"))
         if row["sex"] not in ("M", "F", "n/a", ""):
             problems.append(Problem(where, f"sex is '{row['sex']}'", "expected M, F or n/a"))
-        for column, (low, high) in (SIZE_RANGES | ANTHROPOMETRY_RANGES).items():
+        for column, (low, high) in (SIZE_RANGES | ANTHROPOMETRY_RANGES | AGE_RANGE).items():
             if not re.fullmatch(r"0(\.0*)?", row.get(column, "")):  # 0 counts as absent
                 problems += out_of_range(row, column, low, high, where)
         participants.setdefault(name, row | _true_source(row))

@@ -66,8 +66,8 @@ OF_STANCES = {  # by code; with the values of each stance
     ),
     "formulations_differ": "the formulations of the joint moments differ by {n_m:.1e} N m",
     "momentum_disagrees": (
-        "the plate shows {percent:.0f} % of the force that carries the body: a wrong gain or body mass, or a load that "
-        "it does not measure; if hands bear it, set cycles.hands_bear_weight"
+        "the plate shows {percent:.0f} % of the force that carries {mass:.1f} kg: a wrong gain or body mass, or a load "
+        "that it does not measure; if hands bear it, set cycles.hands_bear_weight"
     ),
     "direction_disagrees": (
         "the horizontal force points against the acceleration of the body ({momentum_along:.1f} m/s2 along the walk, "
@@ -110,8 +110,8 @@ DOUBTS: dict[str, str] = {
         "moved, or are sizes wrong?"
     ),
     "momentum_doubted": (
-        "{who} {percent:.0f} % of the force that carries the body: is a gain or the body mass wrong, or does something "
-        "else bear weight?"
+        "{who} {percent:.0f} % of the force that carries {mass:.1f} kg: is a gain or the body mass wrong, or does "
+        "something else bear weight?"
     ),
     "plate_forces_suspect": (
         "plate {number} measures forces that {percent:.1g} % of sound steps have: its force {how}, {cause}"
@@ -224,9 +224,13 @@ def in_general(problems: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def _with_shared(words: str, values: Sequence[Mapping[str, str]]) -> str:
-    """Return words with the values that all share, and dots for the others."""
-    every = {name: {of.get(name, "…") for of in values} for name in re.findall(r"\{(\w+)", words)}
-    return re.sub(r"\{(\w+).*?\}", lambda found: min(every[found[1]]) if len(every[found[1]]) == 1 else "…", words)
+    """Return words with the values that all share, dots for other numbers, and the first of other texts."""
+
+    def shared(found: re.Match[str]) -> str:
+        first, *others = dict.fromkeys(of.get(found[1], "…") for of in values)
+        return first if not others else "…" if re.fullmatch(r"[-+.\d]+", first) else f"{first} …"
+
+    return re.sub(r"\{(\w+).*?\}", shared, words)
 
 
 def _values(code: str, words: str) -> re.Match[str] | None:

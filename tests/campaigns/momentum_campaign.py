@@ -63,7 +63,7 @@ def figures(walk: Recorded, rng: np.random.Generator) -> tuple[Array, list[list[
     mass_kg = walk.plan.person.mass_kg * (1 + MASS * rng.normal())
     person = xr.Dataset({"segment_mass": (("side", "part"), np.zeros((2, 3)))}, attrs={"body_mass_kg": mass_kg})
     shown: Support = in_single_support(motion, contacts, person)
-    (doubts,) = doubts_of_session([shown], [contacts.plates.values])
+    (doubts,) = doubts_of_session([shown], [contacts.plates.values], mass_kg)
     support, valid = np.stack(shown[:-1], axis=1), contacts.valid.values
     result = np.full((len(support), len(RESIDUALS)), np.nan)
     result[:, FIRST : FIRST + support.shape[1]] = support
@@ -85,7 +85,7 @@ def as_markdown(rows: Iterator[tuple[str, int, Array, list[list[Problem]]]]) -> 
     by_way, alarms = defaultdict[str, list[Array]](list), defaultdict[str, list[str]](list)
     for way, seed, values, pooled in rows:
         by_way[way].append(values)
-        for (first, doubts), by_all in zip(judged(values), pooled, strict=True):
+        for (first, doubts), by_all in zip(judged(values, 70.0), pooled, strict=True):
             alarms[way] += [f"{one.code} ({seed})" for one in ([first] if first else [*doubts, *by_all])]
     names = ("momentum_ratio", "momentum_along", "momentum_aside", "momentum_variation")
     lines = [f"| way of moving | stances | silent | alarms | {' | '.join(names)} |", "|---" * 8 + "|"]

@@ -63,10 +63,10 @@ def test_general_words_keep_the_values_that_all_of_a_kind_share() -> None:
     of_plates = [
         refusal("plate_forces_wrong", number=n, how=how, cause="C") for n, how in ((2, "A"), (2, "B"), (3, "A"))
     ]
-    heavy, light = (refusal("momentum_disagrees", percent=percent) for percent in (81, 66))
+    heavy, light = (refusal("momentum_disagrees", percent=percent, mass=70) for percent in (81, 66))
     words = in_general((one.code, one.what) for one in (*of_plates, heavy, light, Problem("", "no {brace}", "", "own")))
     template = "plate {} measures forces that no step has: its force {}, C"
-    assert words[:3] == [template.format(2, "…"), template.format(2, "…"), template.format(3, "A")]
+    assert words[:3] == [template.format(2, "A …"), template.format(2, "A …"), template.format(3, "A")]
     assert words[3] == words[4]
     assert words[3].startswith("the plate shows … % of the force")
     assert words[5] == "no {brace}"

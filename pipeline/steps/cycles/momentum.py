@@ -124,7 +124,9 @@ def _ratio(time: Array, force: Array, velocity: Array, sway_m_s: float) -> tuple
     return np.trapezoid(force[:, UP], time) / lasts_s / needed, np.hypot(SCALES, spread)
 
 
-def doubts_of_session(supports: Sequence[Support], plates: Sequence[NDArray[np.str_]]) -> list[list[list[Problem]]]:
+def doubts_of_session(
+    supports: Sequence[Support], plates: Sequence[NDArray[np.str_]], mass_kg: float
+) -> list[list[list[Problem]]]:
     """Return the doubts about each stance of each trial by the ratios of all.
 
     Ratios err by the mass, which all share, by the gains of the plates that bear them, and each by its own sway. Mass,
@@ -134,6 +136,7 @@ def doubts_of_session(supports: Sequence[Support], plates: Sequence[NDArray[np.s
     Args:
         supports: of each trial.
         plates: of each trial, the numbers of the plates of each stance (stance,), "1 3" of two.
+        mass_kg: of the body.
     """
     ratio, deviation = (np.concatenate([getattr(one, name) for one in supports]) for name in ("ratio", "deviation"))
     words = [[text.split() for text in of_trial.tolist()] for of_trial in plates]
@@ -162,7 +165,7 @@ def doubts_of_session(supports: Sequence[Support], plates: Sequence[NDArray[np.s
             break
         shape = best - len(known)
         tells = "the plate shows" if shape < 0 else who[shape]
-        problem = doubt("momentum_doubted", who=tells, percent=100 * (1 + size[best]))
+        problem = doubt("momentum_doubted", who=tells, percent=100 * (1 + size[best]), mass=mass_kg)
         for i in [known[best]] if shape < 0 else np.flatnonzero(touched[:, shape]):
             found[i].append(problem)
         if shape < 0:
@@ -198,11 +201,12 @@ def deviations(figures: Array) -> Array:
     return np.asarray((ratio - 1) / deviation)
 
 
-def judged(figures: Array) -> list[tuple[Problem | None, list[Problem]]]:
+def judged(figures: Array, mass_kg: float) -> list[tuple[Problem | None, list[Problem]]]:
     """Return the refusal of each stance, None without, and its doubts but that of :func:`doubts_of_session`.
 
     Args:
         figures: (stance, figure) of :data:`pipeline.variables.cycle_variables.RESIDUALS`; NaN says nothing.
+        mass_kg: of the body.
     """
     of = dict(zip(RESIDUALS, figures.T, strict=True))
     hidden = np.fmax(1, (of["steps_hz"] / STEPS_HZ) ** 2)
@@ -218,7 +222,7 @@ def judged(figures: Array) -> list[tuple[Problem | None, list[Problem]]]:
     for i, values in enumerate({name: float(column[i]) for name, column in of.items()} for i in range(len(figures))):
         codes = [code for code, by in excess.items() if by[i] > 1]
         wrong = [code for code in codes if excess[code][i] > REFUSED.get(code, np.inf)]
-        values["percent"] = 100 * values["momentum_ratio"]
+        values |= {"percent": 100 * values["momentum_ratio"], "mass": mass_kg}
         first = refusal(f"{wrong[0]}_disagrees", **values) if wrong else None
         every.append((first, [doubt(f"{code}_doubted", **values) for code in codes if code not in NOT_DOUBTED]))
     return every

@@ -239,7 +239,8 @@ def _walks(
     parts = [trials_of(session) for session in sessions]
     trials = {name: [of[name] for of in parts] for name in parts[0]}
     shown = [momentum.in_single_support(moved, touched, calibrate) for _, moved, touched, _ in trials.values()]
-    doubts = momentum.doubts_of_session(shown, [touched["plates"].values for _, _, touched, _ in trials.values()])
+    plates = [touched["plates"].values for _, _, touched, _ in trials.values()]
+    doubts = momentum.doubts_of_session(shown, plates, float(calibrate.attrs["body_mass_kg"]))
     return [
         _divide(*of, calibrate=calibrate, **given | {**by_trial.get(name, {})}, shown=of_trial, doubts=mine)
         for (name, of), of_trial, mine in zip(trials.items(), shown, doubts, strict=True)

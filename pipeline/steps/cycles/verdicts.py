@@ -173,11 +173,12 @@ def judge_stances(
     refusals = _refuse_by_leg_or_contact(contacts, kinematics)
     time = touched["time"].values
     frames = [(time >= start) & (time <= end) for start, end in zip(starts, ends, strict=True)]
-    vertical = touched["ground_force"].values[..., 1] / (float(calibrate.attrs["body_mass_kg"]) * STANDARD_GRAVITY_M_S2)
+    mass_kg = float(calibrate.attrs["body_mass_kg"])
+    vertical = touched["ground_force"].values[..., 1] / (mass_kg * STANDARD_GRAVITY_M_S2)
     solvable, missing = _solvable_and_missing(kinetics)
     row = [SIDES.index(str(side)) for side in sides]
     figures = _residuals(kinetics, kinematics, calibrate, shown, frames, row)
-    whole_body = momentum.judged(np.nan * figures if hands_bear_weight else figures)
+    whole_body = momentum.judged(np.nan * figures if hands_bear_weight else figures, mass_kg)
     for i in (i for i, reason in enumerate(refusals) if not reason):
         peak = float(np.max(vertical[frames[i], row[i]], initial=0))
         complete = starts[i] > time[0] and ends[i] < time[-1]

@@ -191,7 +191,7 @@ def test_a_session_tells_gain_of_a_plate_wrong_mass_and_single_stance_apart(gain
     alike = dict.fromkeys(faults, 0)
     for _ in range(40):
         for name, fault in faults.items():
-            found = doubts_of_session(*session(rng, **fault))
+            found = doubts_of_session(*session(rng, **fault), 70.0)
             alike[name] += [[min(len(each), 1) for each in trial] for trial in found] == right[name]
     assert min(alike.values()) >= 36, alike
 
@@ -202,7 +202,7 @@ def test_a_session_finds_what_one_stance_cannot() -> None:
     found = {1: 0, 3: 0}
     for each in found:
         for _ in range(100):
-            doubts = doubts_of_session(*session(rng, gains={"1": 0.9, "2": 1.0}, each=each))
+            doubts = doubts_of_session(*session(rng, gains={"1": 0.9, "2": 1.0}, each=each), 70.0)
             found[each] += all(trial[0] for trial in doubts)
     assert found[1] < found[3] - 5
     assert found[3] >= 90
@@ -213,7 +213,7 @@ def test_of_sound_sessions_one_stance_in_fifty_is_doubted_at_most() -> None:
     doubts = [
         bool(each)
         for number in range(600)
-        for trial in doubts_of_session(*session(rng, gains={"1": 1.0, "2": 1.0}, each=1 + number % 4))
+        for trial in doubts_of_session(*session(rng, gains={"1": 1.0, "2": 1.0}, each=1 + number % 4), 70.0)
         for each in trial
     ]
     assert np.mean(doubts) < 0.02
@@ -223,7 +223,7 @@ def test_thousands_of_stances_on_a_treadmill_need_no_matrix_of_all_pairs() -> No
     """Such a matrix of 3,000 stances takes 72 MB, and more than a minute for several doubts."""
     shown, plates = session(np.random.default_rng(6), gains={"0": 1.0, "1": 1.0, "2": 0.8}, each=1000)
     tracemalloc.start()
-    found = doubts_of_session(shown, plates)
+    found = doubts_of_session(shown, plates, 70.0)
     peak_bytes = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert all(trial[2] for trial in found)
@@ -263,7 +263,7 @@ def test_a_force_that_turns_against_the_motion_is_doubted_or_refused(axis: int, 
 def test_trunk_and_arms_of_a_runner_turn_more_force_against_the_hips(steps_hz: float, doubted: bool) -> None:
     figures = np.full((1, len(RESIDUALS)), np.nan)
     figures[0, [[*RESIDUALS].index(name) for name in ("momentum_along", "steps_hz")]] = -1.5 * ALONG_M_S2, steps_hz
-    ((refused, doubts),) = momentum.judged(figures)
+    ((refused, doubts),) = momentum.judged(figures, 70.0)
     assert (refused is None, [one.code for one in doubts]) == (True, ["direction_doubted"] * doubted)
 
 
