@@ -41,7 +41,7 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
         following: the file to be read next, which the child process parses in the meantime.
 
     Raises:
-        UserError: absent, not a C3D file, damaged, cut off, without markers, or of several subjects
+        UserError: absent, not a C3D file, damaged, cut off, without frames or all samples, or of several subjects
             (:class:`pipeline.vocabulary.marker_labels.SeveralSubjectsError`).
     """
     if not path.is_file():
@@ -50,7 +50,7 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
     content = parse(path, header)
     parameters, points, rate = content["parameters"], content["points"], content["point_rate_hz"]
     point = parameters["POINT"]
-    if not points.size or rate == 0:
+    if not points.shape[2] or not (points.size or content["analogs"].size) or rate == 0:
         raise UserError(str(path), "holds no marker frames", "exclude it in trials.tsv or export it again")
     if not RATE_HZ[0] <= rate <= RATE_HZ[1]:
         raise UserError(str(path), f"POINT:RATE is {rate:g} frames a second", "correct it or export the file again")

@@ -325,6 +325,19 @@ def test_a_reference_trial_needs_no_markers(tmp_path: Path) -> None:
     for role, usable in (("emg_reference", True), ("gait", False)):
         found = read([{**row, "role": role}], body_model=MODEL, settings=settings_of("read", **CHOSEN["read"]))
         assert (found.rejected.values[0] == "") == usable
+    bare = ezc3d.c3d()
+    bare["data"]["points"] = np.empty((4, 0, 250))
+    bare["data"]["analogs"] = np.stack([contraction(5), contraction(7)])[None]
+    for group, rate_hz, labels in (("POINT", 100.0, []), ("ANALOG", 1000.0, ["L TA", "L VL"])):
+        bare["parameters"][group]["RATE"]["value"], bare["parameters"][group]["LABELS"]["value"] = [rate_hz], labels
+    bare["parameters"]["ANALOG"]["UNITS"]["value"] = ["V", "V"]
+    bare.write(str(path))
+    found = read([{**row, "role": "emg_reference"}], body_model=MODEL, settings=settings_of("read", **CHOSEN["read"]))
+    session = join_trials(
+        {"one": walk(tmp_path, {"L TA": ("V", wave(1)), "L VL": ("V", wave(1))}, "one"), "mvc": one_trial(found, "mvc")}
+    )
+    reference = cleaned(session).emg_reference.sel(side="left").values
+    np.testing.assert_allclose(reference, [[5e3 * 1.1 * 2 / np.pi, 7e3 * 1.1 * 2 / np.pi]], rtol=0.02)
 
 
 def test_bursts_have_the_times_of_the_file(tmp_path: Path) -> None:
