@@ -85,7 +85,8 @@ def run(path: Path, options: Sequence[str]) -> int:
     code = 0 if args_to_api(arguments, parser) else 1
     if progress.finish() and runs:
         fail = study.settings["run"]["fail_on_rejection"]
-        code = summarise(path, progress.failures, code, whole=whole, fail=fail)
+        used = study.settings["cycles"]["doubted_stances"] == "use"
+        code = summarise(path, progress.failures, code, whole=whole, fail=fail, doubts_used=used)
     return code
 
 

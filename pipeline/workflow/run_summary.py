@@ -31,7 +31,9 @@ class Summary(NamedTuple):
     doubted: list[dict[str, str]]
 
 
-def summarise(study: Path, failures: Sequence[Mapping[str, str]], code: int, *, whole: bool, fail: bool) -> int:
+def summarise(
+    study: Path, failures: Sequence[Mapping[str, str]], code: int, *, whole: bool, fail: bool, doubts_used: bool = False
+) -> int:
     """Write run.json, print the last lines of a run, and return the exit code.
 
     Args:
@@ -39,6 +41,7 @@ def summarise(study: Path, failures: Sequence[Mapping[str, str]], code: int, *, 
         whole: whether the run was one of the whole workflow, so that all tables are those of now.
         fail: whether rejected trials end the run with exit code 1; without any used trial it always does, as its
             results are empty.
+        doubts_used: whether a setting takes doubted stances in.
     """
     derived = study / "derived"
     summary = summary_of(derived / "quality.csv") if whole and not failures else None
@@ -46,7 +49,7 @@ def summarise(study: Path, failures: Sequence[Mapping[str, str]], code: int, *, 
     if summary:
         lost = len(summary.rejected)
         code = 1 if lost == summary.trials or (lost and fail) else code
-        lines = [*lines_of(summary, study, code)]
+        lines = [*lines_of(summary, study, code, doubts_used=doubts_used)]
     content = json.dumps(content_of(summary, failures, code), indent=2, ensure_ascii=False)
     try:
         netcdf.write_whole(derived / RUN, f"{content}\n".encode())
@@ -75,10 +78,10 @@ def summary_of(quality: Path) -> Summary:
     return summary._replace(trials=len(trials))
 
 
-def lines_of(summary: Summary, study: Path, code: int) -> Iterator[str]:
+def lines_of(summary: Summary, study: Path, code: int, *, doubts_used: bool) -> Iterator[str]:
     """Yield the last lines of a run."""
     lost = len(summary.rejected)
-    yield f"{summary.trials - lost} of {summary.trials} trials used, {_stances(summary.stances)}"
+    yield f"{summary.trials - lost} of {summary.trials} trials used, {_stances(summary.stances, doubts_used)}"
     yield from _rejections(summary.rejected)
     yield from _kinds(REFUSED, ((row, (row["code"], row["reason"])) for row in summary.refused))
     yield from _kinds(DOUBTED, ((row, each) for row in summary.doubted for each in doubts_of(row)))
@@ -139,10 +142,11 @@ def _kinds(verdict: str, rows: Iterable[tuple[Mapping[str, str], tuple[str, str]
         yield f"  {verdict}: {who}, {count_of(trials.total(), 'plate contact')}: {words}"
 
 
-def _stances(verdicts: Counter[str]) -> str:
+def _stances(verdicts: Counter[str], doubts_used: bool) -> str:
     """Return how many contacts with plates are used; other stances are not lost."""
     doubted, others = verdicts[DOUBTED], verdicts[NOT_ON_A_PLATE]
     contacts = verdicts[USED] + doubted + verdicts[REFUSED]
     elsewhere = f"; {count_of(others, 'stance')} not on a plate" if others else ""
     suspected = f", {doubted} doubted" if doubted else ""
+    suspected += ", taken in by cycles.doubted_stances" if doubted and doubts_used else ""
     return f"{verdicts[USED]} of {count_of(contacts, 'plate contact')} used{suspected}{elsewhere}."

@@ -75,6 +75,8 @@ def test_a_doubt_is_named_once_with_its_trials_and_contacts(tmp_path: Path, caps
         "  doubted: 2 trials (s1 walk and 1 more), 3 plate contacts: hot",
         "  doubted: s1 walk, 1 plate contact: wet",
     ]
+    assert summarise(tmp_path, [], 0, whole=True, fail=False, doubts_used=True) == 0
+    assert "1 of 5 plate contacts used, 3 doubted, taken in by cycles.doubted_stances; 1" in capsys.readouterr().out
     content = run_json(tmp_path)
     assert content["contacts"] == {"used": 1, "doubted": 3, "refused": 1}
     first_doubted = {"session": "s1", "trial": "walk", "side": "left", "doubt_code": "h w", "doubt": "hot; wet"}
