@@ -218,6 +218,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             f"{AHEAD}, by when the pelvis accelerates as the force demands; NaN if unknown"),
         "time_offset": Variable(("trial",), "s", f"{AHEAD}, of the session; NaN if one of the three is unknown"),
         "time_offset_error": Variable(("trial",), "s", "standard error of time_offset, as people differ"),
+        "time_offset_corrected": Variable(("trial",), "s", "time by which the plates were taken later; 0 if not"),
     },
     "kinematics": {
         "rotation": Variable(("sample", "side", "segment", "local_axis", "axis"), "1",

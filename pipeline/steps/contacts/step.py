@@ -26,7 +26,7 @@ from .pelvis import middle_of_pelvis
 from .plate_contacts import Contact, Loaded, between
 from .plate_faults import forces, placement
 from .plate_faults.steps import PlateStep
-from .time_offset import with_time_offset, witnesses
+from .time_offset import witnesses
 
 UNSURE_S = 0.04  # error of foot events from motion alone, see validation.md
 
@@ -41,6 +41,7 @@ class Settings:
     edge_margin_m: float
     max_time_offset_s: float
     doubted_time_offset_s: float
+    time_offset: str
     max_lever_arm_m: float
     max_drift_n: float
     misread_plates: str
@@ -89,13 +90,21 @@ def contacts(
     Raises:
         UserError: trials.tsv assigns a plate that the file does not have.
     """
-    cells, motions = by_trial or {}, _motions(trials_of(clean), settings)
-    of_trials = {name: {**cells.get(name, {}), "motion": motion} for name, motion in motions.items()}
-    found = repeat_for_trials(_of_trial)(
-        clean, settings=settings, plates_left=plates_left, plates_right=plates_right, belt_speed_m_s=belt_speed_m_s,
-        by_trial=of_trials,
-    )  # fmt: skip
-    return with_time_offset(found, doubted_s=settings.doubted_time_offset_s)
+    cells, doubted_s = by_trial or {}, settings.doubted_time_offset_s
+
+    def found_in(session: xr.Dataset) -> xr.Dataset:
+        motions = _motions(trials_of(session), settings)
+        return repeat_for_trials(_of_trial)(
+            session, settings=settings, plates_left=plates_left, plates_right=plates_right,
+            belt_speed_m_s=belt_speed_m_s,
+            by_trial={name: {**cells.get(name, {}), "motion": motion} for name, motion in motions.items()},
+        )  # fmt: skip
+
+    found, corrected_s = found_in(clean), 0.0
+    offset_s, error_s = time_offset.offset_of_session(found)
+    if settings.time_offset == "correct" and time_offset.is_large(offset_s, error_s, doubted_s=doubted_s):
+        found, corrected_s = found_in(time_offset.later_plates(clean, offset_s)), offset_s
+    return time_offset.with_time_offset(found, doubted_s=doubted_s, corrected_s=corrected_s)
 
 
 def _motions(trials: Mapping[str, AnyTrial], settings: Settings) -> dict[str, BodyMotion]:

@@ -8,8 +8,9 @@ import xarray as xr
 
 from ...arrays import Array
 from ...errors import Problem
-from ...plates.wrench import centre_of_pressure
+from ...plates.wrench import at_instants, centre_of_pressure
 from ...signals.filters import interval_s
+from ...trials.session import spans_of
 from ...variables.session_variables import DOUBT
 from ...variables.stance_verdicts import doubt, joined
 from .feet import OFF_LATE_S, STRIKE_LATE_S, Feet, Foot
@@ -172,23 +173,48 @@ def acceleration_ahead_s(time: Array, force: Array, upward: Array, start_s: floa
     return float(leads[best]) if alike[best] > ALIKE and 0 < best < len(leads) - 1 else np.nan
 
 
-def with_time_offset(contacts: xr.Dataset, *, doubted_s: float) -> xr.Dataset:
-    """Return the contacts of a session with the offset of its plates and its standard error; doubted if it is large.
+def offset_of_session(contacts: xr.Dataset) -> tuple[float, float]:
+    """Return by how many seconds the plates of a session are ahead of the markers, and the standard error.
 
-    Large is beyond ``doubted_s`` and 2.33 standard errors. The offset is the mean of the witnesses, each the median
-    over the trials; unknown if one of them does not speak, as on a belt, in slow walking and in running.
+    It is the mean of the witnesses, each the median over the trials; unknown if one of them does not speak, as on a
+    belt, in slow walking and in running.
     """
     if WITNESSES[0] not in contacts.variables:  # all trials are rejected
-        return contacts
+        return np.nan, np.nan
     columns = [contacts.variables[name].values for name in WITNESSES]
     leads = [float(np.median(seen)) if (seen := column[np.isfinite(column)]).size else np.nan for column in columns]
     offset_s = float(np.mean(leads))
     error_s = max(OF_PEOPLE_S, float(np.std(leads, ddof=1))) / np.sqrt(len(leads)) if np.isfinite(offset_s) else np.nan
-    changed = {
-        name: ("trial", np.full(len(columns[0]), value))
-        for name, value in (("time_offset", offset_s), ("time_offset_error", error_s))
-    }
-    if abs(offset_s) > max(doubted_s, SPREADS * error_s):
+    return offset_s, error_s
+
+
+def is_large(offset_s: float, error_s: float, *, doubted_s: float) -> bool:
+    """Return whether the offset of a session is beyond ``doubted_s`` and :data:`SPREADS` standard errors."""
+    return abs(offset_s) > max(doubted_s, SPREADS * error_s)
+
+
+def later_plates(clean: xr.Dataset, seconds: float) -> xr.Dataset:
+    """Return a session of the step ``clean`` with all that plates measured so much later."""
+    time, moved = clean.variables["time"].values, {}
+    for name in ("plate_force", "plate_moment"):
+        values = clean.variables[name].values
+        parts = [at_instants(values[span], time[span] + seconds, time[span]) for span in spans_of(clean, "sample")]
+        moved[name] = (clean.variables[name].dims, np.concatenate(parts))
+    instants = clean.variables["plate_time"]
+    return clean.assign(moved).assign_coords(plate_time=(instants.dims, instants.values + seconds))
+
+
+def with_time_offset(contacts: xr.Dataset, *, doubted_s: float, corrected_s: float = 0.0) -> xr.Dataset:
+    """Return the contacts of a session with the offset of its plates and its standard error; doubted if it is large.
+
+    ``corrected_s``: by how much the plates were taken later before.
+    """
+    offset_s, error_s = offset_of_session(contacts)
+    if WITNESSES[0] not in contacts.variables:
+        return contacts
+    facts = {"time_offset": offset_s, "time_offset_error": error_s, "time_offset_corrected": corrected_s}
+    changed = {name: ("trial", np.full(contacts.sizes["trial"], value)) for name, value in facts.items()}
+    if is_large(offset_s, error_s, doubted_s=doubted_s):
         mine = doubt("plates_not_in_time", ms=abs(1000 * offset_s), error=1000 * error_s)
         before = zip(*(contacts.variables[name].values.tolist() for name in DOUBT), strict=True)
         every = [joined([Problem("", words, "", codes), mine]) for words, codes in before]

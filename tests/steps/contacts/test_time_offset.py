@@ -70,3 +70,23 @@ def test_offsets_beyond_their_error_are_doubted(leads_ms: tuple[float, float, fl
         ["plates_not_in_time", "markers_frozen plates_not_in_time"] if doubted else ["", "markers_frozen"]
     )
     assert np.isfinite(judged.time_offset.values).all() == np.isfinite(leads_ms).all()
+
+
+@pytest.mark.parametrize("shift_s", [-0.03, 0.03])
+def test_a_setting_takes_the_offset_of_a_session_back(shift_s: float) -> None:
+    """Then forces and contacts are where they were without it, within what the witnesses knew before."""
+    raw = recorded("straight", 1012).trial
+    late = raw.copy(deep=True)
+    samples = round(shift_s / float(raw.plate_time[1] - raw.plate_time[0]))
+    for name in ("plate_force", "plate_moment"):
+        late[name].values[:] = np.roll(raw[name].values, -samples, axis=0)
+    cleaned = [clean(each, body_model=BODY_MODEL, settings=settings_of("clean")) for each in (raw, late)]
+    before = found(cleaned[0])
+    doubted, corrected = (found(cleaned[1], time_offset=what, max_time_offset_s=0.06) for what in ("doubt", "correct"))
+    assert "plates_not_in_time" in " ".join(doubted.doubt_code.values.tolist())
+    assert "plates_not_in_time" not in " ".join(corrected.doubt_code.values.tolist())
+    assert (before.time_offset_corrected, doubted.time_offset_corrected) == (0, 0)
+    assert corrected.time_offset_corrected == doubted.time_offset == pytest.approx(before.time_offset + shift_s, abs=0.01)
+    on_plate = [each.isel(contact=each.plates.values != "") for each in (before, corrected)]
+    starts = [each.contact_start.values for each in on_plate]
+    np.testing.assert_allclose(starts[1] - starts[0], before.time_offset, atol=0.01)

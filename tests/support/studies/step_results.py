@@ -16,7 +16,14 @@ from pipeline.variables.schema import VARIABLES, describe
 from pipeline.variables.session_variables import FACTS
 
 NUMBERS = {name for name, variable in FACTS.items() if variable.dtype != "U"} | {*WITNESSES}
-NUMBERS |= {"marker_cutoff_hz", "static_misfit", "marker_shift", "time_offset", "time_offset_error"}
+NUMBERS |= {
+    "marker_cutoff_hz",
+    "static_misfit",
+    "marker_shift",
+    "time_offset",
+    "time_offset_error",
+    "time_offset_corrected",
+}
 # of a trial in which step ``clean`` repaired nothing
 UNREPAIRED = {name: "" if FACTS[name].dtype == "U" else 0 for name in REPAIRED}
 
