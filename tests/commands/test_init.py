@@ -244,7 +244,7 @@ def test_odd_files_give_a_plain_line_each(shared: Path, tmp_path: Path) -> None:
     for name in ("Empty.c3d", "badParameterOffset.c3d", "truncated_header_only_1024B.c3d"):
         assert rows[name]["role"] == "exclude"
         assert f"  {name}\n" in summary
-    assert rows["evart_fp_channel_not_filled.c3d"]["role"] == "static"  # the last of its rows: there is no static file
+    assert rows["unzeroed_baseline_plates.c3d"]["role"] == "static"  # the last of its rows: there is no static file
     assert "Also used as static" in summary
     assert "no force plate" in " ".join(finding.what for finding in check(study))
 
