@@ -86,7 +86,8 @@ def test_a_setting_takes_the_offset_of_a_session_back(shift_s: float) -> None:
     assert "plates_not_in_time" in " ".join(doubted.doubt_code.values.tolist())
     assert "plates_not_in_time" not in " ".join(corrected.doubt_code.values.tolist())
     assert (before.time_offset_corrected, doubted.time_offset_corrected) == (0, 0)
-    assert corrected.time_offset_corrected == doubted.time_offset == pytest.approx(before.time_offset + shift_s, abs=0.01)
+    assert corrected.time_offset_corrected == doubted.time_offset
+    assert doubted.time_offset == pytest.approx(before.time_offset + shift_s, abs=0.01)
     on_plate = [each.isel(contact=each.plates.values != "") for each in (before, corrected)]
     starts = [each.contact_start.values for each in on_plate]
     np.testing.assert_allclose(starts[1] - starts[0], before.time_offset, atol=0.01)
