@@ -1,8 +1,8 @@
 """Corrupted twins of real and generated recordings: what finds each fault, and what it does to moments that stay used.
 
 ``python -m tests.campaigns.corrupted_twins --markdown FILE`` writes the tables. A twin is a session
-with one fault of one dose (:mod:`tests.support.faults.twins`). Each stance that the clean session uses and the fault
-touches is *refused*, *doubted*, or used; a used one is *harmless* if its joint moments differ by less than
+with one fault of one dose (:mod:`tests.support.faults.twin_rows`). Each stance that the clean session uses and the
+fault touches is *refused*, *doubted*, or used; a used one is *harmless* if its joint moments differ by less than
 :data:`HARMLESS_N_M_KG` (root mean square over the stance, worst joint and component), else *missed*.
 """
 
@@ -30,7 +30,8 @@ from pipeline.workflow import settings
 from tests.campaigns.labs import set_up
 from tests.campaigns.soft_tissue import write_study
 from tests.support.checkout import SHARED
-from tests.support.faults.twins import Contact, Fault, Session, Twin, faults
+from tests.support.faults.twin_rows import faults
+from tests.support.faults.twins import Contact, Fault, Session, Twin
 from tests.support.settings import DEFAULTS
 from tests.support.studies.run_steps import run_session
 from tests.support.walks.moving_sessions import EVERY_WAY, whole_session

@@ -21,7 +21,8 @@ from tests.campaigns.corrupted_twins import (
     sessions_in,
 )
 from tests.campaigns.sound_walks import verdicts
-from tests.support.faults.twins import Fault, Session, Twin, faults
+from tests.support.faults.twin_rows import faults
+from tests.support.faults.twins import Fault, Session, Twin
 
 # rows and doses that are refused, doubted or harmless wherever they were tried
 FOUND = (
