@@ -17,6 +17,7 @@ FROM_HIP = JOINTS[::-1]
 PROXIMAL = dict(zip(JOINTS, SEGMENTS[1:], strict=True))  # the segment on the proximal side of each joint
 DISTAL = {"pelvis": "hip", "thigh": "knee", "shank": "ankle"}  # the joint at the distal end of each segment
 
+CONVENTIONAL = "plug_in_gait"  # the value of kinematics.angle_convention for angles as Plug-in Gait defines them
 ANGLES = ("flexion", "adduction", "rotation")  # about e1, e2, e3; adduction and rotation change sign with the side
 FLEXION_SIGN = {"ankle": 1.0, "knee": -1.0, "hip": 1.0}  # of a right-handed turn about e1
 

@@ -24,6 +24,8 @@ ANGLES = dict.fromkeys(NAMES, "flexion, adduction, internal rotation") | {
 MOMENTS = dict.fromkeys(NAMES, "internal: extensor, abductor, external rotator; distal segment axes") | {
     "Ankle": "internal: plantarflexor, evertor, external rotator; foot axes"
 }
+# of flexion, adduction and rotation against the clinical ones (joint, angle)
+ANGLE_SIGNS = np.array([(1.0, -1.0 if joint == "ankle" else 1.0, 1.0) for joint in JOINTS])
 UNITS = {"ANGLES": "deg", "MOMENTS": "Nmm/kg", "POWERS": "W/kg", "FORCES": "N/kg"}
 
 
@@ -46,7 +48,7 @@ def model_outputs(
         moment = oppose_angles(kinetics.joint_moment.sel(side=side, joint=list(JOINTS)), side) * 1000 / body_mass_kg
         power = kinetics.joint_power.sel(side=side, joint=list(JOINTS)).values / body_mass_kg
         for i, name in enumerate(NAMES):
-            turned = angle[:, i] * ([1, -1, 1] if name == "Ankle" else 1)
+            turned = angle[:, i] * ANGLE_SIGNS[i]
             outputs += [
                 Output("ANGLES", f"{letter}{name}Angles", turned, ANGLES[name]),
                 Output("MOMENTS", f"{letter}{name}Moment", moment[:, i], MOMENTS[name]),

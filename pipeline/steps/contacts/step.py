@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -13,19 +13,17 @@ from ...arrays import Array
 from ...conventions import SIDES
 from ...errors import Problem
 from ...plates.wrench import centre_of_pressure
-from ...signals.filters import interval_s
 from ...trials.session import AnyTrial, Trial, trials_of
 from ...trials.step_on_session import repeat_for_trials, take_usable_walks
 from ...variables.left_out import from_text
 from ...variables.stance_verdicts import joined, refusal
 from . import contact_checks, foot_on_plate, plate_contacts, time_offset
+from .body_motion import BodyMotion, motions_of
 from .event_sources import events_of, plate_events, stances_by_side, weaker_events
 from .events import SAME_EVENT_S, GaitEvent, Stance, of_both_sides, stances
-from .feet import Feet, belt_speeds, feet_of
-from .pelvis import middle_of_pelvis
+from .feet import Feet, belt_speeds
 from .plate_contacts import Contact, Loaded, between
 from .plate_faults import forces, placement
-from .plate_faults.steps import PlateStep
 from .time_offset import witnesses
 
 UNSURE_S = 0.04  # error of foot events from motion alone, see validation.md
@@ -46,21 +44,6 @@ class Settings:
     max_drift_n: float
     misread_plates: str
     kinematic_events: str
-
-
-class BodyMotion(NamedTuple):
-    """What a trial shows before its contacts are known: landmarks, feet, middle of the pelvis, steps on plates.
-
-    ``misread``: for each plate its refusal if the steps of the whole session show that its corners are, else None.
-    ``channels``: doubts about plates by the same steps.
-    """
-
-    landmarks: Mapping[str, Array]
-    feet: Feet
-    pelvis: Array
-    steps: Sequence[PlateStep]
-    misread: Sequence[Problem | None]
-    channels: Mapping[int, Problem]
 
 
 @take_usable_walks
@@ -93,7 +76,7 @@ def contacts(
     cells, doubted_s = by_trial or {}, settings.doubted_time_offset_s
 
     def found_in(session: xr.Dataset) -> xr.Dataset:
-        motions = _motions(trials_of(session), settings)
+        motions = motions_of(trials_of(session), judged=settings.misread_plates == "reject")
         return repeat_for_trials(_of_trial)(
             session, settings=settings, plates_left=plates_left, plates_right=plates_right,
             belt_speed_m_s=belt_speed_m_s,
@@ -101,49 +84,11 @@ def contacts(
         )  # fmt: skip
 
     found, corrected_s = found_in(clean), 0.0
-    offset_s, error_s = time_offset.offset_of_session(found)
-    if settings.time_offset == "correct" and time_offset.is_large(offset_s, error_s, doubted_s=doubted_s):
-        found, corrected_s = found_in(time_offset.later_plates(clean, offset_s)), offset_s
+    if settings.time_offset == "correct":
+        offset_s, error_s = time_offset.offset_of_session(found)
+        if time_offset.is_large(offset_s, error_s, doubted_s=doubted_s):
+            found, corrected_s = found_in(time_offset.later_plates(clean, offset_s)), offset_s
     return time_offset.with_time_offset(found, doubted_s=doubted_s, corrected_s=corrected_s)
-
-
-def _motions(trials: Mapping[str, AnyTrial], settings: Settings) -> dict[str, BodyMotion]:
-    """Return the motion of each trial of a session."""
-    on_plates: dict[bytes, list[PlateStep]] = {}
-    plates, motions = {}, {}
-    for name, trial in trials.items():
-        time, corners = trial.variables["time"].values, trial.variables["plate_corner"].values
-        position = trial.variables["marker_position"].values
-        landmarks = {label: position[:, i] for i, label in enumerate(trial.variables["marker"].values.tolist())}
-        feet = feet_of(landmarks, time, corners, travel=trial.attrs["direction_of_travel"])
-        pelvis = middle_of_pelvis(landmarks, len(time))
-        force, moment = (trial.variables[of].values for of in ("plate_force", "plate_moment"))
-        steps = placement.steps_of(force, moment, corners, feet, pelvis, interval_s=interval_s(time))
-        keys = [placement.key_of(plate) for plate in corners]
-        for step in steps:
-            on_plates.setdefault(keys[step.plate], []).append(step)
-        with_edges = trial.variables["plate_edges_known"].values.astype(bool)
-        plates[name] = list(zip(keys, trial.variables["plate"].values.tolist(), corners, with_edges, strict=True))
-        motions[name] = BodyMotion(landmarks, feet, pelvis, steps, [None] * len(keys), {})
-    if settings.misread_plates != "reject":
-        return {name: motion._replace(steps=()) for name, motion in motions.items()}
-    every = {(key, number): corners for listed in plates.values() for key, number, corners, edges in listed if edges}
-    misread = {
-        (key, number): placement.misreading(on_plates.get(key, ()), corners, number)
-        for (key, number), corners in every.items()
-    }
-    met = [plates[name][step.plate] for name, motion in motions.items() for step in motion.steps]
-    steps = [step for motion in motions.values() for step in motion.steps]
-    channels = forces.misread_channels(steps, [of[2] for of in met], [str(of[1]) for of in met])
-    return {
-        name: motion._replace(
-            misread=[misread.get((key, number)) for key, number, *_ in plates[name]],
-            channels={
-                i: channels[str(number)] for i, (_, number, *_) in enumerate(plates[name]) if str(number) in channels
-            },
-        )
-        for name, motion in motions.items()
-    }
 
 
 def _of_trial(

@@ -17,6 +17,39 @@ from ...variables.metrics import co_contraction_name
 MOST_BURSTS = 5  # of a muscle in a cycle that are stored, the longest ones
 
 
+def of_cycles(
+    envelope: Array | None,
+    clean: xr.Dataset,
+    trial: NDArray[np.integer],
+    side: NDArray[np.str_],
+    row: NDArray[np.integer],
+    span_s: Array,
+    *,
+    normalisation: str,
+    pairs: Sequence[str],
+) -> dict[str, Array]:
+    """Return what cycles.nc has of the muscles besides their envelopes.
+
+    Args:
+        envelope: (cycle, muscle, phase), mV; None without EMG.
+        normalisation, pairs: the settings ``cycles.emg_normalisation`` and ``cycles.emg_pairs``.
+
+    The others are those of :func:`activity`.
+    """
+    result, muscles = dict[str, Array](), list[str]()
+    if envelope is not None:
+        muscles = clean.variables["muscle"].values.tolist()
+        result = activity(clean, trial, side, row, span_s)
+        unknown = ~np.isfinite(envelope).all(axis=-1)
+        for values in result.values():
+            values[unknown] = np.nan
+    if normalisation == "none":
+        return result
+    if envelope is not None:
+        result |= normalised(envelope, clean, trial, row, normalisation)
+    return result | co_contractions(pairs, result, muscles, len(row))
+
+
 def activity(
     clean: xr.Dataset, trial: NDArray[np.integer], side: NDArray[np.str_], row: NDArray[np.integer], span_s: Array
 ) -> dict[str, Array]:

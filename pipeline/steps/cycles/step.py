@@ -20,9 +20,8 @@ from ...uncertainty.spread import spread_over_draws
 from ...variables.cycle_variables import REPAIRED
 from ...variables.metrics import DRAWN, METRICS, WITH_ERRORS
 from ...variables.schema import stack_metrics, with_dims
-from . import momentum
+from . import momentum, muscles
 from .effective_mass import at_foot_strikes
-from .muscles import activity, co_contractions, normalised
 from .normalisation import IN_STANCE, dimensionless, further, leg_lengths, per_height, residual_share
 from .peaks_and_work import impulses, peaks, ranges, work
 from .progression import SEGMENT, along_line, headings, progression_angles
@@ -69,6 +68,11 @@ class Cycles(NamedTuple):
     def strikes(self) -> list[Strike]:
         """Return the foot strike that starts each cycle."""
         return [*zip(self.side.tolist(), self.start_s.tolist(), strict=True)]
+
+    @property
+    def span_s(self) -> Array:
+        """Return the foot strikes (cycle, 2) that start and end each cycle, s."""
+        return np.stack([self.start_s, self.end_s], axis=1)
 
 
 class CutTrial(NamedTuple):
@@ -170,7 +174,10 @@ def cycles(
     )  # fmt: skip
     for array in (struck_kg, *curves.values()):
         array[walk.gone] = np.nan
-    of_muscles = _muscles(curves, clean, walk, trial, settings)
+    of_muscles = muscles.of_cycles(
+        curves.get(EMG), clean, trial, walk.cycles.side, walk.cycles.row, walk.cycles.span_s,
+        normalisation=settings.emg_normalisation, pairs=settings.emg_pairs,
+    )  # fmt: skip
     numbers = _metrics(curves, walk, lengths[trial, walk.cycles.row], float(calibrate.attrs["body_height_m"]))
     errors, along = _over_draws((kinetics, kinematics, contacts, calibrate), walk, trial)
     metrics, names = stack_metrics(numbers | {"effective_foot_mass": struck_kg})
@@ -201,25 +208,6 @@ def cycles(
             "whole_stance_trial": ("whole_stance", stance_trial[whole]),
         },
     )
-
-
-def _muscles(
-    curves: Mapping[str, Array], clean: xr.Dataset, walk: CutTrial, trial: NDArray[np.int32], settings: Settings
-) -> dict[str, Array]:
-    """Return what cycles.nc has of the muscles besides their envelopes."""
-    result, row = dict[str, Array](), walk.cycles.row
-    if EMG in curves:
-        span_s = np.stack([walk.cycles.start_s, walk.cycles.end_s], axis=1)
-        unknown = ~np.isfinite(curves[EMG]).all(axis=-1)
-        result = activity(clean, trial, walk.cycles.side, row, span_s)
-        for values in result.values():
-            values[unknown] = np.nan
-    if settings.emg_normalisation == "none":
-        return result
-    if EMG in curves:
-        result |= normalised(curves[EMG], clean, trial, row, settings.emg_normalisation)
-    muscles = clean.variables["muscle"].values.tolist() if EMG in curves else []
-    return result | co_contractions(settings.emg_pairs, result, muscles, len(row))
 
 
 def _numbers(parts: Sequence[NDArray[Any]]) -> NDArray[np.int32]:
@@ -417,6 +405,5 @@ def _over_draws(
         metrics = _metrics(curves, walk, unknown, np.nan)
         return curves, np.stack([metrics[name] if name in WITH_ERRORS else unknown for name in METRICS], axis=-1)
 
-    strikes_s = np.stack([walk.cycles.start_s, walk.cycles.end_s], axis=1)
-    out = walk.gone | (walk.reason != "")
-    return spread_over_draws(*inputs, cut, trial, walk.cycles.row, strikes_s, frames=walk.frames["phase"], unknown=out)
+    rows, out = walk.cycles.row, walk.gone | (walk.reason != "")
+    return spread_over_draws(*inputs, cut, trial, rows, walk.cycles.span_s, frames=walk.frames["phase"], unknown=out)

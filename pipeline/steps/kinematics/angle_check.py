@@ -9,15 +9,13 @@ import json
 import numpy as np
 
 from ...arrays import Array
+from ...c3d.plug_in_gait import ANGLE_SIGNS
 from ...conventions import ANGLES, JOINTS, SIDES
 from ...errors import Problem
 from ...variables.stance_verdicts import doubt
 
-CONVENTION = "plug_in_gait"  # value of kinematics.angle_convention
 # degrees. 3 of an axis turn .05 of a moment of 1 N m/kg about another one
 LARGEST_DEG, AGREES_DEG = 3.0, 1.0
-STORED_SIGNS = np.ones((len(JOINTS), len(ANGLES)))  # of stored angles against clinical ones
-STORED_SIGNS[JOINTS.index("ankle"), ANGLES.index("adduction")] = -1
 
 
 def angle_misfit(stored: str, angle: Array) -> Array:
@@ -28,7 +26,7 @@ def angle_misfit(stored: str, angle: Array) -> Array:
         angle: (time, side, joint, angle), degrees, flexion, adduction and internal rotation positive.
     """
     frames, values = json.loads(stored or "[[], []]")
-    of_file = STORED_SIGNS * np.array(values, dtype=float).reshape(-1, *angle.shape[1:])
+    of_file = ANGLE_SIGNS * np.array(values, dtype=float).reshape(-1, *angle.shape[1:])
     off = (angle[frames] - of_file + 180) % 360 - 180
     known = np.isfinite(off).any(axis=0)
     return np.where(known, np.nanmedian(np.where(known, off, 0.0), axis=0), np.nan) if len(off) else 0 * known + np.nan

@@ -12,14 +12,14 @@ from ...body.body_model import BodyModel
 from ...body.joint_angles import foot_progression, joint_angles, pelvis_angles
 from ...body.plausibility import FLAG_MEANINGS, LARGEST_STANDING_BEND_DEG
 from ...body.skeleton import CalibratedSide, Skeleton, moving_legs, read_sides, take_stated_results
-from ...conventions import ANGLES, CHAIN, HIP, JOINTS, SEGMENTS, SIDES
+from ...conventions import ANGLES, CHAIN, CONVENTIONAL, HIP, JOINTS, SEGMENTS, SIDES
 from ...errors import UserError
 from ...signals.filters import interval_s, near_ends
 from ...signals.splines import angular_rates, derivatives
 from ...trials.session import spans_of
 from ...trials.step_on_session import batches, take_usable_walks
 from ...variables.stance_verdicts import of_trials
-from .angle_check import CONVENTION, angle_misfit, doubt_angles
+from .angle_check import angle_misfit, doubt_angles
 from .label_check import refuse_exchanged
 from .leg_check import Verdicts, judge_legs
 from .linked_model import build_linked_model, pose_linked_legs
@@ -120,7 +120,7 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
         "leg_refused": (("trial", "side"), refused),
         "knee_axis_error": (("trial", "side"), turns),
     }
-    compared = settings.angle_convention == CONVENTION and body_model.is_plug_in_gait
+    compared = settings.angle_convention == CONVENTIONAL and body_model.is_plug_in_gait
     witnesses = _witnesses(clean, calibrate, shifts, variables["joint_angle"][1] + offset, compared=compared)
     return xr.Dataset(variables | judgements | witnesses | _facts(clean, settings), LABELS | labels)
 

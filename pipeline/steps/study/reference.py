@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import xarray as xr
 
+from ...conventions import CONVENTIONAL
 from ...errors import UserError
 
 SAME_IN_BOTH = ("angle_convention", "static_offset", "line_of_progression")
-CONVENTIONAL = "plug_in_gait"  # value of kinematics.angle_convention
 CONSTANT = "constant differences of several degrees are possible, most in rotations and in pelvic tilt"
 
 

@@ -1,6 +1,6 @@
 """Copies of a generated walk with random errors of the assumed sizes, made apart from the pipeline's own draws.
 
-Markers are moved before the pose is fitted, and the calibration is that of a person whose landmarks were misplaced: so
+Markers are moved before the pose is fitted, and the calibration is that of a person with misplaced landmarks: so
 errors pass through poses, splines and equations of motion, of any size.
 """
 

@@ -143,7 +143,7 @@ def _human(pose: Pose, made: Measured) -> bool:
 
 
 def _worn(scale: float) -> dict[str, tuple[str, tuple[float, float, float]]]:
-    """Return the places of markers of a person with flatter feet, whose markers are as large as anybody's."""
+    """Return the places of markers of a person with flatter feet and with markers of the usual size."""
     places = dict(PLACES)
     for name, (segment, (x, y, z)) in PLACES.items():
         if segment == "foot" and not name.startswith(("ankle", "foot")):
