@@ -1,6 +1,6 @@
 """Tables of metrics: of a participant by group, of all participants in rows; symmetry of the sides."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ CLINICAL = "Main numbers"
 COMPARED = {"difference": "right minus left", "symmetry_index": "symmetry index, %"}  # of symmetry.csv
 MAIN_NUMBERS = sorted((name for name, metric in NUMBERS.items() if metric.main), key=lambda name: NUMBERS[name].main)
 MEANS_SHOWN = [name for name in MAIN_NUMBERS if NUMBERS[name].group in (TIMES, GAIT_SCORES)]
+Column = tuple[str, str, list[str]]  # title above the columns of a group, title, cells by metric
 ONE_SIDED = sorted((name for name, one in NUMBERS.items() if one.compared), key=lambda name: NUMBERS[name].compared)
 
 
@@ -69,22 +70,35 @@ def metric_tables(shown: list[str], averages: Mapping[tuple[str, str], Average])
     Args:
         averages: by condition, and side or comparison of the sides, the averages (metric,).
     """
-    by_unit = [DECIMALS.get(NUMBERS[name].units, 2) for name in shown]
-    conditions = list(dict.fromkeys(condition for condition, _ in averages))
-    columns: list[tuple[str, str, list[str]]] = []  # condition, title, cells
-    for condition in conditions:
+    columns: list[Column] = []
+    for condition in dict.fromkeys(condition for condition, _ in averages):
         for what in (*SIDES, *COMPARED):
             column = averages.get((condition, what))
-            if column and what in SIDES:
-                columns.append((condition, f"{what} (n\xa0{column.n.max()})", _means_sds(column, by_unit)))
-            elif column and column.n.any():
-                mean = np.where(phases(shown), shortest_way(column.mean), column.mean)
-                places = by_unit if what == "difference" else [1] * len(shown)
-                columns.append((condition, COMPARED[what], _means_sds(column._replace(mean=mean), places)))
+            if column and (what in SIDES or column.n.any()):
+                title = f"{what} (n\xa0{column.n.max()})" if what in SIDES else COMPARED[what]
+                columns.append((condition, title, cells_of(shown, what, column)))
     header = ["Metric", "Unit", *(title for _, title, _ in columns)]
-    groups = ["", "", *(condition for condition, *_ in columns)]
+    return by_group(shown, columns, on_screen=_on_screen(header, len({condition for condition, *_ in columns})))
+
+
+def cells_of(shown: list[str], what: str, column: Average) -> list[str]:
+    """Return the cells of metrics: of a side, or what compares the sides, in the metric's unit or in percent."""
+    if what in COMPARED:
+        column = column._replace(mean=np.where(phases(shown), shortest_way(column.mean), column.mean))
+    return _means_sds(column, [1 if what == "symmetry_index" else places_of(name) for name in shown])
+
+
+def places_of(name: str) -> int:
+    """Return how many decimals of a metric are shown."""
+    return DECIMALS.get(NUMBERS[name].units, 2)
+
+
+def by_group(shown: list[str], columns: Sequence[Column], *, on_screen: Collection[int]) -> dict[str, Table]:
+    """Return the columns of metrics as tables by group: those that clinics read first, then the others."""
+    header = ["Metric", "Unit", *(title for _, title, _ in columns)]
+    groups = ["", "", *(group for group, *_ in columns)]
     meanings = {_title(name): NUMBERS[name].long_name for name in shown}
-    empty = Table(header, [], on_screen=_on_screen(header, len(conditions)), groups=groups, meanings=meanings)
+    empty = Table(header, [], on_screen=on_screen, groups=groups, meanings=meanings)
     result = {title: empty._replace(rows=[]) for title in (CLINICAL, TIMES)}
     of_name = {}
     for i, name in enumerate(shown):
