@@ -25,7 +25,7 @@ from .tsv import (
 )
 
 T = TypeVar("T")
-ROLES = ("static", "gait", "functional", "emg_reference", "exclude")
+ROLES = ("static", "gait", "functional", "emg_reference", "equipment", "exclude")
 
 # plausible sizes of people from one year up, and of markers; values outside are in another unit or mistyped
 SIZE_RANGES = {"mass_kg": (2, 400), "height_m": (0.3, 2.6)}

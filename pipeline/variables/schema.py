@@ -119,7 +119,7 @@ COORDINATES = {
     "condition": ("", "condition of trials.tsv"),
     "rejected": ("", "why the trial cannot be used; empty if it can"),
     "rejected_code": ("", "code of the reason for which the trial cannot be used; empty if it can"),
-    "role": ("", "role of the trial: static, gait, functional or emg_reference"),
+    "role": ("", "role of the trial: static, gait, functional, emg_reference or equipment"),
     "source_sha256": ("", "SHA-256 of the file of the trial"),
     "force_source_sha256": ("", "SHA-256 of the file with the forces of the trial"),
     "sample_trial": ("1", "number of the trial along trial, from 0, of the marker frame"),

@@ -18,7 +18,7 @@ from ...workflow.job_keys import Study
 from ...workflow.open_study import look_at
 from ...workflow.preparation import refuse_lost_records
 from ..shared.find_recordings import find_unlisted
-from .findings import of_emg_channels, of_emg_reference, of_file, of_functional, of_session
+from .findings import of_emg_channels, of_emg_reference, of_equipment, of_file, of_functional, of_session
 from .leg_findings import of_legs
 from .model_findings import of_body_model
 from .person_findings import of_person
@@ -51,8 +51,13 @@ def check(folder: Path) -> list[Problem]:
     recordings = _look_through_all(study)
     for (file, *_), recording in recordings.items():
         findings += [problem._replace(where=file).of_kind("recording_unusable") for problem in recording.problems]
+    equipment = {row["file"] for rows in study.sessions.values() for row in rows if row["role"] == "equipment"}
     by_session = {
-        session: {row["file"]: one for row in rows if not (one := recordings[_key_of(row, study)]).problems}
+        session: {
+            row["file"]: one
+            for row in rows
+            if row["role"] != "equipment" and not (one := recordings[_key_of(row, study)]).problems
+        }
         for session, rows in study.sessions.items()
     }
     if wrong_model := of_body_model(study.body_model, by_session.values()):
@@ -68,6 +73,8 @@ def check(folder: Path) -> list[Problem]:
     readable = [recording for recording in recordings.values() if not recording.problems]
     for recording in readable:
         findings += of_file(recording.name, recording, study.settings)
+        if recording.name in equipment:
+            findings += of_equipment(recording.name, recording)
     findings += of_emg_channels(study.settings, readable)
     files = {row["file"] for rows in study.sessions.values() for row in rows if row["role"] == "gait"}
     walks = [recording for recording in readable if recording.name in files]

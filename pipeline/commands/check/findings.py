@@ -10,11 +10,12 @@ from ...body.body_model import BodyModel
 from ...body.landmarks import choose_labels, expected_label
 from ...body.resolved_model import resolve
 from ...conventions import SIDES
-from ...errors import Problem, UserError, join_some, nearest, warning
+from ...errors import ERROR, Problem, UserError, join_some, nearest, warning
 from ...opensim_files.trc import COUNT
 from ...person.body_weight import LOADED_N
 from ...person.marker_travel import describe_moving_static
 from ...person.size_findings import LEGS_M
+from ...plates.loaded_pole import BAD, GOOD, STEPS, in_words
 from ...signals.filters import design_cutoff_hz
 from ...steps.calibrate.functional_hip import hip_sides
 from ...steps.read.recording_contents import Contents, words_of
@@ -238,6 +239,18 @@ def of_emg_reference(session: str, rows: Sequence[tsv.Row], chosen: Mapping[str,
     if wanted and not any(row["role"] == "emg_reference" for row in rows):
         what = "cycles.emg_normalisation is reference, but no trial of role emg_reference is listed: no muscle is shown"
         yield warning(session, what, "list one in trials.tsv, or choose peak or mean", "emg_reference_missing")
+
+
+def of_equipment(file: str, facts: Contents) -> Iterator[Problem]:
+    """Find plates that a pole shows to be wrong, in a trial that tests plates, or why it tests none."""
+    if facts.no_plate_test:
+        yield facts.no_plate_test._replace(where=file)
+    for number, test in facts.plate_tests.items():
+        remedy = "correct FORCE_PLATFORM of the recordings of that day, or measure the plates again"
+        if test.verdict != GOOD:
+            remedy = f"press again: {STEPS}" if test.untested else remedy
+            found = warning(file, in_words(number, test), remedy, "plate_test_failed")
+            yield found._replace(severity=ERROR) if test.verdict == BAD else found
 
 
 def _idle_plates(session: str, gait: Sequence[Contents]) -> Iterator[Problem]:

@@ -56,15 +56,16 @@ def in_folder_of_trial(name: str) -> bool:
 
 
 def guess_role(file: Contents, model_name: str, *, labelled: bool) -> str:
-    """Return emg_reference by name, static, functional or gait by motion, then by name, or exclude.
+    """Return emg_reference by name, static, functional or gait by motion, then by name, equipment, or exclude.
 
     Args:
-        labelled: whether the model has the study's labels, so that a file without a foot is no trial.
+        labelled: whether the model has the study's labels, so that a file without a foot is no trial of a person.
     """
     if not file.problems and has_word(file, CONTRACTION_WORD):
         return "emg_reference"
-    if file.problems or (labelled and not shows_a_foot(file, model_name)):
-        return "exclude"
+    pole = any(test.like_a_pole for test in file.plate_tests.values())
+    if pole or file.problems or (labelled and not shows_a_foot(file, model_name)):
+        return "equipment" if pole else "exclude"
     too_short = 0 < file.frame_count < SHORT_FRAMES  # nobody moves far in so few frames
     if file.stands and not (too_short and has_word(file, GAIT_WORD)):
         return "static"
@@ -95,7 +96,7 @@ def by_static(files: Sequence[Contents], roles: Mapping[str, str]) -> dict[str, 
     one folder, pre and post.
     """
     tails = {file.key: _tail(file) for file in files}
-    used = [file for file in files if roles[file.key] != "exclude"]
+    used = [file for file in files if roles[file.key] not in ("exclude", "equipment")]
     statics = [tails[file.key] for file in used if roles[file.key] == "static"]
     others = {tails[file.key] for file in used if roles[file.key] != "static"}
     if len(set(statics)) < max(2, len(statics)) or others != set(statics):
@@ -119,7 +120,7 @@ def conditions(
     """
     bare = {name: _bare(file, owners[name][0]) for name, file in files.items() if roles[name] == "gait"}
     count = Counter(text.lower() for text in bare.values())
-    fixed = {"static": "static", "emg_reference": "contraction", "exclude": "n/a"}
+    fixed = {"static": "static", "emg_reference": "contraction", "equipment": "n/a", "exclude": "n/a"}
     folders = {name: PurePosixPath(files[name].name).parent for name in bare}
     spread = Counter(owner for owner, _ in {(owners[name], folder) for name, folder in folders.items()})
     telling = {

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import Array, Flags
-from ...errors import Problem
+from ...errors import Problem, UserError
 from ...plates import channel_faults
+from ...plates.loaded_pole import PlateTest, compare_plates
 from ...plates.parameters import plates_from_parameters
 from ...plates.pressed_area import find_pressed_area, sideways
 from ...plates.wrench import decode, moment_unit_n_m
@@ -70,6 +71,24 @@ def _plates_of_loads(recording: Recording, rotation: Array) -> Plates:
     }
     edges_known = np.zeros(len(corners), dtype=bool)
     return Plates(force, moment, corners, edges_known, numbers, faults, problems)
+
+
+def compare_with_pole(recording: Recording, plates: Plates, rotation: Array, *, person: bool) -> dict[int, PlateTest]:
+    """Return what a pole in the recording shows of each plate, see :func:`pipeline.plates.loaded_pole.compare_plates`.
+
+    Args:
+        plates: in lab axes; ``rotation`` (3, 3) is from the axes of the file to these.
+        person: whether markers of a person are seen, which is no test.
+    """
+    if person:
+        raise UserError("", "markers of a person are seen: no pole", "give the trial another role", "no_pole")
+    return compare_plates(
+        recording.markers,
+        *(vectors @ rotation for vectors in (plates.force, plates.moment, plates.corners)),
+        time=np.arange(len(recording.markers)) / recording.marker_rate_hz,
+        instants=np.arange(len(recording.analog)) / (recording.analog_rate_hz or 1.0),
+        numbers=plates.numbers.tolist(),
+    )
 
 
 def label_other_channels(recording: Recording) -> dict[int, str]:

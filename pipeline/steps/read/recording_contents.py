@@ -15,10 +15,11 @@ from ...conventions import SIDES
 from ...errors import Problem, UserError
 from ...person.body_weight import vertical_forces
 from ...person.shown_sizes import ShownSizes, quietly
+from ...plates.loaded_pole import PlateTest
 from ...recording import Recording
 from ...vocabulary.marker_labels import SeveralSubjectsError
-from .lab_view import view_in_lab_axes
-from .plates_and_channels import label_other_channels
+from .lab_view import LabView, view_in_lab_axes
+from .plates_and_channels import compare_with_pole, label_other_channels
 from .recording_file import read_recording
 
 SOME_FRAMES = 50
@@ -49,6 +50,8 @@ class Contents:
     plate_sides_m: Mapping[int, float] = field(default_factory=dict)
     plate_problems: tuple[Problem, ...] = ()  # problems of the other plates, and of the channels of these
     channels: tuple[str, ...] = ()  # labels of the analog channels that no plate uses
+    plate_tests: Mapping[int, PlateTest] = field(default_factory=dict)  # by a pole, where no person is seen
+    no_plate_test: Problem | None = None  # why there are none
 
     @property
     def key(self) -> str:
@@ -162,16 +165,18 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
     sides = np.linalg.norm(plates.corners - np.roll(plates.corners, 1, axis=1), axis=-1).max(axis=1, initial=0.0)
     visible = find_seen_labels(recording.labels, recording.markers)
     some = recording.markers[:: max(1, len(recording.markers) // SOME_FRAMES)] @ view.rotation.T
+    seen = {
+        name: frozenset(points) if model is only else frozenset(choose_labels(model, visible))
+        for name, model in models.items()
+    }
+    tests, no_test = _plate_tests(recording, view, any(seen.values()))
     numbers, blank = plates.numbers.tolist(), ~np.isfinite(plates.force).all(axis=2).any(axis=0)
     return Contents(
         "",
         recording=replace(recording, markers=some, analog=np.empty((0, 0)), loads=()),
         frame_count=len(recording.markers),
         visible=tuple(visible),
-        seen={
-            name: frozenset(points) if model is only else frozenset(choose_labels(model, visible))
-            for name, model in models.items()
-        },
+        seen=seen,
         axes_problem=view.problem,
         shown=view.shown,
         leg_lengths_m=_leg_lengths_m(points),
@@ -186,7 +191,17 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
         },
         plate_problems=tuple(plates.problems.values()),
         channels=tuple(label_other_channels(recording).values()),
+        plate_tests=tests,
+        no_plate_test=no_test,
     )
+
+
+def _plate_tests(recording: Recording, view: LabView, person: bool) -> tuple[dict[int, PlateTest], Problem | None]:
+    """Return what a pole shows of the plates, or why it shows nothing."""
+    try:
+        return compare_with_pole(recording, view.plates, view.rotation, person=person), None
+    except UserError as error:
+        return {}, error.problems[0]
 
 
 def _leg_lengths_m(points: Points) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product, zip_longest
 from pathlib import Path
@@ -16,6 +16,7 @@ from ...body.landmarks import positions
 from ...body.skeleton import state_torsion
 from ...conventions import JOINTS, SIDES
 from ...errors import UserError
+from ...plates import loaded_pole
 from ...plates.parameters import zero_frames
 from ...recording import Recording
 from ...trials.session import Trial, join_trials, rejection
@@ -23,7 +24,7 @@ from ...trials.step_on_session import attempt
 from ...variables import left_out
 from ...variables.left_out import LeftOut
 from .lab_view import view_in_lab_axes
-from .plates_and_channels import label_other_channels
+from .plates_and_channels import compare_with_pole, label_other_channels
 from .recording_file import read_recording
 
 ANGLES_SHOWN = 25  # frames of stored angles, for a median
@@ -46,12 +47,13 @@ def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, settings
         body_model: gives the labels of the landmarks that define where the person faces.
 
     Returns:
-        The variables of :func:`read_trial` along ``sample``, ``plate_sample``, ``event`` and ``trial``.
+        The variables of :func:`read_trial` along ``sample``, ``plate_sample``, ``event`` and ``trial``. If trials of
+        role ``equipment`` test plates, the attribute ``plate_tests`` has for each file what they show, or why nothing.
 
     Raises:
         OSError: a file that has a SHA-256 cannot be read.
     """
-    by_name = {}
+    by_name, tests = {}, {}
     rows = [*trials]
     for row, following in zip_longest(rows, rows[1:]):
         about = {"source": row["file"], "source_sha256": row["sha256"] or "", "role": row["role"]}
@@ -66,7 +68,8 @@ def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, settings
             participant=row["participant"],
             forces=Path(row["forces"]) if row.get("forces") else None,
             following=Path(following["file"]) if following else None,
-            any_heading=row["role"] == "emg_reference",
+            any_heading=row["role"] in ("emg_reference", "equipment"),
+            tests_plates=row["role"] == "equipment",
         )
         try:
             by_name[row["trial"]] = attempt(step, about, "recording_unusable")
@@ -75,7 +78,11 @@ def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, settings
             if all(row[name] for name in ("sha256", "forces_sha256") if name in row):  # readable when the run began
                 raise OSError(error.errno, error.strerror, failed) from None
             by_name[row["trial"]] = rejection(f"{failed}: {error.strerror}", about, "recording_unusable")
-    return join_trials(by_name)
+        if row["role"] == "equipment":
+            about = by_name[row["trial"]].attrs
+            tests[row["file"]] = about.get("rejected") or about.pop("plate_tests")
+    session = join_trials(by_name)
+    return session.assign_attrs(plate_tests=json.dumps(tests, sort_keys=True)) if tests else session
 
 
 def read_trial(path: Path, **options: Any) -> xr.Dataset:
@@ -93,6 +100,7 @@ def _read_trial(
     forces: Path | None = None,
     following: Path | None = None,
     any_heading: bool = False,
+    tests_plates: bool = False,
 ) -> Trial:
     """Read one trial.
 
@@ -100,6 +108,7 @@ def _read_trial(
         body_model: gives the labels of the landmarks that define where the person faces.
         lab_axes: ``quarter_turn`` or ``free``, see :func:`pipeline.steps.read.lab_axes.to_isb`.
         any_heading: whether the axes of the file do if the heading is unknown, for channels alone.
+        tests_plates: whether it shows a pole on a plate and no person: sizes and results in the file are of others.
 
     Returns:
         The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`; those of the trial as a whole that are
@@ -114,6 +123,14 @@ def _read_trial(
     if view.problem and not any_heading:
         raise UserError.of([view.problem]).within(str(path))
     rotation, plates, channels = view.rotation, view.plates, label_other_channels(recording)
+    tests = {}
+    if tests_plates:
+        tests = {
+            "plate_tests": loaded_pole.as_json(
+                compare_with_pole(recording, plates, rotation, person=bool(view.landmarks))
+            )
+        }
+        recording = replace(recording, processing={}, stored_angles={})
     points = recording.markers.T  # (axis, marker, time), the order in memory
     markers = np.ascontiguousarray((rotation @ points.reshape(3, -1)).reshape(points.shape).T)
     units = [*recording.analog_units, *[""] * recording.analog.shape[1]]
@@ -146,6 +163,7 @@ def _read_trial(
             "anthropometry": json.dumps(recording.sizes, sort_keys=True),
             "static_results": _static_results(recording, body_model),
             "stored_angles": _some_stored_angles(recording),
+            **tests,
         },
     )
 

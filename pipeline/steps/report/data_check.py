@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from ...conventions import SIDES
+from ...plates import loaded_pole
 from ...variables.left_out import in_words
 from ...variables.stance_verdicts import USED
 from .curves.figures import SMALLEST_N
@@ -61,6 +62,8 @@ def data_check(
         _mechanics(quality),
         _repeats(of_part(rows, "cycle")),
     ]
+    if tested := _plate_tests({name: calibrations[name] for name in sessions}):
+        points.append(tested)
     state = _worst(point.state for point in points)
     worst = [point.title.lower() for point in points if point.state == state]
     return DataCheck(state, ANSWERS[state].format(points=", ".join(worst)), points)
@@ -134,6 +137,23 @@ def _contacts(count: Totals, rows: Sequence[Row], quality: list[Row], trials: Ma
         texts.append(f"{count.not_on_a_plate} more stances were not on a plate, which is no fault")
     state = BAD if count.contacts and not used else LOOK if refused or bare or out else GOOD
     return Point(state, "Plate contacts", texts)
+
+
+def _plate_tests(calibrations: Mapping[str, xr.Dataset]) -> Point | None:
+    """Return the point on plates that were tested with a pole; None without such a trial."""
+    stored: dict[str, Any] = {}
+    for data in calibrations.values():
+        stored |= json.loads(data.attrs.get("plate_tests", "{}"))
+    states, texts = [], []
+    for file, tests in stored.items():
+        if isinstance(tests, str):
+            states.append(LOOK)
+            texts.append(f"{file}: {tests}")
+            continue
+        for number, test in loaded_pole.from_json(tests).items():
+            states.append(test.verdict)
+            texts.append(f"{file}: {loaded_pole.in_words(number, test)}")
+    return Point(_worst(states), "Plates tested with a pole", texts) if texts else None
 
 
 def _repairs(trials: Mapping[str, Facts]) -> Point:

@@ -58,9 +58,11 @@ def provenance(
     """
     used: dict[str, Any] = {}
     sources: dict[str, str] = {}
+    tests: dict[str, Any] = {}
     for root in roots:
         used |= json.loads(root.get("settings", "{}"))
         sources |= json.loads(root.get("source_sha256", "{}"))
+        tests |= json.loads(root.get("plate_tests", "{}"))
     used[key["step"]] = key["settings"]
     if model := key.get("arguments", {}).get("body_model"):
         used["body_model"] = model["name"]
@@ -72,6 +74,7 @@ def provenance(
         "pipeline_version": key["pipeline"],
         "settings": json.dumps(used, sort_keys=True),
         "source_sha256": json.dumps(sources, sort_keys=True),
+        **({"plate_tests": json.dumps(tests, sort_keys=True)} if tests else {}),
     } | ({"session": key["session"]} if key["session"] else {})
 
 

@@ -37,7 +37,7 @@ def run(
         sources = sources_of(key["trials"])
         for file, digest in sources.items():
             checksums.refuse_changed(Path(file), digest)
-        roots: list[Mapping[str, Any]] = [{"source_sha256": json.dumps(sources, sort_keys=True)}]
+        roots: list[Mapping[str, Any]] = [{"source_sha256": json.dumps(sources, sort_keys=True), **data.attrs}]
     else:
         needs = getattr(importlib.import_module(function.__module__), "NEEDS", {})
         loaded = [netcdf.load(file, needs.get(name)) for name, (file,) in inputs.items()]

@@ -13,6 +13,7 @@ def standing(name: str, **content: Any) -> Contents:
     return Contents(name, recording=replace(NOTHING, **content), shown=NO_SIZES._replace(extent_m=0.001))
 
 
-def moving(name: str, **content: Any) -> Contents:
+def moving(name: str, *, plate_tests: Any = (), **content: Any) -> Contents:
     """Return one in which they move."""
-    return replace(standing(name, **content), shown=NO_SIZES._replace(extent_m=3.0))
+    shown = NO_SIZES._replace(extent_m=3.0)
+    return replace(standing(name, **content), shown=shown, plate_tests=dict(plate_tests))
