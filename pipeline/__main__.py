@@ -138,6 +138,13 @@ def _add_looks_at_results(commands: Any) -> None:
         "--variable", metavar="V", help="print the numbers of this variable, or of a metric by another name (KAM)"
     )
 
+    text = "show every trial in the browser: markers, legs, plates, forces, events, verdicts and curves"
+    command = _add(commands, "view", _view, text, "my_study", "my_study --no-browser --port 8123")
+    command.add_argument(
+        "--port", type=int, default=8080, help="port of this computer (default: 8080, or the next free one)"
+    )
+    command.add_argument("--no-browser", action="store_true", help="only print the address")
+
     text = "trace one gait cycle back to the frames and plates of its recording"
     command = _add(commands, "explain", _explain, text, "my_study", "my_study --cycle 2")
     either = command.add_mutually_exclusive_group()
@@ -224,6 +231,13 @@ def _show(chosen: Namespace) -> Answer:
         levels = ""
     text = show(chosen.path, trial=chosen.trial, variable=chosen.variable, width=text_width(), levels=levels)
     return text, 0
+
+
+def _view(chosen: Namespace) -> Answer:
+    from .commands.view import view
+
+    view(chosen.path, port=chosen.port, opens_browser=not chosen.no_browser)
+    return "", 0
 
 
 def _explain(chosen: Namespace) -> Answer:

@@ -15,7 +15,7 @@ NOUNS = {
     *("vocabulary", "c3d", "opensim_files", "plates", "body", "person", "dynamics", "signals", "tables"),
     *("trials", "variables", "results", "uncertainty"),
 }
-ROOMS = NOUNS | {"steps", "workflow", "commands", "demo"}
+ROOMS = NOUNS | {"steps", "workflow", "commands", "demo", "viewer"}
 ARROWS_BETWEEN_NOUNS = {
     *(("body", "dynamics"), ("signals", "dynamics")),
     *(("c3d", "vocabulary"), ("opensim_files", "vocabulary")),
@@ -32,6 +32,8 @@ DOORS = {
     "ezc3d": ("c3d/", "demo/recording.py"),
     "plotly": ("steps/report/",),
     "jinja2": ("steps/report/",),
+    "viser": ("viewer/",),
+    "websockets": ("viewer/",),
 }
 READS_NETCDF = {"open_dataset", "load_dataset", "open_datatree", "load_datatree", "to_netcdf"}
 MOST_MODULES = 12
@@ -64,7 +66,9 @@ def faults(source: str, module: str) -> list[str]:
         elif room == "steps":
             allowed = rest[0] == inner if other == "steps" else other in NOUNS and rest[0] != "teaching"
         elif room == "workflow":
-            allowed = other != "commands"
+            allowed = other not in {"commands", "viewer"}
+        elif room == "viewer":
+            allowed = other not in {"commands", "demo"}
         elif room == other == "commands":
             allowed = rest[0] in (inner, "shared")
         else:
@@ -106,6 +110,9 @@ def test_no_import_passes_a_wall() -> None:
         ("commands.check.command", "from ..init.command import initialise"),
         ("commands.shared.find_recordings", "from ..run import run"),
         ("steps.read.step", "import ezc3d"),
+        ("commands.view", "import viser"),
+        ("workflow.open_study", "from ..viewer import server"),
+        ("viewer.app", "from ..commands.view import view"),
         ("commands.show", "import plotly.graph_objects"),
         ("results.netcdf", "from snakemake.io import Namedlist"),
     ],

@@ -19,7 +19,20 @@ from pipeline.errors import INTERRUPTED, UserError
 from pipeline.workflow.jobs.workers import STOPPED
 from tests.support.checkout import DEMO, ctrl_c_arrives
 
-COMMANDS = ["init", "check", "run", "show", "explain", "verify", "export", "write-c3d", "body-model", "recover", "demo"]
+COMMANDS = [
+    "init",
+    "check",
+    "run",
+    "show",
+    "view",
+    "explain",
+    "verify",
+    "export",
+    "write-c3d",
+    "body-model",
+    "recover",
+    "demo",
+]
 WITH_OPTIONS = ("run", "recover")
 
 

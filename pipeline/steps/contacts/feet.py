@@ -154,6 +154,25 @@ def _rests(time: Array, speed: Array, still: Flags) -> list[tuple[float, float]]
     return [(crossing(a), crossing(b)) for a, b in whole]
 
 
+def sole(heel: Array, toe: Array) -> Array:
+    """Return the corners of a sole in plan, from its back around (time, 6, 3), m, at the height of the lower marker.
+
+    Args:
+        heel, toe: markers (time, 3), lab axes, m.
+    """
+    line = (toe - heel) * [1, 0, 1]
+    length = np.linalg.norm(line, axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ahead = line / length
+    right = length * np.stack([-ahead[:, 2], np.zeros(len(ahead)), ahead[:, 0]], axis=1)
+    back = heel + SOLE_STARTS_M * ahead
+    wide = back + HEEL_SHARE * line
+    around = [back, wide + HEEL_SHARE * right, toe + BALL_SHARE * right, toe + PAD_SHARE * line]
+    corners = np.stack([*around, toe - BALL_SHARE * right, wide - HEEL_SHARE * right], axis=1)
+    corners[..., 1] = np.fmin(heel[:, 1], toe[:, 1])[:, None]
+    return np.asarray(corners)
+
+
 def belt_speeds(landmarks: Mapping[str, Array], time: Array, stances: Mapping[str, Sequence[Contact]]) -> Array:
     """Return the belt speed below each foot (side,) of a person who does not travel, m/s, backwards positive.
 

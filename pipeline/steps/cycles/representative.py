@@ -50,7 +50,7 @@ def representative(
         start, end = limits[:, row] = [cycles.variables[f"{edge}_time"].values[cycle] for edge in ("start", "end")]
         valid[row] = cycles.variables["kinetics_valid"].values[cycle]
         terms[row], causes[row] = parts_over_cycle(motion, loads, row=row, start_s=start, end_s=end)
-    points = _points(motion, markers)
+    points = points_of_figure(motion, markers)
     of_joint = ("side", "joint", "angle")
     labels = {dim: loads[dim].values for dim in (*of_joint, "term", "cause")} | {"point": [*points], "phase": PHASE}
     return (
@@ -70,7 +70,7 @@ def representative(
     )
 
 
-def _points(motion: xr.Dataset, markers: xr.Dataset) -> dict[str, Array]:
+def points_of_figure(motion: xr.Dataset, markers: xr.Dataset) -> dict[str, Array]:
     """Return the points (time, 3) of the figure, m, left side first, each from the hip down."""
     names, position = markers.marker.values.tolist(), markers.marker_position.values
     points: dict[str, Array] = {}

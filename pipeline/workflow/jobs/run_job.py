@@ -37,14 +37,19 @@ def run(text: str, inputs: Files, outputs: Files) -> None:
     key = json.loads(text)
     written = [*chain(*outputs.values())]
     checksums.begin(DERIVED, written)
-    step = key["step"]
     digests = checksums.as_written(DERIVED, chain(*inputs.values()))
+    compute(key, inputs, outputs)
+    checksums.record(DERIVED, written, inputs=digests, key=key)
+
+
+def compute(key: Mapping[str, Any], inputs: Files, outputs: Files) -> None:
+    """Compute the outputs of one job from its key and its inputs, without a record of either."""
+    step = key["step"]
     module = importlib.import_module(f"...steps.{'report.page' if step == 'page' else f'{step}.step'}", __package__)
     settings = {"settings": module.Settings(**key["settings"])} if hasattr(module, "Settings") else key["settings"]
     name = "session_job" if key["session"] else "study_job" if step == "study" else "report_job"
     job = importlib.import_module(f".{name}", __package__)
     job.run(key, getattr(module, step), settings | key.get("arguments", {}), inputs, outputs)
-    checksums.record(DERIVED, written, inputs=digests, key=key)
 
 
 def provenance(

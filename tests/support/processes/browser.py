@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Any
 
 OPTIONS = (
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--no-sandbox", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update", "--hide-scrollbars"),
 )
-KEYS = {"ArrowRight": 39, "ArrowLeft": 37, "Tab": 9, "Enter": 13, " ": 32}
+# draws WebGL without a graphics card
+WEBGL = ("--headless=new", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+KEYS = {"ArrowRight": 39, "ArrowLeft": 37, "Tab": 9, "Enter": 13, " ": 32, "PageDown": 34, "PageUp": 33, "n": 78}
 TEXTS = {" ": " ", "Enter": "\r"}
 
 
@@ -54,10 +56,10 @@ class Tab:
                     raise RuntimeError(f"{method}: {answer['error']}")
                 return dict(answer["result"])
 
-    def open(self, page: Path) -> float:
-        """Open a file and return the seconds until its load event."""
+    def open(self, page: Path | str) -> float:
+        """Open a file, or an address, and return the seconds until its load event."""
         self.events.clear()
-        self("Page.navigate", url=page.as_uri())
+        self("Page.navigate", url=page if isinstance(page, str) else page.as_uri())
         self.until(lambda: "Page.loadEventFired" in self.events)
         return float(self.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")) / 1000
 
@@ -76,9 +78,10 @@ class Tab:
                 raise TimeoutError(f"not within {seconds} s: {condition}; console: {self.console}")
             self._drain(0.05)
 
-    def press(self, key: str) -> None:
+    def press(self, key: str, *, shift: bool = False) -> None:
         """Press a key on what has the focus."""
-        known = {"key": key, "code": "Space" if key == " " else key, "windowsVirtualKeyCode": KEYS[key]}
+        code = {" ": "Space", "n": "KeyN"}.get(key, key)
+        known = {"key": key, "code": code, "windowsVirtualKeyCode": KEYS[key], "modifiers": 8 if shift else 0}
         self("Input.dispatchKeyEvent", type="keyDown", **known, **({"text": TEXTS[key]} if key in TEXTS else {}))
         self("Input.dispatchKeyEvent", type="keyUp", **known)
 
@@ -141,7 +144,7 @@ class Tab:
 
 
 @contextmanager
-def browsing(chromium: str, profile: Path) -> Iterator[Tab]:
+def browsing(chromium: str, profile: Path, *, webgl: bool = False) -> Iterator[Tab]:
     """Start a browser of its own and give a tab of it."""
     import fcntl  # not on Windows
 
@@ -154,7 +157,13 @@ def browsing(chromium: str, profile: Path) -> Iterator[Tab]:
         for number, fd in enumerate(given, start=3):
             os.dup2(fd, number)
 
-    command = [chromium, *OPTIONS, "--remote-debugging-pipe", f"--user-data-dir={profile}"]
+    command = [
+        chromium,
+        *OPTIONS,
+        *(WEBGL if webgl else ("--headless", "--disable-gpu")),
+        "--remote-debugging-pipe",
+        f"--user-data-dir={profile}",
+    ]
     process = subprocess.Popen(
         command,
         preexec_fn=put_in_place,  # noqa: PLW1509 (one thread)

@@ -49,12 +49,12 @@ def write_outputs(folder: Path, *, walk: str = r"\w+_01", change: Callable[[Path
     return study
 
 
-def run_steps(study: Path, *, report: bool = False) -> None:
-    """Run every step of a study, and the report if asked for."""
+def run_steps(study: Path, *, report: bool = False, overrides: dict[str, Any] | None = None) -> None:
+    """Run every step of a study, with other settings if given, and the report if asked for."""
     before = Path.cwd()
     os.chdir(study)  # as Snakemake does: paths of a key are relative to the study
     try:
-        opened = open_study(Path())
+        opened = open_study(Path(), overrides=overrides)
         _run(opened)
         if report:
             _report(opened)

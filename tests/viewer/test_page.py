@@ -1,0 +1,126 @@
+"""The viewer's page in a browser: it draws, plays and obeys the keyboard."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+viser = pytest.importorskip("viser", reason="viser is not installed")
+
+from pipeline.viewer.app import Viewer  # noqa: E402
+from pipeline.viewer.server import LocalServer  # noqa: E402
+from pipeline.workflow.open_study import open_study  # noqa: E402
+from tests.support.processes.browser import Tab, browsing, found_chromium  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def viewer(small_study: Path) -> Iterator[Viewer]:
+    server = LocalServer(8690)
+    viewer = Viewer(open_study(small_study / "data" / "demo"), server)
+    threading.Thread(target=viewer.run, daemon=True).start()
+    yield viewer
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory: pytest.TempPathFactory, viewer: Viewer) -> Iterator[Tab]:
+    chromium = found_chromium()
+    if not chromium:
+        pytest.skip("no chromium is installed")
+    with browsing(chromium, tmp_path_factory.mktemp("profile"), webgl=True) as tab:
+        tab.size(1400, 900)
+        tab.open(viewer.server.address)
+        tab.until("document.querySelectorAll('.uplot').length > 5")
+        yield tab
+
+
+def until(condition: Callable[[], bool], *, seconds: float = 20) -> None:
+    """Wait until something is true."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "not in time"
+        time.sleep(0.05)
+
+
+def seconds_shown(tab: Tab) -> float:
+    """Return the time in the field of the slider."""
+    numbers = "[...document.querySelectorAll('input')].map(one => one.value).filter(x => /^[0-9]+[.][0-9]+$/.test(x))"
+    return float(tab.evaluate(numbers)[0])
+
+
+def test_the_first_walk_is_drawn(tab: Tab, viewer: Viewer) -> None:
+    assert viewer.name == "comfortable_01"
+    assert viewer.trial is not None
+    text = tab.evaluate("document.body.innerText")
+    for word in ("Pelvic tilt", "not on a plate", "used", "Speed"):
+        assert word in text, word
+    assert not [line for line in tab.console if line.startswith("exception")]
+    assert abs(seconds_shown(tab) - viewer.trial.time[viewer.scene.frame]) < 0.001
+
+
+def test_keys_step_and_go_to_events(tab: Tab, viewer: Viewer) -> None:
+    frame = viewer.scene.frame
+    tab.press("ArrowRight")
+    until(lambda: viewer.scene.frame == frame + 1)
+    tab.press("ArrowRight", shift=True)
+    until(lambda: viewer.scene.frame == frame + 11)
+    tab.press("ArrowLeft")
+    until(lambda: viewer.scene.frame == frame + 10)
+    assert viewer.trial is not None
+    now = viewer.trial.time[viewer.scene.frame]
+    later = min(event.time for event in viewer.trial.events if event.time > now + 0.02)
+    tab.press("PageDown")
+    until(lambda: abs(viewer.trial.time[viewer.scene.frame] - later) < 0.01)  # type: ignore[union-attr]
+    shown = viewer.trial.time[viewer.scene.frame]
+    tab.until(lambda: abs(seconds_shown(tab) - shown) < 0.001)
+
+
+def test_it_plays_and_pauses(tab: Tab, viewer: Viewer) -> None:
+    first = viewer.scene.frame
+    tab.press(" ")
+    until(lambda: viewer.scene.frame > first + 20)
+    tab.press(" ")
+    until(lambda: not viewer.playing.is_set())
+    time.sleep(0.2)
+    still = viewer.scene.frame
+    time.sleep(0.3)
+    assert viewer.scene.frame == still
+
+
+def test_the_next_trial_and_the_static_one(tab: Tab, viewer: Viewer) -> None:
+    tab.press("n")
+    until(lambda: viewer.name == "fast_01")
+    tab.press("n")
+    until(lambda: viewer.name == "static")
+    assert viewer.trial is not None
+    assert np.isfinite(viewer.trial.recorded[viewer.scene.frame]).any()
+    tab.press("n")
+    until(lambda: viewer.name == "comfortable_01")
+
+
+def test_moments_have_the_cursor_on_the_curve(tab: Tab, viewer: Viewer) -> None:
+    viewer.of_group.value = "Internal moments"  # type: ignore[misc]
+    tab.until("document.body.innerText.includes('Knee extensor moment')")
+    assert viewer.cycle_charts is not None
+    assert viewer.cycle_charts.shown is not None
+    cycle, _ = viewer.cycle_charts.shown
+    viewer._go_to(cycle.start + 0.25 * (cycle.end - cycle.start))
+    for chart, _, curve in viewer.cycle_charts.charts:
+        now = np.flatnonzero(np.isfinite(chart.data[-1]))
+        assert np.abs(now - 25).max() <= 2
+        np.testing.assert_array_equal(chart.data[-1][now], curve[now])
+
+
+def test_another_page_cannot_connect(tab: Tab, viewer: Viewer, tmp_path: Path) -> None:
+    """The same browser has the cookie; a page of another origin is refused all the same."""
+    (tmp_path / "page.html").write_text("<p>another page</p>")
+    tab.open(tmp_path / "page.html")
+    port = viewer.server.get_port()
+    script = f"new Promise(done => {{ const s = new WebSocket('ws://127.0.0.1:{port}', ['viser-v{viser.__version__}']);"
+    script += " s.onopen = () => done('open'); s.onerror = () => done('refused') })"
+    assert tab.evaluate(script) == "refused"
