@@ -39,7 +39,9 @@ ANTHROPOMETRY_RANGES = {
 }
 ANTHROPOMETRY = tuple(ANTHROPOMETRY_RANGES)
 PARTICIPANT_COLUMNS = ("participant_id", "mass_kg", "height_m", "sex", *ANTHROPOMETRY)
-NO_COORDINATES = ("participant_id", "guessed")  # of study.nc under these names
+NO_COORDINATES = ("participant_id", "session", "guessed")  # of study.nc under these names
+# of sessions.tsv; text in results, also if all cells are numbers
+VISIT_COLUMNS = ("visit", "date", "assessor", "reviewed_by", "status", "amendments")
 PLATE_COLUMNS = tuple(f"plates_{side}" for side in SIDES)
 NO_PLATE = "none"
 MARKER_FILES, FORCE_FILES = (".trc",), (".mot", ".sto")  # text files of OpenSim; other recordings are C3D files
@@ -59,6 +61,7 @@ SEGMENT_COLUMNS = (
     *(f"i{axes}_kg_m2" for axes in ("xx", "yy", "zz", "xy", "xz", "yz")),
 )
 AGE_RANGE = {"age_years": (0, 120)}
+ZERO = re.compile(r"0(\.0*)?")
 
 
 def refuse_no_study(path: Path) -> None:
@@ -94,13 +97,18 @@ def participants_of(path: Path, *, reserved: Container[str] = ()) -> tuple[dict[
             problems.append(Problem(where, "two rows", "keep one"))
         if row["sex"] not in ("M", "F", "n/a", ""):
             problems.append(Problem(where, f"sex is '{row['sex']}'", "expected M, F or n/a"))
-        for column, (low, high) in (SIZE_RANGES | ANTHROPOMETRY_RANGES | AGE_RANGE).items():
-            if not re.fullmatch(r"0(\.0*)?", row.get(column, "")):  # 0 counts as absent
-                problems += out_of_range(row, column, low, high, where)
-        participants.setdefault(name, row | _true_source(row))
+        problems += find_wrong_sizes(row, where)
+        participants.setdefault(name, row | with_true_source(row))
     if not rows and not problems:
         problems.append(Problem(path.name, "no participants", "add a row for each"))
     return participants, list(dict.fromkeys(problems))
+
+
+def find_wrong_sizes(row: Row, where: str) -> Iterator[Problem]:
+    """Yield a problem for each size, or age, in a row that no person has; 0 counts as absent."""
+    for column, (low, high) in (SIZE_RANGES | ANTHROPOMETRY_RANGES | AGE_RANGE).items():
+        if not ZERO.fullmatch(row.get(column, "")):
+            yield from out_of_range(row, column, low, high, where)
 
 
 def _float(cell: str) -> float | None:
@@ -115,10 +123,10 @@ def source_of_mass(words: str, mass_kg: float) -> str:
     return f"{words}, {mass_kg:.6g} kg"
 
 
-def _true_source(row: Row) -> Row:
+def with_true_source(row: Row) -> Row:
     """Return the cell ``mass_source`` of a row if the mass beside it was changed by hand; else nothing."""
     found = re.search(r", ([\d.]+) kg$", row.get("mass_source", ""))
-    if not found or _float(row["mass_kg"]) == _float(found[1]):
+    if not found or _float(row.get("mass_kg", "")) == _float(found[1]):
         return {}
     return {"mass_source": f"changed by hand, before: {row['mass_source']}"}
 
@@ -208,10 +216,13 @@ def columns_of_people(people: Mapping[str, Row]) -> dict[str, dict[str, float | 
     """Return the columns of participants.tsv that results have: numbers if all cells are numbers or absent, else text.
 
     Args:
-        people: rows of participants.tsv without ``subject``, by participant or by session.
+        people: rows of participants.tsv without ``subject``, by participant; or by session, with the cells of
+            sessions.tsv if there is one.
     """
-    names = [name for name in next(iter(people.values())) if name not in NO_COORDINATES]
-    cells = {name: numbers_or_text([str(row[name]) for row in people.values()]) for name in names}
+    first = next(iter(people.values()))
+    texts = VISIT_COLUMNS if "session" in first else ()
+    columns = {name: [str(row[name]) for row in people.values()] for name in first if name not in NO_COORDINATES}
+    cells = {name: column if name in texts else numbers_or_text(column) for name, column in columns.items()}
     return {name: dict(zip(people, column, strict=True)) for name, column in cells.items()}
 
 

@@ -17,7 +17,7 @@ from ..errors import UserError, nearest
 from .cycle_variables import IDENTITY, RESIDUALS, STANCE, STANCE_IDENTITY, STUDY
 from .metrics import NUMBERS
 from .rows import Metric
-from .schema import COLUMN_UNITS, COORDINATES, REPAIRS
+from .schema import COLUMN_UNITS, COORDINATES, REPAIRS, about_column
 from .session_variables import FACTS
 from .stance_verdicts import DOUBTED, NOT_ON_A_PLATE, REFUSED, USED
 
@@ -147,7 +147,7 @@ def _column(table: str, name: str) -> dict[str, Any]:
         units, description = COORDINATES[name]
         return _entry(name, Column(description, units))
     units = next((unit for ending, unit in COLUMN_UNITS.items() if name.endswith(ending)), "")
-    return _entry(name, Column(f"column {name} of participants.tsv", units))
+    return _entry(name, Column(about_column(name), units))
 
 
 def _entry(name: str, column: Column, **more: Any) -> dict[str, Any]:

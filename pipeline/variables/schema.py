@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ..tables.study_tables import VISIT_COLUMNS
 from ..trials.session import IN_ONE_TRIAL
 from . import cycle_variables
 from .cycle_variables import CYCLES, ON_REQUEST, REPRESENTATIVE, STANCE, STUDY, WITH_EMG
@@ -209,12 +210,17 @@ def _of_stance(name: str) -> tuple[str, str] | None:
     return COORDINATES.get(name.removesuffix(STANCE)) if name.endswith(STANCE) else None
 
 
+def about_column(name: str) -> str:
+    """Return the long name of a column of participants.tsv, or of one that sessions.tsv alone is expected to have."""
+    return f"column {name} of {'sessions.tsv or ' * (name in VISIT_COLUMNS)}participants.tsv"
+
+
 def _column(name: str, values: xr.Variable) -> tuple[str, str]:
     """Return units (by the end of its name) and long name of a participants' column."""
     name = name.removesuffix(STANCE)
     numeric = values.dtype.kind in "if"
     units = [unit for ending, unit in COLUMN_UNITS.items() if numeric and name.endswith(ending)]
-    return "".join(units[:1]), f"column {name} of participants.tsv"
+    return "".join(units[:1]), about_column(name)
 
 
 def with_dims(step: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, tuple[tuple[str, ...], NDArray[Any]]]:

@@ -8,7 +8,7 @@ changes. The step gets its arguments from the key, so it cannot use anything tha
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from .. import __version__
 from ..body.body_model import BodyModel
 from ..errors import UserError
 from ..steps.report.page_names import page_names
-from ..tables import study_tables, tsv
+from ..tables import session_table, study_tables, tsv
 from ..tables.reference_curves import reference_file
 from . import checksums, digests, settings
 
@@ -54,6 +54,7 @@ class Study:
     segments: Mapping[str, list[tsv.Row]]
     sha256: Mapping[str, str]
     left_out: Mapping[str, list[tsv.Row]]
+    session_rows: Mapping[str, tsv.Row] = field(default_factory=dict)  # of sessions.tsv, empty without it
 
     def recordings(self, session: str) -> list[str]:
         """Return the session's files for rule ``read``, relative to the study.
@@ -69,7 +70,7 @@ class Study:
 
     @cached_property
     def people(self) -> dict[str, list[str]]:
-        """Return the sessions of each participant who has trials."""
+        """Return the sessions of each participant who has trials; with sessions.tsv in the order of their dates."""
         people: dict[str, list[str]] = {}
         for session, rows in self.sessions.items():
             people.setdefault(rows[0]["participant_id"], []).append(session)
@@ -164,11 +165,15 @@ class Study:
         """Return the arguments of step ``calibrate`` that come from the tables."""
         row = self._person(self.sessions[session])
         columns = (*study_tables.PARTICIPANT_COLUMNS, "mass_source", "width_source", "leg_length_source")
-        participant = {name: row[name] for name in columns if row.get(name)}
+        own = self.session_rows.get(session)
+        visit = session_table.sizes_in(own or {})
+        participant = {name: row[name] for name in columns if row.get(name) and name not in visit}
         segments = self.segments.get(row["participant_id"], [])
         functional = {row["trial"]: row["condition"] for row in self.sessions[session] if row["role"] == "functional"}
-        table = settings.segment_table(self.settings["calibrate"]["segment_parameters"], row.get("age_years", ""))
-        return {"functional": functional, "participant": participant, "segments": segments, "segment_table": table}
+        age_years = self._in_results(session).get("age_years", "")
+        table = settings.segment_table(self.settings["calibrate"]["segment_parameters"], age_years)
+        given = {"functional": functional, "participant": participant, "segments": segments, "segment_table": table}
+        return given | ({} if own is None else {"session_row": visit})
 
     def _calibrate_needs(self, session: str) -> dict[str, Any]:
         return {"arguments": self._body_model | self.calibration_of(session)}
@@ -205,13 +210,14 @@ class Study:
         """Return what a page needs: of the whole study only its conditions, and which columns hold numbers."""
         sessions = self.people[participant]
         recorded = {
-            name: study_tables.days_of_recording(self.sessions[name], self.participants[participant])
+            name: study_tables.days_of_recording([self.session_rows.get(name, {})], {})
+            or study_tables.days_of_recording(self.sessions[name], self.participants[participant])
             for name in sessions
         }
         needs = self._study_needs(None, sessions)["arguments"] | {"study": self.settings["study"]}
         needs |= {"participant": participant, "recorded": recorded, "conditions": self._conditions}
-        columns = {name: dict.fromkeys(sessions, cells[participant]) for name, cells in self._columns.items()}
-        return self._of_all_pages | {"arguments": needs | {"columns": columns}}
+        columns = {name: {one: cells[one] for one in sessions} for name, cells in self._columns.items()}
+        return self._of_all_pages | {"arguments": needs | {"columns": columns}} | self._order(sessions)
 
     @cached_property
     def _of_all_pages(self) -> dict[str, Any]:
@@ -231,9 +237,17 @@ class Study:
 
     @cached_property
     def _columns(self) -> dict[str, dict[str, float | str]]:
-        """Return the columns of participants.tsv that study.nc has, cells by participant who has trials."""
-        rows = {name: study_tables.without_subject(self.participants[name]) for name in self.people}
-        return study_tables.columns_of_people(rows)
+        """Return the columns of participants.tsv and sessions.tsv that study.nc has, cells by session."""
+        return study_tables.columns_of_people({name: self._in_results(name) for name in self.sessions})
+
+    def _in_results(self, session: str) -> tsv.Row:
+        """Return the row of participants.tsv of a session, with its cells of sessions.tsv, as results have them."""
+        person = study_tables.without_subject(self._person(self.sessions[session]))
+        return session_table.cells_in_results(person, session, self.session_rows)
+
+    def _order(self, sessions: Sequence[str]) -> dict[str, list[str]]:
+        """Return the order of sessions, which sessions.tsv may change."""
+        return {"order": [*sessions]} if self.session_rows else {}
 
     def _person(self, rows: Sequence[tsv.Row]) -> tsv.Row:
         """Return the row of participants.tsv of a session's rows of trials.tsv."""
@@ -247,7 +261,7 @@ class Study:
     def _study_needs(self, _: None, some: Sequence[str] | None = None) -> dict[str, Any]:
         sessions = {
             name: {
-                "participant": study_tables.without_subject(self._person(self.sessions[name])),
+                "participant": self._in_results(name),
                 "trials": {
                     row["trial"]: {"condition": row["condition"], "role": row["role"]} for row in self.sessions[name]
                 },
@@ -260,4 +274,5 @@ class Study:
         return {
             "reference": self._reference_sha256,
             "arguments": {"sessions": sessions, "about_reference": about, "emg_pairs": pairs},
+            **self._order(some or [*self.sessions]),
         }

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..body.body_model import BodyModel
 from ..errors import Problem, UserError, nearest
-from ..tables import study_tables
+from ..tables import session_table, study_tables
 from ..tables.reference_curves import read_reference, reference_file
 from ..variables.data_dictionary import RESERVED
 from . import settings
@@ -81,7 +81,10 @@ def look_at(path: Path, *, overrides: Mapping[str, Any] | None = None) -> tuple[
     sessions = collect(study_tables.trials_of(path / "trials.tsv", participants or None))
     segments = collect(study_tables.segments_of(path / "segments.tsv", participants)) if participants else {}
     left_out = collect(study_tables.cycles_of(path / "cycles.tsv", sessions)) if sessions else {}
-    study = Study(path, chosen, model, participants, sessions, segments, {}, left_out)
+    visits = partial(session_table.sessions_of, path / "sessions.tsv", participants, sessions, reserved=RESERVED)
+    session_rows = collect(visits()) if participants and sessions else {}
+    sessions = session_table.in_order_of_dates(sessions, session_rows)
+    study = Study(path, chosen, model, participants, sessions, segments, {}, left_out, session_rows)
     return study, list(dict.fromkeys(problems))
 
 

@@ -28,6 +28,10 @@ LONG_AGO_S = 1e9
 REFERENCE = "variable,joint,angle,phase,mean,sd\n" + "".join(
     f"joint_angle,{joint},flexion,{phase},{phase},1\n" for joint in ("ankle", "knee", "hip") for phase in (0, 100)
 )
+VISITS = """participant_id	session	date	assessor	height_m
+sub-01	sub-01	2024-05-12	A	1.77
+sub-02	sub-02	2024-05-13	B	n/a
+"""
 SETTINGS = """
 body_model: model.yaml
 study: {reference: scored.csv}
@@ -56,6 +60,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(HOUSE / "config/body_models/isb_clusters.yaml", study / "model.yaml")
     (study / "study.yaml").write_text(SETTINGS)
     (study / "scored.csv").write_text(REFERENCE)
+    (study / "sessions.tsv").write_text(VISITS)
     result = snakemake(study, "--snakefile", str(folder / "house/Snakefile"))
     assert result.returncode == 0, result.stdout + result.stderr
     return folder
@@ -93,6 +98,10 @@ def add_column(path: Path, name: str, values: dict[str, str]) -> None:
     header, *rows = lines(path)
     given = (next((value for start, value in values.items() if row.startswith(start)), "n/a") for row in rows)
     write(path, [f"{header}\t{name}", *(f"{row}\t{value}" for row, value in zip(rows, given, strict=True))])
+
+
+def remove_row(path: Path, beginning: str) -> None:
+    write(path, [line for line in lines(path) if not line.startswith(beginning)])
 
 
 def touch_everything(study: Path) -> None:
@@ -207,6 +216,11 @@ OF_THE_STUDY: dict[str, tuple[list[Change], set[str]]] = {
             lambda s: append(s / "trials.tsv", "sub-01\tmore\tsub-01/comfortable_02.c3d\tgait\tcomfortable"),
         ],
         of("sub-01", *SESSION_STEPS) | {"page:sub-02"},
+    ),
+    "a height of a session": ([lambda s: edit(s / "sessions.tsv", "1.77", "1.76")], of("sub-01", *MODEL)),
+    "who measured, a row of sessions.tsv less": (
+        [lambda s: edit(s / "sessions.tsv", "\tA\t", "\tC\t"), lambda s: remove_row(s / "sessions.tsv", "sub-02")],
+        of("sub-02", *MODEL) | PAGES,
     ),
     "a new column about people": (
         [lambda s: add_column(s / "participants.tsv", "shoe", {"sub-01": "flat"})],

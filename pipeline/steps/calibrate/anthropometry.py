@@ -10,18 +10,27 @@ from ...errors import Problem, UserError
 from ...person.marker_travel import STANDING_M, describe_moving_static
 from ...person.shown_sizes import ShownSizes
 from ...person.size_findings import ESTIMATE, SessionSizes, check_sizes, find_differing_sizes
+from ...tables.session_table import SOURCES, row_with_sizes
 from ...tables.study_tables import ANTHROPOMETRY
 from ...tables.tsv import number
 from ...trials.session import AnyTrial
 
 DEFAULT_MARKER_DIAMETER_M = 0.014
-ESTIMATED = {"width_source": "_width_", "leg_length_source": "leg_length_"}  # what a source is about
 
 
 def sizes_of(
-    participant: Mapping[str, str], static: str, read: Mapping[str, AnyTrial]
-) -> tuple[dict[str, float], dict[str, str]]:
-    """Return sizes in kg and m, and the source of each: the table, then the static file, then the other files.
+    participant: Mapping[str, str],
+    static: str,
+    read: Mapping[str, AnyTrial],
+    own: Mapping[str, str] | None = None,
+) -> tuple[dict[str, float], dict[str, str], Mapping[str, str]]:
+    """Return sizes in kg and m, the source of each, and a row of participants.tsv with those that the tables give.
+
+    They are those of participants.tsv, then of the static file, then of the other files. Of a session in sessions.tsv,
+    they are those of its row there, then of the files, then of participants.tsv.
+
+    Args:
+        own: the sizes in sessions.tsv; None if the session has no row there.
 
     Raises:
         UserError: a cell is not a number; no body mass.
@@ -33,19 +42,28 @@ def sizes_of(
         stated = json.loads(trial.attrs.get("anthropometry", "{}"))
         sizes |= stated
         origin |= dict.fromkeys(stated, str(trial.attrs.get("source", "")))
+    row = row_with_sizes(participant, own, {name for name, source in origin.items() if source != "default"})
     for column in ("mass_kg", "height_m", *ANTHROPOMETRY):
-        if value := number(participant, column, where="participants.tsv"):
-            sizes[column], origin[column] = value, "participants.tsv"
-    if origin.get("mass_kg") == "participants.tsv" and _is_estimate(participant.get("mass_source", "")):
-        origin["mass_kg"] += f", {participant['mass_source']}"
-    for column, part in ESTIMATED.items():
-        if _is_estimate(source := participant.get(column, "")):
-            estimates = [name for name, where in origin.items() if part in name and where == "participants.tsv"]
-            origin |= dict.fromkeys(estimates, f"participants.tsv, {source}")
+        table, cells = ("sessions.tsv", own) if own and column in own else ("participants.tsv", row)
+        if value := number(cells, column, where=table):
+            sizes[column], origin[column] = value, _in_table(table, cells, column)
     if "mass_kg" not in sizes:
         what = f"{participant['participant_id']} has no body mass, neither here nor in its C3D files"
         raise UserError("participants.tsv", what, "give mass_kg", "mass_missing")
-    return sizes, origin
+    return sizes, origin, row
+
+
+def _in_table(table: str, row: Mapping[str, str], column: str) -> str:
+    """Return the source of a size in a table: the table, with how the size was estimated."""
+    cell = next((row.get(source, "") for source, part in SOURCES.items() if part in column), "")
+    return f"{table}, {cell}" if _is_estimate(cell) else table
+
+
+def sizes_in_results(sizes: Mapping[str, float], origin: Mapping[str, str]) -> dict[str, float | str]:
+    """Return sizes and their sources as columns of results have them; they replace the cells of participants.tsv."""
+    columns: dict[str, float | str] = {name: float(f"{value:.6g}") for name, value in sizes.items()}
+    sources = {source: [origin[name] for name in origin if part in name] for source, part in SOURCES.items()}
+    return columns | {source: found[0] for source, found in sources.items() if found}
 
 
 def findings_on_sizes(

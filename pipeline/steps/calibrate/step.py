@@ -26,7 +26,7 @@ from ...body.static_skeleton import (
 from ...conventions import CHAIN, SIDES, UPPER_BODY
 from ...errors import WARNING, Problem, UserError
 from ...trials.session import trials_of
-from .anthropometry import findings_on_sizes, note_on_estimates, size_attributes, sizes_of
+from .anthropometry import findings_on_sizes, note_on_estimates, size_attributes, sizes_in_results, sizes_of
 from .functional_hip import functional_hips, hip_text
 from .leg_doubts import find_doubts, orientation_noise
 from .marker_sensitivity import per_marker
@@ -55,6 +55,7 @@ def calibrate(
     segments: Sequence[Mapping[str, str]],
     segment_table: Mapping[str, Any],
     functional: Mapping[str, str] | None = None,
+    session_row: Mapping[str, str] | None = None,
 ) -> xr.Dataset:
     """Calibrate a session.
 
@@ -65,6 +66,8 @@ def calibrate(
         segments: the participant's rows of segments.tsv, which replace the table's.
         segment_table: table of config/segment_parameters.yaml for the person, with its ``name`` and the ``reason``.
         functional: conditions of the functional trials: ``hip``, ``hip_left`` or ``hip_right``.
+        session_row: sizes of the session in sessions.tsv, which win over its files, and these over ``participant``;
+            None if it has no row there.
 
     Returns:
         A flat dataset, see :data:`pipeline.variables.session_variables.OF_TRIALS`. ``leg_refused`` is why a side cannot
@@ -76,7 +79,7 @@ def calibrate(
     """
     trials = trials_of(read)
     reference = find_reference(trials, body_model, use_stated=settings.static_results == "stated")
-    sizes, origin = sizes_of(participant, reference.source or reference.name, trials)
+    sizes, origin, row = sizes_of(participant, reference.source or reference.name, trials, session_row)
     virtual = [name for name in reference.points if name.startswith("heel_") and name not in reference.seen]
     by_motion = settings.hip_centre == "functional"
     hips = functional_hips(trials, functional or {}, body_model) if by_motion else {}
@@ -110,7 +113,7 @@ def calibrate(
         "sex is n/a: body-segment parameters are the mean of both sexes" if of_both_sexes else "",
         *(leg.note for leg in sides.values()),
     ]
-    findings, masses = findings_on_sizes(participant, trials, segment_table=segment_table["name"])
+    findings, masses = findings_on_sizes(row, trials, segment_table=segment_table["name"])
     lost = [of_side[0]._replace(severity=WARNING) for of_side in refused.values()]
     source = reference.source
     dataset.attrs = {
@@ -121,10 +124,11 @@ def calibrate(
         "static_trial": reference.name,
         "segment_parameters": "segments.tsv" if len(measured) == 6 else segment_table["name"],
         "segment_parameters_reason": "measured" if len(measured) == 6 else segment_table["reason"],
-        "note": "; ".join(dict.fromkeys(filter(None, [*notes, note_on_estimates(participant)]))),
+        "note": "; ".join(dict.fromkeys(filter(None, [*notes, note_on_estimates(row)]))),
         **{f"hip_centre_{side}": hip_text(hips.get(side), settings.hip_centre) for side in SIDES},
         **{f"{joint}_centre_{side}": text for side, leg in sides.items() for joint, text in leg.texts.items()},
         "static_results": source and f"stated in {trials[source].attrs.get('source', source)}",
+        **({} if session_row is None else {"session_sizes": json.dumps(sizes_in_results(sizes, origin))}),
     }
     return dataset
 

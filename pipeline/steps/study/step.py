@@ -188,7 +188,10 @@ def _cells(
     sessions: Mapping[str, Mapping[str, Any]],
     columns: Columns,
 ) -> dict[str, NDArray[Any]]:
-    """Return participant, session, trial, condition and columns of participants.tsv of the sessions' rows."""
+    """Return participant, session, trial, condition and columns of participants.tsv of the sessions' rows.
+
+    Sizes of sessions in sessions.tsv are those that were used.
+    """
     identity = [
         (about["participant"]["participant_id"], session, trial, about["trials"][trial]["condition"])
         for session, data in used.items()
@@ -196,8 +199,10 @@ def _cells(
         for trial in data.variables["trial"].values[trials[session]].tolist()
     ]
     cells = dict(zip(IDENTITY, np.array(identity, dtype=str).reshape(-1, 4).T, strict=False))
+    sizes = {session: json.loads(data.attrs.get("session_sizes", "{}")) for session, data in used.items()}
     for name, column in columns.items():
-        cells[name] = np.repeat([column[session] for session in used], [len(trials[session]) for session in used])
+        own = [sizes[session].get(name, column[session]) for session in used]
+        cells[name] = np.repeat(own, [len(trials[session]) for session in used])
     return cells
 
 

@@ -80,7 +80,13 @@ def provenance(
         "settings": json.dumps(used, sort_keys=True),
         "source_sha256": json.dumps(sources, sort_keys=True),
         **({"plate_tests": json.dumps(tests, sort_keys=True)} if tests else {}),
-    } | ({"session": key["session"]} if key["session"] else {})
+        **({"session": key["session"]} | _passed_on(roots) if key["session"] else {}),
+    }
+
+
+def _passed_on(roots: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the sizes of a session in sessions.tsv, which the study needs beside those of participants.tsv."""
+    return {name: root[name] for root in roots for name in ("session_sizes",) if name in root}
 
 
 def load_reference(name: str) -> xr.Dataset | str:

@@ -1,0 +1,177 @@
+"""The table sessions.tsv of a study, which may be absent: date, visit, assessor and sizes of each session.
+
+A size of a session that has a row is looked up here, then in the files of the session, then in participants.tsv, so
+that no size of one visit reaches another. Without a row, participants.tsv comes before the files.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Container, Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+from ..errors import Problem, join_some, nearest
+from .study_tables import (
+    AGE_RANGE,
+    ANTHROPOMETRY,
+    DATE_COLUMNS,
+    MOST_LISTED,
+    SIZE_RANGES,
+    VISIT_COLUMNS,
+    ZERO,
+    find_wrong_sizes,
+    with_true_source,
+)
+from .tsv import ABSENT, Row, bad_columns, hostile_cells, misspelt, rows_of
+
+SOURCES = {"mass_source": "mass_kg", "width_source": "_width_", "leg_length_source": "leg_length_"}  # of sizes so named
+SIZES = (*SIZE_RANGES, *ANTHROPOMETRY, *SOURCES)
+BIDS_NAMES = {"session_id": "session", "acq_time": "date"}
+KNOWN = ("participant_id", "session", *BIDS_NAMES, *VISIT_COLUMNS, *SIZES, *AGE_RANGE)
+OF_PEOPLE = ("sex", "subject")
+DATE = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d.*)?")
+
+
+def sessions_of(
+    path: Path,
+    participants: Mapping[str, Row],
+    sessions: Mapping[str, list[Row]],
+    *,
+    reserved: Container[str] = (),
+) -> tuple[dict[str, Row], list[Problem]]:
+    """Return the rows of sessions.tsv by session, in its order, and every problem. Both are empty without such a file.
+
+    The columns ``session_id`` and ``acq_time`` of BIDS are read as ``session`` and ``date``. Rows of sessions without
+    a trial in use are left out.
+
+    Args:
+        participants: rows of participants.tsv.
+        sessions: rows of trials.tsv by session.
+        reserved: names that results use.
+    """
+    if not path.exists():
+        return {}, []
+    found, problems = rows_of(path, required=("participant_id",))
+    problems += [*misspelt(found, KNOWN, path.name), *hostile_cells(found, path.name)]
+    problems += _column_problems(found, path.name, reserved)
+    owners = _owners(path.with_name("trials.tsv"))
+    rows: dict[str, Row] = {}
+    for cells in found:
+        row = {BIDS_NAMES.get(name, name): cell for name, cell in cells.items()}
+        row["session"] = name = _session_of(row, owners)
+        where = f"{path.name}: {row['participant_id']} {name}"
+        problems += _row_problems(row, owners, participants, where)
+        if name in rows:
+            problems.append(Problem(where, "two rows", "keep one"))
+        rows.setdefault(name, row | with_true_source(row))
+    return {name: row for name, row in rows.items() if name in sessions}, list(dict.fromkeys(problems))
+
+
+def in_order_of_dates(sessions: Mapping[str, list[Row]], rows: Mapping[str, Row]) -> dict[str, list[Row]]:
+    """Return sessions with those of each person in the order of their dates, then of sessions.tsv, if it has rows.
+
+    A date is that of sessions.tsv, else the first in trials.tsv; sessions without one come last.
+    """
+    places = {name: place for place, name in enumerate(rows)}
+
+    def place_of(name: str) -> tuple[bool, str, int]:
+        stated = rows.get(name, {}).get("date", "")
+        dates = [stated] if stated else [row.get(column, "") for row in sessions[name] for column in DATE_COLUMNS]
+        first = min(filter(DATE.fullmatch, dates), default="")
+        return not first, first, places.get(name, len(places))
+
+    people: dict[str, list[str]] = defaultdict(list)
+    for name, mine in sessions.items():
+        people[mine[0]["participant_id"]].append(name)
+    sorted_names = {person: iter(sorted(names, key=place_of) if rows else names) for person, names in people.items()}
+    names = [next(sorted_names[mine[0]["participant_id"]]) for mine in sessions.values()]
+    return {name: sessions[name] for name in names}
+
+
+def cells_in_results(participant: Row, session: str, rows: Mapping[str, Row]) -> Row:
+    """Return a row of participants.tsv with the cells of a session in sessions.tsv, as results have them.
+
+    A session without a row, or without a cell, has that of participants.tsv, else n/a; its visit is the session itself.
+    Without sessions.tsv the row is that of participants.tsv.
+    """
+    own = rows.get(session, {})
+    columns = [name for row in [*rows.values()][:1] for name in row if name not in ("participant_id", "guessed")]
+    cells = {name: own.get(name, "") for name in columns}
+    default = dict.fromkeys(columns, "n/a") | {"visit": session}
+    given = {name: cell for name, cell in cells.items() if cell.lower() not in ABSENT}
+    return {**participant, **{name: given.get(name) or participant.get(name) or default[name] for name in columns}}
+
+
+def sizes_in(row: Mapping[str, str]) -> Row:
+    """Return the sizes in a row, and their sources; 0 counts as absent."""
+    cells = {name: row.get(name, "") for name in SIZES}
+    return {name: cell for name, cell in cells.items() if cell.lower() not in ABSENT and not ZERO.fullmatch(cell)}
+
+
+def row_with_sizes(
+    participant: Mapping[str, str], own: Mapping[str, str] | None, stated: Container[str]
+) -> Mapping[str, str]:
+    """Return a row of participants.tsv with the sizes that win over those that the files of a session state.
+
+    Args:
+        own: :func:`sizes_in` the session's row of sessions.tsv; None without a row, then all of ``participant`` win.
+        stated: the sizes that the files state.
+    """
+    if own is None:
+        return participant
+    kept = {name: cell for name, cell in participant.items() if name not in stated and name not in own}
+    lost = {source for source, part in SOURCES.items() if not any(part in name for name in sizes_in(kept))}
+    return {name: cell for name, cell in kept.items() if name not in lost} | {**own}
+
+
+def _column_problems(rows: list[Row], table: str, reserved: Container[str]) -> Iterator[Problem]:
+    """Yield the problems of column names."""
+    header = rows[0] if rows else {}
+    others = [{name: "" for name in header if name not in BIDS_NAMES and name != "session"}] if header else []
+    yield from bad_columns(others, table, reserved)
+    for name in OF_PEOPLE:
+        if name in header:
+            yield Problem(table, f"column '{name}' is about a person, not a session", "move it to participants.tsv")
+    for name, meaning in BIDS_NAMES.items():
+        if name in header and meaning in header:
+            yield Problem(table, f"columns '{name}' and '{meaning}' mean the same", "keep one")
+    if header and not {"session", "session_id"} & header.keys():
+        yield Problem(table, "column 'session' is missing", "add it, with the sessions of trials.tsv")
+
+
+def _owners(trials: Path) -> dict[str, str]:
+    """Return the participant of each session that trials.tsv lists, in use or not."""
+    rows, _ = rows_of(trials, required=("participant_id",))
+    return {row.get("session") or row["participant_id"]: row["participant_id"] for row in rows}
+
+
+def _session_of(row: Row, owners: Mapping[str, str]) -> str:
+    """Return the session of a row as trials.tsv names it: as written, without BIDS's ``ses-``, or after the person."""
+    person, name = row["participant_id"], row.get("session", "")
+    name = person if name.lower() in ABSENT else name
+    bare = name.removeprefix("ses-")
+    return next((one for one in (name, bare, f"{person}_{bare}") if owners.get(one) == person), name)
+
+
+def _row_problems(
+    row: Row, owners: Mapping[str, str], participants: Mapping[str, Row], where: str
+) -> Iterator[Problem]:
+    """Yield the problems of a row."""
+    person, name = row["participant_id"], row["session"]
+    if person not in participants:
+        remedy = nearest(person, participants) or "add a row there"
+        yield Problem(where, f"participant '{person}' is not in participants.tsv", remedy)
+    elif name not in owners:
+        mine = [session for session, owner in owners.items() if owner == person] or [*owners]
+        remedy = nearest(name, mine) or f"expected one of {join_some(mine, MOST_LISTED)}"
+        yield Problem(where, f"session '{name}' is not in trials.tsv", remedy)
+    elif owners[name] != person:
+        yield Problem(where, f"session '{name}' belongs to {owners[name]} in trials.tsv", "correct one of both tables")
+    yield from find_wrong_sizes(row, where)
+    date = row.get("date", "")
+    if date.lower() not in ABSENT:
+        with suppress(ValueError):
+            if DATE.fullmatch(date) and datetime.fromisoformat(date):
+                return
+        yield Problem(where, f"date is '{date}'", "write year, month and day, such as 2024-05-12, or n/a")
