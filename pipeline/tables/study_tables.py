@@ -44,6 +44,7 @@ NO_COORDINATES = ("participant_id", "session", "guessed")  # of study.nc under t
 VISIT_COLUMNS = ("visit", "date", "assessor", "reviewed_by", "status", "amendments")
 PLATE_COLUMNS = tuple(f"plates_{side}" for side in SIDES)
 NO_PLATE = "none"
+NO_GROUP = "no group"  # of people without a cell in the column group
 MARKER_FILES, FORCE_FILES = (".trc",), (".mot", ".sto")  # text files of OpenSim; other recordings are C3D files
 TRIAL_COLUMNS = (
     *("participant_id", "session", "trial", "file", "forces", "role", "condition"),

@@ -202,7 +202,7 @@ class Study:
         return {"by_trial": given, "conditions": conditions}
 
     def _report_needs(self, _: None) -> dict[str, Any]:
-        needs = {"participants": [*self.people], "conditions": self._conditions}
+        needs = {"participants": [*self.people], "conditions": self._conditions, "groups": self._groups}
         needs |= {"pages": self.settings["report"]["pages"], "reference": self.settings["study"]["reference"]}
         return self._of_all_pages | {"arguments": needs}
 
@@ -234,6 +234,13 @@ class Study:
         """Return the conditions of all walks, the participants in order, which give the lines their styles."""
         rows = (row for sessions in self.people.values() for name in sessions for row in self.sessions[name])
         return list(dict.fromkeys(row["condition"] for row in rows if row["role"] == "gait"))
+
+    @property
+    def _groups(self) -> dict[str, str]:
+        """Return the column ``group`` of participants.tsv by participant, empty if it has no two groups."""
+        cells = {name: self.participants[name].get("group", "") for name in self.people}
+        groups = {name: study_tables.NO_GROUP if cell.lower() in tsv.ABSENT else cell for name, cell in cells.items()}
+        return groups if len({*groups.values()}) > 1 else {}
 
     @cached_property
     def _columns(self) -> dict[str, dict[str, float | str]]:

@@ -1,6 +1,7 @@
 """Tables of metrics: of a participant by group, of all participants in rows; symmetry of the sides."""
 
-from collections.abc import Collection, Mapping, Sequence
+import itertools
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +9,8 @@ from numpy.typing import NDArray
 from ...arrays import Array
 from ...conventions import SIDES
 from ...results.averages import PHASES, Average, Text, average, shortest_way
+from ...results.differences import Difference, between_groups, over_sides, within_people
+from ...tables.study_tables import NO_GROUP
 from ...variables.cycle_variables import KINETICS
 from ...variables.metrics import CO_CONTRACTION, NUMBERS, OF_STANCE
 from ...variables.rows import GAIT_SCORES, TIMES
@@ -79,6 +82,63 @@ def metric_tables(shown: list[str], averages: Mapping[tuple[str, str], Average])
                 columns.append((condition, title, cells_of(shown, what, column)))
     header = ["Metric", "Unit", *(title for _, title, _ in columns)]
     return by_group(shown, columns, on_screen=_on_screen(header, len({condition for condition, *_ in columns})))
+
+
+def differences(
+    shown: list[str], of_people: Mapping[str, Mapping[str, Array]], groups: Mapping[str, str]
+) -> dict[str, Table]:
+    """Return the tables of metrics with each group minus the first, and each condition minus the first.
+
+    Args:
+        of_people: by condition and participant, the means (side, metric).
+        groups: the group of each participant; empty if the study has no two.
+
+    Returns:
+        Tables by group of metrics as of :func:`metric_tables`; none if no two groups or conditions have enough people.
+    """
+    columns: list[Column] = []
+    for title, both, one in _compared(of_people, groups, phases(shown)):
+        if np.isnan(one.difference).all():
+            continue
+        most, cells = one.counts(int(one.first.n.argmax())), []
+        for i, places in enumerate(map(places_of, shown)):
+            numbers = (_format(of[i], places) for of in (one.difference, one.low, one.high))
+            cell = "{} ({}\xa0to\xa0{})".format(*numbers) if np.isfinite(one.difference[i]) else ABSENT
+            cells.append(cell if one.counts(i) == most else f"{cell}, n\xa0{one.counts(i)}")
+        columns.append((title, f"{both[1]} minus {both[0]} (n\xa0{most})", cells))
+    return by_group(shown, columns, on_screen=()) if columns else {}
+
+
+def _compared(
+    of_people: Mapping[str, Mapping[str, Array]], groups: Mapping[str, str], phase: NDArray[np.bool_]
+) -> Iterator[tuple[str, tuple[str, str], Difference]]:
+    """Yield what is compared: its title, the names of both, and the difference of the metrics."""
+    members = {group: [name for name in groups if groups[name] == group] for group in dict.fromkeys(groups.values())}
+    members.pop(NO_GROUP, None)
+    first, *others = members or [""]
+    for condition, people in of_people.items():
+        for other in others:
+            both = [_stack([people[name] for name in members[group] if name in people]) for group in (first, other)]
+            if all(map(len, both)):
+                means = [over_sides(values, phase=phase) for values in both]
+                title = condition if len(of_people) > 1 else ""
+                yield title, (first, other), between_groups(*means, phase=phase)
+    baseline, *conditions = of_people or [""]
+    for group, condition in itertools.product(members or [""], conditions):
+        names = [name for name in of_people[baseline] if name in of_people[condition]]
+        names = [name for name in names if not group or groups[name] == group]
+        if names:
+            both = [_stack([of_people[one][name] for name in names]) for one in (baseline, condition)]
+            yield (
+                f"{group}, the same people".removeprefix(", "),
+                (baseline, condition),
+                within_people(*both, phase=phase),
+            )
+
+
+def _stack(people: Sequence[Array]) -> Array:
+    """Return the means (person, side, metric) of people."""
+    return np.array(people).reshape(len(people), len(SIDES), -1)
 
 
 def cells_of(shown: list[str], what: str, column: Average) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from ...arrays import Array
+from ...conventions import SIDES
 from ...results.averages import average, means_of_people
 from ...tables.reference_curves import BySpeed
 from ...trials.session import facts_of_trials
@@ -17,7 +18,7 @@ from . import quality as checked
 from .curves.cycles import Chosen, CycleCurves, join_cycles
 from .curves.error_shares import share_sums, shares
 from .curves.figures import Drawn, LineAverages, draw_averages, key_of
-from .curves.lines import Line, by_line, lines_of, normal_of, people_with_sessions
+from .curves.lines import Line, by_line, dash_styles, lines_of, normal_of, people_with_sessions
 from .curves.panels import Panel
 from .data_check import data_check
 from .tables import Row, Table
@@ -35,15 +36,23 @@ class RowsOfPerson(NamedTuple):
 
 
 class Overview:
-    """The gathered content of the overview; ``dashes`` are the line styles of all conditions."""
+    """The gathered content of the overview: averages over the people of each group, never of two groups together.
 
-    def __init__(self, dashes: Mapping[str, str]) -> None:
-        self.dashes = dashes
+    Args:
+        conditions: those of all walks.
+        groups: the group of each participant, empty if the study has no two groups.
+    """
+
+    def __init__(self, conditions: Sequence[str], groups: Mapping[str, str]) -> None:
+        self.conditions, self.groups = conditions, groups
+        names = dict.fromkeys(groups.values(), None) or [""]
+        self.dashes = dash_styles([self._label(name, one) for name in names for one in conditions])
         self.totals = tables.totals([], [])
         self.people: list[list[str]] = []
         self.columns: list[str] = []  # of participants.tsv
         self.shown: list[str] = []  # metrics
         self.metrics: dict[Place, list[Array]] = {}
+        self.of_people: dict[str, dict[str, Array]] = {one: {} for one in conditions}  # person: (side, metric)
         self.means: list[Table] = []
         self.symmetry: list[Table] = []
         self.reasons: list[tuple[Counter[str], Counter[str]]] = []  # by participant
@@ -70,12 +79,20 @@ class Overview:
         self.shown = self.shown or metric_tables.metrics_in(gait_cycles)
         for place, (values, people) in metric_tables.values_of(gait_cycles, symmetry, self.shown).items():
             of_person = means_of_people(values, people, phase=metric_tables.phases(self.shown))
-            self.metrics.setdefault(place, []).append(of_person)
+            label = self._label(self.groups.get(name, ""), place[0])
+            self.metrics.setdefault((label, place[1]), []).append(of_person)
+            if place[1] in SIDES:
+                unknown = np.full((len(SIDES), len(self.shown)), np.nan)
+                self.of_people[place[0]].setdefault(name, unknown)[SIDES.index(place[1])] = of_person[0]
         self.means.append(metric_tables.means(means))
         self.symmetry.append(metric_tables.symmetry_indices(symmetry))
 
     def add_cycles(self, part: xr.Dataset, cycles: CycleCurves) -> None:
         """Add the cycles of some participants, of whom no other cycles are added."""
+        if self.groups:
+            pairs = zip(cycles.participant.tolist(), cycles.condition.tolist(), strict=True)
+            labels = [self._label(self.groups[name], condition) for name, condition in pairs]
+            cycles = cycles._replace(condition=np.array(labels, dtype=str))
         self.cycles.append(cycles._replace(panels=(), curve=np.empty((len(cycles.side), 0, 0)), band=None))
         lines = [Line(condition, None, condition, "") for condition in self.dashes]
         for place, mine in by_line(cycles, lines).items():
@@ -103,8 +120,8 @@ class Overview:
         sources = json.loads(study.attrs.get("source_sha256", "{}"))
         several, figures = len(self.people) > 1, self._figures(panels, reference)
         averages = {
-            place: average(np.concatenate(people), phase=metric_tables.phases(self.shown))
-            for place, people in self.metrics.items()
+            place: average(np.concatenate(self.metrics[place]), phase=metric_tables.phases(self.shown))
+            for place in sorted(self.metrics, key=lambda place: [*self.dashes].index(place[0]))
         }
         return {
             "key": key_of(figures, single="participant"),
@@ -114,6 +131,8 @@ class Overview:
             "people_with_sessions": people_with_sessions(join_cycles(self.cycles)) if self.cycles else 0,
             "participants": self._participants(links),
             "metrics": metric_tables.metric_tables(self.shown, averages) if several and averages else None,
+            "groups": {name: [*self.groups.values()].count(name) for name in self.groups.values()},
+            "differences": metric_tables.differences(self.shown, self.of_people, self.groups),
             "means": tables.together(self.means, links),
             "symmetry": tables.together(self.symmetry, links),
             "shares": shares(study, self.share_sums) if several else None,
@@ -122,6 +141,10 @@ class Overview:
             "history": study.attrs.get("history", "").splitlines(),
             "sources": Table(["File", "SHA-256"], [[*item] for item in sorted(sources.items())]),
         }
+
+    def _label(self, group: str, condition: str) -> str:
+        """Return the name of the line of a group and condition, which are all that is averaged together."""
+        return ", ".join(filter(None, [group, condition if len(self.conditions) > 1 or not group else ""]))
 
     def _figures(self, panels: Sequence[Panel], reference: BySpeed) -> Drawn:
         """Return the figures over participants; amplitudes of EMG depend on electrodes and skin and have none."""

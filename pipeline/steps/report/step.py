@@ -7,7 +7,6 @@ import xarray as xr
 from ...tables.reference_curves import reference_of
 from ...variables.cycle_variables import BANDS, CURVES, STANCE_CURVES, WITH_EMG
 from .curves.cycles import cycles_of
-from .curves.lines import dash_styles
 from .curves.panels import panels_of
 from .html_page import Settings, render
 from .overview import Overview, RowsOfPerson
@@ -44,6 +43,7 @@ def report(
     pages: str,
     participants: Sequence[str],
     conditions: Sequence[str],
+    groups: Mapping[str, str],
     reference: str | None,
 ) -> str:
     """Return the overview of a study as HTML text.
@@ -56,6 +56,7 @@ def report(
             participant, in order; participants without a row may be absent.
         cycles: by session, at least what cycles.nc holds of each trial as a whole.
         calibrate: by session, the model of the person, at least its facts and why a leg cannot be used.
+        groups: the group of each participant, empty if the study has no two groups.
         pages: ``all``, or ``on_request``: the overview has no links to pages, as they may not exist.
 
     Returns:
@@ -63,7 +64,7 @@ def report(
     """
     curves = reference_of(reference, where="study.reference") if reference else {}
     rows = zip(*(_in_order(participants, table) for table in (metrics, quality, means, symmetry)), strict=True)
-    overview = Overview(dash_styles(conditions))
+    overview = Overview(conditions, groups)
     for people, part in study:
         panels = panels_of(part, moment_signs=settings.moment_signs)
         for name in people:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from collections.abc import Mapping
 from html.parser import HTMLParser
 from itertools import groupby
 from operator import itemgetter
@@ -72,6 +73,7 @@ class Made(NamedTuple):
     calibrate: dict[str, xr.Dataset]
     participants: list[str]
     day: str = "2024-05-12"
+    groups: Mapping[str, str] = {}
 
     def pages(
         self, title: str = "A study", *, reference: str | None = None, moment_signs: str = "stored",
@@ -90,7 +92,7 @@ class Made(NamedTuple):
         metrics, quality, means, symmetry = tables.values()
         overview = report(
             parts, metrics.items(), quality.items(), means.items(), symmetry.items(), self.cycles, self.calibrate,
-            pages=pages, participants=self.participants, **common,
+            pages=pages, participants=self.participants, groups=self.groups, **common,
         )  # fmt: skip
         of_people = {
             f"report/{name}.html": page(
@@ -253,8 +255,7 @@ def made(
     }
     cycles = {session: as_loaded("cycles", join_trials(groups)) for session, groups in trials.items()}
     dataset, metrics, quality = study(cycles, sessions=sessions, settings=settings_of("study", reference=None))
-    tables = (metrics, quality, *per_participant(metrics))
-    texts = dict(zip(("metrics", "quality", "means", "symmetry"), (t.to_csv(index=False) for t in tables), strict=True))
+    means, symmetry = per_participant(metrics)
     dataset = as_loaded("study", dataset)
     dataset.attrs = {
         "title": "Gait cycles of a study",
@@ -269,7 +270,10 @@ def made(
     }
     return Made(
         dataset,
-        **texts,
+        metrics=metrics.to_csv(index=False),
+        quality=quality.to_csv(index=False),
+        means=means.to_csv(index=False),
+        symmetry=symmetry.to_csv(index=False),
         cycles=cycles,
         representative=shown,
         calibrate={session: calibrated() for session in trials},
