@@ -123,8 +123,10 @@ def _add_steps_of_a_study(commands: Any) -> None:
     _add(commands, "init", _init, text, "my_study", place="DIR")
     text = "list everything that is wrong with a study, before anything runs"
     _add_json(_add(commands, "check", _check, text, "my_study", "my_study --json"))
-    text = "compute what is missing or out of date, and write the report"
     changed = "my_study --dry-run --config 'clean={\"marker_cutoff_hz\": 8}'"
+    text = "list the corrections by hand, fill in the SHA-256 of their recordings, and take over cycles.tsv"
+    _add(commands, "corrections", _corrections, text, "my_study")
+    text = "compute what is missing or out of date, and write the report"
     command = _add(commands, "run", _run, text, "my_study", "my_study --cores 2", "my_study --profile slurm", changed)
     command.add_argument("options", **OPTIONS).required = False
 
@@ -212,6 +214,12 @@ def _check(chosen: Namespace) -> Answer:
         return _in_json(lambda: check(chosen.path))
     findings = check(chosen.path)
     return as_text(findings, chosen.path), int(any(finding.severity == ERROR for finding in findings))
+
+
+def _corrections(chosen: Namespace) -> Answer:
+    from .commands.corrections import complete_corrections
+
+    return complete_corrections(chosen.path), 0
 
 
 def _run(chosen: Namespace) -> Answer:

@@ -51,7 +51,7 @@ KEPT_AS_SHA = 64  # characters
 OF_THE_KEY = {  # the user's name for each part of a job's key
     "code": "the code of this step",
     "trials": "rows of trials.tsv, or the recordings in them",
-    "by_trial": "rows of trials.tsv or cycles.tsv",
+    "by_trial": "rows of trials.tsv or corrections.tsv",
     "arguments.sessions": "rows of trials.tsv, sessions.tsv or participants.tsv",
     "arguments.participants": "rows of trials.tsv",
     "arguments.functional": "rows of trials.tsv",

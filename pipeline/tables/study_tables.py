@@ -1,7 +1,7 @@
-"""The tables of a study: participants.tsv, trials.tsv, segments.tsv, cycles.tsv.
+"""The tables of a study: participants.tsv, trials.tsv, segments.tsv.
 
-``participants_of``, ``trials_of``, ``segments_of`` and ``cycles_of`` return the readable rows and every problem;
-``read_...`` raises the problems.
+``participants_of``, ``trials_of`` and ``segments_of`` return the readable rows and every problem; ``read_...`` raises
+the problems.
 """
 
 import re
@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from ..conventions import CHAIN, SIDES, UPPER_BODY
-from ..errors import Problem, UserError, join_some, nearest
+from ..errors import Problem, UserError, nearest
 from .tsv import (
     ABSENT,
     Row,
@@ -50,9 +50,7 @@ TRIAL_COLUMNS = (
     *("participant_id", "session", "trial", "file", "forces", "role", "condition"),
     *("belt_speed_m_s", "subject", *PLATE_COLUMNS),
 )
-MOST_LISTED = 6  # names in a message
 DATE_COLUMNS = ("acq_time", "date")
-CYCLE_COLUMNS = ("session", "trial", "side", "start_s", "reason")
 SEGMENT_COLUMNS = (
     "participant_id",
     "side",
@@ -322,39 +320,6 @@ def segments_of(path: Path, participants: Mapping[str, Row]) -> tuple[dict[str, 
             problems.append(Problem(where, "two rows", "keep one"))
         others.append(row)
     return segments, list(dict.fromkeys(problems))
-
-
-def cycles_of(path: Path, sessions: Mapping[str, list[Row]]) -> tuple[dict[str, list[Row]], list[Problem]]:
-    """Return the rows of cycles.tsv, gait cycles to leave out, by session, and every problem.
-
-    Both are empty without such a file.
-    """
-    if not path.exists():
-        return {}, []
-    cycles: dict[str, list[Row]] = {}
-    rows, problems = rows_of(path, required=CYCLE_COLUMNS, allowed=CYCLE_COLUMNS)
-    problems += hostile_cells(rows, path.name)
-    seen = set()
-    for row in rows:
-        cycles.setdefault(row["session"], []).append(row)
-        session, trial = row["session"], row["trial"]
-        where = f"{path.name}: {session} {trial} {row['side']} {row['start_s']}"
-        walks = [other["trial"] for other in sessions.get(session, []) if other["role"] == "gait"]
-        if session not in sessions:
-            remedy = nearest(session, sessions) or f"expected one of {join_some([*sessions], MOST_LISTED)}"
-            problems.append(Problem(where, f"session '{session}' is not in trials.tsv", remedy))
-        elif trial not in walks:
-            remedy = nearest(trial, walks) or f"expected one of {join_some(walks, MOST_LISTED)}"
-            problems.append(Problem(where, f"'{trial}' is no gait trial of the session in trials.tsv", remedy))
-        if row["side"] not in SIDES:
-            problems.append(Problem(where, f"side is '{row['side']}'", f"expected {' or '.join(SIDES)}"))
-        problems += out_of_range(row, "start_s", 0, 1e5, where, required=True)
-        if row["reason"].lower() in ABSENT:
-            problems.append(Problem(where, "reason is missing", "say why the cycle is left out"))
-        if (place := tuple(row[column] for column in CYCLE_COLUMNS[:4])) in seen:
-            problems.append(Problem(where, "two rows", "keep one"))
-        seen.add(place)
-    return cycles, list(dict.fromkeys(problems))
 
 
 def _without_problems(result: tuple[T, Sequence[Problem]]) -> T:

@@ -47,6 +47,7 @@ VERDICTS = {
     NOT_ON_A_PLATE: "no plate measured the stance, so nothing is lost",
     REFUSED: "a plate measured, but the kinetics cannot be used, or the trial cannot be read",
 }
+CORRECTED = "corrected_by_hand"  # column of quality.csv if the study has corrections.tsv
 _CLOSURE = "largest angle, root mean square, by which moments integrated forwards miss the measured motion of the"
 QUALITY = {
     **{name: Column(COORDINATES[name][1]) for name in ("participant", "session", "trial", "condition")},
@@ -81,6 +82,9 @@ _OF_METRICS = {
 _OF_MEANS = {
     "cycles": Column("number of gait cycles", "1"),
     "cycles_doubted": Column("number of gait cycles with doubted kinetics", "1"),
+    "cycles_accepted_by_hand": Column(
+        "number of gait cycles with kinetics accepted by hand, which are in the means", "1"
+    ),
     "stances_alone": Column("number of stances without a whole gait cycle, rows of metrics.csv, in no mean", "1"),
 }
 _OF_SYMMETRY = {
@@ -109,7 +113,8 @@ OWN_COLUMNS = {  # besides those of metrics and of participants.tsv
     "metrics": _OF_METRICS,
     "participants": _OF_METRICS | _OF_MEANS,
     "symmetry": _OF_METRICS | _OF_SYMMETRY,
-    "quality": QUALITY,
+    "quality": QUALITY
+    | {CORRECTED: Column("corrections by hand that touch the stance, of corrections.tsv; empty without one")},
     "study": _OF_EXPORT,
 }
 # names that a column of participants.tsv cannot have, because study.nc or a table has them

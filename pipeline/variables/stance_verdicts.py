@@ -18,6 +18,7 @@ from ..errors import WARNING, Problem
 
 USED, DOUBTED, NOT_ON_A_PLATE, REFUSED = "used", "doubted", "not on a plate", "refused"
 BY_HAND, LEG_REFUSED = "left_out_by_hand", "leg_refused"
+REFUSED_BY_HAND, ACCEPTED = "refused_by_hand", "accepted_by_hand"
 OF_STANCES = {  # by code; with the values of each stance
     "no_plate": "no plate",
     "no_plate_left": "no plate ({left_out})",
@@ -80,9 +81,25 @@ OF_STANCES = {  # by code; with the values of each stance
     "force_too_low": "peak vertical force only {body_weights:.2f} body weights",
     "no_stance": "no stance at the start of the cycle",
     BY_HAND: "left out by hand: {reason}",
+    REFUSED_BY_HAND: "refused by hand: {reason}",
+}
+# The reasons of OF_STANCES that a person may overrule who has seen the step: a limit, a law of most steps, or a place
+# was judged. What the others name makes the numbers impossible, or is stated by hand already.
+JUDGEMENTS = {
+    *("other_foot_without_markers", "feet_not_seen", "foot_partly_off_plate", "plate_out_of_time", "plate_drifts"),
+    *("force_off_foot", "force_off_ankle", "plate_given_to_other_foot", "plate_turned", "plate_shifted"),
+    *("plates_shifted", "all_plates_shifted", "plate_forces_wrong", "momentum_disagrees", "direction_disagrees"),
+    *("residual_disagrees", "force_too_low"),
+}
+IMPOSSIBLE = {
+    *("no_plate", "no_plate_left", "no_gait_event", "no_stance", "foot_without_markers", "contact_too_short"),
+    *("plate_signal_missing", "plate_faulty", "plate_pushes_down", "two_feet_on_plate", "foot_not_over_given_plate"),
+    *(LEG_REFUSED, "leg_implausible", "markers_not_seen", "leg_without_pose", "near_an_end", "frames_lost"),
+    *("formulations_differ", BY_HAND, REFUSED_BY_HAND),
 }
 # by code, with the values of each stance or trial; words hold no BETWEEN_WORDS
 DOUBTS: dict[str, str] = {
+    ACCEPTED: "accepted by hand: {reason}",
     "marker_moved": (
         "{marker} lies {mm:.0f} mm {where} the place that the other markers of the legs give it: has it moved since "
         "the static trial, or is that of another person?"
@@ -152,7 +169,7 @@ OF_TRIALS = {  # by code, in general; LEG_REFUSED of a stance is one of them
     "labels_exchanged": "labels of markers are exchanged",
     "leg_implausible": "a leg is none that a person has",
     "plate_number_unknown": "trials.tsv names a plate that the file does not have",
-    "cycle_unknown": "cycles.tsv names a cycle that the trial does not have",
+    "correction_unknown": "a row of corrections.tsv does not fit the trial",
 }
 
 WORDS = ChainMap(OF_TRIALS, OF_STANCES, DOUBTS)
@@ -166,6 +183,17 @@ def refusal(code: str, **values: object) -> Problem:
 def doubt(code: str, **values: object) -> Problem:
     """Return the reason to doubt a stance, or all those of a trial, in words with its values."""
     return Problem("", DOUBTS[code].format(**values), "", code, WARNING)
+
+
+def accepted(reason: str, refusals: Iterable[Problem]) -> list[Problem]:
+    """Return the doubts about a stance that is accepted by hand: why it is, and what it was refused for."""
+    every = [doubt(ACCEPTED, reason=reason), *refusals]
+    return [one._replace(what=one.what.replace(BETWEEN_WORDS, ", "), severity=WARNING) for one in every]
+
+
+def is_accepted(doubt_code: str) -> bool:
+    """Return whether a stance with these codes of doubts is accepted by hand."""
+    return ACCEPTED in doubt_code.split(BETWEEN_CODES)
 
 
 def joined(doubts: Iterable[Problem]) -> Problem:
@@ -196,7 +224,7 @@ def verdict_of(code: str, plates: str, doubt_code: str = "") -> str:
         doubt_code: of the doubts about its kinetics; empty without.
     """
     if not code:
-        return DOUBTED if doubt_code else USED
+        return DOUBTED if doubt_code and not is_accepted(doubt_code) else USED
     return REFUSED if plates or code == BY_HAND else NOT_ON_A_PLATE
 
 

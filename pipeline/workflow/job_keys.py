@@ -17,7 +17,7 @@ from .. import __version__
 from ..body.body_model import BodyModel
 from ..errors import UserError
 from ..steps.report.page_names import page_names
-from ..tables import session_table, study_tables, tsv
+from ..tables import corrections, session_table, study_tables, tsv
 from ..tables.reference_curves import reference_file
 from . import checksums, digests, settings
 
@@ -53,7 +53,7 @@ class Study:
     sessions: Mapping[str, list[tsv.Row]]
     segments: Mapping[str, list[tsv.Row]]
     sha256: Mapping[str, str]
-    left_out: Mapping[str, list[tsv.Row]]
+    corrections: Mapping[str, list[tsv.Row]]  # by session
     session_rows: Mapping[str, tsv.Row] = field(default_factory=dict)  # of sessions.tsv, empty without it
 
     def recordings(self, session: str) -> list[str]:
@@ -75,6 +75,22 @@ class Study:
         for session, rows in self.sessions.items():
             people.setdefault(rows[0]["participant_id"], []).append(session)
         return people
+
+    @property
+    def every_correction(self) -> list[tsv.Row]:
+        """Return the rows of corrections.tsv."""
+        return [row for rows in self.corrections.values() for row in rows]
+
+    def digests_of_corrected(self, corrected: Sequence[Mapping[str, str]]) -> dict[str, str]:
+        """Return the SHA-256 now of the recordings that have corrections, by their names in trials.tsv."""
+        trials = {(row["session"], row["trial"]) for row in corrected}
+        rows = (row for mine in self.sessions.values() for row in mine if (row["session"], row["trial"]) in trials)
+        files = {row["file"]: self.path / row["file"] for row in rows}
+        return {name: digests.sha256(file) for name, file in files.items() if settings.is_file(file)}
+
+    def _corrections(self, session: str, step: str) -> dict[str, dict[str, Any]]:
+        """Return the corrections that a step applies to trials of a session, by trial."""
+        return {**corrections.for_step(self.corrections.get(session, ()), step)}
 
     def files_of_page(self, participant: str) -> dict[str, list[str]]:
         """Return the input files of a participant's page by name, relative to the study."""
@@ -178,28 +194,26 @@ class Study:
     def _calibrate_needs(self, session: str) -> dict[str, Any]:
         return {"arguments": self._body_model | self.calibration_of(session)}
 
-    def _clean_needs(self, _: str) -> dict[str, Any]:
+    def _clean_needs(self, session: str) -> dict[str, Any]:
+        corrected = self._corrections(session, "clean")
+        return {"arguments": self._body_model} | ({"by_trial": corrected} if corrected else {})
+
+    def _kinematics_needs(self, _: str) -> dict[str, Any]:
         return {"arguments": self._body_model}
 
-    _kinematics_needs = _clean_needs
-
     def _contacts_needs(self, session: str) -> dict[str, Any]:
-        """Return the plates under each foot and the belt speed; a trial without any gets no argument."""
-        given: dict[str, dict[str, Any]] = {}
+        """Return plates under each foot, belt speed and corrections; a trial without any gets no argument."""
+        given = self._corrections(session, "contacts")
         for row in self.sessions[session]:
             speed = tsv.number(row, "belt_speed_m_s", where="trials.tsv")
             stated = study_tables.plates_in_row(row) | ({} if speed is None else {"belt_speed_m_s": speed})
-            given |= {row["trial"]: stated} if stated else {}
+            given |= {row["trial"]: given.get(row["trial"], {}) | stated} if stated else {}
         return {"by_trial": given}
 
     def _cycles_needs(self, session: str) -> dict[str, Any]:
-        """Return the cycles to leave out, by trial."""
-        given: dict[str, dict[str, Any]] = {}
-        for row in self.left_out.get(session, []):
-            cycle = [row["side"], float(row["start_s"]), row["reason"]]
-            given.setdefault(row["trial"], {}).setdefault("left_out", []).append(cycle)
+        """Return the cycles to leave out, and the condition of each trial."""
         conditions = {row["trial"]: row["condition"] for row in self.sessions[session]}
-        return {"by_trial": given, "conditions": conditions}
+        return {"by_trial": self._corrections(session, "cycles"), "conditions": conditions}
 
     def _report_needs(self, _: None) -> dict[str, Any]:
         needs = {"participants": [*self.people], "conditions": self._conditions, "groups": self._groups}
@@ -278,8 +292,7 @@ class Study:
         about = settings.shipped_references().get(self.settings["study"]["reference"], {})
         cycles = self.settings["cycles"]
         pairs = cycles["emg_pairs"] if cycles["emg_normalisation"] != "none" else []
-        return {
-            "reference": self._reference_sha256,
-            "arguments": {"sessions": sessions, "about_reference": about, "emg_pairs": pairs},
-            **self._order(some or [*self.sessions]),
-        }
+        needs = {"sessions": sessions, "about_reference": about, "emg_pairs": pairs}
+        if any(self.corrections.get(name) for name in sessions):
+            needs["corrected"] = True
+        return {"reference": self._reference_sha256, "arguments": needs, **self._order(some or [*self.sessions])}

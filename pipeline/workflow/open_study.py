@@ -11,7 +11,7 @@ from typing import Any
 
 from ..body.body_model import BodyModel
 from ..errors import Problem, UserError, nearest
-from ..tables import session_table, study_tables
+from ..tables import corrections, session_table, study_tables
 from ..tables.reference_curves import read_reference, reference_file
 from ..variables.data_dictionary import RESERVED
 from . import settings
@@ -38,7 +38,10 @@ def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None) -> Stu
     files = {file: path / file for row in rows for file in study_tables.files_of(row)}
     present = {name: file for name, file in files.items() if settings.is_file(file)}
     digests = sha256_of_files(present.values(), cache=path / ".snakemake" / "source_sha256.json")
-    return replace(study, sha256={name: digests[file] for name, file in present.items()})
+    sha256 = {name: digests[file] for name, file in present.items()}
+    if changed := [*corrections.changed_recordings(study.every_correction, study.sessions, sha256)]:
+        raise UserError.of(changed)
+    return replace(study, sha256=sha256)
 
 
 def open_once(path: Path, overrides: Mapping[str, Any]) -> Study:
@@ -80,11 +83,14 @@ def look_at(path: Path, *, overrides: Mapping[str, Any] | None = None) -> tuple[
     participants = collect(study_tables.participants_of(path / "participants.tsv", reserved=RESERVED))
     sessions = collect(study_tables.trials_of(path / "trials.tsv", participants or None))
     segments = collect(study_tables.segments_of(path / "segments.tsv", participants)) if participants else {}
-    left_out = collect(study_tables.cycles_of(path / "cycles.tsv", sessions)) if sessions else {}
+    corrected = collect(corrections.corrections_of(path / corrections.TABLE, sessions)) if sessions else {}
+    if (path / corrections.OLD_TABLE).exists():
+        remedy = "'gaitlab corrections STUDY' takes its rows over into corrections.tsv"
+        problems.append(Problem(corrections.OLD_TABLE, "is no longer read", remedy, corrections.NO_LONGER_READ))
     visits = partial(session_table.sessions_of, path / "sessions.tsv", participants, sessions, reserved=RESERVED)
     session_rows = collect(visits()) if participants and sessions else {}
     sessions = session_table.in_order_of_dates(sessions, session_rows)
-    study = Study(path, chosen, model, participants, sessions, segments, {}, left_out, session_rows)
+    study = Study(path, chosen, model, participants, sessions, segments, {}, corrected, session_rows)
     return study, list(dict.fromkeys(problems))
 
 

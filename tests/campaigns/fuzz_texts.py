@@ -33,7 +33,9 @@ from tests.support.checkout import HOUSE
 
 DEMO = HOUSE / "data" / "demo"
 TEXTS = {name: (DEMO / name).read_text(encoding="utf-8") for name in ("participants.tsv", "trials.tsv", "segments.tsv")}
-TEXTS["cycles.tsv"] = "session\ttrial\tside\tstart_s\treason\nsub-01\tfast_01\tright\t1.5\tstumbled\n"
+TEXTS["corrections.tsv"] = (
+    "session\ttrial\tkind\tside\ttime_s\treason\nsub-01\tfast_01\tleave_out_cycle\tright\t1.5\tstumbled\n"
+)
 DEFAULTS = {"body_model": "isb_clusters"} | settings.read_yaml(settings.CONFIG / "default.yaml")
 LONGEST = timedelta(seconds=10)
 ACCEPTED, REFUSED = "accepted", "refused in plain lines"

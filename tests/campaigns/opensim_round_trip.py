@@ -28,7 +28,7 @@ from tests.support.checkout import DEMO, SHARED, copy_study
 from tests.support.studies.small_study import run_steps
 
 STUDIES = ("demo", *LABS, *FOLDERS)
-TABLES = ("study.yaml", "segments.tsv", "cycles.tsv")
+TABLES = ("study.yaml", "segments.tsv")
 LEFT_OUT = ("subject", "plates_left", "plates_right", "guessed")  # columns: no such thing in TRC and MOT files
 COMPARED = {"kinematics": "joint_angle", "kinetics": "joint_moment_jcs"}  # degrees, N m
 SAME_STANCE_S = 0.05

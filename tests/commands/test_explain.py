@@ -17,6 +17,7 @@ from pipeline.commands.explain.command import WIDTH, explain
 from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.results.session_file import load_trial
+from tests.support.studies.corrected import correct
 from tests.support.studies.small_study import write_outputs
 
 WALK = "sub-01/comfortable_02.c3d"
@@ -41,8 +42,8 @@ def prepare(study: Path) -> None:
     header, *rows = (study / "participants.tsv").read_text().splitlines()
     rows = [f"{header}\tmass_source", *(f"{row}\testimate: plates" for row in rows)]
     (study / "participants.tsv").write_text("\n".join(rows) + "\n")
-    line = "session\ttrial\tside\tstart_s\treason\nsub-01\tfast_02\tright\t1.285\tlooked round\n"
-    (study / "cycles.tsv").write_text(line)
+    where = {"session": "sub-01", "trial": "fast_02", "side": "right", "time_s": "1.285"}
+    correct(study, "leave_out_cycle", **where, reason="looked round")
 
 
 @pytest.fixture(scope="module")

@@ -29,6 +29,7 @@ from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.read.step import read_trial as read
 from pipeline.steps.study.step import QUALITY
 from pipeline.tables import study_tables
+from pipeline.tables.corrections import corrections_of
 from pipeline.trials.session import join_trials
 from pipeline.variables.stance_verdicts import DOUBTS, OF_STANCES, OF_TRIALS
 from pipeline.workflow import settings
@@ -264,13 +265,13 @@ def test_settings_and_body_model_of_the_answers_are_valid(tmp_path: Path) -> Non
 
 
 def test_tables_of_the_answers_are_valid(tmp_path: Path) -> None:
-    for name, block in zip(("trials.tsv", "cycles.tsv"), blocks(DOCS / "how_to.md", "text"), strict=True):
+    for name, block in zip(("trials.tsv", "corrections.tsv"), blocks(DOCS / "how_to.md", "text"), strict=True):
         (tmp_path / name).write_text(block)
     sessions, problems = study_tables.trials_of(tmp_path / "trials.tsv", None)
-    left_out, further = study_tables.cycles_of(tmp_path / "cycles.tsv", sessions)
+    corrected, further = corrections_of(tmp_path / "corrections.tsv", sessions)
     assert problems + further == []
     assert [row["role"] for row in sessions["sub-01"]] == ["gait", "static"]
-    assert [*map(len, left_out.values())] == [1]
+    assert [*map(len, corrected.values())] == [2]
 
 
 # --- the body model of the page ------------------------------------------------------------------------------------

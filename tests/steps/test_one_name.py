@@ -19,9 +19,9 @@ from tests.support.checkout import HOUSE
 
 PACKAGE = HOUSE / "pipeline"
 FROM_THE_BRIDGE = {"body_model", "participant", "segments", "segment_table", "sessions", "functional", "subject"}
-FROM_THE_BRIDGE |= {"belt_speed_m_s", "left_out", "participants", "plates_left", "plates_right", "by_trial"}
+FROM_THE_BRIDGE |= {"belt_speed_m_s", "corrections", "participants", "plates_left", "plates_right", "by_trial"}
 FROM_THE_BRIDGE |= {"heels", "emg_reference"}  # of other trials of the session, in the step itself
-FROM_THE_BRIDGE |= {"about_reference", "recorded", "columns", "before", "conditions"}
+FROM_THE_BRIDGE |= {"about_reference", "corrected", "recorded", "columns", "before", "conditions"}
 OF_ANOTHER_SECTION = {"report": {"reference"}, "study": {"emg_pairs"}}  # scores and bands; columns of cycles.emg_pairs
 
 

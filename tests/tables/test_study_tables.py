@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,8 +10,6 @@ from hypothesis import strategies as st
 
 from pipeline.errors import LONGEST_LINE, Problem, UserError
 from pipeline.tables import study_tables, tsv
-from pipeline.workflow.open_study import look_at
-from tests.support.checkout import HOUSE
 
 TRIALS = ("participant_id", "trial", "file", "role", "condition")
 SAME_FOLDER = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -160,53 +156,6 @@ def test_an_upper_body_has_no_side_and_one_row(tmp_path: Path) -> None:
     assert problems_of(("a", "left", "upper_body", *numbers)) == ["unknown side or segment"]
     assert problems_of(("a", "n/a", "foot", *numbers)) == ["unknown side or segment"]
     assert problems_of(whole, ("a", "", "upper_body", *numbers)) == ["two rows"]
-
-
-SESSIONS = {"s1": [{"trial": "walk_1", "role": "gait"}, {"trial": "stand", "role": "static"}]}
-
-
-def test_cycles_left_out_are_read_or_give_a_problem(tmp_path: Path) -> None:
-    assert study_tables.cycles_of(tmp_path / "cycles.tsv", SESSIONS) == ({}, [])
-    good = ("s1", "walk_1", "left", "1.25", "stumbled")
-    rows, problems = study_tables.cycles_of(write(tmp_path / "cycles.tsv", study_tables.CYCLE_COLUMNS, good), SESSIONS)
-    assert {name: [tuple(row.values()) for row in mine] for name, mine in rows.items()} == {"s1": [good]}
-    assert problems == []
-    bad = {
-        ("s2", "walk_1", "left", "1.25", "stumbled"): "session 's2' is not in trials.tsv",
-        ("s1", "walk", "left", "1.25", "stumbled"): "'walk' is no gait trial of the session",
-        ("s1", "stand", "left", "1.25", "stumbled"): "'stand' is no gait trial of the session",
-        ("s1", "walk_1", "both", "1.25", "stumbled"): "side is 'both'; expected left or right",
-        ("s1", "walk_1", "left", "1,2,5", "stumbled"): "start_s is '1,2,5'; expected a number",
-        ("s1", "walk_1", "left", "", "stumbled"): "start_s is missing",
-        ("s1", "walk_1", "left", "1.25", "n/a"): "reason is missing; say why",
-    }
-    for row, message in bad.items():
-        _, problems = study_tables.cycles_of(write(tmp_path / "cycles.tsv", study_tables.CYCLE_COLUMNS, row), SESSIONS)
-        assert len(problems) == 1, problems
-        assert message in str(problems[0])
-    _, problems = study_tables.cycles_of(
-        write(tmp_path / "cycles.tsv", study_tables.CYCLE_COLUMNS, good, good), SESSIONS
-    )
-    assert problems == [Problem("cycles.tsv: s1 walk_1 left 1.25", "two rows", "keep one")]
-
-
-def test_a_cycle_left_out_reaches_the_key_of_its_session_alone(tmp_path: Path) -> None:
-    """A wrong table stops the study."""
-    for name in ("study.yaml", "participants.tsv", "trials.tsv", "segments.tsv"):
-        (tmp_path / name).write_bytes((HOUSE / "data" / "demo" / name).read_bytes())
-    keys = {}
-    row = ("sub-01", "fast_01", "right", "1.5", "stumbled")
-    for written in (None, row):
-        if written:
-            write(tmp_path / "cycles.tsv", study_tables.CYCLE_COLUMNS, written)
-        study, problems = look_at(tmp_path)
-        assert problems == []
-        keys[written] = [study.key("cycles")(SimpleNamespace(session=name)) for name in ("sub-01", "sub-02")]
-    assert keys[None][1] == keys[row][1]
-    assert keys[None][0] != keys[row][0]
-    assert json.loads(keys[row][0])["by_trial"]["fast_01"]["left_out"] == [["right", 1.5, "stumbled"]]
-    write(tmp_path / "cycles.tsv", study_tables.CYCLE_COLUMNS, ("sub-01", "fats_01", *row[2:]))
-    assert look_at(tmp_path)[1][0].remedy == "did you mean 'fast_01'?"
 
 
 @pytest.mark.parametrize(

@@ -4,17 +4,22 @@ import pytest
 
 from pipeline.errors import WARNING, Problem
 from pipeline.variables.stance_verdicts import (
+    ACCEPTED,
     BETWEEN_WORDS,
     DOUBTED,
     DOUBTS,
+    IMPOSSIBLE,
+    JUDGEMENTS,
     NOT_ON_A_PLATE,
     OF_STANCES,
     REFUSED,
     USED,
     WORDS,
+    accepted,
     doubt,
     doubts_of,
     in_general,
+    is_accepted,
     joined,
     refusal,
     verdict_of,
@@ -56,6 +61,21 @@ def test_codes_of_doubts_are_no_refusals_and_their_words_can_be_joined() -> None
     assert not DOUBTS.keys() & OF_STANCES.keys()
     assert not any(BETWEEN_WORDS in words for words in DOUBTS.values())
     assert all(code.isidentifier() for code in DOUBTS)
+
+
+def test_every_reason_is_a_judgement_or_makes_the_numbers_impossible() -> None:
+    """Of a new reason somebody must say whether a person may overrule it."""
+    assert {*OF_STANCES} == JUDGEMENTS | IMPOSSIBLE
+    assert not JUDGEMENTS & IMPOSSIBLE
+
+
+def test_a_contact_accepted_by_hand_is_used_and_marked_with_why_it_was_refused() -> None:
+    heavy = refusal("momentum_disagrees", percent=81, mass=70)
+    doubts = joined(accepted("seen; sure", [heavy]))
+    assert doubts.code == f"{ACCEPTED} momentum_disagrees"
+    assert doubts.what.startswith("accepted by hand: seen, sure; the plate shows 81 % of the force")
+    assert is_accepted(doubts.code)
+    assert verdict_of("", "1", doubts.code) == USED
 
 
 def test_general_words_keep_the_values_that_all_of_a_kind_share() -> None:

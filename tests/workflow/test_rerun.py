@@ -20,6 +20,7 @@ import pytest
 from pipeline.workflow.open_study import SESSION_STEPS
 from tests.support.checkout import DRY_RUN, HOUSE, copy_study, jobs_in, keep_rows, snakemake
 from tests.support.files.changes import edit
+from tests.support.studies.corrected import correct
 
 SESSIONS = ("sub-01", "sub-02")  # each of a person of the same name
 STUDY = ("study", "report")
@@ -144,8 +145,8 @@ def leave_out_a_cycle(study: Path) -> None:
     """Leave out a cycle of metrics.csv, by its own words."""
     header, *rows = (line.split(",") for line in lines(study / "derived/metrics.csv"))
     named = next(dict(zip(header, row, strict=True)) for row in rows if "sub-02" in row)
-    cells = (named["session"], named["trial"], named["side"], named["start_time"], "stumbled")
-    write(study / "cycles.tsv", ["session\ttrial\tside\tstart_s\treason", "\t".join(cells)])
+    correct(study, "leave_out_cycle", **{name: named[name] for name in ("session", "trial", "side")},
+            time_s=named["start_time"])  # fmt: skip
 
 
 def damage(file: Path) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...errors import Problem, UserError, warning
 from ...steps.read.recording_contents import Contents, look_through
-from ...tables import study_tables, tsv
+from ...tables import corrections, study_tables, tsv
 from ...tables.terminal_table import align, text_width
 from ...workflow.job_keys import Study
 from ...workflow.open_study import look_at
@@ -23,7 +23,7 @@ from .leg_findings import of_legs
 from .model_findings import of_body_model
 from .person_findings import of_person
 
-TABLES = ("participants.tsv", "trials.tsv", "segments.tsv", "cycles.tsv")
+TABLES = ("participants.tsv", "trials.tsv", "segments.tsv", corrections.TABLE)
 MOST_LISTED = 4
 FEWEST_ALIKE = 3  # markers with the same numbers, of a copy
 
@@ -44,6 +44,8 @@ def check(folder: Path) -> list[Problem]:
         refuse_lost_records(folder)
     except UserError as error:
         problems += error.problems
+    rows = study.every_correction
+    problems += corrections.changed_recordings(rows, study.sessions, study.digests_of_corrected(rows))
     findings = [problem.of_kind("study_file_wrong") for problem in problems]
     if not study.sessions:
         remedy = "correct the tables and check again"

@@ -3,7 +3,7 @@
 From this step on markers have the names of landmarks (``heel_left``) instead of the lab's labels.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from ...trials.session import Trial
 from ...trials.step_on_session import repeat_for_trials, take_usable_walks
 from ...variables.schema import REPAIRS
 from ...variables.stance_verdicts import joined
+from .corrected_markers import correct_markers
 from .impossible_motion import doubt_noise, marker_noise
 from .landmarks import Landmarks, add_heels, give_heels_of_static, repair_landmarks
 from .marker_filters import HALF_ORDER, filter_markers, uncertain_end_s
@@ -45,6 +46,7 @@ def clean(
     settings: Settings,
     heels: Mapping[str, Array] | None = None,
     emg_reference: Levels | None = None,
+    corrections: Sequence[Mapping[str, str]] = (),
 ) -> Trial:
     """Clean one trial.
 
@@ -53,6 +55,7 @@ def clean(
         body_model: defines the labels of each landmark and the rigid clusters.
         heels: the place of each heel in the static trial, see :func:`pipeline.body.landmarks.with_heels`.
         emg_reference: envelopes of the session's reference contractions, mV.
+        corrections: by hand, of the markers of the trial; ``by_trial`` of a session has those of each.
 
     Returns:
         The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`: markers, shoulders if they are seen,
@@ -60,9 +63,10 @@ def clean(
         along ``marker`` the labels, the shares of frames measured and filled, and the cut-off.
 
     Raises:
-        UserError: no marker of the model is seen, labels are exchanged beyond repair, or a cut-off is too high for
-            the file's rate.
+        UserError: no marker of the model is seen, labels are exchanged beyond repair, a cut-off is too high for the
+            file's rate, or a correction fits no marker.
     """
+    read = correct_markers(read, corrections)
     seen, exchanged, breaks = repair_landmarks(read, body_model, settings)
     landmarks = add_heels(seen, heels or {}, read.variables["time"].values)
     rebuilt = np.isfinite(landmarks.position).all(axis=-1) & ~landmarks.measured

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ...arrays import Array
 from ...conventions import SIDES
 from ...vocabulary.event_names import OFF, STRIKE, kind_in, side_in
-from .events import SAME_EVENT_S, GaitEvent, Stance, align, lags, merge, stances
+from .events import SAME_EVENT_S, GaitEvent, align, lags, merge
 from .feet import Feet, at_rest
 from .kinematic_events import METHODS
 from .pelvis import heading
@@ -66,10 +66,10 @@ def weaker_events(
     return {side: [from_file[side], align(from_motion.get(side, []), late_s)] for side in SIDES}
 
 
-def stances_by_side(contacts: Sequence[Contact], weaker: Weaker, span: Mapping[str, float]) -> dict[str, list[Stance]]:
-    """Return when each foot is on the ground within ``first_s`` to ``last_s``."""
+def merged_events(contacts: Sequence[Contact], weaker: Weaker) -> dict[str, list[GaitEvent]]:
+    """Return each side's events of all sources."""
     plates = plate_events(contacts)
-    return {side: stances(merge([plates[side], *weaker[side]]), **span) for side in SIDES}
+    return {side: merge([plates[side], *weaker[side]]) for side in SIDES}
 
 
 def events_of(contacts: Sequence[Contact], side: str, weaker: Weaker) -> list[GaitEvent]:

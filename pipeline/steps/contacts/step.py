@@ -17,9 +17,9 @@ from ...trials.session import AnyTrial, Trial, trials_of
 from ...trials.step_on_session import repeat_for_trials, take_usable_walks
 from ...variables.left_out import from_text
 from ...variables.stance_verdicts import joined, refusal
-from . import contact_checks, foot_on_plate, plate_contacts, time_offset
+from . import by_hand, contact_checks, foot_on_plate, plate_contacts, time_offset
 from .body_motion import BodyMotion, motions_of
-from .event_sources import events_of, plate_events, stances_by_side, weaker_events
+from .event_sources import events_of, merged_events, plate_events, weaker_events
 from .events import SAME_EVENT_S, GaitEvent, Stance, of_both_sides, stances
 from .feet import Feet, belt_speeds
 from .plate_contacts import Contact, Loaded, between
@@ -54,6 +54,7 @@ def contacts(
     plates_left: str | None = None,
     plates_right: str | None = None,
     belt_speed_m_s: float | None = None,
+    corrections: by_hand.Rows = (),
     by_trial: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> xr.Dataset:
     """Find contacts, ground wrenches and events of a session, or of one trial.
@@ -63,7 +64,8 @@ def contacts(
         settings: see :class:`Settings`.
         plates_left, plates_right: the plates that the foot met by trials.tsv, "1 3", or "none", of one trial.
         belt_speed_m_s: speed of the treadmill; None estimates it from the feet in stance if the person does not travel.
-        by_trial: these three of the trials of a session.
+        corrections: rows of corrections.tsv about events and contacts of one trial.
+        by_trial: these four of the trials of a session.
 
     Returns:
         The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`, forces at the marker instants. The
@@ -71,7 +73,7 @@ def contacts(
         reason and its code, every event its kind, side and source.
 
     Raises:
-        UserError: trials.tsv assigns a plate that the file does not have.
+        UserError: trials.tsv assigns a plate that the file does not have, or a correction does not fit the trial.
     """
     cells, doubted_s = by_trial or {}, settings.doubted_time_offset_s
 
@@ -79,7 +81,7 @@ def contacts(
         motions = motions_of(trials_of(session), judged=settings.misread_plates == "reject")
         return repeat_for_trials(_of_trial)(
             session, settings=settings, plates_left=plates_left, plates_right=plates_right,
-            belt_speed_m_s=belt_speed_m_s,
+            belt_speed_m_s=belt_speed_m_s, corrections=corrections,
             by_trial={name: {**cells.get(name, {}), "motion": motion} for name, motion in motions.items()},
         )  # fmt: skip
 
@@ -99,6 +101,7 @@ def _of_trial(
     plates_left: str | None = None,
     plates_right: str | None = None,
     belt_speed_m_s: float | None = None,
+    corrections: by_hand.Rows = (),
 ) -> Trial:
     """Return the contacts of one trial. Arguments and results as of :func:`contacts`."""
     data: dict[str, NDArray[Any]] = {str(name): variable.values for name, variable in clean.variables.items()}
@@ -109,12 +112,13 @@ def _of_trial(
     given = {side: foot_on_plate.read_given_plates(text, numbers, side=side) for side, text in cells.items()}
     refusals = _refuse_plates(data, numbers, motion.misread)
     combine = _combining(data, motion, settings)
-    single = _of_single_plates(data, feet, given, refusals, settings)
+    single = _of_single_plates(data, feet, given, refusals, settings, corrections)
     contacts = combine(single)
     span = {"first_s": float(time[0]), "last_s": float(time[-1])}
     stated = [data[name] for name in ("event_time", "event", "event_side")]
     weaker = weaker_events(time, motion.landmarks, stated, feet, plate_events(contacts), settings.kinematic_events)
-    first_stances = stances_by_side(contacts, weaker, span)
+    first_events = by_hand.fitting_events(merged_events(contacts, weaker), corrections, **span)
+    first_stances = {side: stances(first_events[side], **span) for side in SIDES}
     edgeless = np.flatnonzero(data["plate_edges_known"] == 0).tolist()
     pressed = {i: centre_of_pressure(force[:, i], moment[:, i], corners[i])[0] for i in edgeless}
     alone = foot_on_plate.reject_shared(single, time, feet, first_stances, corners, pressed)
@@ -126,15 +130,23 @@ def _of_trial(
         contact_checks.reject_implausible(loaded, time, feet.get(loaded.contact.side), **most)
         for loaded in _with_loads(contacts, data)
     ]
-    events = {side: events_of(contacts, side, weaker) for side in SIDES}
+    events = by_hand.correct_events({side: events_of(contacts, side, weaker) for side in SIDES}, corrections, **span)
     met = {numbers[i] for contact in single if contact.side for i in contact.plates}
     left_out = _name_lost_plates(clean.attrs["plates_left_out"], met)
     breaks = clean.attrs.get("motion_breaks", "")
-    listed = {
+    found = {
         side: [
-            contact_checks.judge_breaks(_contact_of(stance, side, contacts, feet, left_out), breaks)
+            by_hand.at_corrected_times(
+                _contact_of(stance, side, contacts, feet, left_out), stance, events[side], corrections
+            )
             for stance in stances(events[side], **span)
         ]
+        for side in SIDES
+    }
+    listed = {
+        side: by_hand.judge(
+            [contact_checks.judge_breaks(one, breaks) for one in found[side]], corrections, side, contacts
+        )
         for side in SIDES
     }
     wrenches = [
@@ -155,15 +167,19 @@ def _of_single_plates(
     given: foot_on_plate.Given,
     refusals: Sequence[Problem | None],
     settings: Settings,
+    corrections: by_hand.Rows,
 ) -> list[Contact]:
     """Return the contacts with each plate and their feet, rejected or doubted if its baseline is not known."""
     time, numbers = data["time"], data["plate"].tolist()
     force, moment, corners = (data[f"plate_{name}"] for name in ("force", "moment", "corner"))
-    contacts = [
-        foot_on_plate.assign(contact, time, force[:, i], moment[:, i], corners[i], feet, given)
-        for contact in _detect(data, refusals, settings)
-        for i in contact.plates
-    ]
+    detected = _detect(data, refusals, settings)
+    contacts = []
+    for contact, (to_feet, row) in zip(
+        detected, by_hand.given_contacts(detected, corrections, numbers, given), strict=True
+    ):
+        (i,) = contact.plates
+        found = foot_on_plate.assign(contact, time, force[:, i], moment[:, i], corners[i], feet, to_feet)
+        contacts.append(by_hand.refuse_impossible_gift(found, row))
     contacts = contact_checks.reject_drifting(contacts, data["plate_drift"], max_drift_n=settings.max_drift_n)
     edges_known = data["plate_edges_known"].astype(bool)
     return contact_checks.doubt_unknown_baselines(contacts, time, data["plate_wander"], edges_known, numbers)

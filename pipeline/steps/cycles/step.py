@@ -141,15 +141,15 @@ def cycles(
     calibrate: xr.Dataset,
     *,
     settings: Settings,
-    left_out: Sequence[tuple[str, float, str]] = (),
+    corrections: Sequence[Mapping[str, str]] = (),
     by_trial: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> xr.Dataset:
     """Cut trials into gait cycles.
 
     Args:
         settings: of the step; for ``further_curves`` see :mod:`pipeline.steps.cycles.normalisation`.
-        left_out: cycles, or stances without one, that the user leaves out: side, start in s and reason.
-        by_trial: ``left_out`` of some trials, by name.
+        corrections: rows of corrections.tsv: cycles, or stances without one, to leave out.
+        by_trial: ``corrections`` of some trials, by name.
 
     Returns:
         The variables of :data:`pipeline.variables.cycle_variables.CYCLES`. Along ``stance`` is every stance with its
@@ -157,11 +157,11 @@ def cycles(
         not a whole cycle follows. Kinetics that are not valid, and all curves of a cycle left out, are NaN.
 
     Raises:
-        UserError: a cycle or stance to leave out does not exist.
+        UserError: a cycle or stance to leave out does not exist, or one that is accepted by hand cannot be.
     """
     walks = _walks(
         [kinetics, kinematics, contacts, clean], calibrate, by_trial or {},
-        settings=settings, left_out=left_out,
+        settings=settings, corrections=corrections,
     )  # fmt: skip
     walk = CutTrial.join(walks, [span.start for span in spans_of(contacts, "sample")])
     trial, stance_trial = _numbers([one.gone for one in walks]), _numbers([one.stances.start for one in walks])
@@ -243,7 +243,7 @@ def _divide(
     *,
     calibrate: xr.Dataset,
     settings: Settings,
-    left_out: Sequence[tuple[str, float, str]],
+    corrections: Sequence[Mapping[str, str]],
     shown: momentum.Support,
     doubts: Sequence[Sequence[Problem]],
 ) -> CutTrial:
@@ -258,8 +258,8 @@ def _divide(
         hands_bear_weight=settings.hands_bear_weight,
         doubted_stances=settings.doubted_stances,
     )  # fmt: skip
-    alone = every.without_cycle(strides.strikes) if left_out else []
-    by_hand = leave_out_by_hand([*strides.strikes, *alone], left_out)
+    alone = every.without_cycle(strides.strikes) if corrections else []
+    by_hand = leave_out_by_hand([*strides.strikes, *alone], corrections)
     stances = every.without(by_hand)
     whole = stances.whole
     verdicts = [stances.verdict_of(strike, by_hand) for strike in strides.strikes]

@@ -17,10 +17,21 @@ from ...conventions import CHAIN, SAME_STRIKE_S, SIDES, STANDARD_GRAVITY_M_S2
 from ...errors import ERROR, Problem, UserError
 from ...person.size_findings import MASS_WRONG
 from ...signals.filters import interval_s
+from ...tables.corrections import TABLE, where_of
 from ...trials.session import AnyTrial
 from ...variables.cycle_variables import RESIDUALS
 from ...variables.session_variables import DOUBT
-from ...variables.stance_verdicts import BY_HAND, LEG_REFUSED, doubt, joined, refusal
+from ...variables.stance_verdicts import (
+    ACCEPTED,
+    BY_HAND,
+    JUDGEMENTS,
+    LEG_REFUSED,
+    accepted,
+    doubt,
+    is_accepted,
+    joined,
+    refusal,
+)
 from ...vocabulary.event_names import OFF, STRIKE
 from . import momentum
 from .normalisation import residual_share, root_mean_square_and_peak
@@ -119,29 +130,30 @@ class Stances:
         return replace(refused, doubt=doubts[0], doubt_code=doubts[1], used=self.used & valid)
 
 
-def leave_out_by_hand(strikes: Sequence[Strike], left_out: Iterable[tuple[str, float, str]]) -> dict[Strike, Problem]:
+def leave_out_by_hand(strikes: Sequence[Strike], rows: Iterable[Mapping[str, str]]) -> dict[Strike, Problem]:
     """Return the strikes of the cycles and stances that the user leaves out, with the refusals.
 
     Args:
         strikes: strikes at which the trial's cycles, and stances without one, begin.
-        left_out: rows of cycles.tsv: side, start in s (to 0.05 s) and reason.
+        rows: of corrections.tsv.
 
     Raises:
         UserError: no cycle or stance of that side starts at that instant.
     """
     refusals = {}
-    for side, start_s, reason in left_out:
+    for row in rows:
+        side, start_s = row["side"], float(row["time_s"])
         starts = [start for of, start in strikes if of == side]
         nearest = min(starts, key=lambda start: abs(start - start_s), default=np.inf)
         if abs(nearest - start_s) >= SAME_STRIKE_S:
             listed = ", ".join(f"{start:.2f}" for start in starts) or "none"
             raise UserError(
-                "cycles.tsv",
+                where_of(row),
                 f"no {side} cycle or stance starts at {start_s:g} s",
-                f"correct start_s, those of that side start at {listed} s, or remove the row",
-                "cycle_unknown",
+                f"correct time_s, those of that side start at {listed} s, or remove the row",
+                "correction_unknown",
             )
-        refusals[side, nearest] = refusal(BY_HAND, reason=reason)
+        refusals[side, nearest] = refusal(BY_HAND, reason=row["reason"])
     return refusals
 
 
@@ -179,13 +191,17 @@ def judge_stances(
     row = [SIDES.index(str(side)) for side in sides]
     figures = _residuals(kinetics, kinematics, calibrate, shown, frames, row)
     whole_body = momentum.judged(np.nan * figures if hands_bear_weight else figures, mass_kg)
+    by_hand = np.array([is_accepted(codes) for codes in touched["doubt_code"].values.tolist()], dtype=bool)
+    low: list[Problem | None] = [None] * len(by_hand)
     for i in (i for i, reason in enumerate(refusals) if not reason):
         peak = float(np.max(vertical[frames[i], row[i]], initial=0))
         complete = starts[i] > time[0] and ends[i] < time[-1]
+        if complete and peak < min_peak_force_body_weights:
+            low[i] = refusal("force_too_low", body_weights=peak)
         if disagreement > max_disagreement_n_m:
             refusals[i] = refusal("formulations_differ", n_m=disagreement)
-        elif complete and peak < min_peak_force_body_weights:
-            refusals[i] = refusal("force_too_low", body_weights=peak)
+        elif low[i] and not by_hand[i]:
+            refusals[i] = low[i]
         elif not solvable[frames[i], row[i]].all():
             flags = kinematics["implausible"].values[frames[i], row[i]]
             hidden = _refuse_hidden(clean, kinematics, calibrate, str(sides[i]), starts[i], ends[i])
@@ -194,12 +210,17 @@ def judge_stances(
             refusals[i] = _refuse_pose(flags, str(sides[i])) or hidden
         else:
             refusals[i] = whole_body[i][0]
+    refusals, overruled = _overrule([*zip(refusals, low, strict=True)], contacts)
     reason, code = _texts(refusals)
     of_mass = [] if hands_bear_weight else [*_doubt_mass(calibrate, figures)]
     # doubts of this step's witnesses about each stance
     pooled = [[] if hands_bear_weight else each for each in doubts]
-    own = [[*of_mass, *together, *mine] for (_, mine), together in zip(whole_body, pooled, strict=True)]
+    own = [
+        [*against, *of_mass, *together, *mine]
+        for against, (_, mine), together in zip(overruled, whole_body, pooled, strict=True)
+    ]
     doubt, doubt_code = _texts(_doubts(contacts, (clean, kinematics, kinetics), own, code))
+    _refuse_needless(doubt_code, sides, starts)
     closure = np.sqrt((solved["forward_closure"].values ** 2).mean(axis=-1))
     return Stances(
         starts,
@@ -210,7 +231,7 @@ def judge_stances(
         code,
         doubt,
         doubt_code,
-        (code == "") & ((doubt_code == "") | (doubted_stances == "use")),
+        (code == "") & ((doubt_code == "") | by_hand | (doubted_stances == "use")),
         np.full(len(row), disagreement),
         closure[row],
         solved["energy_closure"].values[row],
@@ -221,12 +242,42 @@ def judge_stances(
     )
 
 
+def _refuse_needless(doubt_code: NDArray[np.str_], sides: NDArray[np.str_], starts: Array) -> None:
+    """Raise UserError if a stance is accepted by hand that nothing speaks against."""
+    for i in np.flatnonzero(doubt_code == ACCEPTED):
+        where = f"{TABLE}: {sides[i]} accept_contact {starts[i]:.3f}"
+        raise UserError(where, "the contact is used already", "remove the row", "correction_unknown")
+
+
 def _solvable_and_missing(kinetics: AnyTrial) -> tuple[Flags, NDArray[np.int8]]:
     """Return where moments and axes of the ankle are known (time, side), and what is missing elsewhere."""
     at_ankle = kinetics["joint"].values.tolist().index("ankle")
     # linked legs know the ankle's centre without a marker of the shank, but not its axes
     both = np.stack([kinetics[name].values[:, :, at_ankle] for name in ("joint_moment", "joint_moment_jcs")])
     return np.isfinite(both).all(axis=(0, -1)), kinetics["missing"].values[:, :, at_ankle]
+
+
+def _overrule(
+    refusals: Sequence[tuple[Problem | None, Problem | None]], contacts: AnyTrial
+) -> tuple[list[Problem | None], list[list[Problem]]]:
+    """Return the refusal of each stance after those that a person has accepted, and what these were refused for.
+
+    Args:
+        refusals: of each stance, and the one by its peak force, which no accepted stance has as the first.
+
+    Raises:
+        UserError: a stance that is accepted cannot be.
+    """
+    kept, overruled = [first for first, _ in refusals], [list[Problem]() for _ in refusals]
+    columns = [contacts[name].values.tolist() for name in ("contact_side", "contact_start", "doubt_code")]
+    for i, (side, start_s, codes) in enumerate(zip(*columns, strict=True)):
+        if is_accepted(codes):
+            if (first := refusals[i][0]) and first.code not in JUDGEMENTS:
+                where, what = f"{TABLE}: {side} accept_contact {start_s:.3f}", f"no person can accept it: {first.what}"
+                raise UserError(where, what, "correct the cause, or remove the row", "correction_unknown")
+            against = [each for each in refusals[i] if each]
+            kept[i], overruled[i] = None, accepted("", against)[1:]
+    return kept, overruled
 
 
 def _texts(problems: Iterable[Problem | None]) -> tuple[NDArray[np.str_], NDArray[np.str_]]:

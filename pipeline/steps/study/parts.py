@@ -35,7 +35,8 @@ class StudyPart(NamedTuple):
 def gather(cycles: Mapping[str, xr.Dataset], **arguments: Any) -> StudyPart:
     """Return the part of sessions; arguments as of :func:`pipeline.steps.study.step.study`."""
     dataset, metrics, quality = study(cycles, **arguments)
-    return StudyPart(dataset, metrics, quality, *per_participant(metrics, dataset.get("metric_draw")))
+    means = per_participant(metrics, dataset.get("metric_draw"), corrected=arguments.get("corrected", False))
+    return StudyPart(dataset, metrics, quality, *means)
 
 
 def gather_in_parts(

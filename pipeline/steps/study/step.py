@@ -19,6 +19,7 @@ from ...results.averages import (
     standard_uncertainty,
     symmetry,
 )
+from ...tables.corrections import in_words
 from ...tables.study_tables import columns_of_people
 from ...trials.session import spans_of
 from ...variables.cycle_variables import (
@@ -34,11 +35,12 @@ from ...variables.cycle_variables import (
     STUDY,
     WITH_EMG,
 )
+from ...variables.data_dictionary import CORRECTED
 from ...variables.data_dictionary import QUALITY as QUALITY_COLUMNS
 from ...variables.metrics import METRICS, OF_STANCE, SCORES, WITH_ERRORS, co_contraction_name
 from ...variables.metrics import NUMBERS as NUMBERS_OF_CYCLES
 from ...variables.schema import REPAIRS, separate_metrics
-from ...variables.stance_verdicts import REFUSED, verdict_of
+from ...variables.stance_verdicts import BETWEEN_WORDS, REFUSED, is_accepted, verdict_of
 from ...vocabulary.muscle_names import in_order
 from .gait_scores import score_cycles
 from .reference import Reference
@@ -67,6 +69,7 @@ def study(
     columns: Columns | None = None,
     before: tuple[int, int] = (0, 0),
     emg_pairs: Sequence[str] = (),
+    corrected: bool = False,
 ) -> tuple[xr.Dataset, pd.DataFrame, pd.DataFrame]:
     """Gather the cycles of sessions: of all, or of some of a study that is gathered part by part.
 
@@ -76,6 +79,7 @@ def study(
         columns: as of :func:`columns_of` the sessions, which a part need not find again.
         before: number of cycles, and of whole stances, in the parts before.
         emg_pairs: pairs of muscles with co-contraction, as the setting ``cycles.emg_pairs`` names them.
+        corrected: whether the study has corrections by hand, so that quality.csv has a column of them.
 
     Returns:
         study.nc, the variables of :data:`pipeline.variables.cycle_variables.STUDY`: along ``stance`` every stance with
@@ -100,22 +104,28 @@ def study(
     if "metric_draw" in dataset:
         names = [each for name in names for each in (name, *([f"{name}_u"] if name in WITH_ERRORS else []))]
     order = ["cycle", "part", *IDENTITY, *columns, *names]
-    return dataset, _rows(dataset, order, used), _quality(cycles, sessions)
+    return dataset, _rows(dataset, order, used), _quality(cycles, sessions, corrected=corrected)
 
 
-def per_participant(metrics: pd.DataFrame, draws: xr.DataArray | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
+def per_participant(
+    metrics: pd.DataFrame, draws: xr.DataArray | None = None, *, corrected: bool = False
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables participants.csv and symmetry.csv from metrics.csv; kinetics that are not used do not count.
 
     Args:
         draws: ``metric_draw`` of study.nc. The tables then have standard uncertainties.
+        corrected: whether the study has corrections by hand, so that participants.csv counts what is accepted.
     """
     names = [name for name in NUMBERS_OF_CYCLES if name in metrics]
     about, left_out = participants_columns(metrics), ~metrics.kinetics_valid.astype(bool)
     used = metrics.assign(**{name: metrics[name].mask(left_out) for name in names if name in KINETICS})
     means = participant_means(used, names, about)
     doubted = (metrics.part == "cycle") & (metrics.doubt_code != "")
-    counts = doubted.groupby([metrics[name] for name in (*SESSION, "side")], sort=False).sum()
-    means.insert([*means].index("stances_alone"), "cycles_doubted", counts.to_numpy(dtype=int))
+    by_hand = doubted & metrics.doubt_code.map(is_accepted).astype(bool)
+    counted = {"cycles_doubted": doubted & ~by_hand} | ({"cycles_accepted_by_hand": by_hand} if corrected else {})
+    for name, rows in counted.items():
+        counts = rows.groupby([metrics[name] for name in (*SESSION, "side")], sort=False).sum()
+        means.insert([*means].index("stances_alone"), name, counts.to_numpy(dtype=int))
     if draws is None:
         return means, symmetry(means, names, about)
     errors = np.full((len(used), len(names), draws.sizes["draw"]), np.nan)
@@ -272,10 +282,29 @@ def _rows(study: xr.Dataset, columns: Sequence[str], sessions: Iterable[str]) ->
     return cycles.astype({"cycle": "Int64"}).round(decimals).reindex(columns=[*columns])
 
 
-def _quality(cycles: Mapping[str, xr.Dataset], sessions: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
+def _quality(
+    cycles: Mapping[str, xr.Dataset], sessions: Mapping[str, Mapping[str, Any]], *, corrected: bool
+) -> pd.DataFrame:
     rows = [row for session, data in cycles.items() for row in _quality_rows(session, data, sessions[session])]
     kinds = dict.fromkeys(NUMBERS, "Float64") | dict.fromkeys(REPAIRS, "Int64")
-    return pd.DataFrame(rows, columns=list(QUALITY)).astype(kinds)
+    table = pd.DataFrame(rows, columns=list(QUALITY)).astype(kinds)
+    if corrected:
+        every = [row for data in cycles.values() for row in json.loads(data.attrs.get("corrections", "[]"))]
+        table.insert(list(QUALITY).index(NUMBERS[0]), CORRECTED, _corrections(table, every))
+    return table
+
+
+def _corrections(table: pd.DataFrame, rows: Iterable[Mapping[str, str]]) -> list[str]:
+    """Return the corrections of each stance of quality.csv in words; a trial has those that touch no stance in each."""
+    words: list[list[str]] = [[] for _ in range(len(table))]
+    for row in rows:
+        of_trial = (table.session == row["session"]) & (table.trial == row["trial"])
+        first_s, last_s = float(row["time_s"]), float(row["to_s"] or row["time_s"])
+        touched = of_trial & (table.start_s < last_s + SAME_STRIKE_S) & (table.end_s > first_s - SAME_STRIKE_S)
+        touched &= (table.side == row["side"]) | (row["side"] == "")
+        for i in np.flatnonzero(touched if touched.any() else of_trial):
+            words[i].append(in_words(row).replace(BETWEEN_WORDS, ", "))
+    return [BETWEEN_WORDS.join(each) for each in words]
 
 
 def _quality_rows(session: str, data: xr.Dataset, about: Mapping[str, Any]) -> Iterator[list[Any]]:

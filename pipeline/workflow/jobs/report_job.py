@@ -73,7 +73,9 @@ def _page(key: Mapping[str, Any], function: Callable[..., str], arguments: dict[
     roots = [data.attrs for data in sessions["cycles"].values()]
     own = provenance({**key, "step": "study", "settings": asdict(settings)}, roots)
     shipped = arguments.pop("about_reference")
-    tables = {name: arguments.pop(name) for name in ("sessions", "columns", "emg_pairs")}
+    tables = {
+        name: arguments.pop(name) for name in ("sessions", "columns", "emg_pairs", "corrected") if name in arguments
+    }
     name = settings.reference
     reference = describe_reference(name, load_reference(name), shipped, own) if name else None
     part = gather(sessions["cycles"], settings=settings, reference=reference, **tables)

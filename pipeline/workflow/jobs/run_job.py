@@ -55,7 +55,7 @@ def compute(key: Mapping[str, Any], inputs: Files, outputs: Files) -> None:
 def provenance(
     key: Mapping[str, Any], roots: Sequence[Mapping[str, Any]], *, output: str | None = None
 ) -> dict[str, str]:
-    """Return the global attributes of an output: code version, sources and settings; no clock.
+    """Return the global attributes of an output: code version, sources, settings and corrections; no clock.
 
     Args:
         roots: the global attributes of the input files, the main one first.
@@ -64,6 +64,9 @@ def provenance(
     used: dict[str, Any] = {}
     sources: dict[str, str] = {}
     tests: dict[str, Any] = {}
+    rows = [row for root in roots for row in json.loads(root.get("corrections", "[]"))]
+    rows += [row for arguments in key.get("by_trial", {}).values() for row in arguments.get("corrections", ())]
+    corrections = [json.loads(text) for text in dict.fromkeys(json.dumps(row) for row in rows)]
     for root in roots:
         used |= json.loads(root.get("settings", "{}"))
         sources |= json.loads(root.get("source_sha256", "{}"))
@@ -80,6 +83,7 @@ def provenance(
         "settings": json.dumps(used, sort_keys=True),
         "source_sha256": json.dumps(sources, sort_keys=True),
         **({"plate_tests": json.dumps(tests, sort_keys=True)} if tests else {}),
+        **({"corrections": json.dumps(corrections, ensure_ascii=False)} if corrections else {}),
         **({"session": key["session"]} | _passed_on(roots) if key["session"] else {}),
     }
 

@@ -28,6 +28,7 @@ from tests.support.walks.for_cycles import (
     Trial,
     amplitude,
     assert_metrics,
+    left_out_by_hand,
     pairs,
     trial,
     wave,
@@ -374,8 +375,8 @@ def test_the_cycles_of_a_session_are_those_of_its_trials(known: Walk) -> None:
     }
     strike = known.seen()[0]
     by_trial: dict[str, dict[str, Any]] = {
-        "long": {"left_out": [(strike.side, strike.start_s, "stumbled")]},
-        "wrong": {"left_out": [("left", 99.0, "no such cycle")]},
+        "long": {"corrections": left_out_by_hand([(strike.side, strike.start_s, "stumbled")])},
+        "wrong": {"corrections": left_out_by_hand([("left", 99.0, "no such cycle")])},
     }
     names = ("kinetics", "kinematics", "contacts", "clean")
     listed = {"long": trials["long"], "wrong": trials["long"], "short": trials["short"], "none": trials["none"]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from pipeline.steps.kinetics.cross_checks import CAUSES, FORMULATIONS
 from pipeline.variables.schema import separate_metrics
 from pipeline.variables.session_variables import DOUBT
 from tests.support.settings import settings_of
+from tests.support.studies.corrected import correction
 from tests.support.studies.step_results import described_trial
 from tests.support.walks.as_clean import HALF_WIDTH_M, SPEED_M_S, STANCE_S, STRIDE_S, Walk, cleaned, vertical
 
@@ -38,9 +39,17 @@ class Trial(dict[str, xr.Dataset]):
     def cut(self, *, left_out: Any = (), **settings: Any) -> xr.Dataset:
         """Return the trial's cycles, with each metric by name too."""
         inputs = [self[name] for name in ("kinetics", "kinematics", "contacts", "clean", "calibrate")]
-        cut = cycles(*inputs, settings=settings_of("cycles", **settings), left_out=left_out)
+        cut = cycles(*inputs, settings=settings_of("cycles", **settings), corrections=left_out_by_hand(left_out))
         result = described_trial("cycles", cut)
         return result.assign(separate_metrics(result.metric.values, result.metric_value.values))
+
+
+def left_out_by_hand(cycles_left_out: Iterable[tuple[str, float, str]]) -> list[dict[str, str]]:
+    """Return rows of corrections.tsv from side, start in s and reason."""
+    return [
+        correction("leave_out_cycle", side=side, time_s=repr(start_s), reason=reason)
+        for side, start_s, reason in cycles_left_out
+    ]
 
 
 def amplitude(joint: int, axis: int) -> float:
