@@ -22,6 +22,7 @@ from tests.support.checkout import DEMO, ctrl_c_arrives
 COMMANDS = [
     "init",
     "check",
+    "corrections",
     "run",
     "show",
     "view",
