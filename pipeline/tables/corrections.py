@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ..conventions import SAME_STRIKE_S, SIDES
 from ..errors import Problem, UserError, join_some, nearest
+from .study_tables import MOST_LISTED
 from .tsv import ABSENT, Row, hostile_cells, out_of_range, rows_of
 
 TABLE = "corrections.tsv"
@@ -22,7 +23,6 @@ OLD_TABLE, OLD_COLUMNS = "cycles.tsv", ("session", "trial", "side", "start_s", "
 NO_LONGER_READ = "table_no_longer_read"
 FILL_IN = "'gaitlab corrections STUDY' fills it in"
 BETWEEN_MARKERS = re.compile(r"\s*,\s*")
-MOST_LISTED = 6
 Sessions = Mapping[str, Sequence[Mapping[str, str]]]  # rows of trials.tsv by session
 
 

@@ -50,6 +50,7 @@ TRIAL_COLUMNS = (
     *("participant_id", "session", "trial", "file", "forces", "role", "condition"),
     *("belt_speed_m_s", "subject", *PLATE_COLUMNS),
 )
+MOST_LISTED = 6  # names in a message
 DATE_COLUMNS = ("acq_time", "date")
 SEGMENT_COLUMNS = (
     "participant_id",
