@@ -147,6 +147,14 @@ def _add_looks_at_results(commands: Any) -> None:
     )
     command.add_argument("--no-browser", action="store_true", help="only print the address")
 
+    text = "write a page that sets two visits of a person, or two conditions, side by side"
+    command = _add(commands, "compare", _compare, text, "my_study pre post --participant sub-01")
+    command.add_argument("earlier", metavar="A", help="the earlier visit, or a condition")
+    command.add_argument("later", metavar="B", help="the later visit, or another condition")
+    command.add_argument("--participant", metavar="P", help="the person (default: the only one)")
+    text = "the page to write (default: in derived/report)"
+    command.add_argument("--output", metavar="HTML", type=Path, help=text)
+
     text = "trace one gait cycle back to the frames and plates of its recording"
     command = _add(commands, "explain", _explain, text, "my_study", "my_study --cycle 2")
     either = command.add_mutually_exclusive_group()
@@ -246,6 +254,13 @@ def _view(chosen: Namespace) -> Answer:
 
     view(chosen.path, port=chosen.port, opens_browser=not chosen.no_browser)
     return "", 0
+
+
+def _compare(chosen: Namespace) -> Answer:
+    from .commands.compare import compare
+
+    labels = (chosen.earlier, chosen.later)
+    return f"Page: {compare(chosen.path, participant=chosen.participant, labels=labels, output=chosen.output)}", 0
 
 
 def _explain(chosen: Namespace) -> Answer:

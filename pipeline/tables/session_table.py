@@ -31,6 +31,7 @@ BIDS_NAMES = {"session_id": "session", "acq_time": "date"}
 KNOWN = ("participant_id", "session", *BIDS_NAMES, *VISIT_COLUMNS, *SIZES, *AGE_RANGE)
 OF_PEOPLE = ("sex", "subject")
 DATE = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d.*)?")
+DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def sessions_of(
@@ -87,6 +88,25 @@ def in_order_of_dates(sessions: Mapping[str, list[Row]], rows: Mapping[str, Row]
     sorted_names = {person: iter(sorted(names, key=place_of) if rows else names) for person, names in people.items()}
     names = [next(sorted_names[mine[0]["participant_id"]]) for mine in sessions.values()]
     return {name: sessions[name] for name in names}
+
+
+def visits_in_order(participant: str, recorded: Mapping[str, str], rows: Mapping[str, Row]) -> list[tuple[str, str]]:
+    """Return session and visit of a person's sessions, the visits in the order of their dates.
+
+    A session without a visit in sessions.tsv is one; its name goes without the participant's before it.
+
+    Args:
+        recorded: the days of each session, in the order of :func:`in_order_of_dates`; without sessions.tsv the order is
+            that of the days, if all sessions have one.
+        rows: of sessions.tsv by session.
+    """
+    by_day = not rows and all(map(DAY.match, recorded.values()))
+    ordered = sorted(recorded, key=recorded.__getitem__) if by_day else [*recorded]
+    stated = {name: rows.get(name, {}).get("visit", "") for name in ordered}
+    return [
+        (name, name.removeprefix(f"{participant}_") if visit.lower() in ABSENT else visit)
+        for name, visit in stated.items()
+    ]
 
 
 def cells_in_results(participant: Row, session: str, rows: Mapping[str, Row]) -> Row:

@@ -21,6 +21,10 @@ PHASE = np.arange(0.0, 101, EVERY)
 # which all strides have one line, the heading of the pelvis at successive strikes changes by 3 to 5 degrees, in one
 # child 8 (standard deviation); steps of a turn change it by tens of degrees (Hase and Stein 1999).
 STRAIGHT_DEGREES = 10.0
+# Degrees: the mean difference between adjacent levels of the Functional Assessment Questionnaire (Baker 2012); a second
+# laboratory found 1.5, 95 % interval 1.1 to 2.0 (The Edinburgh visual gait score - the minimal clinically important
+# difference, 2017, Gait Posture 53:25-28). For the nine Gait Variable Scores none was found published.
+SMALLEST_IMPORTANT = {"gait_profile_score": 1.6, "gait_profile_score_overall": 1.6}
 OF_THE_PELVIS = np.array([name.startswith("pelvis") for name in GAIT_ANGLES])
 
 

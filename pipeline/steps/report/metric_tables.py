@@ -28,20 +28,25 @@ ONE_SIDED = sorted((name for name, one in NUMBERS.items() if one.compared), key=
 
 def metrics(cycles: list[Row], symmetry: list[Row]) -> dict[str, Table]:
     """Return the tables of the metrics of a participant: averages over cycles, and of the sides over sessions."""
-    shown = [name for name in metrics_in(cycles) if name not in CO_CONTRACTION or any(row[name] for row in cycles)]
+    shown = metrics_with_values(cycles)
     values = values_of(cycles, symmetry, shown)
     return metric_tables(shown, {place: average(one, phase=phases(shown)) for place, (one, _) in values.items()})
 
 
-def metrics_of_stances(rows: list[Row]) -> dict[str, Table]:
-    """Return the tables of the metrics that are defined in stance alone, of rows that are stances."""
+def with_metrics_of_stance(rows: list[Row]) -> list[Row]:
+    """Return rows with only the metrics that are defined in stance alone."""
     left_out = NUMBERS.keys() - {*OF_STANCE}
-    return metrics([{k: v for k, v in row.items() if k not in left_out} for row in rows], [])
+    return [{k: v for k, v in row.items() if k not in left_out} for row in rows]
 
 
 def metrics_in(rows: list[Row]) -> list[str]:
     """Return the metrics that rows of metrics.csv have."""
     return [name for name in NUMBERS if rows and name in rows[0]]
+
+
+def metrics_with_values(rows: list[Row]) -> list[str]:
+    """Return the metrics that rows of metrics.csv have, co-contraction only if it is known."""
+    return [name for name in metrics_in(rows) if name not in CO_CONTRACTION or any(row[name] for row in rows)]
 
 
 def values_of(cycles: list[Row], symmetry: list[Row], shown: list[str]) -> dict[tuple[str, str], tuple[Array, Text]]:

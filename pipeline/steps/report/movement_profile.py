@@ -28,6 +28,11 @@ class Bars(NamedTuple):
     title: str
     scores: dict[str, float]
     typical: float | None
+    metric: str
+
+    def metric_of(self, side: str) -> str:
+        """Return the metric that has the score of a side, or of both."""
+        return OVERALL if self.metric == GPS and side == "both" else self.metric
 
 
 class Profile(NamedTuple):
@@ -48,7 +53,7 @@ def movement_profiles(cycles: Sequence[Row], reference: BySpeed) -> list[Profile
     """
     if not reference or not cycles or GPS not in cycles[0]:
         return []
-    charts = ((title, _bars(rows, _typical(rows, reference))) for title, rows in _groups(cycles).items())
+    charts = ((title, bars_of(rows, _typical(rows, reference))) for title, rows in _groups(cycles).items())
     return [_profile(title, bars) for title, bars in charts if any(one.scores for one in bars)]
 
 
@@ -75,11 +80,13 @@ def of_another_age(age: float, reference: Mapping[str, Any]) -> list[str]:
 
 
 def _groups(cycles: Sequence[Row]) -> dict[str, list[Row]]:
-    """Return the rows of each session and condition by title."""
-    several = len(names(cycles, "session")) > 1
+    """Return the rows of each visit, else session, and condition by title."""
+    visit = "visit" if cycles and "visit" in cycles[0] else "session"
+    several = len(names(cycles, visit)) > 1
     groups: dict[str, list[Row]] = {}
-    for row in cycles:
-        title = f"{row['condition']}, {row['session']}" if several else row["condition"]
+    conditions = names(cycles, "condition")
+    for row in sorted(cycles, key=lambda row: conditions.index(row["condition"])):
+        title = f"{row['condition']}, {row[visit]}" if several else row["condition"]
         groups.setdefault(title, []).append(row)
     return groups
 
@@ -90,7 +97,7 @@ def _typical(rows: Iterable[Row], reference: BySpeed) -> dict[str, float]:
     return typical_scores(curves) if curves else {}
 
 
-def _bars(rows: Sequence[Row], typical: dict[str, float]) -> list[Bars]:
+def bars_of(rows: Sequence[Row], typical: Mapping[str, float] = {}) -> list[Bars]:
     """Return the bars of the nine angles and the score of all. The pelvis is one body: it is that of the left cycles.
 
     Without left cycles, it is that of the right ones (the overall score of Baker 2009 takes the left).
@@ -107,7 +114,7 @@ def _bars(rows: Sequence[Row], typical: dict[str, float]) -> list[Bars]:
         expected = typical.get(score, float("nan"))
         scores = {side: value for side, value in scores.items() if np.isfinite(value)}
         title = name.replace("_", " ").capitalize() or "Gait Profile Score"
-        result.append(Bars(title, scores, expected if np.isfinite(expected) else None))
+        result.append(Bars(title, scores, expected if np.isfinite(expected) else None, score))
     return result
 
 
@@ -122,7 +129,7 @@ def _profile(title: str, bars: list[Bars]) -> Profile:
     end = max(AXIS_DEGREES, STEP_DEGREES * np.ceil(max(values) / STEP_DEGREES))
     header = ["Angle", "Left", "Right", "Both", "Typical person"]
     rows = [
-        [one.title, *(_degrees(one.scores.get(side)) for side in (*SIDES, "both")), _degrees(one.typical)]
+        [one.title, *(score_in_words(one.scores.get(side)) for side in (*SIDES, "both")), score_in_words(one.typical)]
         for one in bars
     ]
     return Profile(title, bars, [*range(0, int(end) + 1, STEP_DEGREES)], _words(bars), Table(header, rows))
@@ -146,5 +153,6 @@ def _words(bars: list[Bars]) -> str:
     return f"{text} No angle is beyond a typical person's." if ratios else text
 
 
-def _degrees(value: float | None) -> str:
+def score_in_words(value: float | None) -> str:
+    """Return a score with one decimal."""
     return ABSENT if value is None else f"{value:.1f}"

@@ -17,7 +17,9 @@ from .data_check import data_check
 from .html_page import Settings, days_of, render
 from .movement_profile import movement_profiles, of_another_age, without_comparison
 from .one_walk import representative_trial, walk
-from .tables import Row
+from .tables import Row, Table
+from .visits.changes import profile_changes, tables_of_changes
+from .visits.compared import Compared, compared
 
 
 def page(
@@ -34,6 +36,9 @@ def page(
     recorded: Mapping[str, str],
     conditions: Sequence[str],
     reference: str | None,
+    visits: Sequence[tuple[str, str]],
+    chosen: Sequence[str] = (),
+    detectable: Mapping[str, float] = {},
 ) -> str:
     """Return the page of one participant as HTML text.
 
@@ -44,16 +49,21 @@ def page(
         representative: by session, the trial to show.
         calibrate: by session, the model of the person, at least its facts and why a leg cannot be used.
         reference: text of the table of reference curves, see :mod:`pipeline.tables.reference_curves`.
+        visits, chosen: of :func:`pipeline.steps.report.visits.compared.compared`; without ``chosen`` all is shown.
+        detectable: by metric, the smallest change beyond the laboratory's own repeatability, in the metric's unit.
 
     Returns:
         The same text for the same inputs. Names and reasons of the study are text, never markup.
     """
     curves = reference_of(reference, where="study.reference") if reference else {}
     about = json.loads(study.attrs.get("reference", "{}"))
+    side_by_side = compared(visits, chosen)
+    study = side_by_side.part(study)
+    metrics, stances, symmetry = (side_by_side.rows(table) for table in (metrics, stances, symmetry))
     dashes, panels = dash_styles(conditions), panels_of(study, moment_signs=settings.moment_signs)
     sessions = tables.names([*stances, *metrics], "session")
     trials = {session: facts_of_trials(cycles[session]) for session in sessions}
-    gait_cycles, whole_stances = cycles_of(study, panels), stances_of(study, panels)
+    gait_cycles, whole_stances = (side_by_side.curves(of(study, panels)) for of in (cycles_of, stances_of))
     rows = tables.of_part(metrics, "cycle")
     rows_alone = [] if any(map(tables.has_kinetics, rows)) else tables.of_part(metrics, "stance")
     drawn = _figures(gait_cycles, dashes, curves)
@@ -75,15 +85,28 @@ def page(
         about=tables.in_words(metrics),
         figures=drawn if has_cycles else None,
         figures_of_stances=drawn_stances if rows_alone else None,
-        walk=walk(study, shown, moment_signs=settings.moment_signs) if shown else None,
-        metrics=metric_tables.metrics(rows, symmetry),
-        metrics_of_stances=metric_tables.metrics_of_stances(rows_alone),
-        shares=shares(study, share_sums(study, panels)),
+        walk=walk(study, shown, moment_signs=settings.moment_signs) if shown and shown.cycle else None,
+        metrics=_metrics(rows, symmetry, side_by_side, detectable),
+        metrics_of_stances=_metrics(metric_tables.with_metrics_of_stance(rows_alone), [], side_by_side, detectable),
+        profile_changes=profile_changes(rows, side_by_side, detectable) if curves and side_by_side.several else {},
+        shares={label: shares(part, share_sums(part, panels)) for label, part in side_by_side.apart(study).items()},
+        compared=side_by_side if side_by_side.several else None,
+        chosen=chosen,
+        detectable=detectable,
         rejected=quality.list_rejections(stances),
         checks=quality.checks(stances, trials),
         muscles_left_out=quality.muscles_left_out(trials, sessions),
         sources=quality.sources(trials, sessions),
     )
+
+
+def _metrics(
+    rows: list[Row], symmetry: list[Row], side_by_side: Compared, detectable: Mapping[str, float]
+) -> dict[str, dict[str, Table]]:
+    """Return the tables of metrics by condition, if visits are compared; else all of them without a title."""
+    if side_by_side.several:
+        return tables_of_changes(rows, symmetry, side_by_side, detectable)
+    return {"": metric_tables.metrics(rows, symmetry)}
 
 
 def _figures(cycles: CycleCurves, dashes: Mapping[str, str], reference: BySpeed) -> Drawn:

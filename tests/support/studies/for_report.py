@@ -74,6 +74,9 @@ class Made(NamedTuple):
     participants: list[str]
     day: str = "2024-05-12"
     groups: Mapping[str, str] = {}
+    visits: Mapping[str, str] = {}  # of sessions in the order of their dates; each is a visit if none is given
+    chosen: tuple[str, ...] = ()
+    detectable: Mapping[str, float] = {}
 
     def pages(
         self, title: str = "A study", *, reference: str | None = None, moment_signs: str = "stored",
@@ -98,11 +101,17 @@ class Made(NamedTuple):
             f"report/{name}.html": page(
                 self.part([name]), metrics.get(name, []), quality.get(name, []), symmetry.get(name, []),
                 self.cycles, self.representative, self.calibrate,
-                participant=name, recorded=dict.fromkeys(self.cycles, self.day), **common,
+                participant=name, recorded=dict.fromkeys(self.cycles, self.day), **self.visits_of(name), **common,
             )
             for name in self.participants
         }  # fmt: skip
         return {"report.html": overview} | of_people
+
+    def visits_of(self, person: str) -> dict[str, Any]:
+        """Return which visits the page of a participant compares."""
+        own = [name for name in self.visits or self.cycles if name.partition("_")[0] == person]
+        visits = [(name, self.visits.get(name, name)) for name in own]
+        return {"visits": visits, "chosen": self.chosen, "detectable": self.detectable}
 
     def table(self, name: str) -> dict[str, list[dict[str, str]]]:
         """Return the rows of a table by participant."""
