@@ -230,7 +230,7 @@ class Study:
         }
         needs = self._study_needs(None, sessions)["arguments"] | {"study": self.settings["study"]}
         needs |= {"participant": participant, "recorded": recorded, "conditions": self._conditions}
-        needs |= {\"visits\": session_table.visits_in_order(participant, recorded, self.session_rows)}
+        needs |= {"visits": session_table.visits_in_order(participant, recorded, self.session_rows)}
         columns = {name: {one: cells[one] for one in sessions} for name, cells in self._columns.items()}
         return self._of_all_pages | {"arguments": needs | {"columns": columns}} | self._order(sessions)
 

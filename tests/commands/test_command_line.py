@@ -26,6 +26,7 @@ COMMANDS = [
     "run",
     "show",
     "view",
+    "compare",
     "explain",
     "verify",
     "export",

@@ -1,0 +1,205 @@
+"""Visits of a person side by side: their order, their changes, and what marks a change."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pipeline.steps.report import metric_tables
+from pipeline.steps.report.movement_profile import GPS, GVS, OVERALL
+from pipeline.steps.report.tables import Row, Table
+from pipeline.steps.report.visits.changes import change_of, limits_of, profile_changes, tables_of_changes
+from pipeline.steps.report.visits.compared import compared
+from pipeline.steps.study.step import per_participant
+from pipeline.tables.csv_files import rows_of
+from pipeline.variables.metrics import GAIT_ANGLES, METRICS, NUMBERS
+from tests.support.studies.for_report import Made, Page, curve_of, made, trial_cycles, with_errors
+
+BOTH = ["left", "right"]
+ORDER = {"sub-02_before": "pre", "sub-02_after": "post", "sub-02_again": "later"}  # after < again < before in letters
+PHASES_SHOWN = [name for name in METRICS if NUMBERS[name].kind == "phase"]
+
+
+def visits(
+    sessions: Mapping[str, str] = ORDER, conditions: tuple[str, ...] = ("slow",), *, seed: int = 1, **others: Any
+) -> Made:
+    """Return a person in several sessions, in the files by the letters of their names, with drawn metrics."""
+    trials = {
+        session: {name: trial_cycles("sub-02", name, BOTH) for name in conditions} for session in sorted(sessions)
+    }
+    study = made(trials, {name: name for name in conditions})
+    metrics, draw = pd.read_csv(io.StringIO(study.metrics)), np.random.default_rng(seed)
+    drawn = pd.DataFrame(draw.uniform(0.5, 99, (len(metrics), len(METRICS))), columns=[*METRICS])
+    metrics = pd.concat([metrics.drop(columns=[*METRICS]), drawn], axis=1)[metrics.columns]
+    means, symmetry = (table.to_csv(index=False) for table in per_participant(metrics))
+    study = study._replace(metrics=metrics.to_csv(index=False), means=means, symmetry=symmetry)
+    return study._replace(visits=sessions, **others)
+
+
+def shown_tables(study: Made, **chosen: Any) -> dict[str, dict[str, Table]]:
+    """Return the tables of metrics by condition."""
+    pairs = compared([*study.visits.items()], **chosen)
+    metrics, symmetry = (pairs.rows(rows_of(text)) for text in (study.metrics, study.symmetry))
+    return tables_of_changes(metrics, symmetry, pairs, study.detectable)
+
+
+def by_hand(study: Made, metric: str, session: str, side: str, condition: str = "slow") -> float:
+    """Return the mean of a metric from the text of metrics.csv; of phases that of their directions."""
+    rows = [*csv.DictReader(io.StringIO(study.metrics))]
+    key = (session, side, condition)
+    values = [float(row[metric]) for row in rows if (row["session"], row["side"], row["condition"]) == key]
+    if metric not in PHASES_SHOWN:
+        return sum(values) / len(values)
+    angles = [2 * math.pi * value / 100 for value in values]
+    return math.atan2(sum(map(math.sin, angles)), sum(map(math.cos, angles))) * 50 / math.pi
+
+
+def column(table: Table, group: str, title: str) -> dict[str, str]:
+    """Return the cells of a column by metric; n in brackets may follow its title."""
+    (at,) = [
+        i for i, name in enumerate(table.header) if (table.groups[i], re.sub(r" \(n.*", "", name)) == (group, title)
+    ]
+    return {row[0]: row[at] for row in table.rows}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_each_change_is_the_later_mean_minus_the_first_in_the_metrics_unit(seed: int) -> None:
+    study = visits(seed=seed)
+    tables = shown_tables(study)["slow"].values()
+    labels = {name.replace("_", " ").capitalize(): name for name in METRICS}
+    counted = 0
+    for side in BOTH:
+        for session, visit in [*ORDER.items()][1:]:
+            cells = {k: v for table in tables for k, v in column(table, side, f"{visit} minus pre").items()}
+            for label, cell in cells.items():
+                name = labels[label]
+                expected = by_hand(study, name, session, side) - by_hand(study, name, "sub-02_before", side)
+                if name in PHASES_SHOWN:  # the shorter way round
+                    expected = (expected + 50) % 100 - 50
+                half = 0.5001 * 10.0 ** -metric_tables.places_of(name)
+                assert abs(float(cell.split()[0]) - expected) <= half, (side, visit, name)
+                assert cell.startswith(("+", "-"))
+                counted += 1
+    assert counted > 2 * 2 * 60
+
+
+def test_visits_stand_in_the_order_of_their_dates_in_tables_curves_and_scores() -> None:
+    study = visits()
+    page = Page(study.person("sub-02"))
+    (table, *_) = shown_tables(study)["slow"].values()
+    order = ["pre", "post", "post minus pre", "later", "later minus pre"]
+    groups = [*BOTH, *metric_tables.COMPARED.values()]
+    titles = [re.sub(r" \(n.*", "", title) for title in table.header]
+    assert titles == ["Metric", "Unit", *(4 * order)]
+    assert [*table.groups] == ["", "", *(group for group in groups for _ in order)]
+    knee = next(figure for figure in page.figures()[0] if figure["title"] == "Knee flexion")
+    assert [curve["line"] for curve in knee["curves"]] == [visit for visit in ORDER.values() for _ in BOTH]
+    assert "pre, then post, then later, never averaged together; each later one also minus pre" in page.words
+    assert page.words.index("sub-02_before, slow: left 4") < page.words.index("sub-02_after, slow: left 4")
+
+
+def test_sessions_of_one_visit_are_one_column() -> None:
+    study = visits({"sub-02_before": "pre", "sub-02_again": "pre", "sub-02_after": "post"})
+    (table, *_) = shown_tables(study)["slow"].values()
+    both = [by_hand(study, "walking_speed", name, "left") for name in ("sub-02_before", "sub-02_again")]
+    cell = column(table, "left", "pre")["Walking speed"]
+    assert float(cell.split()[0]) == pytest.approx(np.mean(both), abs=0.0051)  # as many cycles in each session
+    assert column(table, "left", "post minus pre")
+
+
+def test_a_person_with_one_visit_has_no_changes() -> None:
+    one = visits({"sub-02_before": "pre"}).person("sub-02")
+    both = visits({"sub-02_before": "pre", "sub-02_after": "pre"}).person("sub-02")
+    for html in (one, both):
+        words = Page(html).words
+        assert " minus pre" not in words
+        assert "never averaged" not in words
+        assert "right minus left" in words
+
+
+def test_each_condition_has_its_own_tables() -> None:
+    study = visits({"sub-02_before": "pre", "sub-02_after": "post"}, ("slow", "fast"))
+    tables = shown_tables(study)
+    assert [*tables] == ["slow", "fast"]
+    for condition, (table, *_) in ((name, [*of.values()]) for name, of in tables.items()):
+        means = [by_hand(study, "walking_speed", name, "left", condition) for name in ("sub-02_after", "sub-02_before")]
+        cell = column(table, "left", "post minus pre")["Walking speed"]
+        assert float(cell) == pytest.approx(means[0] - means[1], abs=0.0051)
+    words = Page(study.person("sub-02")).words
+    assert words.count("Main numbers: mean (standard deviation) over n gait cycles") == 2
+
+
+def test_chosen_visits_or_conditions_are_all_that_a_page_shows() -> None:
+    study = visits(ORDER, ("slow", "fast"), chosen=("later", "pre"))
+    (table, *_) = shown_tables(study, chosen=study.chosen)["slow"].values()
+    assert column(table, "left", "pre minus later")
+    page = Page(study.person("sub-02"))
+    assert {curve["line"] for curve in page.figures()[0][0]["curves"]} == {
+        f"{visit}, {name}" for visit in ("pre", "later") for name in ("slow", "fast")
+    }
+    assert "post minus" not in page.words
+    assert "Only later and pre, side by side." in page.words
+    study = visits({"sub-02_before": "pre"}, ("slow", "fast", "faster"), chosen=("faster", "slow"))
+    tables = shown_tables(study, chosen=study.chosen)
+    assert [*tables] == ["pre"]
+    cell = column(next(iter(tables["pre"].values())), "right", "slow minus faster")["Walking speed"]
+    means = [by_hand(study, "walking_speed", "sub-02_before", "right", name) for name in ("slow", "faster")]
+    assert float(cell) == pytest.approx(means[0] - means[1], abs=0.0051)
+    page = Page(study.person("sub-02"))
+    assert {curve["line"] for curve in page.figures()[0][0]["curves"]} == {"slow", "faster"}
+    assert curve_of(page.figures()[0], "Knee flexion", "left", "slow")["n"] == 4
+
+
+def test_a_change_is_marked_where_it_is_below_what_matters_or_can_be_detected() -> None:
+    assert change_of(-1.5, 1, limits_of(GPS, {})) == "-1.5 (below 1.6)"
+    assert change_of(1.6, 1, limits_of(OVERALL, {})) == "+1.6"
+    assert change_of(0.04, 2, limits_of("walking_speed", {"walking_speed": 0.1})) == "+0.04 (within 0.10)"
+    assert change_of(-0.14, 2, limits_of("walking_speed", {"walking_speed": 0.1})) == "-0.14"
+    assert change_of(1.0, 1, limits_of(GPS, {GPS: 2.25})) == "+1.0 (below 1.6, within 2.2)"
+    assert change_of(0.5, 1, limits_of(f"{GVS}hip_flexion", {})) == "+0.5"  # none is published
+    assert change_of(float("nan"), 1, limits_of(GPS, {})) == "n/a"
+    study = visits(detectable={"walking_speed": 1000.0, "cadence": 1e-9})
+    (table, *_) = shown_tables(study)["slow"].values()
+    cells = column(table, "left", "post minus pre")
+    assert cells["Walking speed"].endswith(" (within 1000.00)")
+    assert "within" not in cells["Cadence"]
+    assert "within" not in column(table, "right minus left", "post minus pre")["Walking speed"]
+    assert "its minimal detectable change" in Page(study.person("sub-02")).words
+    assert "this study has no repeatability" in Page(visits().person("sub-02")).words
+
+
+def scored(side: str, session: str, score: float) -> Row:
+    """Return a cycle with scores that differ by angle."""
+    own = {"session": session, "condition": "walk", "side": side, GPS: f"{score}", OVERALL: f"{score + 1}"}
+    return own | {f"{GVS}{name}": f"{score + i}" for i, name in enumerate(GAIT_ANGLES)}
+
+
+def test_the_profile_has_a_row_for_each_angle_and_side_with_its_change() -> None:
+    pairs = compared([("s2", "pre"), ("s1", "post")])
+    rows = [scored("left", "s1", 3), scored("left", "s2", 5), scored("right", "s1", 9.5), scored("right", "s2", 9)]
+    profile = profile_changes(pairs.rows(rows), pairs, {f"{GVS}knee_flexion": 0.75})["walk"]
+    assert profile.header == ["Angle", "pre", "post", "post minus pre"]
+    cells = {row[0]: row[1:] for row in profile.rows}
+    assert len(cells) == 3 + 6 * 2 + 3
+    assert cells["Pelvis tilt"] == ["5.0", "3.0", "-2.0"]  # of the left cycles
+    assert cells["Knee flexion, right"] == ["15.0", "15.5", "+0.5 (within 0.8)"]
+    assert cells["Gait Profile Score, left"] == ["5.0", "3.0", "-2.0"]
+    assert cells["Gait Profile Score, right"] == ["9.0", "9.5", "+0.5 (below 1.6)"]
+    assert cells["Gait Profile Score, both"] == ["8.0", "7.2", "-0.8 (below 1.6)"]
+    assert profile_changes(pairs.rows([rows[1]]), pairs, {}) == {}  # no second visit
+
+
+def test_shares_of_the_error_sources_are_by_visit() -> None:
+    study = visits({"sub-02_before": "pre", "sub-02_after": "post"})
+    wide = study._replace(study=with_errors(study.study, below=0.5, above=1.5))
+    words = Page(wide.person("sub-02")).words
+    assert words.count("Error sources of the moments: pre") == 1
+    assert words.count("Error sources of the moments: post") == 1
