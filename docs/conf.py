@@ -47,6 +47,7 @@ navigation = {
         "scale",
         "speed",
         "audit",
+        "quality_system",
     ],
     "Reference": ["commands", "settings", "outputs", "metrics", "normative_gait", "python", "glossary"],
     "Explanation": ["theory", "uncertainty", "validation", "cutoffs", "reliability", "comparison"],

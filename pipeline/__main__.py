@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import sys
+import textwrap
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -161,6 +162,9 @@ def _add_looks_at_results(commands: Any) -> None:
     either.add_argument("--cycle", metavar="N", type=int, help="its number (default: list the cycles)")
     either.add_argument("--stance", metavar="N", type=int, help="number of a stance instead, as in the list")
 
+    text = "write the methods of a study in sentences to paste into a paper"
+    _add(commands, "methods", _methods, text, "my_study")
+
     text = "check that recordings and results are still those of the last run"
     _add_json(_add(commands, "verify", _verify, text, "my_study", "my_study --json"))
 
@@ -197,6 +201,9 @@ def _add_further_commands(commands: Any) -> None:
     command = _add(commands, "body-model", _body_model, text, "plug_in_gait", example, place="NAME|YAML")
     command.add_argument("file", metavar="RECORDING", type=Path, nargs="?", help="a static trial")
     command.add_argument("--output", metavar="HTML", type=Path, help="the page to write (default: NAME.html, here)")
+
+    text = "list the installed program and its libraries with versions and licences, a CycloneDX bill of materials"
+    _add(commands, "sbom", _sbom, text, "bom.json", place="FILE")
 
     text = "continue a run that was killed or that filled the disk: unlock the study, then run it"
     _add(commands, "recover", _recover, text, "my_study").add_argument("options", **OPTIONS).required = False
@@ -269,6 +276,13 @@ def _explain(chosen: Namespace) -> Answer:
     return explain(chosen.path, cycle=chosen.cycle, stance=chosen.stance), 0
 
 
+def _methods(chosen: Namespace) -> Answer:
+    from .commands.methods import methods
+    from .tables.terminal_table import text_width
+
+    return textwrap.fill(methods(chosen.path), text_width()), 0
+
+
 def _in_json(find: Callable[[], Sequence[Problem]]) -> Answer:
     """Return problems as JSON, also those for which nothing could be looked for."""
     try:
@@ -330,6 +344,12 @@ def _body_model(chosen: Namespace) -> Answer:
 
     output = chosen.output or Path(f"{chosen.path.stem}.html")
     return body_model_report(str(chosen.path), chosen.file, output), 0
+
+
+def _sbom(chosen: Namespace) -> Answer:
+    from .commands.bill_of_materials import write_bill
+
+    return f"{chosen.path}: {write_bill(chosen.path)} components", 0
 
 
 def _recover(chosen: Namespace) -> Answer:

@@ -197,7 +197,7 @@ def in_words(number: int | str, test: PlateTest) -> str:
     """Return the result for a plate in a line: ``plate 2: 1.2 mm, 0.4 degrees: good``."""
     text = f"plate {number}: {test.position_mm:.1f} mm, {test.direction_deg:.1f} degrees: {test.verdict}"
     if test.position_mm > POSITION_MM[0]:
-        shift = ", ".join(f"{part:+.0f}" for part in test.offset_mm)
+        shift = ", ".join(f"{round(part):+d}" for part in test.offset_mm)
         text += f"; the force passes the tip on average by ({shift}) mm along x, y, z of the file"
     if test.untested:
         text += f"; shear along the plate's {test.untested} is not tested, the pole was tilted too little"

@@ -44,6 +44,7 @@ WITH_CODE = [page for page in PAGES if "```python" in page.read_text()]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FUNCTION = re.compile(r"\[`(\w+)`\]\(([^)\s]+\.py)\)")
 FILE = re.compile(r"`((?:tests|pipeline|config|docs)/[\w./]+)`")
+TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -97,6 +98,20 @@ def test_linked_functions_are_in_the_linked_file(page: Path) -> None:
 def test_every_page_is_in_the_index() -> None:
     linked = {link.partition("#")[0] for link in LINK.findall(text_of("index.md"))}
     assert {page.name for page in DOCS.glob("*.md")} - {"index.md"} <= linked
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_test_that_a_page_names_exists(page: Path) -> None:
+    for file, name in TEST.findall(page.read_text()):
+        assert f"\ndef {name}(" in (HOUSE / file).read_text(), (file, name)
+
+
+def test_every_hazard_has_a_test() -> None:
+    rows = re.findall(
+        r"^\| .* \|$", text_of("quality_system.md").partition("## Hazards")[2].partition("\n## ")[0], re.MULTILINE
+    )
+    assert len(rows) > 15
+    assert [row for row in rows[2:] if not TEST.search(row)] == []
 
 
 def test_figures_of_the_readme_are_those_of_the_validation() -> None:

@@ -23,6 +23,10 @@ from .tables import Table
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 SCRIPTS = ("library.js", "figures.js", "curves.js", "walk.js", "stick.js", "contents.js", "listing.js")
 MOST_LETTERS = {"top-left": 240, "top-right": 105}  # what three lines of the upper margin of paper hold
+INTENDED_USE = (
+    "For research, and for interpretation by qualified people together with other findings. "
+    "Not certified as a medical device."
+)
 LIBRARY_STYLE = re.compile(r'getElementById\("([0-9a-f]{40,})"\)')
 
 
@@ -65,6 +69,7 @@ def render(
             styles=styles,
             library_styles=_library_styles(),
             version=version,
+            intended_use=INTENDED_USE,
             settings=json.dumps(used, indent=2, sort_keys=True, ensure_ascii=False),
             band_percent=band_percent(study),
             reference=_about_reference(study, drawn),
@@ -98,7 +103,7 @@ def margins(title: str, version: str, *, name: str = "", recorded: str = "") -> 
     boxes = {
         "top-left": f"{name}, {title}" if name else title,
         "top-right": recorded,
-        "bottom-left": f"gaitlab {version or '(version unknown)'}",
+        "bottom-left": f"gaitlab {version or '(version unknown)'}. {INTENDED_USE}",
     }
     texts = {box: _escape(_shorten(text, MOST_LETTERS.get(box))) for box, text in boxes.items()}
     return "@page{" + "".join(f'@{box}{{content:"{text}"}}' for box, text in texts.items()) + "}"

@@ -13,6 +13,7 @@ from ...conventions import SIDES
 from ...results.averages import average, means_of_people
 from ...tables.reference_curves import BySpeed
 from ...trials.session import facts_of_trials
+from ...variables.methods_text import describe_methods, keep_of_model
 from . import metric_tables, tables
 from . import quality as checked
 from .curves.cycles import Chosen, CycleCurves, join_cycles
@@ -57,6 +58,7 @@ class Overview:
         self.symmetry: list[Table] = []
         self.reasons: list[tuple[Counter[str], Counter[str]]] = []  # by participant
         self.medians: dict[str, dict[str, float]] = {}  # by session
+        self.models: dict[str, dict[str, Any]] = {}  # attributes of calibrate.nc, each kind once
         self.cycles: list[CycleCurves] = []  # without curves
         self.averages: dict[Place, LineAverages] = {}
         self.single: dict[Place, list[Chosen]] = {}
@@ -74,6 +76,8 @@ class Overview:
         self.people.append(tables.participant(name, check.state, metrics, quality))
         self.columns = self.columns or tables.participants_columns(metrics)
         self.reasons.append(checked.reasons(quality))
+        for model in (keep_of_model(calibrate[session].attrs) for session in sessions):
+            self.models[json.dumps(model, sort_keys=True)] = model
         self.medians |= checked.medians_of_sessions(quality)
         gait_cycles = tables.of_part(metrics, "cycle")
         self.shown = self.shown or metric_tables.metrics_in(gait_cycles)
@@ -138,6 +142,7 @@ class Overview:
             "shares": shares(study, self.share_sums) if several else None,
             "reasons": self._reasons(),
             "unlike": checked.unlike_the_others(self.medians),
+            "methods": describe_methods(study.attrs, self.models.values()),
             "history": study.attrs.get("history", "").splitlines(),
             "sources": Table(["File", "SHA-256"], [[*item] for item in sorted(sources.items())]),
         }

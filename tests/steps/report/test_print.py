@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.steps.report import metric_tables
-from pipeline.steps.report.html_page import days_of, margins
+from pipeline.steps.report.html_page import INTENDED_USE, days_of, margins
 from pipeline.tables.csv_files import rows_of
 from tests.steps.report.test_muscle_panels import with_muscles
 from tests.support.processes.browser import Tab
@@ -66,7 +66,7 @@ def test_two_sheets_of_curves_and_one_of_numbers(tab: Tab, pages: dict[str, str]
         pytest.skip("no pdftotext is installed")
     for number, sheet in enumerate(sheets, start=1):
         assert sheet.startswith("sub-02, A study Recorded 2024-05-12")
-        assert sheet.endswith(f"gaitlab 0.1.0 Page {number} of 3")
+        assert sheet.endswith(f"gaitlab 0.1.0. {INTENDED_USE} Page {number} of 3")
         assert not {"sub-01", "sub-03"} & {*re.split(r"[^\w-]+", sheet)}
     kinematics, kinetics, numbers = sheets
     assert "Is the data good?" in kinematics
@@ -185,3 +185,9 @@ def test_more_conditions_leave_out_the_comparison_of_sides_on_paper() -> None:
         unprinted = [table.header[i] for i in table.on_screen]
         assert len(unprinted) == count * len(left_out)
         assert all(title.endswith(left_out) for title in unprinted)
+
+
+def test_the_intended_use_stands_on_every_page(pages: dict[str, str]) -> None:
+    """On the screen below the content, on paper in the margin of each sheet."""
+    for html in pages.values():
+        assert f'<footer class="on-screen"><p>{INTENDED_USE}</p></footer>' in html
