@@ -6,7 +6,7 @@ that no size of one visit reaches another. Without a row, participants.tsv comes
 
 import re
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -107,6 +107,27 @@ def visits_in_order(participant: str, recorded: Mapping[str, str], rows: Mapping
         (name, name.removeprefix(f"{participant}_") if visit.lower() in ABSENT else visit)
         for name, visit in stated.items()
     ]
+
+
+def visits_of_people(people: Sequence[list[tuple[str, str]]], rows: Mapping[str, Row]) -> list[tuple[str, str]]:
+    """Return session and visit of all sessions, the first visits first; empty if nobody has several.
+
+    What people share is the name of a visit in sessions.tsv, else its number.
+
+    Args:
+        people: :func:`visits_in_order` of each.
+        rows: of sessions.tsv by session.
+    """
+    named: list[tuple[int, str, str]] = []
+    for own in people:
+        numbers = {visit: number for number, visit in enumerate(dict.fromkeys(visit for _, visit in own), 1)}
+        for session, visit in own:
+            is_named = rows.get(session, {}).get("visit", "").lower() not in ABSENT
+            named.append((numbers[visit], session, visit if is_named else f"visit {numbers[visit]}"))
+    if all(number == 1 for number, *_ in named):
+        return []
+    last = {visit: number for number, _, visit in sorted(named)}
+    return [(session, visit) for _, session, visit in sorted(named, key=lambda one: last[one[2]])]
 
 
 def cells_in_results(participant: Row, session: str, rows: Mapping[str, Row]) -> Row:

@@ -216,23 +216,38 @@ class Study:
         return {"by_trial": self._corrections(session, "cycles"), "conditions": conditions}
 
     def _report_needs(self, _: None) -> dict[str, Any]:
-        needs = {"participants": [*self.people], "conditions": self._conditions, "groups": self._groups}
+        needs = {
+            "participants": [*self.people],
+            "conditions": self._conditions,
+            "groups": self._groups,
+            "visits": self._visits,
+        }
         needs |= {"pages": self.settings["report"]["pages"], "reference": self.settings["study"]["reference"]}
         return self._of_all_pages | {"arguments": needs}
 
     def _page_needs(self, participant: str) -> dict[str, Any]:
         """Return what a page needs: of the whole study only its conditions, and which columns hold numbers."""
         sessions = self.people[participant]
-        recorded = {
-            name: study_tables.days_of_recording([self.session_rows.get(name, {})], {})
-            or study_tables.days_of_recording(self.sessions[name], self.participants[participant])
-            for name in sessions
-        }
+        recorded = self._recorded(participant)
         needs = self._study_needs(None, sessions)["arguments"] | {"study": self.settings["study"]}
         needs |= {"participant": participant, "recorded": recorded, "conditions": self._conditions}
         needs |= {"visits": session_table.visits_in_order(participant, recorded, self.session_rows)}
         columns = {name: {one: cells[one] for one in sessions} for name, cells in self._columns.items()}
         return self._of_all_pages | {"arguments": needs | {"columns": columns}} | self._order(sessions)
+
+    def _recorded(self, participant: str) -> dict[str, str]:
+        """Return the days of recording of a participant's sessions."""
+        return {
+            name: study_tables.days_of_recording([self.session_rows.get(name, {})], {})
+            or study_tables.days_of_recording(self.sessions[name], self.participants[participant])
+            for name in self.people[participant]
+        }
+
+    @property
+    def _visits(self) -> list[tuple[str, str]]:
+        """Return session and visit of all sessions, the first visits first; empty if nobody has several."""
+        people = [session_table.visits_in_order(who, self._recorded(who), self.session_rows) for who in self.people]
+        return session_table.visits_of_people(people, self.session_rows)
 
     @cached_property
     def _of_all_pages(self) -> dict[str, Any]:

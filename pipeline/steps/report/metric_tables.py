@@ -90,19 +90,23 @@ def metric_tables(shown: list[str], averages: Mapping[tuple[str, str], Average])
 
 
 def differences(
-    shown: list[str], of_people: Mapping[str, Mapping[str, Array]], groups: Mapping[str, str]
+    shown: list[str],
+    of_people: Mapping[str, Mapping[str, Array]],
+    groups: Mapping[str, str],
+    baselines: Mapping[str, str],
 ) -> dict[str, Table]:
-    """Return the tables of metrics with each group minus the first, and each condition minus the first.
+    """Return the tables of metrics with each group minus the first, and each condition or visit minus the first.
 
     Args:
         of_people: by condition and participant, the means (side, metric).
         groups: the group of each participant; empty if the study has no two.
+        baselines: the condition or visit from which the change of each is taken, itself for the first.
 
     Returns:
         Tables by group of metrics as of :func:`metric_tables`; none if no two groups or conditions have enough people.
     """
     columns: list[Column] = []
-    for title, both, one in _compared(of_people, groups, phases(shown)):
+    for title, both, one in _compared(of_people, groups, baselines, phases(shown)):
         if np.isnan(one.difference).all():
             continue
         most, cells = one.counts(int(one.first.n.argmax())), []
@@ -115,7 +119,10 @@ def differences(
 
 
 def _compared(
-    of_people: Mapping[str, Mapping[str, Array]], groups: Mapping[str, str], phase: NDArray[np.bool_]
+    of_people: Mapping[str, Mapping[str, Array]],
+    groups: Mapping[str, str],
+    baselines: Mapping[str, str],
+    phase: NDArray[np.bool_],
 ) -> Iterator[tuple[str, tuple[str, str], Difference]]:
     """Yield what is compared: its title, the names of both, and the difference of the metrics."""
     members = {group: [name for name in groups if groups[name] == group] for group in dict.fromkeys(groups.values())}
@@ -128,8 +135,8 @@ def _compared(
                 means = [over_sides(values, phase=phase) for values in both]
                 title = condition if len(of_people) > 1 else ""
                 yield title, (first, other), between_groups(*means, phase=phase)
-    baseline, *conditions = of_people or [""]
-    for group, condition in itertools.product(members or [""], conditions):
+    pairs = [(baselines[condition], condition) for condition in of_people if baselines[condition] != condition]
+    for group, (baseline, condition) in itertools.product(members or [""], pairs):
         names = [name for name in of_people[baseline] if name in of_people[condition]]
         names = [name for name in names if not group or groups[name] == group]
         if names:

@@ -23,6 +23,7 @@ from .curves.lines import Line, by_line, dash_styles, lines_of, normal_of, peopl
 from .curves.panels import Panel
 from .data_check import data_check
 from .tables import Row, Table
+from .visits.changes import with_changes_of_gps
 
 Place = tuple[str, str]  # condition, and side or comparison of the sides
 
@@ -37,15 +38,20 @@ class RowsOfPerson(NamedTuple):
 
 
 class Overview:
-    """The gathered content of the overview: averages over the people of each group, never of two groups together.
+    """The gathered content of the overview: averages over the people of each group, never of two groups or visits.
 
     Args:
         conditions: those of all walks.
         groups: the group of each participant, empty if the study has no two groups.
+        visits: session and visit of all sessions, the first visits first; empty if nobody has several.
     """
 
-    def __init__(self, conditions: Sequence[str], groups: Mapping[str, str]) -> None:
-        self.conditions, self.groups = conditions, groups
+    def __init__(self, conditions: Sequence[str], groups: Mapping[str, str], visits: Sequence[tuple[str, str]]) -> None:
+        self.groups, self.visits = groups, dict(visits)
+        labels = list(dict.fromkeys(self.visits.values())) or [""]
+        at_visits = {one: [self._at_visit(one, visit) for visit in labels] for one in conditions}
+        self.conditions = conditions = [label for own in at_visits.values() for label in own]
+        self.baselines = {label: own[0] if visits else conditions[0] for own in at_visits.values() for label in own}
         names = dict.fromkeys(groups.values(), None) or [""]
         self.dashes = dash_styles([self._label(name, one) for name in names for one in conditions])
         self.totals = tables.totals([], [])
@@ -68,7 +74,10 @@ class Overview:
         self, name: str, rows: RowsOfPerson, cycles: Mapping[str, xr.Dataset], calibrate: Mapping[str, xr.Dataset]
     ) -> None:
         """Add a participant; cycles.nc and calibrate.nc are by session."""
-        metrics, quality, means, symmetry = rows
+        order = {session: i for i, session in enumerate(self.visits)}
+        metrics, quality, means, symmetry = (
+            sorted(table, key=lambda row: order.get(row["session"], len(order))) for table in rows
+        )
         sessions = tables.names([*quality, *metrics], "session")
         trials = {session: facts_of_trials(cycles[session]) for session in sessions}
         check = data_check(metrics, quality, trials, {session: calibrate[session] for session in sessions})
@@ -79,23 +88,27 @@ class Overview:
         for model in (keep_of_model(calibrate[session].attrs) for session in sessions):
             self.models[json.dumps(model, sort_keys=True)] = model
         self.medians |= checked.medians_of_sessions(quality)
-        gait_cycles = tables.of_part(metrics, "cycle")
+        gait_cycles, of_sides = map(self._rows_at_visits, (tables.of_part(metrics, "cycle"), symmetry))
         self.shown = self.shown or metric_tables.metrics_in(gait_cycles)
-        for place, (values, people) in metric_tables.values_of(gait_cycles, symmetry, self.shown).items():
+        for place, (values, people) in metric_tables.values_of(gait_cycles, of_sides, self.shown).items():
             of_person = means_of_people(values, people, phase=metric_tables.phases(self.shown))
             label = self._label(self.groups.get(name, ""), place[0])
             self.metrics.setdefault((label, place[1]), []).append(of_person)
             if place[1] in SIDES:
                 unknown = np.full((len(SIDES), len(self.shown)), np.nan)
                 self.of_people[place[0]].setdefault(name, unknown)[SIDES.index(place[1])] = of_person[0]
-        self.means.append(metric_tables.means(means))
+        own = metric_tables.means(means)
+        self.means.append(with_changes_of_gps(own, means, self.visits) if self.visits else own)
         self.symmetry.append(metric_tables.symmetry_indices(symmetry))
 
     def add_cycles(self, part: xr.Dataset, cycles: CycleCurves) -> None:
         """Add the cycles of some participants, of whom no other cycles are added."""
-        if self.groups:
-            pairs = zip(cycles.participant.tolist(), cycles.condition.tolist(), strict=True)
-            labels = [self._label(self.groups[name], condition) for name, condition in pairs]
+        if self.groups or self.visits:
+            columns = (x.tolist() for x in (cycles.participant, cycles.session, cycles.condition))
+            labels = [
+                self._label(self.groups.get(name, ""), self._at_visit(condition, self.visits.get(session, "")))
+                for name, session, condition in zip(*columns, strict=True)
+            ]
             cycles = cycles._replace(condition=np.array(labels, dtype=str))
         self.cycles.append(cycles._replace(panels=(), curve=np.empty((len(cycles.side), 0, 0)), band=None))
         lines = [Line(condition, None, condition, "") for condition in self.dashes]
@@ -135,8 +148,9 @@ class Overview:
             "people_with_sessions": people_with_sessions(join_cycles(self.cycles)) if self.cycles else 0,
             "participants": self._participants(links),
             "metrics": metric_tables.metric_tables(self.shown, averages) if several and averages else None,
+            "visits": list(dict.fromkeys(self.visits.values())),
             "groups": {name: [*self.groups.values()].count(name) for name in self.groups.values()},
-            "differences": metric_tables.differences(self.shown, self.of_people, self.groups),
+            "differences": metric_tables.differences(self.shown, self.of_people, self.groups, self.baselines),
             "means": tables.together(self.means, links),
             "symmetry": tables.together(self.symmetry, links),
             "shares": shares(study, self.share_sums) if several else None,
@@ -150,6 +164,16 @@ class Overview:
     def _label(self, group: str, condition: str) -> str:
         """Return the name of the line of a group and condition, which are all that is averaged together."""
         return ", ".join(filter(None, [group, condition if len(self.conditions) > 1 or not group else ""]))
+
+    def _rows_at_visits(self, rows: list[Row]) -> list[Row]:
+        """Return rows with the visit in their condition, so that no two visits are averaged."""
+        if not self.visits:
+            return rows
+        return [row | {"condition": self._at_visit(row["condition"], self.visits[row["session"]])} for row in rows]
+
+    def _at_visit(self, condition: str, visit: str) -> str:
+        """Return the name of a condition at a visit."""
+        return f"{condition}, {visit}" if visit else condition
 
     def _figures(self, panels: Sequence[Panel], reference: BySpeed) -> Drawn:
         """Return the figures over participants; amplitudes of EMG depend on electrodes and skin and have none."""

@@ -44,6 +44,7 @@ def report(
     participants: Sequence[str],
     conditions: Sequence[str],
     groups: Mapping[str, str],
+    visits: Sequence[tuple[str, str]],
     reference: str | None,
 ) -> str:
     """Return the overview of a study as HTML text.
@@ -56,7 +57,7 @@ def report(
             participant, in order; participants without a row may be absent.
         cycles: by session, at least what cycles.nc holds of each trial as a whole.
         calibrate: by session, the model of the person, at least its facts and why a leg cannot be used.
-        groups: the group of each participant, empty if the study has no two groups.
+        groups, visits: as of :class:`pipeline.steps.report.overview.Overview`.
         pages: ``all``, or ``on_request``: the overview has no links to pages, as they may not exist.
 
     Returns:
@@ -64,7 +65,7 @@ def report(
     """
     curves = reference_of(reference, where="study.reference") if reference else {}
     rows = zip(*(_in_order(participants, table) for table in (metrics, quality, means, symmetry)), strict=True)
-    overview = Overview(conditions, groups)
+    overview = Overview(conditions, groups, visits)
     for people, part in study:
         panels = panels_of(part, moment_signs=settings.moment_signs)
         for name in people:

@@ -207,12 +207,15 @@ def test_many_sessions_and_conditions_begin_with_one_condition_over_the_sessions
     assert len([name for name in lines if "sub-02" in name]) == 6
 
 
-def test_the_overview_names_sessions_that_it_averages() -> None:
+def test_the_overview_names_sessions_of_one_visit_that_it_averages() -> None:
     trials = {
         name: {"walk": trial_cycles(name[:6], "slow", BOTH)} for name in ("sub-01", "sub-02_before", "sub-02_after")
     }
-    words = Page(made(trials, {"walk": "slow"}).overview()).words
+    study = made(trials, {"walk": "slow"})
+    one_visit = study._replace(visits={"sub-01": "pre", "sub-02_before": "pre", "sub-02_after": "pre"})
+    words = Page(one_visit.overview()).words
     assert "1 participant with several sessions in one condition: the sessions are averaged here" in words
+    assert "several sessions" not in Page(study.overview()).words
     assert "several sessions" not in Page(made({"sub-01": trials["sub-01"]}, {"walk": "slow"}).overview()).words
 
 

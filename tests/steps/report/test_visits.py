@@ -16,10 +16,17 @@ import pytest
 from pipeline.steps.report import metric_tables
 from pipeline.steps.report.movement_profile import GPS, GVS, OVERALL
 from pipeline.steps.report.tables import Row, Table
-from pipeline.steps.report.visits.changes import change_of, limits_of, profile_changes, tables_of_changes
+from pipeline.steps.report.visits.changes import (
+    change_of,
+    limits_of,
+    profile_changes,
+    tables_of_changes,
+    with_changes_of_gps,
+)
 from pipeline.steps.report.visits.compared import compared
 from pipeline.steps.study.step import per_participant
 from pipeline.tables.csv_files import rows_of
+from pipeline.tables.session_table import visits_of_people
 from pipeline.variables.metrics import GAIT_ANGLES, METRICS, NUMBERS
 from tests.support.studies.for_report import Made, Page, curve_of, made, trial_cycles, with_errors
 
@@ -36,7 +43,7 @@ def visits(
         session: {name: trial_cycles("sub-02", name, BOTH) for name in conditions} for session in sorted(sessions)
     }
     study = made(trials, {name: name for name in conditions})
-    metrics, draw = pd.read_csv(io.StringIO(study.metrics)), np.random.default_rng(seed)
+    metrics, draw = pd.read_csv(io.StringIO(study.metrics), keep_default_na=False), np.random.default_rng(seed)
     drawn = pd.DataFrame(draw.uniform(0.5, 99, (len(metrics), len(METRICS))), columns=[*METRICS])
     metrics = pd.concat([metrics.drop(columns=[*METRICS]), drawn], axis=1)[metrics.columns]
     means, symmetry = (table.to_csv(index=False) for table in per_participant(metrics))
@@ -203,3 +210,37 @@ def test_shares_of_the_error_sources_are_by_visit() -> None:
     words = Page(wide.person("sub-02")).words
     assert words.count("Error sources of the moments: pre") == 1
     assert words.count("Error sources of the moments: post") == 1
+
+
+def test_the_overview_keeps_visits_apart() -> None:
+    """Knees differ by 30 degrees between the visits, of which a mean of both would show 15."""
+    names = {"sub-01_b": "pre", "sub-01_a": "post", "sub-02_x": "pre", "sub-02_q": "post", "sub-03": "post"}
+    trials = {}
+    for session, visit in names.items():
+        trials[session] = {"walk": trial_cycles(session[:6], "slow", BOTH)}
+        trials[session]["walk"]["joint_angle"] += 30.0 * (visit == "post")
+    page = Page(made(trials, {"walk": "slow"})._replace(visits=names).overview())
+    words = " ".join(page.words.split())
+    knees = {visit: curve_of(page.figures()[0], "Knee flexion", "left", f"slow, {visit}") for visit in ("pre", "post")}
+    assert [knee["n"] for knee in knees.values()] == [2, 3]
+    assert np.mean(knees["post"]["mean"]) - np.mean(knees["pre"]["mean"]) == pytest.approx(31, abs=0.1)  # sub-03 adds 1
+    assert "Visits are never averaged together: pre, then post." in words
+    assert words.index("sub-01_b slow left") < words.index("sub-01_a slow left")
+    assert "sub-01_b, sub-01_a" in words  # sessions in the table of participants
+
+
+def test_the_change_of_the_gait_profile_score_is_by_condition_and_side() -> None:
+    rows = [scored(side, name, x) for name, x in (("a", 9.0), ("b", 7.0), ("c", 8.0)) for side in BOTH]
+    table = Table(["Session", "Side"], [[row["session"], row["side"]] for row in rows])
+    result = with_changes_of_gps(table, rows, {"a": "pre", "b": "post", "c": "later"})
+    assert [row[-1] for row in result.rows] == ["n/a", "n/a", "-2.0", "-2.0", "-1.0 (below 1.6)", "-1.0 (below 1.6)"]
+
+
+def test_visits_of_several_people_share_names_or_numbers() -> None:
+    people = [[("s1", "a"), ("s2", "b")], [("t1", "c")], [("u1", "x"), ("u2", "x"), ("u3", "y")]]
+    numbers = dict(visits_of_people(people, {}))
+    assert numbers == dict.fromkeys(["s1", "t1", "u1", "u2"], "visit 1") | dict.fromkeys(["s2", "u3"], "visit 2")
+    named = [[("t2", "post")], [("s1", "pre"), ("s2", "post")]]
+    rows = {session: {"visit": visit} for own in named for session, visit in own}
+    assert visits_of_people(named, rows) == [("s1", "pre"), ("t2", "post"), ("s2", "post")]
+    assert visits_of_people([[("s1", "a"), ("s2", "a")], [("t1", "b")]], {}) == []

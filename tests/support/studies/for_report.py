@@ -20,6 +20,7 @@ from pipeline.steps.report.page import page
 from pipeline.steps.report.step import report
 from pipeline.steps.study.step import per_participant, study
 from pipeline.tables.csv_files import rows_of
+from pipeline.tables.session_table import visits_of_people
 from pipeline.trials.session import join_trials, rejection
 from pipeline.variables.cycle_variables import BANDS, ON_REQUEST, RESIDUALS, WITH_DRAWS, WITH_EMG
 from pipeline.variables.metrics import METRICS
@@ -95,7 +96,7 @@ class Made(NamedTuple):
         metrics, quality, means, symmetry = tables.values()
         overview = report(
             parts, metrics.items(), quality.items(), means.items(), symmetry.items(), self.cycles, self.calibrate,
-            pages=pages, participants=self.participants, groups=self.groups, **common,
+            pages=pages, participants=self.participants, groups=self.groups, visits=self.visits_of_all(), **common,
         )  # fmt: skip
         of_people = {
             f"report/{name}.html": page(
@@ -112,6 +113,11 @@ class Made(NamedTuple):
         own = [name for name in self.visits or self.cycles if name.partition("_")[0] == person]
         visits = [(name, self.visits.get(name, name)) for name in own]
         return {"visits": visits, "chosen": self.chosen, "detectable": self.detectable}
+
+    def visits_of_all(self) -> list[tuple[str, str]]:
+        """Return the visit of all sessions for the overview."""
+        rows = {session: {"visit": visit} for session, visit in self.visits.items()}
+        return visits_of_people([self.visits_of(name)["visits"] for name in self.participants], rows)
 
     def table(self, name: str) -> dict[str, list[dict[str, str]]]:
         """Return the rows of a table by participant."""

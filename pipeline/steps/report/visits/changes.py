@@ -12,7 +12,7 @@ from ....conventions import SIDES
 from ....results.averages import Average, average, shortest_way
 from ....variables.gait_profile import SMALLEST_IMPORTANT
 from .. import metric_tables
-from ..movement_profile import GVS, Bars, bars_of, score_in_words
+from ..movement_profile import GPS, GVS, Bars, bars_of, score_in_words
 from ..tables import ABSENT, Row, Table, names
 from .compared import Compared
 
@@ -70,6 +70,25 @@ def _changes(
     change = np.where(metric_tables.phases(shown), shortest_way(change), change)
     places = [1 if percent else metric_tables.places_of(name) for name in shown]
     return [change_of(*one) for one in zip(change.tolist(), places, limits, strict=True)]
+
+
+def with_changes_of_gps(table: Table, means: list[Row], visits: Mapping[str, str]) -> Table:
+    """Return the table of participants.csv with the Gait Profile Score minus that of the first visit, degrees.
+
+    Args:
+        table: the rows ``means`` as shown, in the order of the visits.
+        visits: the visit of each session.
+    """
+    if not means or GPS not in means[0]:
+        return table
+    first: dict[tuple[str, str], tuple[str, float]] = {}
+    rows = []
+    for cells, row in zip(table.rows, means, strict=True):
+        place, visit, score = (row["condition"], row["side"]), visits[row["session"]], float(row[GPS] or "nan")
+        before, earlier = first.setdefault(place, (visit, score))
+        change = change_of(score - earlier, 1, limits_of(GPS, {})) if visit != before else ABSENT
+        rows.append([*cells, change])
+    return table._replace(header=[*table.header, "Gait profile score minus first visit, deg"], rows=rows)
 
 
 def limits_of(metric: str, detectable: Limits) -> Limits:
