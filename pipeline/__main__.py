@@ -188,6 +188,12 @@ def _add_copies_of_results(commands: Any) -> None:
     text = "the table, or the folder of the Parquet tables or for OpenSim, to write (default: next to study.nc)"
     command.add_argument("--output", metavar="FILE", type=Path, help=text)
 
+    text = "write the norm of a study of controls: a file that another study names in study.reference"
+    command = _add(commands, "norm", _norm, text, "controls --out norm.tsv", "controls --out norm.tsv --condition walk")
+    command.add_argument("--out", metavar="FILE", type=Path, required=True, help="the file to write")
+    command.add_argument("--condition", metavar="C", help="the condition, if the study has several")
+    command.add_argument("--group", metavar="G", help="the group of participants.tsv, if it has several")
+
     text = "write angles, moments, powers, forces and events of a computed study into copies of its C3D files"
     command = _add(commands, "write-c3d", _write_c3d, text, "my_study", "my_study --session sub-01 --anonymous")
     command.add_argument("--session", metavar="S", help="one session only")
@@ -329,6 +335,12 @@ def _export_opensim(chosen: Namespace) -> Answer:
         filter_forces=chosen.filter_forces,
     )
     return "\n".join([*lacking, f"Next: the three commands in {readme}"]), 0
+
+
+def _norm(chosen: Namespace) -> Answer:
+    from .commands.norm import write_norm
+
+    return write_norm(chosen.path, output=chosen.out, condition=chosen.condition, group=chosen.group), 0
 
 
 def _write_c3d(chosen: Namespace) -> Answer:

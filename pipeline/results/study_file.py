@@ -11,10 +11,12 @@ import xarray as xr
 
 from ..errors import UserError
 from ..tables.reference_curves import COLUMNS, COMPONENTS
+from ..tables.tsv import ABSENT
 from ..variables.cycle_variables import KINETICS, STANCE
 from ..variables.gait_profile import turning_cycles
+from ..variables.metrics import METRICS
 from . import netcdf
-from .averages import average
+from .averages import PHASES, average
 
 
 def load_study(
@@ -111,7 +113,7 @@ def study_path(path: str | Path) -> Path:
 
 
 def table_of(study: xr.Dataset) -> str:
-    """Return a study as a table of :mod:`pipeline.tables.reference_curves`.
+    """Return a study as a table of :mod:`pipeline.tables.reference_curves`, curves and metrics.
 
     Mean and standard deviation over participants, or over cycles if there is one participant; both sides together.
     Turns are left out, as in the scores, and so is the lateral force, which has opposite signs on the two sides.
@@ -131,4 +133,25 @@ def table_of(study: xr.Dataset) -> str:
             if finite.sum() > 1:
                 rows = zip(study.phase.values[finite], mean[finite], sd[finite], strict=True)
                 lines += ["\t".join([*cells, *(f"{number:.6g}" for number in row)]) for row in rows]
+    for name in (name for name in METRICS if name in study):
+        mean, sd, _ = average(study[name].values, participant, phase=name in PHASES)
+        lines += [f"{name}\t\t\t\t{mean:.6g}\t{sd:.6g}"] if np.isfinite(mean) and np.isfinite(sd) else []
     return "\n".join(lines) + "\n"
+
+
+def about_people(study: xr.Dataset) -> dict[str, Any]:
+    """Return the number of people of a study, the range of their ages, and both with their sexes in words."""
+    _, first = np.unique(study.participant.values, return_index=True)
+    words = "1 person" if len(first) == 1 else f"{len(first)} people"
+    if "sex" in study.coords:
+        sexes = study.sex.values[first].astype(str).tolist()
+        counts = [f"{sexes.count(sex)} {sex}" for sex in dict.fromkeys(sexes) if sex not in ABSENT]
+        words += f" ({', '.join(sorted(counts, key=lambda text: text[-1]))})" if counts else ""
+    about: dict[str, Any] = {"count": len(first)}
+    if "age_years" in study.coords and study.age_years.dtype.kind == "f":
+        ages = study.age_years.values[first]
+        if np.isfinite(ages).any():
+            about["ages"] = youngest, oldest = [float(np.nanmin(ages)), float(np.nanmax(ages))]
+            words += f", {youngest:g} to {oldest:g} years (mean {np.nanmean(ages):.1f})"
+            words += f", {n} without age" if (n := int(np.isnan(ages).sum())) else ""
+    return about | {"people": words}

@@ -3,16 +3,20 @@
 Columns ``variable joint angle phase mean sd``, separated by tabs, commas or semicolons; one line per curve and
 phase, in the units of study.nc. The curves apply to both sides. An optional column ``speed`` holds the mean
 dimensionless walking speed of the people of a line, v / sqrt(g leg length); the table then has the same curves at each
-of its speeds.
+of its speeds. A line without joint, angle and phase is a number, such as a peak, by the name of its metric.
+
+Lines that begin with ``#`` are comments. A norm file, which ``gaitlab norm`` writes, begins with ``# gaitlab norm`` and
+what it holds of its people and their study, as JSON.
 """
 
 import bisect
 import csv
 import io
+import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..conventions import ANGLES, JOINTS
 from ..errors import Problem, UserError, nearest
@@ -31,10 +35,11 @@ COMPONENTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 }
 SHIPPED = Path(__file__).resolve().parents[2] / "config" / "normative"
 MOST_PROBLEMS = 8
+NORM_FILE = "# gaitlab norm "
 
 
 class ReferenceCurve(NamedTuple):
-    """Mean and standard deviation of a curve at ascending phases, percent of the gait cycle."""
+    """Mean and standard deviation of a curve at ascending phases, percent of the gait cycle; a number has no phase."""
 
     phase: list[float]
     mean: list[float]
@@ -79,6 +84,20 @@ def speeds_of(curves: BySpeed) -> list[float]:
     return sorted(speed for speed in curves if speed is not None)
 
 
+def numbers_of(curves: BySpeed) -> dict[str, tuple[float, float]]:
+    """Return mean and standard deviation of the numbers of a table by metric, none of a table by speed."""
+    return {key[0]: (one.mean[0], one.sd[0]) for key, one in curves.get(None, {}).items() if not one.phase}
+
+
+def about_norm_file(text: str) -> dict[str, Any]:
+    """Return what a norm file holds of its people and their study, empty if the table is none."""
+    first = text.lstrip("\ufeff").partition("\n")[0]
+    try:
+        return dict(json.loads(first.removeprefix(NORM_FILE))) if first.startswith(NORM_FILE) else {}
+    except (ValueError, TypeError):
+        raise UserError("study.reference", "the first line of the norm file is damaged", "make it again") from None
+
+
 def _between(first: list[float], second: list[float], share: float) -> list[float]:
     return [(1 - share) * a + share * b for a, b in zip(first, second, strict=True)]
 
@@ -89,15 +108,15 @@ def reference_file(name: str, *, study_path: Path) -> Path:
     return shipped if shipped in SHIPPED.glob("*.csv") else study_path / name
 
 
-def read_reference(path: Path, *, setting: str) -> BySpeed:
-    """Return the curves of a table, see :func:`reference_of`; ``setting`` names the setting with its path."""
+def read_reference(path: Path, *, setting: str) -> tuple[BySpeed, dict[str, Any]]:
+    """Return the curves of a table, and what it says of itself if it is a norm file; ``setting`` names the setting."""
     try:
         text = decode_text(path.read_bytes())
     except OSError as error:
         raise UserError(f"{setting}: {path}", f"cannot be read ({error.strerror})", "make it readable") from None
     except UnicodeDecodeError:
         raise UserError(f"{setting}: {path}", "not UTF-8 text", SAVE_AS) from None
-    return reference_of(text, where=path.name)
+    return reference_of(text, where=path.name), about_norm_file(text)
 
 
 def reference_of(text: str, *, where: str) -> BySpeed:
@@ -107,9 +126,11 @@ def reference_of(text: str, *, where: str) -> BySpeed:
         UserError: missing or unknown columns, a wrong cell, a curve without two or more ascending phases, or other
             curves or phases at another speed.
     """
-    first = text.lstrip("\ufeff").splitlines()[:1] or [""]
-    separator = max("\t,;", key=first[0].count)
-    reader = csv.DictReader(io.StringIO(text.lstrip("\ufeff")), delimiter=separator, skipinitialspace=True)
+    lines = text.lstrip("\ufeff").splitlines()
+    while lines and lines[0].startswith("#"):
+        del lines[0]
+    separator = max("\t,;", key=(lines or [""])[0].count)
+    reader = csv.DictReader(io.StringIO("\n".join(lines)), delimiter=separator, skipinitialspace=True)
     header = [(name or "").strip() for name in reader.fieldnames or ()]
     strange = [name for name in header if name not in (*COLUMNS, SPEED)]
     missing = [name for name in COLUMNS if name not in header]
@@ -119,7 +140,7 @@ def reference_of(text: str, *, where: str) -> BySpeed:
         raise UserError.of(problems)
     reader.fieldnames = header
     by_speed: BySpeed = {}
-    for number, cells in enumerate(reader, start=2):
+    for number, cells in enumerate(reader, start=2 + len(text.splitlines()) - len(lines)):
         row = {name: (cells[name] or "").strip() for name in header}
         if any(row.values()):
             problems += _add(by_speed, row, f"{where}: line {number}")
@@ -140,7 +161,7 @@ def _unequal(by_speed: BySpeed, where: str) -> list[Problem]:
         Problem(where, f"{' '.join(key)} has one phase only", "give two or more")
         for curves in by_speed.values()
         for key, curve in curves.items()
-        if len(curve.phase) < 2
+        if len(curve.phase) == 1
     ]
     phases = {key: curve.phase for key, curve in first.items()}
     for speed, curves in by_speed.items():
@@ -153,12 +174,13 @@ def _unequal(by_speed: BySpeed, where: str) -> list[Problem]:
 def _add(by_speed: BySpeed, row: Mapping[str, str], where: str) -> list[Problem]:
     """Add a row to the curves of its speed, or return its problems."""
     variable = row["variable"]
-    if variable not in COMPONENTS:
+    is_number = not any(row[name] not in ("", "n/a") for name in ("joint", "angle", "phase"))
+    if variable not in COMPONENTS and not is_number:
         remedy = nearest(variable, COMPONENTS) or f"expected one of {', '.join(COMPONENTS)}"
         return [Problem(where, f"variable is '{variable}'", remedy)]
     problems, key = [], [variable]
     for column, dims in (("joint", ("joint",)), ("angle", ("angle", "axis"))):
-        allowed = next((COMPONENTS[variable][dim] for dim in dims if dim in COMPONENTS[variable]), ())
+        allowed = next((labels for dim, labels in COMPONENTS.get(variable, {}).items() if dim in dims), ())
         if row[column] not in (allowed or ("", "n/a")):
             remedy = f"expected {', '.join(allowed) or 'nothing'}"
             problems.append(Problem(where, f"{column} of {variable} is '{row[column]}'", remedy))
@@ -167,7 +189,7 @@ def _add(by_speed: BySpeed, row: Mapping[str, str], where: str) -> list[Problem]
     speed = _number(row[SPEED]) if SPEED in row else None
     for name, good, expected in (
         (SPEED, speed is None or speed >= 0, "a dimensionless speed, 0 or more"),
-        ("phase", 0 <= phase <= 100, "0 to 100"),
+        ("phase", 0 <= phase <= 100 or variable not in COMPONENTS, "0 to 100"),
         ("mean", not math.isnan(mean), "a number"),
         ("sd", sd >= 0, "a number, 0 or more"),
     ):
@@ -177,8 +199,10 @@ def _add(by_speed: BySpeed, row: Mapping[str, str], where: str) -> list[Problem]
         if curve.phase and phase <= curve.phase[-1]:
             what = f"phase {phase:g} comes after {curve.phase[-1]:g}"
             return [Problem(where, what, "sort each curve by ascending phase")]
+        if variable not in COMPONENTS and curve.mean:
+            return [Problem(where, f"{variable} stands twice", "remove one line")]
         for values, value in zip(curve, (phase, mean, sd), strict=True):
-            values.append(value)
+            values.extend([] if math.isnan(value) else [value])
     return problems
 
 

@@ -9,11 +9,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from .. import __version__
 from ..body.body_model import BodyModel
 from ..errors import Problem, UserError, nearest
+from ..results.definitions import VERSION, refuse_others
 from ..tables import corrections, session_table, study_tables
-from ..tables.reference_curves import read_reference, reference_file
+from ..tables.reference_curves import numbers_of, read_reference, reference_file
 from ..variables.data_dictionary import RESERVED
+from ..variables.metrics import NUMBERS
 from . import settings
 from .digests import sha256_of_files
 from .job_keys import Study
@@ -122,7 +125,7 @@ def _settings_of(
     (chosen, model), further = _attempt(lambda: settings.load_settings(own, **where), ({}, None))
     problems += further
     if reference := chosen.get("study", {}).get("reference"):
-        problems += _attempt(partial(_check_reference, path, reference), None)[1]
+        problems += _attempt(partial(_check_reference, path, reference, chosen, model), None)[1]
     if own and not model:  # wrong settings do not hide a wrong body model
         model, further = _attempt(lambda: settings.load_body_model(str(own.get("body_model") or ""), **where), None)
         problems += further
@@ -137,8 +140,8 @@ def _attempt(check: Callable[[], Any], default: Any) -> tuple[Any, list[Problem]
         return default, [*error.problems]
 
 
-def _check_reference(study: Path, name: str) -> None:
-    """Refuse a reference that is missing, has mistakes, or is of this study."""
+def _check_reference(study: Path, name: str, chosen: Mapping[str, Any], model: BodyModel | None) -> None:
+    """Refuse a reference that is missing, has mistakes, is of this study, or a norm of other definitions."""
     setting, file = "study.reference", reference_file(name, study_path=study)
     if file.resolve().is_relative_to((study / "derived").resolve()):
         raise UserError(f"{setting}: {name}", "is an output of this study itself", "give another study's, or a copy")
@@ -147,4 +150,11 @@ def _check_reference(study: Path, name: str) -> None:
         remedy = nearest(name, shipped) or f"correct the path, or choose {' or '.join(shipped)}"
         raise UserError(f"{setting}: {file}", "no such file", remedy)
     if file.suffix != ".nc":
-        read_reference(file, setting=setting)
+        curves, about = read_reference(file, setting=setting)
+        if strange := numbers_of(curves).keys() - NUMBERS.keys():
+            what = f"no metric '{min(strange)}'"
+            raise UserError(f"{setting}: {file}", what, nearest(min(strange), NUMBERS) or "see docs/metrics.md")
+        if about and model:
+            own = {"settings": json.dumps({**chosen, "body_model": model.name}), VERSION: __version__}
+            remedy = "use the same in both studies, or another reference; gaitlab norm writes the file again"
+            refuse_others(about.get("definitions", {}), own, where=f"{setting}: {name}", remedy=remedy)

@@ -113,7 +113,7 @@ def test_a_reference_is_checked_before_a_run(tmp_path: Path) -> None:
 def test_a_table_that_a_spreadsheet_has_saved_is_read(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "normal.txt"
     path.write_text((HEADER + KNEE).replace(",", "\t"), encoding=encoding)
-    assert read_reference(path, setting="study.reference") == reference_of(HEADER + KNEE, where="")
+    assert read_reference(path, setting="study.reference") == (reference_of(HEADER + KNEE, where=""), {})
 
 
 def test_a_missing_or_binary_file_is_reported(tmp_path: Path) -> None:

@@ -49,8 +49,12 @@ def data_check(
     quality: list[Row],
     trials: Mapping[str, Mapping[str, Facts]],
     calibrations: Mapping[str, xr.Dataset],
+    another_age: Sequence[str] = (),
 ) -> DataCheck:
-    """Return whether a participant's data is good; facts about each trial as a whole are by session."""
+    """Return whether a participant's data is good; facts about each trial as a whole are by session.
+
+    ``another_age`` are the words of a person outside the ages of the reference.
+    """
     sessions = names([*quality, *rows], "session")
     of_trials = {trial: facts for name in sessions for trial, facts in trials.get(name, {}).items()}
     count = totals([*rows], quality)
@@ -61,6 +65,7 @@ def data_check(
         _repairs(of_trials),
         _mechanics(quality),
         _repeats(of_part(rows, "cycle")),
+        *([Point(UNKNOWN, "Normal gait of this age", [*another_age])] if another_age else []),
     ]
     if tested := _plate_tests({name: calibrations[name] for name in sessions}):
         points.append(tested)

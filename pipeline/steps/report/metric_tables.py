@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from ...arrays import Array
 from ...conventions import SIDES
 from ...results.averages import PHASES, Average, Text, average, shortest_way
 from ...results.differences import Difference, between_groups, over_sides, within_people
+from ...tables.reference_curves import BySpeed, numbers_of
 from ...tables.study_tables import NO_GROUP
 from ...variables.cycle_variables import KINETICS
 from ...variables.metrics import CO_CONTRACTION, NUMBERS, OF_STANCE
@@ -31,6 +33,23 @@ def metrics(cycles: list[Row], symmetry: list[Row]) -> dict[str, Table]:
     shown = metrics_with_values(cycles)
     values = values_of(cycles, symmetry, shown)
     return metric_tables(shown, {place: average(one, phase=phases(shown)) for place, (one, _) in values.items()})
+
+
+def with_normal(tables: dict[str, Table], reference: BySpeed, about: Mapping[str, Any]) -> dict[str, Table]:
+    """Return tables of metrics with a column of the reference's own numbers, mean and SD over its people, if any."""
+    numbers = numbers_of(reference)
+    cells = {_title(n): f"{_format(m, places_of(n))} ({sd:.{places_of(n)}f})" for n, (m, sd) in numbers.items()}
+    title = " ".join([about.get("condition", "mean (SD)"), *([f"(n\xa0{about['count']})"] if "count" in about else [])])
+    return {
+        name: table._replace(
+            header=[*table.header, title],
+            groups=[*table.groups, "normal people"],
+            rows=[[*row, cells.get(row[0], ABSENT)] for row in table.rows],
+        )
+        if any(row[0] in cells for row in table.rows)
+        else table
+        for name, table in tables.items()
+    }
 
 
 def with_metrics_of_stance(rows: list[Row]) -> list[Row]:

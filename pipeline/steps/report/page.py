@@ -60,6 +60,7 @@ def page(
     side_by_side = compared(visits, chosen)
     study = side_by_side.part(study)
     metrics, stances, symmetry = (side_by_side.rows(table) for table in (metrics, stances, symmetry))
+    another_age = of_another_age(tables.age_years(metrics), about) if curves else []
     dashes, panels = dash_styles(conditions), panels_of(study, moment_signs=settings.moment_signs)
     sessions = tables.names([*stances, *metrics], "session")
     trials = {session: facts_of_trials(cycles[session]) for session in sessions}
@@ -79,14 +80,19 @@ def page(
         drawn=drawn,
         key=key_of(drawn if has_cycles else drawn_stances, single="cycle" if has_cycles else "stance"),
         totals=tables.totals(metrics, stances),
-        data_check=data_check(metrics, stances, trials, {session: calibrate[session] for session in sessions}),
+        data_check=data_check(
+            metrics, stances, trials, {session: calibrate[session] for session in sessions}, another_age
+        ),
         profiles=movement_profiles(rows, curves),
-        caveats=[*without_comparison(rows), *of_another_age(tables.age_years(metrics), about)] if curves else [],
+        caveats=[*without_comparison(rows), *another_age] if curves else [],
         about=tables.in_words(metrics),
         figures=drawn if has_cycles else None,
         figures_of_stances=drawn_stances if rows_alone else None,
         walk=walk(study, shown, moment_signs=settings.moment_signs) if shown and shown.cycle else None,
-        metrics=_metrics(rows, symmetry, side_by_side, detectable),
+        metrics={
+            condition: metric_tables.with_normal(each, curves, about)
+            for condition, each in _metrics(rows, symmetry, side_by_side, detectable).items()
+        },
         metrics_of_stances=_metrics(metric_tables.with_metrics_of_stance(rows_alone), [], side_by_side, detectable),
         profile_changes=profile_changes(rows, side_by_side, detectable) if curves and side_by_side.several else {},
         shares={label: shares(part, share_sums(part, panels)) for label, part in side_by_side.apart(study).items()},

@@ -8,6 +8,8 @@ import xarray as xr
 
 from ...conventions import CONVENTIONAL
 from ...errors import UserError
+from ...results.study_file import about_people
+from ...tables.reference_curves import about_norm_file
 
 SAME_IN_BOTH = ("angle_convention", "static_offset", "line_of_progression")
 CONSTANT = "constant differences of several degrees are possible, most in rotations and in pelvic tilt"
@@ -28,14 +30,20 @@ def describe_reference(
     name: str, curves: xr.Dataset | str, shipped: Mapping[str, Any], attributes: Mapping[str, Any]
 ) -> Reference:
     """Return a reference, shipped or a file, with what study.nc holds of it."""
-    remarks, people = [*shipped.get("remarks", [])], ""
+    remarks, own = [*shipped.get("remarks", [])], dict[str, Any]()
     if shipped:
         remarks += name_differences_from_conventional(attributes)
-    if isinstance(curves, xr.Dataset):
+    elif isinstance(curves, xr.Dataset):
         remarks = name_differences(curves.attrs, attributes)
         if "participant" in curves.coords:  # else it is no study.nc, and the step refuses it
-            people = f"the {len(set(curves.participant.values.tolist()))} people of {name}"
-    about = {"name": name, "title": name, "citation": "", "people": people, **shipped, "remarks": remarks}
+            own = about_people(curves)
+    elif own := about_norm_file(curves):
+        del own["definitions"]  # refused before any job if they differ from the study's
+    else:
+        remarks = ["definitions, filters and body model of the reference are not known: the table does not state them"]
+    if people := own.get("people"):
+        own["people"] = f"the {people} of {name}"
+    about = {"name": name, "title": name, "citation": "", "people": "", **shipped, **own, "remarks": remarks}
     return Reference(curves, about)
 
 
