@@ -338,7 +338,7 @@ def _export_opensim(chosen: Namespace) -> Answer:
 
 
 def _norm(chosen: Namespace) -> Answer:
-    from .commands.norm import write_norm
+    from .commands.norm.command import write_norm
 
     return write_norm(chosen.path, output=chosen.out, condition=chosen.condition, group=chosen.group), 0
 

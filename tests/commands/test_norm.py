@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pipeline import __version__
-from pipeline.commands.norm import write_norm
+from pipeline.commands.norm.command import write_norm
 from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.results.definitions import definitions_of

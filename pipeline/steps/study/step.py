@@ -120,8 +120,9 @@ def per_participant(
     about, left_out = participants_columns(metrics), ~metrics.kinetics_valid.astype(bool)
     used = metrics.assign(**{name: metrics[name].mask(left_out) for name in names if name in KINETICS})
     means = participant_means(used, names, about)
-    doubted = (metrics.part == "cycle") & (metrics.doubt_code != "")
-    by_hand = doubted & metrics.doubt_code.map(is_accepted).astype(bool)
+    codes = metrics.doubt_code.fillna("")  # a metrics.csv that is read again has NaN
+    doubted = (metrics.part == "cycle") & (codes != "")
+    by_hand = doubted & codes.map(is_accepted).astype(bool)
     counted = {"cycles_doubted": doubted & ~by_hand} | ({"cycles_accepted_by_hand": by_hand} if corrected else {})
     for name, rows in counted.items():
         counts = rows.groupby([metrics[name] for name in (*SESSION, "side")], sort=False).sum()
