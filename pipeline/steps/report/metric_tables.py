@@ -149,9 +149,9 @@ def _compared(
     first, *others = members or [""]
     for condition, people in of_people.items():
         for other in others:
-            both = [_stack([people[name] for name in members[group] if name in people]) for group in (first, other)]
-            if all(map(len, both)):
-                means = [over_sides(values, phase=phase) for values in both]
+            both = [[people[name] for name in members[group] if name in people] for group in (first, other)]
+            if all(both):
+                means = [over_sides(_stack(values), phase=phase) for values in both]
                 title = condition if len(of_people) > 1 else ""
                 yield title, (first, other), between_groups(*means, phase=phase)
     pairs = [(baselines[condition], condition) for condition in of_people if baselines[condition] != condition]

@@ -97,7 +97,9 @@ def test_another_age_than_that_of_the_reference_is_said() -> None:
 def test_where_all_cycles_turn_the_report_gives_the_reason_and_draws_no_band() -> None:
     made = three_people()
     count = made.study.sizes["cycle"]
-    metrics = pd.read_csv(io.StringIO(made.metrics)).assign(turning_angle=60.0, **dict.fromkeys(SCORED, np.nan))
+    metrics = pd.read_csv(io.StringIO(made.metrics), keep_default_na=False).assign(
+        turning_angle=60.0, **dict.fromkeys(SCORED, np.nan)
+    )
     means, symmetry = (rows.to_csv(index=False) for rows in per_participant(metrics))
     study = made.study.assign(turning_angle=("cycle", np.full(count, 60.0)))
     turning = made._replace(study=study, metrics=metrics.to_csv(index=False), means=means, symmetry=symmetry)
@@ -118,7 +120,7 @@ def test_without_scores_there_is_no_chart() -> None:
 
 def test_a_reference_of_ones_own_needs_no_citation_and_no_model() -> None:
     study = three_people()
-    metrics = pd.read_csv(io.StringIO(study.metrics)).assign(**dict.fromkeys(SCORED, 5.0))
+    metrics = pd.read_csv(io.StringIO(study.metrics), keep_default_na=False).assign(**dict.fromkeys(SCORED, 5.0))
     means, symmetry = (rows.to_csv(index=False) for rows in per_participant(metrics))
     scored = study._replace(metrics=metrics.to_csv(index=False), means=means, symmetry=symmetry)
     table = "variable,joint,angle,phase,mean,sd\njoint_angle,knee,flexion,0,10,4\njoint_angle,knee,flexion,100,10,4\n"

@@ -229,6 +229,14 @@ def test_the_overview_keeps_visits_apart() -> None:
     assert "sub-01_b, sub-01_a" in words  # sessions in the table of participants
 
 
+def test_a_group_without_a_later_visit_is_compared_at_the_first() -> None:
+    names = {f"sub-0{i}_{visit}": visit for i in (1, 2, 3) for visit in ("pre", "post") if (i, visit) != (3, "post")}
+    trials = {session: {"walk": trial_cycles(session[:6], "slow", BOTH)} for session in names}
+    groups = {"sub-01": "a", "sub-02": "a", "sub-03": "b"}
+    words = Page(made(trials, {"walk": "slow"})._replace(visits=names, groups=groups).overview()).words
+    assert "Visits are never averaged together: pre, then post." in words
+
+
 def test_the_change_of_the_gait_profile_score_is_by_condition_and_side() -> None:
     rows = [scored(side, name, x) for name, x in (("a", 9.0), ("b", 7.0), ("c", 8.0)) for side in BOTH]
     table = Table(["Session", "Side"], [[row["session"], row["side"]] for row in rows])
