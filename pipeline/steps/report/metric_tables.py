@@ -149,9 +149,9 @@ def _compared(
     first, *others = members or [""]
     for condition, people in of_people.items():
         for other in others:
-            both = [[people[name] for name in members[group] if name in people] for group in (first, other)]
-            if all(both):
-                means = [over_sides(_stack(values), phase=phase) for values in both]
+            values = [[people[name] for name in members[group] if name in people] for group in (first, other)]
+            if all(values):
+                means = [over_sides(_stack(of_group), phase=phase) for of_group in values]
                 title = condition if len(of_people) > 1 else ""
                 yield title, (first, other), between_groups(*means, phase=phase)
     pairs = [(baselines[condition], condition) for condition in of_people if baselines[condition] != condition]
