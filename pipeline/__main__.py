@@ -165,6 +165,17 @@ def _add_looks_at_results(commands: Any) -> None:
     text = "write the methods of a study in sentences to paste into a paper"
     _add(commands, "methods", _methods, text, "my_study")
 
+    text = "list the pages of the report, or print them as PDF with an installed Chrome, Edge or Chromium"
+    one = "my_study --pdf --participant sub-01 --paper letter"
+    command = _add(commands, "report", _report, text, "my_study --pdf", one)
+    command.add_argument("--pdf", action="store_true", help="print the overview and every page, into derived/pdf")
+    text = "print only the page of this participant; may be given several times"
+    command.add_argument("--participant", metavar="P", action="append", default=[], help=text)
+    command.add_argument("--paper", choices=("a4", "letter"), default="a4", help="its size (default: a4)")
+    text = "the browser's program (default: GAITLAB_BROWSER, or one that is installed)"
+    command.add_argument("--browser", metavar="PROGRAM", type=Path, help=text)
+    command.add_argument("--output", metavar="FOLDER", type=Path, help="the folder to write (default: derived/pdf)")
+
     text = "check that recordings and results are still those of the last run"
     _add_json(_add(commands, "verify", _verify, text, "my_study", "my_study --json"))
 
@@ -172,12 +183,21 @@ def _add_looks_at_results(commands: Any) -> None:
 def _add_copies_of_results(commands: Any) -> None:
     text = "write study.nc as one long table, or files with which OpenSim goes on"
     parquet, opensim = (
-        "my_study --format parquet --output my_study.parquet",
+        "my_study --format xlsx\n  gaitlab export my_study --format csv-tables --decimal comma",
         "my_study --opensim --model rajagopal.osim",
     )
     command = _add(commands, "export", _export, text, "my_study", parquet, opensim)
-    text = "parquet-tables: metrics.csv and quality.csv, with a folder for each participant (default: csv)"
-    command.add_argument("--format", choices=("csv", "parquet", "parquet-tables"), default="csv", help=text)
+    text = (
+        "xlsx: a workbook of all tables; csv-tables: these as CSV; parquet-tables: metrics.csv and quality.csv, with a "
+    )
+    text += "folder for each participant (default: csv, one long table of all curves)"
+    forms = ("csv", "csv-tables", "xlsx", "parquet", "parquet-tables")
+    command.add_argument("--format", choices=forms, default="csv", help=text)
+    text = "for csv and csv-tables: the mark in numbers; comma also sets --separator ';', as spreadsheets expect"
+    command.add_argument("--decimal", choices=("point", "comma"), default="point", help=text)
+    command.add_argument(
+        "--separator", choices=(",", ";", "tab"), help="for csv and csv-tables: between cells (default: ,)"
+    )
     command.add_argument("--opensim", action="store_true", help="write files for OpenSim instead of a table")
     command.add_argument("--model", metavar="OSIM", type=Path, help="for OpenSim: the generic model to scale")
     text = "for OpenSim: a table of the model's marker for each label, columns label, marker, weight"
@@ -276,6 +296,19 @@ def _compare(chosen: Namespace) -> Answer:
     return f"Page: {compare(chosen.path, participant=chosen.participant, labels=labels, output=chosen.output)}", 0
 
 
+def _report(chosen: Namespace) -> Answer:
+    from .commands.print_pages import list_pages, print_pages
+
+    people = chosen.participant
+    if not chosen.pdf:
+        return "\n".join(map(str, list_pages(chosen.path, people))), 0
+    written, failed = print_pages(
+        chosen.path, people=people, paper=chosen.paper, browser=chosen.browser, output=chosen.output
+    )
+    lines = [*map(str, written), *(f"not printed: {line}" for line in failed)]
+    return "\n".join([*lines, f"{len(written)} of {len(written) + len(failed)} pages printed."]), int(bool(failed))
+
+
 def _explain(chosen: Namespace) -> Answer:
     from .commands.explain.command import explain
 
@@ -309,18 +342,34 @@ def _verify(chosen: Namespace) -> Answer:
 
 
 def _export(chosen: Namespace) -> Answer:
-    from .commands.export import export
+    from .commands.export.long_table import export
 
     if chosen.opensim:
         return _export_opensim(chosen)
     for option in ("model", "markers", "angles", "filter_forces"):
         if getattr(chosen, option):
             raise UserError(f"--{option.replace('_', '-')}", "is of files for OpenSim", "add --opensim")
-    if chosen.format == "parquet-tables":
-        from .commands.export_tables import export_tables
+    comma = chosen.decimal == "comma"
+    if (comma or chosen.separator) and not chosen.format.startswith("csv"):
+        raise UserError("--decimal and --separator", "are of CSV files", "add --format csv or csv-tables")
+    separator = {None: ";" if comma else ",", "tab": "\t"}.get(chosen.separator, chosen.separator)
+    if comma and separator == ",":
+        raise UserError("--separator ,", "numbers have a comma, too", "take --separator ';' or tab")
+    locale = {"separator": separator, "decimal": "," if comma else "."}
+    if chosen.format == "xlsx":
+        from .commands.export.spreadsheets import export_workbook
 
-        return "\n".join(f"Table: {folder}" for folder in export_tables(chosen.path, folder=chosen.output)), 0
-    return f"Table: {export(chosen.path, form=chosen.format, output=chosen.output)}", 0
+        return f"Workbook: {export_workbook(chosen.path, output=chosen.output)}", 0
+    if chosen.format.endswith("-tables"):
+        from .commands.export.parquet_tables import export_tables
+        from .commands.export.spreadsheets import export_csv_tables
+
+        if chosen.format == "csv-tables":
+            tables = export_csv_tables(chosen.path, folder=chosen.output, **locale)
+        else:
+            tables = export_tables(chosen.path, folder=chosen.output)
+        return "\n".join(f"Table: {table}" for table in tables), 0
+    return f"Table: {export(chosen.path, form=chosen.format, output=chosen.output, **locale)}", 0
 
 
 def _export_opensim(chosen: Namespace) -> Answer:

@@ -26,7 +26,17 @@ from ..workflow.open_study import look_at, outputs_of
 from ..workflow.preparation import refuse_lost_records
 from ..workflow.run_summary import RUN as SUMMARY
 from ..workflow.settings import is_file
-from .shared.exported_files import C3D_COPIES, OPENSIM, PARQUET_TABLES, README, exports_in, list_copies, sidecar
+from .shared.exported_files import (
+    C3D_COPIES,
+    OPENSIM,
+    PARQUET_TABLES,
+    PDF,
+    README,
+    SPREADSHEETS,
+    exports_in,
+    list_copies,
+    sidecar,
+)
 
 REMEDIES = {  # what to do, by code
     "recording_missing": "restore it, or run again",
@@ -59,6 +69,8 @@ OF_THE_KEY = {  # the user's name for each part of a job's key
     "arguments.recorded": "rows of trials.tsv, sessions.tsv or participants.tsv",
     "arguments.columns": "sessions.tsv or participants.tsv",
     "arguments.pages": "report.pages",
+    "arguments.texts": "texts of report.notes",
+    "logo": "the picture of report.logo",
     "arguments.study": "the reference",
     "arguments.participant": "the row of participants.tsv",
     "arguments.session_row": "the row of sessions.tsv",
@@ -303,13 +315,22 @@ def _export(folder: Path, table: str) -> str:
     """Return the command that exports a table again."""
     if Path(table).stem in PARQUET_TABLES:
         return f"gaitlab export {shlex.quote(str(folder))} --format parquet-tables"
-    form = "parquet" if table.endswith(".parquet") else "csv"
+    form = Path(table).suffix.removeprefix(".")
+    form = form if form in ("parquet", "xlsx") else "csv"
     return f"gaitlab export {shlex.quote(str(folder))} --format {form} --output {shlex.quote(str(folder / table))}"
 
 
 def _strangers(study: Study, derived: Path) -> str:
     """Return the files and folders that no run and no command writes for this study, as text."""
-    expected = {*study.sessions, checksums.FOLDER, PAGES, OPENSIM, *(table.name for table in exports_in(derived))}
+    expected = {
+        *study.sessions,
+        checksums.FOLDER,
+        PAGES,
+        OPENSIM,
+        PDF,
+        SPREADSHEETS,
+        *(table.name for table in exports_in(derived)),
+    }
     folders = [path.name for path in sorted(derived.iterdir()) if path.is_dir() and path.name not in expected]
     strangers = [f"derived/{name}/" for name in folders if not OF_THE_SYSTEM.fullmatch(name)]
     written = {derived / name for name in (*outputs_of(study), SUMMARY)}

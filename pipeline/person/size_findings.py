@@ -25,6 +25,8 @@ STANDING_MASS_ERROR, WALKING_MASS_ERROR = 0.10, 0.12
 # mass may be further off (1.5 kg too low, standard deviation 4.3 kg: Koebnick C et al. 2020, Int J Environ Res Public
 # Health 17:8203); then the mass is wrong, not the plates.
 WRONG_IN_STANDING, WRONG_IN_WALKING = 0.12, 0.15
+# Where no plate decides, a mass of another visit or person: four of the standard deviations of an asked mass, of 70 kg.
+WRONG_IN_FILES = 0.25
 MASS_WRONG = "mass_unlike_recordings"  # code of a finding, an error if the mass is wrong and a warning if it may be
 # The files of a session state one measurement. Measured again, lengths differ by some 3 %, and a mass by the clothes.
 DIFFERING_SIZES = 0.05
@@ -50,14 +52,15 @@ class SessionSizes(NamedTuple):
     def masses(self) -> list[tuple[str, float, float, float]]:
         """Return who shows which body mass, kg, by which share another one is unlikely, and by which it is wrong.
 
-        No stated mass shows that another one is wrong, as either may be.
+        A stated mass shows that another one is wrong only where no plate does, as either may be.
         """
         if self.standing_weight_n > 0:
             standing_kg = self.standing_weight_n / STANDARD_GRAVITY_M_S2
             return [("the plates under the static trial show", standing_kg, STANDING_MASS_ERROR, WRONG_IN_STANDING)]
         masses = []
         if "mass_kg" in self.stated:
-            masses.append(("the C3D files state", self.stated["mass_kg"], STANDING_MASS_ERROR, np.inf))
+            wrong = np.inf if len(self.walking_weights_n) else WRONG_IN_FILES
+            masses.append(("the C3D files state", self.stated["mass_kg"], STANDING_MASS_ERROR, wrong))
         if len(self.walking_weights_n):
             walking_kg = float(np.median(self.walking_weights_n)) / STANDARD_GRAVITY_M_S2
             masses.append(("steps on the plates show about", walking_kg, WALKING_MASS_ERROR, WRONG_IN_WALKING))

@@ -154,6 +154,8 @@ DOUBTS: dict[str, str] = {
         "or unit of the markers wrong?"
     ),
 }
+# reasons that lie in how a person steps or in where a recording ends; nothing is wrong with plates, markers or tables
+OF_A_STEP = ("two_feet_on_plate", "foot_partly_off_plate", "near_an_end", "plate_given_to_other_foot", BY_HAND)
 BETWEEN_WORDS, BETWEEN_CODES = "; ", " "
 OF_TRIALS = {  # by code, in general; LEG_REFUSED of a stance is one of them
     LEG_REFUSED: "a leg is refused in the whole trial",

@@ -20,6 +20,7 @@ from ..steps.report.page_names import page_names
 from ..tables import corrections, session_table, study_tables, tsv
 from ..tables.reference_curves import reference_file
 from . import checksums, digests, settings
+from .report_additions import texts_of
 
 LIBRARIES = {
     "read": ("numpy", "ezc3d"),
@@ -232,6 +233,7 @@ class Study:
         needs = self._study_needs(None, sessions)["arguments"] | {"study": self.settings["study"]}
         needs |= {"participant": participant, "recorded": recorded, "conditions": self._conditions}
         needs |= {"visits": session_table.visits_in_order(participant, recorded, self.session_rows)}
+        needs["texts"] = texts_of(self.path, self.settings["report"]["notes"], participant)
         columns = {name: {one: cells[one] for one in sessions} for name, cells in self._columns.items()}
         return self._of_all_pages | {"arguments": needs | {"columns": columns}} | self._order(sessions)
 
@@ -252,11 +254,13 @@ class Study:
     @cached_property
     def _of_all_pages(self) -> dict[str, Any]:
         """Return what the keys of the overview and of all pages hold; which pages are written changes none."""
+        report = self.settings["report"]
         templates = sorted((digests.PACKAGE / "steps" / "report" / "templates").iterdir())
         return {
-            "settings": {name: value for name, value in self.settings["report"].items() if name != "pages"},
+            "settings": {name: value for name, value in report.items() if name not in ("pages", "notes")},
             "templates": {path.name: digests.sha256(path) for path in templates},
             "reference": self._reference_sha256,
+            **({"logo": digests.sha256(self.path / report["logo"])} if report["logo"] else {}),
         }
 
     @cached_property

@@ -20,6 +20,7 @@ from ..variables.metrics import NUMBERS
 from . import settings
 from .digests import sha256_of_files
 from .job_keys import Study
+from .report_additions import check_additions
 
 SESSION_STEPS = ("read", "calibrate", "clean", "contacts", "kinematics", "kinetics", "cycles")
 SESSION_OUTPUTS = {
@@ -84,6 +85,8 @@ def look_at(path: Path, *, overrides: Mapping[str, Any] | None = None) -> tuple[
 
     chosen, model = collect(_settings_of(path, overrides or {}))
     participants = collect(study_tables.participants_of(path / "participants.tsv", reserved=RESERVED))
+    if chosen and participants:
+        collect(_attempt(partial(check_additions, path, chosen["report"], participants), None))
     sessions = collect(study_tables.trials_of(path / "trials.tsv", participants or None))
     segments = collect(study_tables.segments_of(path / "segments.tsv", participants)) if participants else {}
     corrected = collect(corrections.corrections_of(path / corrections.TABLE, sessions)) if sessions else {}

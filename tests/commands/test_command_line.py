@@ -28,10 +28,13 @@ COMMANDS = [
     "view",
     "compare",
     "explain",
+    "methods",
+    "report",
     "verify",
     "export",
     "write-c3d",
     "body-model",
+    "sbom",
     "recover",
     "demo",
 ]

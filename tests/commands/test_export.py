@@ -22,8 +22,8 @@ import pipeline
 from docs.examples import compare_curves, group_means, peaks_mixed_model
 from gaitlab.pipeline.errors import UserError as ErrorOfExamples
 from pipeline.__main__ import main
-from pipeline.commands.export import export, long_table
-from pipeline.commands.export_tables import export_tables
+from pipeline.commands.export.long_table import export, long_table
+from pipeline.commands.export.parquet_tables import export_tables
 from pipeline.commands.shared.exported_files import read_source_digest
 from pipeline.demo.group import CONDITIONS, effect_shape, group_study, push_off
 from pipeline.errors import UserError

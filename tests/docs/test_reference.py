@@ -38,6 +38,7 @@ FILES |= {"segments.tsv", "corrections.tsv", "cycles.tsv", "study.csv", "report.
 }
 FILES |= {
     "study.parquet",
+    "study.xlsx",
     "metrics.parquet",
     "quality.parquet",
     "study.csv.json",

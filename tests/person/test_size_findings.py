@@ -41,7 +41,8 @@ def test_sizes_are_compared_with_what_recordings_show(shown: SessionSizes, expec
         (SessionSizes({}, 104 * G, [], UNKNOWN), ["error"]),  # -13 %
         (SessionSizes({}, UNKNOWN, [79 * G] * 3, UNKNOWN), ["warning"]),  # 14 %
         (SessionSizes({}, UNKNOWN, [77 * G] * 3, UNKNOWN), ["error"]),  # 17 %
-        (SessionSizes({"mass_kg": 60}, UNKNOWN, [], UNKNOWN), ["warning"]),  # the file may be wrong
+        (SessionSizes({"mass_kg": 75}, UNKNOWN, [], UNKNOWN), ["warning"]),  # 20 %: the file may be wrong
+        (SessionSizes({"mass_kg": 60}, UNKNOWN, [], UNKNOWN), ["error"]),  # 50 %: another person's or visit's
         (SessionSizes({"mass_kg": 60}, UNKNOWN, [60 * G] * 3, UNKNOWN), ["error"]),
         (SessionSizes({"mass_kg": 60}, UNKNOWN, [90 * G] * 3, UNKNOWN), ["warning"]),
     ],

@@ -11,7 +11,7 @@ import xarray as xr
 from ...conventions import SIDES
 from ...plates import loaded_pole
 from ...variables.left_out import in_words
-from ...variables.stance_verdicts import USED
+from ...variables.stance_verdicts import OF_A_STEP, REFUSED, USED
 from .curves.figures import SMALLEST_N
 from .quality import doubts_in, refusals_in
 from .tables import Row, Totals, age_years, find_rejected_trials, has_kinetics, names, of_part, totals
@@ -126,6 +126,8 @@ def _trials(count: Totals, quality: list[Row]) -> Point:
 def _contacts(count: Totals, rows: Sequence[Row], quality: list[Row], trials: Mapping[str, Facts]) -> Point:
     """Return the point on contacts with plates: used, refused or doubted and why; a side without any has no kinetics.
 
+    Steps that no plate can measure are in every study and need no look.
+
     Args:
         rows: of metrics.csv; doubted kinetics are used if a setting says so.
     """
@@ -135,12 +137,15 @@ def _contacts(count: Totals, rows: Sequence[Row], quality: list[Row], trials: Ma
     refused = [f"{number} refused: {reason}" for reason, number in refusals_in(quality).most_common()]
     refused += [f"{number} doubted: {doubt}" for doubt, number in doubts_in(quality).most_common()]
     out = Counter(in_words(facts["plates_left_out"]) for facts in trials.values() if facts.get("plates_left_out"))
-    texts = [f"{count.contacts_used} of {count.contacts} used", *refused]
+    taken = f", {count.doubts_used} of them doubted (cycles.doubted_stances)" if count.doubts_used else ""
+    texts = [f"{count.contacts_used} of {count.contacts} used{taken}", *refused]
     texts += [f"no {side} contact is used: no moments and powers of this side" for side in bare]
     texts += [f"in {number} trial{'s' * (number > 1)}, plates left out: {reason}" for reason, number in out.items()]
     if count.not_on_a_plate:
         texts.append(f"{count.not_on_a_plate} more stances were not on a plate, which is no fault")
-    state = BAD if count.contacts and not used else LOOK if refused or bare or out else GOOD
+    verdicts = {(row["verdict"], row["code"] in OF_A_STEP) for row in quality if row["side"]}
+    look = bare or out or count.contacts_doubted or count.doubts_used or (REFUSED, False) in verdicts
+    state = BAD if count.contacts and not used else LOOK if look else GOOD
     return Point(state, "Plate contacts", texts)
 
 
@@ -183,7 +188,7 @@ def _mechanics(quality: list[Row]) -> Point:
 
 
 def _repeats(cycles: list[Row]) -> Point:
-    """Return the point on the number of gait cycles with kinetics: of one or two nobody knows how typical they are."""
+    """Return the point on the number of gait cycles with kinetics: one or two may be right, but do not show it."""
     sessions = names(cycles, "session")
     counts: dict[str, Counter[str]] = {}
     for row in cycles:
@@ -191,5 +196,5 @@ def _repeats(cycles: list[Row]) -> Point:
         counts.setdefault(what, Counter(dict.fromkeys(SIDES, 0)))[row["side"]] += has_kinetics(row)
     texts = [f"{what}: {', '.join(f'{side} {of[side]}' for side in SIDES)}" for what, of in counts.items()]
     few = not counts or min(n for of in counts.values() for n in of.values()) < SMALLEST_N
-    more = [f"fewer than {SMALLEST_N} show no spread"] if few else []
-    return Point(LOOK if few else GOOD, "Gait cycles with kinetics", [*(texts or ["none"]), *more])
+    more = [f"fewer than {SMALLEST_N} do not show how far they repeat"] if few else []
+    return Point(UNKNOWN if few else GOOD, "Gait cycles with kinetics", [*(texts or ["none"]), *more])

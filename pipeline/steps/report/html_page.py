@@ -32,11 +32,16 @@ LIBRARY_STYLE = re.compile(r'getElementById\("([0-9a-f]{40,})"\)')
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Settings of the overview and of pages, described in config/settings.schema.yaml; ``pages`` is the workflow's."""
+    """Settings of the overview and of pages, described in config/settings.schema.yaml; others are the workflow's.
+
+    The logo is the picture itself, as a data URI.
+    """
 
     title: str
     moment_signs: str
     axes: str
+    laboratory: str | None
+    logo: str | None
 
 
 def render(

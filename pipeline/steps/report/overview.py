@@ -146,7 +146,7 @@ class Overview:
             "totals": self.totals,
             "figures": figures if several and self.averages else None,
             "people_with_sessions": people_with_sessions(join_cycles(self.cycles)) if self.cycles else 0,
-            "participants": self._participants(links),
+            **self._participants(links),
             "metrics": metric_tables.metric_tables(self.shown, averages) if several and averages else None,
             "visits": list(dict.fromkeys(self.visits.values())),
             "groups": {name: [*self.groups.values()].count(name) for name in self.groups.values()},
@@ -186,12 +186,18 @@ class Overview:
         drawn = draw_averages(panels, averages, lines=lines, normal=normal_of(cycles, lines, reference))
         return drawn.without_muscles(also_with_curves=True)
 
-    def _participants(self, links: Mapping[str, str]) -> Table:
-        """Return the table of participants; those without a row of metrics.csv lack the columns of participants.tsv."""
+    def _participants(self, links: Mapping[str, str]) -> dict[str, Table]:
+        """Return the table of participants, and one of their legs, so that the first fits a screen.
+
+        Participants without a row of metrics.csv lack the columns of participants.tsv.
+        """
         header = [*tables.PARTICIPANTS, *self.columns]
         rows = [[*row, *[tables.ABSENT] * (len(header) - len(row))] for row in self.people]
         marks = [sorted({**trials, **contacts}) for trials, contacts in self.reasons]
-        return Table(header, rows, links, marks=marks if any(marks) else ())
+        table = Table(header, rows, links, marks=marks if any(marks) else ())
+        legs = [i for i, name in enumerate(header) if tables.OF_LEGS.search(name)]
+        others = [i for i in range(len(header)) if i not in legs]
+        return {"participants": table.only(others), "legs": table.only([0, *legs])._replace(marks=())}
 
     def _reasons(self) -> Table:
         """Return counts of rejected trials, refused contacts and their participants by reason."""

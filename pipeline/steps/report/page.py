@@ -36,6 +36,7 @@ def page(
     recorded: Mapping[str, str],
     conditions: Sequence[str],
     reference: str | None,
+    texts: Mapping[str, str],
     visits: Sequence[tuple[str, str]],
     chosen: Sequence[str] = (),
     detectable: Mapping[str, float] = {},
@@ -48,6 +49,7 @@ def page(
         cycles: by session of the participant, at least what cycles.nc holds of each trial as a whole.
         representative: by session, the trial to show.
         calibrate: by session, the model of the person, at least its facts and why a leg cannot be used.
+        texts: the laboratory's own, such as the referral question, by title.
         reference: text of the table of reference curves, see :mod:`pipeline.tables.reference_curves`.
         visits, chosen: of :func:`pipeline.steps.report.visits.compared.compared`; without ``chosen`` all is shown.
         detectable: by metric, the smallest change beyond the laboratory's own repeatability, in the metric's unit.
@@ -76,6 +78,7 @@ def page(
         study,
         settings,
         name=participant,
+        texts=texts,
         recorded=days_of({session: recorded[session] for session in sessions}),
         drawn=drawn,
         key=key_of(drawn if has_cycles else drawn_stances, single="cycle" if has_cycles else "stance"),

@@ -15,6 +15,7 @@ from ...variables.stance_verdicts import DOUBTED, NOT_ON_A_PLATE, REFUSED, USED
 Row = dict[str, str]
 MOST_ROWS = 50  # of a table on the screen
 ABSENT = "n/a"
+OF_LEGS = re.compile("_width_|leg_length_|_source$")  # columns of participants.tsv that few readers look for
 PARTICIPANTS = (
     "Participant", "Data", "Sessions", "Trials used", "Plate contacts used", "Gait cycles", "with kinetics",
     "Stances without a whole cycle",
@@ -36,6 +37,13 @@ class Table(NamedTuple):
     groups: Sequence[str] = ()
     meanings: Mapping[str, str] = {}
     marks: Sequence[list[str]] = ()
+
+    def only(self, chosen: Iterable[int]) -> Table:
+        """Return the table with only some of its columns, in this order."""
+        columns = [*chosen]
+        return self._replace(
+            header=[self.header[i] for i in columns], rows=[[row[i] for i in columns] for row in self.rows]
+        )
 
     @property
     def is_long(self) -> bool:
@@ -61,6 +69,7 @@ class Totals(NamedTuple):
     contacts: int
     contacts_used: int
     contacts_doubted: int
+    doubts_used: int
     not_on_a_plate: int
 
     def plus(self, other: Totals) -> Totals:
@@ -82,7 +91,7 @@ def in_words(rows: list[Row]) -> str:
     """Return what participants.tsv has on a person, as ``age 27 years, mass 74 kg``, but sizes of legs and sources."""
     words = []
     for column, value in zip(participants_columns(rows), about_participant(rows), strict=True):
-        if value != ABSENT and not re.search("_width_|leg_length_|_source$", column):
+        if value != ABSENT and not OF_LEGS.search(column):
             ending = next((ending for ending in COLUMN_UNITS if column.endswith(ending)), "")
             unit = COLUMN_UNITS.get(ending, "") + "s" * (ending == "_years")
             words.append(f"{column.removesuffix(ending).replace('_', ' ')} {value} {unit}".strip())
@@ -98,10 +107,14 @@ def age_years(rows: list[Row]) -> float:
 
 
 def totals(rows: list[Row], quality: list[Row]) -> Totals:
-    """Return the counts; some trials are in only one of metrics.csv (``rows``) and quality.csv."""
+    """Return the counts; some trials are in only one of metrics.csv (``rows``) and quality.csv.
+
+    Doubted contacts count as used if the setting ``cycles.doubted_stances`` takes them in, which metrics.csv shows.
+    """
     both = [*quality, *rows]
     cycles = of_part(rows, "cycle")
     stances = Counter(row["verdict"] for row in quality if row["side"])
+    taken = stances[DOUBTED] * any(row["doubt_code"] and has_kinetics(row) for row in rows)
     return Totals(
         participants=len(names(both, "participant")),
         sessions=len(names(both, "session")),
@@ -111,8 +124,9 @@ def totals(rows: list[Row], quality: list[Row]) -> Totals:
         cycles_with_kinetics=sum(has_kinetics(row) for row in cycles),
         stances_alone=len(rows) - len(cycles),
         contacts=stances[USED] + stances[DOUBTED] + stances[REFUSED],
-        contacts_used=stances[USED],
-        contacts_doubted=stances[DOUBTED],
+        contacts_used=stances[USED] + taken,
+        contacts_doubted=stances[DOUBTED] - taken,
+        doubts_used=taken,
         not_on_a_plate=stances[NOT_ON_A_PLATE],
     )
 

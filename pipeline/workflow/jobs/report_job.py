@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from ...steps.study.step import Settings
 from ...tables.csv_files import groups_of, rows_of
 from ...variables import schema
 from ...variables.cycle_variables import STANCE
+from ..report_additions import logo_of
 from .run_job import Files, load_reference, provenance
 
 TABLES = ("metrics", "quality", "means", "symmetry")
@@ -44,6 +45,8 @@ def run(
     key: Mapping[str, Any], function: Callable[..., str], arguments: dict[str, Any], inputs: Files, outputs: Files
 ) -> None:
     """Write the overview or a page; arguments as of :func:`pipeline.workflow.jobs.run_job.run`."""
+    report = arguments["settings"]
+    arguments["settings"] = replace(report, logo=logo_of(Path(), report.logo))
     if key["step"] == "report":
         html = _overview(function, arguments, inputs)
     else:

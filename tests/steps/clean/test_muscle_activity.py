@@ -14,7 +14,7 @@ import pytest
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.commands.export import long_table
+from pipeline.commands.export.long_table import long_table
 from pipeline.steps.clean.step import clean
 from pipeline.steps.cycles.step import cycles
 from pipeline.steps.read.step import read, read_trial

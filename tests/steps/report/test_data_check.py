@@ -122,8 +122,30 @@ def test_a_child_with_the_segments_of_children_is_said() -> None:
 
 def test_few_cycles_are_said() -> None:
     found = data_check(CYCLES[1:], USED, {"s1": {"walk": {}}}, {"s1": calibrated()})
-    assert state_of(found, "Gait cycles with kinetics") == LOOK
-    assert "'slow: left 2, right 3', 'fewer than 3 show no spread'" in str(found.points)
+    assert (found.state, state_of(found, "Gait cycles with kinetics")) == (GOOD, UNKNOWN)
+    assert "'slow: left 2, right 3', 'fewer than 3 do not show how far they repeat'" in str(found.points)
+
+
+@pytest.mark.parametrize("code", ["two_feet_on_plate", "foot_partly_off_plate", "near_an_end", "left_out_by_hand"])
+def test_steps_that_no_plate_can_measure_are_counted_and_need_no_look(code: str) -> None:
+    refused = {**ROW, "side": "left", "verdict": "refused", "code": code, "reason": "why"}
+    found = judged([*USED, refused])
+    assert (found.state, state_of(found, "Plate contacts")) == (GOOD, GOOD)
+    assert "2 of 3 used" in str(found.points)
+    assert state_of(judged([USED[0], refused]), "Plate contacts") == LOOK, "no right contact is used"
+
+
+def test_doubted_contacts_that_a_setting_takes_in_count_as_used() -> None:
+    doubted = {**ROW, "verdict": "doubted", "code": "", "reason": "", "doubt_code": "h", "doubt": "w"}
+    quality = [{**doubted, "side": side} for side in ("left", "right")]
+    rows = [{**row, "doubt_code": "h"} for row in CYCLES]
+    found = data_check(rows, quality, {"s1": {"walk": {}}}, {"s1": calibrated()})
+    assert "2 of 2 used, 2 of them doubted (cycles.doubted_stances)" in str(found.points)
+    assert state_of(found, "Plate contacts") == LOOK
+    left_out = data_check(
+        [{**row, "kinetics_valid": "False"} for row in rows], quality, {"s1": {}}, {"s1": calibrated()}
+    )
+    assert "'0 of 2 used'" in str(left_out.points)
 
 
 def assert_doubts_are_left_out(derived: Path, code: str) -> None:

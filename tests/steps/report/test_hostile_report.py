@@ -16,7 +16,7 @@ import pytest
 import xarray as xr
 
 from pipeline.__main__ import main
-from pipeline.commands.export import export
+from pipeline.commands.export.long_table import export
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables.csv_files import csv_of, guard, rows_of, unguard
 from pipeline.workflow import settings

@@ -58,7 +58,7 @@ def has_font(text: str) -> bool:
 
 
 @pytest.mark.parametrize("paper", PAPER)
-def test_two_sheets_of_curves_and_one_of_numbers(tab: Tab, pages: dict[str, str], tmp_path: Path, paper: str) -> None:
+def test_a_sheet_of_numbers_and_two_of_curves(tab: Tab, pages: dict[str, str], tmp_path: Path, paper: str) -> None:
     prepared(tab, pages["report/sub-02.html"], tmp_path)
     sheets = sheets_of(tab, tmp_path, paper)
     assert len(sheets) == 3
@@ -68,8 +68,8 @@ def test_two_sheets_of_curves_and_one_of_numbers(tab: Tab, pages: dict[str, str]
         assert sheet.startswith("sub-02, A study Recorded 2024-05-12")
         assert sheet.endswith(f"gaitlab 0.1.0. {INTENDED_USE} Page {number} of 3")
         assert not {"sub-01", "sub-03"} & {*re.split(r"[^\w-]+", sheet)}
-    kinematics, kinetics, numbers = sheets
-    assert "Is the data good?" in kinematics
+    numbers, kinematics, kinetics = sheets
+    assert "Is the data good?" in numbers
     assert "Foot progression" in kinematics
     assert "Ground reaction force" in kinetics
     for sheet in (kinematics, kinetics):  # the legend
@@ -90,8 +90,9 @@ def test_muscles_have_a_sheet_and_the_overview_has_a_table_curves_and_numbers(
     assert len(overview) == 3
     if not sheets[0]:
         pytest.skip("no pdftotext is installed")
-    assert "Muscle activity (EMG)" in sheets[2]
-    assert all(name in overview[0] for name in (*SHIFT, "Pelvic tilt"))
+    assert "Muscle activity (EMG)" in sheets[3]
+    assert all(name in overview[0] for name in (*SHIFT, "Main numbers"))
+    assert "Pelvic tilt" in overview[1]
 
 
 def test_stances_without_a_whole_cycle_take_the_sheet_of_kinetics(tab: Tab, tmp_path: Path) -> None:
@@ -101,9 +102,9 @@ def test_stances_without_a_whole_cycle_take_the_sheet_of_kinetics(tab: Tab, tmp_
     assert len(sheets) == 3
     if not sheets[0]:
         pytest.skip("no pdftotext is installed")
-    assert "Internal moments" not in sheets[0]
-    assert "No whole gait cycle has kinetics" in sheets[1]
-    assert "Pelvic tilt" not in sheets[1]
+    assert "Internal moments" not in sheets[1]
+    assert "No whole gait cycle has kinetics" in sheets[2]
+    assert "Pelvic tilt" not in sheets[2]
 
 
 def test_many_conditions_with_long_names_are_not_wider_than_the_sheet(tab: Tab, tmp_path: Path) -> None:
@@ -136,9 +137,55 @@ def test_nothing_is_clipped_and_the_screen_is_as_before(tab: Tab, pages: dict[st
       }).map((text) => text.textContent);
     })"""
     assert tab.evaluate(outside) == []
+    notes = "[...document.querySelectorAll('.beyond:not(:empty)')].filter((note) => note.offsetParent)"
+    covered = (
+        notes
+        + """.filter((note) => {
+      note.scrollIntoView({ block: 'center' });
+      const { left, top } = note.getBoundingClientRect();
+      return document.elementFromPoint(left + 5, top + 2) !== note;
+    }).length"""
+    )
+    assert tab.evaluate(f"{notes}.length") > 0
+    assert tab.evaluate(covered) == 0, "the first line of a note lies under its figure"
     tab("Emulation.setEmulatedMedia", media="")
     tab.evaluate("dispatchEvent(new Event('afterprint'))")
     assert tab.evaluate(order) == before
+
+
+def test_on_the_screen_the_key_covers_no_heading_and_the_buttons_no_curve(
+    tab: Tab, pages: dict[str, str], tmp_path: Path
+) -> None:
+    prepared(tab, pages["report/sub-02.html"], tmp_path)
+    tab.size(1280, 800)
+    box = "((element) => { const { left, right, top, bottom } = element.getBoundingClientRect();"
+    box += " return { left, right, top, bottom }; })"
+    tab.evaluate("document.querySelectorAll('.panels h3')[1].scrollIntoView()")
+    key, heading = (
+        tab.evaluate(f"{box}({it})")
+        for it in ("document.querySelector('.key')", "document.querySelectorAll('.panels h3')[1]")
+    )
+    assert key["top"] > 0, "it stays in sight"
+    assert key["right"] < heading["left"]
+    first = "document.querySelector('.plot.js-plotly-plot')"
+    plot, buttons = (tab.evaluate(f"{box}({first}{inner})") for inner in ("", ".querySelector('.modebar')"))
+    assert buttons["bottom"] <= plot["top"] + 8, "8 px are its margin"
+
+
+def test_the_overview_fits_a_window_of_1280_pixels(tab: Tab, tmp_path: Path) -> None:
+    sizes = [f"{joint}_width_{side}_m" for joint in ("ankle", "knee") for side in ("left", "right")]
+    own = dict.fromkeys([*sizes, "leg_length_left_m", "leg_length_right_m"], "0.105")
+    own |= {"mass_source": "C3D file, 70.0 kg", "height_m": "1.755", "sex": "F", "age_years": "12"}
+    people = {name: {"walk": trial_cycles(name, "slow", ["left", "right"])} for name in SHIFT}
+    study = made(people, {"walk": "slow"}, dict.fromkeys(SHIFT, own))
+    prepared(tab, study.pages()["report.html"], tmp_path)
+    tab.size(1280, 800)
+    tables = "[...document.querySelectorAll('section .scroll')].filter((box) => box.offsetParent)"
+    assert tab.evaluate(f"{tables}.map((box) => box.scrollWidth - box.clientWidth)").count(0) >= 2
+    header, folded = (tab.evaluate(f"document.querySelectorAll('table')[{i}].tHead.textContent") for i in (0, 1))
+    assert all(name in header for name in ("mass_kg", "height_m", "sex"))
+    assert not any(name in header for name in sizes)
+    assert all(name in folded for name in sizes)
 
 
 @pytest.mark.parametrize(

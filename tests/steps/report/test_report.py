@@ -254,7 +254,7 @@ def test_a_study_of_one_person_without_a_cycle_shows_the_stances() -> None:
     page = Page(made({"sub-01": {"walk": trial_cycles("sub-01", "slow", [], alone=3)}}, {"walk": "slow"}).person())
     (figures,) = page.figures()
     assert curve_of(figures, "Ankle power of a rigid foot", "right", "slow")["n"] == 3
-    assert re.search(r"Gait cycles with kinetics\s+look\s+none\s", page.words)
+    assert re.search(r"Gait cycles with kinetics\s+not checked\s+none\s", page.words)
 
 
 def test_a_study_without_cycles_shows_the_reasons() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from html.parser import HTMLParser
 from itertools import groupby
 from operator import itemgetter
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,13 +83,14 @@ class Made(NamedTuple):
     def pages(
         self, title: str = "A study", *, reference: str | None = None, moment_signs: str = "stored",
         axes: str = "fixed", pages: str = "all", at_a_time: int = 100,
+        laboratory: str = "", logo: str = "", texts: Mapping[str, str] = MappingProxyType({}),
     ) -> dict[str, str]:  # fmt: skip
         """Return the overview, made from parts of some participants at a time, and all pages."""
         tables = {name: self.table(name) for name in ("metrics", "quality", "means", "symmetry")}
         names = [name for name in ("condition", "condition_of_stance") if name in self.study.coords]
         groups = [self.participants[i : i + at_a_time] for i in range(0, len(self.participants), at_a_time)]
         common: dict[str, Any] = {
-            "settings": Settings(title=title, moment_signs=moment_signs, axes=axes),
+            "settings": Settings(title=title, moment_signs=moment_signs, axes=axes, laboratory=laboratory, logo=logo),
             "reference": reference,
             "conditions": list(dict.fromkeys(label for name in names for label in self.study[name].values.tolist())),
         }
@@ -102,7 +104,8 @@ class Made(NamedTuple):
             f"report/{name}.html": page(
                 self.part([name]), metrics.get(name, []), quality.get(name, []), symmetry.get(name, []),
                 self.cycles, self.representative, self.calibrate,
-                participant=name, recorded=dict.fromkeys(self.cycles, self.day), **self.visits_of(name), **common,
+                participant=name, recorded=dict.fromkeys(self.cycles, self.day), **self.visits_of(name),
+                texts=texts, **common,
             )
             for name in self.participants
         }  # fmt: skip

@@ -128,10 +128,12 @@ const figures = (() => {
     work();
   }
 
-  // On paper: curves first, with the legend on each sheet, then numbers.
-  const afterMetrics = [...document.querySelectorAll(".after-metrics")];
+  // On paper: a sheet of numbers first, then curves, with the legend on each sheet.
+  const later = document.querySelector(".after-numbers"), place = document.createComment("");
+  later?.before(place);
   function arrange(paper) {
-    document.querySelector(`[aria-labelledby=${paper ? "metrics" : "curves"}]`)?.[paper ? "after" : "before"](...afterMetrics);
+    if (later && paper) document.getElementById("main").append(later);
+    else if (later) place.after(later);
     for (const copy of document.querySelectorAll(".key.copy")) copy.remove();
     if (!paper) return;
     for (const heading of document.querySelectorAll("[aria-labelledby=curves] .new-sheet")) {

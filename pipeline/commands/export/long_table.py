@@ -12,20 +12,22 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from ..errors import UserError
-from ..results.netcdf import write_whole
-from ..results.study_file import load_study, study_path
-from ..tables.csv_files import DIGITS, guard_formulas
-from ..variables.data_dictionary import as_json, data_dictionary
-from ..workflow.digests import sha256
-from .shared.exported_files import MADE_FROM, sidecar
+from ...errors import UserError
+from ...results.netcdf import write_whole
+from ...results.study_file import load_study, study_path
+from ...tables.csv_files import DIGITS, guard_formulas
+from ...variables.data_dictionary import as_json, data_dictionary
+from ...workflow.digests import sha256
+from ..shared.exported_files import MADE_FROM, sidecar
 
 IDENTITY = ("participant", "session", "trial", "condition", "side", "kinetics_valid", "doubt_code")
 IN_METRICS = ("start_time", "end_time", "reason", "doubt")  # columns of metrics.csv, a row per cycle
 
 
-def export(path: Path, *, form: str, output: Path | None = None) -> Path:
+def export(path: Path, *, form: str, output: Path | None = None, separator: str = ",", decimal: str = ".") -> Path:
     """Write the long table of a study, by default next to study.nc; return its path.
+
+    A CSV file for another locale begins with the mark by which Excel knows UTF-8.
 
     Raises:
         UserError: no study, the table cannot be written, or pyarrow is not installed.
@@ -44,7 +46,9 @@ def export(path: Path, *, form: str, output: Path | None = None) -> Path:
         if form == "parquet":
             table.to_parquet(output, index=False, engine="pyarrow")
         else:
-            guard_formulas(_as_given(table)).to_csv(output, index=False, float_format=DIGITS)
+            given = guard_formulas(_as_given(table, decimal))
+            mark = "utf-8" if (separator, decimal) == (",", ".") else "utf-8-sig"
+            given.to_csv(output, index=False, float_format=DIGITS, sep=separator, decimal=decimal, encoding=mark)
         write_whole(sidecar(output), as_json({MADE_FROM: {source.name: sha256(source)}, **about}))
     except ImportError:
         raise UserError("--format parquet", "needs pyarrow", "pip install pyarrow, or take --format csv") from None
@@ -53,11 +57,15 @@ def export(path: Path, *, form: str, output: Path | None = None) -> Path:
     return output
 
 
-def _as_given(table: pd.DataFrame) -> pd.DataFrame:
+def _as_given(table: pd.DataFrame, decimal: str) -> pd.DataFrame:
     """Return a table with the numbers of participants.tsv as text, which is not rounded."""
+
+    def text(number: float) -> str:
+        return repr(number).replace(".", decimal)
+
     of_rows = table.columns[: table.columns.get_loc("variable")]
     given = [name for name in of_rows if table[name].dtype == float]
-    return table.assign(**{name: table[name].astype("category").cat.rename_categories(repr) for name in given})
+    return table.assign(**{name: table[name].astype("category").cat.rename_categories(text) for name in given})
 
 
 def long_table(study: xr.Dataset, stances: xr.Dataset | None = None) -> pd.DataFrame:

@@ -11,14 +11,14 @@ from csv import reader as csv_reader
 from pathlib import Path
 from typing import Any
 
-from ..errors import UserError
-from ..results import netcdf
-from ..results.study_file import study_path
-from ..tables.csv_files import FORMULA, unguard
-from ..variables.data_dictionary import QUALITY, as_json, data_dictionary
-from ..variables.metrics import NUMBERS
-from ..workflow.digests import sha256
-from .shared.exported_files import MADE_FROM, PARQUET_TABLES, sidecar
+from ...errors import UserError
+from ...results import netcdf
+from ...results.study_file import study_path
+from ...tables.csv_files import FORMULA, unguard
+from ...variables.data_dictionary import QUALITY, as_json, data_dictionary
+from ...variables.metrics import NUMBERS
+from ...workflow.digests import sha256
+from ..shared.exported_files import MADE_FROM, PARQUET_TABLES, sidecar
 
 KEY = "participant"
 KINDS = {"i": "int64", "b": "bool", "f": "double"}  # Arrow's name of a kind of numbers in study.nc

@@ -1,0 +1,164 @@
+"""``gaitlab report --pdf``: the overview and each participant's page as PDF, printed by an installed browser.
+
+The browser gets one page at a time, in a process and with a profile of its own, and no network.
+"""
+
+import base64
+import hashlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ..errors import UserError
+from ..results import netcdf
+from ..steps.report.page_names import OVERVIEW, PAGES
+from .shared.exported_files import PDF
+
+BROWSER = "GAITLAB_BROWSER"  # environment variable with the path of a browser
+ON_PATH = (
+    *("google-chrome", "google-chrome-stable", "chromium", "chromium-browser", "microsoft-edge"),
+    *("microsoft-edge-stable", "chrome", "msedge"),
+)
+ON_MAC = tuple(f"{name}.app/Contents/MacOS/{name}" for name in ("Google Chrome", "Microsoft Edge", "Chromium"))
+ON_WINDOWS = (
+    *("Google/Chrome/Application/chrome.exe", "Microsoft/Edge/Application/msedge.exe"),
+    "Chromium/Application/chrome.exe",
+)
+WINDOWS_FOLDERS = ("PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA")  # environment variables
+OPTIONS = (
+    *("--headless", "--disable-gpu", "--no-first-run", "--no-default-browser-check", "--disable-extensions"),
+    *("--disable-sync", "--disable-background-networking", "--disable-component-update"),
+    *("--host-resolver-rules=MAP * ~NOTFOUND", "--proxy-server=127.0.0.1:9"),  # no network
+    *("--no-pdf-header-footer", "--virtual-time-budget=60000"),  # ms that the page believes to have passed
+)
+LONGEST_S = 180.0  # for a page; usual are 2 to 10
+PAPER = {"a4": "A4", "letter": "letter"}
+SIZE = re.compile(r"(?<=<style>)[^<]*?@page \{\s+size: portrait;[^<]*(?=</style>)")  # the style with the paper's size
+
+
+def print_pages(
+    study: Path,
+    *,
+    people: Sequence[str] = (),
+    paper: str = "a4",
+    browser: Path | None = None,
+    output: Path | None = None,
+) -> tuple[list[Path], list[str]]:
+    """Print the overview and all pages, or the pages of some people; return the PDF files and what failed.
+
+    Raises:
+        UserError: no report, no page of a person, no browser, or the folder cannot be written.
+    """
+    pages, program = list_pages(study, people), find_browser(browser)
+    folder = output or study / "derived" / PDF
+    folder.mkdir(parents=True, exist_ok=True)
+    written, failed = [], []
+    for page in pages:
+        try:
+            content = _print(page, program, folder, paper)
+        except UserError as error:
+            failed.append(str(error))
+            continue
+        netcdf.write_whole(folder / f"{page.stem}.pdf", content)
+        written.append(folder / f"{page.stem}.pdf")
+    return written, failed
+
+
+def list_pages(study: Path, people: Sequence[str] = ()) -> list[Path]:
+    """Return the overview and the pages of participants that a run has written, or those of some people."""
+    derived = study / "derived"
+    remedy = "write it with: gaitlab run STUDY"
+    if not (derived / OVERVIEW).is_file():
+        raise UserError(str(derived / OVERVIEW), "no such file", remedy)
+    pages = [derived / PAGES / f"{name}.html" for name in people]
+    for page in pages:
+        if not page.is_file():
+            raise UserError(str(page), "no such file", f"{remedy} derived/{PAGES}/{page.name}")
+    return pages or [derived / OVERVIEW, *sorted((derived / PAGES).glob("*.html"))]
+
+
+def find_browser(chosen: Path | None = None) -> str:
+    """Return the browser to print with: the chosen one, that of GAITLAB_BROWSER, or one that is installed."""
+    named = str(chosen or os.environ.get(BROWSER, ""))
+    if named:
+        program = shutil.which(named)
+        if not program:
+            raise UserError(named, "no such program", f"correct --browser or {BROWSER}, or leave both out")
+        return program
+    found = next(_installed(), None)
+    if not found:
+        what = "no Chrome, Edge or Chromium was found, which prints the pages"
+        remedy = f"install one (google.com/chrome, or: apt install chromium), or name it by --browser or {BROWSER}"
+        raise UserError("--pdf", what, remedy)
+    return found
+
+
+def _installed() -> Iterator[str]:
+    """Yield the browsers on PATH and in the usual places of macOS and Windows."""
+    yield from filter(None, map(shutil.which, ON_PATH))
+    folders = [Path("/Applications"), Path.home() / "Applications"]
+    places = [folder / name for folder in folders for name in ON_MAC]
+    folders = [Path(os.environ[name]) for name in WINDOWS_FOLDERS if os.environ.get(name)]
+    places += [folder / name for folder in folders for name in ON_WINDOWS]
+    yield from (str(place) for place in places if place.is_file())
+
+
+def _print(page: Path, program: str, folder: Path, paper: str) -> bytes:
+    """Return a page as PDF; the work is done in a folder beside it, as a packaged browser may not see others."""
+    with tempfile.TemporaryDirectory(prefix="printing-", dir=folder, ignore_cleanup_errors=True) as place:
+        work = Path(place).resolve()
+        html, pdf = work / page.name, work / "page.pdf"
+        html.write_text(_on_paper(page.read_text(encoding="utf-8"), PAPER[paper]), encoding="utf-8")
+        command = [program, *OPTIONS, f"--user-data-dir={work / 'profile'}", f"--print-to-pdf={pdf}", html.as_uri()]
+        if hasattr(os, "geteuid") and os.geteuid() == 0:
+            command.insert(1, "--no-sandbox")  # Chromium starts for root only so, as in a container
+        words = _run(command, str(page))
+        content = pdf.read_bytes() if pdf.is_file() else b""
+    if not content.startswith(b"%PDF-") or b"%%EOF" not in content[-64:]:
+        last = next((line for line in reversed(words.splitlines()) if line.strip()), "without a word")
+        raise UserError(str(page), f"{Path(program).name} did not print it ({last})", "try another one by --browser")
+    return content
+
+
+def _run(command: Sequence[str], page: str) -> str:
+    """Run the browser and return what it writes; end it with its children after LONGEST_S."""
+    with subprocess.Popen(  # noqa: S603 (our own command, no shell)
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        text=True, errors="replace", start_new_session=True,
+    ) as process:  # fmt: skip
+        try:
+            return process.communicate(timeout=LONGEST_S)[1]
+        except subprocess.TimeoutExpired:
+            _end(process)
+            what = f"not printed within {LONGEST_S:.0f} s"
+            raise UserError(page, what, "try again, or another browser by --browser") from None
+        except BaseException:
+            _end(process)
+            raise
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a browser and its children."""
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _on_paper(html: str, size: str) -> str:
+    """Return a page with the size of paper in its style, and the new digest of the style in its policy."""
+    found = SIZE.search(html)
+    if not found:
+        return html
+    new = found[0].replace("size: portrait", f"size: {size} portrait", 1)
+    return html.replace(found[0], new, 1).replace(_digest(found[0]), _digest(new), 1)
+
+
+def _digest(style: str) -> str:
+    return base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
