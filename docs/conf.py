@@ -43,6 +43,7 @@ navigation = {
         "study_directory",
         "body_models",
         "statistics",
+        "repeatability",
         "other_languages",
         "scale",
         "speed",

@@ -215,7 +215,8 @@ def _value_parts(name: str, rule: Mapping[str, Any]) -> Iterator[str]:
     if "enum" in rule:
         yield ", ".join(f"`{value}`" for value in rule["enum"])
     if "array" in kinds:
-        yield "list of any of " + ", ".join(f"`{value}`" for value in rule["items"]["enum"])
+        items = rule["items"].get("enum", ())
+        yield "list of any of " + ", ".join(f"`{value}`" for value in items) if items else "list of texts"
     yield from (word for kind, word in KINDS.items() if kind in kinds and not ("pattern" in rule and kind == "string"))
     yield from (f"{word} {rule[limit]:g}" for limit, word in LIMITS.items() if limit in rule)
     if "maxLength" in rule:

@@ -16,6 +16,7 @@ from ..conventions import SIDES
 from ..errors import UserError, nearest
 from .cycle_variables import IDENTITY, RESIDUALS, STANCE, STANCE_IDENTITY, STUDY
 from .metrics import NUMBERS
+from .repeatability_variables import EFFECTS, MEAN_OF_SIDES, OF_METRICS, SINGLE, WITH_BOUNDS
 from .rows import Metric
 from .schema import COLUMN_UNITS, COORDINATES, REPAIRS, about_column
 from .session_variables import FACTS
@@ -109,6 +110,19 @@ _OF_EXPORT = {
     "value": Column("value of the variable, in the row's units; empty if missing"),
     "units": Column("units of the value"),
 }
+_OF_REPEATABILITY = {
+    "side": Column("side; mean is the mean of both", "", dict.fromkeys((*SIDES, MEAN_OF_SIDES), "")),
+    "metric": Column("metric, as in metrics.csv"),
+    "units": Column("units of the metric"),
+    "model": Column("model of the intraclass correlation (McGraw and Wong 1996)"),
+    **{
+        f"{name}{ending}": Column(f"{words}{meaning}", units or "")
+        for name, (units, meaning) in (WITH_BOUNDS | SINGLE | OF_METRICS).items()
+        for ending, words in (("", ""), ("_lower", "lower limit of 95 %: "), ("_upper", "upper limit of 95 %: "))
+        if name in WITH_BOUNDS or not ending
+    },
+    **{f"variance_{effect.replace(' x ', '_')}": Column(f"variance of the effect of {effect}") for effect in EFFECTS},
+}
 OWN_COLUMNS = {  # besides those of metrics and of participants.tsv
     "metrics": _OF_METRICS,
     "participants": _OF_METRICS | _OF_MEANS,
@@ -116,6 +130,7 @@ OWN_COLUMNS = {  # besides those of metrics and of participants.tsv
     "quality": QUALITY
     | {CORRECTED: Column("corrections by hand that touch the stance, of corrections.tsv; empty without one")},
     "study": _OF_EXPORT,
+    "repeatability": _OF_REPEATABILITY,
 }
 # names that a column of participants.tsv cannot have, because study.nc or a table has them
 RESERVED = frozenset(

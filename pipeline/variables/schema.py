@@ -12,6 +12,7 @@ from ..trials.session import IN_ONE_TRIAL
 from . import cycle_variables
 from .cycle_variables import CYCLES, ON_REQUEST, REPRESENTATIVE, STANCE, STUDY, WITH_EMG
 from .metrics import CO_CONTRACTION, METRICS, SCORES
+from .repeatability_variables import REPEATABILITY
 from .rows import Variable
 from .session_variables import (
     DOUBT,
@@ -34,10 +35,12 @@ TITLES = {
     "cycles": "Gait cycles of a session",
     "representative": "The trial of a session that the report shows",
     "study": "Gait cycles and stances of a study",
+    "repeatability": "Repeatability of the metrics and curves of a study",
 }
 
 VARIABLES: dict[str, dict[str, Variable]] = {
-    **OF_TRIALS, "cycles": CYCLES, "representative": REPRESENTATIVE, "study": STUDY
+    **OF_TRIALS, "cycles": CYCLES, "representative": REPRESENTATIVE, "study": STUDY,
+    "repeatability": REPEATABILITY,
 }  # fmt: skip
 COORDINATES = {
     "time": ("s", "time of the marker frame on the file's own time axis"),
@@ -139,6 +142,8 @@ COORDINATES = {
     "muscle_order": ("1", "place of the muscle in the trial, from 1; 0 if the trial lacks it"),
     "file_axis": ("", "axis of the file"),
     "limit": ("", "first or last"),
+    "bound": ("", "value, or lower or upper limit of its interval of 95 %"),
+    "effect": ("", "random effect of the model; remainder: all that the others do not explain"),
 }
 OPTIONAL = {
     "calibrate": {*MEASURED_UPPER_BODY},
@@ -146,6 +151,7 @@ OPTIONAL = {
     "kinematics": {*WITH_LINKED_LEGS, *WITH_UPPER_BODY, *DOUBT},
     "kinetics": {*WITH_DRAWS, *DOUBT},
     "cycles": {*ON_REQUEST, *cycle_variables.WITH_DRAWS, *WITH_EMG, *CO_CONTRACTION, "emg_left_out"},
+    "repeatability": {name for name in REPEATABILITY if not name.startswith("metric_")},
     "study": {*SCORES, *ON_REQUEST, *cycle_variables.WITH_DRAWS, *WITH_EMG, *CO_CONTRACTION},
 }
 FLAGS = {  # those of `implausible` are given by step kinematics

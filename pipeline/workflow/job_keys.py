@@ -16,6 +16,7 @@ from typing import Any
 from .. import __version__
 from ..body.body_model import BodyModel
 from ..errors import UserError
+from ..steps.repeatability.design import Design, design_of
 from ..steps.report.page_names import page_names
 from ..tables import corrections, session_table, study_tables, tsv
 from ..tables.reference_curves import reference_file
@@ -28,6 +29,7 @@ LIBRARIES = {
     "kinematics": ("numpy", "scipy"),
     "kinetics": ("numpy", "scipy"),
     "study": ("numpy", "pandas"),
+    "repeatability": ("numpy", "scipy", "pandas"),
     "report": ("jinja2", "plotly"),
     "page": ("numpy", "pandas", "jinja2", "plotly"),
 }
@@ -38,7 +40,7 @@ def code_of(step: str) -> tuple[str, ...]:
     """Return the modules that a job calls; their imports belong to its code."""
     if step == "page":
         return "pipeline.steps.report.page", "pipeline.workflow.jobs.run_job", "pipeline.workflow.jobs.report_job"
-    job = f"{step}_job" if step in ("study", "report") else "session_job"
+    job = f"{step}_job" if step in ("study", "repeatability", "report") else "session_job"
     more = ("pipeline.steps.cycles.representative",) if step == "cycles" else ()
     return f"pipeline.steps.{step}.step", *more, "pipeline.workflow.jobs.run_job", f"pipeline.workflow.jobs.{job}"
 
@@ -92,6 +94,22 @@ class Study:
     def _corrections(self, session: str, step: str) -> dict[str, dict[str, Any]]:
         """Return the corrections that a step applies to trials of a session, by trial."""
         return {**corrections.for_step(self.corrections.get(session, ()), step)}
+
+    @cached_property
+    def repeated(self) -> dict[str, dict[str, str]]:
+        """Return person, visit and assessor of each session in sessions.tsv, a person's in the order of their dates."""
+        columns = ("participant_id", "visit", "assessor")
+        return {
+            name: {column: row[column] for column in columns if row.get(column, "").lower() not in tsv.ABSENT}
+            for sessions in self.people.values()
+            for name in sessions
+            if (row := self.session_rows.get(name))
+        }
+
+    @property
+    def repeated_design(self) -> Design | None:
+        """Return the design of the repeated measurements, None without enough of them."""
+        return design_of(self.repeated, [str(name) for name in self.settings["repeatability"]["visits"]])
 
     def files_of_page(self, participant: str) -> dict[str, list[str]]:
         """Return the input files of a participant's page by name, relative to the study."""
@@ -225,6 +243,9 @@ class Study:
         }
         needs |= {"pages": self.settings["report"]["pages"], "reference": self.settings["study"]["reference"]}
         return self._of_all_pages | {"arguments": needs}
+
+    def _repeatability_needs(self, _: None) -> dict[str, Any]:
+        return {"arguments": {"sessions": self.repeated}} | self._order([*self.repeated])
 
     def _page_needs(self, participant: str) -> dict[str, Any]:
         """Return what a page needs: of the whole study only its conditions, and which columns hold numbers."""

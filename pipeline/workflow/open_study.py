@@ -97,6 +97,7 @@ def look_at(path: Path, *, overrides: Mapping[str, Any] | None = None) -> tuple[
     session_rows = collect(visits()) if participants and sessions else {}
     sessions = session_table.in_order_of_dates(sessions, session_rows)
     study = Study(path, chosen, model, participants, sessions, segments, {}, corrected, session_rows)
+    problems += _unknown_visits(study) if chosen else []
     return study, list(dict.fromkeys(problems))
 
 
@@ -109,8 +110,25 @@ def outputs_of(study: Study) -> dict[str, tuple[str, str | None]]:
     }
     tables = (f"{table}.{ending}" for table in TABLES for ending in ("csv", "json"))
     names |= dict.fromkeys(("study.nc", *tables), ("study", None))
+    if study.repeated_design:
+        names |= dict.fromkeys((f"repeatability.{ending}" for ending in ("nc", "csv", "json")), ("repeatability", None))
     names |= {page: ("page", participant) for participant, page in study.report_pages.items()}
     return names | {"report.html": ("report", None)}
+
+
+def _unknown_visits(study: Study) -> list[Problem]:
+    """Return the problems of the setting ``repeatability.visits``."""
+    known = [*dict.fromkeys(row.get("visit", name) for name, row in study.repeated.items())]
+    visits = [str(name) for name in study.settings["repeatability"]["visits"]]
+    return [
+        Problem(
+            f"repeatability.visits: {name}",
+            "no session of sessions.tsv has this visit",
+            nearest(name, known) or f"expected some of {', '.join(known) or 'its column visit'}",
+        )
+        for name in visits
+        if name not in known
+    ]
 
 
 def _settings_of(

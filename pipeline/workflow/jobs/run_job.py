@@ -47,7 +47,7 @@ def compute(key: Mapping[str, Any], inputs: Files, outputs: Files) -> None:
     step = key["step"]
     module = importlib.import_module(f"...steps.{'report.page' if step == 'page' else f'{step}.step'}", __package__)
     settings = {"settings": module.Settings(**key["settings"])} if hasattr(module, "Settings") else key["settings"]
-    name = "session_job" if key["session"] else "study_job" if step == "study" else "report_job"
+    name = "session_job" if key["session"] else f"{'report' if step == 'page' else step}_job"
     job = importlib.import_module(f".{name}", __package__)
     job.run(key, getattr(module, step), settings | key.get("arguments", {}), inputs, outputs)
 

@@ -1,0 +1,128 @@
+"""Which sessions of a study are repeated measurements, of whom, at which visit and by whom."""
+
+import itertools
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+FEWEST_PEOPLE = 3  # with repeated measurements: of two people the variance has one degree of freedom
+FACTORS = ("visit", "assessor")
+Cell = tuple[str, str, str]  # person, visit, assessor
+Index = NDArray[np.intp]
+
+
+class Design(NamedTuple):
+    """The cell of each session, and the repeated factors whose levels people share; none: ICC(1)."""
+
+    cells: Mapping[str, Cell]
+    factors: tuple[str, ...]
+
+    @property
+    def people(self) -> int:
+        """Return the number of people."""
+        return len({person for person, *_ in self.cells.values()})
+
+
+def design_of(sessions: Mapping[str, Mapping[str, str]], visits: Collection[str]) -> Design | None:
+    """Return the design of the repeated measurements; None if fewer than FEWEST_PEOPLE have two.
+
+    A treatment between visits cannot be seen in the data, so visits count as repeated only where they are named.
+
+    Args:
+        sessions: rows of sessions.tsv by session, with ``participant_id``, ``visit`` and ``assessor``, each person's in
+            the order of time.
+        visits: names of visits between which nothing has changed the gait. Without any, the sessions of one visit are
+            the repeated measurements: of each person, those of the first visit that has several, numbered by assessor.
+
+    Returns:
+        The visit is a factor if people share its levels. Where the assessor follows from the visit, or the visit from
+        the assessor, only one of the two is a factor: their effects cannot be told apart.
+    """
+    of_person: dict[str, dict[str, list[tuple[str, str]]]] = {}
+    for session, row in sessions.items():
+        visit, assessor = row.get("visit") or session, row.get("assessor") or ""
+        if not visits or visit in visits:
+            of_person.setdefault(row["participant_id"], {}).setdefault(visit, []).append((session, assessor))
+    cells: dict[str, Cell] = {}
+    for person, of_visit in of_person.items():
+        mine: dict[str, Cell] = {}
+        if visits:
+            mine = {name: (person, visit, assessor) for visit, those in of_visit.items() for name, assessor in those}
+        elif repeated := [those for those in of_visit.values() if len(those) > 1]:
+            mine = _numbered(person, repeated[0])
+        cells |= mine if len({*mine.values()}) > 1 else {}
+    design = Design(cells, _factors([*dict.fromkeys(cells.values())], named=bool(visits)))
+    return design if design.people >= FEWEST_PEOPLE else None
+
+
+def _numbered(person: str, sessions: Sequence[tuple[str, str]]) -> dict[str, Cell]:
+    """Return the cells of the sessions of one visit; those of an assessor are numbered."""
+    counts: dict[str, int] = {}
+    cells = {}
+    for session, assessor in sessions:
+        counts[assessor] = counts.get(assessor, 0) + 1
+        cells[session] = (person, str(counts[assessor]), assessor)
+    return cells
+
+
+def _factors(cells: Sequence[Cell], *, named: bool) -> tuple[str, ...]:
+    """Return the repeated factors whose levels people share and which can be told apart."""
+    pairs = {(visit, assessor) for _, visit, assessor in cells}
+    visits, assessors = ({pair[place] for pair in pairs} for place in range(2))
+    known = len(assessors) > 1 and "" not in assessors
+    if not known or len(pairs) == len(visits) > 1:
+        return ("visit",) if named and len(visits) > 1 else ()
+    return ("assessor",) if len(pairs) == len(assessors) else FACTORS
+
+
+def codes_of(cells: Sequence[Cell], factors: Collection[str]) -> list[Index]:
+    """Return the number of the level of each cell, of the person and of each factor."""
+    columns = [0, *(1 + FACTORS.index(name) for name in factors)]
+    return [np.unique([cell[column] for cell in cells], return_inverse=True)[1] for column in columns]
+
+
+def complete(codes: Sequence[Index]) -> Index | None:
+    """Return the places (person, level, ...) of measurements in an array; -1 where there is none.
+
+    None if two measurements have one place. Without a factor, the measurements of a person follow each other.
+    """
+    if len(codes) == 1:
+        (person,) = codes
+        order = np.argsort(person, kind="stable")
+        counts = np.bincount(person)
+        within = np.arange(len(person)) - np.repeat(np.cumsum(counts) - counts, counts)
+        codes, rows = [person[order], within], order
+    else:
+        rows = np.arange(len(codes[0]))
+    places = np.full([each.max() + 1 for each in codes], -1)
+    places[tuple(codes)] = rows
+    return places if np.sum(places >= 0) == len(rows) else None
+
+
+def largest_complete(places: Index, *, nested: bool) -> Index | None:
+    """Return the part of places without a gap that has the most degrees of freedom of error; None if there is none.
+
+    It has all people who have all of some levels, two or more of each factor.
+    """
+    best, most = None, 0
+    for levels in _choices(places.shape[1:], nested=nested):
+        part = places[np.ix_(range(len(places)), *levels)]
+        part = part[(part >= 0).reshape(len(part), -1).all(axis=1)]
+        free = (len(part) - 1) * (part[:1].size - 1)
+        if len(part) >= FEWEST_PEOPLE and free > most:
+            best, most = part, free
+    return best
+
+
+def _choices(shape: Sequence[int], *, nested: bool) -> Iterator[tuple[Sequence[int], ...]]:
+    """Yield some levels of each factor, two or more; the first ones where people do not share them."""
+    if nested:
+        yield from ((range(count),) for count in range(2, shape[0] + 1))
+        return
+    of_each = [
+        [levels for count in range(2, size + 1) for levels in itertools.combinations(range(size), count)]
+        for size in shape
+    ]
+    yield from itertools.product(*of_each)
