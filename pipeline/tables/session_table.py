@@ -29,6 +29,7 @@ SOURCES = {"mass_source": "mass_kg", "width_source": "_width_", "leg_length_sour
 SIZES = (*SIZE_RANGES, *ANTHROPOMETRY, *SOURCES)
 BIDS_NAMES = {"session_id": "session", "acq_time": "date"}
 KNOWN = ("participant_id", "session", *BIDS_NAMES, *VISIT_COLUMNS, *SIZES, *AGE_RANGE)
+STATUSES = ("draft", "preliminary", "final", "amended")
 OF_PEOPLE = ("sex", "subject")
 DATE = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d.*)?")
 DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -61,6 +62,7 @@ def sessions_of(
     for cells in found:
         row = {BIDS_NAMES.get(name, name): cell for name, cell in cells.items()}
         row["session"] = name = _session_of(row, owners)
+        row |= {"status": row["status"].lower()} if "status" in row else {}
         where = f"{path.name}: {row['participant_id']} {name}"
         problems += _row_problems(row, owners, participants, where)
         if name in rows:
@@ -210,6 +212,11 @@ def _row_problems(
     elif owners[name] != person:
         yield Problem(where, f"session '{name}' belongs to {owners[name]} in trials.tsv", "correct one of both tables")
     yield from find_wrong_sizes(row, where)
+    status = row.get("status", "")
+    if status not in (*STATUSES, *ABSENT):
+        yield Problem(where, f"status is '{status}'", f"expected one of {', '.join(STATUSES)}, or n/a")
+    if status == "amended" and row.get("amendments", "").lower() in ABSENT:
+        yield Problem(where, "amended, but amendments are missing", "say when, by whom and what was amended")
     date = row.get("date", "")
     if date.lower() not in ABSENT:
         with suppress(ValueError):

@@ -57,6 +57,14 @@ def test_rows_are_read_by_session_in_their_order(tmp_path: Path) -> None:
     assert rows["P1_pre"]["mass_kg"] == "33.0"
 
 
+@pytest.mark.parametrize("status", ["draft", "Preliminary", "FINAL", "amended", "n/a", ""])
+def test_a_session_has_a_status_and_a_reviewer(tmp_path: Path, status: str) -> None:
+    header = ("participant_id", "session", "reviewed_by", "status", "amendments")
+    rows, problems = read(tmp_path, header, ("P1", "P1_pre", "Dr. B", status, "2024-06-01, C: mass corrected"))
+    assert problems == []
+    assert (rows["P1_pre"]["status"], rows["P1_pre"]["reviewed_by"]) == (status.lower(), "Dr. B")
+
+
 def test_a_study_without_the_table_has_no_rows(tmp_path: Path) -> None:
     assert sessions_of(tmp_path / "sessions.tsv", PEOPLE, {}) == ({}, [])
 
@@ -89,6 +97,8 @@ def test_a_session_without_a_trial_in_use_may_stay_in_the_table(tmp_path: Path) 
         (HEADER, ("P2", "P1_pre", "", "", "", ""), "P2 P1_pre", "'P1_pre' belongs to P1 in trials.tsv", "correct"),
         (HEADER, ("P1", "P1_pre", "12.05.2024", "", "", ""), "P1 P1_pre", "date is '12.05.2024'", "2024-05-12"),
         (HEADER, ("P1", "P1_pre", "2024-02-30", "", "", ""), "P1 P1_pre", "date is '2024-02-30'", "year, month"),
+        ((*HEADER[:2], "status"), ("P1", "P1_pre", "done"), "P1 P1_pre", "status is 'done'", "draft, prelim"),
+        ((*HEADER[:2], "status"), ("P1", "P1_pre", "Amended"), "P1 P1_pre", "amendments are missing", "say when"),
         (HEADER, ("P1", "P1_pre", "", "", "", "603"), "P1 P1_pre", "mass_kg is 603", "expected 2 to 400"),
         (HEADER, ("P1", "P1_pre", "", "", "", "light"), "P1 P1_pre", "mass_kg is 'light'", "a number"),
         (("participant_id", "sesion"), ("P1", "P1_pre"), "", "unknown column 'sesion'", "'session'?"),

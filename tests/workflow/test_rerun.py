@@ -223,6 +223,14 @@ OF_THE_STUDY: dict[str, tuple[list[Change], set[str]]] = {
         [lambda s: edit(s / "sessions.tsv", "\tA\t", "\tC\t"), lambda s: remove_row(s / "sessions.tsv", "sub-02")],
         of("sub-02", *MODEL) | PAGES,
     ),
+    "who reviewed, a status and an amendment": (
+        [
+            lambda s: add_column(s / "sessions.tsv", "reviewed_by", {"sub-01": "Dr. B"}),
+            lambda s: add_column(s / "sessions.tsv", "status", {"sub-01": "amended"}),
+            lambda s: add_column(s / "sessions.tsv", "amendments", {"sub-01": "2024-06-01: mass corrected"}),
+        ],
+        {*PAGES, *STUDY},
+    ),
     "a new column about people": (
         [lambda s: add_column(s / "participants.tsv", "shoe", {"sub-01": "flat"})],
         {*PAGES, *STUDY},

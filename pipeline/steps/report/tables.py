@@ -16,6 +16,7 @@ Row = dict[str, str]
 MOST_ROWS = 50  # of a table on the screen
 ABSENT = "n/a"
 OF_LEGS = re.compile("_width_|leg_length_|_source$")  # columns of participants.tsv that few readers look for
+REVIEW = ("status", "reviewed_by", "amendments")  # columns of sessions.tsv
 PARTICIPANTS = (
     "Participant", "Data", "Sessions", "Trials used", "Plate contacts used", "Gait cycles", "with kinetics",
     "Stances without a whole cycle",
@@ -91,7 +92,7 @@ def in_words(rows: list[Row]) -> str:
     """Return what participants.tsv has on a person, as ``age 27 years, mass 74 kg``, but sizes of legs and sources."""
     words = []
     for column, value in zip(participants_columns(rows), about_participant(rows), strict=True):
-        if value != ABSENT and not OF_LEGS.search(column):
+        if value != ABSENT and column not in REVIEW and not OF_LEGS.search(column):
             ending = next((ending for ending in COLUMN_UNITS if column.endswith(ending)), "")
             unit = COLUMN_UNITS.get(ending, "") + "s" * (ending == "_years")
             words.append(f"{column.removesuffix(ending).replace('_', ' ')} {value} {unit}".strip())
@@ -148,8 +149,33 @@ def participants_columns(rows: list[Row]) -> list[str]:
 
 
 def about_participant(rows: list[Row]) -> list[str]:
-    """Return a participant's cells of participants.tsv, from the rows of metrics.csv."""
-    return [rows[0][column].removesuffix(".0") or ABSENT for column in participants_columns(rows)]
+    """Return a participant's cells of participants.tsv and sessions.tsv, from the rows of metrics.csv.
+
+    Those of several sessions follow each other where they differ.
+    """
+    first = {row["session"]: row for row in reversed(rows)}.values()
+    of_sessions = [
+        {column: row[column].removesuffix(".0") or ABSENT for column in participants_columns(rows)} for row in first
+    ]
+    return [" / ".join(names(reversed(of_sessions), column)) for column in participants_columns(rows)]
+
+
+def reviews(rows: list[Row]) -> dict[str, str]:
+    """Return status, reviewer and amendments of each session in words; empty where sessions.tsv has none."""
+    words = {}
+    for row in reversed(rows):
+        status, reviewer, amendments = (cell if (cell := row.get(name, "")) != ABSENT else "" for name in REVIEW)
+        by = f"reviewed by {reviewer}" if reviewer else "not reviewed" if status else ""
+        text = ", ".join(filter(None, [status, by])) + (f"; amendments: {amendments}" if amendments else "")
+        words[row["session"]] = text.removeprefix("; ")
+    return {session: words[session] for session in names(rows, "session") if words[session]}
+
+
+def statuses(rows: list[Row]) -> list[str]:
+    """Return the status of the sessions as one text in a list, which is for every sheet; none if no session has one."""
+    of_sessions = {row["session"]: row.get("status", "") or ABSENT for row in rows}
+    stated = list(dict.fromkeys(of_sessions.values()))
+    return [f"status {' / '.join(stated)}"] if {*stated} - {ABSENT} else []
 
 
 def participant(name: str, state: str, rows: list[Row], quality: list[Row]) -> list[str]:
