@@ -33,9 +33,16 @@ CODE = [
     *(path for folder in FOLDERS for path in (HOUSE / folder).rglob("*.*")),
 ]
 FILES = {f"{step}.nc" for step in schema.VARIABLES} | {"study.yaml", "participants.tsv", "trials.tsv"}
-FILES |= {"segments.tsv", "corrections.tsv", "cycles.tsv", "study.csv", "report.html", "run.json", "checksums"} | {
-    f"{name}{kind}" for name in TABLES for kind in (".csv", ".changed.csv", ".json")
-}
+FILES |= {
+    "segments.tsv",
+    "sessions.tsv",
+    "corrections.tsv",
+    "cycles.tsv",
+    "study.csv",
+    "report.html",
+    "run.json",
+    "checksums",
+} | {f"{name}{kind}" for name in TABLES for kind in (".csv", ".changed.csv", ".json")}
 FILES |= {
     "study.parquet",
     "study.xlsx",
