@@ -15,7 +15,7 @@ project = "Gait-lab pipeline"
 release = __version__
 copyright = ""  # noqa: A001 (Sphinx' name)
 extensions = ["myst_parser", "sphinx_pages"]
-exclude_patterns = ["_build", "examples"]
+exclude_patterns = ["_build", "examples", "paper"]
 smartquotes = False  # they would change options such as --cores
 source_suffix = {".md": "markdown"}
 
