@@ -22,6 +22,20 @@ OPTIONS: dict[str, Any] = {
     "help": "options of Snakemake (default: --cores all)",
 }
 NO_ACCESS_OR_ROOM = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
+# commands that need no STUDY in the folder of one
+IN_A_STUDY = (
+    "check",
+    "run",
+    "recover",
+    "show",
+    "view",
+    "explain",
+    "report",
+    "verify",
+    "export",
+    "write-c3d",
+    "methods",
+)
 INVALID_CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)")  # argparse's words
 EXAMPLES = """\
 examples:
@@ -55,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 1 if the user has something to correct, 130 after Ctrl-C, else 0."""
     try:
         parser = command_line_parser()
-        chosen, unknown = parser.parse_known_args(arguments)
+        chosen, unknown = parser.parse_known_args(_with_place(sys.argv[1:] if arguments is None else arguments))
         if unknown:
             chosen.parser.refuse_unknown(unknown, options_follow="options" in chosen)
         function: Callable[[Namespace], Answer] = chosen.function
@@ -74,6 +88,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     sys.stdout.write(f"{printable(text)}\n")
     return code
+
+
+def _with_place(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with the folder in which the command is given, if it is a study and no other is named."""
+    command, *others = arguments or [""]
+    last = Path(others[-1]) if others else Path()
+    named = others and (not others[0].startswith("-") or last.suffix == ".nc" or (last / "study.yaml").is_file())
+    asks = {"-h", "--help"} & {*others}
+    if command not in IN_A_STUDY or named or asks or not Path("study.yaml").is_file():
+        return [*arguments]
+    return [command, ".", *others]
 
 
 def command_line_parser() -> Parser:

@@ -269,11 +269,14 @@ def _find_changed_recordings(
 
 
 def _together(faults: Iterable[Problem]) -> Iterator[tuple[str, str, str]]:
-    """Yield a row for each problem; an equal one of an output in many sessions, or of C3D copies, is one row."""
+    """Yield a row for each problem; an equal one of an output in many sessions, or of C3D copies, is one row.
+
+    So is a change of a setting or library, whatever outputs it makes outdated.
+    """
     rows: dict[tuple[str, str, str | Path], list[str]] = {}
     for fault in faults:
         file = Path(fault.where)
-        same = file.parent if fault.code == "c3d_copy_outdated" else file.name
+        same = {"c3d_copy_outdated": file.parent, "result_outdated": ""}.get(fault.code, file.name)
         rows.setdefault((fault.what, fault.remedy, same), []).append(fault.where)
     for (what, remedy, _), files in rows.items():
         yield _several(files[0], len(files)), what, remedy

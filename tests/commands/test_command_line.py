@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline import __main__ as command_line
 from pipeline.__main__ import main
 from pipeline.commands.run import START, run
 from pipeline.errors import INTERRUPTED, UserError
@@ -32,6 +33,7 @@ COMMANDS = [
     "report",
     "verify",
     "export",
+    "norm",
     "write-c3d",
     "body-model",
     "sbom",
@@ -144,3 +146,33 @@ def test_ctrl_c_while_snakemake_is_imported_prints_one_line(tmp_path: Path) -> N
         os.killpg(process.pid, signal.SIGINT)
         assert process.communicate(timeout=60) == ("", STOPPED.format("Ctrl-C"))
     assert process.returncode == INTERRUPTED
+
+
+def test_in_the_folder_of_a_study_no_study_needs_to_be_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is that study; one that is named, before or after options, is the one that is meant."""
+    seen: list[tuple[str, Path]] = []
+    for name in ("check", "verify", "run", "show"):
+        monkeypatch.setattr(
+            command_line, f"_{name}", lambda chosen, of=name: (seen.append((of, chosen.path)), ("", 0))[1]
+        )
+    other, study = tmp_path / "other", tmp_path / "study"
+    for folder in (other, study):
+        folder.mkdir()
+        (folder / "study.yaml").touch()
+    monkeypatch.chdir(study)
+    for words in (["check"], ["verify", "--json"], ["run", "--dry-run", "--cores", "2"], ["show", "--trial", "fast"]):
+        assert main(words) == 0
+        assert seen.pop() == (words[0], Path())
+    for words in (
+        ["check", str(other)],
+        ["verify", "--json", str(other)],
+        ["show", "--trial", "fast", f"{other}/a.nc"],
+    ):
+        assert main(words) == 0
+        assert seen.pop()[1] in (other, other / "a.nc")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        main(["check"])
+    assert "required: STUDY" in capsys.readouterr().err

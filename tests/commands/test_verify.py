@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from pipeline.__main__ import main
-from pipeline.commands.verify import verify
+from pipeline.commands.verify import as_text, verify
 from pipeline.errors import Problem, UserError
 from pipeline.results import netcdf
 from pipeline.workflow import checksums, digests
@@ -247,6 +247,18 @@ def test_changed_code_and_libraries_are_named(study: Path, monkeypatch: pytest.M
     assert "the code of this step" in by_file["derived/sub-01/contacts.nc"]
     assert "the code of this step" not in by_file["derived/sub-01/clean.nc"]
     assert f"numpy {np.__version__}, now 99" in by_file["derived/sub-01/clean.nc"]
+
+
+def test_a_newer_library_is_one_row_whatever_it_makes_outdated(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    versions = digests.versions
+    monkeypatch.setattr(
+        digests, "versions", lambda names: versions(names) | ({"numpy": "99"} if "numpy" in names else {})
+    )
+    faults, summary = verify(study)
+    assert len(faults) > 5
+    text = as_text(faults, summary, study, width=200)
+    assert text.count("numpy") == 1
+    assert f" and {len(faults) - 1} more" in text
 
 
 # --- messages and commands --------------------------------------------------------------------------------------------

@@ -27,6 +27,11 @@ INTENDED_USE = (
     "For research, and for interpretation by qualified people together with other findings. "
     "Not certified as a medical device."
 )
+EMG_REFERENCE = {  # by cycles.emg_normalisation
+    "peak": "its highest value in all cycles of the session",
+    "mean": "its mean over all cycles of the session",
+    "reference": "its highest mean over 0.5 s in the trials of role emg_reference",
+}
 LIBRARY_STYLE = re.compile(r'getElementById\("([0-9a-f]{40,})"\)')
 
 
@@ -76,6 +81,7 @@ def render(
             version=version,
             intended_use=INTENDED_USE,
             settings=json.dumps(used, indent=2, sort_keys=True, ensure_ascii=False),
+            emg_reference=EMG_REFERENCE.get(used.get("cycles", {}).get("emg_normalisation", ""), "one value"),
             band_percent=band_percent(study),
             reference=_about_reference(study, drawn),
             recorded=recorded,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -124,3 +126,15 @@ def test_normalised_envelopes_have_percent_and_a_place_in_the_overview() -> None
     plain = Page(with_bursts(three_people()).person("sub-01"))
     (figure,) = [figure for figure in plain.figures()[0] if figure["title"] == "Soleus"]
     assert (figure["unit"], figure["sign"]) == ("mV", "linear envelope, as recorded")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "words"), [("peak", "highest value"), ("reference", "trials of role emg_reference")]
+)
+def test_the_page_says_what_muscles_are_divided_by(chosen: str, words: str) -> None:
+    made = with_bursts(three_people(), emg_normalised=1000.0)
+    used = json.dumps({"cycles": {"emg_normalisation": chosen}})
+    made = made._replace(study=made.study.assign_attrs(settings=used))
+    assert f"in percent of its {words}" in Page(made.person("sub-01")).words.replace(
+        "highest mean over 0.5 s in the ", ""
+    )
