@@ -273,7 +273,7 @@ def _together(faults: Iterable[Problem]) -> Iterator[tuple[str, str, str]]:
 
     So is a change of a setting or library, whatever outputs it makes outdated.
     """
-    rows: dict[tuple[str, str, str | Path], list[str]] = {}
+    rows: dict[tuple[str, str, object], list[str]] = {}
     for fault in faults:
         file = Path(fault.where)
         same = {"c3d_copy_outdated": file.parent, "result_outdated": ""}.get(fault.code, file.name)

@@ -9,6 +9,8 @@ import shlex
 import signal
 import subprocess
 import sys
+from argparse import Namespace
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -153,10 +155,16 @@ def test_in_the_folder_of_a_study_no_study_needs_to_be_named(
 ) -> None:
     """It is that study; one that is named, before or after options, is the one that is meant."""
     seen: list[tuple[str, Path]] = []
+
+    def answer(name: str) -> Callable[[Namespace], tuple[str, int]]:
+        def note(chosen: Namespace) -> tuple[str, int]:
+            seen.append((name, chosen.path))
+            return "", 0
+
+        return note
+
     for name in ("check", "verify", "run", "show"):
-        monkeypatch.setattr(
-            command_line, f"_{name}", lambda chosen, of=name: (seen.append((of, chosen.path)), ("", 0))[1]
-        )
+        monkeypatch.setattr(command_line, f"_{name}", answer(name))
     other, study = tmp_path / "other", tmp_path / "study"
     for folder in (other, study):
         folder.mkdir()
