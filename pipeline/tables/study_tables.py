@@ -256,7 +256,10 @@ def _trial_problems(
     session, trial, person = row["session"], row["trial"], row["participant_id"]
     where = f"{table}: {session} {trial}"
     yield from bad_identifier(trial, "trial", table) + bad_identifier(session, "session", table)
-    if participants is not None and person not in participants:
+    if person.lower() in ABSENT:
+        remedy = "give the participant's: one id for all visits of one person"
+        yield Problem(f"{table}: {session}", "participant_id is missing", remedy)
+    elif participants is not None and person not in participants:
         remedy = nearest(person, participants) or "add a row there"
         yield Problem(where, f"participant '{person}' is not in participants.tsv", remedy)
     if row["role"] not in ROLES:

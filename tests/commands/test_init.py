@@ -211,18 +211,61 @@ def test_folders_names_and_suffixes_of_any_kind(tmp_path: Path) -> None:
     }
     for place, trial in places.items():
         (study / place).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(DEMO / "sub-01" / f"{trial}.c3d", study / place)
-    initialise(study)
+        shutil.copy(DEMO / ("sub-02" if place[0] == "P" else "sub-01") / f"{trial}.c3d", study / place)
+    summary = initialise(study)
     rows = trials_of(study)
     assert set(rows) == set(places)
-    sessions = ["Grue-1_pre"] * 3 + ["Grue-1_post"] * 2 + ["P-2"] * 2
+    sessions = ["sub-01_pre"] * 3 + ["sub-01_post"] * 2 + ["P-2"] * 2
     assert [rows[place]["session"] for place in places] == sessions
-    assert [rows[place]["participant_id"] for place in places] == ["Grue-1"] * 5 + ["P-2"] * 2
+    assert [rows[place]["participant_id"] for place in places] == ["sub-01"] * 5 + ["P-2"] * 2
+    assert [rows[place]["visit"] for place in places] == ["pre"] * 3 + ["post"] * 2 + [""] * 2
+    assert "Numbers in place of what may be people's names" in summary
     assert {place for place, row in rows.items() if row["role"] == "static"} == {
         place for place, trial in places.items() if trial == "static"
     }
     assert rows["P 2/Fast Walking 1.c3d"]["condition"] == "Fast-Walking"
     assert [finding for finding in check(study) if finding.severity == "error"] == []
+
+
+def visited_twice(shared: Path, study: Path, *, second: str) -> Path:
+    """Lay two children's recordings out as one child's visits; ``second`` is the subject in the second one's files."""
+    for visit, child in (("2024-05-12 pre", "HC036A"), ("20.06.2025_post", "HC032A")):
+        for path in (shared / "labs" / "children" / child).rglob("*.c3d"):
+            target = study / visit / path.parent.name / path.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if child in ("HC036A", second):
+                shutil.copy(path, target)
+            else:
+                set_parameter(path, "SUBJECTS", "NAMES", [second], target)
+    return study
+
+
+def test_two_visits_of_a_child_who_has_grown(shared: Path, tmp_path: Path) -> None:
+    initialise(visited_twice(shared, tmp_path, second="HC036A"))
+    rows = tsv.read_table(tmp_path / "trials.tsv", required=("session", "visit", "date"))
+    assert {tuple(row[name] for name in ("participant_id", "session", "visit", "date")) for row in rows} == {
+        ("HC036A", "HC036A_2024-05-12-pre", "pre", "2024-05-12"),
+        ("HC036A", "HC036A_20-06-2025-post", "post", "2025-06-20"),
+    }
+    assert {row["condition"] for row in rows} == {"static", "Straight", "Turn"}
+    assert len(rows) == 6
+
+
+def test_visits_with_the_names_of_two_people_are_asked(shared: Path, tmp_path: Path) -> None:
+    """Who it is stays blank, check refuses that, and either answer is a few cells."""
+    summary = " ".join(initialise(visited_twice(shared, tmp_path, second="HC032A")).split())
+    assert "People, or visits of one person?" in summary
+    rows = tsv.read_table(tmp_path / "trials.tsv", required=("session",))
+    assert {row["participant_id"] for row in rows} == {"n/a"}
+    people = tsv.read_table(tmp_path / "participants.tsv", required=("participant_id",))
+    assert {row["participant_id"]: row["mass_kg"] for row in people} == {"HC036A": "33", "HC032A": "60.3"}
+    assert {row["session"] for row in rows} == {row["participant_id"] for row in people}
+    errors = [finding for finding in check(tmp_path) if finding.severity == "error"]
+    assert {finding.what for finding in errors} == {"participant_id is missing"}
+    table = (tmp_path / "trials.tsv").read_text().splitlines(keepends=True)
+    told = [line.replace("n/a", "HC036A" if "pre" in line else "HC032A", 1) for line in table]
+    (tmp_path / "trials.tsv").write_text("".join(told))
+    assert [finding for finding in check(tmp_path) if finding.severity == "error"] == []
 
 
 def test_the_static_with_more_markers_is_used(study: Path) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from pipeline.commands.init.people import people_and_sessions
 from pipeline.commands.shared import trial_roles
+from pipeline.commands.shared.trial_roles import identifier
 from pipeline.steps.read.recording_contents import Contents
 from pipeline.tables.tsv import IDENTIFIER
 from tests.support.studies.contents import moving, standing
@@ -19,14 +21,13 @@ from tests.support.studies.contents import moving, standing
         (["a.c3d", "b.c3d"], ["sub-01"] * 2, ["sub-01"] * 2),
         (["P1/a.c3d", "P2/a.c3d"], ["P1", "P2"], ["P1", "P2"]),
         (["raw/P1/a.c3d", "raw/P2/a.c3d"], ["P1", "P2"], ["P1", "P2"]),
-        (["session1/P1/a.c3d", "session2/P1/a.c3d"], ["P1"] * 2, ["P1"] * 2),
         (["P1/day1/a.c3d", "P1/day2/a.c3d"], ["P1"] * 2, ["P1_day1", "P1_day2"]),
         (["2024-05-01/a.c3d", "2024-06-01/a.c3d"], ["sub-01"] * 2, ["sub-01_2024-05-01", "sub-01_2024-06-01"]),
+        (["session1/P1/a.c3d", "session2/P1/a.c3d"], ["P1"] * 2, ["P1_session1", "P1_session2"]),
         (["controls/P1/a.c3d", "patients/P9/a.c3d"], ["P1", "P9"], ["P1", "P9"]),
         (["p1/a.c3d", "P1/a.c3d"], ["p1", "P1_2"], ["p1", "P1_2"]),
-        (["a.c3d", "P1/a.c3d"], ["unsorted", "P1"], ["unsorted", "P1"]),
         (["lab/Patient 1/New Session/a.c3d"], ["Patient-1"], ["Patient-1"]),
-        (["Clinic/Ann B/Session 1/a.c3d", "Clinic/Cy D/Session 1/a.c3d"], ["Ann-B", "Cy-D"], ["Ann-B", "Cy-D"]),
+        (["P1 2024-05-01/a.c3d", "P1 2024-06-01/a.c3d"], ["P1"] * 2, ["P1_2024-05-01", "P1_2024-06-01"]),
         (["young/sub-01/a.c3d", "old/sub-01/a.c3d"], ["young_sub-01", "old_sub-01"], ["young_sub-01", "old_sub-01"]),
         (["S01_walk_1.c3d", "S02_walk_1.c3d", "S02_cal.c3d"], ["S01", "S02", "S02"], ["S01", "S02", "S02"]),
         (["walk01_a.c3d", "walk02_b.c3d"], ["sub-01"] * 2, ["sub-01"] * 2),
@@ -34,22 +35,81 @@ from tests.support.studies.contents import moving, standing
 )
 def test_people_and_sessions_from_folders(names: list[str], people: list[str], sessions: list[str]) -> None:
     found = people_and_sessions([standing(name) for name in names])
-    assert [person for person, _ in found] == people
-    assert [session for _, session in found] == sessions
+    assert [owner.person for owner in found] == people
+    assert [owner.session for owner in found] == sessions
+    assert not any(owner.asked or owner.hidden for owner in found)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        [standing("a.c3d"), standing("P1/a.c3d")],  # one of the person's, or of another's?
+        [*(recorded(f"{name}/{name[0]}.c3d") for name in ("Zabc", "Qdef") for recorded in (standing, moving))],
+        [
+            recorded(f"P1/{visit}/a.c3d", owner=name)
+            for visit, name in (("pre", "A1"), ("post", "B2"))
+            for recorded in (standing, moving)
+        ],
+        [
+            recorded(f"{visit}/a.c3d", owner=name)
+            for visit, name in (("pre", "Ann"), ("post", "Bea"))
+            for recorded in (standing, moving)
+        ],
+        [recorded(f"{group}/a.c3d") for group in ("controls", "patients") for recorded in (standing, moving)],
+        [moving("a.c3d", owner="A22"), moving("b.c3d", owner="B7"), moving("c.c3d")],
+        [recorded(f"{letter}{n}/a.c3d") for letter in "M" for n in (1, 2) for recorded in (standing, moving)],
+    ],
+)
+def test_what_names_and_files_do_not_tell_is_asked(files: list[Contents]) -> None:
+    assert any(owner.asked for owner in people_and_sessions(files))
+
+
+def test_sizes_and_subjects_tell_visits_from_people() -> None:
+    def folders(**content: Any) -> list[Contents]:
+        return [
+            recorded(f"{name}/a.c3d", **content.get(name, {}))
+            for name in ("Zabc", "Qdef")
+            for recorded in (standing, moving)
+        ]
+
+    one, other = ({"processing": {"Bodymass": mass_kg, "Height": 1500.0}} for mass_kg in (41.0, 52.0))
+    for files, people, asked in (
+        (folders(Zabc=one, Qdef=one), 1, False),  # the same sizes
+        (folders(Zabc=one, Qdef=other), 2, True),
+        (folders(Zabc={"owner": "A1"}, Qdef={"owner": "A1"}), 1, False),
+        (folders(Zabc=one | {"owner": "Ann"}, Qdef=other | {"owner": "Bea"}), 2, False),
+        (folders(Zabc=one | {"owner": "Ann"}, Qdef=one | {"owner": "Bea"}), 2, True),  # which of both is a template's?
+    ):
+        owners = people_and_sessions(files)
+        assert (len({owner.person for owner in owners}), any(owner.asked for owner in owners)) == (people, asked)
+        assert len({owner.session for owner in owners}) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        *(("Anna", False), ("Anna Müller", False), ("Müller, Änne", False), ("Grüße 1", False), ("IST", False)),
+        *(("Anna 2", False), ("HC032A", True), ("S4-AM", True), ("Patient 7", True), ("sample28", True)),
+    ],
+)
+def test_only_codes_are_shown(name: str, shown: bool) -> None:
+    files = [recorded(f"{folder}/a.c3d", owner=folder) for folder in (name, "X77") for recorded in (standing, moving)]
+    owner, other = people_and_sessions(files)[0], people_and_sessions(files)[-1]
+    assert owner.person == (identifier(name, "") if shown else "sub-01")
+    assert (owner.hidden, other.person) == (not shown, "X77")
 
 
 @pytest.mark.parametrize(
     ("subjects", "people"),
     [
         (["A22", "A22", ""], ["A22"] * 3),  # a blank one goes with the only one
-        (["A22", "B7", ""], ["A22", "B7", "unsorted"]),
         (["Ann Bee", "Cy Dee", "Ann Bee"], ["sub-01", "sub-02", "sub-01"]),  # distinguished, not named
         (["Ann Bee", "", ""], ["sub-01"] * 3),
     ],
 )
 def test_people_from_the_subjects_in_files(subjects: list[str], people: list[str]) -> None:
     files = [moving(f"{number}.c3d", owner=name) for number, name in enumerate(subjects)]
-    assert [person for person, _ in people_and_sessions(files)] == people
+    assert [owner.person for owner in people_and_sessions(files)] == people
 
 
 @pytest.mark.parametrize(
@@ -66,18 +126,18 @@ def test_people_in_one_file_are_named_by_their_subjects(folder: str, people: lis
         standing(f"{folder}S1_b.c3d", owner="B07"),
     ]
     files += [moving(f"{folder}S2_walk.c3d", owner=name, subjects=["A22", "B07"]) for name in ("A22", "B07")]
-    assert [person for person, _ in people_and_sessions(files)] == people
+    assert [owner.person for owner in people_and_sessions(files)] == people
 
 
 def test_a_person_in_a_shared_file_may_have_another_folder() -> None:
     own = [standing(f"{name}/static.c3d", owner=name) for name in ("A22", "B07")]
     both = [moving("A22/duo.c3d", owner=name, subjects=["A22", "B07"]) for name in ("A22", "B07")]
-    assert [person for person, _ in people_and_sessions(own + both)] == ["A22", "B07", "A22", "B07"]
+    assert [owner.person for owner in people_and_sessions(own + both)] == ["A22", "B07", "A22", "B07"]
 
 
 def test_folders_with_one_static_in_all_are_one_session() -> None:
     files = [standing("P1/static/a.c3d"), moving("P1/walking/b.c3d"), moving("P2/walking/c.c3d")]
-    assert [session for _, session in people_and_sessions(files)] == ["P1", "P1", "P2"]
+    assert [owner.session for owner in people_and_sessions(files)] == ["P1", "P1", "P2"]
 
 
 def test_statics_in_one_folder_make_sessions_if_names_pair_them() -> None:
@@ -91,16 +151,20 @@ def test_statics_in_one_folder_make_sessions_if_names_pair_them() -> None:
 
 def test_walks_that_share_a_name_share_a_condition() -> None:
     files = {name: moving(name) for name in ("A_flat_1.c3d", "A_flat_2.c3d", "A_odd.c3d", "Trial1.c3d", "Trial2.c3d")}
-    found = trial_roles.conditions(files, dict.fromkeys(files, "gait"), dict.fromkeys(files, ("A", "A")))
+    found = trial_roles.conditions(
+        files, dict.fromkeys(files, "gait"), dict.fromkeys(files, "A"), dict.fromkeys(files, "")
+    )
     assert list(found.values()) == ["flat", "flat", "walk", "walk", "walk"]
 
 
 def test_folders_of_one_session_are_conditions() -> None:
-    names = ("P1/Static/P1-01.c3d", "P1/Straight/P1-02.c3d", "P1/Turn/P1-03.c3d", "P2/day1/P2Gait04.c3d")
-    files = {name: moving(name) for name in names}
-    owners = dict(zip(names, (*[("P1", "P1")] * 3, ("P2", "P2_day1")), strict=True))
-    roles = dict.fromkeys(names, "gait") | {names[0]: "static"}
-    assert list(trial_roles.conditions(files, roles, owners).values()) == ["static", "Straight", "Turn", "walk"]
+    files = [standing("P1/Static/P1-01.c3d"), moving("P1/Straight/P1-02.c3d"), moving("P1/Turn/P1-03.c3d")]
+    assert [owner[:5] for owner in people_and_sessions([*files, moving("P2/day1/P2Gait04.c3d")])] == [
+        ("P1", "P1", "", "", ""),
+        ("P1", "P1", "", "", "Straight"),
+        ("P1", "P1", "", "", "Turn"),
+        ("P2", "P2", "day1", "", ""),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +175,7 @@ def test_folders_of_one_session_are_conditions() -> None:
         (replace(standing("walk_01.c3d"), frame_count=5), "gait", "walk"),  # nobody moves far in five frames
         (moving("Gehen_02.c3d"), "gait", "walk"),
         (moving("Statik.c3d"), "static", "static"),
-        (moving("marcha lenta.c3d"), "gait", "walk"),
+        (moving("marcha lenta.c3d"), "gait", "marcha-lenta"),
         (moving("walk_01.c3d"), "gait", "walk"),
         (moving("HC002D06.c3d"), "gait", "walk"),
         (moving("slow walk 12.c3d"), "gait", "slow-walk"),
@@ -128,8 +192,8 @@ def test_folders_of_one_session_are_conditions() -> None:
 )
 def test_roles_by_motion_then_by_name(file: Contents, role: str, condition: str) -> None:
     assert trial_roles.guess_role(file, "any", labelled=False) == role
-    owners = {file.name: ("sub-01", "sub-01")}
-    assert trial_roles.conditions({file.name: file}, {file.name: role}, owners) == {file.name: condition}
+    person, folders = {file.name: "sub-01"}, {file.name: ""}
+    assert trial_roles.conditions({file.name: file}, {file.name: role}, person, folders) == {file.name: condition}
 
 
 @pytest.mark.parametrize("text", ["a b", "ß", "-x-", "../../x", "日本", "a\tb", "x" * 300, "$(rm)", "", "1", "Ünï"])

@@ -30,7 +30,7 @@ from ..shared import body_model_fit
 from ..shared.body_model_fit import ModelFit
 from ..shared.find_recordings import find_unlisted, forces_in, recordings_in
 from .people import people_and_sessions
-from .table_rows import EstimatedSizes, Notes, participant_rows, trial_rows
+from .table_rows import ASKED, EstimatedSizes, Notes, participant_rows, trial_rows
 
 WRITTEN = ("participants.tsv", "trials.tsv", "study.yaml")
 MOST_LISTED = 5
@@ -83,10 +83,12 @@ def initialise(folder: Path) -> str:
         body_model_fit.find_needed_sizes(model, models[model], sessions) if proposed else [],
         lambda mine: _estimate_sizes(folder, mine, models[model]),
     )
+    asked = notes[ASKED]
+    blank = [row | ({"participant_id": "n/a"} if row["participant_id"] in asked else {}) for row in rows]
     if unlisted:
-        return _propose_rows(folder, unlisted, rows, people)
+        return _propose_rows(folder, unlisted, blank, people)
     notes[NO_MASS] = [row["participant_id"] for row in people if row["mass_kg"] == "n/a"]
-    texts = {"participants.tsv": _table(people), "trials.tsv": _table(rows), "study.yaml": _study_text(fits, files)}
+    texts = {"participants.tsv": _table(people), "trials.tsv": _table(blank), "study.yaml": _study_text(fits, files)}
     for name in WRITTEN:
         if name not in kept:
             _write(folder / name, texts[name])
@@ -146,9 +148,9 @@ def _files(folder: Path, models: Models) -> list[Contents]:
 def _readable_sessions(files: Sequence[Contents]) -> list[list[Contents]]:
     """Return the readable files by person and session."""
     sessions: dict[tuple[str, str], list[Contents]] = defaultdict(list)
-    for file, key in zip(files, people_and_sessions(files), strict=True):
+    for file, owner in zip(files, people_and_sessions(files), strict=True):
         if not file.problems:
-            sessions[key].append(file)
+            sessions[owner[:2]].append(file)
     return list(sessions.values())
 
 
@@ -250,8 +252,6 @@ def _summary(
         "Check the guesses: the cells that the column 'guessed' names, and the body model in study.yaml.",
         "Fill in what you know: sex, and each n/a.",
     ]
-    if not all(re.search(r"\d", row["participant_id"]) for row in people):
-        lines.append("Participant ids come from folder names: change them if they are names of people.")
     return "\n".join([*lines, _next(folder)])
 
 

@@ -12,7 +12,7 @@ from ...tables import study_tables
 from ...tables.study_tables import SIZE_RANGES
 from ...tables.tsv import Row
 from ..shared import trial_roles
-from .people import people_and_sessions
+from .people import Owner, people_and_sessions
 
 BY_MARKERS = "estimate: markers"
 STATED = "no static trial: the static results of Plug-in Gait that the walks state replace it"
@@ -21,7 +21,15 @@ NO_STATIC = (
     "no static trial, and no walk that shows every marker: only contacts, times and distances can be computed. Add a "
     "recording of the person standing with every marker, role static"
 )
-TRIAL_CELLS = ("participant_id", "session", "trial", "file", "forces", "subject", "role", "condition", "guessed")
+ASKED = (
+    "people, or visits of one person? Names and files do not tell. Fill in participant_id in trials.tsv: one id for "
+    "visits of one person, the name of the session for people; keep a row in participants.tsv for each person"
+)
+HIDDEN = "numbers in place of what may be people's names; the column file of trials.tsv shows which"
+TRIAL_CELLS = (
+    *("participant_id", "session", "trial", "file", "forces", "subject", "role", "condition", "visit", "date"),
+    "guessed",
+)
 
 Models = Mapping[str, BodyModel]
 Notes = dict[str, list[str]]
@@ -42,10 +50,17 @@ def trial_rows(files: Sequence[Contents], model_name: str, models: Models) -> tu
     """
     notes: Notes = defaultdict(list)
     rows: list[Row] = []
-    sessions, roles = _sessions(files, model_name, notes)
-    owners = {file.key: owner for owner, mine in sessions.items() for file in mine}
-    conditions = trial_roles.conditions({file.key: file for file in files}, roles, owners)
-    for (person, session), mine in sessions.items():
+    owners = {file.key: owner for file, owner in zip(files, people_and_sessions(files), strict=True)}
+    sessions, roles = _sessions(files, owners, model_name, notes)
+    notes[ASKED] += dict.fromkeys(owner.person for owner in owners.values() if owner.asked)
+    notes[HIDDEN] += dict.fromkeys(owner.person for owner in owners.values() if owner.hidden)
+    conditions = trial_roles.conditions(
+        {file.key: file for file in files},
+        roles,
+        {key: owner.person for key, owner in owners.items()},
+        {key: owner.condition for key, owner in owners.items()},
+    )
+    for (_, session), mine in sessions.items():
         static = trial_roles.best_static(
             [file for file in mine if roles[file.key] == "static"], model_name, models[model_name]
         )
@@ -60,14 +75,14 @@ def trial_rows(files: Sequence[Contents], model_name: str, models: Models) -> tu
             elif role == "static" and not file.stands:
                 notes["static by its name, though its markers move"].append(file.name)
             condition = "n/a" if role == "exclude" else conditions[file.key]
-            rows.append(_row(person, session, trial, file, role, condition))
+            rows.append(_row(owners[file.key], session, trial, file, role, condition))
         walks = [(file, trial) for file, trial in zip(mine, names, strict=True) if roles[file.key] == "gait"]
         if static is None and walks:
-            rows += _instead_of_static(person, session, walks, model_name, models[model_name], notes)
-    if all(row["session"] == row["participant_id"] for row in rows):
+            rows += _instead_of_static(owners, session, walks, model_name, models[model_name], notes)
+    if all(row["session"] == row["participant_id"] for row in rows) and not notes[ASKED]:
         rows = [{name: cell.replace("session ", "") for name, cell in row.items() if name != "session"} for row in rows]
-    if not any(row["forces"] for row in rows):
-        rows = [{name: cell for name, cell in row.items() if name != "forces"} for row in rows]
+    unused = {name for name in ("forces", "visit", "date") if not any(row[name] for row in rows)}
+    rows = [{name: cell for name, cell in row.items() if name not in unused} for row in rows]
     if several := list(dict.fromkeys(file.name for file in files if file.has_several_people)):
         notes["several people in one file, a row for each; the column subject names the person"] += several
     else:
@@ -76,7 +91,12 @@ def trial_rows(files: Sequence[Contents], model_name: str, models: Models) -> tu
 
 
 def _instead_of_static(
-    person: str, session: str, walks: Sequence[tuple[Contents, str]], model_name: str, model: BodyModel, notes: Notes
+    owners: Mapping[str, Owner],
+    session: str,
+    walks: Sequence[tuple[Contents, str]],
+    model_name: str,
+    model: BodyModel,
+    notes: Notes,
 ) -> list[Row]:
     """Return a walk's second row as static trial, none if walks state static results or lack markers; add a note."""
     if model.may_be_stated and any(file.states_results for file, _ in walks):
@@ -84,7 +104,7 @@ def _instead_of_static(
     elif complete := _most_complete_walk(walks, model_name, model):
         file, trial = complete
         notes["also used as static: it shows every marker and the session has no static"].append(file.name)
-        return [_row(person, session, f"{trial}_as_static", file, "static", "static")]
+        return [_row(owners[file.key], session, f"{trial}_as_static", file, "static", "static")]
     else:
         notes[NO_STATIC].append(session)
     return []
@@ -151,14 +171,14 @@ def _estimate_widths(needed: Sequence[str], sizes: Mapping[str, float]) -> dict[
 
 
 def _sessions(
-    files: Sequence[Contents], model_name: str, notes: Notes
+    files: Sequence[Contents], owners: Mapping[str, Owner], model_name: str, notes: Notes
 ) -> tuple[dict[tuple[str, str], list[Contents]], dict[str, str]]:
     """Return files by (participant, session), and the role of each file by its key."""
     labelled = any(trial_roles.shows_a_foot(file, model_name) for file in files)  # else no model has these labels
     roles = {file.key: trial_roles.guess_role(file, model_name, labelled=labelled) for file in files}
     folders: dict[tuple[str, str], list[Contents]] = defaultdict(list)
-    for file, key in zip(files, people_and_sessions(files), strict=True):
-        folders[key].append(file)
+    for file in files:
+        folders[owners[file.key][:2]].append(file)
     sessions: dict[tuple[str, str], list[Contents]] = {}
     for (person, session), mine in folders.items():
         groups = trial_roles.by_static(mine, roles)
@@ -169,10 +189,12 @@ def _sessions(
     return sessions, roles
 
 
-def _row(person: str, session: str, trial: str, file: Contents, role: str, condition: str) -> Row:
+def _row(owner: Owner, session: str, trial: str, file: Contents, role: str, condition: str) -> Row:
     subject = file.subject if file.has_several_people else ""
     guessed = "participant_id session role condition" + (" forces" if file.forces else "")
-    cells = (person, session, trial, file.name, file.forces, subject, role, condition, guessed)
+    guessed += "".join(f" {name}" for name in ("visit", "date") if getattr(owner, name))
+    place = (owner.person, session, trial, file.name, file.forces, subject)
+    cells = (*place, role, condition, owner.visit, owner.date, guessed)
     return dict(zip(TRIAL_CELLS, cells, strict=True))
 
 

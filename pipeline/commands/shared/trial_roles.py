@@ -11,22 +11,18 @@ from ...body.body_model import BodyModel
 from ...body.resolved_model import resolve
 from ...conventions import FROM_HIP, SIDES
 from ...steps.read.recording_contents import Contents
+from ...vocabulary.name_words import (
+    CONDITION_WORD,
+    CONTRACTION_WORD,
+    FUNCTIONAL_WORD,
+    GAIT_WORD,
+    STATIC_WORD,
+    read_name,
+    words_of,
+)
 
 Key = TypeVar("Key")
 
-STATIC_WORD = re.compile(
-    r"stat|stati[ckqs]\w*|estati\w*|cal|[ck]alib\w*|neutral\w*|anatom\w*|stand\w*|steh\w*|debout|reference|[tan]?pose"
-)
-FUNCTIONAL_WORD = re.compile(r"func|functional|star|starArc|hip|knee|ankle|[lr]?(hjc|kjc|ajc)")
-CONTRACTION_WORD = re.compile(r"mvi?cs?")
-GAIT_WORD = re.compile(
-    r"walk\w*|gait\w*|run\w*|dyn\w*|motion|trial|lauf\w*|gang\w*|geh\w*|march[ae]\w*|cammin\w*|loop\w*|lopen"
-)
-CONDITION_WORD = re.compile(
-    r"slow\w*|fast\w*|quick|brisk|comf\w*|normal|pref\w*|self|free|barefoot|bare|shod|shoes?|boots?|brace\w*|orth\w*|"
-    r"afo|kafo|insoles?|prosth\w*|aid|cane|crutch\w*|frame|pre|post|baseline|treadmill|overground|level|stairs?|"
-    r"up|down|ramp|incline|decline|run\w*|jog\w*|turn\w*|dual|load\w*|left|right"
-)
 NAMELESS = re.compile(r"markers?(_experimental)?|mocap", re.IGNORECASE)  # a file that has its trial's name as folder
 SHORT_FRAMES = 10
 LONGEST_IDENTIFIER = 50  # without the number added to equal ones
@@ -40,7 +36,7 @@ def stem_of(file: Contents) -> str:
 
 def has_word(file: Contents, pattern: re.Pattern[str]) -> bool:
     """Return whether a word of the file's name matches: ``FunctionalLHip_02`` has functional, l, hip."""
-    return any(pattern.fullmatch(word) for word in _words(stem_of(file)))
+    return any(pattern.fullmatch(word) for word in words_of(stem_of(file)))
 
 
 def shows_a_foot(file: Contents, model_name: str) -> bool:
@@ -110,28 +106,21 @@ def by_static(files: Sequence[Contents], roles: Mapping[str, str]) -> dict[str, 
 
 
 def conditions(
-    files: Mapping[str, Contents], roles: Mapping[str, str], owners: Mapping[str, tuple[str, str]]
+    files: Mapping[str, Contents], roles: Mapping[str, str], people: Mapping[str, str], folders: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the condition of each file.
 
     It is ``static``, the joint of a functional trial, or for a walk its name without person and number if several
-    walks share it or it holds a word like slow or barefoot, else its folder if the session's walks lie in several, else
-    ``walk``.
+    walks share it or it holds a word like slow or barefoot, else what its folders say, else ``walk``.
     """
-    bare = {name: _bare(file, owners[name][0]) for name, file in files.items() if roles[name] == "gait"}
+    bare = {name: _bare(file, people[name]) for name, file in files.items() if roles[name] == "gait"}
     count = Counter(text.lower() for text in bare.values())
     fixed = {"static": "static", "emg_reference": "contraction", "equipment": "n/a", "exclude": "n/a"}
-    folders = {name: PurePosixPath(files[name].name).parent for name in bare}
-    spread = Counter(owner for owner, _ in {(owners[name], folder) for name, folder in folders.items()})
-    telling = {
-        name: identifier(folder.name, "walk")
-        for name, folder in folders.items()
-        if spread[owners[name]] > 1 and not is_role_word(folder.name)
-    }
+    telling = {name: identifier(folders[name], "walk") for name in bare if folders[name]}
     telling |= {
         name: text
         for name, text in bare.items()
-        if any(CONDITION_WORD.fullmatch(word) for word in _words(text))
+        if any(CONDITION_WORD.fullmatch(word) for word in words_of(text))
         or (count[text.lower()] > 1 and not is_role_word(text))
     }
     return {
@@ -167,13 +156,9 @@ def trial_names(files: Iterable[Contents]) -> list[str]:
 
 def is_role_word(text: str) -> bool:
     """Return whether a part of a name is only a role and a number: ``walk01``."""
-    words = _words(text)
+    words = words_of(text)
     patterns = (STATIC_WORD, FUNCTIONAL_WORD, GAIT_WORD)
     return bool(words) and all(any(pattern.fullmatch(word) for pattern in patterns) for word in words)
-
-
-def _words(text: str) -> list[str]:
-    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", text)]
 
 
 def _parts(text: str) -> list[str]:
@@ -182,12 +167,13 @@ def _parts(text: str) -> list[str]:
 
 def _tail(file: Contents) -> tuple[str, ...]:
     """Return the parts of a name that are neither role nor number of the trial."""
-    return tuple(part for part in _parts(stem_of(file)) if not part.isdigit() and not is_role_word(part))
+    parts = [part for part in _parts(stem_of(file)) if not part.isdigit() and not is_role_word(part)]
+    return (*parts, *filter(None, [read_name(stem_of(file)).date]))
 
 
 def _joint(file: Contents) -> str:
     """Return the joint and, if named, the side of a functional trial: ``hip_left``."""
-    words = {*(every := _words(stem_of(file)))}
+    words = {*(every := words_of(stem_of(file)))}
     for word in every:  # LHJC: left hip joint centre
         if short := re.fullmatch(r"([lr]?)([hka])jc", word):
             words |= {short[1], {"h": "hip", "k": "knee", "a": "ankle"}[short[2]]}
