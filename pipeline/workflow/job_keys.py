@@ -106,7 +106,7 @@ class Study:
             if (row := self.session_rows.get(name))
         }
 
-    @property
+    @cached_property
     def repeated_design(self) -> Design | None:
         """Return the design of the repeated measurements, None without enough of them."""
         return design_of(self.repeated, [str(name) for name in self.settings["repeatability"]["visits"]])
@@ -115,8 +115,10 @@ class Study:
         """Return the input files of a participant's page by name, relative to the study."""
         if participant not in self.people:
             raise UserError("trials.tsv", f"no participant '{participant}'", "ask for the page of one that it has")
-        names = ("cycles", "representative", "calibrate")
-        return {name: [f"derived/{session}/{name}.nc" for session in self.people[participant]] for name in names}
+        sessions, names = self.people[participant], ("cycles", "representative", "calibrate")
+        files = {name: [f"derived/{session}/{name}.nc" for session in sessions] for name in names}
+        own = len(sessions) > 1 and self.repeated_design and not self.settings["report"]["repeatability"]
+        return files | ({"repeatability": ["derived/repeatability.csv"]} if own else {})
 
     @property
     def report_pages(self) -> dict[str, str]:
@@ -254,6 +256,8 @@ class Study:
         needs = self._study_needs(None, sessions)["arguments"] | {"study": self.settings["study"]}
         needs |= {"participant": participant, "recorded": recorded, "conditions": self._conditions}
         needs |= {"visits": session_table.visits_in_order(participant, recorded, self.session_rows)}
+        if (name := self.settings["report"]["repeatability"]) and len(sessions) > 1:
+            needs |= {"repeatability": {"file": name, "sha256": digests.sha256(self.path / name)}}
         needs["texts"] = texts_of(self.path, self.settings["report"]["notes"], participant)
         columns = {name: {one: cells[one] for one in sessions} for name, cells in self._columns.items()}
         return self._of_all_pages | {"arguments": needs | {"columns": columns}} | self._order(sessions)
@@ -278,7 +282,9 @@ class Study:
         report = self.settings["report"]
         templates = sorted((digests.PACKAGE / "steps" / "report" / "templates").iterdir())
         return {
-            "settings": {name: value for name, value in report.items() if name not in ("pages", "notes")},
+            "settings": {
+                name: value for name, value in report.items() if name not in ("pages", "notes", "repeatability")
+            },
             "templates": {path.name: digests.sha256(path) for path in templates},
             "reference": self._reference_sha256,
             **({"logo": digests.sha256(self.path / report["logo"])} if report["logo"] else {}),

@@ -14,6 +14,7 @@ from ..body.body_model import BodyModel
 from ..errors import Problem, UserError, nearest
 from ..results.definitions import VERSION, refuse_others
 from ..tables import corrections, session_table, study_tables
+from ..tables.csv_files import detectable_changes
 from ..tables.reference_curves import numbers_of, read_reference, reference_file
 from ..variables.data_dictionary import RESERVED
 from ..variables.metrics import NUMBERS
@@ -97,7 +98,7 @@ def look_at(path: Path, *, overrides: Mapping[str, Any] | None = None) -> tuple[
     session_rows = collect(visits()) if participants and sessions else {}
     sessions = session_table.in_order_of_dates(sessions, session_rows)
     study = Study(path, chosen, model, participants, sessions, segments, {}, corrected, session_rows)
-    problems += _unknown_visits(study) if chosen else []
+    problems += [*_unknown_visits(study), *_wrong_repeatability(study)] if chosen else []
     return study, list(dict.fromkeys(problems))
 
 
@@ -179,3 +180,15 @@ def _check_reference(study: Path, name: str, chosen: Mapping[str, Any], model: B
             own = {"settings": json.dumps({**chosen, "body_model": model.name}), VERSION: __version__}
             remedy = "use the same in both studies, or another reference; gaitlab norm writes the file again"
             refuse_others(about.get("definitions", {}), own, where=f"{setting}: {name}", remedy=remedy)
+
+
+def _wrong_repeatability(study: Study) -> list[Problem]:
+    """Return the problem of the setting ``report.repeatability``, if it has one."""
+    if not (name := study.settings["report"]["repeatability"]):
+        return []
+    try:
+        detectable_changes(study.path / name)
+    except (OSError, ValueError, KeyError, StopIteration) as error:
+        what = "no such file" if isinstance(error, FileNotFoundError) else "is not a repeatability.csv"
+        return [Problem(f"report.repeatability: {name}", what, "give the repeatability.csv of a study that has one")]
+    return []

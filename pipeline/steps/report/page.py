@@ -18,7 +18,7 @@ from .html_page import Settings, days_of, render
 from .movement_profile import movement_profiles, of_another_age, without_comparison
 from .one_walk import representative_trial, walk
 from .tables import Row, Table
-from .visits.changes import profile_changes, tables_of_changes
+from .visits.changes import Detectable, profile_changes, tables_of_changes
 from .visits.compared import Compared, compared
 
 
@@ -39,7 +39,7 @@ def page(
     texts: Mapping[str, str],
     visits: Sequence[tuple[str, str]],
     chosen: Sequence[str] = (),
-    detectable: Mapping[str, float] = {},
+    detectable: Detectable,
 ) -> str:
     """Return the page of one participant as HTML text.
 
@@ -52,7 +52,7 @@ def page(
         texts: the laboratory's own, such as the referral question, by title.
         reference: text of the table of reference curves, see :mod:`pipeline.tables.reference_curves`.
         visits, chosen: of :func:`pipeline.steps.report.visits.compared.compared`; without ``chosen`` all is shown.
-        detectable: by metric, the smallest change beyond the laboratory's own repeatability, in the metric's unit.
+        detectable: the smallest changes beyond the laboratory's own repeatability.
 
     Returns:
         The same text for the same inputs. Names and reasons of the study are text, never markup.
@@ -60,6 +60,7 @@ def page(
     curves = reference_of(reference, where="study.reference") if reference else {}
     about = json.loads(study.attrs.get("reference", "{}"))
     side_by_side = compared(visits, chosen)
+    detectable = detectable if side_by_side.by == "visit" else {}
     study = side_by_side.part(study)
     metrics, stances, symmetry = (side_by_side.rows(table) for table in (metrics, stances, symmetry))
     another_age = of_another_age(tables.age_years(metrics), about) if curves else []
@@ -111,7 +112,7 @@ def page(
 
 
 def _metrics(
-    rows: list[Row], symmetry: list[Row], side_by_side: Compared, detectable: Mapping[str, float]
+    rows: list[Row], symmetry: list[Row], side_by_side: Compared, detectable: Detectable
 ) -> dict[str, dict[str, Table]]:
     """Return the tables of metrics by condition, if visits are compared; else all of them without a title."""
     if side_by_side.several:

@@ -14,7 +14,7 @@ from ...steps.report.step import NEEDS
 from ...steps.study.parts import gather
 from ...steps.study.reference import describe_reference
 from ...steps.study.step import Settings
-from ...tables.csv_files import groups_of, rows_of
+from ...tables.csv_files import detectable_changes, groups_of, rows_of
 from ...variables import schema
 from ...variables.cycle_variables import STANCE
 from ..report_additions import logo_of
@@ -71,7 +71,13 @@ def _page(key: Mapping[str, Any], function: Callable[..., str], arguments: dict[
     The participant's part of study.nc and of the tables is computed here once more, from the files of the person's
     sessions. So a page needs no file with other people's results, and stays as it is when these change.
     """
-    sessions = {name: {file.parent.name: netcdf.load(file) for file in files} for name, files in inputs.items()}
+    table, given = inputs.get("repeatability", []), arguments.pop("repeatability", {})
+    detectable = next(map(detectable_changes, [*table, *([Path(given["file"])] if given else [])]), {})
+    sessions = {
+        name: {file.parent.name: netcdf.load(file) for file in files}
+        for name, files in inputs.items()
+        if name != "repeatability"
+    }
     settings = Settings(**arguments.pop("study"))
     roots = [data.attrs for data in sessions["cycles"].values()]
     own = provenance({**key, "step": "study", "settings": asdict(settings)}, roots)
@@ -85,7 +91,8 @@ def _page(key: Mapping[str, Any], function: Callable[..., str], arguments: dict[
     data = without_doubted(netcdf.in_double_precision(schema.describe("study", part.study))).assign_attrs(own)
     texts = part.texts()
     rows = (rows_of(texts[name].decode()) for name in ("metrics", "quality", "symmetry"))
-    return function(data, *rows, **sessions, reference=_table(reference and reference.curves), **arguments)
+    arguments |= {"reference": _table(reference and reference.curves), "detectable": detectable}
+    return function(data, *rows, **sessions, **arguments)
 
 
 def _table(reference: xr.Dataset | str | None) -> str | None:

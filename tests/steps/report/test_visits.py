@@ -173,14 +173,18 @@ def test_a_change_is_marked_where_it_is_below_what_matters_or_can_be_detected() 
     assert change_of(1.0, 1, limits_of(GPS, {GPS: 2.25})) == "+1.0 (below 1.6, within 2.2)"
     assert change_of(0.5, 1, limits_of(f"{GVS}hip_flexion", {})) == "+0.5"  # none is published
     assert change_of(float("nan"), 1, limits_of(GPS, {})) == "n/a"
-    study = visits(detectable={"walking_speed": 1000.0, "cadence": 1e-9})
+    study = visits(detectable={"slow": {"left": {"walking_speed": 1000.0, "cadence": 1e-9}}})
     (table, *_) = shown_tables(study)["slow"].values()
     cells = column(table, "left", "post minus pre")
     assert cells["Walking speed"].endswith(" (within 1000.00)")
     assert "within" not in cells["Cadence"]
+    assert "within" not in column(table, "right", "post minus pre")["Walking speed"]
     assert "within" not in column(table, "right minus left", "post minus pre")["Walking speed"]
     assert "its minimal detectable change" in Page(study.person("sub-02")).words
     assert "this study has no repeatability" in Page(visits().person("sub-02")).words
+
+
+DETECTABLE = {"walk": {"right": {f"{GVS}knee_flexion": 0.75}, "mean": {OVERALL: 0.8}}}
 
 
 def scored(side: str, session: str, score: float) -> Row:
@@ -192,7 +196,7 @@ def scored(side: str, session: str, score: float) -> Row:
 def test_the_profile_has_a_row_for_each_angle_and_side_with_its_change() -> None:
     pairs = compared([("s2", "pre"), ("s1", "post")])
     rows = [scored("left", "s1", 3), scored("left", "s2", 5), scored("right", "s1", 9.5), scored("right", "s2", 9)]
-    profile = profile_changes(pairs.rows(rows), pairs, {f"{GVS}knee_flexion": 0.75})["walk"]
+    profile = profile_changes(pairs.rows(rows), pairs, DETECTABLE)["walk"]
     assert profile.header == ["Angle", "pre", "post", "post minus pre"]
     cells = {row[0]: row[1:] for row in profile.rows}
     assert len(cells) == 3 + 6 * 2 + 3
@@ -200,7 +204,7 @@ def test_the_profile_has_a_row_for_each_angle_and_side_with_its_change() -> None
     assert cells["Knee flexion, right"] == ["15.0", "15.5", "+0.5 (within 0.8)"]
     assert cells["Gait Profile Score, left"] == ["5.0", "3.0", "-2.0"]
     assert cells["Gait Profile Score, right"] == ["9.0", "9.5", "+0.5 (below 1.6)"]
-    assert cells["Gait Profile Score, both"] == ["8.0", "7.2", "-0.8 (below 1.6)"]
+    assert cells["Gait Profile Score, both"] == ["8.0", "7.2", "-0.8 (below 1.6, within 0.8)"]
     assert profile_changes(pairs.rows([rows[1]]), pairs, {}) == {}  # no second visit
 
 

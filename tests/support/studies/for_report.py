@@ -78,7 +78,7 @@ class Made(NamedTuple):
     groups: Mapping[str, str] = {}
     visits: Mapping[str, str] = {}  # of sessions in the order of their dates; each is a visit if none is given
     chosen: tuple[str, ...] = ()
-    detectable: Mapping[str, float] = {}
+    detectable: Mapping[str, Mapping[str, Mapping[str, float]]] = {}
 
     def pages(
         self, title: str = "A study", *, reference: str | None = None, moment_signs: str = "stored",

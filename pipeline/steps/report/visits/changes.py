@@ -17,10 +17,11 @@ from ..tables import ABSENT, Row, Table, names
 from .compared import Compared
 
 Limits = Mapping[str, float]  # in the unit of a metric
+Detectable = Mapping[str, Mapping[str, Limits]]  # minimal detectable changes by condition, side or mean, and metric
 
 
 def tables_of_changes(
-    cycles: list[Row], symmetry: list[Row], compared: Compared, detectable: Limits
+    cycles: list[Row], symmetry: list[Row], compared: Compared, detectable: Detectable
 ) -> dict[str, dict[str, Table]]:
     """Return the tables of :func:`pipeline.steps.report.metric_tables.metrics` for each condition.
 
@@ -29,12 +30,12 @@ def tables_of_changes(
 
     Args:
         cycles, symmetry: rows of metrics.csv and symmetry.csv with their ``visit``, in the order of the visits.
-        detectable: by metric, the minimal detectable change in its unit.
+        detectable: the minimal detectable changes; those of visits are none of conditions in one visit.
     """
     result = {}
     for place in names(cycles, compared.within):
         rows, of_sides = (_labelled(table, place, compared) for table in (cycles, symmetry))
-        result[place] = _tables(rows, of_sides, compared.labels, detectable)
+        result[place] = _tables(rows, of_sides, compared.labels, detectable.get(place, {}))
     return result
 
 
@@ -43,7 +44,9 @@ def _labelled(rows: list[Row], place: str, compared: Compared) -> list[Row]:
     return [row | {"condition": row[compared.by]} for row in rows if row[compared.within] == place]
 
 
-def _tables(cycles: list[Row], symmetry: list[Row], labels: Sequence[str], detectable: Limits) -> dict[str, Table]:
+def _tables(
+    cycles: list[Row], symmetry: list[Row], labels: Sequence[str], detectable: Mapping[str, Limits]
+) -> dict[str, Table]:
     shown = metric_tables.metrics_with_values(cycles)
     phases, values = metric_tables.phases(shown), metric_tables.values_of(cycles, symmetry, shown)
     averages = {place: average(one, phase=phases) for place, (one, _) in values.items()}
@@ -55,7 +58,7 @@ def _tables(cycles: list[Row], symmetry: list[Row], labels: Sequence[str], detec
             group = metric_tables.COMPARED.get(what, what)
             columns.append((group, f"{label}{count}", metric_tables.cells_of(shown, what, one)))
             if label != own[0][0]:
-                limits = [limits_of(name, detectable) if what in SIDES else {} for name in shown]
+                limits = [limits_of(name, detectable.get(what, {})) if what in SIDES else {} for name in shown]
                 cells = _changes(shown, own[0][1], one, percent=what == "symmetry_index", limits=limits)
                 columns.append((group, f"{label} minus {own[0][0]}", cells))
     sides = sum(group in SIDES for group, *_ in columns)
@@ -106,7 +109,7 @@ def change_of(change: float, places: int, limits: Limits) -> str:
     return f"{text} ({', '.join(marks)})" if marks else text
 
 
-def profile_changes(cycles: list[Row], compared: Compared, detectable: Limits) -> dict[str, Table]:
+def profile_changes(cycles: list[Row], compared: Compared, detectable: Detectable) -> dict[str, Table]:
     """Return, for each condition, the bars of the Movement Analysis Profile by visit, degrees, with their changes.
 
     Arguments as of :func:`tables_of_changes`. Empty without scores of two visits.
@@ -117,11 +120,11 @@ def profile_changes(cycles: list[Row], compared: Compared, detectable: Limits) -
         bars = {label: bars_of([row for row in mine if row["condition"] == label]) for label in compared.labels}
         known = {label: own for label, own in bars.items() if any(one.scores for one in own)}
         if len(known) > 1:
-            result[place] = _profile_table(known, detectable)
+            result[place] = _profile_table(known, detectable.get(place, {}))
     return result
 
 
-def _profile_table(bars: Mapping[str, list[Bars]], detectable: Limits) -> Table:
+def _profile_table(bars: Mapping[str, list[Bars]], detectable: Mapping[str, Limits]) -> Table:
     """Return the bars of each label, a row for each angle and side, with their changes from the first label."""
     first = next(iter(bars))
     header, rows = ["Angle"], list[list[str]]()
@@ -134,7 +137,8 @@ def _profile_table(bars: Mapping[str, list[Bars]], detectable: Limits) -> Table:
             row = [title, score_in_words(before.scores.get(side))]
             for one in of_angle[1:]:
                 change = one.scores.get(side, np.nan) - before.scores.get(side, np.nan)
-                cell = change_of(change, 1, limits_of(one.metric_of(side), detectable))
+                measured = side if side in SIDES else "left" if title == before.title else "mean"  # pelvis: left cycles
+                cell = change_of(change, 1, limits_of(one.metric_of(side), detectable.get(measured, {})))
                 row += [score_in_words(one.scores.get(side)), cell]
             rows.append(row)
     return Table(header, rows)
