@@ -239,6 +239,13 @@ def _add_copies_of_results(commands: Any) -> None:
     command.add_argument("--condition", metavar="C", help="the condition, if the study has several")
     command.add_argument("--group", metavar="G", help="the group of participants.tsv, if it has several")
 
+    text = "write the differences between the groups and conditions of a study, of all metrics and of chosen curves"
+    example = 'my_study --out differences --curve "knee adduction moment"'
+    command = _add(commands, "compare-groups", _compare_groups, text, example)
+    command.add_argument("--out", metavar="DIR", type=Path, required=True, help="the folder to write")
+    text = "a joint's moment or power, over stance, or angle, such as 'ankle flexion moment'; as often as needed"
+    command.add_argument("--curve", metavar="C", action="append", default=[], help=text)
+
     text = "write angles, moments, powers, forces and events of a computed study into copies of its C3D files"
     command = _add(commands, "write-c3d", _write_c3d, text, "my_study", "my_study --session sub-01 --anonymous")
     command.add_argument("--session", metavar="S", help="one session only")
@@ -409,6 +416,12 @@ def _export_opensim(chosen: Namespace) -> Answer:
         filter_forces=chosen.filter_forces,
     )
     return "\n".join([*lacking, f"Next: the three commands in {readme}"]), 0
+
+
+def _compare_groups(chosen: Namespace) -> Answer:
+    from .commands.groups.command import compare_groups
+
+    return compare_groups(chosen.path, output=chosen.out, curves=chosen.curve), 0
 
 
 def _norm(chosen: Namespace) -> Answer:

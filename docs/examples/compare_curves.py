@@ -8,7 +8,7 @@ gait Pataky 2010) uses as threshold the largest t that curves of this smoothness
    are not fifteen people. Counting them as such gives "effects" in many studies without any.
 2. Unequal counts: every person has the same weight, however many cycles were measured. A side counts only if the person
    has it under both conditions, so that the difference is never one between sides. A person without such a side is left
-   out.
+   out. Where people lack samples, the test is of the percents that all have; who lacks most of them is left out.
 3. The simulated study of 12 people has a difference between 40 and 60 % only; the test finds it there.
 4. Each further curve increases the risk of a false result: for k curves divide ALPHA by k (Bonferroni).
 
@@ -33,6 +33,7 @@ from matplotlib.figure import Figure
 from gaitlab import load_study, mean_curves
 from gaitlab.pipeline.demo.group import group_study
 from gaitlab.pipeline.errors import UserError
+from gaitlab.pipeline.results.curve_test import largest_block
 
 HOUSE = Path(__file__).resolve().parents[2]
 
@@ -64,8 +65,11 @@ def paired(curve: xr.DataArray, conditions: tuple[str, str]) -> xr.DataArray:
     means = mean_curves(curve.isel(cycle=there))
     if set(conditions) <= set(means.condition.values):
         means = means.sel(condition=[*conditions])
-        on_both = means.notnull().all(["condition", "phase"])
-        means = means.where(on_both).mean("side").dropna("participant")
+        known = means.notnull()
+        on_both = known.any("phase").all("condition")
+        means = means.where(on_both).mean("side").where((known | ~on_both).all(["side", "condition"]))
+        people, samples = largest_block(means.notnull().all("condition").transpose("participant", "phase").values)
+        means = means.isel(participant=people, phase=samples)
         if means.sizes["participant"] >= 3:
             return means.transpose("condition", "participant", "phase")
     what = f"fewer than 3 participants walked {' and '.join(conditions)} with valid cycles of one side"
@@ -112,6 +116,7 @@ def main(
     return {
         "participants": means.participant.values,
         "left out": np.setdiff1d(study.participant, means.participant),
+        "percents": (float(phase[0]), float(phase[-1])),
         "threshold of t": float(test.zstar),
         "clusters, from % to %, p": [(*map(float, c.endpoints), float(c.P)) for c in test.clusters],
     }
@@ -151,6 +156,7 @@ if __name__ == "__main__":
         raise SystemExit(f"error: {error}") from None
     for name in ("participants", "left out"):
         print(f"{name}: {', '.join(found[name]) or 'none'}")  # noqa: T201
+    print("tested from {:.0f} to {:.0f} %".format(*found["percents"]))  # noqa: T201
     print(f"threshold of t: {found['threshold of t']:.3g}")  # noqa: T201
     for start, end, p in found["clusters, from % to %, p"]:
         print(f"difference from {start:.0f} to {end:.0f} %, p {p:.2g}")  # noqa: T201

@@ -30,6 +30,7 @@ from scipy import stats
 from gaitlab import load_study, mean_curves
 from gaitlab.pipeline.demo.group import group_study
 from gaitlab.pipeline.errors import UserError
+from gaitlab.pipeline.results.curve_test import largest_block
 
 HOUSE = Path(__file__).resolve().parents[2]
 Array = NDArray[np.float64]
@@ -56,6 +57,12 @@ def band(curves: Array) -> Band:
     return Band(curves.mean(axis=0), each * error, whole * error, people)
 
 
+def complete(means: xr.DataArray) -> xr.DataArray:
+    """Return the people and percents (participant, phase) without a missing sample, as many as there are."""
+    kept, samples = largest_block(means.transpose("participant", "phase").notnull().values)
+    return means.isel(participant=kept, phase=samples)
+
+
 def main(
     output: Path,
     study: xr.Dataset | None = None,
@@ -68,13 +75,13 @@ def main(
     study = group_study() if study is None else study
     curve = study[variable].sel(joint=joint, angle=angle)
     means = mean_curves(curve).mean("side")
-    people = {str(name): means.sel(condition=name).dropna("participant") for name in means.condition.values}
+    people = {str(name): complete(means.sel(condition=name)) for name in means.condition.values}
     bands = {name: band(curves.values) for name, curves in people.items() if curves.sizes["participant"] > 2}
 
     figure = Figure((5.5, 3.6), layout="constrained")
     panel = figure.subplots()
-    phase = means.phase.values
     for i, (name, (mean, each, whole, count)) in enumerate(bands.items()):
+        phase = people[name].phase.values
         panel.plot(phase, mean, color=f"C{i}", label=f"{name}, {count} people")
         for half in (each, whole):
             panel.fill_between(phase, mean - half, mean + half, color=f"C{i}", alpha=0.2, linewidth=0)

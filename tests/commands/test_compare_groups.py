@@ -1,0 +1,72 @@
+"""``gaitlab compare-groups``: a table of all metrics, tables and figures of chosen curves."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pipeline.commands.groups.command import compare_groups
+from pipeline.errors import UserError
+from pipeline.results import netcdf
+from tests.support.studies import for_report
+from tests.support.studies.for_report import made, trial_cycles
+
+OF = {"c1": -1.0, "c2": 0.0, "c3": 1.0, "c4": 0.5, "p1": 9.0, "p2": 10.0, "p3": 12.0}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a study whose curves and metrics differ by the shift of the person; the last lacks samples at the end."""
+    for name, shift in OF.items():
+        monkeypatch.setitem(for_report.SHIFT, name, shift)
+        monkeypatch.setitem(for_report.REPEATS, name, 2)
+    trials = {name: {"walk": trial_cycles(name, "slow", ["left", "right"])} for name in OF}
+    groups = {name: {"group": "control" if name[0] == "c" else "patient"} for name in OF}
+    study = made(trials, {"walk": "slow"}, groups).study
+    study.joint_angle[(study.participant == "p3").values, ..., 96:] = np.nan
+    (tmp_path / "derived").mkdir()
+    netcdf.save(tmp_path / "derived" / "study.nc", study)
+    return tmp_path
+
+
+def test_each_metric_has_the_interval_of_welch(folder: Path) -> None:
+    compare_groups(folder, output=folder / "found")
+    with (folder / "found" / "differences.csv").open() as handle:
+        (row,) = [row for row in csv.DictReader(handle) if row["metric"] == "walking_speed"]
+    both = [[1 + shift for name, shift in OF.items() if name[0] == letter] for letter in "pc"]
+    ends = stats.ttest_ind(*both, equal_var=False).confidence_interval(0.95)
+    assert [float(row[name]) for name in ("low", "high")] == pytest.approx([ends.low, ends.high], rel=1e-4)
+    assert (row["first"], row["second"], row["n_first"], row["method"]) == ("control", "patient", "4", "Welch")
+
+
+def test_a_curve_is_tested_where_all_have_samples_and_who_lacks_some_is_named(folder: Path) -> None:
+    said = compare_groups(folder, output=folder / "found", curves=["knee flexion angle"])
+    assert "patient minus control, slow, 3 and 4 people, over the gait cycle" in said
+    assert "tested from 0 to 95 % only, where all have data; samples missing: p3 (5)" in said
+    assert (folder / "found" / "knee_flexion_angle_1.svg").stat().st_size > 5000
+    with (folder / "found" / "knee_flexion_angle_1.csv").open() as handle:
+        rows = [*csv.DictReader(handle)]
+    assert len(rows) == 96
+    shifts = [np.mean([shift for name, shift in OF.items() if name[0] == letter]) for letter in "pc"]
+    assert float(rows[0]["patient"]) - float(rows[0]["control"]) == pytest.approx(shifts[0] - shifts[1], rel=1e-4)
+
+
+def test_what_cannot_be_compared_is_refused_with_a_remedy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UserError, match="did you mean 'knee flexion angle'"):
+        compare_groups(folder, output=folder / "x", curves=["knee flexon angle"])
+    with pytest.raises(UserError, match="exists"):
+        compare_groups(folder, output=folder)
+    monkeypatch.setitem(sys.modules, "spm1d", None)
+    with pytest.raises(UserError, match="pip install"):
+        compare_groups(folder, output=folder / "x", curves=["knee flexion angle"])
+    assert not (folder / "x").exists()
+    compare_groups(folder, output=folder / "x")
+    one = netcdf.load(folder / "derived" / "study.nc").drop_vars("group")
+    netcdf.save(folder / "derived" / "study.nc", one)
+    with pytest.raises(UserError, match="neither two groups nor two conditions"):
+        compare_groups(folder, output=folder / "y")
