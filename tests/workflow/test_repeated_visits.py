@@ -1,0 +1,57 @@
+"""The job of repeatability is there only where a study has repeated measurements."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.errors import UserError
+from pipeline.workflow.open_study import open_study, outputs_of
+from tests.workflow.test_scale import stub_study
+
+OF_REPEATABILITY = {f"repeatability.{ending}" for ending in ("nc", "csv", "json")}
+
+
+@pytest.fixture
+def visited(tmp_path: Path) -> Path:
+    """Return a study of four people with two visits each."""
+    study = stub_study(tmp_path / "study", sessions=4, trials=1)
+    header, *rows = (study / "trials.tsv").read_text().splitlines()
+    pairs = [row.partition("\t")[::2] for row in rows]
+    visits = [f"{person}\t{person}_{visit}\t{rest}" for person, rest in pairs for visit in ("pre", "post")]
+    header = header.replace("participant_id", "participant_id\tsession")
+    (study / "trials.tsv").write_text("\n".join([header, *visits]) + "\n")
+    names = dict.fromkeys("\t".join(row.split("\t")[:2]) for row in visits)
+    lines = [f"{name}\t{name.rpartition('_')[2]}\tAB" for name in names]
+    (study / "sessions.tsv").write_text("\n".join(["participant_id\tsession\tvisit\tassessor", *lines]) + "\n")
+    return study
+
+
+def test_visits_are_repeated_only_where_they_are_named(visited: Path) -> None:
+    before = outputs_of(open_study(visited))
+    assert not OF_REPEATABILITY & before.keys()
+    named = open_study(visited, overrides={"repeatability": {"visits": ["pre", "post"]}})
+    assert outputs_of(named).keys() - before.keys() == OF_REPEATABILITY
+    assert named.key("repeatability")(None) != open_study(visited).key("repeatability")(None)
+    for step in ("study", "report"):  # they do not depend on it
+        assert named.key(step)(None) == open_study(visited).key(step)(None)
+    one = open_study(visited, overrides={"repeatability": {"visits": ["pre"]}})
+    assert outputs_of(one).keys() == before.keys()
+    (visited / "sessions.tsv").unlink()
+    assert outputs_of(open_study(visited)).keys() == before.keys()
+
+
+def test_two_assessors_at_one_visit_need_no_name(visited: Path) -> None:
+    table = visited / "sessions.tsv"
+    text = table.read_text().replace("\tpost\tAB", "\tbase\tCD").replace("\tpre\tAB", "\tbase\tAB")
+    table.write_text(text)
+    found = open_study(visited)
+    assert outputs_of(found).keys() >= OF_REPEATABILITY
+    assert found.repeated_design is not None
+    assert found.repeated_design.factors == ("assessor",)
+
+
+def test_an_unknown_visit_is_refused_with_the_nearest(visited: Path) -> None:
+    with pytest.raises(UserError, match=r"repeatability.visits: pots.*did you mean 'post'"):
+        open_study(visited, overrides={"repeatability": {"visits": ["pre", "pots"]}})
