@@ -38,6 +38,7 @@ navigation = {
     "How-to": [
         "install",
         "reading_the_report",
+        "viewer",
         "how_to",
         "faq",
         "study_directory",

@@ -4,7 +4,9 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from html import escape
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import viser
@@ -15,9 +17,12 @@ from ..errors import UserError
 from ..results import netcdf
 from ..tables.reference_curves import BySpeed, Curves, at_speed, reference_file, reference_of, speeds_of
 from ..tables.tsv import decode_text
+from ..variables.stance_verdicts import NOT_ON_A_PLATE
 from ..workflow.job_keys import Study
 from .charts import CycleCharts, TimeChart, cycles_of_session
-from .scene import LAYERS, VIEWS, Scene
+from .corrections_form import CorrectionsForm
+from .drafts import Drafts
+from .scene import GREY, LAYERS, OF_VERDICT, VIEWS, Scene
 from .server import LocalServer
 from .shown_trial import Session, ShownTrial, shown_trial, trials_of_session
 
@@ -38,6 +43,7 @@ class Viewer:
         self.study, self.server, self.gui = study, server, server.gui
         self.lock = threading.RLock()  # callbacks of viser run in threads
         self.sessions: dict[str, Session] = {}
+        self.preview: dict[str, Session] = {}  # by session, the results that corrections change
         self.norm = _norm_of(study)
         self.trial: ShownTrial | None = None
         self.name = ""
@@ -49,7 +55,7 @@ class Viewer:
         self._add_choice()
         self._add_play()
         self._add_layers()
-        self.verdicts = self.gui.add_markdown("")
+        self.verdicts = self.gui.add_html("")
         self.curves_panel = self.gui.add_panel()
         self.curves_panel.dock_left()
         self.curves_panel.set_width(420)
@@ -58,9 +64,11 @@ class Viewer:
             self.of_group = self.gui.add_dropdown("Group", ("Angles",))
             self.place_of_time = self.gui.add_folder("Over time")
             self.place_of_cycle = self.gui.add_folder("Over the gait cycle")
-        for choice in (self.of_side, self.of_group):
-            choice.on_update(lambda _: self._guarded(self._draw_curves))
         self._add_keys()
+        with self.curves_panel.add_tab("Corrections"):
+            self.form = CorrectionsForm(self, Drafts(study))
+        for choice in (self.of_side, self.of_group):
+            choice.on_update(lambda _: self.guarded(self._draw_curves))
         self.show_session(self.session.value)
 
     def run(self) -> None:
@@ -96,9 +104,30 @@ class Viewer:
         if self.trial is None:  # it has the name of the one before
             self.show_trial(self.trials.value)
 
-    def show_trial(self, name: str) -> None:
-        """Show a trial from its start."""
-        self.name, self.trial = name, shown_trial(self.sessions[self.session.value], name)
+    @property
+    def results(self) -> Session:
+        """Return the results of the session by step, as corrected if that is chosen."""
+        corrected = self.preview.get(self.session.value, {}) if self.form.corrected.value else {}
+        return {**self.sessions[self.session.value], **corrected}
+
+    def refresh(self) -> None:
+        """Show the same frame with the results that are chosen now."""
+        seconds = float(self.seconds.value)
+        self._make_charts()
+        self.show_trial(self.name, seconds)
+
+    def _make_charts(self) -> None:
+        if self.cycle_charts:
+            self.cycle_charts.clear()
+        cycles, signs = self.results["cycles"], self.study.settings["report"]["moment_signs"]
+        self.cycle_charts = CycleCharts(self.gui, cycles, _at_own_speed(self.norm, cycles), moment_signs=signs)
+        groups = tuple(self.cycle_charts.groups or ["Angles"])
+        if groups != self.of_group.options:
+            self.of_group.options = groups
+
+    def show_trial(self, name: str, seconds: float | None = None) -> None:
+        """Show a trial, from its first cycle or at a time."""
+        self.name, self.trial = name, shown_trial(self.results, name)
         with self.place_of_time:
             if self.time_chart:
                 self.time_chart.chart.remove()
@@ -106,28 +135,31 @@ class Viewer:
         first, last = (float(self.trial.time[i]) for i in (0, -1))
         self.seconds.min, self.seconds.max = first, last
         self.verdicts.content = words_on(self.trial)
-        cycles = [one for one in cycles_of_session(self.sessions[self.session.value]["cycles"]) if one.trial == name]
-        start = cycles[0].start if cycles else first
-        self.scene.show(self.trial, self.trial.frame_at(start))
-        self._look_from("side")
-        self._go_to(start)
+        if seconds is None:
+            cycle = next((one for one in cycles_of_session(self.results["cycles"]) if one.trial == name), None)
+            seconds = cycle.start if cycle else first
+            if cycle:
+                self.of_side.value = cycle.side  # type: ignore[misc]
+            self._look_from("side")
+        self.scene.show(self.trial, self.trial.frame_at(seconds))
+        self._go_to(seconds)
 
     def _add_choice(self) -> None:
         self.session = self.gui.add_dropdown("Session", tuple(self.study.sessions))
         self.trials = self.gui.add_dropdown("Trial", ("",))
-        self.session.on_update(lambda _: self._guarded(lambda: self.show_session(self.session.value)))
-        self.trials.on_update(lambda _: self._guarded(lambda: self.show_trial(self.trials.value)))
+        self.session.on_update(lambda _: self.guarded(lambda: self.show_session(self.session.value)))
+        self.trials.on_update(lambda _: self.guarded(lambda: self.show_trial(self.trials.value)))
         self.server.on_client_connect(lambda client: self.scene.look(client, "side"))
 
     def _add_play(self) -> None:
         self.seconds = self.gui.add_slider("Time (s)", 0.0, 1.0, 0.001, 0.0)
-        self.seconds.on_update(lambda event: self._guarded(lambda: self._slide(by_hand=event.client is not None)))
+        self.seconds.on_update(lambda event: self.guarded(lambda: self._slide(by_hand=event.client is not None)))
         self.play = self.gui.add_button_group("", ("back", "play / pause", "on"))
-        self.play.on_click(lambda event: self._guarded(lambda: self._press(event.target.value)))
+        self.play.on_click(lambda event: self.guarded(lambda: self._press(event.target.value)))
         self.speed = self.gui.add_dropdown("Speed", SPEEDS)
         self.follow = self.gui.add_checkbox("Follow the walker", initial_value=True)
         views = self.gui.add_button_group("View", tuple(VIEWS))
-        views.on_click(lambda _: self._guarded(lambda: self._look_from(views.value)))
+        views.on_click(lambda _: self.guarded(lambda: self._look_from(views.value)))
 
     def _add_layers(self) -> None:
         with self.gui.add_folder("Show", expand_by_default=False):
@@ -136,7 +168,7 @@ class Viewer:
                 box.on_update(self._switch(layer))
 
     def _switch(self, layer: str) -> Callable[[viser.GuiEvent[viser.GuiCheckboxHandle]], None]:
-        return lambda event: self._guarded(lambda: self.scene.switch(layer, on=event.target.value))
+        return lambda event: self.guarded(lambda: self.scene.switch(layer, on=event.target.value))
 
     def _add_keys(self) -> None:
         self.gui.add_markdown(KEYS)
@@ -153,11 +185,12 @@ class Viewer:
             *((f"View: {view}", str(key), None, partial(self._look_from, view)) for key, view in enumerate(VIEWS, 1)),
         ]
         for label, key, modifier, action in actions:
-            command = self.gui.add_command(label, hotkey=key, modifier=modifier)  # type: ignore[arg-type]
-            command.on_trigger(self._on_key(action))
+            self.add_key(label, key, action, modifier)
 
-    def _on_key(self, action: Callable[[], None]) -> Callable[[object], None]:
-        return lambda _: self._guarded(action)
+    def add_key(self, label: str, key: str, action: Callable[[], None], modifier: str | None = None) -> None:
+        """Let a key do something."""
+        command = self.gui.add_command(label, hotkey=key, modifier=modifier)  # type: ignore[arg-type]
+        command.on_trigger(lambda _: self.guarded(action))
 
     def _look_from(self, view: str) -> None:
         for client in self.server.get_clients().values():
@@ -167,14 +200,18 @@ class Viewer:
         if by_hand:
             self._go_to(self.seconds.value)
 
-    def _guarded(self, action: Callable[[], None]) -> None:
+    def guarded(self, action: Callable[[], None]) -> None:
         """Do something, one at a time; an error that the user can mend is shown."""
         with self.lock:
             try:
                 action()
             except UserError as error:
-                for client in self.server.get_clients().values():
-                    client.add_notification("Not possible", str(error), color="red", auto_close_seconds=False)
+                self.notify("Not possible", str(error), colour="red")
+
+    def notify(self, title: str, text: str, *, colour: Literal["blue", "red"] = "blue") -> None:
+        """Show a message in the browser."""
+        for client in self.server.get_clients().values():
+            client.add_notification(title, text, color=colour, auto_close_seconds=False)
 
     def _press(self, what: str) -> None:
         if what == "play / pause":
@@ -237,14 +274,17 @@ def load_session(folder: Path) -> dict[str, xr.Dataset]:
 
 
 def words_on(trial: ShownTrial) -> str:
-    """Return the stances of a trial with their verdicts as Markdown."""
+    """Return the stances of a trial with their verdicts, in colour, as HTML."""
+    line = '<p style="margin: 0.4em 1em; font-size: 0.9em">{}</p>'
     if trial.notes:
-        return f"**Rejected:** {trial.notes}"
-    rows = [
-        f"| {one.side} | {one.start:.2f} to {one.end:.2f} | {one.plates or '-'} | {one.verdict} | {one.why} |"
-        for one in trial.contacts
-    ]
-    return "\n".join(["| side | s | plate | verdict | why |", "|---|---|---|---|---|", *rows]) if rows else "No stance."
+        return line.format(f"<b>Rejected:</b> {escape(trial.notes)}")
+    lines = []
+    for one in trial.contacts:
+        colour = f"rgb{OF_VERDICT.get(one.verdict, GREY)}"
+        where = f"{one.side}, {one.start:.2f} to {one.end:.2f} s" + (f", plate {one.plates}" if one.plates else "")
+        why = f": {one.why}" if one.why and one.verdict != NOT_ON_A_PLATE else ""
+        lines.append(line.format(f'<b style="color: {colour}">{one.verdict}</b> {escape(where + why)}'))
+    return "".join(lines) or line.format("No stance.")
 
 
 def _norm_of(study: Study) -> BySpeed:

@@ -39,7 +39,7 @@ def tab(tmp_path_factory: pytest.TempPathFactory, viewer: Viewer) -> Iterator[Ta
         yield tab
 
 
-def until(condition: Callable[[], bool], *, seconds: float = 20) -> None:
+def until(condition: Callable[[], bool], *, seconds: float = 60) -> None:
     """Wait until something is true."""
     end = time.monotonic() + seconds
     while not condition():
@@ -114,6 +114,29 @@ def test_moments_have_the_cursor_on_the_curve(tab: Tab, viewer: Viewer) -> None:
         now = np.flatnonzero(np.isfinite(chart.data[-1]))
         assert np.abs(now - 25).max() <= 2
         np.testing.assert_array_equal(chart.data[-1][now], curve[now])
+
+
+def test_a_stance_is_refused_by_a_key_shown_and_taken_back(tab: Tab, viewer: Viewer) -> None:
+    assert viewer.trial is not None
+    used = next(one for one in viewer.trial.contacts if one.verdict == "used")
+    viewer._go_to((used.start + used.end) / 2)
+    viewer.of_side.value = used.side  # type: ignore[misc]
+    tab.press("r")
+    tab.until("document.body.innerText.includes('reason is missing')")
+    viewer.form.reason.value = "seen in the video"  # type: ignore[misc]
+    tab.press("r")
+    tab.until("document.body.innerText.includes('refused by hand: seen in the video')")
+
+    def verdict() -> list[str]:
+        return [one.verdict for one in viewer.trial.contacts if one.start == used.start] if viewer.trial else []
+
+    assert verdict() == ["refused"]
+    viewer.form.corrected.value = False  # type: ignore[misc]
+    assert verdict() == ["used"]
+    viewer.form.corrected.value = True  # type: ignore[misc]
+    tab.press("u")
+    until(lambda: verdict() == ["used"])
+    assert viewer.form.drafts.rows == []
 
 
 def test_another_page_cannot_connect(tab: Tab, viewer: Viewer, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ OPTIONS = (
 )
 # draws WebGL without a graphics card
 WEBGL = ("--headless=new", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
-KEYS = {"ArrowRight": 39, "ArrowLeft": 37, "Tab": 9, "Enter": 13, " ": 32, "PageDown": 34, "PageUp": 33, "n": 78}
+KEYS = {"ArrowRight": 39, "ArrowLeft": 37, "Tab": 9, "Enter": 13, " ": 32, "PageDown": 34, "PageUp": 33}
 TEXTS = {" ": " ", "Enter": "\r"}
 
 
@@ -80,8 +80,9 @@ class Tab:
 
     def press(self, key: str, *, shift: bool = False) -> None:
         """Press a key on what has the focus."""
-        code = {" ": "Space", "n": "KeyN"}.get(key, key)
-        known = {"key": key, "code": code, "windowsVirtualKeyCode": KEYS[key], "modifiers": 8 if shift else 0}
+        code = {" ": "Space"}.get(key, f"Key{key.upper()}" if len(key) == 1 else key)
+        number = KEYS.get(key, ord(key.upper()[0]))
+        known = {"key": key, "code": code, "windowsVirtualKeyCode": number, "modifiers": 8 if shift else 0}
         self("Input.dispatchKeyEvent", type="keyDown", **known, **({"text": TEXTS[key]} if key in TEXTS else {}))
         self("Input.dispatchKeyEvent", type="keyUp", **known)
 
