@@ -46,6 +46,8 @@ FILES |= {
 FILES |= {
     "study.parquet",
     "study.xlsx",
+    "repeatability.csv",
+    "repeatability.json",
     "metrics.parquet",
     "quality.parquet",
     "study.csv.json",
