@@ -12,7 +12,7 @@ from typing import Any
 from .. import __version__
 from ..body.body_model import BodyModel
 from ..errors import Problem, UserError, nearest
-from ..results.definitions import VERSION, refuse_others
+from ..results.definitions import VERSION, definitions_of, refuse_others
 from ..tables import corrections, session_table, study_tables
 from ..tables.csv_files import detectable_changes
 from ..tables.reference_curves import numbers_of, read_reference, reference_file
@@ -191,4 +191,17 @@ def _wrong_repeatability(study: Study) -> list[Problem]:
     except (OSError, ValueError, KeyError, StopIteration) as error:
         what = "no such file" if isinstance(error, FileNotFoundError) else "is not a repeatability.csv"
         return [Problem(f"report.repeatability: {name}", what, "give the repeatability.csv of a study that has one")]
-    return []
+    about, model = (study.path / name).with_suffix(".nc"), study.body_model
+    return _attempt(partial(_refuse_other_repeatability, about, study.settings, model), None)[1] if model else []
+
+
+def _refuse_other_repeatability(file: Path, chosen: Mapping[str, Any], model: BodyModel) -> None:
+    """Refuse a repeatability.csv if the repeatability.nc beside it was made with other definitions."""
+    from ..results import netcdf  # a large library, for this setting alone
+
+    if not file.is_file():
+        return
+    own = {"settings": json.dumps({**chosen, "body_model": model.name}), VERSION: __version__}
+    remedy = "run that study again with the settings and the version of this one"
+    where = f"report.repeatability: {file.name}"
+    refuse_others(definitions_of(netcdf.attributes(file)), own, where=where, remedy=remedy)

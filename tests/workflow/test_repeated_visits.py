@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+import xarray as xr
 
+from pipeline import __version__
 from pipeline.errors import UserError
+from pipeline.results import netcdf
 from pipeline.workflow.open_study import open_study, outputs_of
 from tests.workflow.test_scale import stub_study
 
@@ -55,3 +59,19 @@ def test_two_assessors_at_one_visit_need_no_name(visited: Path) -> None:
 def test_an_unknown_visit_is_refused_with_the_nearest(visited: Path) -> None:
     with pytest.raises(UserError, match=r"repeatability.visits: pots.*did you mean 'post'"):
         open_study(visited, overrides={"repeatability": {"visits": ["pre", "pots"]}})
+
+
+def test_a_repeatability_of_other_definitions_is_refused(visited: Path) -> None:
+    (visited / "lab.csv").write_text("condition,side,metric,mdc\nwalk,left,walking_speed,0.1\n")
+    named = {"report": {"repeatability": "lab.csv"}}
+    own = open_study(visited, overrides=named)
+    assert own.body_model is not None
+    used = {**own.settings, "body_model": own.body_model.name}
+    for model in ("isb_clusters", "plug_in_gait"):
+        about = {"settings": json.dumps(used | {"body_model": model}), "pipeline_version": __version__}
+        netcdf.save(visited / "lab.nc", xr.Dataset(attrs=about))
+        if model == used["body_model"]:
+            open_study(visited, overrides=named)
+        else:
+            with pytest.raises(UserError, match="made with body_model plug_in_gait, this study with isb_clusters"):
+                open_study(visited, overrides=named)
