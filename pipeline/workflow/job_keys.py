@@ -202,15 +202,18 @@ class Study:
         """Return the arguments of step ``calibrate`` that come from the tables."""
         row = self._person(self.sessions[session])
         columns = (*study_tables.PARTICIPANT_COLUMNS, "mass_source", "width_source", "leg_length_source")
-        own = self.session_rows.get(session)
-        visit = session_table.sizes_in(own or {})
-        participant = {name: row[name] for name in columns if row.get(name) and name not in visit}
+        own = self.own_sizes(session)
+        participant = {name: row[name] for name in columns if row.get(name) and name not in (own or {})}
         segments = self.segments.get(row["participant_id"], [])
         functional = {row["trial"]: row["condition"] for row in self.sessions[session] if row["role"] == "functional"}
         age_years = self._in_results(session).get("age_years", "")
         table = settings.segment_table(self.settings["calibrate"]["segment_parameters"], age_years)
         given = {"functional": functional, "participant": participant, "segments": segments, "segment_table": table}
-        return given | ({} if own is None else {"session_row": visit})
+        return given | ({} if own is None else {"session_row": own})
+
+    def own_sizes(self, session: str) -> tsv.Row | None:
+        """Return the sizes of a session in sessions.tsv, None if it has no row there."""
+        return session_table.sizes_in(self.session_rows[session]) if session in self.session_rows else None
 
     def _calibrate_needs(self, session: str) -> dict[str, Any]:
         return {"arguments": self._body_model | self.calibration_of(session)}

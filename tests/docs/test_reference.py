@@ -53,6 +53,8 @@ FILES |= {
     "study.csv.json",
     "study.parquet.json",
     "new_participants.tsv",
+    "new_sessions.tsv",
+    "sessions.tsv",
     "new_trials.tsv",
     "stances.tsv",
     "scale.trc",

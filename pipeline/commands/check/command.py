@@ -21,9 +21,9 @@ from ..shared.find_recordings import find_unlisted
 from .findings import of_emg_channels, of_emg_reference, of_equipment, of_file, of_functional, of_session
 from .leg_findings import of_legs
 from .model_findings import of_body_model
-from .person_findings import of_person
+from .person_findings import of_person, of_visits, with_visits
 
-TABLES = ("participants.tsv", "trials.tsv", "segments.tsv", corrections.TABLE)
+TABLES = ("participants.tsv", "trials.tsv", "sessions.tsv", "segments.tsv", corrections.TABLE)
 MOST_LISTED = 4
 FEWEST_ALIKE = 3  # markers with the same numbers, of a copy
 
@@ -70,8 +70,11 @@ def check(folder: Path) -> list[Problem]:
         findings += of_session(session, rows, facts, study.body_model, study.settings)
         findings += of_functional(session, rows, study.settings)
         findings += of_emg_reference(session, rows, study.settings)
-        findings += of_person(rows, facts, study.participants, study.settings, study.body_model)
+        findings += of_person(
+            rows, facts, study.participants, study.settings, study.body_model, study.own_sizes(session)
+        )
         findings += of_legs(session, facts, study)
+    findings = with_visits(findings, [*of_visits(study, by_session)])
     readable = [recording for recording in recordings.values() if not recording.problems]
     for recording in readable:
         findings += of_file(recording.name, recording, study.settings)

@@ -6,11 +6,21 @@ from typing import Any
 from ...body.body_model import BodyModel
 from ...body.joint_centres import width_of_mass
 from ...body.resolved_model import resolve
-from ...errors import Problem
+from ...errors import Problem, warning
 from ...person.shown_sizes import ShownSizes
-from ...person.size_findings import SessionSizes, check_sizes, find_differing_sizes, sizes_in_table
+from ...person.size_findings import (
+    DIFFERING_SIZES,
+    MASS_WRONG,
+    WALKING_MASS_ERROR,
+    SessionSizes,
+    check_sizes,
+    find_differing_sizes,
+    sizes_in_table,
+)
 from ...steps.read.recording_contents import Contents
 from ...tables import tsv
+from ...tables.session_table import row_with_sizes
+from ...workflow.job_keys import Study
 
 
 def of_person(
@@ -19,6 +29,7 @@ def of_person(
     participants: Mapping[str, tsv.Row],
     chosen: Mapping[str, Any],
     model: BodyModel | None,
+    own: tsv.Row | None = None,
 ) -> Iterator[Problem]:
     """Find missing and implausible sizes of a session's person.
 
@@ -26,20 +37,61 @@ def of_person(
         facts: by file, for the files that can be read.
         participants: rows of participants.tsv; a cell that is not a number counts as empty.
         chosen, model: settings and body model; empty and None if they cannot be read.
+        own: the sizes of the session in sessions.tsv; None without a row.
     """
     person = rows[0]["participant_id"]
-    row = participants.get(person, {})
-    stated = read_stated_sizes(rows, facts)
+    shown = _shown_sizes(rows, facts)
+    stated = shown.stated
+    row = row_with_sizes(participants.get(person, {}), own, stated)
     static = next((facts[row["file"]] for row in rows if row["role"] == "static" and row["file"] in facts), None)
     if static and chosen and model:
         yield from _missing(person, {**stated, **sizes_in_table(row)}, static, chosen, model)
-    walks = [facts[row["file"]].shown for row in rows if row["role"] == "gait" and row["file"] in facts]
-    shown = SessionSizes.of(stated, static.shown if static else ShownSizes(), walks)
     table = str(chosen.get("calibrate", {}).get("segment_parameters"))
     row = {**row, "participant_id": person}
     yield from check_sizes(row, shown, segment_table=table)
     static_first = sorted((one for one in rows if one["file"] in facts), key=lambda one: one["role"] != "static")
     yield from find_differing_sizes(row, {one["file"]: facts[one["file"]].sizes for one in static_first})
+
+
+def of_visits(study: Study, facts: Mapping[str, Mapping[str, Contents]]) -> Iterator[Problem]:
+    """Find sizes that participants.tsv gives all sessions of a person alike, though their files show different ones.
+
+    Args:
+        facts: by session and file, for the files that can be read. Sessions in sessions.tsv have sizes of their own.
+    """
+    for person, sessions in study.people.items():
+        shown = {name: _shown_sizes(study.sessions[name], facts[name]) for name in sessions}
+        sizes = {
+            name: {**one.stated, **({"mass_kg": one.masses()[0][1]} if one.masses() else {})}
+            for name, one in shown.items()
+            if name not in study.session_rows
+        }
+        for column in sizes_in_table(study.participants.get(person, {})):
+            found = sorted((of[column], name) for name, of in sizes.items() if of.get(column, 0) > 0)
+            limit = WALKING_MASS_ERROR if column == "mass_kg" else DIFFERING_SIZES
+            if found and found[-1][0] > (1 + limit) * found[0][0]:
+                texts = [f"{value:.3g} in {name}" for value, name in (found[0], found[-1])]
+                what = f"{column} is {' but '.join(texts)}, by their files; participants.tsv has one for all sessions"
+                remedy = (
+                    f"write sessions.tsv with the {column} of each session; 'gaitlab init' writes it for a new study"
+                )
+                yield warning(person, what, remedy, "sizes_differ_between_sessions")
+                break
+
+
+def with_visits(findings: Sequence[Problem], visits: Sequence[Problem]) -> list[Problem]:
+    """Return findings; where sessions of a person show different masses, neither mass need be wrong."""
+    grown = {visit.where for visit in visits if visit.what.startswith("mass_kg")}
+    own = "give each session its mass_kg in sessions.tsv"
+    changed = (one._replace(remedy=own) if one.code == MASS_WRONG and one.where in grown else one for one in findings)
+    return [*changed, *visits]
+
+
+def _shown_sizes(rows: Sequence[tsv.Row], facts: Mapping[str, Contents]) -> SessionSizes:
+    """Return the sizes that the recordings of a session state or show."""
+    static = next((facts[row["file"]] for row in rows if row["role"] == "static" and row["file"] in facts), None)
+    walks = [facts[row["file"]].shown for row in rows if row["role"] == "gait" and row["file"] in facts]
+    return SessionSizes.of(read_stated_sizes(rows, facts), static.shown if static else ShownSizes(), walks)
 
 
 def read_stated_sizes(rows: Sequence[tsv.Row], facts: Mapping[str, Contents]) -> dict[str, float]:

@@ -10,7 +10,7 @@ import re
 import shlex
 import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
@@ -33,6 +33,7 @@ from .people import people_and_sessions
 from .table_rows import ASKED, EstimatedSizes, Notes, participant_rows, trial_rows
 
 WRITTEN = ("participants.tsv", "trials.tsv", "study.yaml")
+SESSIONS = "sessions.tsv"  # written if a person has several
 MOST_LISTED = 5
 MASS_ERROR = 0.06  # of estimates of one mass from plates, see walking_weights_n
 MOST = 0.75  # share of estimates that agree; fewer mean several people, or steps off a plate
@@ -49,14 +50,14 @@ Models = Mapping[str, BodyModel]
 
 
 def initialise(folder: Path) -> str:
-    """Write the missing ones of participants.tsv, trials.tsv and study.yaml.
+    """Write the missing ones of participants.tsv, trials.tsv, study.yaml and, if a person has several, sessions.tsv.
 
     Args:
         folder: holds C3D files, or TRC and MOT files, at any depth, under any names.
 
     Returns:
         A summary of the files found, the guesses and the next command. If all three exist: of the recordings that
-        trials.tsv lacks, and of the tables new_trials.tsv and new_participants.tsv with rows for them.
+        trials.tsv lacks, and of the tables new_trials.tsv, new_participants.tsv, new_sessions.tsv with rows for them.
 
     Raises:
         UserError: no such folder, no recording in it, none that can be read, or a folder that cannot be written to.
@@ -77,7 +78,7 @@ def initialise(folder: Path) -> str:
     for other, names in body_model_fit.strangers(sessions, models, model).items():
         notes = {text: [name for name in listed if name not in names] for text, listed in notes.items()}
         notes[f"for body model {other}, not {model}: move them together to another study"] = names
-    people = participant_rows(
+    people, visits = participant_rows(
         rows,
         {file.key: file for file in files},
         body_model_fit.find_needed_sizes(model, models[model], sessions) if proposed else [],
@@ -86,34 +87,49 @@ def initialise(folder: Path) -> str:
     asked = notes[ASKED]
     blank = [row | ({"participant_id": "n/a"} if row["participant_id"] in asked else {}) for row in rows]
     if unlisted:
-        return _propose_rows(folder, unlisted, blank, people)
-    notes[NO_MASS] = [row["participant_id"] for row in people if row["mass_kg"] == "n/a"]
+        return _propose_rows(folder, unlisted, blank, people, visits)
+    sized = {row["session"]: row for row in visits}
+    alone = {row["participant_id"] for row in people} - {row["participant_id"] for row in visits}
+    sized |= {row["participant_id"]: row for row in people if row["participant_id"] in alone}
+    notes[NO_MASS] = [name for name, row in sized.items() if row["mass_kg"] == "n/a"]
     texts = {"participants.tsv": _table(people), "trials.tsv": _table(blank), "study.yaml": _study_text(fits, files)}
-    for name in WRITTEN:
-        if name not in kept:
-            _write(folder / name, texts[name])
-    return _summary(folder, rows, people, notes, fits, files, kept)
+    texts |= {SESSIONS: _table(visits)} if visits else {}
+    kept = [name for name in texts if (folder / name).exists()]
+    for name in texts.keys() - {*kept}:
+        _write(folder / name, texts[name])
+    return _summary(folder, rows, sized, notes, fits, files, kept, texts)
 
 
-def _propose_rows(folder: Path, unlisted: Sequence[str], rows: Sequence[Row], people: Sequence[Row]) -> str:
-    """Write rows for unlisted recordings, and for their people, as tables with the study's columns."""
+def _propose_rows(
+    folder: Path, unlisted: Sequence[str], rows: Sequence[Row], people: Sequence[Row], visits: Sequence[Row]
+) -> str:
+    """Write rows for unlisted recordings, their people and sessions, as tables with the study's columns."""
     new_trials = [row for row in rows if row["file"] in unlisted]
     owners = {row["participant_id"] for row in new_trials}
+    listed = {row.get("session", "") for row in tsv.read_table(folder / "trials.tsv", required=("file",))}
+    sessions = {row.get("session", "") for row in new_trials} - listed
     written = []
     for name, key, proposed in (
         ("participants.tsv", "participant_id", [row for row in people if row["participant_id"] in owners]),
         ("trials.tsv", "file", new_trials),
+        (SESSIONS, "session", [row for row in visits if row["session"] in sessions]),
     ):
-        rows_of_study = tsv.read_table(folder / name, required=(key,))
-        present = {row[key] for row in rows_of_study}
-        columns = dict.fromkeys([*(rows_of_study or proposed)[0], *proposed[0]], "n/a")
+        there = (folder / name).exists() or name in WRITTEN
+        rows_of_study = tsv.read_table(folder / name, required=("participant_id",)) if there else []
+        present = {row.get(key) for row in rows_of_study}
+        columns = dict.fromkeys([*([*rows_of_study, *proposed, {}])[0], *[*proposed, {}][0]], "n/a")
+        (folder / f"new_{name}").unlink(missing_ok=True)
         if added := [columns | row for row in proposed if row[key] not in present]:
-            (folder / f"new_{name}").unlink(missing_ok=True)
             _write(folder / f"new_{name}", _table(added))
             written.append(f"new_{name}")
     lines = [
         f"Recordings in no row of trials.tsv: {len(unlisted)}. Nothing else is changed.",
         f"Written: {', '.join(written)}. Check the rows, then append them to the tables without 'new_' in their names.",
+        *(
+            [f"There is no {SESSIONS} yet: rename new_{SESSIONS}."]
+            if f"new_{SESSIONS}" in written and not there
+            else []
+        ),
     ]
     return "\n".join([*lines, _next(folder)])
 
@@ -227,22 +243,25 @@ def _write(path: Path, text: str) -> None:
 def _summary(
     folder: Path,
     rows: Sequence[Row],
-    people: Sequence[Row],
+    sized: Mapping[str, Row],
     notes: Notes,
     fits: Mapping[str, ModelFit],
     files: Sequence[Contents],
     kept: Sequence[str],
+    texts: Iterable[str],
 ) -> str:
+    """Return what was found and guessed; ``sized`` has the row with the sizes of a session, or of a person."""
     width = text_width()
     sessions: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         sessions[row.get("session", row["participant_id"])].append(row)
-    new = ", ".join(name for name in WRITTEN if name not in kept)
+    people = list(dict.fromkeys(row["participant_id"] for row in rows))
+    new = ", ".join(name for name in texts if name not in kept)
     file_count = len({row["file"] for row in rows})
     lines = [
         f"Recordings: {file_count}, participants: {len(people)}, sessions: {len(sessions)}",
         "",
-        align(_session_table(sessions, {row["participant_id"]: row for row in people}), width=width),
+        align(_session_table(sessions, sized), width=width),
         "",
         body_model_fit.as_table(fits, width=width),
         *_advice(fits, files, width=width),
@@ -252,15 +271,19 @@ def _summary(
         "Check the guesses: the cells that the column 'guessed' names, and the body model in study.yaml.",
         "Fill in what you know: sex, and each n/a.",
     ]
+    if SESSIONS in texts:
+        lines.append(
+            f"{SESSIONS} has the sizes of each session, by its own files: fill in its date and visit (pre, post)."
+        )
     return "\n".join([*lines, _next(folder)])
 
 
-def _session_table(sessions: Mapping[str, Sequence[Row]], people: Mapping[str, Row]) -> list[list[str]]:
+def _session_table(sessions: Mapping[str, Sequence[Row]], sized: Mapping[str, Row]) -> list[list[str]]:
     table = [["session", "static trial", "gait", "functional", "left out", "mass_kg", "mass from", "height_m"]]
     for session, mine in sessions.items():
         count = Counter(row["role"] for row in mine)
         static = next((row["trial"] for row in mine if row["role"] == "static"), "none")
-        person = people[mine[0]["participant_id"]]
+        person = sized.get(session) or sized[mine[0]["participant_id"]]
         counts = (str(count[role]) for role in ("gait", "functional", "exclude"))
         mass_kg, source = person["mass_kg"], person["mass_source"]
         table.append([session, static, *counts, mass_kg, source.removesuffix(f", {mass_kg} kg"), person["height_m"]])

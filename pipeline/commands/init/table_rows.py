@@ -1,4 +1,4 @@
-"""The rows of participants.tsv and trials.tsv, guessed from the C3D files of a folder."""
+"""The rows of participants.tsv, sessions.tsv and trials.tsv, guessed from the C3D files of a folder."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
@@ -115,43 +115,77 @@ def participant_rows(
     files: Mapping[str, Contents],
     needed: Sequence[str],
     shown_by: Callable[[Sequence[Row]], EstimatedSizes],
-) -> list[Row]:
-    """Return the rows of participants.tsv; sizes from the static file win.
+) -> tuple[list[Row], list[Row]]:
+    """Return the rows of participants.tsv, and of sessions.tsv for people with sessions of several visits or sizes.
+
+    Such people have the sizes of each session in sessions.tsv, from its own files, and none in participants.tsv.
 
     Args:
-        shown_by: returns what a person's trials show; called if no file states the mass or a leg length that is needed.
+        shown_by: returns what trials show; called if no file states the mass or a leg length that is needed.
     """
-    people = []
-    for person in dict.fromkeys(row["participant_id"] for row in trials):
-        mine = [row for row in trials if row["participant_id"] == person]
-        sizes: dict[str, float] = {}
-        for row in sorted(mine, key=lambda row: row["role"] == "static"):
-            file = files[key_of(row["file"], row.get("subject", ""))]
-            sizes |= {name: value for name, value in file.sizes.items() if _plausible(name, value)}
-        source = "C3D file" if "mass_kg" in sizes else "n/a"
-        legs = {name for name in needed if name.startswith("leg_length_")}
-        shown = None if source != "n/a" and legs & sizes.keys() == legs else shown_by(mine)
-        if shown and source == "n/a" and shown.mass_kg > 0:
-            digits = 1 if "standing" in shown.mass_source else 0  # as exact as the plates, not as an even walk
-            sizes["mass_kg"], source = round(shown.mass_kg, digits), f"estimate: {shown.mass_source}"
-        widths = _estimate_widths(needed, sizes)
-        lengths = _estimate_legs(legs, sizes, shown)
-        sizes |= widths | lengths
-        if source != "n/a":
-            source = study_tables.source_of_mass(source, sizes["mass_kg"])
-        columns = (*SIZE_RANGES, *needed)
-        mass_kg, height_m, *others = (f"{sizes[name]:.6g}" if name in sizes else "n/a" for name in columns)
-        people.append(
-            {"participant_id": person, "mass_kg": mass_kg, "height_m": height_m, "sex": "n/a"}
-            | dict(zip(needed, others, strict=True))
-            | {"mass_source": source, "width_source": BY_MASS if widths else "n/a"}
-            | {"leg_length_source": BY_MARKERS if lengths else "n/a"}
-            | {"guessed": " ".join(["participant_id", *(name for name in columns if name in sizes)])}
-        )
-    for column in ("width_source", "leg_length_source"):
-        if all(row[column] == "n/a" for row in people):
-            people = [{name: cell for name, cell in row.items() if name != column} for row in people]
-    return people
+    sessions: dict[str, dict[str, list[Row]]] = defaultdict(dict)
+    for row in trials:
+        sessions[row["participant_id"]].setdefault(row.get("session", row["participant_id"]), []).append(row)
+    people, visits = [], []
+    for person, mine in sessions.items():
+        sizes = {session: _sizes(rows, files, needed, shown_by) for session, rows in mine.items()}
+        first, *others = sizes.values()
+        parted = any(other != first for other in others) or len({_visit_of(rows) for rows in mine.values()}) > 1
+        own = dict.fromkeys(first, "n/a") | {"guessed": ""} if parted else first
+        row = {"participant_id": person, "mass_kg": "n/a", "height_m": "n/a", "sex": "n/a"} | own
+        people.append(row | {"guessed": f"participant_id {own['guessed']}".strip()})
+        for session, rows in mine.items() if parted else ():
+            about = dict(zip(("date", "visit"), _visit_of(rows), strict=True))
+            found = " ".join(name for name, cell in about.items() if cell != "n/a")
+            guessed = " ".join(f"participant_id session {found} {sizes[session]['guessed']}".split())
+            row = {"participant_id": person, "session": session, **about, "assessor": "n/a"}
+            visits.append(row | sizes[session] | {"guessed": guessed})
+    empty = ("width_source", "leg_length_source", *(("mass_source", *needed) if visits else ()))
+    return _without_empty(people, empty), _without_empty(visits, empty[:2])
+
+
+def _visit_of(rows: Sequence[Row]) -> tuple[str, str]:
+    """Return date and visit of the trials of a session."""
+    date, visit = (rows[0].get(name) or "n/a" for name in ("date", "visit"))
+    return date, visit
+
+
+def _without_empty(rows: list[Row], columns: Sequence[str]) -> list[Row]:
+    """Return rows without those of some columns that hold nothing."""
+    empty = {name for name in columns if all(row[name] == "n/a" for row in rows)}
+    return [{name: cell for name, cell in row.items() if name not in empty} for row in rows]
+
+
+def _sizes(
+    trials: Sequence[Row],
+    files: Mapping[str, Contents],
+    needed: Sequence[str],
+    shown_by: Callable[[Sequence[Row]], EstimatedSizes],
+) -> Row:
+    """Return the cells of a person's sizes, by what the files of trials state and show; the static file wins."""
+    sizes: dict[str, float] = {}
+    for row in sorted(trials, key=lambda row: row["role"] == "static"):
+        file = files[key_of(row["file"], row.get("subject", ""))]
+        sizes |= {name: value for name, value in file.sizes.items() if _plausible(name, value)}
+    source = "C3D file" if "mass_kg" in sizes else "n/a"
+    legs = {name for name in needed if name.startswith("leg_length_")}
+    shown = None if source != "n/a" and legs & sizes.keys() == legs else shown_by(trials)
+    if shown and source == "n/a" and shown.mass_kg > 0:
+        digits = 1 if "standing" in shown.mass_source else 0  # as exact as the plates, not as an even walk
+        sizes["mass_kg"], source = round(shown.mass_kg, digits), f"estimate: {shown.mass_source}"
+    widths = _estimate_widths(needed, sizes)
+    lengths = _estimate_legs(legs, sizes, shown)
+    sizes |= widths | lengths
+    if source != "n/a":
+        source = study_tables.source_of_mass(source, sizes["mass_kg"])
+    columns = (*SIZE_RANGES, *needed)
+    return {
+        **{name: f"{sizes[name]:.6g}" if name in sizes else "n/a" for name in columns},
+        "mass_source": source,
+        "width_source": BY_MASS if widths else "n/a",
+        "leg_length_source": BY_MARKERS if lengths else "n/a",
+        "guessed": " ".join(name for name in columns if name in sizes),
+    }
 
 
 def _estimate_legs(needed: Set[str], sizes: Mapping[str, float], shown: EstimatedSizes | None) -> dict[str, float]:

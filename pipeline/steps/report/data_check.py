@@ -59,7 +59,10 @@ def data_check(
     of_trials = {trial: facts for name in sessions for trial, facts in trials.get(name, {}).items()}
     count = totals([*rows], quality)
     points = [
-        _person({name: calibrations[name] for name in sessions}, age_years([*rows])),
+        _person(
+            {name: calibrations[name] for name in sessions},
+            {name: age_years([row for row in rows if row["session"] == name]) for name in sessions},
+        ),
         _trials(count, quality),
         _contacts(count, rows, quality, of_trials),
         _repairs(of_trials),
@@ -79,8 +82,8 @@ def _worst(states: Iterable[str]) -> str:
     return max([GOOD, *(state for state in states if state != UNKNOWN)], key=STATES.index)
 
 
-def _person(calibrations: Mapping[str, xr.Dataset], age: float) -> Point:
-    """Return the point on mass, sizes and legs; all moments are divided by the mass. ``age`` in years, or NaN."""
+def _person(calibrations: Mapping[str, xr.Dataset], ages: Mapping[str, float]) -> Point:
+    """Return the point on mass, sizes and legs; all moments are divided by the mass. ``ages`` in years, or NaN."""
     states, texts = [], []
     for session, data in calibrations.items():
         about, place = data.attrs, f"{session}: " if len(calibrations) > 1 else ""
@@ -99,7 +102,7 @@ def _person(calibrations: Mapping[str, xr.Dataset], age: float) -> Point:
             if reason:
                 states.append(BAD)
                 texts.append(f"{place}{reason}")
-        texts += [f"{place}{text}" for text in _of_a_child(about, age)]
+        texts += [f"{place}{text}" for text in _of_a_child(about, ages[session])]
         texts += [f"{place}{note}"] if (note := about.get("note", "")) else []
     state = UNKNOWN if UNKNOWN in states and _worst(states) == GOOD else _worst(states)
     return Point(state, "Body size and model", texts)

@@ -89,18 +89,35 @@ class Totals(NamedTuple):
 
 
 def in_words(rows: list[Row]) -> str:
-    """Return what participants.tsv has on a person, as ``age 27 years, mass 74 kg``, but sizes of legs and sources."""
+    """Return what participants.tsv has on a person, as ``age 27 years, mass 74 kg``, but sizes of legs and sources.
+
+    What differs between visits, by sessions.tsv, names the visit: ``mass 33 kg (pre), 60 kg (post)``.
+    """
     words = []
-    for column, value in zip(participants_columns(rows), about_participant(rows), strict=True):
-        if value != ABSENT and column not in REVIEW and not OF_LEGS.search(column):
+    for column in participants_columns(rows):
+        found = _cells(rows, column)
+        if found and column not in (*REVIEW, "visit", "date") and not OF_LEGS.search(column):
             ending = next((ending for ending in COLUMN_UNITS if column.endswith(ending)), "")
             unit = COLUMN_UNITS.get(ending, "") + "s" * (ending == "_years")
-            words.append(f"{column.removesuffix(ending).replace('_', ' ')} {value} {unit}".strip())
+            texts = [
+                f"{value} {unit}".strip() + f" ({', '.join(of)})" * (len(found) > 1) for value, of in found.items()
+            ]
+            words.append(f"{column.removesuffix(ending).replace('_', ' ')} {', '.join(texts)}")
     return ", ".join(words)
 
 
+def _cells(rows: list[Row], column: str) -> dict[str, list[str]]:
+    """Return the visits, else sessions, by their cell of a column of participants.tsv or sessions.tsv, but n/a."""
+    cells: dict[str, list[str]] = {}
+    for row in rows:
+        visits = cells.setdefault(row[column].removesuffix(".0") or ABSENT, [])
+        if (visit := row.get("visit") or row.get("session", "")) not in visits:
+            visits.append(visit)
+    return {value: visits for value, visits in cells.items() if value != ABSENT}
+
+
 def age_years(rows: list[Row]) -> float:
-    """Return a person's age from the rows of metrics.csv, years; NaN if participants.tsv does not state it."""
+    """Return a person's age at the first visit from the rows of metrics.csv, years; NaN if it is not stated."""
     try:
         return float(rows[0]["age_years"])
     except (IndexError, KeyError, ValueError):
