@@ -9,8 +9,8 @@ import xarray as xr
 
 from ..arrays import Array
 from ..conventions import JOINTS, SIDES
+from ..plates.sole import sole
 from ..plates.wrench import centre_of_pressure
-from ..steps.contacts.feet import sole
 from ..steps.cycles.representative import points_of_figure
 from ..steps.report.one_walk import LEG, PELVIS
 from ..trials.session import facts_of_trials, one_trial

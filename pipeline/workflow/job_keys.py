@@ -115,7 +115,7 @@ class Study:
         """Return the input files of a participant's page by name, relative to the study."""
         if participant not in self.people:
             raise UserError("trials.tsv", f"no participant '{participant}'", "ask for the page of one that it has")
-        sessions, names = self.people[participant], ("cycles", "representative", "calibrate")
+        sessions, names = self.people[participant], ("cycles", "representative", "calibrate", "clean")
         files = {name: [f"derived/{session}/{name}.nc" for session in sessions] for name in names}
         own = len(sessions) > 1 and self.repeated_design and not self.settings["report"]["repeatability"]
         return files | ({"repeatability": ["derived/repeatability.csv"]} if own else {})

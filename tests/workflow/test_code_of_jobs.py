@@ -56,7 +56,7 @@ def files_of(study: Study, step: str) -> tuple[dict[str, list[str]], dict[str, l
         return inputs, outputs
     shown = {name: [f"derived/{session}/{name}.nc"] for name in ("cycles", "representative", "calibrate")}
     if step == "page":
-        return shown, {"page": ["derived/report/sub-01.html"]}
+        return shown | {"clean": [f"derived/{session}/clean.nc"]}, {"page": ["derived/report/sub-01.html"]}
     tables = {name: [f"derived/{name}.csv"] for name in ("metrics", "quality", "participants", "symmetry")}
     results = {"study": ["derived/study.nc"], **tables}
     if step == "study":

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...errors import UserError
 from ...results import netcdf
+from ...tables.corrections import in_words
 from ...trials.session import FILES, separate
 from ...workflow.open_study import SESSION_STEPS
 
@@ -27,6 +28,7 @@ class CycleRecord(NamedTuple):
     static: xr.Dataset  # the static trial in read.nc
     settings: dict[str, Any]  # of every step
     rate_hz: float  # of the markers
+    corrections: list[str]  # by hand, of the trial, in words
 
     @property
     def side(self) -> str:
@@ -69,4 +71,6 @@ def cycle_record(file: Path, study: xr.Dataset, number: int) -> CycleRecord:
             raise UserError(str(files[step]), f"made from other recordings than {file.name}", "run the workflow again")
     steps = {step: trials[trial] for step, trials in groups.items()} | {"calibrate": model}
     static, rate_hz = groups["read"][model.attrs["static_trial"]], float(steps["read"].attrs["marker_rate_hz"])
-    return CycleRecord(file.parent, cycle, steps, static, json.loads(study.attrs["settings"]), rate_hz)
+    rows = json.loads(study.attrs.get("corrections", "[]"))
+    corrected = [in_words(row) for row in rows if (row["session"], row["trial"]) == (session, trial)]
+    return CycleRecord(file.parent, cycle, steps, static, json.loads(study.attrs["settings"]), rate_hz, corrected)

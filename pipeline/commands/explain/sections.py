@@ -29,6 +29,7 @@ def sections(record: CycleRecord) -> dict[str, Blocks]:
         "Frames and events": _events(record),
         "Ground contact": _contact(record),
         "Markers": _markers(record),
+        **({"Corrected by hand": iter(record.corrections)} if record.corrections else {}),
         "Model of the person": _model(record),
         "Body": _body(record),
         "Checks": _checks(record),

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...arrays import Array, Flags
 from ...conventions import SIDES
+from ...plates.sole import BALL_SHARE, HEEL_SHARE, PAD_SHARE, SOLE_STARTS_M, TIP_SHARE
 from ...plates.wrench import heights_over, over_each_plate
 from ...signals.filters import interval_s, stretches
 from ...vocabulary.event_names import OFF, STRIKE
@@ -26,13 +27,6 @@ STRIKE_LATE_S, OFF_LATE_S = -0.005, -0.042
 # split belts differ by more of their speed: studies use ratios of 1.1 to 3, and heels on one belt differ by 1 %
 SPLIT_SHARE = 0.05
 LOW_PERCENT = 30  # the toe is on the ground for a larger part of a gait cycle
-# the sole begins this far in front of the heel marker, of 1 cm radius behind a heel that curves up by as much; the tips
-# are this share of heel to toe beyond the toe marker, on the metatarsal heads: at 72 to 77 % of a foot's length
-SOLE_STARTS_M, TIP_SHARE = 0.02, 0.3
-HALF_SOLE_M = 0.045  # half of a sole's width
-# half of the width of heel and ball, and how far the pad of the big toe presses beyond the toe marker, per distance of
-# the markers: 3.2, 4.8 and 4 cm of a foot of 26 cm. The heel is widest as far in front of its back
-HEEL_SHARE, BALL_SHARE, PAD_SHARE = 0.16, 0.24, 0.2
 # plates of which the tops differ more than a plate's edge may stand out are on several levels, as on stairs
 LEVELS_M = 0.05
 # the lower marker of a foot over a plate on which it stands: 1 to 8 cm on its sole, a few more on its toes, between
@@ -152,25 +146,6 @@ def _rests(time: Array, speed: Array, still: Flags) -> list[tuple[float, float]]
         if a > 0 and b < len(time) and np.isfinite(speed[[a - 1, b]]).all() and time[b - 1] - time[a] >= SHORTEST_REST_S
     ]
     return [(crossing(a), crossing(b)) for a, b in whole]
-
-
-def sole(heel: Array, toe: Array) -> Array:
-    """Return the corners of a sole in plan, from its back around (time, 6, 3), m, at the height of the lower marker.
-
-    Args:
-        heel, toe: markers (time, 3), lab axes, m.
-    """
-    line = (toe - heel) * [1, 0, 1]
-    length = np.linalg.norm(line, axis=1, keepdims=True)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        ahead = line / length
-    right = length * np.stack([-ahead[:, 2], np.zeros(len(ahead)), ahead[:, 0]], axis=1)
-    back = heel + SOLE_STARTS_M * ahead
-    wide = back + HEEL_SHARE * line
-    around = [back, wide + HEEL_SHARE * right, toe + BALL_SHARE * right, toe + PAD_SHARE * line]
-    corners = np.stack([*around, toe - BALL_SHARE * right, wide - HEEL_SHARE * right], axis=1)
-    corners[..., 1] = np.fmin(heel[:, 1], toe[:, 1])[:, None]
-    return np.asarray(corners)
 
 
 def belt_speeds(landmarks: Mapping[str, Array], time: Array, stances: Mapping[str, Sequence[Contact]]) -> Array:

@@ -8,10 +8,11 @@ import numpy as np
 
 from ...arrays import Array, Flags
 from ...errors import UserError
+from ...plates.sole import HALF_SOLE_M
 from ...plates.wrench import centre_of_pressure, over_plates
 from ...signals.filters import interval_s
 from .events import Stance, on_ground
-from .feet import HALF_SOLE_M, Feet, Foot
+from .feet import Feet, Foot
 from .plate_contacts import Contact
 
 Given = Mapping[str, frozenset[int] | None]

@@ -10,8 +10,9 @@ import xarray as xr
 
 from ...conventions import SIDES
 from ...plates import loaded_pole
+from ...variables.data_dictionary import CORRECTED
 from ...variables.left_out import in_words
-from ...variables.stance_verdicts import OF_A_STEP, REFUSED, USED
+from ...variables.stance_verdicts import BETWEEN_WORDS, OF_A_STEP, REFUSED, USED
 from .curves.figures import SMALLEST_N
 from .quality import doubts_in, refusals_in
 from .tables import Row, Totals, age_years, find_rejected_trials, has_kinetics, names, of_part, totals
@@ -70,8 +71,8 @@ def data_check(
         _repeats(of_part(rows, "cycle")),
         *([Point(UNKNOWN, "Normal gait of this age", [*another_age])] if another_age else []),
     ]
-    if tested := _plate_tests({name: calibrations[name] for name in sessions}):
-        points.append(tested)
+    further = (_corrected(quality), _plate_tests({name: calibrations[name] for name in sessions}))
+    points += [point for point in further if point]
     state = _worst(point.state for point in points)
     worst = [point.title.lower() for point in points if point.state == state]
     return DataCheck(state, ANSWERS[state].format(points=", ".join(worst)), points)
@@ -178,6 +179,13 @@ def _repairs(trials: Mapping[str, Facts]) -> Point:
     texts += [f"spikes removed from {spikes:g} marker samples"] if spikes else []
     texts += [f"exchanged labels corrected in {trial}: {which}" for trial, which in exchanged.items() if which]
     return Point(LOOK if any(exchanged.values()) else GOOD, "Repairs", texts or ["none was needed"])
+
+
+def _corrected(quality: list[Row]) -> Point | None:
+    """Return the point on what a person has corrected; None if nobody has."""
+    rows = ((row["trial"], row.get(CORRECTED, "")) for row in quality)
+    texts = dict.fromkeys(f"{trial}: {one}" for trial, words in rows for one in words.split(BETWEEN_WORDS) if one)
+    return Point(LOOK, "Corrected by hand", [*texts]) if texts else None
 
 
 def _mechanics(quality: list[Row]) -> Point:

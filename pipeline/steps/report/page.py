@@ -7,6 +7,7 @@ import xarray as xr
 
 from ...tables.reference_curves import BySpeed, reference_of
 from ...trials.session import facts_of_trials
+from ...variables.stance_verdicts import is_accepted
 from . import metric_tables, quality, tables
 from .curves.cycles import CycleCurves, cycles_of, stances_of
 from .curves.error_shares import share_sums, shares
@@ -17,6 +18,7 @@ from .data_check import data_check
 from .html_page import Settings, days_of, render
 from .movement_profile import movement_profiles, of_another_age, without_comparison
 from .one_walk import representative_trial, walk
+from .pictures.refused_stances import pictures_of
 from .tables import Row, Table
 from .visits.changes import Detectable, profile_changes, tables_of_changes
 from .visits.compared import Compared, compared
@@ -30,6 +32,7 @@ def page(
     cycles: Mapping[str, xr.Dataset],
     representative: Mapping[str, xr.Dataset],
     calibrate: Mapping[str, xr.Dataset],
+    clean: Mapping[str, xr.Dataset],
     *,
     settings: Settings,
     participant: str,
@@ -49,6 +52,7 @@ def page(
         cycles: by session of the participant, at least what cycles.nc holds of each trial as a whole.
         representative: by session, the trial to show.
         calibrate: by session, the model of the person, at least its facts and why a leg cannot be used.
+        clean: by session, :data:`pipeline.steps.report.pictures.refused_stances.NEEDS` of clean.nc.
         texts: the laboratory's own, such as the referral question, by title.
         reference: text of the table of reference curves, see :mod:`pipeline.tables.reference_curves`.
         visits, chosen: of :func:`pipeline.steps.report.visits.compared.compared`; without ``chosen`` all is shown.
@@ -74,6 +78,7 @@ def page(
     drawn_stances = _figures(whole_stances, dashes, {}).with_curves()
     has_cycles = bool(len(gait_cycles.side))
     shown = representative_trial(study, representative)
+    pictures, further = pictures_of({session: cycles[session] for session in sessions}, clean)
     return render(
         "participant.html",
         study,
@@ -104,6 +109,9 @@ def page(
         compared=side_by_side if side_by_side.several else None,
         chosen=chosen,
         detectable=detectable,
+        accepted=[row for row in rows if is_accepted(row["doubt_code"])],
+        pictures=pictures,
+        further_pictures=further,
         rejected=quality.list_rejections(stances),
         checks=quality.checks(stances, trials),
         muscles_left_out=quality.muscles_left_out(trials, sessions),

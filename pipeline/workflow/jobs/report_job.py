@@ -10,6 +10,7 @@ import xarray as xr
 
 from ...results import netcdf
 from ...results.study_file import table_of, without_doubted
+from ...steps.report.pictures import refused_stances
 from ...steps.report.step import NEEDS
 from ...steps.study.parts import gather
 from ...steps.study.reference import describe_reference
@@ -73,11 +74,12 @@ def _page(key: Mapping[str, Any], function: Callable[..., str], arguments: dict[
     """
     table, given = inputs.get("repeatability", []), arguments.pop("repeatability", {})
     detectable = next(map(detectable_changes, [*table, *([Path(given["file"])] if given else [])]), {})
-    sessions = {
+    sessions: dict[str, Mapping[str, xr.Dataset]] = {
         name: {file.parent.name: netcdf.load(file) for file in files}
         for name, files in inputs.items()
-        if name != "repeatability"
+        if name not in ("repeatability", "clean")
     }
+    sessions["clean"] = Sessions(inputs["clean"], refused_stances.NEEDS)
     settings = Settings(**arguments.pop("study"))
     roots = [data.attrs for data in sessions["cycles"].values()]
     own = provenance({**key, "step": "study", "settings": asdict(settings)}, roots)

@@ -79,6 +79,7 @@ class Made(NamedTuple):
     visits: Mapping[str, str] = {}  # of sessions in the order of their dates; each is a visit if none is given
     chosen: tuple[str, ...] = ()
     detectable: Mapping[str, Mapping[str, Mapping[str, float]]] = {}
+    clean: Mapping[str, xr.Dataset] = {}
 
     def pages(
         self, title: str = "A study", *, reference: str | None = None, moment_signs: str = "stored",
@@ -103,7 +104,7 @@ class Made(NamedTuple):
         of_people = {
             f"report/{name}.html": page(
                 self.part([name]), metrics.get(name, []), quality.get(name, []), symmetry.get(name, []),
-                self.cycles, self.representative, self.calibrate,
+                self.cycles, self.representative, self.calibrate, self.clean,
                 participant=name, recorded=dict.fromkeys(self.cycles, self.day), **self.visits_of(name),
                 texts=texts, **common,
             )
@@ -195,7 +196,7 @@ def trial_cycles(
         kinetics_valid=("cycle", np.full(count, valid)),
         reason=("cycle", np.full(count, reason)),
         stance_side=("stance", np.append(side, ["right"] * alone)),
-        stance_plates=("stance", np.full(stances, "1+2")),
+        stance_plates=("stance", np.full(stances, "1 2")),
         stance_reason=("stance", np.append(np.full(count, reason), [""] * alone)),
         stance_code=("stance", np.append(np.full(count, reason and "two_feet_on_plate"), [""] * alone)),
         doubt=("cycle", np.full(count, "")),
@@ -286,6 +287,15 @@ def made(
         session: as_loaded("representative", of_session(cycles[session], groups, conditions))
         for session, groups in trials.items()
     }
+    cleaned = {
+        session: join_trials(
+            {
+                name: one if "rejected" in one.attrs else on_plates(trial_steps(one)["clean"])
+                for name, one in groups.items()
+            }
+        )
+        for session, groups in trials.items()
+    }
     return Made(
         dataset,
         metrics=metrics.to_csv(index=False),
@@ -295,8 +305,21 @@ def made(
         cycles=cycles,
         representative=shown,
         calibrate={session: calibrated() for session in trials},
+        clean=cleaned,
         participants=list(dict.fromkeys(people.values())),
     )
+
+
+def on_plates(clean: xr.Dataset) -> xr.Dataset:
+    """Return what the report takes from clean.nc of a trial: plates in a row, each pressed in its middle."""
+    corners = np.array([[0.6, 0, 0.2], [0, 0, 0.2], [0, 0, -0.2], [0.6, 0, -0.2]]) + [[[i, 0, 0]] for i in range(9)]
+    force = np.broadcast_to([0.0, 700.0, 0.0], (clean.sizes["time"], len(corners), 3))
+    plate = ("time", "plate", "axis")
+    return clean.assign(
+        plate_corner=(("plate", "corner", "axis"), corners),
+        plate_force=(plate, force),
+        plate_moment=(plate, np.cross(corners.mean(axis=1), force)),
+    ).assign_coords(plate=np.arange(1, len(corners) + 1))
 
 
 def calibrated(**facts: Any) -> xr.Dataset:

@@ -67,7 +67,7 @@ REPORT = {"report": "derived/report.html"}
 
 def _report(opened: Study) -> None:
     for person, sessions in opened.people.items():
-        inputs = _of_sessions(sessions, "cycles", "representative", "calibrate")
+        inputs = _of_sessions(sessions, "cycles", "representative", "calibrate", "clean")
         key, output = opened.key("page")(SimpleNamespace(participant=person)), f"derived/report/{person}.html"
         run_job.run(key, paths_of(inputs), paths_of({"page": output}))
     inputs = _of_sessions(opened.sessions, "cycles", "calibrate")

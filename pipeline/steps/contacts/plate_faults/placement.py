@@ -13,9 +13,10 @@ import numpy as np
 
 from ....arrays import Array, Flags
 from ....errors import Problem
+from ....plates.sole import HALF_SOLE_M
 from ....plates.wrench import plate_axes
 from ....variables.stance_verdicts import doubt, refusal
-from ..feet import HALF_SOLE_M, Feet
+from ..feet import Feet
 from . import laws
 from .steps import PlateStep, beside_sole, lines_from_pelvis, steps_on
 
