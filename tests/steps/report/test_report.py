@@ -164,7 +164,7 @@ def test_everything_rejected_is_named_and_counted(three_people: Made) -> None:
     words = Page(three_people.person("sub-01")).words
     assert re.search(r"walk_3\s+whole trial\s+walk_3.c3d: the file ends early", words)
     words = Page(three_people.person("sub-03")).words
-    which = ", ".join(f"left {start}.00 to {start}.60 s on plate 1+2" for start in range(6))
+    which = ", ".join(f"left {start}.00 to {start}.60 s on plate 1 2" for start in range(6))
     assert re.search(re.escape("6 of 6 plate contacts") + r"\s+" + re.escape(f"two feet on plate 1: {which}"), words)
 
 
