@@ -20,7 +20,7 @@ from pipeline.tables.corrections import COLUMNS, KINDS, as_text, corrections_of
 from pipeline.trials.session import one_trial
 from pipeline.viewer.preview import preview
 from pipeline.workflow.job_keys import Study
-from pipeline.workflow.open_study import look_at
+from pipeline.workflow.open_study import open_study
 from tests.support.studies.small_study import write_outputs
 
 SESSION = "sub-01"
@@ -64,7 +64,7 @@ def outcome(study: Study, row: Mapping[str, str], before: Mapping[str, xr.Datase
     if problems:
         assert all(one.where and one.what and one.remedy for one in problems), problems
         return "refused by the table"
-    steps = preview(study, replace(study, corrections=rows), SESSION)
+    steps = preview(replace(study, corrections=rows), SESSION)
     assert steps, row
     last = one_trial(steps["cycles"], row["trial"])
     if "rejected" in last.attrs:
@@ -94,7 +94,7 @@ def study_trials(study: Study) -> list[str]:
 def campaign(folder: Path, count: int, *, seed: int) -> Counter[tuple[str, str]]:
     """Return how many of some random corrections had each outcome, by kind."""
     path = write_outputs(folder)
-    study, _ = look_at(path)
+    study = open_study(path)
     before = {file.stem: netcdf.load(file) for file in (path / "derived" / SESSION).glob("*.nc")}
     trials = {name: one_trial(before["contacts"], name) for name in study_trials(study)}
     rng = np.random.default_rng(seed)
