@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import shutil
 from pathlib import Path
 
 import ezc3d
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -17,6 +19,7 @@ from pipeline.commands.explain.command import WIDTH, explain
 from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.results.session_file import load_trial
+from pipeline.workflow.digests import sha256
 from tests.support.studies.corrected import correct
 from tests.support.studies.small_study import write_outputs
 
@@ -165,6 +168,20 @@ def test_reasons_are_given(study: Path, results: xr.Dataset) -> None:
     text = explain(study, cycle=number)
     assert "kinetics left out: left out by hand: looked round" in text
     assert "verdict on the stance: refused: left out by hand: looked round" in text
+
+
+def test_a_correction_is_in_quality_and_in_the_attributes_of_what_it_changed(study: Path) -> None:
+    quality = pd.read_csv(study / "derived/quality.csv", keep_default_na=False)
+    (row,) = quality[quality.corrected_by_hand != ""].to_dict("records")
+    assert (row["trial"], row["side"]) == ("fast_02", "right")
+    assert float(row["start_s"]) == pytest.approx(1.285, abs=0.05)
+    assert row["corrected_by_hand"] == "right cycle at 1.285 s left out: looked round"
+    names = ("study", "sub-01/cycles", "sub-01/clean")
+    stored = {name: netcdf.attributes(study / f"derived/{name}.nc") for name in names}
+    assert "corrections" not in stored["sub-01/clean"]
+    for name in ("study", "sub-01/cycles"):
+        (kept,) = json.loads(stored[name]["corrections"])
+        assert (kept["reason"], kept["sha256"]) == ("looked round", sha256(study / "sub-01/fast_02.c3d"))
 
 
 def test_every_cycle_is_explained_within_the_width(study: Path, results: xr.Dataset) -> None:

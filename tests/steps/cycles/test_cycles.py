@@ -17,6 +17,7 @@ from pipeline.steps.kinetics.cross_checks import CAUSES
 from pipeline.trials.session import join_trials, one_trial
 from pipeline.variables.cycle_variables import ON_REQUEST
 from pipeline.variables.schema import describe
+from pipeline.variables.stance_verdicts import ACCEPTED
 from tests.support.settings import settings_of
 from tests.support.walks.as_clean import PEAK_N, STANCE_S, STRIDE_S, Walk, walk
 from tests.support.walks.for_cycles import (
@@ -181,6 +182,33 @@ def test_a_stance_with_too_small_a_peak_force_is_rejected(known: Walk) -> None:
     assert set(result.reason.values) == {f"peak vertical force only {body_weights:.2f} body weights"}
     cut_by_the_trial = (result.stance_start <= 0) | (result.stance_end >= float(walk(strides=3).end_s) - 0.011)
     assert (result.stance_reason[cut_by_the_trial] == "").all()
+
+
+def accepted_at(made: Trial, start_s: float) -> Trial:
+    """Return a trial with the contact that begins then accepted by hand."""
+    mine = made["contacts"].contact_start.values == start_s
+    texts = {"doubt": "accepted by hand: seen", "doubt_code": ACCEPTED}
+    doubts = {name: ("contact", np.where(mine, text, "")) for name, text in texts.items()}
+    return Trial(made | {"contacts": made["contacts"].assign_coords(doubts)})
+
+
+def test_a_stance_accepted_by_hand_is_used_and_marked_with_what_refuses_it(known: Walk) -> None:
+    """One that nothing speaks against needs no acceptance, and hidden markers cannot be accepted."""
+    too_high, step = PEAK_N / (MASS_KG * 9.80665) + 0.01, known.seen()[0]
+    result = accepted_at(trial(known), step.start_s).cut(min_peak_force_body_weights=too_high)
+    assert result.kinetics_valid.values.tolist() == (result.start_time.values == step.start_s).tolist()
+    marked = result.isel(cycle=int(np.flatnonzero(result.kinetics_valid)[0]))
+    assert marked.doubt_code.item() == f"{ACCEPTED} force_too_low"
+    assert marked.doubt.item().startswith("accepted by hand: seen; peak vertical force only ")
+    assert np.isfinite(marked.joint_power).all()
+    with pytest.raises(UserError, match=r"accept_contact .*: the contact is used already; remove the row"):
+        accepted_at(trial(known), step.start_s).cut()
+    hidden = accepted_at(trial(known), step.start_s)
+    moment = hidden["kinetics"].joint_moment.copy()
+    moment.loc[{"side": step.side, "time": slice(step.start_s + 0.2, step.start_s + 0.3)}] = np.nan
+    hidden["kinetics"] = hidden["kinetics"].assign(joint_moment=moment)
+    with pytest.raises(UserError, match="no person can accept it: "):
+        hidden.cut()
 
 
 def test_markers_missing_in_a_stance_are_named(known: Walk) -> None:
