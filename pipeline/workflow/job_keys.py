@@ -21,7 +21,7 @@ from ..steps.report.page_names import page_names
 from ..tables import corrections, session_table, study_tables, tsv
 from ..tables.reference_curves import reference_file
 from . import checksums, digests, settings
-from .report_additions import texts_of
+from .report_additions import files_of_curve_tests, texts_of
 
 LIBRARIES = {
     "read": ("numpy", "ezc3d"),
@@ -33,6 +33,7 @@ LIBRARIES = {
     "report": ("jinja2", "plotly"),
     "page": ("numpy", "pandas", "jinja2", "plotly"),
 }
+NOT_OF_ALL_PAGES = ("pages", "notes", "repeatability", "curve_tests")  # settings of the report
 STORAGE = ("xarray", "netCDF4")
 
 
@@ -247,6 +248,11 @@ class Study:
             "visits": self._visits,
         }
         needs |= {"pages": self.settings["report"]["pages"], "reference": self.settings["study"]["reference"]}
+        if folder := self.settings["report"]["curve_tests"]:
+            files = [
+                one for path in files_of_curve_tests(self.path, folder) for one in (path, path.with_suffix(".txt"))
+            ]
+            needs |= {"curve_tests": {"folder": folder, "sha256": {path.name: digests.sha256(path) for path in files}}}
         return self._of_all_pages | {"arguments": needs}
 
     def _repeatability_needs(self, _: None) -> dict[str, Any]:
@@ -285,9 +291,7 @@ class Study:
         report = self.settings["report"]
         templates = sorted((digests.PACKAGE / "steps" / "report" / "templates").iterdir())
         return {
-            "settings": {
-                name: value for name, value in report.items() if name not in ("pages", "notes", "repeatability")
-            },
+            "settings": {name: value for name, value in report.items() if name not in NOT_OF_ALL_PAGES},
             "templates": {path.name: digests.sha256(path) for path in templates},
             "reference": self._reference_sha256,
             **({"logo": digests.sha256(self.path / report["logo"])} if report["logo"] else {}),

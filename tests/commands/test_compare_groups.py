@@ -13,6 +13,7 @@ from scipy import stats
 from pipeline.commands.groups.command import compare_groups
 from pipeline.errors import UserError
 from pipeline.results import netcdf
+from pipeline.workflow.report_additions import curve_tests_of
 from tests.support.studies import for_report
 from tests.support.studies.for_report import made, trial_cycles
 
@@ -49,6 +50,9 @@ def test_a_curve_is_tested_where_all_have_samples_and_who_lacks_some_is_named(fo
     assert "patient minus control, slow, 3 and 4 people, over the gait cycle" in said
     assert "tested from 0 to 95 % only, where all have data; samples missing: p3 (5)" in said
     assert (folder / "found" / "knee_flexion_angle_1.svg").stat().st_size > 5000
+    (shown,) = curve_tests_of(folder, "found")
+    assert shown["picture"].startswith("data:image/svg+xml;base64,")
+    assert "patient minus control, slow" in shown["words"]
     with (folder / "found" / "knee_flexion_angle_1.csv").open() as handle:
         rows = [*csv.DictReader(handle)]
     assert len(rows) == 96

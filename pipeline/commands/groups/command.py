@@ -81,6 +81,7 @@ def compare_groups(path: Path, *, output: Path, curves: Sequence[str] = ()) -> s
             ([*row, test.threshold] for row in zip(phase, *(one.mean(axis=0) for one in both), test.t, strict=True)),
         )
         _draw(file.with_suffix(".svg"), name, pair, both, phase, test)
+        file.with_suffix(".txt").write_text("\n".join([name, *words]) + "\n", encoding="utf-8")
         lines += [f"{file.with_suffix('.svg')}:", *(f"  {line}" for line in words)]
     return "\n".join(lines)
 

@@ -46,6 +46,7 @@ def report(
     groups: Mapping[str, str],
     visits: Sequence[tuple[str, str]],
     reference: str | None,
+    curve_tests: Sequence[Mapping[str, str]] = (),
 ) -> str:
     """Return the overview of a study as HTML text.
 
@@ -59,6 +60,7 @@ def report(
         calibrate: by session, the model of the person, at least its facts and why a leg cannot be used.
         groups, visits: as of :class:`pipeline.steps.report.overview.Overview`.
         pages: ``all``, or ``on_request``: the overview has no links to pages, as they may not exist.
+        curve_tests: pictures, data URIs, and words of ``gaitlab compare-groups`` on curves.
 
     Returns:
         The same text for the same inputs. Names and reasons of the study are text, never markup.
@@ -72,7 +74,9 @@ def report(
             overview.add_person(name, RowsOfPerson(*next(rows)), cycles, calibrate)
         overview.add_cycles(part, cycles_of(part, panels))
     links = page_names(participants) if pages == "all" else {}
-    return render("overview.html", part, settings, **overview.content(part, panels, links, curves))
+    return render(
+        "overview.html", part, settings, curve_tests=curve_tests, **overview.content(part, panels, links, curves)
+    )
 
 
 def _in_order(participants: Sequence[str], table: Rows) -> Iterator[list[Row]]:

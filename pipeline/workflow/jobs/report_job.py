@@ -18,7 +18,7 @@ from ...steps.study.step import Settings
 from ...tables.csv_files import detectable_changes, groups_of, rows_of
 from ...variables import schema
 from ...variables.cycle_variables import STANCE
-from ..report_additions import logo_of
+from ..report_additions import curve_tests_of, logo_of
 from .run_job import Files, load_reference, provenance
 
 TABLES = ("metrics", "quality", "means", "symmetry")
@@ -60,6 +60,8 @@ def _overview(function: Callable[..., str], arguments: dict[str, Any], inputs: F
     """Return the overview of a study."""
     name = arguments["reference"]
     arguments["reference"] = _table(load_reference(name) if name else None)
+    if shown := arguments.pop("curve_tests", None):
+        arguments["curve_tests"] = curve_tests_of(Path(), shown["folder"])
     parts = _parts(inputs["study"][0], arguments["participants"])
     tables = (groups_of(inputs[name][0], "participant") for name in TABLES)
     sessions = (Sessions(inputs[name], NEEDS[name]) for name in ("cycles", "calibrate"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html.parser import HTMLParser
 from itertools import groupby
 from operator import itemgetter
@@ -85,6 +85,7 @@ class Made(NamedTuple):
         self, title: str = "A study", *, reference: str | None = None, moment_signs: str = "stored",
         axes: str = "fixed", pages: str = "all", at_a_time: int = 100,
         laboratory: str = "", logo: str = "", texts: Mapping[str, str] = MappingProxyType({}),
+        curve_tests: Sequence[Mapping[str, str]] = (),
     ) -> dict[str, str]:  # fmt: skip
         """Return the overview, made from parts of some participants at a time, and all pages."""
         tables = {name: self.table(name) for name in ("metrics", "quality", "means", "symmetry")}
@@ -99,7 +100,8 @@ class Made(NamedTuple):
         metrics, quality, means, symmetry = tables.values()
         overview = report(
             parts, metrics.items(), quality.items(), means.items(), symmetry.items(), self.cycles, self.calibrate,
-            pages=pages, participants=self.participants, groups=self.groups, visits=self.visits_of_all(), **common,
+            pages=pages, participants=self.participants, groups=self.groups, visits=self.visits_of_all(),
+            curve_tests=curve_tests, **common,
         )  # fmt: skip
         of_people = {
             f"report/{name}.html": page(
