@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from ..arrays import Array, Flags
 from .averages import Average, average, shortest_way
@@ -95,6 +94,8 @@ def _about(values: Array, centre: Array, phase: Flags | bool) -> Array:
 def _difference(
     shown: list[Average], difference: Array, error: Array, freedom: Array, enough: NDArray[np.bool_], *, paired: bool
 ) -> Difference:
+    from scipy.special import stdtrit  # a large library, for what is compared alone
+
     with np.errstate(invalid="ignore"):
         half = np.where(error > 0, stdtrit(freedom, (1 + LEVEL) / 2) * error, 0.0)
     low, high = (np.where(enough, difference + sign * half, np.nan) for sign in (-1, 1))

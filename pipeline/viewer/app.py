@@ -46,7 +46,7 @@ class Viewer:
         self.preview: dict[str, Session] = {}  # by session, the results that corrections change
         self.norm = _norm_of(study)
         self.trial: ShownTrial | None = None
-        self.name = ""
+        self.of_session = self.name = ""
         self.time_chart: TimeChart | None = None
         self.cycle_charts: CycleCharts | None = None
         self.playing = threading.Event()
@@ -75,29 +75,36 @@ class Viewer:
         """Play, until the process is ended."""
         while True:
             self.playing.wait()
-            started, at = time.monotonic(), float(self.seconds.value)
-            count = 0
-            while self.playing.is_set() and self.trial is not None:
-                now = at + (time.monotonic() - started) * _ratio(self.speed.value)
-                if now > self.trial.time[-1]:
-                    started, at, now = time.monotonic(), float(self.trial.time[0]), float(self.trial.time[0])
+            last, now, count = time.monotonic(), float(self.seconds.value), 0
+            while self.playing.is_set():
+                time.sleep(1 / FRAMES_PER_S)
                 count += 1
                 with self.lock:
-                    self._go_to(now, curves=count % CURVES_EVERY == 0)
-                time.sleep(1 / FRAMES_PER_S)
+                    passed, last = time.monotonic() - last, time.monotonic()
+                    now = self._play_on(now, passed * _ratio(self.speed.value), curves=count % CURVES_EVERY == 0)
+
+    def _play_on(self, now: float, passed: float, *, curves: bool) -> float:
+        """Show the frame some seconds after ``now``, or after the frame that a person has chosen since; return when."""
+        if self.trial is None:
+            return now
+        if self.trial.frame_at(now) != self.scene.frame:
+            now = float(self.trial.time[self.scene.frame])
+        now += passed
+        if now > self.trial.time[-1]:
+            now = float(self.trial.time[0])
+        self._go_to(now, curves=curves)
+        return now
 
     def show_session(self, name: str) -> None:
         """Load a session and show its first walk."""
         if name not in self.sessions:
-            self.sessions[name] = load_session(self.study.path / "derived" / name)
-        cycles, signs = self.sessions[name]["cycles"], self.study.settings["report"]["moment_signs"]
-        if self.cycle_charts:
-            self.cycle_charts.clear()
-        self.trial, self.cycle_charts = (
-            None,
-            CycleCharts(self.gui, cycles, _at_own_speed(self.norm, cycles), moment_signs=signs),
-        )
-        self.of_group.options = tuple(self.cycle_charts.groups or ["Angles"])
+            try:
+                self.sessions[name] = load_session(self.study.path / "derived" / name)
+            except UserError:
+                self.session.value = self.of_session or name  # type: ignore[misc]
+                raise
+        self.of_session, self.trial = name, None
+        self._make_charts()
         roles = trials_of_session(self.sessions[name])
         walks = [trial for trial, role in roles.items() if role == "gait"]
         self.trials.options = (*walks, *(trial for trial in roles if trial not in walks))  # viser chooses the first

@@ -1,7 +1,8 @@
 """The form of the viewer in which a person corrects a trial: what, where, why; preview, save."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from html import escape
 from typing import TYPE_CHECKING
 
 import viser
@@ -43,7 +44,7 @@ class CorrectionsForm:
         self._button("Save in corrections.tsv", self.save)
         self.corrected = gui.add_checkbox("Show as corrected", initial_value=True)
         self.corrected.on_update(lambda _: viewer.guarded(viewer.refresh))
-        self.list = gui.add_markdown("")
+        self.list = gui.add_html("")
         gui.add_markdown(KEYS)
         actions: Sequence[tuple[str, str, Callable[[], None]]] = [
             ("Add a foot strike here", "A", lambda: self._add("add_foot_strike", self.side, self.now)),
@@ -70,13 +71,14 @@ class CorrectionsForm:
 
     def undo(self) -> None:
         """Take the last correction back."""
-        self.drafts.undo()
-        self._show()
+        self._show({row["session"] for row in self.drafts.undo()})
 
     def save(self) -> None:
         """Write the corrections into the table."""
-        self.drafts.save()
-        self._show()
+        try:
+            self.drafts.save()
+        finally:
+            self._show()
         self.viewer.notify("Saved", f"{self.drafts.path}. 'gaitlab run' makes it official.")
 
     def _button(self, label: str, action: Callable[[], None]) -> None:
@@ -106,21 +108,23 @@ class CorrectionsForm:
             self.undo()
             raise
 
-    def _show(self) -> None:
-        """Compute the session with the corrections, and list what differs."""
+    def _show(self, also: Collection[str] = ()) -> None:
+        """Compute the session, and others, with the corrections, and list what differs."""
         viewer, session = self.viewer, self.viewer.session.value
-        viewer.preview[session] = self.drafts.preview(session)
+        for name in {session, *also}:
+            viewer.preview[name] = self.drafts.preview(name)
         viewer.refresh()
-        lines = [f"- {in_words(row)}" for row in self.drafts.rows] or ["No correction that is not saved."]
+        lines = [*map(in_words, self.drafts.rows)] or ["No correction that is not saved."]
+        changed: list[str] = []
+        rows: list[tuple[str, ...]] = []
         base = viewer.sessions[session]
         if viewer.preview[session] and viewer.name in facts_of_trials(base["contacts"]):
             after = {**base, **viewer.preview[session]}
             trials = (shown_trial(data, viewer.name) for data in (base, after))
-            lines += ["", "**Changed since the last run**", *(f"- {change}" for change in changes(*trials))]
-            rows = changed_metrics(base["cycles"], after["cycles"], viewer.name)
-            lines += ["", "| mean of the trial | side | before | after |", "|---|---|---|---|"] if rows else []
-            lines += [f"| {_title(name)} | {side} | {_number(old)} | {_number(new)} |" for name, side, old, new in rows]
-        self.list.content = "\n".join(lines)
+            changed = [*changes(*trials)]
+            metrics = changed_metrics(base["cycles"], after["cycles"], viewer.name)
+            rows = [(_title(name), side, _number(old), _number(new)) for name, side, old, new in metrics]
+        self.list.content = in_html(lines, changed, rows)
 
     def _nearest_event(self) -> Event:
         events = self.viewer.trial.events if self.viewer.trial else []
@@ -153,6 +157,18 @@ class CorrectionsForm:
             raise UserError("Not possible", f"no {self.side} cycle in this trial", "choose another trial or side")
         cycle, _ = charts.shown
         self._add("leave_out_cycle", cycle.side, cycle.start)
+
+
+def in_html(corrections: Sequence[str], changed: Sequence[str], metrics: Sequence[Sequence[str]]) -> str:
+    """Return corrections, what they change, and means before and after as HTML; texts are shown as text."""
+    items = ("".join(f"<li>{escape(line)}</li>" for line in lines) for lines in (corrections, changed))
+    lists = [f"<ul>{each}</ul>" for each in items]
+    if changed or metrics:
+        lists.insert(1, "<b>Changed since the last run</b>")
+    rows = ["<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in metrics]
+    header = "<tr><th>mean of the trial</th><th>side</th><th>before</th><th>after</th></tr>"
+    table = f"<table>{header}{''.join(rows)}</table>" if rows else ""
+    return f'<div style="margin: 0 1em; font-size: 0.9em">{"".join(lists)}{table}</div>'
 
 
 def _name(event: Event) -> str:

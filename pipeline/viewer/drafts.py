@@ -9,6 +9,7 @@ import xarray as xr
 
 from ..conventions import SIDES
 from ..errors import UserError
+from ..results.averages import average
 from ..tables.corrections import COLUMNS, TABLE, append_corrections, corrections_of, problems_of
 from ..tables.tsv import Row
 from ..trials.session import facts_of_trials
@@ -47,9 +48,10 @@ class Drafts:
             raise UserError.of(problems)
         self.rows.append(row)
 
-    def undo(self) -> None:
-        """Take the last correction back."""
-        self.rows = self.rows[:-1]
+    def undo(self) -> list[Row]:
+        """Take the last correction back, if there is one, and return it."""
+        self.rows, taken = self.rows[:-1], self.rows[-1:]
+        return taken
 
     def corrected(self) -> Study:
         """Return the study with the corrections that are saved and those that are not."""
@@ -122,7 +124,7 @@ def changed_metrics(before: xr.Dataset, after: xr.Dataset, trial: str) -> list[t
     """
     names = before.variables["metric"].values.tolist()
     rows: list[tuple[float, tuple[str, str, float, float]]] = []
-    spread = np.nanstd(before.variables["metric_value"].values, axis=0) if before.sizes.get("cycle") else []
+    spread = np.nan_to_num(average(before.variables["metric_value"].values).sd)
     for side in SIDES:
         old, new = (_means(data, trial, side) for data in (before, after))
         for i, name in enumerate(names):

@@ -30,7 +30,7 @@ LIBRARIES = {
     "kinetics": ("numpy", "scipy"),
     "study": ("numpy", "pandas"),
     "repeatability": ("numpy", "scipy", "pandas"),
-    "report": ("jinja2", "plotly"),
+    "report": ("numpy", "scipy", "jinja2", "plotly"),
     "page": ("numpy", "pandas", "jinja2", "plotly"),
 }
 NOT_OF_ALL_PAGES = ("pages", "notes", "repeatability", "curve_tests")  # settings of the report

@@ -93,6 +93,16 @@ def test_what_changes_is_in_words(study: Path) -> None:
         assert mean == pytest.approx(known.mean() if known.size else np.nan, nan_ok=True)
 
 
+def test_the_first_cycles_of_a_session_are_a_change(study: Path) -> None:
+    after = results(study)["cycles"]
+    before = after.isel(cycle=slice(0, 0))
+    metrics = changed_metrics(before, after, TRIAL["trial"])
+    assert metrics
+    assert all(np.isnan(old) and np.isfinite(new) for *_, old, new in metrics)
+    one = after.isel(cycle=slice(0, 1))
+    assert changed_metrics(one, one, TRIAL["trial"]) == []
+
+
 def test_a_wrong_correction_is_refused_at_once(study: Path) -> None:
     drafts = Drafts(open_study(study))
     for cells, what in (

@@ -13,6 +13,7 @@ import pytest
 viser = pytest.importorskip("viser", reason="viser is not installed")
 
 from pipeline.viewer.app import Viewer  # noqa: E402
+from pipeline.viewer.corrections_form import in_html  # noqa: E402
 from pipeline.viewer.server import LocalServer  # noqa: E402
 from pipeline.workflow.open_study import open_study  # noqa: E402
 from tests.support.processes.browser import Tab, browsing, found_chromium  # noqa: E402
@@ -90,6 +91,41 @@ def test_it_plays_and_pauses(tab: Tab, viewer: Viewer) -> None:
     still = viewer.scene.frame
     time.sleep(0.3)
     assert viewer.scene.frame == still
+
+
+def test_play_goes_on_from_the_frame_that_a_person_chooses(viewer: Viewer) -> None:
+    assert viewer.trial is not None
+    time_s = viewer.trial.time
+    now = viewer._play_on(float(time_s[10]), 0.004, curves=False)
+    viewer._go_to(float(time_s[40]))
+    now = viewer._play_on(now, 0.0, curves=False)
+    assert now == time_s[40]
+    for _ in range(5):  # slower than the frames, yet it goes on
+        now = viewer._play_on(now, 0.2 * (time_s[1] - time_s[0]), curves=False)
+    assert viewer.scene.frame == 41
+    viewer._go_to(float(time_s[-1]))
+    assert viewer._play_on(float(time_s[-1]), 0.1, curves=False) == time_s[0]
+    trial, viewer.trial = viewer.trial, None
+    assert viewer._play_on(1.0, 0.1, curves=False) == 1.0
+    viewer.trial = trial
+
+
+def test_a_session_without_results_is_not_chosen(viewer: Viewer) -> None:
+    """Else a correction would be of a session that nobody sees."""
+    shown = viewer.session.value
+    viewer.session.options = (*viewer.session.options, "another")
+    viewer.session.value = "another"  # type: ignore[misc]
+    assert viewer.session.value == shown
+    assert viewer.trial is not None
+    viewer.session.options = tuple(viewer.study.sessions)
+
+
+def test_texts_of_corrections_are_text() -> None:
+    html = in_html(["<img src=x>", "a | b"], ["left *out*: <script>"], [("m<", "left", "1", "2")])
+    assert "<img" not in html
+    assert "<script" not in html
+    assert "&lt;img src=x&gt;" in html
+    assert "<td>m&lt;</td>" in html
 
 
 def test_the_next_trial_and_the_static_one(tab: Tab, viewer: Viewer) -> None:
