@@ -79,8 +79,9 @@ def in_order_of_dates(sessions: Mapping[str, list[Row]], rows: Mapping[str, Row]
     places = {name: place for place, name in enumerate(rows)}
 
     def place_of(name: str) -> tuple[bool, str, int]:
-        stated = rows.get(name, {}).get("date", "")
-        dates = [stated] if stated else [row.get(column, "") for row in sessions[name] for column in DATE_COLUMNS]
+        dates = [rows.get(name, {}).get("date", "")]
+        if dates[0].lower() in ABSENT:
+            dates = [row.get(column, "") for row in sessions[name] for column in DATE_COLUMNS]
         first = min(filter(DATE.fullmatch, dates), default="")
         return not first, first, places.get(name, len(places))
 

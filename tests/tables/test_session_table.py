@@ -161,12 +161,13 @@ def test_visits_of_a_person_are_in_the_order_of_their_dates(dates: list[str], da
     assert [*in_order_of_dates(sessions, {})] == listed
 
 
-def test_dates_of_trials_order_sessions_that_the_table_gives_none() -> None:
+@pytest.mark.parametrize("absent", ["", "n/a", "NaN"])
+def test_dates_of_trials_order_sessions_that_the_table_gives_none(absent: str) -> None:
     sessions = {
         name: [{"participant_id": "P1", "acq_time": day}]
         for name, day in {"a": "2024-03-01T08:00:00", "b": "1.2.2023", "c": "2023-01-01"}.items()
     }
-    assert [*in_order_of_dates(sessions, {"a": {"date": ""}, "b": {"date": "2023-02-01"}})] == ["c", "b", "a"]
+    assert [*in_order_of_dates(sessions, {"a": {"date": absent}, "b": {"date": "2023-02-01"}})] == ["c", "b", "a"]
 
 
 def test_results_have_the_cells_of_a_session_before_those_of_the_person() -> None:
