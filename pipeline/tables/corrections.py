@@ -61,7 +61,7 @@ KINDS = {
     ),
     "exchange_labels": Kind(
         *("clean", "labels {given} exchanged from {time_s} to {to_s} s", "labels", _MARKERS),
-        *(r"[^,]+,[^,]+", "two labels, with a comma between them"),
+        *(r"([^,]*[^,\s])\s*,(?!\s*\1\s*$)[^,]+", "two labels, with a comma between them"),
     ),
 }  # fmt: skip
 

@@ -104,6 +104,7 @@ def test_a_spreadsheet_may_save_the_table(
         ({"kind": "move_foot_strike"}, "to_s is missing"),
         ({"kind": "give_contact", "given": "none"}, "given is 'none'; expected numbers of plates"),
         ({"kind": "exchange_labels", "side": "", "to_s": "2", "given": "LKNE"}, "expected two labels"),
+        ({"kind": "exchange_labels", "side": "", "to_s": "2", "given": "LKNE , LKNE"}, "expected two labels"),
         ({"kind": "hide_marker", "to_s": "2", "given": "LKNE"}, "side is 'left', which hide_marker does not have"),
     ],
 )
