@@ -268,6 +268,29 @@ def test_visits_with_the_names_of_two_people_are_asked(shared: Path, tmp_path: P
     assert [finding for finding in check(tmp_path) if finding.severity == "error"] == []
 
 
+@pytest.mark.parametrize("second", ["HC036A", "HC032A"])
+def test_a_later_visit_completes_the_tables_of_the_first(shared: Path, tmp_path: Path, second: str) -> None:
+    """The first visit had no session of its own; who came then is asked if the names differ, with either answer."""
+    study, every = tmp_path / "study", visited_twice(shared, tmp_path / "every", second=second)
+    shutil.copytree(every / "2024-05-12 pre", study / "2024-05-12 pre")
+    initialise(study)
+    shutil.copytree(every / "20.06.2025_post", study / "20.06.2025_post")
+    summary = initialise(study)
+    assert "trials.tsv lacks session: first add this to the end of its header" in summary
+    assert ("People, or visits of one person?" in summary) == (second == "HC032A")
+    header, *old = (study / "trials.tsv").read_text().splitlines()
+    new_header, *new = (study / "new_trials.tsv").read_text().splitlines()
+    assert new_header == f"{header}\tsession"
+    rows = [*(f"{row}\t" for row in old), *(row.replace("n/a", second, 1) for row in new)]
+    (study / "trials.tsv").write_text("\n".join([new_header, *rows, ""]))
+    if second == "HC032A":
+        with (study / "participants.tsv").open("a") as table:
+            table.writelines((study / "new_participants.tsv").read_text().splitlines(keepends=True)[1:])
+    else:
+        (study / "new_sessions.tsv").rename(study / "sessions.tsv")
+    assert [finding for finding in check(study) if finding.severity == "error"] == []
+
+
 def test_the_static_with_more_markers_is_used(study: Path) -> None:
     """Of two static files, the one without medial markers cannot calibrate the session."""
     rewrite(study / "sub-01" / "static.c3d", relabel(LMEK="X1", RMML="X2"), study / "sub-01" / "a_static.c3d")

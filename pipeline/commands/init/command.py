@@ -87,7 +87,7 @@ def initialise(folder: Path) -> str:
     asked = notes[ASKED]
     blank = [row | ({"participant_id": "n/a"} if row["participant_id"] in asked else {}) for row in rows]
     if unlisted:
-        return _propose_rows(folder, unlisted, blank, people, visits)
+        return _propose_rows(folder, unlisted, [*zip(rows, blank, strict=True)], people, visits)
     sized = {row["session"]: row for row in visits}
     alone = {row["participant_id"] for row in people} - {row["participant_id"] for row in visits}
     sized |= {row["participant_id"]: row for row in people if row["participant_id"] in alone}
@@ -101,36 +101,44 @@ def initialise(folder: Path) -> str:
 
 
 def _propose_rows(
-    folder: Path, unlisted: Sequence[str], rows: Sequence[Row], people: Sequence[Row], visits: Sequence[Row]
+    folder: Path, unlisted: Sequence[str], rows: Sequence[tuple[Row, Row]], people: Sequence[Row], visits: Sequence[Row]
 ) -> str:
-    """Write rows for unlisted recordings, their people and sessions, as tables with the study's columns."""
-    new_trials = [row for row in rows if row["file"] in unlisted]
-    owners = {row["participant_id"] for row in new_trials}
+    """Write rows for unlisted recordings, their people and sessions, as tables with the study's columns.
+
+    Args:
+        rows: of all recordings, as guessed, and without the people that are asked.
+    """
+    new_trials = [blank for row, blank in rows if row["file"] in unlisted]
+    owners = {row["participant_id"] for row, _ in rows if row["file"] in unlisted}
     listed = {row.get("session", "") for row in tsv.read_table(folder / "trials.tsv", required=("file",))}
     sessions = {row.get("session", "") for row in new_trials} - listed
-    written = []
+    written, lacking, has_visits = [], list[str](), (folder / SESSIONS).exists()
     for name, key, proposed in (
         ("participants.tsv", "participant_id", [row for row in people if row["participant_id"] in owners]),
         ("trials.tsv", "file", new_trials),
         (SESSIONS, "session", [row for row in visits if row["session"] in sessions]),
     ):
-        there = (folder / name).exists() or name in WRITTEN
-        rows_of_study = tsv.read_table(folder / name, required=("participant_id",)) if there else []
+        exists = has_visits or name != SESSIONS
+        rows_of_study = tsv.read_table(folder / name, required=("participant_id",)) if exists else []
         present = {row.get(key) for row in rows_of_study}
-        columns = dict.fromkeys([*([*rows_of_study, *proposed, {}])[0], *[*proposed, {}][0]], "n/a")
+        header = dict.fromkeys(next(iter(rows_of_study), {}), "n/a")
         (folder / f"new_{name}").unlink(missing_ok=True)
-        if added := [columns | row for row in proposed if row[key] not in present]:
+        if added := [header | row for row in proposed if row[key] not in present]:
+            if header and "guessed" not in header:
+                added = [{column: cell for column, cell in row.items() if column != "guessed"} for row in added]
             _write(folder / f"new_{name}", _table(added))
             written.append(f"new_{name}")
+            if header and (further := [column for column in added[0] if column not in header]):
+                lacking.append(f"{name} lacks {', '.join(further)}: first add this to the end of its header.")
     lines = [
         f"Recordings in no row of trials.tsv: {len(unlisted)}. Nothing else is changed.",
         f"Written: {', '.join(written)}. Check the rows, then append them to the tables without 'new_' in their names.",
-        *(
-            [f"There is no {SESSIONS} yet: rename new_{SESSIONS}."]
-            if f"new_{SESSIONS}" in written and not there
-            else []
-        ),
+        *lacking,
     ]
+    if f"new_{SESSIONS}" in written and not has_visits:
+        lines.append(f"There is no {SESSIONS} yet: rename new_{SESSIONS}.")
+    if any(row["participant_id"] == "n/a" for row in new_trials):
+        lines.append(f"{ASKED[0].upper()}{ASKED[1:]}.")
     return "\n".join([*lines, _next(folder)])
 
 
