@@ -84,12 +84,14 @@ def find_pole(markers: Array) -> Pole | None:
     It is the longest line of most markers that keep their distances, are on one line and travel.
     """
     some = markers[:: max(1, len(markers) // FRAMES_COMPARED)]
-    apart = np.linalg.norm(some[:, :, None] - some[:, None], axis=-1)
-    seen = np.isfinite(apart)
-    count = np.maximum(seen.sum(axis=0), 1)
-    mean_m = np.where(seen, apart, 0).sum(axis=0) / count
-    spread_m = np.sqrt((np.where(seen, apart - mean_m, 0) ** 2).sum(axis=0) / count)
-    rigid = (seen.mean(axis=0) > 0.5) & (spread_m < RIGID_M)
+    mean_m, spread_m, seen = np.zeros((3, markers.shape[1], markers.shape[1]))
+    for k in np.flatnonzero(np.isfinite(some).all(axis=-1).mean(axis=0) > 0.5):  # a file may have hundreds of others
+        apart = np.linalg.norm(some - some[:, k, None], axis=-1)
+        both = np.isfinite(apart)
+        count = np.maximum(both.sum(axis=0), 1)
+        seen[k], mean_m[k] = both.mean(axis=0), np.where(both, apart, 0).sum(axis=0) / count
+        spread_m[k] = np.sqrt((np.where(both, apart - mean_m[k], 0) ** 2).sum(axis=0) / count)
+    rigid = (seen > 0.5) & (spread_m < RIGID_M)
     travels = np.nan_to_num(np.fmax.reduce(some) - np.fmin.reduce(some)).max(axis=-1) > LEAST_TRAVEL_M
     best: tuple[int, float, tuple[int, ...]] = (0, 0.0, ())
     for i, j in np.argwhere(np.triu(rigid & (mean_m > SHORTEST_M)) & (travels[:, None] | travels)).tolist():

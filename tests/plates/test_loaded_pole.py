@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -121,6 +122,22 @@ def test_the_pole_is_found_among_other_markers(seed: int) -> None:
     pole = find_pole(np.concatenate([floor, hand, trial.markers], axis=1))
     assert pole is not None
     assert {*pole.markers} == {*range(7, 7 + count)}
+
+
+def test_hundreds_of_short_traces_need_little_memory() -> None:
+    """A camera system that has not labelled its traces writes each of them, most of them for a moment."""
+    trial = pressed_pole(0)
+    frames, count = trial.markers.shape[:2]
+    traces = np.full((frames, 500, 3), np.nan)
+    for i in range(500):
+        traces[i % frames, i] = i % 7
+    tracemalloc.start()
+    pole = find_pole(np.concatenate([traces, trial.markers], axis=1))
+    most_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert pole is not None
+    assert {*pole.markers} == {*range(500, 500 + count)}
+    assert most_bytes < 100e6  # the distances of all pairs in all frames would be 1e9
 
 
 def test_a_test_is_stored_and_read_back() -> None:
