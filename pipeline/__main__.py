@@ -25,6 +25,7 @@ NO_ACCESS_OR_ROOM = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno
 # commands that need no STUDY in the folder of one
 IN_A_STUDY = (
     "check",
+    "corrections",
     "run",
     "recover",
     "show",

@@ -14,6 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from ..errors import UserError
+from ..results.netcdf import write_whole
 
 PROGRAM = "gait-lab-pipeline"
 LONGEST_LICENSE = 80  # characters of a name; longer ones are whole licence texts
@@ -28,7 +29,7 @@ def write_bill(path: Path) -> int:
     if path.is_dir():
         raise UserError(str(path), "is a folder", "give a file, such as bom.json")
     bill = bill_of_materials()
-    path.write_text(json.dumps(bill, indent=2) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(bill, indent=2).encode() + b"\n")
     return len(bill["components"])
 
 

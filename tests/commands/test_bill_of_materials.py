@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import jsonschema
 import pytest
@@ -109,6 +110,21 @@ def test_the_same_installation_gives_the_same_bytes(tmp_path: Path, capsys: pyte
     assert len({file.read_bytes() for file in files}) == 1
     count = len(json.loads(files[0].read_text())["components"])
     assert f"{files[0]}: {count} components" in capsys.readouterr().out
+    assert {*tmp_path.iterdir()} == {*files}  # no half file is left
+
+
+def test_a_full_disk_leaves_the_bill_that_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "bom.json"
+    file.write_text("{}")
+
+    def full(path: Path, content: bytes) -> NoReturn:
+        with path.open("wb") as handle:
+            handle.write(content[:10])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    assert main(["sbom", str(file)]) == 1
+    assert file.read_text() == "{}"
 
 
 def test_another_version_gives_another_number(monkeypatch: pytest.MonkeyPatch, bill: dict[str, Any]) -> None:

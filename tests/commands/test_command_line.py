@@ -36,6 +36,7 @@ COMMANDS = [
     "verify",
     "export",
     "norm",
+    "compare-groups",
     "write-c3d",
     "body-model",
     "sbom",
@@ -163,14 +164,17 @@ def test_in_the_folder_of_a_study_no_study_needs_to_be_named(
 
         return note
 
-    for name in ("check", "verify", "run", "show"):
+    for name in ("check", "corrections", "verify", "run", "show"):
         monkeypatch.setattr(command_line, f"_{name}", answer(name))
     other, study = tmp_path / "other", tmp_path / "study"
     for folder in (other, study):
         folder.mkdir()
         (folder / "study.yaml").touch()
     monkeypatch.chdir(study)
-    for words in (["check"], ["verify", "--json"], ["run", "--dry-run", "--cores", "2"], ["show", "--trial", "fast"]):
+    for words in (
+        *(["check"], ["corrections"], ["verify", "--json"]),
+        *(["run", "--dry-run", "--cores", "2"], ["show", "--trial", "fast"]),
+    ):
         assert main(words) == 0
         assert seen.pop() == (words[0], Path())
     for words in (
