@@ -146,6 +146,7 @@ use rule study as repeatability with:
 
 use rule study as report with:
     input:
+        **({"repeatability": "derived/repeatability.csv"} if STUDY.repeated_design else {}),
         study="derived/study.nc",
         metrics="derived/metrics.csv",
         quality="derived/quality.csv",

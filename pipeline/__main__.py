@@ -36,6 +36,7 @@ IN_A_STUDY = (
     "export",
     "write-c3d",
     "methods",
+    "repeatability",
 )
 INVALID_CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)")  # argparse's words
 EXAMPLES = """\
@@ -190,6 +191,9 @@ def _add_looks_at_results(commands: Any) -> None:
 
     text = "write the methods of a study in sentences to paste into a paper"
     _add(commands, "methods", _methods, text, "my_study")
+
+    text = "list how far the main metrics differ when nothing has changed, and what change can be detected"
+    _add(commands, "repeatability", _repeatability, text, "my_study")
 
     text = "list the pages of the report, or print them as PDF with an installed Chrome, Edge or Chromium"
     one = "my_study --pdf --participant sub-01 --paper letter"
@@ -353,6 +357,13 @@ def _methods(chosen: Namespace) -> Answer:
     from .tables.terminal_table import text_width
 
     return textwrap.fill(methods(chosen.path), text_width()), 0
+
+
+def _repeatability(chosen: Namespace) -> Answer:
+    from .commands.repeatability import repeatability_of
+    from .tables.terminal_table import text_width
+
+    return repeatability_of(chosen.path, width=text_width()), 0
 
 
 def _in_json(find: Callable[[], Sequence[Problem]]) -> Answer:

@@ -32,6 +32,7 @@ COMMANDS = [
     "compare",
     "explain",
     "methods",
+    "repeatability",
     "report",
     "verify",
     "export",

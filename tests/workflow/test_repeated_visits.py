@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 from pipeline import __version__
+from pipeline.commands.repeatability import repeatability_of
 from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.workflow.open_study import open_study, outputs_of
@@ -75,3 +76,21 @@ def test_a_repeatability_of_other_definitions_is_refused(visited: Path) -> None:
         else:
             with pytest.raises(UserError, match="made with body_model plug_in_gait, this study with isb_clusters"):
                 open_study(visited, overrides=named)
+
+
+def test_the_command_says_what_to_record_until_people_are_measured_again(visited: Path) -> None:
+    settings = visited / "study.yaml"
+    plain = settings.read_text()
+    cases = {
+        "": "repeatability.visits: names no visits.*name those of pre, post",
+        "\nrepeatability:\n  visits: [pre]\n": "repeatability.visits: pre: fewer than 3 people.*in sessions.tsv",
+        "\nrepeatability:\n  visits: [pre, post]\n": "repeatability.csv: no such file; run the workflow first",
+    }
+    for text, message in cases.items():
+        settings.write_text(plain + text)
+        with pytest.raises(UserError, match=message):
+            repeatability_of(visited, width=100)
+    settings.write_text(plain)
+    (visited / "sessions.tsv").unlink()
+    with pytest.raises(UserError, match=r"sessions.tsv: has no sessions.*measure 3 people or more twice"):
+        repeatability_of(visited, width=100)

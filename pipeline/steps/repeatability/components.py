@@ -9,7 +9,7 @@ McGraw KO, Wong SP (1996) Forming inferences about some intraclass correlation c
 its table 7 has the limits, of ICC(A,1) with the degrees of freedom of Satterthwaite. The limits here are the same for
 one repeated factor, and their generalisation to two.
 Satterthwaite FE (1946) An approximate distribution of estimates of variance components. Biometrics Bull 2:110-114.
-Searle SR, Casella G, McCulloch CE (1992) Variance components. Wiley, chapter 6 (restricted likelihood, equations).
+Searle SR, Casella G, McCulloch CE (1992) Variance components. Wiley (restricted likelihood).
 """
 
 import itertools

@@ -12,6 +12,7 @@ from .html_page import Settings, render
 from .overview import Overview, RowsOfPerson
 from .page_names import page_names
 from .tables import Row
+from .visits.repeatability import overview_of
 
 METRICS_DRAWN = ("stance_share", "turning_angle", "progression_offset", "reference_speed")
 NEEDS = {  # variables of the inputs, besides the facts of whole trials
@@ -47,6 +48,7 @@ def report(
     visits: Sequence[tuple[str, str]],
     reference: str | None,
     curve_tests: Sequence[Mapping[str, str]] = (),
+    repeatability: Sequence[Row] = (),
 ) -> str:
     """Return the overview of a study as HTML text.
 
@@ -61,6 +63,7 @@ def report(
         groups, visits: as of :class:`pipeline.steps.report.overview.Overview`.
         pages: ``all``, or ``on_request``: the overview has no links to pages, as they may not exist.
         curve_tests: pictures, data URIs, and words of ``gaitlab compare-groups`` on curves.
+        repeatability: rows of repeatability.csv, if the study has it.
 
     Returns:
         The same text for the same inputs. Names and reasons of the study are text, never markup.
@@ -74,9 +77,8 @@ def report(
             overview.add_person(name, RowsOfPerson(*next(rows)), cycles, calibrate)
         overview.add_cycles(part, cycles_of(part, panels))
     links = page_names(participants) if pages == "all" else {}
-    return render(
-        "overview.html", part, settings, curve_tests=curve_tests, **overview.content(part, panels, links, curves)
-    )
+    content = overview.content(part, panels, links, curves) | {"repeatability": overview_of(repeatability)}
+    return render("overview.html", part, settings, curve_tests=curve_tests, **content)
 
 
 def _in_order(participants: Sequence[str], table: Rows) -> Iterator[list[Row]]:

@@ -65,7 +65,8 @@ def _overview(function: Callable[..., str], arguments: dict[str, Any], inputs: F
     parts = _parts(inputs["study"][0], arguments["participants"])
     tables = (groups_of(inputs[name][0], "participant") for name in TABLES)
     sessions = (Sessions(inputs[name], NEEDS[name]) for name in ("cycles", "calibrate"))
-    return function(parts, *tables, *sessions, **arguments)
+    repeated = [row for file in inputs.get("repeatability", ()) for row in rows_of(file.read_text(encoding="utf-8"))]
+    return function(parts, *tables, *sessions, **arguments, repeatability=repeated)
 
 
 def _page(key: Mapping[str, Any], function: Callable[..., str], arguments: dict[str, Any], inputs: Files) -> str:

@@ -80,6 +80,7 @@ class Made(NamedTuple):
     chosen: tuple[str, ...] = ()
     detectable: Mapping[str, Mapping[str, Mapping[str, float]]] = {}
     clean: Mapping[str, xr.Dataset] = {}
+    repeatability: Sequence[dict[str, str]] = ()
 
     def pages(
         self, title: str = "A study", *, reference: str | None = None, moment_signs: str = "stored",
@@ -101,7 +102,7 @@ class Made(NamedTuple):
         overview = report(
             parts, metrics.items(), quality.items(), means.items(), symmetry.items(), self.cycles, self.calibrate,
             pages=pages, participants=self.participants, groups=self.groups, visits=self.visits_of_all(),
-            curve_tests=curve_tests, **common,
+            curve_tests=curve_tests, repeatability=self.repeatability, **common,
         )  # fmt: skip
         of_people = {
             f"report/{name}.html": page(

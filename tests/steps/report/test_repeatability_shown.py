@@ -1,0 +1,80 @@
+"""Repeatability on the overview and in the terminal: the computed numbers, with warnings where they are uncertain."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pipeline.steps.repeatability.step import Settings, repeatability
+from pipeline.steps.report.tables import Row
+from pipeline.steps.report.visits.repeatability import cells_of, main_rows, overview_of, remarks
+from pipeline.tables.csv_files import csv_of, rows_of
+from tests.support.studies.for_report import Made, Page
+from tests.support.studies.repeated import SPEED, repeated_study
+
+
+def rows_of_study(people: int, *, factor: float = 1.0, shared: float = 0.0) -> list[Row]:
+    """Return repeatability.csv of a simulated study; ``shared`` is added to everybody's speed at the second visit."""
+    study, sessions = repeated_study(people, 2)
+    later = np.char.find(study.session.values.astype(str), "_1_") > 0
+    study[SPEED] = factor * (study[SPEED] + shared * later)
+    _, table = repeatability(study, settings=Settings(visits=["v0", "v1"]), sessions=sessions)
+    return rows_of(csv_of(pd.DataFrame(table)).decode())
+
+
+@pytest.mark.parametrize("factor", [0.001, 1.0, 1000.0])
+def test_numbers_are_those_of_the_file(factor: float) -> None:
+    rows = main_rows(rows_of_study(8, factor=factor))
+    assert {row["metric"] for row in rows} == {SPEED}
+    for row in rows:
+        icc, sem, mdc, within = cells_of(row)
+        found = [float(x) for cell in (icc, mdc) for x in re.findall(r"-?[\d.]+", cell)]
+        names = [f"{name}{end}" for name in ("icc", "mdc") for end in ("", "_lower", "_upper")]
+        assert found[:3] == pytest.approx([float(row[name]) for name in names[:3]], abs=0.0051)
+        assert found[3:] == pytest.approx(
+            [float(row[name]) for name in names[3:]], abs=0.05 * float(row["sem"]) + 0.005
+        )
+        for cell, name in ((sem, "sem"), (within, "within_person_sd")):
+            assert float(cell) == pytest.approx(float(row[name]), rel=0.06)
+
+
+@pytest.mark.parametrize(("people", "warns"), [(29, True), (30, False)])
+def test_small_studies_are_named_with_their_bias(people: int, warns: bool) -> None:
+    rows = main_rows(rows_of_study(people))
+    words = " ".join(remarks(rows))
+    assert (f"(n {people})" in words) is warns
+    worst = max(-float(row["sem_bias_percent"]) for row in rows)
+    assert (f"by up to {worst:.1f} %" in words) is warns
+    assert "ICC(A,1)" in words
+
+
+@pytest.mark.parametrize("shared", [0.0, 0.3])
+def test_an_error_that_all_share_is_named(shared: float) -> None:
+    last = remarks(main_rows(rows_of_study(40, shared=shared)))[-1]
+    assert "too narrow" in last
+    assert last.endswith("Walking speed." if shared else "no main metric.")
+
+
+def test_the_overview_shows_it_only_with_the_file(three_people: Made) -> None:
+    html = three_people.overview()
+    assert "epeatability" not in Page(html).words
+    rows = rows_of_study(5)
+    found = overview_of(rows)
+    assert found is not None
+    (table, figure), (condition,) = found["conditions"]["walk"], found["conditions"]
+    assert condition == "walk"
+    assert table.groups[2:] == ["left (n\xa05)"] * 3 + ["right (n\xa05)"] * 3
+    assert [len(row) for row in table.rows] == [8]
+    for side, (icc, lower, upper) in figure["Walking speed"].items():
+        (row,) = (row for row in rows if (row["side"], row["metric"]) == (side, SPEED))
+        assert 0 <= lower <= icc <= upper <= 1
+        assert upper == pytest.approx(float(row["icc_upper"]))
+    html = three_people._replace(repeatability=rows).overview()
+    words = " ".join(Page(html).words.split())
+    assert "Few people (n 5)" in words
+    assert f"Walking speed m/s {' '.join(table.rows[0][2:])}".replace("\xa0", " ") in words.replace("\xa0", " ")
+    assert html.count('r="3.5"/>') == 2 + three_people.overview().count('r="3.5"/>')
+    assert overview_of([row | {"icc": ""} for row in rows]) is None
