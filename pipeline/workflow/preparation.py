@@ -72,13 +72,14 @@ def changed_results(study: Study, *, keep: bool) -> Prepared:
 
 
 def remove_pages_of_others(study: Study) -> None:
-    """Remove pages of people who have left the study, as far as they are those that a run has written."""
+    """Remove pages of people who have left the study that a run has written, and their pages of ``compare``."""
     derived = study.path / "derived"
     people = {*study.people}
-    for page in (derived / PAGES).glob("[!.]*.html"):
+    for page in sorted((derived / PAGES).glob("[!.]*.html")):
         name = f"{PAGES}/{page.name}"
         if page.stem not in people and (checksums.recorded(derived, name) or checksums.is_begun(derived, name)):
-            page.unlink()
+            for compared in (page, *page.parent.glob(f"{page.stem}.*.html")):
+                compared.unlink()
             checksums.forget(derived, name)
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
 
 from pipeline.commands.compare import compare
 from pipeline.errors import UserError
+from pipeline.steps.report.page_names import PAGES
 from pipeline.tables.csv_files import detectable_changes
+from pipeline.workflow import checksums
 from pipeline.workflow.open_study import look_at
+from pipeline.workflow.preparation import remove_pages_of_others
 
 
 def with_visits(study: Path) -> Path:
@@ -79,3 +83,17 @@ def test_a_repeatability_of_another_study_is_part_of_the_pages_of_several_visits
     assert look_at(study)[0].content_of_key("page", "sub-01")["arguments"]["repeatability"] != before
     changes = detectable_changes(study / "other" / "repeatability.csv")
     assert changes == {"fast": {"left": {"cadence": 4.6}}}
+
+
+def test_pages_of_somebody_who_left_go_with_the_person_and_no_others(demo: Path) -> None:
+    study, folder = look_at(demo)[0], demo / "derived" / PAGES
+    folder.mkdir(parents=True)
+    kept = {"sub-01.html", "sub-01.slow.fast.html", "notes.of.mine.html"}
+    for name in (*kept, "gone.html", "gone.pre.post.html"):
+        (folder / name).write_text(name)
+    with chdir(demo):
+        checksums.begin(Path("derived"), [Path("derived") / PAGES / f"{name}.html" for name in ("sub-01", "gone")])
+    for name in ("sub-01.html", "gone.html"):
+        (folder / name).write_text(name)
+    remove_pages_of_others(study)
+    assert {path.name for path in folder.glob("*.html")} == kept
