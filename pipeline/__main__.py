@@ -24,19 +24,8 @@ OPTIONS: dict[str, Any] = {
 NO_ACCESS_OR_ROOM = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
 # commands that need no STUDY in the folder of one
 IN_A_STUDY = (
-    "check",
-    "corrections",
-    "run",
-    "recover",
-    "show",
-    "view",
-    "explain",
-    "report",
-    "verify",
-    "export",
-    "write-c3d",
-    "methods",
-    "repeatability",
+    *("check", "corrections", "run", "recover", "show", "view", "explain", "methods", "report", "verify", "export"),
+    *("write-c3d", "repeatability"),
 )
 INVALID_CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)")  # argparse's words
 EXAMPLES = """\
@@ -219,8 +208,8 @@ def _add_copies_of_results(commands: Any) -> None:
     command = _add(commands, "export", _export, text, "my_study", parquet, opensim)
     text = (
         "xlsx: a workbook of all tables; csv-tables: these as CSV; parquet-tables: metrics.csv and quality.csv, with a "
+        "folder for each participant (default: csv, one long table of all curves)"
     )
-    text += "folder for each participant (default: csv, one long table of all curves)"
     forms = ("csv", "csv-tables", "xlsx", "parquet", "parquet-tables")
     command.add_argument("--format", choices=forms, default="csv", help=text)
     text = "for csv and csv-tables: the mark in numbers; comma also sets --separator ';', as spreadsheets expect"

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..conventions import SAME_STRIKE_S, SIDES
-from ..errors import Problem, UserError, join_some, nearest
+from ..errors import Problem, join_some, nearest
 from .study_tables import MOST_LISTED
-from .tsv import ABSENT, Row, hostile_cells, out_of_range, rows_of
+from .tsv import ABSENT, Row, hostile_cells, out_of_range, read_table, rows_of
 
 TABLE = "corrections.tsv"
 COLUMNS = ("session", "trial", "kind", "side", "time_s", "to_s", "given", "reason", "by", "date", "sha256")
@@ -190,11 +190,7 @@ def as_text(rows: Iterable[Mapping[str, str]]) -> str:
 
 def read_corrections(path: Path) -> list[Row]:
     """Return the rows of the table, or none without one, in its order; raise UserError if it is no such table."""
-    if not path.exists():
-        return []
-    rows, problems = rows_of(path, required=COLUMNS[:5], allowed=COLUMNS)
-    if problems:
-        raise UserError.of(problems)
+    rows = read_table(path, required=COLUMNS[:5], allowed=COLUMNS) if path.exists() else []
     return [_plain(row) for row in rows]
 
 
@@ -212,9 +208,5 @@ def append_corrections(path: Path, rows: Iterable[Mapping[str, str]]) -> None:
 
 def rows_of_cycles(path: Path) -> list[Row]:
     """Return the rows of cycles.tsv, the table of earlier versions, as corrections; none without such a file."""
-    if not path.exists():
-        return []
-    rows, problems = rows_of(path, required=OLD_COLUMNS, allowed=OLD_COLUMNS)
-    if problems:
-        raise UserError.of(problems)
+    rows = read_table(path, required=OLD_COLUMNS, allowed=OLD_COLUMNS) if path.exists() else []
     return [_plain({**row, "kind": "leave_out_cycle", "time_s": row["start_s"]}) for row in rows]

@@ -172,8 +172,8 @@ def row_with_sizes(
 def _column_problems(rows: list[Row], table: str, reserved: Container[str]) -> Iterator[Problem]:
     """Yield the problems of column names."""
     header = rows[0] if rows else {}
-    others = [{name: "" for name in header if name not in BIDS_NAMES and name != "session"}] if header else []
-    yield from bad_columns(others, table, reserved)
+    others = {name: "" for name in header if name not in BIDS_NAMES and name != "session"}
+    yield from bad_columns([others], table, reserved)
     for name in OF_PEOPLE:
         if name in header:
             yield Problem(table, f"column '{name}' is about a person, not a session", "move it to participants.tsv")

@@ -126,4 +126,4 @@ def test_the_command_and_the_overview_have_the_same_text(run_of_two: Path, capsy
 
 def test_a_study_without_results_is_refused(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["methods", str(demo)]) == 1
-    assert "compute the study first" in capsys.readouterr().err
+    assert "create it with: gaitlab run" in capsys.readouterr().err

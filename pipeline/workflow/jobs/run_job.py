@@ -66,6 +66,7 @@ def provenance(
     tests: dict[str, Any] = {}
     rows = [row for root in roots for row in json.loads(root.get("corrections", "[]"))]
     rows += [row for arguments in key.get("by_trial", {}).values() for row in arguments.get("corrections", ())]
+    sizes = next((root["session_sizes"] for root in roots if "session_sizes" in root), "")  # of sessions.tsv
     corrections = [json.loads(text) for text in dict.fromkeys(json.dumps(row) for row in rows)]
     for root in roots:
         used |= json.loads(root.get("settings", "{}"))
@@ -84,13 +85,9 @@ def provenance(
         "source_sha256": json.dumps(sources, sort_keys=True),
         **({"plate_tests": json.dumps(tests, sort_keys=True)} if tests else {}),
         **({"corrections": json.dumps(corrections, ensure_ascii=False)} if corrections else {}),
-        **({"session": key["session"]} | _passed_on(roots) if key["session"] else {}),
+        **({"session": key["session"]} if key["session"] else {}),
+        **({"session_sizes": sizes} if key["session"] and sizes else {}),
     }
-
-
-def _passed_on(roots: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the sizes of a session in sessions.tsv, which the study needs beside those of participants.tsv."""
-    return {name: root[name] for root in roots for name in ("session_sizes",) if name in root}
 
 
 def load_reference(name: str) -> xr.Dataset | str:
