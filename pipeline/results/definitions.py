@@ -1,10 +1,14 @@
-"""What the numbers of a study depend on, so that those of another study are compared only where both are the same."""
+"""What the numbers of a study depend on, and of which people they are, for comparisons with other studies."""
 
 import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+import xarray as xr
+
 from ..errors import Problem, UserError
+from ..tables.tsv import ABSENT
 
 SETTINGS = {  # that change angles, moments and metrics of every person
     "kinematics": ("angle_convention", "static_offset", "line_of_progression"),
@@ -42,3 +46,21 @@ def refuse_others(there: Mapping[str, Any], attributes: Mapping[str, Any], *, wh
             problems.append(Problem(where, f"made with {name} {words[0]}, this study with {words[1]}", remedy))
     if problems:
         raise UserError.of(sorted(problems, key=lambda problem: problem.what))
+
+
+def about_people(study: xr.Dataset) -> dict[str, Any]:
+    """Return the number of people of a study, the range of their ages, and both with their sexes in words."""
+    _, first = np.unique(study.participant.values, return_index=True)
+    words = "1 person" if len(first) == 1 else f"{len(first)} people"
+    if "sex" in study.coords:
+        sexes = study.sex.values[first].astype(str).tolist()
+        counts = [f"{sexes.count(sex)} {sex}" for sex in dict.fromkeys(sexes) if sex not in ABSENT]
+        words += f" ({', '.join(sorted(counts, key=lambda text: text[-1]))})" if counts else ""
+    about: dict[str, Any] = {"count": len(first)}
+    if "age_years" in study.coords and study.age_years.dtype.kind == "f":
+        ages = study.age_years.values[first]
+        if np.isfinite(ages).any():
+            about["ages"] = youngest, oldest = [float(np.nanmin(ages)), float(np.nanmax(ages))]
+            words += f", {youngest:g} to {oldest:g} years (mean {np.nanmean(ages):.1f})"
+            words += f", {n} without age" if (n := int(np.isnan(ages).sum())) else ""
+    return about | {"people": words}

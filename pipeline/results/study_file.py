@@ -11,7 +11,6 @@ import xarray as xr
 
 from ..errors import UserError
 from ..tables.reference_curves import COLUMNS, COMPONENTS
-from ..tables.tsv import ABSENT
 from ..variables.cycle_variables import KINETICS, STANCE
 from ..variables.gait_profile import turning_cycles
 from ..variables.metrics import METRICS
@@ -137,21 +136,3 @@ def table_of(study: xr.Dataset) -> str:
         mean, sd, _ = average(study[name].values, participant, phase=name in PHASES)
         lines += [f"{name}\t\t\t\t{mean:.6g}\t{sd:.6g}"] if np.isfinite(mean) and np.isfinite(sd) else []
     return "\n".join(lines) + "\n"
-
-
-def about_people(study: xr.Dataset) -> dict[str, Any]:
-    """Return the number of people of a study, the range of their ages, and both with their sexes in words."""
-    _, first = np.unique(study.participant.values, return_index=True)
-    words = "1 person" if len(first) == 1 else f"{len(first)} people"
-    if "sex" in study.coords:
-        sexes = study.sex.values[first].astype(str).tolist()
-        counts = [f"{sexes.count(sex)} {sex}" for sex in dict.fromkeys(sexes) if sex not in ABSENT]
-        words += f" ({', '.join(sorted(counts, key=lambda text: text[-1]))})" if counts else ""
-    about: dict[str, Any] = {"count": len(first)}
-    if "age_years" in study.coords and study.age_years.dtype.kind == "f":
-        ages = study.age_years.values[first]
-        if np.isfinite(ages).any():
-            about["ages"] = youngest, oldest = [float(np.nanmin(ages)), float(np.nanmax(ages))]
-            words += f", {youngest:g} to {oldest:g} years (mean {np.nanmean(ages):.1f})"
-            words += f", {n} without age" if (n := int(np.isnan(ages).sum())) else ""
-    return about | {"people": words}

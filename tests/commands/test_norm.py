@@ -12,8 +12,7 @@ from pipeline import __version__
 from pipeline.commands.norm.command import write_norm
 from pipeline.errors import UserError
 from pipeline.results import netcdf
-from pipeline.results.definitions import definitions_of
-from pipeline.results.study_file import about_people
+from pipeline.results.definitions import about_people, definitions_of
 from pipeline.steps.study.reference import describe_reference
 from pipeline.tables.reference_curves import about_norm_file, numbers_of, reference_of
 from pipeline.variables.metrics import METRICS

@@ -7,8 +7,8 @@ import numpy as np
 import xarray as xr
 
 from ...errors import UserError
-from ...results.definitions import definitions_of
-from ...results.study_file import about_people, load_study, study_path, table_of
+from ...results.definitions import about_people, definitions_of
+from ...results.study_file import load_study, study_path, table_of
 from ...tables.reference_curves import NORM_FILE
 
 FEWEST_PEOPLE = 3  # as for every standard deviation of the report

@@ -8,7 +8,7 @@ import xarray as xr
 
 from ...conventions import CONVENTIONAL
 from ...errors import UserError
-from ...results.study_file import about_people
+from ...results.definitions import about_people
 from ...tables.reference_curves import about_norm_file
 
 SAME_IN_BOTH = ("angle_convention", "static_offset", "line_of_progression")
