@@ -13,6 +13,7 @@ from pipeline.commands.repeatability import repeatability_of
 from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.workflow.open_study import open_study, outputs_of
+from tests.support.checkout import DRY_RUN, jobs_in, snakemake
 from tests.workflow.test_scale import stub_study
 
 OF_REPEATABILITY = {f"repeatability.{ending}" for ending in ("nc", "csv", "json")}
@@ -45,6 +46,16 @@ def test_visits_are_repeated_only_where_they_are_named(visited: Path) -> None:
     assert outputs_of(one).keys() == before.keys()
     (visited / "sessions.tsv").unlink()
     assert outputs_of(open_study(visited)).keys() == before.keys()
+
+
+def test_the_overview_waits_for_it_only_where_it_is_made(visited: Path) -> None:
+    settings = visited / "study.yaml"
+    plain = settings.read_text()
+    for visits, waits in (("[pre]", False), ("[pre, post]", True)):
+        settings.write_text(f"{plain}\nrepeatability:\n  visits: {visits}\n")
+        plan = snakemake(visited, "derived/report.html", *DRY_RUN)
+        assert plan.returncode == 0, plan.stderr
+        assert ("repeatability" in jobs_in(plan.stdout + plan.stderr)) is waits
 
 
 def test_two_assessors_at_one_visit_need_no_name(visited: Path) -> None:
@@ -90,6 +101,19 @@ def test_the_command_says_what_to_record_until_people_are_measured_again(visited
         settings.write_text(plain + text)
         with pytest.raises(UserError, match=message):
             repeatability_of(visited, width=100)
+    (visited / "derived").mkdir()
+    (visited / "derived" / "repeatability.csv").write_text("metric,icc,sem\nstance_time,0.9,0.1\n")  # no main metric
+    with pytest.raises(UserError, match=r"repeatability.csv: has no number of a main metric"):
+        repeatability_of(visited, width=100)
+    columns = dict.fromkeys(("icc", "sem", "mdc", "within_person_sd", "icc_bias", "sem_bias_percent"), "0.5")
+    columns |= {f"{name}{end}": "0.25" for name in ("icc", "mdc") for end in ("_lower", "_upper")}
+    columns |= {"metric": "walking_speed", "units": "m s-1", "condition": "walk", "side": "left", "people": "4"}
+    columns |= {"model": "ICC(1)", "sem_consistency": "0.5"}
+    (visited / "derived" / "repeatability.csv").write_text("\n".join(map(",".join, (columns, columns.values()))))
+    printed = " ".join(repeatability_of(visited, width=200).split())
+    assert "walking_speed m s-1 walk left 4 0.50 (0.25 to 0.25) 0.50 0.50 (0.25 to 0.25) 0.50" in printed
+    assert "ICC(1): one-way" in printed
+    assert "Few people (n 4)" in printed
     settings.write_text(plain)
     (visited / "sessions.tsv").unlink()
     with pytest.raises(UserError, match=r"sessions.tsv: has no sessions.*measure 3 people or more twice"):
