@@ -345,7 +345,7 @@ def _methods(chosen: Namespace) -> Answer:
     from .commands.methods import methods
     from .tables.terminal_table import text_width
 
-    return textwrap.fill(methods(chosen.path), text_width()), 0
+    return textwrap.fill(methods(chosen.path), text_width(), break_on_hyphens=False), 0
 
 
 def _repeatability(chosen: Namespace) -> Answer:

@@ -27,6 +27,7 @@ from hypothesis import strategies as st
 from pipeline.errors import LONGEST_LINE, UserError, find_hidden
 from pipeline.tables.tsv import IDENTIFIER
 from pipeline.workflow import settings
+from pipeline.workflow.digests import sha256
 from pipeline.workflow.job_keys import Study
 from pipeline.workflow.open_study import STEPS, open_study
 from tests.support.checkout import HOUSE
@@ -34,7 +35,8 @@ from tests.support.checkout import HOUSE
 DEMO = HOUSE / "data" / "demo"
 TEXTS = {name: (DEMO / name).read_text(encoding="utf-8") for name in ("participants.tsv", "trials.tsv", "segments.tsv")}
 TEXTS["corrections.tsv"] = (
-    "session\ttrial\tkind\tside\ttime_s\treason\nsub-01\tfast_01\tleave_out_cycle\tright\t1.5\tstumbled\n"
+    "session\ttrial\tkind\tside\ttime_s\treason\tsha256\n"
+    f"sub-01\tfast_01\tleave_out_cycle\tright\t1.5\tstumbled\t{sha256(DEMO / 'sub-01' / 'fast_01.c3d')}\n"
 )
 DEFAULTS = {"body_model": "isb_clusters"} | settings.read_yaml(settings.CONFIG / "default.yaml")
 LONGEST = timedelta(seconds=10)

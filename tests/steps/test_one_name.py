@@ -23,7 +23,7 @@ FROM_THE_BRIDGE |= {"belt_speed_m_s", "corrections", "participants", "plates_lef
 FROM_THE_BRIDGE |= {"session_row", "groups", "visits"}  # of tables
 FROM_THE_BRIDGE |= {"heels", "emg_reference"}  # of other trials of the session, in the step itself
 FROM_THE_BRIDGE |= {"about_reference", "corrected", "recorded", "columns", "before", "conditions"}
-NOT_OF_THE_STEP = {"report": {"notes", "repeatability"}}  # files on participants, which only their pages show
+NOT_OF_THE_STEP = {"report": {"notes"}}  # on participants, which only their pages show
 OF_ANOTHER_SECTION = {"report": {"reference"}, "study": {"emg_pairs"}}  # scores and bands; columns of cycles.emg_pairs
 
 

@@ -10,6 +10,7 @@ import pytest
 import xarray as xr
 
 from pipeline.results import netcdf
+from pipeline.steps.report.html_page import Settings
 from pipeline.steps.study.parts import TIMES
 from pipeline.steps.study.step import columns_of, per_participant, study
 from pipeline.tables.csv_files import csv_of, rows_of
@@ -120,8 +121,9 @@ def test_a_page_gets_from_its_own_sessions_what_the_study_has_of_the_person(tmp_
         "emg_pairs": [],
         "sessions": {name: ABOUT[name] for name in mine},
         "columns": columns,
+        "settings": Settings(title="", moment_signs="stored", axes="fixed", laboratory=None, logo=None),
     }
-    inputs = {"cycles": [tmp_path / name / "cycles.nc" for name in mine]}
+    inputs = {"cycles": [tmp_path / name / "cycles.nc" for name in mine], "clean": []}
     passed: list[Any] = []
 
     def page(*positional: Any, **_: Any) -> str:
