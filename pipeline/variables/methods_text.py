@@ -108,7 +108,9 @@ def _centre(joint: str, text: str) -> str:
     """Return how a joint centre was found, in words, from its text in calibrate.nc."""
     if joint == "hip":
         return next((words for name, words in HIP_CENTRES.items() if text.startswith(name)), text)
-    return text.replace("_", " ").replace("midpoint: ", "the midpoint of ")
+    name, _, more = text.replace("_", " ").replace("midpoint: ", "the midpoint of ").partition(", stated: ")
+    name = "the chord function" if name == "chord" else name
+    return f"{name} (with {more} degrees)" if more else name
 
 
 def _of_angles(kinematics: Mapping[str, Any]) -> Iterator[str]:

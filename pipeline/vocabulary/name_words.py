@@ -31,13 +31,19 @@ CONDITION_WORD = re.compile(
 )
 WITH_WORD = re.compile(r"with|without|no|mit|ohne|avec|sans|con|senza|sin|com|sem|met|zonder|med|utan")  # a condition
 VISIT_WORD = re.compile(
-    r"\d+(st|nd|rd|th)|pre(op)?|post(op)?|before|after|baseline|initial|final|follow(up)?|time(point)?|visite?s?|visita|session[es]?|ses|"
+    r"\d+(st|nd|rd|th)|(pre|prae?|post)(op(erativ[eo]?)?)?|(erst|vor|nach)untersuchung|before|after|baseline|initial|final|follow(up)?|time(point)?|visite?s?|visita|session[es]?|ses|"
     r"day|date|(re)?test|op|operation|surgery|treatment|therapy|assessment|measurement|new|first|second|third|"
     r"vor(her)?|nach(her)?|besuch|termin|sitzung|tag|datum|therapie|messung|untersuchung|kontrolle|"
     r"erste[rs]?|zweite[rs]?|dritte[rs]?|avant|apres|seance|jour|bilan|mesure|controle|premiere?|"
     r"deuxieme|prima|dopo|sessione|giorno|misura|seconda|antes|despues|sesion|"
     r"medida|primera|segunda|depois|sessao|consulta|voor|bezoek|sessie|dag|meting|eerste|tweede|"
     r"fore|efter|besok|matning|forsta|andra"
+)
+EARLY_VISIT = re.compile(
+    r"(pre|prae?)(op(erativ[eo]?)?)?|(erst|vor)untersuchung|before|baseline|initial|vor(her)?|avant|prima|antes|voor|fore"
+)
+LATE_VISIT = re.compile(
+    r"post(op(erativ[eo]?)?)?|nachuntersuchung|after|final|follow(up)?|nach(her)?|apres|dopo|despues|depois|na|efter"
 )
 # 6 months, 12 Wochen
 SPAN_WORD = re.compile(
@@ -232,3 +238,10 @@ def _joined(text: str, spans: list[tuple[int, int]]) -> str:
         between = text[spans[i - 1][1] : start] if i else ""
         joined += (between if not re.search(r"[^\W_]|\0", between) else " ") + text[start:end]
     return joined
+
+
+def place_of_visit(visit: str) -> int:
+    """Return the place of a visit by its words, such as pre and post: early -1, late 1, else 0."""
+    words = re.split(r"[\W_]+", visit.lower())
+    early, late = (any(map(pattern.fullmatch, words)) for pattern in (EARLY_VISIT, LATE_VISIT))
+    return int(late) - int(early)

@@ -219,6 +219,8 @@ def test_folders_names_and_suffixes_of_any_kind(tmp_path: Path) -> None:
     assert [rows[place]["session"] for place in places] == sessions
     assert [rows[place]["participant_id"] for place in places] == ["sub-01"] * 5 + ["P-2"] * 2
     assert [rows[place]["visit"] for place in places] == ["pre"] * 3 + ["post"] * 2 + [""] * 2
+    listed = [line.split("\t")[1] for line in (study / "sessions.tsv").read_text(encoding="utf-8").splitlines()[1:]]
+    assert listed == ["sub-01_pre", "sub-01_post"]  # without dates in the order of the words, not of the alphabet
     assert "Numbers in place of what may be people's names" in summary
     assert {place for place, row in rows.items() if row["role"] == "static"} == {
         place for place, trial in places.items() if trial == "static"

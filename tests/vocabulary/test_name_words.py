@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.vocabulary.name_words import has_six_digit_dates, is_person_code, read_name
+from pipeline.vocabulary.name_words import has_six_digit_dates, is_person_code, place_of_visit, read_name
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,24 @@ def test_six_digits_are_dates_if_all_can_be() -> None:
 def test_codes_with_a_word_for_a_person() -> None:
     assert all(map(is_person_code, ("sub-01", "Patient 3", "P1", "S01", "Subject0001")))
     assert not any(map(is_person_code, ("S1", "M1", "HC032A", "Anna 1", "Patient", "P1 pre")))
+
+
+@pytest.mark.parametrize(
+    "visits",
+    [
+        ("pre", "post"), ("pre", "T1", "post"), ("Vorher", "Nachher"), ("baseline", "follow-up"),
+        ("prae-op", "post-op"),
+        ("praoperativ", "postoperativ"), ("avant", "apres"), ("prima", "dopo"), ("antes", "despues"),
+    ],
+)  # fmt: skip
+def test_visits_without_dates_are_in_the_order_of_their_words(visits: tuple[str, ...]) -> None:
+    places = [place_of_visit(visit) for visit in visits]
+    assert places == sorted(places)
+    assert places[0] < places[-1]
+
+
+@pytest.mark.parametrize("name", ["prae OP", "prä OP", "präoperativ", "postoperativ", "Erstuntersuchung", "pre-op"])
+def test_words_around_an_operation_are_visits(name: str) -> None:
+    parts = read_name(name)
+    assert parts.visit
+    assert not parts.person

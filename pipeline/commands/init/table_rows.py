@@ -11,6 +11,7 @@ from ...steps.read.recording_contents import Contents, key_of
 from ...tables import study_tables
 from ...tables.study_tables import SIZE_RANGES
 from ...tables.tsv import Row
+from ...vocabulary.name_words import place_of_visit
 from ..shared import trial_roles
 from .people import Owner, people_and_sessions
 
@@ -134,7 +135,8 @@ def participant_rows(
         own = dict.fromkeys(first, "n/a") | {"guessed": ""} if parted else first
         row = {"participant_id": person, "mass_kg": "n/a", "height_m": "n/a", "sex": "n/a"} | own
         people.append(row | {"guessed": f"participant_id {own['guessed']}".strip()})
-        for session, rows in mine.items() if parted else ():
+        in_time = sorted(mine.items(), key=lambda one: place_of_visit(_visit_of(one[1])[1]))  # if no date tells
+        for session, rows in in_time if parted else ():
             about = dict(zip(("date", "visit"), _visit_of(rows), strict=True))
             found = " ".join(name for name, cell in about.items() if cell != "n/a")
             guessed = " ".join(f"participant_id session {found} {sizes[session]['guessed']}".split())
