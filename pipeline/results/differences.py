@@ -10,6 +10,7 @@ Biometrika 34:28-35.
 Satterthwaite FE (1946) An approximate distribution of estimates of variance components. Biometrics Bull 2:110-114.
 """
 
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +37,62 @@ class Difference(NamedTuple):
         """Return the number of people in words, of groups that of the second one first."""
         numbers = [str(of.n[metric]) for of in (self.second, self.first)]
         return numbers[0] if self.paired else " and ".join(numbers)
+
+
+class Pair(NamedTuple):
+    """What is compared: two groups in a condition, or two conditions of the same people of a group or of all."""
+
+    first: str
+    second: str
+    within: str
+    paired: bool
+
+    @property
+    def places(self) -> list[tuple[str, str]]:
+        """Return group, empty for all people, and condition of both."""
+        both = (self.first, self.second)
+        return [(self.within, one) if self.paired else (one, self.within) for one in both]
+
+
+def pairs_of(groups: Mapping[str, str], baselines: Mapping[str, str]) -> list[Pair]:
+    """Return in each condition each group with the first one, and in each group each condition with its baseline.
+
+    Args:
+        groups: the group of each participant, empty without groups.
+        baselines: the condition with which each is compared; itself if with none.
+    """
+    first, *others = names = [*dict.fromkeys(groups.values())] or [""]
+    pairs = [Pair(first, other, condition, paired=False) for condition in baselines for other in others]
+    changes = [(before, one) for one, before in baselines.items() if one != before]
+    return pairs + [Pair(*change, name, paired=True) for name in names for change in changes]
+
+
+def compare(
+    of_people: Mapping[str, Mapping[str, Array]],
+    groups: Mapping[str, str],
+    baselines: Mapping[str, str],
+    *,
+    phase: Flags | bool = False,
+) -> Iterator[tuple[Pair, Difference]]:
+    """Yield each pair that has people, and its difference.
+
+    Args:
+        of_people: by condition and participant, the means (side, metric).
+        groups, baselines: as of :func:`pairs_of`; people without a group are compared with nobody.
+        phase: (metric,), which are phases.
+    """
+    for pair in pairs_of(groups, baselines):
+        both = [
+            {name: means for name, means in of_people[condition].items() if groups.get(name, "") == group}
+            for group, condition in pair.places
+        ]
+        if pair.paired:
+            both = [{name: of[name] for name in both[0] if name in both[1]} for of in both]
+        if all(both):
+            first, second = (np.array([*of.values()]) for of in both)
+            if not pair.paired:
+                first, second = (over_sides(values, phase=phase) for values in (first, second))
+            yield pair, (within_people if pair.paired else between_groups)(first, second, phase=phase)
 
 
 def between_groups(first: Array, second: Array, *, phase: Flags | bool = False) -> Difference:

@@ -74,3 +74,30 @@ def test_what_cannot_be_compared_is_refused_with_a_remedy(folder: Path, monkeypa
     netcdf.save(folder / "derived" / "study.nc", one)
     with pytest.raises(UserError, match="neither two groups nor two conditions"):
         compare_groups(folder, output=folder / "y")
+
+
+def test_visits_are_compared_and_never_averaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first person alone was seen a third time, and moments are unknown: no plate was in the laboratory."""
+    gained = {"a": 1.0, "b": 2.0, "c": 4.5, "d": 0.5}
+    visits = {f"{name}_{i}": visit for name in gained for i, visit in enumerate(("pre", "post"))} | {"a_2": "late"}
+    trials = {}
+    for session, visit in visits.items():
+        monkeypatch.setitem(for_report.REPEATS, session[0], 2)
+        monkeypatch.setitem(for_report.SHIFT, session[0], (visit == "post") * gained[session[0]])
+        trials[session] = {"walk": trial_cycles(session[0], "slow", ["left", "right"])}
+    study = made(trials, {"walk": "slow"}).study
+    study = study.assign_coords(visit=("cycle", [visits[name] for name in study.session.values.tolist()]))
+    study["joint_moment_jcs_of_stance"][:] = np.nan
+    (tmp_path / "derived").mkdir()
+    netcdf.save(tmp_path / "derived" / "study.nc", study)
+    compare_groups(tmp_path, output=tmp_path / "found")
+    with (tmp_path / "found" / "differences.csv").open() as handle:
+        post, late = (row for row in csv.DictReader(handle) if row["metric"] == "walking_speed")
+    assert (post["first"], post["second"], post["n_second"]) == ("slow, pre", "slow, post", "4")
+    ends = stats.ttest_1samp([*gained.values()], 0).confidence_interval(0.95)
+    assert [float(post[name]) for name in ("difference", "low", "high")] == pytest.approx(
+        [np.mean([*gained.values()]), ends.low, ends.high], rel=1e-4
+    )
+    assert (late["second"], late["n_second"], late["difference"]) == ("slow, late", "1", "nan")
+    with pytest.raises(UserError, match="0 and 0 people with complete curves"):
+        compare_groups(tmp_path, output=tmp_path / "x", curves=["knee adduction moment"])

@@ -1,10 +1,8 @@
 """``gaitlab compare-groups``: differences of all metrics, and of chosen curves, between groups or conditions."""
 
 import csv
-import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -14,8 +12,9 @@ from ...conventions import ANGLES, JOINTS
 from ...errors import UserError, nearest
 from ...results.averages import PHASES, mean_curves
 from ...results.curve_test import CurveTest, compare_curves, largest_block, left_out
-from ...results.differences import between_groups, over_sides, within_people
+from ...results.differences import Pair, compare, pairs_of
 from ...results.study_file import load_study
+from ...tables.session_table import visits_of_people
 from ...variables.metrics import NUMBERS
 
 ALPHA = 0.05
@@ -29,29 +28,11 @@ HEADER = ("condition", "metric", "units", "first", "second", "n_first", "n_secon
           "mean_second", "sd_second", "difference", "low", "high", "method")  # fmt: skip
 
 
-class Pair(NamedTuple):
-    """What is compared: two groups in a condition, or two conditions of the same people of a group or of all."""
-
-    first: str
-    second: str
-    within: str
-    paired: bool
-
-    def curves(self, means: xr.DataArray, group: dict[str, str]) -> tuple[list[list[str]], list[Array]]:
-        """Return people and means (person, side, ...) of both, from means (participant, side, condition, ...)."""
-        people = [str(name) for name in means.participant.values]
-        conditions = (self.first, self.second) if self.paired else (self.within, self.within)
-        groups = (self.within, self.within) if self.paired else (self.first, self.second)
-        names = [[name for name in people if not wanted or group.get(name) == wanted] for wanted in groups]
-        both = [means.sel(participant=own, condition=one) for own, one in zip(names, conditions, strict=True)]
-        return names, [one.transpose("participant", "side", ...).values for one in both]
-
-
 def compare_groups(path: Path, *, output: Path, curves: Sequence[str] = ()) -> str:
     """Write differences.csv, and a table and a figure of each curve, into a new folder; return what was found.
 
     Groups are those of the column ``group``; each is compared with the first of them, and each condition with the first
-    condition.
+    condition; where people have several visits, each visit with the first one.
 
     Raises:
         UserError: an unknown curve, neither two groups nor two conditions, the folder exists, or spm1d is missing.
@@ -61,17 +42,20 @@ def compare_groups(path: Path, *, output: Path, curves: Sequence[str] = ()) -> s
             remedy = nearest(name, CURVES) or "give a joint and what of it, such as 'knee adduction moment'"
             raise UserError("--curve", f"no curve '{name}'", remedy)
     study = load_study(path)
-    group = _groups(study)
-    pairs = _pairs([*dict.fromkeys(study.condition.values.tolist())], [*dict.fromkeys(group.values())])
+    group, visits = _groups(study), _visits_of(study)
+    conditions = [*dict.fromkeys(study.condition.values.tolist())]
+    study = _at_visits(study, visits)
+    baselines = _baselines(conditions, visits, {*study.condition.values.tolist()})
+    pairs = pairs_of(group, baselines)
     if not pairs:
         what = "the study has neither two groups nor two conditions"
         raise UserError(str(path), what, "add a column group to participants.tsv, and run again")
     if output.exists():
         raise UserError(str(output), "exists", "give a new folder")
     tests = [(name, pair) for name in curves for pair in pairs]
-    found = [_test(path, name, pair, group, ALPHA / len(tests)) for name, pair in tests]
+    found = [_test(path, name, pair, group, visits, ALPHA / len(tests)) for name, pair in tests]
     output.mkdir(parents=True)
-    _write(output / "differences.csv", HEADER, _differences(study, pairs, group))
+    _write(output / "differences.csv", HEADER, _differences(study, group, baselines))
     lines = [f"{output / 'differences.csv'}: 95 % intervals over people, not adjusted for the number of metrics"]
     for number, ((name, pair), (words, both, phase, test)) in enumerate(zip(tests, found, strict=True)):
         file = output / f"{name.replace(' ', '_')}_{number + 1}"
@@ -95,35 +79,62 @@ def _groups(study: xr.Dataset) -> dict[str, str]:
     return group if len({*group.values()}) > 1 else {}
 
 
-def _pairs(conditions: Sequence[str], groups: Sequence[str]) -> list[Pair]:
-    first, *others = groups or [""]
-    pairs = [Pair(first, other, condition, paired=False) for condition in conditions for other in others]
-    baseline, *further = conditions
-    return pairs + [Pair(baseline, one, name, paired=True) for name, one in itertools.product(groups or [""], further)]
+def _visits_of(study: xr.Dataset) -> dict[str, str]:
+    """Return the visit of each session, the first visits first; empty without several in sessions.tsv of one person."""
+    if "visit" not in study.coords:
+        return {}
+    people: dict[str, dict[str, str]] = {}
+    columns = (study[name].values.tolist() for name in ("participant", "session", "visit"))
+    for person, session, visit in zip(*columns, strict=True):
+        people.setdefault(person, {})[session] = visit
+    rows = {name: {"visit": visit} for own in people.values() for name, visit in own.items() if visit != name}
+    return dict(visits_of_people([[*own.items()] for own in people.values()], rows))
 
 
-def _differences(study: xr.Dataset, pairs: Sequence[Pair], group: dict[str, str]) -> list[list[str | float]]:
-    """Return the rows of differences.csv."""
-    rows: list[list[str | float]] = []
+def _at_visits(study: xr.Dataset, visits: dict[str, str]) -> xr.Dataset:
+    """Return a study with the visit in each condition, so that no two visits are averaged."""
+    both = zip(study.condition.values.tolist(), study.session.values.tolist(), strict=True)
+    names = [f"{condition}, {visits[session]}" if session in visits else condition for condition, session in both]
+    return study.assign_coords(condition=(study.condition.dims, np.array(names, dtype=str)))
+
+
+def _baselines(conditions: Sequence[str], visits: dict[str, str], known: Collection[str]) -> dict[str, str]:
+    """Return with which condition each of the known ones is compared: the first, or the same at the first visit."""
+    if not visits:
+        return dict.fromkeys(conditions, conditions[0])
+    first, *_ = labels = [*dict.fromkeys(visits.values())]
+    pairs = {f"{condition}, {visit}": f"{condition}, {first}" for condition in conditions for visit in labels}
+    return {one: before if before in known else one for one, before in pairs.items() if one in known}
+
+
+def _differences(
+    study: xr.Dataset, group: dict[str, str], baselines: dict[str, str]
+) -> Iterator[tuple[str | float, ...]]:
+    """Yield the rows of differences.csv."""
     names = [name for name in NUMBERS if name in study and study[name].dims == ("cycle",)]
-    means = {name: mean_curves(study[name]) for name in names}
-    for pair, name in itertools.product(pairs, names):
-        phase = np.array([name in PHASES])
-        first, second = (values[..., None] for values in pair.curves(means[name], group)[1])
-        if pair.paired:
-            one = within_people(first, second, phase=phase)
-        else:
-            one = between_groups(over_sides(first, phase=phase), over_sides(second, phase=phase), phase=phase)
+    means = xr.concat([mean_curves(study[name]) for name in names], "metric", coords="minimal", compat="override")
+    values = means.transpose("condition", "participant", "side", "metric")
+    people = values.participant.values.tolist()
+    of_people = {one: dict(zip(people, values.sel(condition=one).values, strict=True)) for one in baselines}
+    for pair, one in compare(of_people, group, baselines, phase=np.array([name in PHASES for name in names])):
         numbers = [of for each in (one.first, one.second) for of in (each.mean, each.sd)]
-        cells = [float(values[0]) for values in (*numbers, one.difference, one.low, one.high)]
-        counts = [float(one.first.n[0]), float(one.second.n[0])]
+        columns = (one.first.n, one.second.n, *numbers, one.difference, one.low, one.high)
         method = "paired t" if pair.paired else "Welch"
-        rows.append([pair.within, name, NUMBERS[name].units, pair.first, pair.second, *counts, *cells, method])
-    return rows
+        for i, name in enumerate(names):
+            cells = [float(column[i]) for column in columns]
+            yield pair.within, name, NUMBERS[name].units, pair.first, pair.second, *cells, method
+
+
+def _curves(pair: Pair, means: xr.DataArray, group: dict[str, str]) -> tuple[list[list[str]], list[Array]]:
+    """Return people and means (person, side, ...) of both, from means (participant, side, condition, ...)."""
+    people = [str(name) for name in means.participant.values]
+    names = [[name for name in people if group.get(name, "") == wanted] for wanted, _ in pair.places]
+    means = means.reindex(condition=[one for _, one in pair.places]).transpose("participant", "side", "condition", ...)
+    return names, [means.sel(participant=own).values[:, :, i] for i, own in enumerate(names)]
 
 
 def _test(
-    path: Path, name: str, pair: Pair, group: dict[str, str], alpha: float
+    path: Path, name: str, pair: Pair, group: dict[str, str], visits: dict[str, str], alpha: float
 ) -> tuple[list[str], list[Array], list[int], CurveTest]:
     """Return what a test found in words, the curves (person, phase) of both, the percents, and the test.
 
@@ -131,9 +142,9 @@ def _test(
     the mean of both sides where the person has both, so that no step comes from a side that ends.
     """
     variable, joint, angle = CURVES[name]
-    study = load_study(path, part="cycle" if variable == "joint_angle" else "stance")
+    study = _at_visits(load_study(path, part="cycle" if variable == "joint_angle" else "stance"), visits)
     means = mean_curves(study[variable].sel({"joint": joint} | ({"angle": angle} if angle else {})))
-    names, both = pair.curves(means, group)
+    names, both = _curves(pair, means, group)
     has: list[Flags] = [np.asarray(np.isfinite(values).any(axis=-1)) for values in both]
     has = [has[0] & has[1]] * 2 if pair.paired else has
     both = [_mean_of(values, sides) for values, sides in zip(both, has, strict=True)]

@@ -1,7 +1,6 @@
 """Tables of metrics: of a participant by group, of all participants in rows; symmetry of the sides."""
 
-import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 from ...arrays import Array
 from ...conventions import SIDES
 from ...results.averages import PHASES, Average, Text, average, shortest_way
-from ...results.differences import Difference, between_groups, over_sides, within_people
+from ...results.differences import compare
 from ...tables.reference_curves import BySpeed, numbers_of
 from ...tables.study_tables import NO_GROUP
 from ...variables.cycle_variables import KINETICS
@@ -125,51 +124,19 @@ def differences(
         Tables by group of metrics as of :func:`metric_tables`; none if no two groups or conditions have enough people.
     """
     columns: list[Column] = []
-    for title, both, one in _compared(of_people, groups, baselines, phases(shown)):
+    named = {name: group for name, group in groups.items() if group != NO_GROUP}
+    for pair, one in compare(of_people, named, baselines, phase=phases(shown)):
         if np.isnan(one.difference).all():
             continue
+        title = f"{pair.within}, the same people".removeprefix(", ") if pair.paired else pair.within
         most, cells = one.counts(int(one.first.n.argmax())), []
         for i, places in enumerate(map(places_of, shown)):
             numbers = (_format(of[i], places) for of in (one.difference, one.low, one.high))
             cell = "{} ({}\xa0to\xa0{})".format(*numbers) if np.isfinite(one.difference[i]) else ABSENT
             cells.append(cell if one.counts(i) == most else f"{cell}, n\xa0{one.counts(i)}")
-        columns.append((title, f"{both[1]} minus {both[0]} (n\xa0{most})", cells))
+        title = title if pair.paired or len(of_people) > 1 else ""
+        columns.append((title, f"{pair.second} minus {pair.first} (n\xa0{most})", cells))
     return by_group(shown, columns, on_screen=()) if columns else {}
-
-
-def _compared(
-    of_people: Mapping[str, Mapping[str, Array]],
-    groups: Mapping[str, str],
-    baselines: Mapping[str, str],
-    phase: NDArray[np.bool_],
-) -> Iterator[tuple[str, tuple[str, str], Difference]]:
-    """Yield what is compared: its title, the names of both, and the difference of the metrics."""
-    members = {group: [name for name in groups if groups[name] == group] for group in dict.fromkeys(groups.values())}
-    members.pop(NO_GROUP, None)
-    first, *others = members or [""]
-    for condition, people in of_people.items():
-        for other in others:
-            values = [[people[name] for name in members[group] if name in people] for group in (first, other)]
-            if all(values):
-                means = [over_sides(_stack(of_group), phase=phase) for of_group in values]
-                title = condition if len(of_people) > 1 else ""
-                yield title, (first, other), between_groups(*means, phase=phase)
-    pairs = [(baselines[condition], condition) for condition in of_people if baselines[condition] != condition]
-    for group, (baseline, condition) in itertools.product(members or [""], pairs):
-        names = [name for name in of_people[baseline] if name in of_people[condition]]
-        names = [name for name in names if not group or groups[name] == group]
-        if names:
-            both = [_stack([of_people[one][name] for name in names]) for one in (baseline, condition)]
-            yield (
-                f"{group}, the same people".removeprefix(", "),
-                (baseline, condition),
-                within_people(*both, phase=phase),
-            )
-
-
-def _stack(people: Sequence[Array]) -> Array:
-    """Return the means (person, side, metric) of people."""
-    return np.array(people).reshape(len(people), len(SIDES), -1)
 
 
 def cells_of(shown: list[str], what: str, column: Average) -> list[str]:
