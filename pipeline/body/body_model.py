@@ -37,6 +37,9 @@ class BodyModel:
     # ``shoulder_left`` and ``shoulder_right``, as landmarks; empty if the set has none. Apart from these, as nothing
     # but the upper body follows them and no file needs them.
     shoulders: Mapping[str, tuple[Names, ...]] = field(default_factory=dict)
+    # rules of trunk, head and arms, of config/upper_bodies, and their landmarks; empty if the model has none
+    upper_body: Mapping[str, Any] = field(default_factory=dict)
+    upper_landmarks: Mapping[str, tuple[Names, ...]] = field(default_factory=dict)
     # landmarks that an alignment device replaces in the static trial: the markers of its three rods
     virtual: Mapping[str, Names] = field(default_factory=dict)
     stated_results: bool = False  # whether static results that the walks state (Plug-in Gait) may define the model
@@ -58,6 +61,8 @@ class BodyModel:
             centres,
             {name: SegmentRule.of(rule) for name, rule in definition.get("segments", {}).items()},
             _landmarks({**definition, "landmarks": {name: definition[name] for name in {"shoulder"} & {*definition}}}),
+            definition.get("upper_body") or {},
+            _landmarks(definition["upper_body"]) if definition.get("upper_body") else {},
             {name: names_in(rule["markers"]) for name, rule in definition.get("virtual", {}).items()},
             definition.get("stated_results", False),
             definition.get("description", ""),
@@ -182,8 +187,10 @@ def _landmarks(definition: Mapping[str, Any]) -> dict[str, tuple[Names, ...]]:
             continue
         groups = tuple(names_in(item) for item in names_in(alternatives))
         if any("{side}" in label for group in groups for label in group):
-            for side, text in definition["side_labels"].items():
-                result[f"{name}_{side}"] = tuple(tuple(label.replace("{side}", text) for label in g) for g in groups)
+            for side, texts in definition["side_labels"].items():
+                result[f"{name}_{side}"] = tuple(
+                    tuple(label.replace("{side}", text) for label in g) for text in names_in(texts) for g in groups
+                )
         else:
             result[name] = groups
     return result

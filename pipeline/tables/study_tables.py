@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from ..conventions import CHAIN, SIDES, UPPER_BODY
+from ..conventions import ARM, CHAIN, MIDDLE, SIDES
 from ..errors import Problem, UserError, nearest
 from .tsv import (
     ABSENT,
@@ -36,6 +36,10 @@ ANTHROPOMETRY_RANGES = {
     **{f"ankle_width_{side}_m": (0.02, 0.2) for side in SIDES},
     **{f"leg_length_{side}_m": (0.15, 1.5) for side in SIDES},
     **{f"asis_trochanter_distance_{side}_m": (0.005, 0.3) for side in SIDES},
+    **{f"shoulder_offset_{side}_m": (0.01, 0.12) for side in SIDES},
+    **{f"elbow_width_{side}_m": (0.02, 0.2) for side in SIDES},
+    **{f"wrist_width_{side}_m": (0.01, 0.15) for side in SIDES},
+    **{f"hand_thickness_{side}_m": (0.005, 0.1) for side in SIDES},
 }
 ANTHROPOMETRY = tuple(ANTHROPOMETRY_RANGES)
 PARTICIPANT_COLUMNS = ("participant_id", "mass_kg", "height_m", "sex", *ANTHROPOMETRY)
@@ -310,10 +314,11 @@ def segments_of(path: Path, participants: Mapping[str, Row]) -> tuple[dict[str, 
         if name not in participants:
             remedy = nearest(name, participants) or "add a row there"
             problems.append(Problem(where, f"'{name}' is not in participants.tsv", remedy))
-        whole = row["segment"] == UPPER_BODY and row["side"].lower() in ABSENT
-        if not whole and (row["side"] not in SIDES or row["segment"] not in CHAIN):
+        whole = row["segment"] in MIDDLE and row["side"].lower() in ABSENT
+        if not whole and (row["side"] not in SIDES or row["segment"] not in (*CHAIN, *ARM)):
             remedy = (
-                f"expected side {' or '.join(SIDES)}, segment {', '.join(CHAIN)}; or side n/a, segment {UPPER_BODY}"
+                f"expected side {' or '.join(SIDES)}, segment {', '.join((*CHAIN, *ARM))}; or side n/a, segment "
+                f"{' or '.join(MIDDLE)}"
             )
             problems.append(Problem(where, "unknown side or segment", remedy))
         for column in SEGMENT_COLUMNS[3:]:

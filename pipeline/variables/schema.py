@@ -21,7 +21,10 @@ from .session_variables import (
     WITH_DRAWS,
     WITH_LINKED_LEGS,
     WITH_SHOULDERS,
+    WHOLE_BODY,
+    WITH_TRUNK,
     WITH_UPPER_BODY,
+    WITH_UPPER_MARKERS,
 )
 from .session_variables import WITH_EMG as EMG_OF_TRIALS
 
@@ -139,6 +142,11 @@ COORDINATES = {
     "channel_order": ("1", "place of the channel in the trial, from 1; 0 if the trial lacks it"),
     "muscle": ("", "muscle"),
     "shoulder": ("", "side of the shoulder"),
+    "upper_joint": ("", "joint of trunk, head or arms"),
+    "upper_part": ("", "segment or joint of trunk, head or arms that an angle is of"),
+    "body_segment": ("", "segment of the body"),
+    "upper_segment": ("", "segment of trunk, head or arms"),
+    "upper_marker": ("", "landmark of trunk, head or arms"),
     "muscle_order": ("1", "place of the muscle in the trial, from 1; 0 if the trial lacks it"),
     "file_axis": ("", "axis of the file"),
     "limit": ("", "first or last"),
@@ -146,9 +154,9 @@ COORDINATES = {
     "effect": ("", "random effect of the model; remainder: all that the others do not explain"),
 }
 OPTIONAL = {
-    "calibrate": {*MEASURED_UPPER_BODY},
-    "clean": {*EMG_OF_TRIALS, "emg_left_out", *WITH_SHOULDERS, *DOUBT},
-    "kinematics": {*WITH_LINKED_LEGS, *WITH_UPPER_BODY, *DOUBT},
+    "calibrate": {*MEASURED_UPPER_BODY, *WITH_TRUNK},
+    "clean": {*EMG_OF_TRIALS, "emg_left_out", *WITH_SHOULDERS, *WITH_UPPER_MARKERS, *DOUBT},
+    "kinematics": {*WITH_LINKED_LEGS, *WITH_UPPER_BODY, *WHOLE_BODY, *DOUBT},
     "kinetics": {*WITH_DRAWS, *DOUBT},
     "cycles": {*ON_REQUEST, *cycle_variables.WITH_DRAWS, *WITH_EMG, *CO_CONTRACTION, "emg_left_out"},
     "repeatability": {name for name in REPEATABILITY if not name.startswith("metric_")},

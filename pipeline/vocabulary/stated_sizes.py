@@ -5,11 +5,15 @@ import math
 from collections.abc import Mapping
 
 # columns of participants.tsv by PROCESSING names of Plug-in Gait, which states lengths in mm
-OF_A_LEG = {
+OF_A_SIDE = {
     "KneeWidth": "knee_width",
     "AnkleWidth": "ankle_width",
     "LegLength": "leg_length",
     "AsisTrocanterDistance": "asis_trochanter_distance",
+    "ShoulderOffset": "shoulder_offset",
+    "ElbowWidth": "elbow_width",
+    "WristWidth": "wrist_width",
+    "HandThickness": "hand_thickness",
 }
 SIDES = {"L": "left", "R": "right"}
 PROCESSING_NAMES = {
@@ -17,7 +21,7 @@ PROCESSING_NAMES = {
     "Height": "height_m",
     "MarkerDiameter": "marker_diameter_m",
     "InterAsisDistance": "asis_distance_m",
-    **{f"{letter}{name}": f"{column}_{side}_m" for letter, side in SIDES.items() for name, column in OF_A_LEG.items()},
+    **{f"{letter}{name}": f"{column}_{side}_m" for letter, side in SIDES.items() for name, column in OF_A_SIDE.items()},
 }
 LONGEST_SIZE_M = 3.0  # larger numbers are mm
 # static results of Plug-in Gait by PROCESSING name, without the side's letter

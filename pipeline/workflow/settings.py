@@ -264,6 +264,12 @@ def _shipped_body_model(name: str) -> BodyModel:
 
 def _body_model(name: str | None, *, where: str, study_path: Path) -> BodyModel:
     model, file = _with_its_base(name, (), where=where, study_path=study_path)
+    if isinstance(upper := model.get("upper_body"), str):
+        shipped = sorted(path.stem for path in (CONFIG / "upper_bodies").glob("*.yaml"))
+        if upper not in shipped:
+            remedy = nearest(upper, shipped) or f"choose one of {', '.join(shipped)}, or write its rules"
+            raise UserError(file, f"no upper_body '{upper}'", remedy)
+        model["upper_body"] = _config(f"upper_bodies/{upper}")
     problems = problems_in(model, schema("body_model"), where=file)
     problems += problems_in(model.get("settings", {}), schema("settings"), where=f"{file}: settings")
     problems = problems or [problem.within(file) for problem in find_loose_ends(model)]

@@ -23,9 +23,10 @@ from ...body.static_skeleton import (
     skeleton_by_stated_results,
     static_skeleton,
 )  # fmt: skip
-from ...conventions import CHAIN, SIDES, UPPER_BODY
+from ...conventions import ARM, CHAIN, MIDDLE, SIDES, UPPER_BODY
 from ...errors import WARNING, Problem, UserError
 from ...trials.session import trials_of
+from ...whole_body.skeleton import SEGMENTS
 from .anthropometry import findings_on_sizes, note_on_estimates, size_attributes, sizes_in_results, sizes_of
 from .functional_hip import functional_hips, hip_text
 from .leg_doubts import find_doubts, orientation_noise
@@ -33,6 +34,7 @@ from .marker_sensitivity import per_marker
 from .model_dataset import Side, model_dataset, static_distances
 from .reference_trial import ReferenceTrial, find_reference
 from .segment_parameters import SegmentParameters, from_measurement, from_table, has_its_axes
+from .upper_body import elbow_widths, upper_body
 
 NEEDS = {"read": ("marker_position",)}  # all that is loaded of an input
 
@@ -84,7 +86,10 @@ def calibrate(
     by_motion = settings.hip_centre == "functional"
     hips = functional_hips(trials, functional or {}, body_model) if by_motion else {}
     measured = {(row["side"], row["segment"]): from_measurement(row) for row in segments}
-    upper = [measured.pop(key) for key in [*measured] if key[1] == UPPER_BODY]
+    upper = {key: measured.pop(key) for key in [*measured] if key[1] in (*MIDDLE, *ARM)}
+    for column, width in elbow_widths(reference, sizes["marker_diameter_m"] / 2).items():
+        if column not in sizes:
+            sizes[column], origin[column] = width, f"markers in {reference.file}"
     sex = participant.get("sex") or "n/a"
     of_both_sexes = len(measured) < 6 and "n/a" not in segment_table and sex not in ("M", "F")
 
@@ -101,6 +106,10 @@ def calibrate(
     dataset = model_dataset(sides, refused).assign(
         static_distance=static_distances(reference.seen), **_of_upper_body(upper)
     )
+    of_trunk = upper_body(
+        reference, {side: leg.skeleton for side, leg in sides.items()}, dataset, upper, segment_table, sizes, sex
+    )
+    dataset = dataset.assign(of_trunk).assign_coords({"upper_segment": list(SEGMENTS)} if of_trunk else {})
     calibrated = {side: leg.calibrated for side, leg in sides.items()}
     dataset = dataset.assign(per_marker(reference, calibrated))
     noise = orientation_noise(dataset.segment_turn_per_marker.values)
@@ -190,10 +199,10 @@ def _parameters(
     return parameters, note
 
 
-def _of_upper_body(measured: Sequence[SegmentParameters]) -> dict[str, Any]:
-    """Return the measured upper body as variables, none if there is none."""
+def _of_upper_body(measured: Mapping[tuple[str, str], SegmentParameters]) -> dict[str, Any]:
+    """Return the upper body that was measured as one as variables, none if it was not."""
     variables: dict[str, Any] = {}
-    for part in measured:
+    for part in (one for (_, segment), one in measured.items() if segment == UPPER_BODY):
         variables["upper_body_mass"] = ((), part.mass_kg)
         variables["upper_body_com"] = ("local_axis", part.com)
         variables["upper_body_inertia"] = (("local_axis", "local_axis_2"), part.inertia)

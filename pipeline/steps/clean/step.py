@@ -10,6 +10,7 @@ import numpy as np
 
 from ...arrays import Array, Flags
 from ...body.body_model import BodyModel
+from ...body.rules import Names
 from ...conventions import SIDES
 from ...trials.session import Trial
 from ...trials.step_on_session import repeat_for_trials, take_usable_walks
@@ -22,7 +23,7 @@ from .marker_filters import HALF_ORDER, filter_markers, uncertain_end_s
 from .muscle_activity import Levels, give_emg_reference, muscle_activity, without_absent_muscles
 from .plate_forces import filter_plates
 from .settings import Settings
-from .shoulders import shoulder_positions, without_absent_shoulders
+from .upper_markers import marker_paths, without_absent_upper_markers
 
 NEEDS = {
     "read": (
@@ -34,7 +35,7 @@ NEEDS = {
 
 
 @without_absent_muscles
-@without_absent_shoulders
+@without_absent_upper_markers
 @give_emg_reference
 @give_heels_of_static
 @take_usable_walks
@@ -79,13 +80,18 @@ def clean(
     return Trial(
         {
             "marker_position": (("time", "marker", "axis"), filtered),
-            "shoulder_position": (("time", "shoulder", "axis"), shoulder_positions(read, body_model, settings)),
+            "shoulder_position": (("time", "shoulder", "axis"), marker_paths(read, _shoulders(body_model), settings)),
+            "upper_marker_position": (
+                ("time", "upper_marker", "axis"),
+                marker_paths(read, body_model.upper_landmarks, settings),
+            ),
             "fill": (("time", "marker"), landmarks.repair),
             **filter_plates(read, paths, settings),
             "event_time": read.variables["event_time"],
             **envelopes,
         },
-        _coordinates(read, landmarks, rebuilt, cutoffs_hz) | muscles | {"shoulder": list(SIDES)},
+        _coordinates(read, landmarks, rebuilt, cutoffs_hz) | muscles
+        | {"shoulder": list(SIDES), "upper_marker": [*body_model.upper_landmarks]},
         {
             **{name: read.attrs[name] for name in ("marker_rate_hz", "direction_of_travel", "plates_left_out")},
             **{name: read.attrs.get(name, "") for name in ("static_results", "stored_angles")},
@@ -103,6 +109,11 @@ def clean(
             "marker_filter_order": settings.filter_order if settings.marker_filter == "butterworth" else 2 * HALF_ORDER,
         },
     )
+
+
+def _shoulders(body_model: BodyModel) -> dict[str, tuple[Names, ...]]:
+    """Return the labels of both shoulders, none if the body model names none."""
+    return {name: body_model.shoulders.get(name, ()) for name in (f"shoulder_{side}" for side in SIDES)}
 
 
 def _coordinates(read: Trial, landmarks: Landmarks, rebuilt: Flags, cutoffs_hz: Array) -> dict[str, Any]:

@@ -25,9 +25,9 @@ from .leg_check import Verdicts, judge_legs
 from .linked_model import build_linked_model, pose_linked_legs
 from .marker_check import NONE, Shift, build_witness, doubt_marker, farthest_marker
 from .static_check import doubt_static, static_misfits
-from .upper_body import upper_body_frame
+from .upper_body import upper_body_frame, whole_body
 
-NEEDS = {"clean": ("marker_position", "shoulder_position")}  # all that is loaded of an input
+NEEDS = {"clean": ("marker_position", "shoulder_position", "upper_marker_position")}  # all that is loaded of an input
 LABELS: dict[str, Any] = {
     "side": list(SIDES), "segment": list(SEGMENTS), "joint": list(JOINTS), "angle": list(ANGLES),
     "axis": list("xyz"), "local_axis": list("xyz"),
@@ -50,6 +50,7 @@ class Settings:
     angle_convention: str
     line_of_progression: str
     static_offset: str
+    upper_body: bool
 
 
 @take_usable_walks
@@ -122,6 +123,12 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
     }
     compared = settings.angle_convention == CONVENTIONAL and body_model.is_plug_in_gait
     witnesses = _witnesses(clean, calibrate, shifts, variables["joint_angle"][1] + offset, compared=compared)
+    if settings.upper_body:
+        upper, names = whole_body(
+            clean, calibrate, body_model, variables, list(zip(spans, ends, strict=True)), _derivatives,
+            angle_convention=settings.angle_convention, smallest_floating_axis=settings.smallest_floating_axis,
+        )  # fmt: skip
+        variables, labels = variables | upper, labels | names
     return xr.Dataset(variables | judgements | witnesses | _facts(clean, settings), LABELS | labels)
 
 

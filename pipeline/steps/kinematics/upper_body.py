@@ -1,10 +1,27 @@
-"""Frame of the upper body, pelvis, trunk, head and arms as one, by hips and shoulders."""
+"""Motion of trunk, head and arms, and of the whole body; the upper body as one by hips and shoulders."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from ...arrays import Array
-from ...conventions import SIDES
-from ...dynamics.vectors import cross, dot, unit
+from ...body.body_model import BodyModel
+from ...body.legs import body_height_m
+from ...conventions import ANGLES, CHAIN, HIP, SIDES
+from ...dynamics.vectors import cross, dot, rotate, transpose, unit
+from ...signals.splines import angular_rates
+from ...whole_body.angles import PARTS, of_part
+from ...whole_body.balance import Bodies, angular_momentum, centre_of_mass
+from ...whole_body.skeleton import JOINTS, ORIGIN, SEGMENTS, UpperSkeleton, bare, build, upper_sizes, waist_centre
+
+Spans = Sequence[tuple[slice, int]]  # the samples of each trial, and how many at an end have no acceleration
+Derive = Callable[[Sequence[Array], Array, Spans], list[list[Array]]]
+Variables = dict[str, Any]
+SEEN_SHARE = 0.9  # of the frames of a trial: a marker that is seen in fewer does not define a segment
+BODIES = (*(f"{name}_{side}" for side in SIDES for name in CHAIN), "pelvis", *SEGMENTS)
 
 
 def upper_body_frame(hips: Array, shoulders: Array) -> Array:
@@ -24,3 +41,137 @@ def upper_body_frame(hips: Array, shoulders: Array) -> Array:
     frame = np.stack([x, y, cross(x, y)], axis=-2)
     frame[~(dot(*across) > 0)] = np.nan
     return frame
+
+
+def whole_body(
+    clean: xr.Dataset, calibrate: xr.Dataset, model: BodyModel, motion: Mapping[str, Any], spans: Spans,
+    derive: Derive, *, angle_convention: str, smallest_floating_axis: float,
+) -> tuple[Variables, dict[str, Any]]:  # fmt: skip
+    """Return the motion of trunk, head and arms and of the whole body, and their coordinates; empty if not calibrated.
+
+    Args:
+        motion: the variables of the legs.
+        spans: samples of each trial, and how many at an end have no acceleration.
+        derive: returns first and second derivatives of arrays (sample, ...).
+        angle_convention, smallest_floating_axis: settings.
+    """
+    if "upper_segment_mass" not in calibrate or "upper_marker_position" not in clean:
+        return {}, {}
+    time, values = clean.variables["time"].values, {name: part[1] for name, part in motion.items()}
+    pelvis = _of_either_side(values["rotation"][:, :, -1])
+    hips = values["joint_centre"][:, :, HIP]
+    skeletons = _skeletons(clean, calibrate, model, pelvis, hips, [span for span, _ in spans])
+    frames, centres = _join(skeletons, pelvis, [span for span, _ in spans])
+    com = calibrate.variables["upper_segment_com"].values
+    arm = rotate(transpose(frames), com)
+    position = centres[:, [JOINTS.index(ORIGIN[name]) for name in SEGMENTS]] + arm
+    (turning, velocity), (bending, acceleration) = derive([frames, position], time, spans)
+    spin, spin_rate = angular_rates(frames, turning, bending)
+    seen = np.array([[name in (one.seen if one else ()) for name in SEGMENTS] for one in skeletons], dtype=np.int8)
+    angles = _angles(skeletons, frames, pelvis, spans, angle_convention, smallest_floating_axis)
+    bodies = _bodies(calibrate, values, pelvis, hips, frames, spin, position, velocity, acceleration)
+    whole, momentum = centre_of_mass(bodies), angular_momentum(bodies)
+    upper, joints = ("sample", "upper_segment"), ("sample", "upper_joint", "axis")
+    part = ("sample", "body_segment", "axis")
+    names = ("whole_body_centre_of_mass", "whole_body_velocity", "whole_body_acceleration")
+    return {
+        "upper_rotation": ((*upper, "local_axis", "axis"), frames),
+        "upper_angular_velocity": ((*upper, "local_axis"), spin),
+        "upper_angular_acceleration": ((*upper, "local_axis"), spin_rate),
+        "upper_com_position": ((*upper, "axis"), position),
+        "upper_com_acceleration": ((*upper, "axis"), acceleration),
+        "upper_joint_centre": (joints, centres),
+        "upper_angle": (("sample", "side", "upper_part", "angle"), angles),
+        "upper_segment_seen": (("trial", "upper_segment"), seen),
+        **{name: (("sample", "axis"), each) for name, each in zip(names, whole, strict=True)},
+        "angular_momentum": (part, momentum),
+    }, {
+        "upper_segment": list(SEGMENTS), "upper_joint": list(JOINTS), "upper_part": list(PARTS),
+        "body_segment": list(BODIES),
+    }  # fmt: skip
+
+
+def _of_either_side(pelvis: Array) -> Array:
+    """Return (sample, ...) of the left side, where it is unknown of the right side, from (sample, side, ...)."""
+    return np.asarray(np.where(np.isfinite(pelvis[:, 0]), pelvis[:, 0], pelvis[:, 1]))
+
+
+def _skeletons(
+    clean: xr.Dataset, calibrate: xr.Dataset, model: BodyModel, pelvis: Array, hips: Array, spans: Sequence[slice]
+) -> list[UpperSkeleton | None]:
+    """Return the upper body of each trial by the markers that are seen in it."""
+    names = clean.variables["upper_marker"].values.tolist()
+    position = clean.variables["upper_marker_position"].values
+    sizes = upper_sizes(json.loads(calibrate.attrs["anthropometry"]), body_height_m(calibrate))
+    sizes["head_tilt"] = float(calibrate.variables["head_tilt"].values)
+    skeletons = []
+    for span in spans:
+        paths = position[span]
+        shares = np.isfinite(paths[..., 0]).mean(axis=0) if len(paths) else np.zeros(len(names))
+        markers = {name: paths[:, i] for i, name in enumerate(names) if shares[i] >= SEEN_SHARE}
+        waist = waist_centre(pelvis[span], hips[span])
+        skeletons.append(build(model.upper_body, markers, pelvis[span], hips[span].mean(axis=1), waist, sizes))
+    return skeletons
+
+
+def _join(
+    skeletons: Sequence[UpperSkeleton | None], pelvis: Array, spans: Sequence[slice]
+) -> tuple[Array, Array]:
+    """Return frames (sample, segment, 3, 3) and joint centres (sample, joint, 3) of all trials; NaN without a trunk."""
+    frames = np.full((len(pelvis), len(SEGMENTS), 3, 3), np.nan)
+    centres = np.full((len(pelvis), len(JOINTS), 3), np.nan)
+    for one, span in zip(skeletons, spans, strict=True):
+        if one:
+            frames[span] = np.stack([one.frames[name] for name in SEGMENTS], axis=1)
+            centres[span] = np.stack([one.centres[name] for name in JOINTS], axis=1)
+    return frames, centres
+
+
+def _angles(
+    skeletons: Sequence[UpperSkeleton | None], frames: Array, pelvis: Array, spans: Spans, convention: str,
+    smallest: float,
+) -> Array:  # fmt: skip
+    """Return (sample, side, part, angle) in degrees; NaN of a part with a segment that the trial does not show."""
+    angles = np.full((len(frames), len(SIDES), len(PARTS), len(ANGLES)), np.nan)
+    for one, (span, _) in zip(skeletons, spans, strict=True):
+        rotation = {name: frames[span, i] for i, name in enumerate(SEGMENTS) if one and name in one.seen}
+        for i, side in enumerate(SIDES):
+            shown = {"pelvis", *(bare(name) for name in rotation if name in (bare(name), f"{bare(name)}_{side}"))}
+            for j, (part, joint) in enumerate(PARTS.items()):
+                if {joint.distal, joint.proximal} - {""} <= shown:
+                    poses = rotation | {"pelvis": pelvis[span]}
+                    angles[span, i, j] = of_part(part, poses, side, convention, smallest)
+    return angles
+
+
+def _bodies(
+    calibrate: xr.Dataset, values: Mapping[str, Array], pelvis: Array, hips: Array, frames: Array, spin: Array,
+    position: Array, velocity: Array, acceleration: Array,
+) -> Bodies:  # fmt: skip
+    """Return all segments of the body, in the order of :data:`BODIES`."""
+    of = {name: calibrate.variables[name].values for name in ("pelvis_mass", "pelvis_com", "pelvis_inertia")}
+    turn, rate = (_of_either_side(values[f"angular_{name}"][:, :, -1]) for name in ("velocity", "acceleration"))
+    back = transpose(pelvis)
+    arm, w, w_rate = (rotate(back, each) for each in (of["pelvis_com"], turn, rate))
+    middle, middle_velocity, middle_acceleration = (
+        values[name][:, :, HIP].mean(axis=1)
+        for name in ("joint_centre", "joint_centre_velocity", "joint_centre_acceleration")
+    )
+    of_pelvis = (
+        middle + arm,
+        middle_velocity + cross(w, arm),
+        middle_acceleration + cross(w_rate, arm) + cross(w, cross(w, arm)),
+    )
+    legs = [values[f"com_{name}"][:, :, : len(CHAIN)] for name in ("position", "velocity", "acceleration")]
+    shape = (len(pelvis), len(SIDES) * len(CHAIN))
+    upper = (position, velocity, acceleration)
+    return Bodies(
+        np.concatenate([calibrate.segment_mass.values.ravel(), of["pelvis_mass"].reshape(1),
+                        calibrate.upper_segment_mass.values]),
+        np.concatenate([calibrate.segment_inertia.values.reshape(-1, 3, 3), of["pelvis_inertia"][None],
+                        calibrate.upper_segment_inertia.values]),
+        np.concatenate([values["rotation"][:, :, : len(CHAIN)].reshape(*shape, 3, 3), pelvis[:, None], frames], axis=1),
+        np.concatenate([values["angular_velocity"][:, :, : len(CHAIN)].reshape(*shape, 3), turn[:, None], spin], axis=1),
+        *(np.concatenate([leg.reshape(*shape, 3), mid[:, None], up], axis=1)
+          for leg, mid, up in zip(legs, of_pelvis, upper, strict=True)),
+    )  # fmt: skip

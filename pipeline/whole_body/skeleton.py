@@ -1,0 +1,218 @@
+"""Frames and joint centres of trunk, head and arms, by the rules of config/upper_bodies.
+
+A segment that a recording does not show is held in the neutral posture: its axes are those of the segment nearer to
+the pelvis, and its length follows from body height. So the mass of the whole body always counts.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays import Array
+from ..body.joint_centres import Chord, chord
+from ..body.landmarks import Points
+from ..body.rules import AxisRule, in_full, names_in
+from ..body.segment_poses import frame
+from ..conventions import ARM, SIDE_SIGN, SIDES
+from ..dynamics.vectors import cross, unit
+
+ARM_JOINTS, ARM_ENDS = ("shoulder", "elbow", "wrist"), ("elbow", "wrist", "hand")
+ARMS = tuple((name, side, f"{name}_{side}") for name in ARM for side in SIDES)
+SEGMENTS = ("thorax", "head", *(segment for *_, segment in ARMS))
+# by segment: the segment nearer to the pelvis; the joint with it; the point that it begins at, which is that joint but
+# for the thorax, as the waist moves with the pelvis; and the point at its other end
+PARENT, JOINT, ORIGIN, END = (
+    {"thorax": trunk, "head": head} | {f"{n}_{s}": "thorax" if e == "thorax" else f"{e}_{s}" for n, s, e in arm}
+    for trunk, head, arm in (
+        ("pelvis", "thorax", [(n, s, p) for n, p in zip(ARM, ("thorax", *ARM), strict=False) for s in SIDES]),
+        ("waist", "neck", [(n, s, p) for n, p in zip(ARM, ARM_JOINTS, strict=True) for s in SIDES]),
+        ("neck", "neck", [(n, s, p) for n, p in zip(ARM, ARM_JOINTS, strict=True) for s in SIDES]),
+        ("waist", "head_middle", [(n, s, p) for n, p in zip(ARM, ARM_ENDS, strict=True) for s in SIDES]),
+    )
+)
+JOINTS = tuple(JOINT.values())
+# Lengths of segments that are not seen, and sizes that are not stated, per body height: segments by Drillis R, Contini
+# R (1966), in Winter DA (2009) Biomechanics and Motor Control of Human Movement, figure 4.1; the hand to its knuckles.
+LENGTH_PER_HEIGHT = {"thorax": 0.26, "head": 0.13, "upper_arm": 0.186, "forearm": 0.146, "hand": 0.054}
+# beyond these multiples of it no person's segment is that long: a marker has another name, or is another point
+SHORTEST, LONGEST = 0.5, 1.8
+HALF_SHOULDERS_PER_HEIGHT = 0.1
+SIZE_PER_HEIGHT = {"shoulder_offset": 0.026, "elbow_width": 0.041, "wrist_width": 0.033, "hand_thickness": 0.016}
+
+
+# centre of L5/S1 from the midpoint of the hip centres, forward and up in pelvis axes, per distance of the hip centres
+WAIST_AHEAD, WAIST_UP = 0.0, 0.828
+
+
+class UpperSkeleton(NamedTuple):
+    """Trunk, head and arms over time."""
+
+    frames: dict[str, Array]  # (time, 3, 3) by segment, v_segment = rotation @ v_lab
+    centres: Points  # (time, 3), m: joint centres, and the ends of head and hands
+    seen: tuple[str, ...]  # the segments that have axes of their own
+
+
+def build(
+    rules: Mapping[str, Any], markers: Points, pelvis: Array, hips: Array, waist: Array, sizes: Mapping[str, float]
+) -> UpperSkeleton | None:
+    """Return the upper body, or None where the markers show no thorax.
+
+    Args:
+        rules: of config/upper_bodies.
+        markers: (time, 3) by landmark, lab axes, m.
+        pelvis: (time, 3, 3), v_pelvis = rotation @ v_lab.
+        hips, waist: (time, 3), midpoint of the hip centres, centre of L5/S1, lab axes, m.
+        sizes: ``height``, ``marker_radius``, and of each side those of :data:`SIZE_PER_HEIGHT`, as
+            ``elbow_width_left``, m; ``head_tilt``, by which the markers lift the head's axis x where it is level, rad.
+    """
+    points, frames = {**markers, "hip_middle": hips, "waist": waist}, {"pelvis": pelvis}
+    builder = _Builder(rules, points, frames, sizes)
+    builder.add_points(rules["trunk"], "")
+    if not builder.shows("thorax") or not builder.add_frame(rules["trunk"]["thorax"], "thorax", ""):
+        return None
+    builder.add_points(rules["trunk"], "")
+    for side in SIDES:
+        builder.add_points(rules["arm"], side)
+    for segment in SEGMENTS[1:]:
+        name, _, side = segment.rpartition("_")
+        where = rules["arm"] if name else rules["trunk"]
+        side = side if name else ""
+        builder.add_neutral_start(segment, side)
+        if not builder.shows(segment) or not builder.add_frame(where[name or segment], segment, side):
+            frames[segment] = frames[PARENT[segment]]
+            builder.add_neutral_end(segment)
+        elif segment == "head":
+            frames[segment] = turn_about_z(sizes.get("head_tilt", 0.0)) @ frames[segment]
+    order = [*dict.fromkeys([*JOINTS, *END.values()])]
+    seen = tuple(segment for segment in SEGMENTS if segment in builder.seen)
+    return UpperSkeleton({name: frames[name] for name in SEGMENTS}, {name: points[name] for name in order}, seen)
+
+
+def upper_sizes(stated: Mapping[str, float], height_m: float) -> dict[str, float]:
+    """Return the sizes of :func:`build`, m: those that are stated, by column of participants.tsv, else by height."""
+    widths = {f"{name}_{side}": share for name, share in SIZE_PER_HEIGHT.items() for side in SIDES}
+    own = {name: stated.get(f"{name}_m", share * height_m) for name, share in widths.items()}
+    return {"height": height_m, "marker_radius": stated["marker_diameter_m"] / 2, **own}
+
+
+def waist_centre(pelvis: Array, hips: Array) -> Array:
+    """Return the centre of L5/S1 (time, 3), m, from the pelvis (time, 3, 3) and the hip centres (time, side, 3)."""
+    apart = np.linalg.norm(hips[:, 1] - hips[:, 0], axis=-1, keepdims=True)
+    return np.asarray(hips.mean(axis=1) + apart * (WAIST_AHEAD * pelvis[:, 0] + WAIST_UP * pelvis[:, 1]))
+
+
+class _Builder:
+    """Points and frames of an upper body, as far as they are found."""
+
+    def __init__(
+        self, rules: Mapping[str, Any], points: Points, frames: dict[str, Array], sizes: Mapping[str, float]
+    ) -> None:
+        self.rules, self.points, self.frames, self.sizes = rules, points, frames, sizes
+        self.seen: set[str] = set()
+
+    def full(self, name: str, side: str) -> str:
+        """Return the name of a point or segment with its side, if it has one."""
+        sided = f"{name}_{side}"
+        return sided if sided in self.points or sided in self.frames else name
+
+    def add_points(self, section: Mapping[str, Any], side: str) -> None:
+        """Add the points of trunk or arm that can be found, each by the first rule that has all it needs."""
+        for name, alternatives in section["points"].items():
+            whole = f"{name}_{side}" if side else name
+            for rule in alternatives:
+                if whole not in self.points and (place := self.place(rule, side)) is not None:
+                    self.points[whole] = place
+
+    def place(self, rule: Mapping[str, Any], side: str) -> Array | None:
+        """Return a point (time, 3) by its rule, m; None where something that it needs is not found."""
+        try:
+            start = self.point(rule["from"], side)
+            if "to" in rule:
+                return start + rule.get("by", 0.5) * (self.point(rule["to"], side) - start)
+            length = self.length(rule, side)
+            if "proximal" in rule:
+                wand = start + self.direction(rule["normal"], side)
+                return chord(self.point(rule["proximal"], side), start, wand, Chord(length), side)
+            return start + length * unit(self.direction(rule["normal"], side))
+        except KeyError:
+            return None
+
+    def point(self, names: str | Sequence[str], side: str) -> Array:
+        """Return a point (time, 3), or the mean of several; KeyError with an absent name."""
+        places = [self.points[self.full(name, side)] for name in names_in(names)]
+        return places[0] if len(places) == 1 else np.asarray(np.mean(places, axis=0))
+
+    def length(self, rule: Mapping[str, Any], side: str) -> float | Array:
+        """Return the length of a rule, m: by a size and the marker, or a share of the distance of two points."""
+        if "of" in rule:
+            one, other = (self.point(name, side) for name in rule["of"])
+            return rule["by"] * np.linalg.norm(one - other, axis=-1, keepdims=True)
+        size = self.sizes[f"{rule['size']}_{side}"] if "size" in rule else 0.0
+        return (size if rule.get("size") == "shoulder_offset" else size / 2) + self.sizes["marker_radius"]
+
+    def direction(self, lines: Sequence[Any], side: str) -> Array:
+        """Return the direction (time, 3) of a line, or the normal of two: on the left, the mirror image of the right."""
+        given = [self.line(line, side) for line in lines]
+        return given[0] if len(given) == 1 else SIDE_SIGN.get(side, 1.0) * cross(given[0], given[1])
+
+    def line(self, line: str | Sequence[Any], side: str) -> Array:
+        """Return the line (time, 3) from a point to another, or along the axis of a segment, as ``-thorax.y``."""
+        if not isinstance(line, str):
+            return self.point(line[1], side) - self.point(line[0], side)
+        segment, axis = line.lstrip("-").split(".")
+        sign = (-1 if line.startswith("-") else 1) * (SIDE_SIGN[side] if axis == "z" and side else 1)
+        return np.asarray(sign * self.frames[self.full(segment, side)][..., "xyz".index(axis), :])
+
+    def add_frame(self, alternatives: Sequence[Any], segment: str, side: str) -> bool:
+        """Add the axes of a segment by the first rules that have all they need; return whether any have."""
+        for rules in alternatives:
+            axes = [in_full(AxisRule.of(rule), lambda name: self.full(name, side)) for rule in rules]
+            try:
+                self.frames[segment] = frame(axes, self.points, self.frames_of(side), side or "right")
+            except KeyError:
+                continue
+            self.seen.add(segment)
+            return True
+        return False
+
+    def frames_of(self, side: str) -> dict[str, Array]:
+        """Return the frames by the names that the rules of a side use."""
+        return {name.removesuffix(f"_{side}"): each for name, each in self.frames.items()}
+
+    def shows(self, segment: str) -> bool:
+        """Return whether both ends of a segment are known, as far apart as those of a person's."""
+        if not {ORIGIN[segment], END[segment]} <= self.points.keys():
+            return False
+        length = np.linalg.norm(self.points[END[segment]] - self.points[ORIGIN[segment]], axis=-1)
+        usual = LENGTH_PER_HEIGHT[bare(segment)] * self.sizes["height"]
+        return bool(np.isfinite(length).any() and SHORTEST < np.nanmedian(length) / usual < LONGEST)
+
+    def add_neutral_start(self, segment: str, side: str) -> None:
+        """Add the shoulder if no marker shows it: beside the neck."""
+        if side and ORIGIN[segment] not in self.points:
+            aside = SIDE_SIGN[side] * HALF_SHOULDERS_PER_HEIGHT * self.sizes["height"]
+            self.points[ORIGIN[segment]] = self.points["neck"] + aside * self.frames["thorax"][..., 2, :]
+
+    def add_neutral_end(self, segment: str) -> None:
+        """Add the end of a segment that is not seen, along the axes of the one nearer to the pelvis."""
+        length = LENGTH_PER_HEIGHT[bare(segment)] * self.sizes["height"]
+        along = (1 if segment == "head" else -1) * self.frames[segment][..., 1, :]
+        self.points[END[segment]] = self.points[ORIGIN[segment]] + length * along
+
+
+def head_tilt(frame: Array) -> float:
+    """Return by how much axis x of the head (time, 3, 3) is lifted from level, rad, median of the frames."""
+    lifted = np.arctan2(frame[:, 0, 1], frame[:, 1, 1])
+    return float(np.median(lifted[np.isfinite(lifted)])) if np.isfinite(lifted).any() else 0.0
+
+
+def turn_about_z(angle_rad: float) -> Array:
+    """Return the rotation (3, 3) from axes to those turned by -angle about z: x is lowered by the angle."""
+    c, s = np.cos(angle_rad), np.sin(angle_rad)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def bare(segment: str) -> str:
+    """Return the name of a segment without its side."""
+    return segment.removesuffix("_left").removesuffix("_right")
