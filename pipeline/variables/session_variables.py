@@ -104,7 +104,8 @@ WITH_TRUNK = {
     "upper_segment_mass": Variable(("upper_segment",), "kg",
         f"mass of a segment {UPPER}, scaled so that all segments make up the body"),
     "upper_segment_com": Variable(("upper_segment", "local_axis"), "m",
-        f"centre of mass of a segment {UPPER}, segment axes, from neck (thorax, head), shoulder, elbow or wrist"),
+        f"centre of mass of a segment {UPPER}, segment axes (of the thorax with y from waist to "
+        "neck), from neck (thorax, head), shoulder, elbow or wrist"),
     "upper_segment_inertia": Variable(("upper_segment", "local_axis", "local_axis_2"), "kg m2",
         f"inertia tensor of a segment {UPPER} about its centre of mass, segment axes"),
     "head_tilt": Variable((), "rad", "by how much the markers of the head are higher in front in the static trial"),
@@ -143,6 +144,22 @@ WHOLE_BODY = {
     "angular_momentum": Variable(("sample", "body_segment", "axis"), "kg m2 s-1",
         "part of the segment in the angular momentum about the centre of mass of the whole body, lab axes; their sum is "
         "that of the body", "f4"),
+}  # fmt: skip
+UPPER_LOADS = {
+    "upper_joint_force": Variable(("sample", "upper_joint", "axis"), "N",
+        "joint force of the segment nearer to the pelvis on the other, lab axes; NaN where upper_segment_seen is 0",
+        "f4"),
+    "upper_joint_moment": Variable(("sample", "upper_joint", "local_axis"), "N m",
+        "internal joint moment of the segment nearer to the pelvis on the other about the joint centre, axes of the "
+        "latter", "f4"),
+    "upper_joint_moment_term": Variable(("sample", "upper_joint", "term", "local_axis"), "N m",
+        "contribution of inertia, velocity and gravity to upper_joint_moment; that of the ground is 0", "f4"),
+    "upper_joint_power": Variable(("sample", "upper_joint"), "W", "power of a joint of trunk or arms", "f4"),
+    "waist_force_from_legs": Variable(("sample", "axis"), "N",
+        "force at the waist on the thorax by feet, legs and pelvis alone, lab axes; upper_joint_force has it by head and "
+        "arms", "f4"),
+    "waist_moment_from_legs": Variable(("sample", "local_axis"), "N m",
+        "moment at the waist on the thorax by feet, legs and pelvis alone, thorax axes", "f4"),
 }  # fmt: skip
 ENVELOPE = "linear envelope of the electromyogram, high-pass, rectified, low-pass"
 WITH_EMG = {
@@ -336,6 +353,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "pelvis_residual_force": Variable(("sample", "axis"), "N", f"residual force {RESIDUAL}, lab axes", "f4"),
         "pelvis_residual_moment": Variable(("sample", "axis"), "N m",
             f"residual moment {RESIDUAL}, about the midpoint of the hips, lab axes", "f4"),
+        **UPPER_LOADS,
         "disagreement": Variable(("trial", "formulation", "load"), "1",
             "largest absolute difference of joint force (N) and joint moment (N m) from the block matrix"),
         "forward_closure": Variable(("trial", "side", "joint", "angle"), "degree",

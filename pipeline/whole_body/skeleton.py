@@ -4,6 +4,7 @@ A segment that a recording does not show is held in the neutral posture: its axe
 the pelvis, and its length follows from body height. So the mass of the whole body always counts.
 """
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -38,11 +39,13 @@ LENGTH_PER_HEIGHT = {"thorax": 0.26, "head": 0.13, "upper_arm": 0.186, "forearm"
 # beyond these multiples of it no person's segment is that long: a marker has another name, or is another point
 SHORTEST, LONGEST = 0.5, 1.8
 HALF_SHOULDERS_PER_HEIGHT = 0.1
-SIZE_PER_HEIGHT = {"shoulder_offset": 0.026, "elbow_width": 0.041, "wrist_width": 0.033, "hand_thickness": 0.016}
+SIZE_PER_HEIGHT = {"shoulder_offset": 0.028, "elbow_width": 0.047, "wrist_width": 0.033, "hand_thickness": 0.019}
 
 
-# centre of L5/S1 from the midpoint of the hip centres, forward and up in pelvis axes, per distance of the hip centres
-WAIST_AHEAD, WAIST_UP = 0.0, 0.828
+# Centre of L5/S1 from the midpoint of the hip centres, forward and up in pelvis axes (ASIS, middle of the PSIS), per
+# distance of the hip centres: Dumas R, Wojtusch J (2018) Handbook of Human Motion, chapter on body segment parameters,
+# lumbar and hip centres there, mean of both sexes (-.332, .468 of men, -.270, .517 of women).
+WAIST_AHEAD, WAIST_UP = -0.30, 0.49
 
 
 class UpperSkeleton(NamedTuple):
@@ -68,12 +71,12 @@ def build(
     """
     points, frames = {**markers, "hip_middle": hips, "waist": waist}, {"pelvis": pelvis}
     builder = _Builder(rules, points, frames, sizes)
-    builder.add_points(rules["trunk"], "")
+    builder.add_points("trunk", "")
     if not builder.shows("thorax") or not builder.add_frame(rules["trunk"]["thorax"], "thorax", ""):
         return None
-    builder.add_points(rules["trunk"], "")
+    builder.add_points("trunk", "")
     for side in SIDES:
-        builder.add_points(rules["arm"], side)
+        builder.add_points("arm", side)
     for segment in SEGMENTS[1:]:
         name, _, side = segment.rpartition("_")
         where = rules["arm"] if name else rules["trunk"]
@@ -110,38 +113,49 @@ class _Builder:
     ) -> None:
         self.rules, self.points, self.frames, self.sizes = rules, points, frames, sizes
         self.seen: set[str] = set()
+        self.sought: set[str] = set()  # points that are being found, so that no rule needs its own point
 
     def full(self, name: str, side: str) -> str:
         """Return the name of a point or segment with its side, if it has one."""
         sided = f"{name}_{side}"
         return sided if sided in self.points or sided in self.frames else name
 
-    def add_points(self, section: Mapping[str, Any], side: str) -> None:
-        """Add the points of trunk or arm that can be found, each by the first rule that has all it needs."""
-        for name, alternatives in section["points"].items():
-            whole = f"{name}_{side}" if side else name
-            for rule in alternatives:
-                if whole not in self.points and (place := self.place(rule, side)) is not None:
-                    self.points[whole] = place
-
-    def place(self, rule: Mapping[str, Any], side: str) -> Array | None:
-        """Return a point (time, 3) by its rule, m; None where something that it needs is not found."""
-        try:
-            start = self.point(rule["from"], side)
-            if "to" in rule:
-                return start + rule.get("by", 0.5) * (self.point(rule["to"], side) - start)
-            length = self.length(rule, side)
-            if "proximal" in rule:
-                wand = start + self.direction(rule["normal"], side)
-                return chord(self.point(rule["proximal"], side), start, wand, Chord(length), side)
-            return start + length * unit(self.direction(rule["normal"], side))
-        except KeyError:
-            return None
+    def add_points(self, section: str, side: str) -> None:
+        """Add the points of trunk or arm that can be found."""
+        for name in self.rules[section]["points"]:
+            with contextlib.suppress(KeyError):
+                self.point(name, side)
 
     def point(self, names: str | Sequence[str], side: str) -> Array:
-        """Return a point (time, 3), or the mean of several; KeyError with an absent name."""
-        places = [self.points[self.full(name, side)] for name in names_in(names)]
+        """Return a point (time, 3), or the mean of several; KeyError with one that cannot be found."""
+        places = [self.one_point(name, side) for name in names_in(names)]
         return places[0] if len(places) == 1 else np.asarray(np.mean(places, axis=0))
+
+    def one_point(self, name: str, side: str) -> Array:
+        """Return a point (time, 3) that is known, else by the first of its rules that has all it needs."""
+        section, whole = ("arm", f"{name}_{side}") if name in self.rules["arm"]["points"] else ("trunk", name)
+        for known in (f"{name}_{side}", name):
+            if known in self.points:
+                return self.points[known]
+        for rule in () if whole in self.sought else self.rules[section]["points"].get(name, ()):
+            self.sought.add(whole)
+            with contextlib.suppress(KeyError):
+                self.points[whole] = self.place(rule, side)
+            self.sought.discard(whole)
+            if whole in self.points:
+                return self.points[whole]
+        raise KeyError(name)
+
+    def place(self, rule: Mapping[str, Any], side: str) -> Array:
+        """Return a point (time, 3) by a rule, m; KeyError with something that it needs and that cannot be found."""
+        start = self.point(rule["from"], side)
+        if "to" in rule:
+            return np.asarray(start + rule.get("by", 0.5) * (self.point(rule["to"], side) - start))
+        length = self.length(rule, side)
+        if "proximal" in rule:
+            wand = start + self.direction(rule["normal"], side)
+            return chord(self.point(rule["proximal"], side), start, wand, Chord(length), side)
+        return np.asarray(start + length * unit(self.direction(rule["normal"], side)))
 
     def length(self, rule: Mapping[str, Any], side: str) -> float | Array:
         """Return the length of a rule, m: by a size and the marker, or a share of the distance of two points."""
@@ -199,6 +213,21 @@ class _Builder:
         length = LENGTH_PER_HEIGHT[bare(segment)] * self.sizes["height"]
         along = (1 if segment == "head" else -1) * self.frames[segment][..., 1, :]
         self.points[END[segment]] = self.points[ORIGIN[segment]] + length * along
+
+
+def trunk_axes(thorax: Array, neck: Array, waist: Array) -> Array:
+    """Return the axes (time, 3, 3) that carry the centre of mass of thorax and abdomen: y from waist to neck.
+
+    Markers show the ribs alone. The abdomen, half of the mass, is bent between these and the pelvis, so that its centre
+    follows the line rather than the ribs. Where waist and ribs are rigid, both are the same.
+
+    Args:
+        thorax: (time, 3, 3), v_thorax = rotation @ v_lab; gives the plane.
+        neck, waist: (time, 3), m.
+    """
+    y = unit(neck - waist)
+    z = unit(cross(thorax[:, 0], y))
+    return np.stack([cross(y, z), y, z], axis=-2)
 
 
 def head_tilt(frame: Array) -> float:

@@ -60,9 +60,19 @@ def from_table(
 
 def _at_age(row: Mapping[str, Any], years: float) -> dict[str, Any]:
     """Return a row of lines over age as an ordinary one; radii that are None follow by the parallel-axis theorem."""
-    mass, com, proximal = (row[name][0] + row[name][1] * years for name in ("mass", "com", "proximal_radius"))
-    across = float(np.sqrt(proximal**2 - com**2))
-    return {**row, "mass": mass, "com": com, "radii": [across if one is None else one for one in row["radii"]]}
+    at_age = {name: value if name == "length" else _value_at(value, years) for name, value in row.items()}
+    if "proximal_radius" in row:
+        across = float(np.sqrt(at_age["proximal_radius"] ** 2 - at_age["com"] ** 2))
+        at_age["radii"] = [across if one is None else one for one in at_age["radii"]]
+    return at_age
+
+
+def _value_at(value: Any, years: float) -> Any:
+    """Return a value, or each of several, at an age; two numbers are a line, value at birth and change per year."""
+    if not isinstance(value, list):
+        return value
+    numbers = len(value) == 2 and not any(isinstance(one, list) for one in value)
+    return value[0] + value[1] * years if numbers else [_value_at(one, years) for one in value]
 
 
 def has_its_axes(table: Mapping[str, Any], segment: str, landmarks: Mapping[str, Array]) -> bool:
@@ -103,7 +113,7 @@ def _from_row(
     else:
         # Dempster's foot is between ankle centre and toe, but its length is from the malleolus
         origin = np.zeros(3) if row["length"][0] == "lateral_malleolus" else start
-        com = origin + row["com"] * (end - origin)
+        com = origin + row["com"] * (end - origin) + np.array([row.get("ahead", 0.0) * length, 0.0, 0.0])
     inertia = np.diag((np.array(row["radii"]) * length) ** 2)
     for (i, j), radius in zip(((0, 1), (0, 2), (1, 2)), row.get("products", (0, 0, 0)), strict=True):
         inertia[i, j] = inertia[j, i] = np.sign(radius) * (radius * length) ** 2 * mirror[i] * mirror[j]

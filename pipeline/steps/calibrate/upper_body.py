@@ -15,8 +15,8 @@ from ...body.landmarks import Points, positions
 from ...body.legs import body_height_m
 from ...body.skeleton import Skeleton
 from ...conventions import ARM, SIDES
-from ...dynamics.vectors import rotate
-from ...whole_body.skeleton import ORIGIN, SEGMENTS, build, head_tilt, upper_sizes, waist_centre
+from ...dynamics.vectors import rotate, transpose
+from ...whole_body.skeleton import ORIGIN, SEGMENTS, build, head_tilt, trunk_axes, upper_sizes, waist_centre
 from .reference_trial import ReferenceTrial
 from .segment_parameters import SegmentParameters, from_table
 
@@ -70,6 +70,9 @@ def upper_body(
             table, key[1], side=side if name in ARM else "right", sex=sex, body_mass_kg=sizes["mass_kg"],
             landmarks=places,
         )  # fmt: skip
+    ribs = transpose(whole["thorax"])
+    in_trunk = rotate(trunk_axes(whole["thorax"], still.centres["neck"], waist), rotate(ribs, parameters["thorax"].com))
+    parameters["thorax"] = parameters["thorax"]._replace(com=_median(in_trunk))
     scale = _scale_of_masses(parameters, given, calibrated.segment_mass.values, sizes["mass_kg"])
     rest = [parameters[segment] for segment in SEGMENTS]
     factor = np.array([scale.get(segment, 1.0) for segment in SEGMENTS])
@@ -106,9 +109,13 @@ def _markers(reference: ReferenceTrial) -> Points:
 
 def _place(rotation: Array, arm: Array) -> Array:
     """Return the median place (3,) of arms (time, 3) in the axes of a segment, m; NaN where it is never seen."""
-    local = rotate(rotation, arm)
-    seen = np.isfinite(local).all(axis=1)
-    return np.median(local[seen], axis=0) if seen.any() else np.full(3, np.nan)
+    return _median(rotate(rotation, arm))
+
+
+def _median(vectors: Array) -> Array:
+    """Return the median (3,) of vectors (time, 3); NaN where none is known."""
+    seen = np.isfinite(vectors).all(axis=1)
+    return np.median(vectors[seen], axis=0) if seen.any() else np.full(3, np.nan)
 
 
 def _scale_of_masses(

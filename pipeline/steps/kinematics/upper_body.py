@@ -15,7 +15,7 @@ from ...dynamics.vectors import cross, dot, rotate, transpose, unit
 from ...signals.splines import angular_rates
 from ...whole_body.angles import PARTS, of_part
 from ...whole_body.balance import Bodies, angular_momentum, centre_of_mass
-from ...whole_body.skeleton import JOINTS, ORIGIN, SEGMENTS, UpperSkeleton, bare, build, upper_sizes, waist_centre
+from ...whole_body.skeleton import JOINTS, ORIGIN, SEGMENTS, UpperSkeleton, bare, build, trunk_axes, upper_sizes, waist_centre
 
 Spans = Sequence[tuple[slice, int]]  # the samples of each trial, and how many at an end have no acceleration
 Derive = Callable[[Sequence[Array], Array, Spans], list[list[Array]]]
@@ -63,7 +63,10 @@ def whole_body(
     skeletons = _skeletons(clean, calibrate, model, pelvis, hips, [span for span, _ in spans])
     frames, centres = _join(skeletons, pelvis, [span for span, _ in spans])
     com = calibrate.variables["upper_segment_com"].values
-    arm = rotate(transpose(frames), com)
+    carriers = frames.copy()
+    neck, waist = (centres[:, JOINTS.index(name)] for name in ("neck", "waist"))
+    carriers[:, SEGMENTS.index("thorax")] = trunk_axes(frames[:, SEGMENTS.index("thorax")], neck, waist)
+    arm = rotate(transpose(carriers), com)
     position = centres[:, [JOINTS.index(ORIGIN[name]) for name in SEGMENTS]] + arm
     (turning, velocity), (bending, acceleration) = derive([frames, position], time, spans)
     spin, spin_rate = angular_rates(frames, turning, bending)

@@ -11,6 +11,8 @@ F and M are the residual, on the pelvis at o. They would be zero if all were exa
 120:148-159; Hicks JL et al. 2015, J Biomech Eng 137:020905).
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -52,8 +54,28 @@ def upper_body(calibrate: xr.Dataset) -> UpperBody:
     return UpperBody(mass, com, mass * np.diag(np.square(np.multiply(RADII, length))))
 
 
+class Hips(NamedTuple):
+    """Motion and loads of both hips, lab axes, SI units."""
+
+    # centre, acceleration: (sample, side, 3), of the hip centres
+    centre: Array
+    acceleration: Array
+    # force, moment: (sample, side, 3), of the pelvis on each thigh
+    force: Array
+    moment: Array
+
+    @classmethod
+    def of(cls, kinematics: xr.Dataset, joint_force: Array, joint_moment: Array) -> Hips:
+        """Return the hips by joint loads (sample, side, joint, 3); moments are in the axes of the distal segment."""
+        values = {name: kinematics.variables[name].values for name in ("joint_centre", "joint_centre_acceleration")}
+        thigh = kinematics.variables["segment"].values.tolist().index("thigh")
+        back = transpose(kinematics.variables["rotation"].values[:, :, thigh])
+        centres = (each[:, :, HIP] for each in values.values())
+        return cls(*centres, joint_force[:, :, HIP], rotate(back, joint_moment[:, :, HIP]))
+
+
 def pelvis_residual(
-    kinematics: xr.Dataset, joint_force: Array, joint_moment: Array, upper: UpperBody, gravity_m_s2: float
+    kinematics: xr.Dataset, hips: Hips, upper: UpperBody, gravity_m_s2: float
 ) -> tuple[Array, Array]:
     """Return the residual force and moment on the pelvis, (sample, 3), N and N m, lab axes.
 
@@ -61,26 +83,34 @@ def pelvis_residual(
 
     Args:
         kinematics: motion of the legs, and of the upper body where shoulders are seen.
-        joint_force: (sample, side, joint, 3), on the distal segment, lab axes, N.
-        joint_moment: the same, in the axes of the distal segment, N m.
+        hips: their motion and loads.
         upper: the upper body.
         gravity_m_s2: magnitude of the acceleration of gravity.
     """
-    values = {name: kinematics.variables[name].values for name in ("joint_centre", "joint_centre_acceleration")}
-    hip, hip_acceleration = (each[:, :, HIP] for each in values.values())
-    thigh = kinematics.variables["segment"].values.tolist().index("thigh")
-    force = joint_force[:, :, HIP]
-    moment = rotate(transpose(kinematics.variables["rotation"].values[:, :, thigh]), joint_moment[:, :, HIP])
-    middle = hip.mean(axis=1)
-    rotation, spin, spin_rate = _turning(kinematics, hip)
-    back = transpose(rotation)
-    arm, turn, turn_rate = (rotate(back, each) for each in (upper.com, spin, spin_rate))
-    acceleration = hip_acceleration.mean(axis=1) + cross(turn_rate, arm) + cross(turn, cross(turn, arm))
-    needed = upper.mass * (acceleration + np.array([0.0, gravity_m_s2, 0.0]))
-    momentum_rate = spin_rate @ upper.inertia + cross(spin, spin @ upper.inertia)
+    return balance(hips, upper, *_turning(kinematics, hips.centre), gravity_m_s2)
+
+
+def balance(
+    hips: Hips, body: UpperBody, rotation: Array, spin: Array, spin_rate: Array, gravity_m_s2: float
+) -> tuple[Array, Array]:
+    """Return force and moment (sample, 3) that a body on the hips needs beyond its weight and their loads.
+
+    The moment is about the midpoint of the hip centres, which moves with the body; lab axes, N and N m.
+
+    Args:
+        body: that the hips carry, with the centre of mass from their midpoint.
+        rotation: (sample, 3, 3), v_body = rotation @ v_lab.
+        spin, spin_rate: (sample, 3), angular velocity and acceleration, body axes.
+    """
+    middle, back = hips.centre.mean(axis=1), transpose(rotation)
+    arm, turn, turn_rate = (rotate(back, each) for each in (body.com, spin, spin_rate))
+    acceleration = hips.acceleration.mean(axis=1) + cross(turn_rate, arm) + cross(turn, cross(turn, arm))
+    needed = body.mass * (acceleration + np.array([0.0, gravity_m_s2, 0.0]))
+    momentum_rate = spin_rate @ body.inertia + cross(spin, spin @ body.inertia)
+    moment = hips.moment + cross(hips.centre - middle[:, None], hips.force)
     return (
-        needed + force.sum(axis=1),
-        rotate(back, momentum_rate) + cross(arm, needed) + (moment + cross(hip - middle[:, None], force)).sum(axis=1),
+        needed + hips.force.sum(axis=1),
+        rotate(back, momentum_rate) + cross(arm, needed) + moment.sum(axis=1),
     )
 
 

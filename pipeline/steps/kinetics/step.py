@@ -19,11 +19,13 @@ from ...dynamics.vectors import rotate, transpose
 from ...trials.session import spans_of
 from ...trials.step_on_session import take_usable_walks
 from ...variables.schema import with_dims
+from ...whole_body.skeleton import JOINTS as JOINTS_OF_TRUNK
 from . import closures, cross_checks
 from .foot_power import foot_power
-from .pelvis_residual import TURNING, beside_unknown, pelvis_residual, upper_body
+from .pelvis_residual import TURNING, Hips, beside_unknown, pelvis_residual, upper_body
+from .trunk_and_arms import MOVING, sharper, trunk_and_arms
 
-NEEDS = {"kinematics": (*MOTION, *TURNING), "contacts": (*GROUND, "belt_speed")}  # all that is loaded of an input
+NEEDS = {"kinematics": (*MOTION, *TURNING, *MOVING), "contacts": (*GROUND, "belt_speed")}  # all that is loaded of an input
 # samples in one portion: few enough for the processor's cache, enough for few calls
 SOLVED_AT_A_TIME, SIMULATED_AT_A_TIME = 1000, 5000
 
@@ -68,13 +70,20 @@ def kinetics(
     results = _of_session(legs_at, spans, rates_hz, time)
     results["foot_power"] = foot_power(kinematics, contacts)
     results["ankle_foot_power"] = results["joint_power"][:, :, ANKLE] + results["foot_power"]
-    residual = pelvis_residual(
-        kinematics, results["joint_force"], results["joint_moment"], upper_body(calibrate), settings.gravity_m_s2
-    )
+    hips = Hips.of(kinematics, results["joint_force"], results["joint_moment"])
+    residual = pelvis_residual(kinematics, hips, upper_body(calibrate), settings.gravity_m_s2)
+    if with_trunk := "upper_segment_seen" in kinematics:
+        upper, sharp = trunk_and_arms(kinematics, calibrate, hips, settings.gravity_m_s2)
+        results |= upper
+        whole = sharper(residual[0], sharp[0], kinematics.variables["sample_trial"].values)
+        whole &= "upper_body_mass" not in calibrate
+        residual = tuple(np.where(whole[:, None], new, old) for old, new in zip(residual, sharp, strict=True))
     unknown = beside_unknown(residual[0], spans, rates_hz)[:, None]
     for load, part in zip(LOADS, residual, strict=True):
         results[f"pelvis_residual_{load}"] = np.where(unknown, np.nan, part)
     result = xr.Dataset(with_dims("kinetics", results), _names())
+    if with_trunk:
+        result = result.assign_coords(upper_joint=list(JOINTS_OF_TRUNK))
     if not settings.uncertainty_draws:
         return result
     about: dict[str, Any] = {"draws": settings.uncertainty_draws, "band_percent": settings.uncertainty_band_percent}
