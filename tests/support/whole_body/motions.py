@@ -46,8 +46,8 @@ SIZE: dict[str, dict[str, tuple[float, float, float]]] = {
     },
     STILL: dict.fromkeys(("pelvis", *MEAN), (0.0, 0.0, 0.0)),
 }  # fmt: skip
-HEIGHT = {"walk": 0.89, "squat": 0.80, "arm_swings": 0.93, STILL: 0.95}  # of the pelvis above the ankles, in legs
-BOB = {"walk": 0.01, "squat": 0.12, "arm_swings": 0.008, STILL: 0.0}  # its half range, in legs
+HEIGHT = {"walk": 0.89, "squat": 0.84, "arm_swings": 0.93, STILL: 0.985}  # of the pelvis above the ankles, in legs
+BOB = {"walk": 0.01, "squat": 0.10, "arm_swings": 0.008, STILL: 0.0}  # its half range, in legs
 TWIST = 0.08  # of thigh and shank about their lengths
 SECOND = 0.25  # size of the second wave to that of the first
 

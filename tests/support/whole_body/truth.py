@@ -99,9 +99,9 @@ def truth(person: Person, motion: Motion, time: Array) -> xr.Dataset:
     """
     chain, poses = _chain(person), moved(person, motion, time)
     states = _states(chain, poses)
-    ground = _on_feet(_needed(chain, states), poses)
+    on_feet = _on_feet(_needed(chain, states), poses)
     result = xr.Dataset(
-        {name: (("time", "side", "axis")[: value.ndim], value) for name, value in ground.items()}
+        {name: (("time", "side", "axis")[: value.ndim], value) for name, value in on_feet.items()}
         | {
             "mass": ("body", [person.mass[body] for body in BODIES]),
             "local_com": (("body", "local_axis"), [person.com[body] for body in BODIES]),
@@ -110,7 +110,7 @@ def truth(person: Person, motion: Motion, time: Array) -> xr.Dataset:
         {"time": time, "body": list(BODIES), "joint": list(JOINT_OF.values()), "side": list(SIDES), "axis": AXIS},
     ).assign_coords(local_axis=AXIS, local_axis_2=AXIS)
     dimensions = {"body": ("time", "body"), "joint": ("time", "joint"), "": ("time",)}
-    pairs = zip(zip(*states, strict=True), _wrenches(ground), strict=True)
+    pairs = zip(zip(*states, strict=True), _wrenches(on_feet), strict=True)
     rows = [_at(chain, *state, wrench) for state, wrench in pairs]
     for along, name in rows[0]:
         values = np.array([row[along, name] for row in rows])
@@ -124,6 +124,12 @@ _LAST: dict[str, tuple[str, ...]] = {
     "joint_power": (),
     **dict.fromkeys(("angular_velocity", "angular_acceleration", "joint_moment_local"), ("local_axis",)),
 }
+
+
+def ground(person: Person, motion: Motion, time: Array) -> dict[str, Array]:
+    """Return the ground's forces of :func:`truth` by name, (time, side, ...), which are fast to compute."""
+    poses, chain = moved(person, motion, time), _chain(person)
+    return _on_feet(_needed(chain, _states(chain, poses)), poses)
 
 
 def _chain(person: Person) -> _Chain:
@@ -200,8 +206,8 @@ def _on_feet(needed: Array, poses: Moved) -> dict[str, Array]:
     return {"ground_force": force, "ground_moment": moment, "centre_of_pressure": pressed, "free_moment": free}
 
 
-def _wrenches(ground: dict[str, Array]) -> Array:
-    return np.concatenate([ground["ground_force"], ground["ground_moment"]], axis=-1)
+def _wrenches(on_feet: dict[str, Array]) -> Array:
+    return np.concatenate([on_feet["ground_force"], on_feet["ground_moment"]], axis=-1)
 
 
 def _at(chain: _Chain, q: Array, v: Array, a: Array, on_feet: Array) -> dict[tuple[str, str], Any]:
