@@ -1,0 +1,122 @@
+"""Files of the generated whole person: markers from which published rules give the exact centres and axes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from numpy.typing import NDArray
+
+from tests.support.studies.run_steps import run_study
+from tests.support.whole_body.motions import MOTIONS
+from tests.support.whole_body.person import MARKER_RADIUS_M, SIDES, Person, random_person
+from tests.support.whole_body.study import OF_DISTANCE, marker_places, paths, write_study
+from tests.support.whole_body.truth import generated, truth
+
+pytest.importorskip("pinocchio", reason="pinocchio (pip install pin) is not installed")
+
+Array = NDArray[np.float64]
+
+ROUNDING_M = 1e-12
+
+
+def unit(vectors: Array) -> Array:
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
+
+
+def axes(first: str, along: Array, second: str, near: Array) -> Array:
+    """Return axes (time, 3, 3), rows x, y, z: the first along a vector, the second in the plane with another."""
+    names, rows = "xyz", np.empty((len(along), 3, 3))
+    i, j = names.index(first), names.index(second)
+    k = 3 - i - j
+    sign = 1 if (j - i) % 3 == 1 else -1
+    rows[:, i] = unit(along)
+    rows[:, k] = unit(sign * np.cross(along, near))
+    rows[:, j] = sign * np.cross(rows[:, k], rows[:, i])
+    return rows
+
+
+def middle(seen: dict[str, Array], *labels: str) -> Array:
+    return np.asarray(np.mean([seen[label] for label in labels], axis=0))
+
+
+def known(shoulder: str = "rab") -> tuple[Person, xr.Dataset, dict[str, Array]]:
+    person = random_person(5)
+    of = truth(person, generated(person, "arm_swings", 5), np.arange(0, 1.8, 0.1))
+    return person, of, paths(of, marker_places(person, shoulder))
+
+
+def same(actual: Array, expected: Any) -> None:
+    np.testing.assert_allclose(actual, np.asarray(expected), rtol=0, atol=ROUNDING_M)
+
+
+def test_trunk_and_head_follow_from_their_markers() -> None:
+    _, of, seen = known()
+    neck = middle(seen, "C7", "CLAV")
+    thorax = axes(
+        "y", neck - middle(seen, "STRN", "T10"), "x", middle(seen, "CLAV", "STRN") - middle(seen, "C7", "T10")
+    )
+    same(thorax, of.rotation.sel(body="thorax"))
+    same(neck, of.joint_centre.sel(joint="neck"))
+    same(neck, of.origin.sel(body="head"))
+    front, back = middle(seen, "LFHD", "RFHD"), middle(seen, "LBHD", "RBHD")
+    right = middle(seen, "RFHD", "RBHD") - middle(seen, "LFHD", "LBHD")
+    same(axes("x", front - back, "z", right), of.rotation.sel(body="head"))
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_arms_follow_from_their_markers(side: str) -> None:
+    _, of, seen = known()
+    at, sign = side[0].upper(), 1 if side == "right" else -1
+    shoulder = of.joint_centre.sel(joint=f"shoulder_{side}").values
+    elbow, wrist = middle(seen, f"{at}ELB", f"{at}ELBM"), middle(seen, f"{at}WRA", f"{at}WRB")
+    same(elbow, of.joint_centre.sel(joint=f"elbow_{side}"))
+    same(wrist, of.joint_centre.sel(joint=f"wrist_{side}"))
+    outwards, thumb = sign * (seen[f"{at}ELB"] - seen[f"{at}ELBM"]), sign * (seen[f"{at}WRA"] - seen[f"{at}WRB"])
+    same(axes("y", shoulder - elbow, "z", outwards), of.rotation.sel(body=f"upper_arm_{side}"))
+    same(axes("y", elbow - wrist, "z", thumb), of.rotation.sel(body=f"forearm_{side}"))
+    same(axes("y", wrist - seen[f"{at}FIN"], "z", thumb), of.rotation.sel(body=f"hand_{side}"))
+
+
+@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("rule", ["rab", "below", "plug_in_gait"])
+def test_shoulders_follow_from_the_acromions(rule: str, side: str) -> None:
+    person, of, seen = known(rule)
+    thorax, acromion = of.rotation.sel(body="thorax").values, seen[f"{side[0].upper()}SHO"]
+    centre = of.joint_centre.sel(joint=f"shoulder_{side}").values
+    down_m = person.shoulder_offset[side] + MARKER_RADIUS_M
+    if rule == "plug_in_gait":
+        front = seen["CLAV"] - MARKER_RADIUS_M * thorax[:, 0]
+        line, wand = acromion - front, np.cross(acromion - front, thorax[:, 0])
+        reach = np.linalg.norm(line, axis=-1, keepdims=True)
+        across = unit(wand)  # square to the line, in the plane with the wand
+        cosine = down_m / reach
+        towards = (1 if side == "left" else -1) * np.sqrt(1 - cosine**2)  # away from the wand: downwards
+        same(acromion + down_m * (towards * across - cosine * unit(line)), centre)
+        assert (acromion - centre)[:, 1].min() > 0
+    else:
+        apart = np.linalg.norm(seen["RSHO"] - seen["LSHO"], axis=-1, keepdims=True)
+        same(acromion - (OF_DISTANCE * apart if rule == "rab" else down_m) * thorax[:, 1], centre)
+
+
+@pytest.mark.parametrize("treadmill", [False, True])
+def test_legs_are_found_through_the_files(tmp_path: Path, treadmill: bool) -> None:
+    """Without filters, markers of 100 Hz differ from the truth by their spline: by .05 N m, .2 at the ends."""
+    known = write_study(tmp_path, random_person(6), seed=6, treadmill=treadmill, upper_segments=False)
+    (session,) = run_study(tmp_path, {}).values()
+    assert {*session.trials} == {*MOTIONS}
+    for trial, steps in session.trials.items():
+        assert steps["contacts"].valid.values.all()
+        joints = [[f"{joint}_{side}" for joint in steps["kinetics"].joint.values] for side in SIDES]
+        for i in range(2):
+            expected = known[trial].sel(joint=joints[i])
+            centre = steps["kinematics"].joint_centre.values[:, i]
+            assert np.abs(centre - expected.joint_centre.values).max() < 1e-6
+            moment = np.abs(steps["kinetics"].joint_moment.values[:, i] - expected.joint_moment_local.values)
+            assert moment[10:-10].max() < 0.05
+            assert moment.max() < 0.2
+        pressed = steps["contacts"].ground_force.values - known[trial].ground_force.values
+        assert np.abs(pressed).max() < 1e-3
