@@ -13,7 +13,7 @@ from tests.support.checkout import HOUSE
 PACKAGE = HOUSE / "pipeline"
 NOUNS = {
     *("vocabulary", "c3d", "opensim_files", "plates", "body", "person", "dynamics", "signals", "tables"),
-    *("trials", "variables", "results", "uncertainty"),
+    *("trials", "variables", "results", "uncertainty", "whole_body"),
 }
 ROOMS = NOUNS | {"steps", "workflow", "commands", "demo", "viewer"}
 ARROWS_BETWEEN_NOUNS = {
@@ -24,6 +24,7 @@ ARROWS_BETWEEN_NOUNS = {
     *(("plates", "dynamics"), ("plates", "signals")),
     *(("uncertainty", "body"), ("uncertainty", "dynamics"), ("uncertainty", "signals")),
     *(("uncertainty", "trials"), ("uncertainty", "variables")),
+    *(("whole_body", "body"), ("whole_body", "dynamics")),
     *(("person", "plates"), ("person", "body"), ("person", "signals"), ("person", "tables")),
 }
 DOORS = {

@@ -1,7 +1,8 @@
 """Loads at the joints of trunk, head and arms, from hands and head down to the waist.
 
-The equations are those of the legs, :mod:`pipeline.dynamics.kernel`. The trunk carries three chains: they are solved one
-by one, each down to the waist, with the mass of the thorax in that of the head alone; the loads at the waist add up.
+The equations are those of the legs, :mod:`pipeline.dynamics.kernel`. The trunk carries three chains: they are solved
+one by one, each down to the waist, with the mass of the thorax in that of the head alone; the loads at the waist add
+up.
 """
 
 from typing import NamedTuple

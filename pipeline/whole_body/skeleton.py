@@ -151,22 +151,22 @@ class _Builder:
         start = self.point(rule["from"], side)
         if "to" in rule:
             return np.asarray(start + rule.get("by", 0.5) * (self.point(rule["to"], side) - start))
-        length = self.length(rule, side)
+        direction = self.direction(rule["normal"], side)
         if "proximal" in rule:
-            wand = start + self.direction(rule["normal"], side)
-            return chord(self.point(rule["proximal"], side), start, wand, Chord(length), side)
-        return np.asarray(start + length * unit(self.direction(rule["normal"], side)))
-
-    def length(self, rule: Mapping[str, Any], side: str) -> float | Array:
-        """Return the length of a rule, m: by a size and the marker, or a share of the distance of two points."""
+            radius = Chord(self.radius(rule, side))
+            return chord(self.point(rule["proximal"], side), start, start + direction, radius, side)
         if "of" in rule:
-            one, other = (self.point(name, side) for name in rule["of"])
-            return rule["by"] * np.linalg.norm(one - other, axis=-1, keepdims=True)
+            apart = self.point(rule["of"][1], side) - self.point(rule["of"][0], side)
+            return np.asarray(start + rule["by"] * np.linalg.norm(apart, axis=-1, keepdims=True) * unit(direction))
+        return np.asarray(start + self.radius(rule, side) * unit(direction))
+
+    def radius(self, rule: Mapping[str, Any], side: str) -> float:
+        """Return the distance of a marker from a joint centre, m, by the size that the rule names."""
         size = self.sizes[f"{rule['size']}_{side}"] if "size" in rule else 0.0
         return (size if rule.get("size") == "shoulder_offset" else size / 2) + self.sizes["marker_radius"]
 
     def direction(self, lines: Sequence[Any], side: str) -> Array:
-        """Return the direction (time, 3) of a line, or the normal of two: on the left, the mirror image of the right."""
+        """Return the direction (time, 3) of a line, or the normal of two: left and right are mirror images."""
         given = [self.line(line, side) for line in lines]
         return given[0] if len(given) == 1 else SIDE_SIGN.get(side, 1.0) * cross(given[0], given[1])
 

@@ -90,7 +90,8 @@ def clean(
             "event_time": read.variables["event_time"],
             **envelopes,
         },
-        _coordinates(read, landmarks, rebuilt, cutoffs_hz) | muscles
+        _coordinates(read, landmarks, rebuilt, cutoffs_hz)
+        | muscles
         | {"shoulder": list(SIDES), "upper_marker": [*body_model.upper_landmarks]},
         {
             **{name: read.attrs[name] for name in ("marker_rate_hz", "direction_of_travel", "plates_left_out")},

@@ -124,11 +124,11 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
     compared = settings.angle_convention == CONVENTIONAL and body_model.is_plug_in_gait
     witnesses = _witnesses(clean, calibrate, shifts, variables["joint_angle"][1] + offset, compared=compared)
     if settings.upper_body:
-        upper, names = whole_body(
+        upper, labels_of_upper = whole_body(
             clean, calibrate, body_model, variables, list(zip(spans, ends, strict=True)), _derivatives,
             angle_convention=settings.angle_convention, smallest_floating_axis=settings.smallest_floating_axis,
         )  # fmt: skip
-        variables, labels = variables | upper, labels | names
+        variables, labels = variables | upper, labels | labels_of_upper
     return xr.Dataset(variables | judgements | witnesses | _facts(clean, settings), LABELS | labels)
 
 

@@ -15,7 +15,17 @@ from ...dynamics.vectors import cross, dot, rotate, transpose, unit
 from ...signals.splines import angular_rates
 from ...whole_body.angles import PARTS, of_part
 from ...whole_body.balance import Bodies, angular_momentum, centre_of_mass
-from ...whole_body.skeleton import JOINTS, ORIGIN, SEGMENTS, UpperSkeleton, bare, build, trunk_axes, upper_sizes, waist_centre
+from ...whole_body.skeleton import (
+    JOINTS,
+    ORIGIN,
+    SEGMENTS,
+    UpperSkeleton,
+    bare,
+    build,
+    trunk_axes,
+    upper_sizes,
+    waist_centre,
+)
 
 Spans = Sequence[tuple[slice, int]]  # the samples of each trial, and how many at an end have no acceleration
 Derive = Callable[[Sequence[Array], Array, Spans], list[list[Array]]]
@@ -117,9 +127,7 @@ def _skeletons(
     return skeletons
 
 
-def _join(
-    skeletons: Sequence[UpperSkeleton | None], pelvis: Array, spans: Sequence[slice]
-) -> tuple[Array, Array]:
+def _join(skeletons: Sequence[UpperSkeleton | None], pelvis: Array, spans: Sequence[slice]) -> tuple[Array, Array]:
     """Return frames (sample, segment, 3, 3) and joint centres (sample, joint, 3) of all trials; NaN without a trunk."""
     frames = np.full((len(pelvis), len(SEGMENTS), 3, 3), np.nan)
     centres = np.full((len(pelvis), len(JOINTS), 3), np.nan)

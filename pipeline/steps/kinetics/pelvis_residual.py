@@ -70,13 +70,11 @@ class Hips(NamedTuple):
         values = {name: kinematics.variables[name].values for name in ("joint_centre", "joint_centre_acceleration")}
         thigh = kinematics.variables["segment"].values.tolist().index("thigh")
         back = transpose(kinematics.variables["rotation"].values[:, :, thigh])
-        centres = (each[:, :, HIP] for each in values.values())
-        return cls(*centres, joint_force[:, :, HIP], rotate(back, joint_moment[:, :, HIP]))
+        centre, acceleration = (each[:, :, HIP] for each in values.values())
+        return cls(centre, acceleration, joint_force[:, :, HIP], rotate(back, joint_moment[:, :, HIP]))
 
 
-def pelvis_residual(
-    kinematics: xr.Dataset, hips: Hips, upper: UpperBody, gravity_m_s2: float
-) -> tuple[Array, Array]:
+def pelvis_residual(kinematics: xr.Dataset, hips: Hips, upper: UpperBody, gravity_m_s2: float) -> tuple[Array, Array]:
     """Return the residual force and moment on the pelvis, (sample, 3), N and N m, lab axes.
 
     The moment is about the midpoint of the hip centres. NaN where the load of either hip is unknown.

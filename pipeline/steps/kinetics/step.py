@@ -25,7 +25,10 @@ from .foot_power import foot_power
 from .pelvis_residual import TURNING, Hips, beside_unknown, pelvis_residual, upper_body
 from .trunk_and_arms import MOVING, sharper, trunk_and_arms
 
-NEEDS = {"kinematics": (*MOTION, *TURNING, *MOVING), "contacts": (*GROUND, "belt_speed")}  # all that is loaded of an input
+NEEDS = {
+    "kinematics": (*MOTION, *TURNING, *MOVING),
+    "contacts": (*GROUND, "belt_speed"),
+}  # all that is loaded of an input
 # samples in one portion: few enough for the processor's cache, enough for few calls
 SOLVED_AT_A_TIME, SIMULATED_AT_A_TIME = 1000, 5000
 
@@ -76,8 +79,9 @@ def kinetics(
         upper, sharp = trunk_and_arms(kinematics, calibrate, hips, settings.gravity_m_s2)
         results |= upper
         whole = sharper(residual[0], sharp[0], kinematics.variables["sample_trial"].values)
-        whole &= "upper_body_mass" not in calibrate
-        residual = tuple(np.where(whole[:, None], new, old) for old, new in zip(residual, sharp, strict=True))
+        sharper_there = whole[:, None] & ("upper_body_mass" not in calibrate)
+        force, moment = (np.where(sharper_there, new, old) for old, new in zip(residual, sharp, strict=True))
+        residual = force, moment
     unknown = beside_unknown(residual[0], spans, rates_hz)[:, None]
     for load, part in zip(LOADS, residual, strict=True):
         results[f"pelvis_residual_{load}"] = np.where(unknown, np.nan, part)

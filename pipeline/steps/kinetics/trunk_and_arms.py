@@ -10,16 +10,13 @@ F_s, M_s: of the pelvis on each thigh, at the hip centre h_s; F_w, M_w: of the p
 M, at the midpoint o of the hips, are the residual.
 """
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
 
 from ...arrays import Array
-from ...conventions import LOADS
 from ...dynamics.vectors import cross, rotate, transpose
-from ...whole_body.loads import Motion, in_lab, joint_loads, joint_power, motion_of
-from ...whole_body.skeleton import JOINT, JOINTS, SEGMENTS
+from ...whole_body.loads import in_lab, joint_loads, joint_power, motion_of
+from ...whole_body.skeleton import JOINTS, SEGMENTS
 from .pelvis_residual import Hips, UpperBody, balance
 
 MOVING = tuple(
