@@ -17,6 +17,7 @@ from .session_variables import (
     PROGRESSION,
     RESIDUAL,
     SHARE,
+    UPPER_ANGLES,
 )
 
 # of a trial of clean.nc, passed on to the tables and the report
@@ -58,6 +59,28 @@ WITH_EMG = {
     "emg_divisor": Variable(("cycle", "muscle"), "mV",
         "by cycles.emg_normalisation, peak or mean of the envelope over the cycles of the session, or emg_reference"),
 }  # fmt: skip
+
+LABELS_OF_TRUNK = {
+    "upper_part": ("thorax", "head", "spine", "neck", "shoulder", "elbow", "wrist"),
+    "upper_load": ("waist", "neck", "shoulder", "elbow", "wrist"),
+    "direction": ("lateral", "forward"),
+}
+_TRUNK = {
+    "upper_angle": Variable(("cycle", "upper_part", "angle", "phase"), "degree", UPPER_ANGLES.format(LINE)),
+    "upper_moment": Variable(("cycle", "upper_load", "angle", "phase"), "N m kg-1",
+        "internal moment per body mass of the segment nearer to the pelvis on the other, along its z, the floating axis "
+        "and y of the other; positive turns towards a positive angle; arm of this side"),
+    "margin_of_stability": Variable(("cycle", "direction", "phase"), "m",
+        "distance from the extrapolated centre of mass to the border of the sole, to the side of this foot and forward "
+        "along the walk, positive if the border is further out; NaN in swing"),
+    "centre_of_mass_displacement": Variable(("cycle", "axis", "phase"), "m",
+        "centre of mass of the whole body from the straight line between its places at both foot strikes, x along "
+        f"{LINE}, y up, z to the right"),
+    "angular_momentum": Variable(("cycle", "axis", "phase"), "1",
+        "angular momentum about the centre of mass of the whole body, divided by body mass, body height and walking "
+        f"speed, x along {LINE}, y up, z to the right"),
+}  # fmt: skip
+WITH_TRUNK = {name: variable._replace(dtype="f4") for name, variable in _TRUNK.items()}
 
 STANCE = "_of_stance"  # end of the names of all that study.nc has along `stance`
 # a stance from foot strike to foot off with valid kinetics, whether or not a whole gait cycle follows
@@ -145,6 +168,7 @@ RESIDUALS = {
 }
 CYCLES = {
     **CURVES,
+    **WITH_TRUNK,
     **WITH_EMG,
     **{name: metric.variable for name, metric in CO_CONTRACTION.items()},
     "metric_value": Variable(("cycle", "metric"), "1",
@@ -189,7 +213,9 @@ REPRESENTATIVE = {
 CYCLE_METRICS = {name: metric.variable for name, metric in METRICS.items()}
 STANCE_METRICS = {f"{name}{STANCE}": CYCLE_METRICS[name]._replace(dims=("stance",)) for name in OF_STANCE}
 _SCORES = {name: score.variable for name, score in (SCORES | CO_CONTRACTION).items()}
-STUDY = CURVES | WITH_EMG | CYCLE_METRICS | _SCORES | ON_REQUEST | WITH_DRAWS | STANCE_CURVES | STANCE_METRICS
+STUDY = (
+    CURVES | WITH_TRUNK | WITH_EMG | CYCLE_METRICS | _SCORES | ON_REQUEST | WITH_DRAWS | STANCE_CURVES | STANCE_METRICS
+)
 # coordinates of study.nc along `cycle`, first columns of metrics.csv
 IDENTITY = (
     *("participant", "session", "trial", "condition", "side"),
@@ -197,7 +223,7 @@ IDENTITY = (
 )
 # coordinates of study.nc along `stance`, without the end of their names
 STANCE_IDENTITY = (*(name for name in IDENTITY if name != "reason"), "plates", "cycle")
-_MOTION = ("joint_angle", "pelvis_angle", "foot_progression", "emg_envelope", "metric_draw")
+_MOTION = ("joint_angle", "pelvis_angle", "foot_progression", "emg_envelope", "metric_draw", "upper_angle")
 # curves and metrics of study.nc that need the ground force
 KINETICS = frozenset(
     (

@@ -17,6 +17,7 @@ from .rows import (
     STANCE,
     SWING,
     TIMES_OF_PEAKS,
+    TRUNK_AND_BALANCE,
     WORK,
     WORK_OF_FOOT,
     Kind,
@@ -80,7 +81,7 @@ _BURSTS = {  # phases of power: joint, sign and meaning, and the window of their
 # of their peaks, where it is another one
 _OF_PEAKS = {"k1": Window("loading response after the impact", 0.08, 0.35), "h1": EARLY_STANCE}
 
-_METRICS = {
+_METRICS: dict[str, Metric] = {
     "stride_time": Metric("s", "time from foot strike to the next foot strike of the same side", source=_WHITTLE),
     "stance_time": Metric("s", "time from foot strike to foot off", window=STANCE, source=_WHITTLE),
     "stance_share": Metric("percent", "share of stance in the gait cycle", source=_WHITTLE, main=7, compared=3),
@@ -256,6 +257,47 @@ _METRICS = {
         for name in ("stride_length", "step_length")
     },
 }  # fmt: skip
+_HOF_2005, _SILVERMAN = "Hof 2005", "Silverman and Neptune 2011"
+_INSIDE = "the extrapolated centre of mass is inside the border of the foot"
+_BALANCE = {
+    "margin_of_stability_lateral": Metric("m",
+        "lateral distance from the extrapolated centre of mass to the border of this foot at foot strike", "signed",
+        positive=_INSIDE, source=_HOF_2005, aliases=("MoS", "margin of stability"), group=TRUNK_AND_BALANCE),
+    "smallest_margin_of_stability_lateral": Metric("m",
+        "smallest lateral distance from the extrapolated centre of mass to the border of this foot in stance", "signed",
+        STANCE, _INSIDE, _HOF_2005, group=TRUNK_AND_BALANCE),
+    "margin_of_stability_forward": Metric("m",
+        "distance along the walk from the extrapolated centre of mass to the front of this foot at foot strike",
+        "signed", positive=_INSIDE, source=_HOF_2005, group=TRUNK_AND_BALANCE),
+    "margin_of_stability_lateral_by_pelvis": Metric("m",
+        "margin_of_stability_lateral with the midpoint of the hip centres in place of the centre of mass", "signed",
+        positive=_INSIDE, group=TRUNK_AND_BALANCE),
+    **{
+        f"range_of_centre_of_mass_{name}": Metric("m",
+            f"largest minus smallest {meaning} of the centre of mass of the whole body in the cycle",
+            group=TRUNK_AND_BALANCE)
+        for name, meaning in (("height", "height"), ("sideways", "displacement across the line of progression"))
+    },
+    **{
+        f"range_of_angular_momentum_{plane}": Metric("1",
+            f"largest minus smallest angular momentum about the centre of mass of the whole body, {plane} plane, divided "
+            "by body mass, height and walking speed", source=_SILVERMAN, group=TRUNK_AND_BALANCE)
+        for plane in ("frontal", "transverse", "sagittal")
+    },
+}  # fmt: skip
+WHOLE_BODY = tuple(_BALANCE)
+_METRICS |= _BALANCE | {
+    f"range_of_{part}_{angle}": Metric(
+        "degree", f"largest minus smallest {words} in the cycle", group=RANGES, part=Part("upper_angle", (i, j))
+    )
+    for part, angle, words, i, j in (
+        ("thorax", "tilt", "tilt of the thorax", 0, 0),
+        ("thorax", "obliquity", "obliquity of the thorax", 0, 1),
+        ("thorax", "rotation", "rotation of the thorax", 0, 2),
+        ("shoulder", "flexion", "flexion of the shoulder", 4, 0),
+        ("elbow", "flexion", "flexion of the elbow", 5, 0),
+    )
+}
 METRICS = _METRICS | {
     f"phase_of_{name}": Metric(
         "percent", f"time of {name} in percent of the gait cycle", "phase", metric.window, group=TIMES_OF_PEAKS

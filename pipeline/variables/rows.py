@@ -9,6 +9,7 @@ WORK, TIMES_OF_PEAKS, BY_SIZE = "Work by phase of power", "Times of the peaks", 
 WORK_OF_FOOT = "Work of the foot in stance"
 GAIT_SCORES = "Gait scores"
 MUSCLE_PAIRS = "Co-contraction"
+TRUNK_AND_BALANCE = "Trunk, arms and balance"
 
 
 class Variable(NamedTuple):

@@ -11,8 +11,11 @@ import numpy as np
 import xarray as xr
 
 from ..arrays import Array
-from ..conventions import ARM, SIDES
+from ..body.joint_angles import axes as joint_axes
+from ..conventions import ARM, SIDE_SIGN, SIDES
 from ..dynamics.kernel import Segments, inverse_dynamics_by_term
+from ..dynamics.vectors import rotate
+from .angles import PARTS
 from .skeleton import JOINT, JOINTS, PARENT, SEGMENTS
 
 
@@ -95,3 +98,29 @@ def joint_power(motion: Motion, moment_in_lab: Array, pelvis_spin: Array) -> Arr
     spin = np.einsum("tjba,tjb->tja", motion.rotation, motion.spin)
     proximal = [pelvis_spin if PARENT[name] == "pelvis" else spin[:, SEGMENTS.index(PARENT[name])] for name in SEGMENTS]
     return np.asarray((moment_in_lab * (spin - np.stack(proximal, axis=1))).sum(axis=-1))
+
+
+LOADS = {"waist": "spine", "neck": "neck", "shoulder": "shoulder", "elbow": "elbow", "wrist": "wrist"}  # angle of each
+
+
+def moments_of_sides(kinematics: xr.Dataset, moment: Array) -> Array:
+    """Return the moments (time, side, joint of LOADS, angle), N m, along z of the segment nearer to the pelvis, the
+    floating axis, and y of the other, with the signs of the angles of :mod:`pipeline.whole_body.angles`.
+
+    Args:
+        moment: (time, joint, 3), in the axes of the segment further from the pelvis.
+    """
+    rotation = kinematics.variables["upper_rotation"].values
+    whole = kinematics.variables["rotation"].values[:, :, -1]
+    pelvis = np.where(np.isfinite(whole[:, 0]), whole[:, 0], whole[:, 1])
+    lab = np.einsum("tjba,tjb->tja", rotation, moment)
+    result = np.empty((len(moment), len(SIDES), len(LOADS), 3))
+    for i, side in enumerate(SIDES):
+        for j, (joint, part) in enumerate(LOADS.items()):
+            row = JOINTS.index(joint if joint in JOINTS else f"{joint}_{side}")
+            parent = PARENT[SEGMENTS[row]]
+            proximal = pelvis if parent == "pelvis" else rotation[:, SEGMENTS.index(parent)]
+            axes = joint_axes(proximal, rotation[:, row])
+            mirror = SIDE_SIGN[side]
+            result[:, i, j] = rotate(axes, lab[:, row]) * PARTS[part].signs * [1, mirror, mirror]
+    return result

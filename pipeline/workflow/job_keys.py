@@ -42,7 +42,7 @@ def code_of(step: str) -> tuple[str, ...]:
     if step == "page":
         return "pipeline.steps.report.page", "pipeline.workflow.jobs.run_job", "pipeline.workflow.jobs.report_job"
     job = f"{step}_job" if step in ("study", "repeatability", "report") else "session_job"
-    more = ("pipeline.steps.cycles.representative",) if step == "cycles" else ()
+    more = ("pipeline.steps.cycles.shown_walk.representative",) if step == "cycles" else ()
     return f"pipeline.steps.{step}.step", *more, "pipeline.workflow.jobs.run_job", f"pipeline.workflow.jobs.{job}"
 
 

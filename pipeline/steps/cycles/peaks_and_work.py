@@ -75,8 +75,12 @@ def _tops(values: Array) -> Flags:
 
 def ranges(curves: Curves) -> dict[str, Array]:
     """Return largest minus smallest angle (...), degrees; NaN if a sample is missing."""
-    spans = {name: np.ptp(curves[name], axis=-1) for name in {part.curve for part, _ in MOTION.values()}}
-    return {name: spans[part.curve][(..., *part.row)] for name, (part, _) in MOTION.items()}
+    spans = {name: np.ptp(curves[name], axis=-1) for name in {part.curve for part, _ in MOTION.values()} & {*curves}}
+    unknown = np.full(np.shape(curves["joint_angle"])[:-3], np.nan)  # of trunk and arms that are not seen
+    return {
+        name: spans[part.curve][(..., *part.row)] if part.curve in spans else unknown
+        for name, (part, _) in MOTION.items()
+    }
 
 
 def impulses(curves: Curves, *, stance_share: ArrayLike, stride_s: ArrayLike) -> dict[str, Array]:

@@ -11,16 +11,19 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...arrays import Array, Flags
+from ...body.legs import body_height_m
 from ...conventions import LONGEST_SWING_S, SIDES
 from ...errors import Problem
 from ...signals.time_normalisation import PHASE, PhaseFrames, at_phases, phase_frames
 from ...trials.session import AnyTrial, Trial, spans_of, trials_of
 from ...trials.step_on_session import take_usable_walks
 from ...uncertainty.spread import spread_over_draws
-from ...variables.cycle_variables import REPAIRED
+from ...variables.cycle_variables import LABELS_OF_TRUNK, REPAIRED
 from ...variables.metrics import DRAWN, METRICS, WITH_ERRORS
 from ...variables.schema import stack_metrics, with_dims
+from ...whole_body.loads import moments_of_sides
 from . import momentum, muscles
+from .balance import balance, turn_to_line
 from .effective_mass import at_foot_strikes
 from .normalisation import IN_STANCE, dimensionless, further, leg_lengths, per_height, residual_share
 from .peaks_and_work import impulses, peaks, ranges, work
@@ -33,7 +36,7 @@ NEEDS = {  # all that is loaded of an input
     "clean": ("marker_position", "emg_envelope", "emg_rest", "emg_reference", "burst_start", "burst_end")
 }
 RESIDUAL, EMG = "pelvis_residual", "emg_envelope"
-ANGLES = ("joint_angle", "pelvis_angle", "foot_progression")
+ANGLES = ("joint_angle", "pelvis_angle", "foot_progression", "upper_angle")
 VERDICTS = ("valid", "reason", "doubt", "doubt_code")
 
 
@@ -179,6 +182,13 @@ def cycles(
         normalisation=settings.emg_normalisation, pairs=settings.emg_pairs,
     )  # fmt: skip
     numbers = _metrics(curves, walk, lengths[trial, walk.cycles.row], float(calibrate.attrs["body_height_m"]))
+    of_balance, more = balance(
+        kinematics, contacts, {side: _foot(clean, side) for side in SIDES}, walk.frames["phase"], walk.cycles.row,
+        walk.heading, walk.distances, trial, mass_kg * body_height_m(calibrate),
+    )  # fmt: skip
+    for array in (*of_balance.values(), *more.values()):
+        array[walk.gone] = np.nan
+    numbers, curves = numbers | more, curves | of_balance
     errors, along = _over_draws((kinetics, kinematics, contacts, calibrate), walk, trial)
     metrics, names = stack_metrics(numbers | {"effective_foot_mass": struck_kg})
     whole, row = walk.stances.whole, walk.stances.row
@@ -190,6 +200,7 @@ def cycles(
     )  # fmt: skip
     repairs = {name: clean.variables[name] for name in REPAIRED if name in clean.variables}
     dims = dict.fromkeys(str(dim) for quantity in quantities.values() for dim in quantity.dims[2:])
+    dims = {dim: None for dim in dims if dim not in LABELS_OF_TRUNK} | ({"axis": None} if of_balance else {})
     return xr.Dataset(
         {
             **with_dims("cycles", curves | errors | of_stances | of_muscles),
@@ -200,6 +211,7 @@ def cycles(
         {
             **{dim: (clean if dim == "muscle" else kinetics).variables[dim] for dim in (*dims, "segment")},
             **dict.fromkeys(("phase", "stance_phase"), PHASE),
+            **({name: list(labels) for name, labels in LABELS_OF_TRUNK.items()} if of_balance else {}),
             **walk.coordinates(),
             **names,
             **along,
@@ -323,13 +335,16 @@ def _quantities(
     further_curves: Sequence[str],
 ) -> dict[str, xr.Variable]:
     """Return the quantities (sample, side, ...) of all curves by name."""
-    wanted = {name: kinematics.variables[name] for name in ANGLES}
+    wanted = {name: kinematics.variables[name] for name in ANGLES if name in kinematics.variables}
     wanted |= {name: kinetics.variables[name] for name in ("joint_moment_jcs", "joint_force", "joint_power")}
     wanted |= {name: kinetics.variables[name] for name in ("foot_power", "ankle_foot_power")}
     wanted["ground_force"] = contacts.variables["ground_force"]
     share = residual_share(kinetics, calibrate)[:, None].repeat(len(SIDES), axis=1)
     wanted[RESIDUAL] = xr.Variable(("sample", "side", "load"), share)
     wanted |= {EMG: clean.variables[EMG]} if EMG in clean.variables else {}
+    if "upper_joint_moment" in kinetics:
+        moment = moments_of_sides(kinematics, kinetics.variables["upper_joint_moment"].values)
+        wanted["upper_moment"] = xr.Variable(("sample", "side", "upper_load", "angle"), moment)
     whole_cycle = [name for name in further_curves if not name.endswith(IN_STANCE)]
     wanted |= further(whole_cycle, kinetics, kinematics, calibrate)
     return wanted | {name: wanted[name.removesuffix(IN_STANCE)] for name in further_curves if name.endswith(IN_STANCE)}
@@ -353,13 +368,24 @@ def _curves(
             rows = progression_angles(plain, kinematics, frames, walk.cycles.row, walk.heading)
         else:
             rows = np.ascontiguousarray(at_phases(quantity.values, frames, walk.cycles.row))
+        if plain == "upper_angle" and walk.heading.any():
+            rows = turn_to_line(rows, kinematics, frames, walk.cycles.row, walk.heading)
         if plain == "ground_force":
             rows = along_line(rows, walk.heading)
         if plain not in (*ANGLES, EMG):
             rows /= 1 if plain == RESIDUAL else mass_kg
-            rows[walk.reason != ""] = np.nan
+            if plain != "upper_moment":  # from hands and head down, it needs no ground force
+                rows[walk.reason != ""] = np.nan
         curves[name] = rows
     return curves
+
+
+def _foot(clean: xr.Dataset, side: str) -> tuple[Array, Array]:
+    """Return heel and toe (sample, 3) of a side, m; NaN if the marker is in no trial."""
+    names, position = clean.variables["marker"].values.tolist(), clean.variables["marker_position"].values
+    unseen = np.full((len(position), 3), np.nan)
+    heel, toe = (position[:, names.index(n)] if n in names else unseen for n in (f"heel_{side}", f"toe_{side}"))
+    return heel, toe
 
 
 def _metrics(curves: Mapping[str, Array], walk: CutTrial, leg_length_m: Array, height_m: float) -> dict[str, Array]:

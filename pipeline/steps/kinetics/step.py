@@ -79,7 +79,7 @@ def kinetics(
         upper, sharp = trunk_and_arms(kinematics, calibrate, hips, settings.gravity_m_s2)
         results |= upper
         whole = sharper(residual[0], sharp[0], kinematics.variables["sample_trial"].values)
-        sharper_there = whole[:, None] & ("upper_body_mass" not in calibrate)
+        sharper_there = whole[:, None] & np.array("upper_body_mass" not in calibrate)
         force, moment = (np.where(sharper_there, new, old) for old, new in zip(residual, sharp, strict=True))
         residual = force, moment
     unknown = beside_unknown(residual[0], spans, rates_hz)[:, None]

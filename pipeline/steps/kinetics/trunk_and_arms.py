@@ -12,8 +12,9 @@ M, at the midpoint o of the hips, are the residual.
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
-from ...arrays import Array
+from ...arrays import Array, Flags
 from ...dynamics.vectors import cross, rotate, transpose
 from ...whole_body.loads import in_lab, joint_loads, joint_power, motion_of
 from ...whole_body.skeleton import JOINTS, SEGMENTS
@@ -64,7 +65,7 @@ def trunk_and_arms(
     }, residual
 
 
-def sharper(old: Array, new: Array, trial: Array) -> Array:
+def sharper(old: Array, new: Array, trial: NDArray[np.integer[Any]]) -> Flags:
     """Return where (sample,) the residual with trunk and arms is taken: in trials in which they are nearly always known.
 
     Args:

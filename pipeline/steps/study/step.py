@@ -27,6 +27,7 @@ from ...variables.cycle_variables import (
     CYCLE_METRICS,
     IDENTITY,
     KINETICS,
+    LABELS_OF_TRUNK,
     RESIDUALS,
     STANCE,
     STANCE_CURVES,
@@ -34,6 +35,7 @@ from ...variables.cycle_variables import (
     STANCE_METRICS,
     STUDY,
     WITH_EMG,
+    WITH_TRUNK,
 )
 from ...variables.data_dictionary import CORRECTED
 from ...variables.data_dictionary import QUALITY as QUALITY_COLUMNS
@@ -155,18 +157,30 @@ def columns_of(sessions: Mapping[str, Mapping[str, Any]]) -> Columns:
 
 
 def emg_of(parts: Iterable[xr.Dataset]) -> tuple[list[str], dict[str, tuple[int, ...]]]:
-    """Return the muscles of sessions, or of parts of a study, in order, and the shapes of a cycle's values of them."""
+    """Return the muscles of sessions, or of parts of a study, in order, and the shapes of what only some have.
+
+    These are those of a cycle's values of a muscle, and of a cycle's curves of trunk and arms.
+    """
+    parts = [*parts]
     have = [data for data in parts if "muscle" in data.dims]
     shapes = {name: data[name].shape[2:] for data in have for name in WITH_EMG if name in data}
+    shapes |= {name: data[name].shape[1:] for data in parts for name in WITH_TRUNK if name in data}
     return in_order(muscle for data in have for muscle in data["muscle"].values.tolist()), shapes
 
 
 def with_muscles(data: xr.Dataset, muscles: list[str], shapes: Mapping[str, tuple[int, ...]]) -> xr.Dataset:
-    """Return a session, or a part of a study, with the EMG of muscles, NaN of those that it lacks; see ``emg_of``."""
+    """Return a session, or a part of a study, with all of ``emg_of``, NaN where it lacks something."""
+    count = data.sizes["cycle"]
+    if lacks := [name for name in shapes if name in WITH_TRUNK and name not in data]:
+        none = {name: (WITH_TRUNK[name].dims, np.full((count, *shapes[name]), np.nan)) for name in lacks}
+        data = data.assign(none).assign_coords({**LABELS_OF_TRUNK, "axis": list("xyz"), "angle": list(ANGLES)})
     if not muscles or "muscle" in data.dims:
         return data.reindex(muscle=muscles) if muscles else data
-    sizes = (data.sizes["cycle"], len(muscles))
-    none = {name: (WITH_EMG[name].dims, np.full((*sizes, *shape), np.nan)) for name, shape in shapes.items()}
+    none = {
+        name: (variable.dims, np.full((count, len(muscles), *shapes[name]), np.nan))
+        for name, variable in WITH_EMG.items()
+        if name in shapes
+    }
     return data.assign(none).assign_coords(muscle=muscles)
 
 

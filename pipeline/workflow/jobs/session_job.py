@@ -49,7 +49,7 @@ def run(
         roots = [each.attrs for each in loaded]
     results = {step: data}
     if "representative" in outputs:
-        show = importlib.import_module("...steps.cycles.representative", __package__).representative
+        show = importlib.import_module("...steps.cycles.shown_walk.representative", __package__).representative
         results["representative"] = show(data, *loaded[:-1], conditions=key["conditions"])
     for what, reason in _rejections(data).items():
         if reason not in before:

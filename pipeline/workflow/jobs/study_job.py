@@ -98,7 +98,7 @@ def _align(parts: Mapping[Path, Emg]) -> list[Path]:
     """Return the parts of study.nc after each has the muscles of all."""
     every = in_order(muscle for muscles, _ in parts.values() for muscle in muscles)
     shapes = {name: shape for _, own in parts.values() for name, shape in own.items()}
-    for path, (muscles, _) in parts.items():
-        if muscles != every:
+    for path, (muscles, own) in parts.items():
+        if muscles != every or own.keys() != shapes.keys():
             netcdf.save(path, schema.describe("study", with_muscles(netcdf.load(path), every, shapes)))
     return [*parts]

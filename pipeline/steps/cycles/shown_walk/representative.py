@@ -6,12 +6,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...arrays import Array
-from ...conventions import ANGLES, FROM_HIP, JOINTS, SIDES
-from ...dynamics.kernel import TERMS
-from ...results.averages import average
-from ...signals.time_normalisation import PHASE
-from ...trials.session import one_trial
+from ....arrays import Array
+from ....conventions import ANGLES, FROM_HIP, JOINTS, SIDES
+from ....dynamics.kernel import TERMS
+from ....results.averages import average
+from ....signals.time_normalisation import PHASE
+from ....trials.session import one_trial
 from .moment_parts import parts_over_cycle
 
 LANDMARKS = ("heel", "toe", "asis", "psis")
