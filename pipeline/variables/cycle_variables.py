@@ -61,15 +61,15 @@ WITH_EMG = {
 }  # fmt: skip
 
 LABELS_OF_TRUNK = {
-    "upper_part": ("thorax", "head", "spine", "neck", "shoulder", "elbow", "wrist"),
-    "upper_load": ("waist", "neck", "shoulder", "elbow", "wrist"),
-    "direction": ("lateral", "forward"),
+    "upper_part": ["thorax", "head", "spine", "neck", "shoulder", "elbow", "wrist"],
+    "upper_load": ["waist", "neck", "shoulder", "elbow", "wrist"],
+    "direction": ["lateral", "forward"],
 }
 _TRUNK = {
     "upper_angle": Variable(("cycle", "upper_part", "angle", "phase"), "degree", UPPER_ANGLES.format(LINE)),
     "upper_moment": Variable(("cycle", "upper_load", "angle", "phase"), "N m kg-1",
-        "internal moment per body mass of the segment nearer to the pelvis on the other, along its z, the floating axis "
-        "and y of the other; positive turns towards a positive angle; arm of this side"),
+        "internal moment per body mass of the segment nearer to the pelvis on the other, along its z, the floating "
+        "axis and y of the other; positive turns towards a positive angle; arm of this side"),
     "margin_of_stability": Variable(("cycle", "direction", "phase"), "m",
         "distance from the extrapolated centre of mass to the border of the sole, to the side of this foot and forward "
         "along the walk, positive if the border is further out; NaN in swing"),

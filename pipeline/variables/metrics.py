@@ -265,7 +265,7 @@ _BALANCE = {
         positive=_INSIDE, source=_HOF_2005, aliases=("MoS", "margin of stability"), group=TRUNK_AND_BALANCE),
     "smallest_margin_of_stability_lateral": Metric("m",
         "smallest lateral distance from the extrapolated centre of mass to the border of this foot in stance", "signed",
-        STANCE, _INSIDE, _HOF_2005, group=TRUNK_AND_BALANCE),
+        positive=_INSIDE, source=_HOF_2005, group=TRUNK_AND_BALANCE),
     "margin_of_stability_forward": Metric("m",
         "distance along the walk from the extrapolated centre of mass to the front of this foot at foot strike",
         "signed", positive=_INSIDE, source=_HOF_2005, group=TRUNK_AND_BALANCE),
@@ -280,8 +280,8 @@ _BALANCE = {
     },
     **{
         f"range_of_angular_momentum_{plane}": Metric("1",
-            f"largest minus smallest angular momentum about the centre of mass of the whole body, {plane} plane, divided "
-            "by body mass, height and walking speed", source=_SILVERMAN, group=TRUNK_AND_BALANCE)
+            f"largest minus smallest angular momentum about the centre of mass of the whole body, {plane} plane, "
+            "divided by body mass, height and walking speed", source=_SILVERMAN, group=TRUNK_AND_BALANCE)
         for plane in ("frontal", "transverse", "sagittal")
     },
 }  # fmt: skip

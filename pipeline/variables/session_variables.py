@@ -116,9 +116,9 @@ WITH_TRUNK = {
         "inertia tensor of the pelvis about its centre of mass, pelvis axes"),
 }  # fmt: skip
 UPPER_ANGLES = (
-    "angles of thorax and head (from {}), spine, neck, shoulder, elbow and wrist (of this side); flexion, adduction (of "
-    "trunk and head: this side up) and internal rotation (this side forward) positive on both sides; of the shoulder "
-    "with angle_convention isb: plane of elevation, elevation, axial rotation"
+    "angles of thorax and head (from {}), spine, neck, shoulder, elbow and wrist (of this side); flexion, adduction "
+    "(of trunk and head: this side up) and internal rotation (this side forward) positive on both sides; of the "
+    "shoulder with angle_convention isb: plane of elevation, elevation, axial rotation"
 )
 WHOLE_BODY = {
     "upper_rotation": Variable(("sample", "upper_segment", "local_axis", "axis"), "1",
@@ -142,8 +142,8 @@ WHOLE_BODY = {
     "whole_body_acceleration": Variable(("sample", "axis"), "m s-2",
         f"acceleration of the centre of mass of the whole body, lab axes; {NO_ENDS}", "f4"),
     "angular_momentum": Variable(("sample", "body_segment", "axis"), "kg m2 s-1",
-        "part of the segment in the angular momentum about the centre of mass of the whole body, lab axes; their sum is "
-        "that of the body", "f4"),
+        "part of the segment in the angular momentum about the centre of mass of the whole body, lab axes; their sum "
+        "is that of the body", "f4"),
 }  # fmt: skip
 UPPER_LOADS = {
     "upper_joint_force": Variable(("sample", "upper_joint", "axis"), "N",
@@ -156,8 +156,8 @@ UPPER_LOADS = {
         "contribution of inertia, velocity and gravity to upper_joint_moment; that of the ground is 0", "f4"),
     "upper_joint_power": Variable(("sample", "upper_joint"), "W", "power of a joint of trunk or arms", "f4"),
     "waist_force_from_legs": Variable(("sample", "axis"), "N",
-        "force at the waist on the thorax by feet, legs and pelvis alone, lab axes; upper_joint_force has it by head and "
-        "arms", "f4"),
+        "force at the waist on the thorax by feet, legs and pelvis alone, lab axes; upper_joint_force has it by head "
+        "and arms", "f4"),
     "waist_moment_from_legs": Variable(("sample", "local_axis"), "N m",
         "moment at the waist on the thorax by feet, legs and pelvis alone, thorax axes", "f4"),
 }  # fmt: skip

@@ -104,8 +104,10 @@ LOADS = {"waist": "spine", "neck": "neck", "shoulder": "shoulder", "elbow": "elb
 
 
 def moments_of_sides(kinematics: xr.Dataset, moment: Array) -> Array:
-    """Return the moments (time, side, joint of LOADS, angle), N m, along z of the segment nearer to the pelvis, the
-    floating axis, and y of the other, with the signs of the angles of :mod:`pipeline.whole_body.angles`.
+    """Return the moments (time, side, joint of LOADS, angle) along joint coordinate axes, N m.
+
+    These are z of the segment nearer to the pelvis, the floating axis, and y of the other; signs as those of the angles
+    of :mod:`pipeline.whole_body.angles`.
 
     Args:
         moment: (time, joint, 3), in the axes of the segment further from the pelvis.

@@ -93,10 +93,7 @@ def balance(
     on_belt = from_line(belt[:, None, None] * np.array([1.0, 0.0, 0.0]), heading)
     margins = []
     for point, speed in ((com, velocity), (by_pelvis, speed_of_hips)):
-        ahead = (
-            speed + np.stack([np.cos(heading), 0 * heading, np.sin(heading)], axis=-1)[:, None] * belt[:, None, None]
-        )
-        reached = extrapolated(point, ahead, length, STANDARD_GRAVITY_M_S2)
+        reached = extrapolated(point, speed + on_belt, length, STANDARD_GRAVITY_M_S2)
         lateral = (out[..., None] * border[..., 2]).max(axis=-1) - out * reached[..., 2]
         margins.append(np.stack([lateral, border[..., 0].max(axis=-1) - reached[..., 0]], axis=1))
     margin, rough = margins

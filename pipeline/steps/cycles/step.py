@@ -211,7 +211,7 @@ def cycles(
         {
             **{dim: (clean if dim == "muscle" else kinetics).variables[dim] for dim in (*dims, "segment")},
             **dict.fromkeys(("phase", "stance_phase"), PHASE),
-            **({name: list(labels) for name, labels in LABELS_OF_TRUNK.items()} if of_balance else {}),
+            **(LABELS_OF_TRUNK if of_balance else {}),
             **walk.coordinates(),
             **names,
             **along,

@@ -118,18 +118,16 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
     flags, refused, turns = (np.concatenate(parts) for parts in zip(*verdicts, strict=True))
     judgements: dict[str, Any] = {
         "implausible": (("sample", "side"), flags, {"flag_meanings": FLAG_MEANINGS}),
-        "leg_refused": (("trial", "side"), refused),
-        "knee_axis_error": (("trial", "side"), turns),
+        **{name: (("trial", "side"), each) for name, each in (("leg_refused", refused), ("knee_axis_error", turns))},
     }
     compared = settings.angle_convention == CONVENTIONAL and body_model.is_plug_in_gait
     witnesses = _witnesses(clean, calibrate, shifts, variables["joint_angle"][1] + offset, compared=compared)
-    if settings.upper_body:
-        upper, labels_of_upper = whole_body(
-            clean, calibrate, body_model, variables, list(zip(spans, ends, strict=True)), _derivatives,
-            angle_convention=settings.angle_convention, smallest_floating_axis=settings.smallest_floating_axis,
-        )  # fmt: skip
-        variables, labels = variables | upper, labels | labels_of_upper
-    return xr.Dataset(variables | judgements | witnesses | _facts(clean, settings), LABELS | labels)
+    upper, labels_of_upper = whole_body(
+        clean, calibrate, body_model if settings.upper_body else None, variables, list(zip(spans, ends, strict=True)),
+        _derivatives, settings.angle_convention, settings.smallest_floating_axis,
+    )  # fmt: skip
+    every = variables | upper | judgements | witnesses | _facts(clean, settings)
+    return xr.Dataset(every, LABELS | labels | labels_of_upper)
 
 
 def _witnesses(

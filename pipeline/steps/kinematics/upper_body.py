@@ -54,18 +54,19 @@ def upper_body_frame(hips: Array, shoulders: Array) -> Array:
 
 
 def whole_body(
-    clean: xr.Dataset, calibrate: xr.Dataset, model: BodyModel, motion: Mapping[str, Any], spans: Spans,
-    derive: Derive, *, angle_convention: str, smallest_floating_axis: float,
+    clean: xr.Dataset, calibrate: xr.Dataset, model: BodyModel | None, motion: Mapping[str, Any], spans: Spans,
+    derive: Derive, angle_convention: str, smallest_floating_axis: float,
 ) -> tuple[Variables, dict[str, Any]]:  # fmt: skip
     """Return the motion of trunk, head and arms and of the whole body, and their coordinates; empty if not calibrated.
 
     Args:
+        model: None if trunk and arms are left out.
         motion: the variables of the legs.
         spans: samples of each trial, and how many at an end have no acceleration.
         derive: returns first and second derivatives of arrays (sample, ...).
         angle_convention, smallest_floating_axis: settings.
     """
-    if "upper_segment_mass" not in calibrate or "upper_marker_position" not in clean:
+    if model is None or "upper_segment_mass" not in calibrate or "upper_marker_position" not in clean:
         return {}, {}
     time, values = clean.variables["time"].values, {name: part[1] for name, part in motion.items()}
     pelvis = _of_either_side(values["rotation"][:, :, -1])
@@ -82,7 +83,7 @@ def whole_body(
     spin, spin_rate = angular_rates(frames, turning, bending)
     seen = np.array([[name in (one.seen if one else ()) for name in SEGMENTS] for one in skeletons], dtype=np.int8)
     angles = _angles(skeletons, frames, pelvis, spans, angle_convention, smallest_floating_axis)
-    bodies = _bodies(calibrate, values, pelvis, hips, frames, spin, position, velocity, acceleration)
+    bodies = _bodies(calibrate, values, pelvis, frames, spin, position, velocity, acceleration)
     whole, momentum = centre_of_mass(bodies), angular_momentum(bodies)
     upper, joints = ("sample", "upper_segment"), ("sample", "upper_joint", "axis")
     part = ("sample", "body_segment", "axis")
@@ -156,33 +157,37 @@ def _angles(
 
 
 def _bodies(
-    calibrate: xr.Dataset, values: Mapping[str, Array], pelvis: Array, hips: Array, frames: Array, spin: Array,
+    calibrate: xr.Dataset, values: Mapping[str, Array], pelvis: Array, frames: Array, spin: Array,
     position: Array, velocity: Array, acceleration: Array,
 ) -> Bodies:  # fmt: skip
     """Return all segments of the body, in the order of :data:`BODIES`."""
-    of = {name: calibrate.variables[name].values for name in ("pelvis_mass", "pelvis_com", "pelvis_inertia")}
     turn, rate = (_of_either_side(values[f"angular_{name}"][:, :, -1]) for name in ("velocity", "acceleration"))
     back = transpose(pelvis)
-    arm, w, w_rate = (rotate(back, each) for each in (of["pelvis_com"], turn, rate))
-    middle, middle_velocity, middle_acceleration = (
+    arm, w, w_rate = (rotate(back, each) for each in (calibrate.pelvis_com.values, turn, rate))
+    place, moves, accelerates = (
         values[name][:, :, HIP].mean(axis=1)
         for name in ("joint_centre", "joint_centre_velocity", "joint_centre_acceleration")
     )
     of_pelvis = (
-        middle + arm,
-        middle_velocity + cross(w, arm),
-        middle_acceleration + cross(w_rate, arm) + cross(w, cross(w, arm)),
+        place + arm,
+        moves + cross(w, arm),
+        accelerates + cross(w_rate, arm) + cross(w, cross(w, arm)),
     )
-    legs = [values[f"com_{name}"][:, :, : len(CHAIN)] for name in ("position", "velocity", "acceleration")]
-    shape = (len(pelvis), len(SIDES) * len(CHAIN))
-    upper = (position, velocity, acceleration)
+    of_legs = [values[f"com_{name}"][:, :, : len(CHAIN)] for name in ("position", "velocity", "acceleration")]
+    of_legs += [values[name][:, :, : len(CHAIN)] for name in ("rotation", "angular_velocity")]
+    of_upper = (position, velocity, acceleration, frames, spin)
+    parts = [
+        np.concatenate([leg.reshape(len(leg), -1, *leg.shape[3:]), middle[:, None], upper], axis=1)
+        for leg, middle, upper in zip(of_legs, (*of_pelvis, pelvis, turn), of_upper, strict=True)
+    ]
+    mass, inertia = (
+        [calibrate.variables[f"{name}_{what}"].values for name in ("segment", "pelvis", "upper_segment")]
+        for what in ("mass", "inertia")
+    )
     return Bodies(
-        np.concatenate([calibrate.segment_mass.values.ravel(), of["pelvis_mass"].reshape(1),
-                        calibrate.upper_segment_mass.values]),
-        np.concatenate([calibrate.segment_inertia.values.reshape(-1, 3, 3), of["pelvis_inertia"][None],
-                        calibrate.upper_segment_inertia.values]),
-        np.concatenate([values["rotation"][:, :, : len(CHAIN)].reshape(*shape, 3, 3), pelvis[:, None], frames], axis=1),
-        np.concatenate([values["angular_velocity"][:, :, : len(CHAIN)].reshape(*shape, 3), turn[:, None], spin], axis=1),
-        *(np.concatenate([leg.reshape(*shape, 3), mid[:, None], up], axis=1)
-          for leg, mid, up in zip(legs, of_pelvis, upper, strict=True)),
-    )  # fmt: skip
+        np.concatenate([mass[0].ravel(), mass[1].reshape(1), mass[2]]),
+        np.concatenate([inertia[0].reshape(-1, 3, 3), inertia[1][None], inertia[2]]),
+        parts[3],
+        parts[4],
+        *parts[:3],
+    )

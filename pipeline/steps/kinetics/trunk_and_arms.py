@@ -6,9 +6,11 @@ of motion more than unknowns: with its mass m, centre of mass c and tensor I, bo
     F = m (c'' - g) + sum of F_s + F_w
     M = d(I w)/dt + (c - o) x m (c'' - g) + sum of (M_s + (h_s - o) x F_s) + M_w + (p - o) x F_w
 
-F_s, M_s: of the pelvis on each thigh, at the hip centre h_s; F_w, M_w: of the pelvis on the thorax, at the waist p. F and
-M, at the midpoint o of the hips, are the residual.
+F_s, M_s: of the pelvis on each thigh, at the hip centre h_s; F_w, M_w: of the pelvis on the thorax, at the waist p. F
+and M, at the midpoint o of the hips, are the residual.
 """
+
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -66,7 +68,7 @@ def trunk_and_arms(
 
 
 def sharper(old: Array, new: Array, trial: NDArray[np.integer[Any]]) -> Flags:
-    """Return where (sample,) the residual with trunk and arms is taken: in trials in which they are nearly always known.
+    """Return where (sample,) the residual with trunk and arms is taken: in trials in which it is nearly always known.
 
     Args:
         old, new: residual (sample, 3) without and with them.
