@@ -17,6 +17,7 @@ import yaml
 from ..body.body_model import BodyModel, find_loose_ends, find_unknown_weights
 from ..errors import Problem, UserError, find_hidden, nearest
 from ..tables.tsv import decode_text
+from ..whole_body import rule_names
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 LARGEST_FILE_BYTES = 200_000
@@ -272,10 +273,15 @@ def _body_model(name: str | None, *, where: str, study_path: Path) -> BodyModel:
         model["upper_body"] = _config(f"upper_bodies/{upper}")
     problems = problems_in(model, schema("body_model"), where=file)
     problems += problems_in(model.get("settings", {}), schema("settings"), where=f"{file}: settings")
-    problems = problems or [problem.within(file) for problem in find_loose_ends(model)]
+    if not problems:
+        built = BodyModel.of(model)
+        loose = find_loose_ends(model)
+        if built.upper_body:
+            loose += rule_names.find_loose_ends(built.upper_body, built.upper_landmarks.keys())
+        problems = [problem.within(file) for problem in loose]
     if problems:
         raise UserError.of(problems)
-    return BodyModel.of(model)
+    return built
 
 
 def is_file(path: Path) -> bool:
