@@ -109,5 +109,5 @@ def test_a_circle_beside_another_rule_is_no_circle(tmp_path: Path) -> None:
 
 def test_an_unknown_file_of_rules(tmp_path: Path) -> None:
     (tmp_path / "own.yaml").write_text("description: ''\nextends: isb_clusters\nupper_body: plug_in_gate\n")
-    with pytest.raises(UserError, match="no upper_body 'plug_in_gate'.*plug_in_gait"):
+    with pytest.raises(UserError, match=r"no upper_body 'plug_in_gate'.*plug_in_gait"):
         load_body_model("own.yaml", where="study.yaml", study_path=tmp_path)
