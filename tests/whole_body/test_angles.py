@@ -39,7 +39,7 @@ def angles(part: str, turn: Array, side: str, convention: str) -> Array:
     poses = {names[joint.distal]: distal[None]}
     if joint.proximal:
         poses[names[joint.proximal]] = proximal[None]
-    return of_part(part, poses, side, convention, LOCK)[0]
+    return np.asarray(of_part(part, poses, side, convention, LOCK)[0])
 
 
 def close(actual: Array, expected: Array | list[float]) -> None:

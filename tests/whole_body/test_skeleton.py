@@ -71,8 +71,8 @@ def without(markers: dict[str, Array], *labels: str) -> dict[str, Array]:
     return {label: path for label, path in markers.items() if label not in labels}
 
 
-def skeleton(markers: dict[str, Array], **sizes: float) -> UpperSkeleton:
-    found = built(markers, **sizes)
+def skeleton(markers: dict[str, Array], *, head_tilt: float = 0.0) -> UpperSkeleton:
+    found = built(markers, head_tilt=head_tilt)
     assert found is not None
     return found
 
