@@ -67,19 +67,20 @@ def simulate_controlled(
     """
     from scipy.integrate import solve_ivp
 
-    n = len(q)
-
-    def torque(t: float, state: Array) -> Array:
+    def feedback(t: float, state: Array) -> tuple[Array, Array]:
+        q, qd, total = np.split(state, 3)
         wanted, rate, ahead = plan(t)
-        return np.asarray(ahead + pid(gains, wanted - state[:n], state[2 * n :], rate - state[n : 2 * n]))
+        return wanted - q, ahead + pid(gains, wanted - q, total, rate - qd)
 
     def rates(t: float, state: Array) -> Array:
-        q, qd = state[:n], state[n : 2 * n]
-        return np.concatenate([qd, plant(t, q, qd, torque(t, state)), plan(t)[0] - q])
+        error, torque = feedback(t, state)
+        q, qd, _ = np.split(state, 3)
+        return np.concatenate([qd, plant(t, q, qd, torque), error])
 
     start = np.concatenate([q, qd, 0 * q])
     found = solve_ivp(rates, (time[0], time[-1]), start, method="DOP853", t_eval=time, rtol=tolerance, atol=tolerance)
     if not found.success:
         raise ArithmeticError(f"the integration stopped: {found.message}")
-    torques = np.stack([torque(float(t), state) for t, state in zip(time, found.y.T, strict=True)])
-    return Controlled(found.y[:n].T, found.y[n : 2 * n].T, torques)
+    torques = np.stack([feedback(float(t), state)[1] for t, state in zip(time, found.y.T, strict=True)])
+    q, qd, _ = np.split(found.y.T, 3, axis=-1)
+    return Controlled(q, qd, torques)

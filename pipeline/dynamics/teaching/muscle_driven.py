@@ -29,6 +29,8 @@ from .hill import Hill
 from .muscles import Muscle, joint_torques, lengths, moment_arms
 from .planar import Links
 
+LONGEST_STEP_S = 0.002  # fibres answer within some ms; a longer step could miss a burst of excitation
+
 
 @dataclass(frozen=True)
 class Limb:
@@ -113,7 +115,10 @@ def simulate(
         return np.concatenate([qd, acceleration(limb, q, qd, force), growth, stretch, power])
 
     start = np.concatenate([q, qd, activation, fibre, 0 * activation])
-    solution = solve_ivp(rate, (time[0], time[-1]), start, method="DOP853", t_eval=time, rtol=tolerance, atol=tolerance)
+    solution = solve_ivp(
+        rate, (time[0], time[-1]), start, method="DOP853", t_eval=time, rtol=tolerance, atol=tolerance,
+        max_step=LONGEST_STEP_S,
+    )  # fmt: skip
     if not solution.success or not np.isfinite(solution.y).all():
         raise ArithmeticError(f"the integration stopped: {solution.message}")
     q, qd, activation, fibre, work = np.split(solution.y.T, ends, axis=-1)

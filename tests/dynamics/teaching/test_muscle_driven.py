@@ -44,7 +44,7 @@ def excite(t: float) -> float:
 def test_work_of_the_muscles_is_the_change_of_energy(n: int, compliant: bool) -> None:
     limb, q = limb_of(n, compliant=compliant), START[n]
     count = len(limb.strings)
-    activation, time = np.full(count, 0.1), np.linspace(0, 0.3, 16)
+    activation, time = np.full(count, 0.1), np.linspace(0, 0.2, 11)
     course = simulate(limb, q, 0 * q, activation, lambda t: excite(t) + 0 * activation, time, tolerance=1e-12)
     energy, work = muscle_driven.energy(limb, course), course.work.sum(axis=1)
     close(energy.sum(axis=1) - energy[0].sum(), work)
