@@ -64,6 +64,9 @@ def simulate_controlled(
         gains: of the feedback; :data:`OPEN_LOOP` for none.
         time: (time,), s, ascending.
         tolerance: of one step, relative and absolute, in the units of the states.
+
+    Raises:
+        ArithmeticError: the integration stopped.
     """
     from scipy.integrate import solve_ivp
 

@@ -34,10 +34,10 @@ PASSIVE_STRAIN, PASSIVE_SHAPE = 0.6, 5.0  # e_m, of the fibre at F0; k_pe
 VELOCITY_SHAPE, LENGTHENING_FORCE = 0.25, 1.4  # A_f; f_len, the largest force in lengthening
 TENDON_STRAIN, TOE_FORCE, TOE_SHAPE = 0.04, 0.33, 3.0  # of the tendon at F0; f_toe; k_toe
 # e_toe and k_lin, so that force and slope are continuous and the force is F0 at the tendon's strain (.609, 1.712)
-_RISE = TOE_FORCE * TOE_SHAPE / (1 - np.exp(-TOE_SHAPE))
-TOE_STRAIN = TENDON_STRAIN * _RISE / (_RISE + 1 - TOE_FORCE)
+_END_SLOPE = TOE_FORCE * TOE_SHAPE / (1 - np.exp(-TOE_SHAPE))
+TOE_STRAIN = TENDON_STRAIN * _END_SLOPE / (_END_SLOPE + 1 - TOE_FORCE)
 TENDON_SLOPE = (1 - TOE_FORCE) / (TENDON_STRAIN - TOE_STRAIN)
-RISE = (2 + 2 / VELOCITY_SHAPE) / (LENGTHENING_FORCE - 1)
+RISE = (2 + 2 / VELOCITY_SHAPE) / (LENGTHENING_FORCE - 1)  # of b below f_len
 STEEP = 0.95  # share of f_len above which b is constant
 LEAST_ACTIVATION = 0.01  # without activation the velocity is undefined
 
@@ -113,10 +113,10 @@ def pennation_cosine(hill: Hill, fibre: Array) -> Array:
 def fibre_with_rigid_tendon(hill: Hill, length: Array, velocity: Array) -> tuple[Array, Array]:
     """Return length and velocity of the fibres, m and m/s, of muscles with tendons that never stretch.
 
-    Args:
-        length, velocity: of muscle and tendon together, m and m/s.
+    NaN if muscle and tendon together, of this length and velocity, are not longer than the tendon.
     """
-    fibre = np.hypot(length - hill.slack_length_m, hill.optimal_length_m * np.sin(hill.pennation_rad))
+    along = np.where(length > hill.slack_length_m, length - hill.slack_length_m, np.nan)
+    fibre = np.hypot(along, hill.optimal_length_m * np.sin(hill.pennation_rad))
     return fibre, velocity * pennation_cosine(hill, fibre)
 
 

@@ -97,13 +97,13 @@ def simulate(
         tolerance: of one step, relative and absolute, in the units of the states.
 
     Raises:
-        ArithmeticError: the integration stopped, for example because a fibre became shorter than it is thick.
+        ArithmeticError: the integration stopped, for example because a muscle became shorter than its tendon.
+        ValueError: a muscle is not longer than its tendon at the start.
     """
     from scipy.integrate import solve_ivp
 
     n, count = len(q), len(activation)
-    length = lengths(limb.links, limb.strings, q)
-    fibre = curves.fibre_at_rest(limb.hill, activation, length) if limb.compliant else 0 * activation
+    fibre = curves.fibre_at_rest(limb.hill, activation, lengths(limb.links, limb.strings, q))
     ends = np.cumsum([n, n, count, count])
 
     def rate(t: float, state: Array) -> Array:

@@ -5,7 +5,7 @@ chooses those with the least sum of squared stresses::
 
     minimise sum (F_k / A_k)^2     so that     R^T F = tau,     0 <= F_k <= largest force
 
-With multipliers lam of the torques and none of the bounds active, F = D R lam with D = diag(A_k^2) and
+With multipliers lam of the torques and no bound active, F = D R lam with D = diag(A_k^2) and
 lam = (R^T D R)^-1 tau: each muscle shares in proportion to its arm times the square of its area. A muscle at a bound
 has lam . R_k pointing beyond it (Karush, Kuhn and Tucker).
 
@@ -31,6 +31,7 @@ from .planar import Links, absolute
 
 FULFILLED = 1e-9  # of the torques: by how much a solution may miss them
 SMALLEST_STRESS = 1e-9  # Pa; without torques all forces are zero
+NO_REST = 1e-100  # of least squares without any solution, in place of zero
 
 
 def share(arms: Array, torque: Array, area_m2: Array, max_force_n: Array) -> Array:
@@ -53,12 +54,12 @@ def share(arms: Array, torque: Array, area_m2: Array, max_force_n: Array) -> Arr
     each, wanted = np.eye(len(area_m2)), torque / size
     rows = np.concatenate([lever, -lever, each, -each])
     least = np.concatenate([wanted, -wanted, 0 * area_m2, -max_force_n / area_m2 / size])
-    # torques count like stresses, N m like Pa, once a row of arms has the length 1
+    # rows of length 1, so that torques and stresses, of other sizes and units, are met equally well
     weight = np.maximum(np.linalg.norm(rows, axis=1), SMALLEST_STRESS)
     rows, least = (rows / weight[:, None])[np.isfinite(least)], (least / weight)[np.isfinite(least)]
     system, aim = np.vstack([rows.T, least]), np.append(0 * area_m2, 1)
     rest = system @ nnls(system, aim)[0] - aim
-    found = -rest[:-1] / rest[-1]
+    found = -rest[:-1] / min(rest[-1], -NO_REST)
     if not np.allclose(lever @ found, wanted, rtol=0, atol=FULFILLED * np.linalg.norm(lever)):
         texts = ", ".join(f"{value:.3g}" for value in torque)
         raise UserError(

@@ -84,8 +84,9 @@ def reach(links: Links, start: Array, end: Array, time: Array, *, duration_s: fl
     place, velocity, acceleration = minimum_jerk(start, end, time, duration_s=duration_s)
     q = np.unwrap(angles_at(links, place)[:, 0], axis=0)
     qd, qdd = joint_rates(links, q, velocity, acceleration)
-    if np.isnan(qdd).any():
-        raise _impossible(links, place[np.isnan(qdd).any(axis=1)][0], float(time[np.isnan(qdd).any(axis=1)][0]))
+    lost = np.isnan(qdd).any(axis=1)
+    if lost.any():
+        raise _impossible(links, place[lost][0], float(time[lost][0]))
     return q, qd, qdd
 
 

@@ -119,5 +119,16 @@ def test_a_limb_rests_where_the_muscles_balance_its_weight(compliant: bool) -> N
 def test_a_muscle_shorter_than_its_tendon_stops_the_simulation() -> None:
     limb = limb_of(1, compliant=True)
     long = replace(limb, hill=replace(limb.hill, slack_length_m=np.full(2, 0.5)))
-    with pytest.raises(ValueError, match="shorter than the slack tendon"):
-        simulate(long, START[1], np.zeros(1), np.full(2, 0.1), lambda _: np.ones(2), np.linspace(0, 0.1, 3))
+    arguments = START[1], np.zeros(1), np.full(2, 0.1), lambda _: np.ones(2), np.linspace(0, 0.1, 3)
+    for compliant in (False, True):
+        with pytest.raises(ValueError, match="shorter than the slack tendon"):
+            simulate(replace(long, compliant=compliant), *arguments)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_a_muscle_that_becomes_shorter_than_its_rigid_tendon_stops_the_simulation() -> None:
+    limb = limb_of(1, compliant=False)
+    length = lengths(limb.links, limb.strings, START[1])
+    tight = replace(limb, hill=replace(limb.hill, slack_length_m=length - 0.001))
+    with pytest.raises(ArithmeticError, match="the integration stopped"):
+        simulate(tight, START[1], np.array([5.0]), np.full(2, 0.1), lambda _: np.ones(2), np.linspace(0, 0.1, 3))

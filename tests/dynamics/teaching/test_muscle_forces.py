@@ -64,6 +64,13 @@ def test_torques_that_need_a_push_silence_a_muscle() -> None:
     close(share(ARMS, np.zeros(2), AREA, FREE), [0, 0, 0])
 
 
+def test_a_joint_without_muscles_may_have_no_torque_only() -> None:
+    arms = np.array([[0.04, 0], [0.03, 0]])
+    close(arms.T @ share(arms, np.array([5.0, 0]), AREA[:2], FREE[:2]), [5, 0])
+    with pytest.raises(UserError, match="no muscle forces"):
+        share(arms, np.array([5.0, 0.1]), AREA[:2], FREE[:2])
+
+
 @given(SEED)
 @PROPERTY
 def test_conditions_of_the_optimum_hold(seed: int) -> None:
