@@ -176,7 +176,7 @@ def forward_dynamics(
 
 
 def energy(links: Links, q: Array, qd: Array, gravity: Array) -> Array:
-    """Return kinetic and potential energy (..., 2), J. The latter is zero with all centres of mass level with the base."""
+    """Return kinetic and potential energy (..., 2), J; potential is zero with every centre of mass at base height."""
     com = joints(links, q)[..., :-1, :] + links.to_com[..., None] * along(absolute(q))
     kinetic = (qd * (mass_matrix(links, q) * qd[..., None, :]).sum(axis=-1)).sum(axis=-1) / 2
     potential = -(links.mass[..., None] * com * gravity[..., None, :]).sum(axis=(-1, -2))
