@@ -30,7 +30,7 @@ from ...whole_body.skeleton import (
 Spans = Sequence[tuple[slice, int]]  # the samples of each trial, and how many at an end have no acceleration
 Derive = Callable[[Sequence[Array], Array, Spans], list[list[Array]]]
 Variables = dict[str, Any]
-SEEN_SHARE = 0.9  # of the frames of a trial: a marker that is seen in fewer does not define a segment
+SEEN_SHARE = 0.9  # of the frames with both hips: a marker that is seen in fewer does not define a segment
 BODIES = (*(f"{name}_{side}" for side in SIDES for name in CHAIN), "pelvis", *SEGMENTS)
 
 
@@ -121,7 +121,8 @@ def _skeletons(
     skeletons = []
     for span in spans:
         paths = position[span]
-        shares = np.isfinite(paths[..., 0]).mean(axis=0) if len(paths) else np.zeros(len(names))
+        there = np.isfinite(hips[span]).all(axis=(1, 2))
+        shares = np.isfinite(paths[there, :, 0]).mean(axis=0) if there.any() else np.zeros(len(names))
         markers = {name: paths[:, i] for i, name in enumerate(names) if shares[i] >= SEEN_SHARE}
         waist = waist_centre(pelvis[span], hips[span])
         skeletons.append(build(model.upper_body, markers, pelvis[span], hips[span].mean(axis=1), waist, sizes))
