@@ -81,7 +81,7 @@ def balance(
         """Return vectors (sample, [side,] ..., 3) at 0-100 % (cycle, 101, ..., 3) in axes with x along the lines."""
         of_sides = quantity if quantity.ndim > 2 else quantity[:, None].repeat(len(SIDES), axis=1)
         phases = np.moveaxis(at_phases(of_sides.astype(float), frames, row), -1, 1)
-        turned = phases.reshape(len(row), -1, 3)
+        turned = phases.reshape(len(row), phases.size // max(3 * len(row), 1), 3)
         return np.asarray(from_line(turned, heading).reshape(phases.shape))
 
     com, velocity = along(values["centre_of_mass"]), along(values["velocity"])

@@ -28,7 +28,7 @@ PRESSED_M = 0.05  # point of a foot on which it presses, ahead of the ankle
 
 # angles about z, x and y of the segment further from the pelvis in the nearer one's axes, turned in this order; right
 MEAN = {
-    "waist": (-0.06, 0.0, 0.0), "neck": (0.05, 0.0, 0.0), "shoulder": (0.05, -0.16, 0.1),
+    "waist": (-0.06, 0.0, 0.0), "neck": (0.11, 0.0, 0.0), "shoulder": (0.05, -0.16, 0.1),
     "elbow": (0.45, -0.06, 0.2), "wrist": (0.1, 0.05, 0.0),
 }  # fmt: skip
 SIZE: dict[str, dict[str, tuple[float, float, float]]] = {
