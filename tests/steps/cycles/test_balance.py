@@ -26,7 +26,7 @@ def walked(folder: Path, seed: int, *, treadmill: bool = False) -> dict[str, xr.
 
 
 def foot(clean: xr.Dataset, name: str) -> np.ndarray:
-    return clean.marker_position.sel(marker=name).values
+    return np.asarray(clean.marker_position.sel(marker=name).values)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
