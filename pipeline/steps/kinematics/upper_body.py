@@ -31,7 +31,9 @@ from ...whole_body.skeleton import (
 Spans = Sequence[tuple[slice, int]]  # the samples of each trial, and how many at an end have no acceleration
 Derive = Callable[[Sequence[Array], Array, Spans], list[list[Array]]]
 Variables = dict[str, Any]
-SEEN_SHARE = 0.9  # of the frames with both hips: a marker that is seen in fewer does not define a segment
+# of the frames with a pelvis: a marker that is seen in fewer does not define a segment; the second where there would be
+# no thorax
+SEEN_SHARES = (0.9, 0.5)
 BODIES = (*(f"{name}_{side}" for side in SIDES for name in CHAIN), "pelvis", *SEGMENTS)
 
 
@@ -116,12 +118,14 @@ def _skeletons(
     sizes["head_tilt"] = float(calibrate.variables["head_tilt"].values)
     skeletons = []
     for span in spans:
-        paths = position[span]
-        there = np.isfinite(hips[span]).all(axis=(1, 2))
-        shares = np.isfinite(paths[there, :, 0]).mean(axis=0) if there.any() else np.zeros(len(names))
-        markers = {name: paths[:, i] for i, name in enumerate(names) if shares[i] >= SEEN_SHARE}
-        waist = waist_centre(pelvis[span], hips[span])
-        skeletons.append(build(model.upper_body, markers, pelvis[span], hips[span].mean(axis=1), waist, sizes))
+        paths, waist = position[span], waist_centre(pelvis[span], hips[span])
+        seen = np.isfinite(paths[np.isfinite(pelvis[span]).all(axis=(1, 2)), :, 0])
+        shares = seen.mean(axis=0) if len(seen) else np.zeros(len(names))
+        one = None
+        for least in SEEN_SHARES:
+            markers = {name: paths[:, i] for i, name in enumerate(names) if shares[i] >= least}
+            one = one or build(model.upper_body, markers, pelvis[span], hips[span].mean(axis=1), waist, sizes)
+        skeletons.append(one)
     return skeletons
 
 
