@@ -93,12 +93,12 @@ TRUNK_PANELS: dict[tuple[str, str], tuple[str, str, Limits]] = {
 INSIDE, RIGHT = "outside < 0 < inside", "to the left < 0 < right"
 _ELEVATION, _FLEXION = ("shoulder", "adduction"), ("shoulder", "flexion")  # of ISB, and of Plug-in Gait
 BALANCE_PANELS: dict[tuple[str, str, str], tuple[str, str, Limits]] = {
-    ("margin_of_stability", "direction", "lateral"): ("Margin of stability, lateral", INSIDE, (-0.1, 0.3)),
-    ("margin_of_stability", "direction", "forward"): ("Margin of stability, forward", INSIDE, (-1.0, 0.4)),
-    ("centre_of_mass_displacement", "axis", "z"): ("Centre of mass, sideways", RIGHT, (-0.1, 0.1)),
-    ("centre_of_mass_displacement", "axis", "y"): ("Centre of mass, height", "down < 0 < up", (-0.05, 0.1)),
-    ("angular_momentum", "axis", "x"): ("Angular momentum, frontal", RIGHT, (-0.06, 0.06)),
-    ("angular_momentum", "axis", "z"): ("Angular momentum, sagittal", "forward < 0 < backward", (-0.06, 0.06)),
+    ("margin_of_stability", "direction", "lateral"): ("Lateral margin of stability", INSIDE, (-0.1, 0.3)),
+    ("margin_of_stability", "direction", "forward"): ("Forward margin of stability", INSIDE, (-1.0, 0.4)),
+    ("centre_of_mass_displacement", "axis", "z"): ("Sideways path of the centre of mass", RIGHT, (-0.1, 0.1)),
+    ("centre_of_mass_displacement", "axis", "y"): ("Height of the centre of mass", "down < 0 < up", (-0.05, 0.1)),
+    ("angular_momentum", "axis", "x"): ("Frontal angular momentum", RIGHT, (-0.06, 0.06)),
+    ("angular_momentum", "axis", "z"): ("Sagittal angular momentum", "forward < 0 < backward", (-0.06, 0.06)),
 }
 POWER_LIMITS: dict[str, Limits] = {"hip": (-2, 3), "knee": (-3, 3), "ankle": (-2, 6)}
 FORCE_PANELS: dict[str, tuple[str, str, Limits]] = {
