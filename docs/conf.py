@@ -51,6 +51,6 @@ navigation = {
         "audit",
         "quality_system",
     ],
-    "Reference": ["commands", "settings", "outputs", "metrics", "normative_gait", "python", "glossary"],
+    "Reference": ["commands", "settings", "outputs", "metrics", "normative_gait", "python", "teaching", "glossary"],
     "Explanation": ["theory", "uncertainty", "validation", "cutoffs", "reliability", "comparison"],
 }

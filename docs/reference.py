@@ -1,4 +1,4 @@
-"""The generated parts of the pages: settings, outputs, metrics, commands and functions.
+"""The generated parts of the pages: settings, outputs, metrics, commands, functions and teaching modules.
 
 ``python docs/reference.py`` writes them from the schemas, the command line and the docstrings, between the lines
 ``<!-- generated -->`` and ``<!-- end -->`` of the pages.
@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib
 import inspect
 import json
@@ -186,12 +187,58 @@ def _section(title: str, text: str) -> str:
     return f"{title}: {text}\n"
 
 
+# --- teaching modules ------------------------------------------------------------------------------------------------
+
+TEACHING = DOCS.parent / "pipeline" / "dynamics" / "teaching"
+# from one or two links to any chain, then what drives them
+MODULES = ("planar", "pendulum", "open_chain", "equations_of_motion", "reaching", "control", "muscles", "hill")
+MODULES += ("muscle_driven", "muscle_forces")
+BLOCK = re.compile(r"::\n\n((?: +.*\n?|\n)+)")
+MATH = re.compile(r":math:`([^`]+)`")
+VERBATIM = re.compile(r"(```.*?```|`[^`\n]+`|\$[^$]+\$)", re.DOTALL)
+
+
+def teaching_sections() -> str:
+    """Return a section for each teaching module: its docstring, its functions, and its classes with their fields."""
+    return "\n".join(_module(name) for name in MODULES)
+
+
+def _module(name: str) -> str:
+    source = (TEACHING / f"{name}.py").read_text(encoding="utf-8")
+    tree = ast.parse(source)
+    link = f"[{name}.py](../pipeline/dynamics/teaching/{name}.py)"
+    parts = [f"## {name}\n\n{link}: {_plain(ast.get_docstring(tree) or '')}\n"]
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            text = _plain(ast.get_docstring(node) or "")
+            parts.append(f"### {name}.{node.name}\n\n```text\n{_head(node, source)}\n```\n\n{text}\n")
+    return "\n".join(parts)
+
+
+def _head(node: ast.FunctionDef | ast.ClassDef, source: str) -> str:
+    """Return how a function is called, or the fields of a class with their comments."""
+    if isinstance(node, ast.FunctionDef):
+        returned = ast.unparse(node.returns) if node.returns else "None"
+        line = f"{node.name}({ast.unparse(node.args)}) -> {returned}"
+        return line if len(line) <= 100 else f"{node.name}(\n    {ast.unparse(node.args)},\n) -> {returned}"
+    lines = source.splitlines()[node.body[0].end_lineno : node.end_lineno]
+    return f"class {node.name}:\n" + "\n".join(lines).strip("\n")
+
+
+def _plain(docstring: str) -> str:
+    """Return a docstring as Markdown, with its indented blocks fenced."""
+    text = BLOCK.sub(lambda match: f":\n\n```text\n{textwrap.dedent(match[1]).strip()}\n```\n\n", f"{docstring}\n")
+    parts = VERBATIM.split(_as_markdown(MATH.sub(r"$\1$", text)))
+    return "".join(part if i % 2 else part.replace("_", r"\_") for i, part in enumerate(parts))
+
+
 PAGES: Mapping[str, Callable[[], str]] = {
     "settings.md": settings_tables,
     "outputs.md": output_tables,
     "metrics.md": metric_tables,
     "commands.md": command_sections,
     "python.md": function_sections,
+    "teaching.md": teaching_sections,
 }
 
 

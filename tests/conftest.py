@@ -39,6 +39,7 @@ SLOW = (
     "docs/test_benchmarks.py",
     "docs/test_examples.py",
     "docs/test_site.py",
+    "dynamics/teaching/test_muscle_driven.py::test_work_of_the_muscles",
     "dynamics/teaching/test_pendulum.py::test_energy",
     "plates/test_baseline.py::test_no_real_walk",
     "plates/test_wrench.py::test_real_files",

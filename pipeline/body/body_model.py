@@ -70,6 +70,14 @@ class BodyModel:
             {key: value for key, value in definition.items() if key != "settings"},
         )
 
+    @cached_property
+    def upper_clusters(self) -> tuple[Names, ...]:
+        """Return the landmarks of thorax and of head, each of which is rigid."""
+        axes = [self.upper_body["trunk"][name] for name in ("thorax", "head")] if self.upper_body else []
+        ends = [[rule.get(end, ()) for rules in each for rule in rules for end in ("from", "to")] for each in axes]
+        named = [dict.fromkeys(name for names in each for name in names_in(names)) for each in ends]
+        return tuple(tuple(name for name in each if name in self.upper_landmarks) for each in named)
+
     @property
     def may_be_stated(self) -> bool:
         """Return whether static results in a file may define the model: it is a Plug-in Gait one in motion."""

@@ -5,15 +5,17 @@
   plantarflexor, extensor, abductor, external rotator.
 - Powers: W/kg, in the third number; the first two are 0.
 - Ground force: N/kg, axes of the file.
+- Centre of mass of the whole body and its projection on the floor: mm, axes of the file.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 
 from ..arrays import Array
-from ..conventions import JOINTS
+from ..conventions import JOINTS, UP
 
 LETTERS = {"left": "L", "right": "R"}
 NAMES = [joint.capitalize() for joint in JOINTS]
@@ -26,7 +28,18 @@ MOMENTS = dict.fromkeys(NAMES, "internal: extensor, abductor, external rotator; 
 }
 # of flexion, adduction and rotation against the clinical ones (joint, angle)
 ANGLE_SIGNS = np.array([(1.0, -1.0 if joint == "ankle" else 1.0, 1.0) for joint in JOINTS])
-UNITS = {"ANGLES": "deg", "MOMENTS": "Nmm/kg", "POWERS": "W/kg", "FORCES": "N/kg"}
+UPPER_ANGLES = {
+    "thorax": "forward tilt, this side up, this side forward; in the lab",
+    "head": "backward tilt, this side up, this side forward; in the lab",
+    "spine": "flexion, this side down, this side backward; thorax to pelvis",
+    "neck": "flexion, this side down, this side backward; head to thorax",
+    "shoulder": "flexion, abduction, internal rotation",
+    "elbow": "flexion, abduction, external rotation",
+    "wrist": "flexion, abduction, internal rotation",
+}
+UPPER_MOMENTS = {"waist": "pelvis axes", "neck": "thorax axes"}
+POINTS = "MODELED_MARKERS"  # group of points in the length unit of the file
+UNITS = {"ANGLES": "deg", "MOMENTS": "Nmm/kg", "POWERS": "W/kg", "FORCES": "N/kg", POINTS: "mm"}
 
 
 class Output(NamedTuple):
@@ -63,6 +76,32 @@ def model_outputs(
             Output("FORCES", f"{letter}GroundReactionForce", ground, "on the foot, axes of the file"),
         ]
     return sorted(outputs, key=lambda output: list(UNITS).index(output.group))
+
+
+def upper_outputs(
+    angles: Mapping[tuple[str, str], Array], moments: Mapping[tuple[str, str], Array], kinematics: xr.Dataset,
+    kinetics: xr.Dataset, *, body_mass_kg: float, lab_rotation: Array,
+) -> list[Output]:  # fmt: skip
+    """Return angles, moments and powers of trunk, head and arms, and the centre of mass of the whole body.
+
+    Args:
+        angles, moments: (time, 3) by side and part of :mod:`pipeline.whole_body.plug_in_gait`, degrees, N m.
+        lab_rotation: (3, 3), leads from file to lab axes.
+    """
+    outputs, joints = [], kinetics.upper_joint.values.tolist()
+    for (side, part), values in angles.items():
+        outputs.append(Output("ANGLES", f"{LETTERS[side]}{part.capitalize()}Angles", values, UPPER_ANGLES[part]))
+    for (side, joint), values in moments.items():
+        name, axes = f"{LETTERS[side]}{joint.capitalize()}", UPPER_MOMENTS.get(joint, "distal segment axes")
+        row = joints.index(joint if joint in joints else f"{joint}_{side}")
+        power = kinetics.upper_joint_power.values[:, row, None] * [0, 0, 1] / body_mass_kg
+        outputs.append(Output("MOMENTS", f"{name}Moment", values * 1000 / body_mass_kg, f"internal; {axes}"))
+        outputs.append(Output("POWERS", f"{name}Power", power, "total in Z"))
+    centre = kinematics.whole_body_centre_of_mass.values * 1000
+    floor = np.where(np.arange(3) == UP, 0 * centre, centre)
+    for label, values in (("CentreOfMass", centre), ("CentreOfMassFloor", floor)):
+        outputs.append(Output(POINTS, label, values @ lab_rotation, "of the whole body, axes of the file"))
+    return [output for output in outputs if np.isfinite(output.values).any()]
 
 
 def _foot_in_lab(kinematics: xr.Dataset, side: str) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import UserError
 from ..vocabulary.event_names import kind_in
 from ..vocabulary.stated_sizes import PROCESSING_NAMES
-from .plug_in_gait import UNITS, Output
+from .plug_in_gait import POINTS, UNITS, Output
 from .reader import read_c3d
 
 DESCRIPTIONS = {
@@ -23,7 +23,7 @@ ICON_IDS = {"Foot Strike": 1, "Foot Off": 2}
 # the parameters of an anonymous copy; any other may identify a person, even a number (a birth date)
 KEPT = {
     "POINT": r"USED|FRAMES|SCALE|RATE|DATA_START|LABELS\d*|UNITS|X_SCREEN|Y_SCREEN|TYPE_GROUPS|"
-    r"(ANGLE|FORCE|MOMENT|POWER|SCALAR)(S|_UNITS)",
+    r"(ANGLE|FORCE|MOMENT|POWER|SCALAR|MODELED_MARKER)(S|_UNITS)",
     "ANALOG": r"USED|LABELS\d*|GEN_SCALE|SCALE\d*|OFFSET\d*|UNITS\d*|RATE|FORMAT|BITS",
     "FORCE_PLATFORM": r"USED|TYPE|ZERO|CORNERS|ORIGIN|CHANNEL|CAL_MATRIX",
     "EVENT": r"USED|LABELS|CONTEXTS|TIMES|GENERIC_FLAGS|ICON_IDS",
@@ -65,7 +65,8 @@ def write_c3d(
             del content["parameters"][group]
         for group, entries in kept.items():
             content["parameters"][group] = entries
-    _add_outputs(content, outputs)
+    per_mm = 1e-3 / recording.length_unit_m
+    _add_outputs(content, [one._replace(values=one.values * per_mm) if one.group == POINTS else one for one in outputs])
     if recording.analog.size:  # with unsigned counts corrected
         content["data"]["analogs"] = recording.analog.T[None].copy()
     names = content["parameters"].get("SUBJECTS", {}).get("NAMES", {}).get("value", [])
@@ -130,14 +131,16 @@ def _add_outputs(content: Any, outputs: Sequence[Output]) -> None:
 def _add_groups(content: Any, outputs: Sequence[Output]) -> None:
     """List the outputs by group, with the groups' units."""
     point = content["parameters"]["POINT"]
-    for group, unit in UNITS.items():
+    units = {group: unit for group, unit in UNITS.items() if any(output.group == group for output in outputs)}
+    for group, unit in units.items():
         new = [output.label for output in outputs if output.group == group]
         others = [str(text) for text in point.get(group, {}).get("value", [])]
         content.add_parameter("POINT", group, list(dict.fromkeys([*others, *new])))
-        content.add_parameter("POINT", f"{group[:-1]}_UNITS", [unit])
+        if group != POINTS:  # these have POINT:UNITS
+            content.add_parameter("POINT", f"{group[:-1]}_UNITS", [unit])
     groups = [str(text) for text in point.get("TYPE_GROUPS", {}).get("value", [])]
     pairs = list(zip(groups[::2], groups[1::2], strict=False))
-    pairs += [(group, group[:-1]) for group in UNITS if group not in groups[::2]]
+    pairs += [(group, group[:-1]) for group in units if group not in groups[::2]]
     content.add_parameter("POINT", "TYPE_GROUPS", [name for pair in pairs for name in pair])
 
 

@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from .. import __version__
-from ..c3d.plug_in_gait import gait_events, model_outputs
+from ..c3d.plug_in_gait import gait_events, model_outputs, upper_outputs
 from ..c3d.writer import write_c3d
 from ..errors import UserError, join_some, nearest
 from ..results import netcdf
 from ..tables import study_tables
 from ..trials.session import separate
+from ..whole_body import plug_in_gait as upper
 from ..workflow import checksums
 from ..workflow.job_keys import Study
 from ..workflow.open_study import look_at
@@ -66,11 +67,13 @@ def _write_session(study: Study, session: str, *, anonymous: bool) -> tuple[list
         if reasons or len(trial) < len(results):
             left_out.append(f"{session} {row['trial']}: {[*reasons, 'no results'][0]}")
             continue
-        outputs = model_outputs(
-            **trial,
-            body_mass_kg=float(calibration.attrs["body_mass_kg"]),
-            lab_rotation=recorded[row["trial"]].lab_rotation.values,
-        )
+        body_kg = float(calibration.attrs["body_mass_kg"])
+        turn = recorded[row["trial"]].lab_rotation.values
+        outputs = model_outputs(**trial, body_mass_kg=body_kg, lab_rotation=turn)
+        moved, loaded = trial["kinematics"], trial["kinetics"]
+        if "upper_joint_moment" in loaded:
+            of_joints = upper.angles(moved), upper.moments(moved, loaded)
+            outputs += upper_outputs(*of_joints, moved, loaded, body_mass_kg=body_kg, lab_rotation=turn)
         target = folder / C3D_COPIES / f"{row['trial']}.c3d"
         person = study_tables.person_of(row, study.participants)
         write_c3d(

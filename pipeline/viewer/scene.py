@@ -1,4 +1,4 @@
-"""The lab in three dimensions: markers, legs, plates and forces of one frame."""
+"""The lab in three dimensions: markers, figure, plates and forces of one frame."""
 
 from collections.abc import Mapping, Sequence
 
@@ -20,7 +20,10 @@ OF_AXIS = np.array([(220, 38, 38), (22, 163, 74), (37, 99, 235)], dtype=np.uint8
 N_PER_M = 1000.0  # length of a force's arrow
 FAR_M, HIPS_M = 3.2, 0.8  # the camera from the person, and what it looks at above the floor
 VIEWS = {"front": (1.0, 0.15, 0.0), "side": (0.0, 0.15, 1.0), "top": (-0.01, 1.0, 0.0), "corner": (0.6, 0.4, 0.7)}
-LAYERS = ("Names", "Recorded markers", "Repaired markers", "Legs", "Joint centres", "Axes", "Plates", "Forces", "Soles")
+LAYERS = (
+    *("Names", "Recorded markers", "Repaired markers", "Figure", "Head, centre of mass", "Joint centres", "Axes"),
+    *("Plates", "Forces", "Soles"),
+)
 
 
 class Scene:
@@ -55,7 +58,8 @@ class Scene:
             self._points("Recorded markers", trial.recorded[frame], RECORDED, 0.016)
             self._points("Repaired markers", trial.repaired[frame], REPAIRED, 0.02)
             self._points("Joint centres", trial.centres[frame], CENTRES, 0.03)
-            self._lines("Legs", trial.figure[frame], [OF_SIDE[side] for side in trial.sides], 0.014)
+            self._points("Head, centre of mass", trial.round[frame], OF_SIDE["pelvis"], 0.06)
+            self._lines("Figure", trial.figure[frame], [OF_SIDE[side] for side in trial.sides], 0.014)
             self._lines("Axes", trial.axes[frame], np.resize(OF_AXIS, (trial.axes.shape[1], 3)), 0.006)
             self._lines("Soles", soles(trial, frame), self._sole_colours(trial, frame), 0.01)
             self._draw_forces(trial, frame)

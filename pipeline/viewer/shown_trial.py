@@ -12,7 +12,7 @@ from ..conventions import JOINTS, SIDES
 from ..plates.sole import sole
 from ..plates.wrench import centre_of_pressure
 from ..steps.cycles.shown_walk.representative import points_of_figure
-from ..steps.report.one_walk import LEG, PELVIS
+from ..steps.report.one_walk import LIMBS, ROUND, TRUNK
 from ..trials.session import facts_of_trials, one_trial
 from ..variables.stance_verdicts import verdict_of
 
@@ -46,7 +46,8 @@ class ShownTrial:
     """A trial over ``time`` (s), in the axes of the lab (x forward, y up, z right), m.
 
     ``recorded``, ``repaired``: markers (time, marker, 3), NaN where they are not seen; ``figure``: lines of legs and
-    pelvis (time, line, 2, 3), with the side or ``pelvis`` of each in ``sides``; ``centres``: (time, joint, 3);
+    pelvis, trunk and arms (time, line, 2, 3), with the side or ``pelvis`` of each in ``sides``; ``round``: head and
+    centre of mass, if they are known (time, point, 3); ``centres``: those of the legs (time, joint, 3);
     ``axes``: those of the segments, at the joints (time, line, 2, 3); ``corners``: of plates (plate, 4, 3); ``force``,
     ``pressure``: the force on the person of each plate and where it acts (time, plate, 3), NaN without load.
     ``notes`` says why a trial is rejected.
@@ -58,6 +59,7 @@ class ShownTrial:
     repaired: Array
     figure: Array
     sides: list[str]
+    round: Array
     centres: Array
     axes: Array
     plates: list[int]
@@ -92,14 +94,14 @@ def shown_trial(session: Session, name: str) -> ShownTrial:
     recorded = read.marker_position.values
     nothing = np.empty((len(time), 0, 2, 3))
     plain = ShownTrial(
-        time, labels, recorded, np.full_like(recorded, np.nan), nothing, [], nothing[:, :, 0], nothing,
-        [], np.empty((0, 4, 3)), nothing[:, :, 0], nothing[:, :, 0], {}, [], [],
+        time, labels, recorded, np.full_like(recorded, np.nan), nothing, [], nothing[:, :, 0], nothing[:, :, 0],
+        nothing, [], np.empty((0, 4, 3)), nothing[:, :, 0], nothing[:, :, 0], {}, [], [],
     )  # fmt: skip
     facts = facts_of_trials(session["kinematics"]).get(name)
     if facts is None or facts.get("rejected"):
         return plain if facts is None else replace(plain, notes=str(facts["rejected"]))
     clean, contacts, motion = (one_trial(session[step], name) for step in ("clean", "contacts", "kinematics"))
-    figure, sides = _figure(motion, clean)
+    figure, sides, known = _figure(motion, clean)
     force, pressure = _forces(clean)
     return ShownTrial(
         time=time,
@@ -108,6 +110,7 @@ def shown_trial(session: Session, name: str) -> ShownTrial:
         repaired=clean.marker_position.values,
         figure=figure,
         sides=sides,
+        round=known,
         centres=motion.joint_centre.values.reshape(len(time), -1, 3),
         axes=_axes(motion),
         plates=clean.plate.values.tolist(),
@@ -120,13 +123,15 @@ def shown_trial(session: Session, name: str) -> ShownTrial:
     )
 
 
-def _figure(motion: xr.Dataset, clean: xr.Dataset) -> tuple[Array, list[str]]:
-    """Return the lines of legs and pelvis (time, line, 2, 3), and the side of each."""
+def _figure(motion: xr.Dataset, clean: xr.Dataset) -> tuple[Array, list[str], Array]:
+    """Return the lines of the figure (time, line, 2, 3), the side of each, and its round points (time, point, 3)."""
     points = points_of_figure(motion, clean)
-    pairs = [("pelvis", pair) for pair in PELVIS] + [(s, (f"{a} {s}", f"{b} {s}")) for s in SIDES for a, b in LEG]
+    pairs = [("pelvis", pair) for pair in TRUNK] + [(s, (f"{a} {s}", f"{b} {s}")) for s in SIDES for a, b in LIMBS]
     known = [(side, pair) for side, pair in pairs if points.keys() >= {*pair}]
     lines = [np.stack([points[end] for end in pair], axis=1) for _, pair in known]
-    return np.stack(lines, axis=1) if lines else np.empty((motion.sizes["time"], 0, 2, 3)), [side for side, _ in known]
+    count = motion.sizes["time"]
+    around = np.array([points[name] for name in ROUND if name in points]).reshape(-1, count, 3).swapaxes(0, 1)
+    return np.stack(lines, axis=1) if lines else np.empty((count, 0, 2, 3)), [side for side, _ in known], around
 
 
 def _axes(motion: xr.Dataset) -> Array:

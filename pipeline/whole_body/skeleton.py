@@ -215,6 +215,11 @@ class _Builder:
         self.points[END[segment]] = self.points[ORIGIN[segment]] + length * along
 
 
+def of_either_side(pelvis: Array) -> Array:
+    """Return (time, ...) of the left side, where it is unknown of the right, from what both have of the pelvis."""
+    return np.asarray(np.where(np.isfinite(pelvis[:, 0]), pelvis[:, 0], pelvis[:, 1]), dtype=float)
+
+
 def trunk_axes(thorax: Array, neck: Array, waist: Array) -> Array:
     """Return the axes (time, 3, 3) that carry the centre of mass of thorax and abdomen: y from waist to neck.
 

@@ -12,12 +12,15 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.__main__ import main
-from pipeline.c3d.plug_in_gait import UNITS, Output, gait_events, model_outputs, oppose_angles
+from pipeline.c3d.plug_in_gait import POINTS, UNITS, Output, gait_events, model_outputs, oppose_angles, upper_outputs
 from pipeline.c3d.reader import read_c3d
 from pipeline.c3d.writer import write_c3d
+from pipeline.conventions import SIDES
 from pipeline.errors import UserError
+from pipeline.whole_body import plug_in_gait as upper
+from pipeline.whole_body.skeleton import JOINTS, SEGMENTS
 from tests.support.checkout import HOUSE
-from tests.support.studies.run_steps import run_study
+from tests.support.studies.run_steps import Session, run_study
 
 Array = NDArray[np.float64]
 DEMO = HOUSE / "data" / "demo" / "sub-01"
@@ -80,7 +83,8 @@ def check_copy(source: Path, target: Path) -> None:
     for output in outputs:
         np.testing.assert_allclose(values_of(target, output.label), output.values, rtol=SINGLE, atol=SINGLE)
         assert output.label in parts[output.group]["value"]
-        assert parts[f"{output.group[:-1]}_UNITS"]["value"] == [UNITS[output.group]]
+        unit = parts["UNITS" if output.group == POINTS else f"{output.group[:-1]}_UNITS"]
+        assert unit["value"][0] == UNITS[output.group]
     groups = parts["TYPE_GROUPS"]["value"]
     assert {(group, group[:-1]) for group in UNITS} <= set(zip(groups[::2], groups[1::2], strict=True))
     got = [(event.time_s, event.label, event.side) for event in read_c3d(target).events]
@@ -122,31 +126,36 @@ def test_a_recording_is_never_overwritten(tmp_path: Path) -> None:
     assert source.read_bytes() == (DEMO / "fast_01.c3d").read_bytes()
 
 
-def test_outputs_agree_with_those_of_plug_in_gait(shared: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def whole(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Session:
+    """Return the session of a full-body recording, on two plates."""
+    folder, study = tmp_path_factory.mktemp("whole"), shared / "studies" / "plug_in_gait"
+    (folder / "study.yaml").write_text("body_model: plug_in_gait\n")
+    (folder / "participants.tsv").write_bytes((study / "participants.tsv").read_bytes())
+    lines = (study / "trials.tsv").read_text().splitlines()
+    (folder / "trials.tsv").write_text("\n".join([lines[0], *(line for line in lines if "HC002D" in line)]) + "\n")
+    (folder / "sub-02").symlink_to(study / "sub-02")
+    return run_study(folder, {})["sub-02"]
+
+
+def test_outputs_agree_with_those_of_plug_in_gait(whole: Session, shared: Path, tmp_path: Path) -> None:
     """Names, axes, signs and units agree: each component follows the file's own with a slope near 1.
 
     The own ones come from other joint centres and filters, hence the room; a wrong sign, axis or unit has none.
     """
-    study = shared / "studies" / "plug_in_gait"
-    (tmp_path / "study.yaml").write_text("body_model: plug_in_gait\n")
-    (tmp_path / "participants.tsv").write_bytes((study / "participants.tsv").read_bytes())
-    lines = (study / "trials.tsv").read_text().splitlines()
-    (tmp_path / "trials.tsv").write_text("\n".join([lines[0], *(line for line in lines if "HC002D" in line)]) + "\n")
-    (tmp_path / "sub-02").symlink_to(study / "sub-02")
-    session = run_study(tmp_path, {})["sub-02"]
-    steps = session.trials["walk"]
+    steps, source = whole.trials["walk"], shared / "studies/plug_in_gait/sub-02/HC002D06.c3d"
     outputs = model_outputs(
         steps["kinematics"], steps["kinetics"], steps["contacts"],
-        body_mass_kg=float(session.calibration.attrs["body_mass_kg"]),
+        body_mass_kg=float(whole.calibration.attrs["body_mass_kg"]),
         lab_rotation=steps["read"].lab_rotation.values,
     )  # fmt: skip
     # all three rows, by definition: only the filter differs
     for letter in "LR":
         name = f"{letter}FootProgressAngles"
         (foot,) = (output.values for output in outputs if output.label == name)
-        apart = (foot - values_of(tmp_path / "sub-02" / "HC002D06.c3d", name) + 180) % 360 - 180
+        apart = (foot - values_of(source, name) + 180) % 360 - 180
         assert np.sqrt(np.nanmean(apart**2, axis=0)).max() < 0.15, name
-    source, target = tmp_path / "sub-02" / "HC002D06.c3d", tmp_path / "walk.c3d"
+    target = tmp_path / "walk.c3d"
     write_c3d(source, target, outputs, gait_events(steps["contacts"]))
     compared = {
         **dict.fromkeys(("AnkleAngles", "KneeAngles", "HipAngles", "PelvisAngles"), (0, 1, 2)),
@@ -166,6 +175,76 @@ def test_outputs_agree_with_those_of_plug_in_gait(shared: Path, tmp_path: Path) 
     events = [(event.label, event.side) for event in read_c3d(target).events]
     assert ("Foot Strike", "left") in events
     assert ("Foot Off", "right") in events
+
+
+def test_trunk_and_arms_agree_with_those_of_plug_in_gait(whole: Session, shared: Path, tmp_path: Path) -> None:
+    """Angles are the file's own, by the same rules. Its filter differs, and it levels the head by a mean (.2 degrees).
+
+    Moments of the arms have its signs; it puts their masses and its filter elsewhere. Waist and neck have none to
+    compare: the file's come from below, and only one foot is on a plate at a time. Its centre of mass has the masses of
+    the limbs at distal joints, and the hips of the pelvis markers.
+    """
+    steps, source = whole.trials["walk"], shared / "studies/plug_in_gait/sub-02/HC002D06.c3d"
+    moved, loaded = steps["kinematics"], steps["kinetics"]
+    outputs = upper_outputs(
+        upper.angles(moved), upper.moments(moved, loaded), moved, loaded,
+        body_mass_kg=float(whole.calibration.attrs["body_mass_kg"]), lab_rotation=steps["read"].lab_rotation.values,
+    )  # fmt: skip
+    target = tmp_path / "walk.c3d"
+    write_c3d(source, target, outputs, gait_events(steps["contacts"]))
+    labels = {output.label for output in outputs}
+    assert {"CentreOfMass", "LWaistMoment", "RNeckPower"} <= labels
+    assert labels <= {*point(source)[2]}  # nothing is named otherwise
+    centres = ["CentreOfMass", "CentreOfMassFloor"]  # are no markers any more
+    assert read_c3d(target).labels == [label for label in read_c3d(source).labels if label not in centres]
+    for side, part in ((side, part) for side in "LR" for part in upper.SIGNS):
+        ours, theirs = (values_of(path, f"{side}{part.capitalize()}Angles") for path in (target, source))
+        known = (theirs != 0).any(axis=1)
+        apart = (ours - theirs + 180) % 360 - 180
+        rms = np.sqrt(np.nanmean(apart[known] ** 2, axis=0))
+        assert (rms < [0.3 if part in ("head", "neck") else 0.02, 0.02, 0.02]).all(), (side, part, rms)
+    for label in (f"{side}{joint}Moment" for side in "LR" for joint in ("Shoulder", "Elbow")):
+        ours, theirs = values_of(target, label), values_of(source, label)
+        known = np.isfinite(ours).all(axis=1) & (theirs != 0).any(axis=1)
+        for a, b in zip(theirs[known].T, ours[known].T, strict=True):
+            assert np.corrcoef(a, b)[0, 1] > 0.95, label
+            assert 0.5 < np.std(b) / np.std(a) < 1.4, label
+    centre, floor = (values_of(target, name) for name in centres)
+    assert np.abs(np.nanmean(centre - values_of(source, "CentreOfMass"), axis=0)).max() < 60
+    np.testing.assert_allclose(floor, centre * [1, 1, 0], atol=1e-3)
+
+
+def test_moments_of_the_waist_are_those_of_the_thorax_on_the_pelvis() -> None:
+    """Rows: backward tilt of the thorax by the pelvis, then this side down and this side backward."""
+    turn = np.eye(3)
+    moment = np.zeros((1, len(JOINTS), 3))
+    moment[0, JOINTS.index("waist")] = [
+        -2.0,
+        3.0,
+        5.0,
+    ]  # on the thorax: left side down, forward, back
+    axes = ("time", "upper_joint", "local_axis")
+    frames = xr.Dataset(
+        {
+            "rotation": (("time", "side", "segment", "i", "j"), np.broadcast_to(turn, (1, 2, 1, 3, 3))),
+            "upper_rotation": (("time", "upper_segment", "i", "j"), np.broadcast_to(turn, (1, len(SEGMENTS), 3, 3))),
+        },
+        {"side": [*SIDES], "segment": ["pelvis"]},
+    )
+    result = upper.moments(frames, xr.Dataset({"upper_joint_moment": (axes, moment)}))
+    np.testing.assert_allclose(result["right", "waist"], [[5, -2, -3]])
+    np.testing.assert_allclose(result["left", "waist"], [[5, 2, 3]])
+
+
+def test_a_centre_of_mass_has_the_length_unit_of_the_file(tmp_path: Path) -> None:
+    content = ezc3d.c3d(str(DEMO / "fast_01.c3d"))
+    content.add_parameter("POINT", "UNITS", ["m"])
+    content.write(str(tmp_path / "metres.c3d"))
+    outputs = made_up(content["data"]["points"].shape[2])
+    write_c3d(tmp_path / "metres.c3d", tmp_path / "copy.c3d", outputs, [])
+    for output in outputs:
+        scale = 1e-3 if output.group == POINTS else 1
+        np.testing.assert_allclose(values_of(tmp_path / "copy.c3d", output.label), scale * output.values, rtol=SINGLE)
 
 
 def test_moments_resist_positive_angles_on_both_sides() -> None:

@@ -175,6 +175,14 @@ def forward_dynamics(
     return np.asarray(np.linalg.solve(mass_matrix(links, q), rest[..., None])[..., 0])
 
 
+def energy(links: Links, q: Array, qd: Array, gravity: Array) -> Array:
+    """Return kinetic and potential energy (..., 2), J; potential is zero with every centre of mass at base height."""
+    com = joints(links, q)[..., :-1, :] + links.to_com[..., None] * along(absolute(q))
+    kinetic = (qd * (mass_matrix(links, q) * qd[..., None, :]).sum(axis=-1)).sum(axis=-1) / 2
+    potential = -(links.mass[..., None] * com * gravity[..., None, :]).sum(axis=(-1, -2))
+    return np.stack([kinetic, potential], axis=-1)
+
+
 def _count(links: Links) -> int:
     count = int(links.length.shape[-1])
     if count not in {1, 2}:

@@ -6,6 +6,7 @@ Axes, angles and links are those of :mod:`.planar`. SI units; everything broadca
 import numpy as np
 
 from ...arrays import Array
+from ...errors import UserError
 from .planar import Links, jacobian, jacobian_rate
 
 ROUNDING = 1e-12  # of the limb's length: a tip out of reach by less counts as straight (or folded)
@@ -72,7 +73,31 @@ def joint_rates(links: Links, q: Array, velocity: Array, acceleration: Array) ->
 
 
 def reach(links: Links, start: Array, end: Array, time: Array, *, duration_s: float) -> tuple[Array, Array, Array]:
-    """Return q, q' and q'' (time, 2) of a straight minimum-jerk reach, q_2 positive."""
+    """Return q, q' and q'' (time, 2) of a straight minimum-jerk reach, q_2 positive.
+
+    Near a straight limb, at the distance delta from its reach, q_2 is proportional to sqrt(delta): a reach that starts
+    there from rest has accelerations that grow without limit, as 1 / sqrt(t), towards its start.
+
+    Raises:
+        UserError: the path leaves the reach of the limb, or the limb is straight or folded on it.
+    """
     place, velocity, acceleration = minimum_jerk(start, end, time, duration_s=duration_s)
     q = np.unwrap(angles_at(links, place)[:, 0], axis=0)
-    return q, *joint_rates(links, q, velocity, acceleration)
+    qd, qdd = joint_rates(links, q, velocity, acceleration)
+    lost = np.isnan(qdd).any(axis=1)
+    if lost.any():
+        raise _impossible(links, place[lost][0], float(time[lost][0]))
+    return q, qd, qdd
+
+
+def _impossible(links: Links, place: Array, time_s: float) -> UserError:
+    """Return the error of a place that no motion of the joints passes."""
+    where = f"reach, at {time_s:.3f} s"
+    bend = angles_at(links, place)[0, 1]
+    if np.isnan(bend):
+        limits = f"from {abs(links.length[0] - links.length[1]):.3f} to {links.length.sum():.3f} m"
+        what = f"the tip is {np.linalg.norm(place):.3f} m away, but the limb reaches {limits}"
+        return UserError(where, what, "choose start and end so that the straight path between them is within reach")
+    shape = "straight" if bend < np.pi / 2 else "folded"
+    what = f"the limb is {shape}, where the second joint would need an acceleration without limit"
+    return UserError(where, what, "bend the second joint a little there, for example by 5 degrees")

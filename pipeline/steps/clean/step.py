@@ -83,7 +83,7 @@ def clean(
             "shoulder_position": (("time", "shoulder", "axis"), marker_paths(read, _shoulders(body_model), settings)),
             "upper_marker_position": (
                 ("time", "upper_marker", "axis"),
-                marker_paths(read, body_model.upper_landmarks, settings),
+                marker_paths(read, body_model.upper_landmarks, settings, body_model.upper_clusters),
             ),
             "fill": (("time", "marker"), landmarks.repair),
             **filter_plates(read, paths, settings),

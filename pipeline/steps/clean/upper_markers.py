@@ -1,7 +1,7 @@
 """Markers of trunk, head and arms: cleaned apart from the landmarks of the legs, which they must not affect."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,13 +37,16 @@ def without_absent_upper_markers(step: Callable[..., xr.Dataset]) -> Callable[..
     return with_present
 
 
-def marker_paths(read: Trial, landmarks: Mapping[str, tuple[Names, ...]], settings: Settings) -> NDArray[np.float64]:
+def marker_paths(
+    read: Trial, landmarks: Mapping[str, tuple[Names, ...]], settings: Settings, clusters: Sequence[Names] = ()
+) -> NDArray[np.float64]:
     """Return the positions (time, landmark, 3), m; NaN where unseen.
 
     Args:
         read: a trial of the step ``read``.
         landmarks: of the upper body, with their labels.
         settings: of the step; spikes are removed, and gaps up to ``max_gap_s`` filled by a spline.
+        clusters: landmarks of rigid segments; where three others are seen, these fill a gap.
     """
     rate_hz, labels = read.attrs["marker_rate_hz"], [str(label) for label in read.marker.values]
     seen = positions(BodyModel("", landmarks), labels, read.variables["marker_position"].values)
@@ -51,7 +54,8 @@ def marker_paths(read: Trial, landmarks: Mapping[str, tuple[Names, ...]], settin
     if seen:
         paths = np.stack([*seen.values()], axis=1)
         paths[find_spikes(paths, spike_m=settings.spike_m)] = np.nan
-        filled, _ = gap_filling.fill(paths, [], rate_hz=rate_hz, max_gap_s=settings.max_gap_s, max_pattern_gap_s=0)
+        columns = [[[*seen].index(name) for name in names if name in seen] for names in clusters]
+        filled, _ = gap_filling.fill(paths, columns, rate_hz=rate_hz, max_gap_s=settings.max_gap_s, max_pattern_gap_s=0)
         result[:, [[*landmarks].index(name) for name in seen]], _ = filter_markers(
             filled, rate_hz=rate_hz, settings=settings
         )

@@ -6,7 +6,8 @@ While the other foot swings, one foot carries the body, so that with mass m, cen
 
 From an event of one foot to the same event of the other, trunk and arms move against the hips by as much at both ends,
 so that this time, if all its forces are known, tells more. The legs count with their own centres of mass, the rest with
-the hips. How far trunk and arms can move against them sets the limits. They are refuted by a wrong gain or sign of a
+the hips, and how far trunk and arms can move against them sets the limits; or trunk, head and arms are seen
+(:func:`sees_trunk`), count with their own, and the limits are closer. They are refuted by a wrong gain or sign of a
 plate, a wrong mass or rate, and by a load that something else carries: the other foot, or hands. All stances of a
 session together tell which: a wrong mass is in all, a wrong gain in those of one plate.
 """
@@ -34,6 +35,10 @@ from ...variables.stance_verdicts import doubt, refusal
 # second that is .045 m/s in root mean square. The rest is for gait that limps, and for soft tissue. OVER_A_STEP_M_S:
 # half of it, as both ends of a step are alike but in gait that limps.
 MASS, GAIN, SWAY_M_S, OVER_A_STEP_M_S = 0.02, 0.015, 0.06, 0.03
+# What is left of it where trunk and arms are seen: skin moves over the ribs and hips by 5 mm in root mean square, and
+# twice a second (Leardini A et al. 2005, Gait Posture 21:212-225, for the size) that is .06 m/s of a marker, .02 of the
+# mean of the body.
+SEEN_SWAY_M_S = 0.02
 SCALES = float(np.hypot(MASS, GAIN))
 # standard deviations beyond which a ratio refuses a stance; and beyond which, by all stances of a session, its mass, a
 # plate or a stance is doubted: 1 in 200, as several of them concern a stance
@@ -46,6 +51,13 @@ ALONG_M_S2, ASIDE_M_S2 = 0.3, 0.45
 # 2 Hz. Moment: a trunk that leans by 35 degrees unseen. Who runs takes 2.5 to 3 steps a second: the same motion takes
 # forces that grow with the square of the rate.
 FORCE, MOMENT, STEPS_HZ = 30.0, 7.0, 2.0
+# The same where trunk and arms are seen. Force: a filter of 10 Hz takes from the motion what the impact of the foot has
+# above, 10 % in root mean square over a stance, twice that to be sure. Moment: centres of mass by tables lie 25 mm off
+# in 58 % of the mass, the centre of pressure 10 mm: 1 % of weight times height, and as much for soft tissue, which
+# the square of both makes 1.5; more than twice that.
+SEEN_FORCE, SEEN_MOMENT = 20.0, 3.5
+KNOWN_SHARE = 0.9  # of the samples with known hips, as for the residual in step kinetics
+TRUNK_AND_ARMS = ("thorax", "upper_arm_left", "upper_arm_right", "forearm_left", "forearm_right")
 # vertical acceleration of trunk and arms against the hips: 7 mm, twice a second, in root mean square
 UNSEEN_M_S2 = 0.75
 TRAVELS_M_S = 0.3  # slower is on a belt
@@ -82,7 +94,11 @@ def in_single_support(kinematics: AnyTrial, contacts: AnyTrial, calibrate: xr.Da
     """
     time, mass_kg = contacts["time"].values, float(calibrate.attrs["body_mass_kg"])
     velocity, acceleration = (centre_of_mass(kinematics, calibrate, rate) for rate in ("velocity", "acceleration"))
+    trunk = sees_trunk(kinematics)
+    sways = (SEEN_SWAY_M_S, SEEN_SWAY_M_S) if trunk else (SWAY_M_S, OVER_A_STEP_M_S)
     hips = kinematics["joint_centre_acceleration"].values[:, :, HIP].mean(axis=1, dtype=float)
+    if trunk:  # the whole body stands for itself
+        hips = acceleration
     of_sides = contacts["ground_force"].values.astype(float) / mass_kg
     force = of_sides.sum(axis=1)
     seen = np.isfinite(force + velocity).all(axis=1)
@@ -108,7 +124,7 @@ def in_single_support(kinematics: AnyTrial, contacts: AnyTrial, calibrate: xr.Da
         spans = [slice(*np.searchsorted(time, (first_s - 1e-6, last_s + 1e-6)).tolist()) for first_s, last_s in steps]
         known = [span for span in spans if seen[span].all()]
         over = known[0] if known else inside
-        ratio = _ratio(time[over], force[over], velocity[over], OVER_A_STEP_M_S if known else SWAY_M_S)
+        ratio = _ratio(time[over], force[over], velocity[over], sways[bool(known)])
         result[:, i] = *ratio, *agreement, 1 / (lands - start[i])
         bears = (time[over] >= start[:, None]) & (time[over] <= end[:, None])
         borne = np.where(bears, of_sides[over][:, rows, UP].T, 0.0).sum(axis=1)
@@ -201,20 +217,24 @@ def deviations(figures: Array) -> Array:
     return np.asarray((ratio - 1) / deviation)
 
 
-def judged(figures: Array, mass_kg: float) -> list[tuple[Problem | None, list[Problem]]]:
+def judged(figures: Array, mass_kg: float, *, trunk: bool = False) -> list[tuple[Problem | None, list[Problem]]]:
     """Return the refusal of each stance, None without, and its doubts but that of :func:`doubts_of_session`.
 
     Args:
         figures: (stance, figure) of :data:`pipeline.variables.cycle_variables.RESIDUALS`; NaN says nothing.
         mass_kg: of the body.
+        trunk: whether trunk and arms are seen.
     """
+    most_force, most_moment = (SEEN_FORCE, SEEN_MOMENT) if trunk else (FORCE, MOMENT)
     of = dict(zip(RESIDUALS, figures.T, strict=True))
     hidden = np.fmax(1, (of["steps_hz"] / STEPS_HZ) ** 2)
     with np.errstate(divide="ignore"):
         excess = {
             "momentum": np.abs(deviations(figures)) / REFUSED_SPREADS,
             "direction": np.fmax(-of["momentum_along"] / ALONG_M_S2, -of["momentum_aside"] / ASIDE_M_S2) / hidden,
-            "residual": np.fmax(of["residual_force_rms_percent"] / FORCE, of["residual_moment_rms_percent"] / MOMENT)
+            "residual": np.fmax(
+                of["residual_force_rms_percent"] / most_force, of["residual_moment_rms_percent"] / most_moment
+            )
             / hidden,
             "rate": np.abs(np.log2(of["momentum_variation"])),
         }
@@ -231,9 +251,23 @@ def judged(figures: Array, mass_kg: float) -> list[tuple[Problem | None, list[Pr
 def centre_of_mass(kinematics: AnyTrial, calibrate: xr.Dataset, rate: str) -> Array:
     """Return velocity or acceleration of the body's centre of mass (sample, 3), lab axes.
 
-    Head, arms and trunk move with the midpoint of the hips, and so does a segment of the legs that is not seen.
+    Head, arms and trunk move with the midpoint of the hips unless they are seen, and so does a segment of the legs that
+    is not seen.
     """
+    if sees_trunk(kinematics):
+        return kinematics[f"whole_body_{rate}"].values.astype(float)
     hips = kinematics[f"joint_centre_{rate}"].values[:, :, HIP].mean(axis=1, dtype=float)
     share = np.nan_to_num(calibrate["segment_mass"].values / calibrate.attrs["body_mass_kg"])
     legs = kinematics[f"com_{rate}"].values[:, :, : share.shape[1]] - hips[:, None, None]
     return np.asarray(hips + np.einsum("tsga,sg->ta", np.nan_to_num(legs), share))
+
+
+def sees_trunk(kinematics: AnyTrial) -> bool:
+    """Return whether a trial shows thorax and arms, and the whole body's motion where it shows the hips'."""
+    if "upper_segment_seen" not in kinematics.variables:
+        return False
+    names = kinematics["upper_segment"].values.tolist()
+    seen = kinematics["upper_segment_seen"].values[[names.index(name) for name in TRUNK_AND_ARMS]]
+    known = np.isfinite(kinematics["joint_centre_acceleration"].values[:, :, HIP]).all(axis=(1, 2))
+    whole = known & np.isfinite(kinematics["whole_body_acceleration"].values).all(axis=1)
+    return bool(seen.all() and whole.sum() >= KNOWN_SHARE * known.sum() > 0)

@@ -22,6 +22,7 @@ from ...whole_body.skeleton import (
     UpperSkeleton,
     bare,
     build,
+    of_either_side,
     trunk_axes,
     upper_sizes,
     waist_centre,
@@ -71,7 +72,7 @@ def whole_body(
     if model is None or "upper_segment_mass" not in calibrate or "upper_marker_position" not in clean:
         return {}, {}
     time, values = clean.variables["time"].values, {name: part[1] for name, part in motion.items()}
-    pelvis = _of_either_side(values["rotation"][:, :, -1])
+    pelvis = of_either_side(values["rotation"][:, :, -1])
     hips = values["joint_centre"][:, :, HIP]
     skeletons = _skeletons(clean, calibrate, model, pelvis, hips, [span for span, _ in spans])
     frames, centres = _join(skeletons, pelvis, [span for span, _ in spans])
@@ -105,11 +106,6 @@ def whole_body(
         "upper_segment": list(SEGMENTS), "upper_joint": list(JOINTS), "upper_part": list(PARTS),
         "body_segment": list(BODIES),
     }  # fmt: skip
-
-
-def _of_either_side(pelvis: Array) -> Array:
-    """Return (sample, ...) of the left side, where it is unknown of the right side, from (sample, side, ...)."""
-    return np.asarray(np.where(np.isfinite(pelvis[:, 0]), pelvis[:, 0], pelvis[:, 1]))
 
 
 def _skeletons(
@@ -166,7 +162,7 @@ def _bodies(
     position: Array, velocity: Array, acceleration: Array,
 ) -> Bodies:  # fmt: skip
     """Return all segments of the body, in the order of :data:`BODIES`."""
-    turn, rate = (_of_either_side(values[f"angular_{name}"][:, :, -1]) for name in ("velocity", "acceleration"))
+    turn, rate = (of_either_side(values[f"angular_{name}"][:, :, -1]) for name in ("velocity", "acceleration"))
     back = transpose(pelvis)
     arm, w, w_rate = (rotate(back, each) for each in (calibrate.pelvis_com.values, turn, rate))
     place, moves, accelerates = (

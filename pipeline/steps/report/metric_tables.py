@@ -14,7 +14,7 @@ from ...tables.reference_curves import BySpeed, numbers_of
 from ...tables.study_tables import NO_GROUP
 from ...variables.cycle_variables import KINETICS
 from ...variables.metrics import CO_CONTRACTION, NUMBERS, OF_STANCE
-from ...variables.rows import GAIT_SCORES, TIMES
+from ...variables.rows import GAIT_SCORES, TIMES, TRUNK_AND_BALANCE
 from .curves.panels import plain_unit
 from .tables import ABSENT, Row, Table, names
 
@@ -23,6 +23,11 @@ CLINICAL = "Main numbers"
 COMPARED = {"difference": "right minus left", "symmetry_index": "symmetry index, %"}  # of symmetry.csv
 MAIN_NUMBERS = sorted((name for name, metric in NUMBERS.items() if metric.main), key=lambda name: NUMBERS[name].main)
 MEANS_SHOWN = [name for name in MAIN_NUMBERS if NUMBERS[name].group in (TIMES, GAIT_SCORES)]
+OF_TRUNK = {  # shown where they are known
+    name
+    for name, one in NUMBERS.items()
+    if one.group == TRUNK_AND_BALANCE or (one.part and one.part.curve == "upper_angle")
+}
 Column = tuple[str, str, list[str]]  # title above the columns of a group, title, cells by metric
 ONE_SIDED = sorted((name for name, one in NUMBERS.items() if one.compared), key=lambda name: NUMBERS[name].compared)
 
@@ -152,7 +157,10 @@ def places_of(name: str) -> int:
 
 
 def by_group(shown: list[str], columns: Sequence[Column], *, on_screen: Collection[int]) -> dict[str, Table]:
-    """Return the columns of metrics as tables by group: those that clinics read first, then the others."""
+    """Return the columns of metrics as tables by group: those that clinics read first, then the others.
+
+    Those of trunk and balance without a value are left out.
+    """
     header = ["Metric", "Unit", *(title for _, title, _ in columns)]
     groups = ["", "", *(group for group, *_ in columns)]
     meanings = {_title(name): NUMBERS[name].long_name for name in shown}
@@ -161,6 +169,8 @@ def by_group(shown: list[str], columns: Sequence[Column], *, on_screen: Collecti
     of_name = {}
     for i, name in enumerate(shown):
         of_name[name] = row = [_title(name), plain_unit(NUMBERS[name].units), *(cells[i] for *_, cells in columns)]
+        if name in OF_TRUNK and all(cell.startswith(ABSENT) for cell in row[2:]):
+            continue
         if not NUMBERS[name].main:
             result.setdefault(NUMBERS[name].group, empty._replace(rows=[])).rows.append(row)
     result[CLINICAL].rows.extend(of_name[name] for name in MAIN_NUMBERS if name in of_name)

@@ -21,6 +21,15 @@ PELVIS = (
     *((f"{bone} {side}", f"{other} {side}") for side in SIDES for bone, other in (("asis", "psis"), ("hip", "asis"))),
 )
 
+# where the points of trunk and arms are known
+TRUNK = (
+    *PELVIS,
+    *(("waist", "neck"), ("neck", "head"), ("hip left", "waist"), ("hip right", "waist")),
+    *(("neck", f"shoulder {side}") for side in SIDES),
+)
+LIMBS = (*LEG, ("shoulder", "elbow"), ("elbow", "wrist"), ("wrist", "hand"))
+ROUND = ("head", "centre of mass")
+
 
 class ShownTrial(NamedTuple):
     """The trial shown of a participant, and for each side the place of its cycle in the participant's cycles."""
@@ -38,7 +47,8 @@ def scene(trial: xr.Dataset, *, cycles: dict[str, tuple[float, float]]) -> dict[
         cycles: start and end of the cycle of each side, s.
 
     Returns:
-        Times (s), points (frame, point, axis) in mm, pairs of points by bone, forces by side, cycles.
+        Times (s), points (frame, point, axis) in mm, pairs of points by bone, forces by side, cycles; the numbers of
+        head and centre of mass as ``round``, if they are known.
     """
     time = select(trial, "time", "time")
     frames = np.arange(0, len(time), max(1, int(np.ceil(len(time) / MOST_FRAMES))))
@@ -46,7 +56,7 @@ def scene(trial: xr.Dataset, *, cycles: dict[str, tuple[float, float]]) -> dict[
     points = dict(zip(select(trial, "point", "point").tolist(), where, strict=True))
     names = [name for name, path in points.items() if np.isfinite(path).any()]
     number = {name: i for i, name in enumerate(names)}
-    lines = {"pelvis": PELVIS} | {side: [(f"{a} {side}", f"{b} {side}") for a, b in LEG] for side in SIDES}
+    lines = {"pelvis": TRUNK} | {side: [(f"{a} {side}", f"{b} {side}") for a, b in LIMBS] for side in SIDES}
     position = np.stack([points[name] for name in names], axis=1) if names else np.empty((len(frames), 0, 3))
     return {
         "time": to_decimals(time[frames], decimals=3),
@@ -56,6 +66,7 @@ def scene(trial: xr.Dataset, *, cycles: dict[str, tuple[float, float]]) -> dict[
         },
         "forces": {side: _force(trial, side, frames) for side in SIDES},
         "cycles": cycles,
+        **({"round": known} if (known := {name: number[name] for name in ROUND if name in number}) else {}),
     }
 
 

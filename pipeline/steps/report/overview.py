@@ -184,7 +184,7 @@ class Overview:
             for place, one in self.averages.items()
         }
         drawn = draw_averages(panels, averages, lines=lines, normal=normal_of(cycles, lines, reference))
-        return drawn.without_muscles(also_with_curves=True)
+        return drawn.without_unseen(also_millivolts=True)
 
     def _participants(self, links: Mapping[str, str]) -> dict[str, Table]:
         """Return the table of participants, and one of their legs, so that the first fits a screen.

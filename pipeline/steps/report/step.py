@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import xarray as xr
 
 from ...tables.reference_curves import reference_of
-from ...variables.cycle_variables import BANDS, CURVES, STANCE_CURVES, WITH_EMG
+from ...variables.cycle_variables import BANDS, CURVES, STANCE_CURVES, WITH_EMG, WITH_TRUNK
 from .curves.cycles import cycles_of
 from .curves.panels import panels_of
 from .html_page import Settings, render
@@ -19,6 +19,7 @@ NEEDS = {  # variables of the inputs, besides the facts of whole trials
     "study": (
         *CURVES,
         *WITH_EMG,
+        *WITH_TRUNK,
         *STANCE_CURVES,
         "pelvis_residual",
         *BANDS.values(),

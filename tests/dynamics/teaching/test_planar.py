@@ -278,3 +278,23 @@ def test_textbook_arm_of_two_point_masses() -> None:
     close(planar.mass_matrix(links, q)[0, 1], m2 * (l1 * l2 * np.cos(0.8) + l2**2))
     close(planar.velocity_torque(links, q, rates)[1], m2 * l1 * l2 * 2.0**2 * np.sin(0.8))
     close(planar.gravity_torque(links, q, DOWN)[1], m2 * GRAVITY * l2 * np.cos(1.1))
+
+
+@COUNTS
+def test_energy_has_the_power_of_the_torques(n: int) -> None:
+    """dE/dt = tau . q', by the torques of inverse dynamics; kinetic energy alone without gravity."""
+    rng = np.random.default_rng(n)
+    links, (q, qd, qdd) = random_links(rng, n), random_motion(rng, n, 5) / np.array([2, 4, 20])[:, None, None]
+
+    def total(gravity: Array) -> Array:
+        def at(s: Array) -> Array:
+            moved = q + qd * s[:, None, None] + qdd * s[:, None, None] ** 2 / 2
+            return planar.energy(links, moved, qd + qdd * s[:, None, None], gravity)
+
+        return np.asarray(derivative(at, np.zeros(1), 1e-2)[0])
+
+    for gravity in (DOWN, 0 * DOWN):
+        power = (inverse_dynamics(links, q, qd, qdd, gravity) * qd).sum(axis=-1)
+        close(total(gravity).sum(axis=-1), power)
+    close(total(0 * DOWN)[:, 1], np.zeros(5))
+    assert planar.energy(links, 0 * q, qd, DOWN)[:, 1] == pytest.approx(0)

@@ -10,6 +10,7 @@ from hypothesis import given
 from pipeline.dynamics.teaching import planar
 from pipeline.dynamics.teaching.planar import Links, torque_terms
 from pipeline.dynamics.teaching.reaching import angles_at, joint_rates, minimum_jerk, reach
+from pipeline.errors import UserError
 from tests.support.walks.person import GRAVITY, PROPERTY, SEED, Array, close, derivative
 
 ARM = planar.rods(np.array([2.0, 1.5]), np.array([0.33, 0.3]))
@@ -111,6 +112,44 @@ def test_rates_of_a_straight_limb_are_missing() -> None:
     for rate in joint_rates(ARM, q, np.ones((3, 2)), np.ones((3, 2))):
         assert (np.isnan(rate).all(axis=1) == [False, True, True]).all()
         assert (np.isnan(rate).any(axis=1) == [False, True, True]).all()
+
+
+# ---- paths that no motion of the joints follows
+
+TIME = np.linspace(0, 0.8, 41)
+
+
+def test_a_reach_from_a_straight_limb_says_what_to_do() -> None:
+    straight = planar.tip(ARM, np.array([-np.pi / 2, 0]))
+    with pytest.raises(UserError) as caught:
+        reach(ARM, straight, END, TIME, duration_s=0.8)
+    assert str(caught.value) == (
+        "reach, at 0.000 s: the limb is straight, where the second joint would need an acceleration without limit; "
+        "bend the second joint a little there, for example by 5 degrees"
+    )
+    bent = planar.tip(ARM, np.array([-np.pi / 2, np.radians(5)]))
+    assert np.isfinite(reach(ARM, bent, END, TIME, duration_s=0.8)).all()
+
+
+def test_acceleration_near_a_straight_start_grows_without_limit() -> None:
+    """q_2 is proportional to the root of the way, t^(3/2), so that q_2'' is proportional to t^(-1/2)."""
+    straight = planar.tip(ARM, np.array([-np.pi / 2, 0]))
+    qdd = reach(ARM, straight, END, np.array([4e-3, 1e-3]), duration_s=0.8)[2][:, 1]
+    assert qdd[1] / qdd[0] == pytest.approx(2, rel=0.02)  # the next order is the share of the time, 4 ms of .8 s
+    assert qdd[0] > 20
+
+
+@pytest.mark.parametrize(
+    ("end", "message"),
+    [
+        (np.array([0.9, 0.3]), r"the tip is .* m away, but the limb reaches from 0\.030 to 0\.630 m; choose start"),
+        (2 * np.array([0.2, -0.3]), r"reaches from 0\.030 to 0\.630 m"),
+        (0.03 * START / np.linalg.norm(START), "the limb is folded"),
+    ],
+)
+def test_a_path_out_of_reach_or_to_a_folded_limb_is_refused(end: Array, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        reach(ARM, START, end, TIME, duration_s=0.8)
 
 
 # ---- speed

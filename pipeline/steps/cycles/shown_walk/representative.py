@@ -12,6 +12,8 @@ from ....dynamics.kernel import TERMS
 from ....results.averages import average
 from ....signals.time_normalisation import PHASE
 from ....trials.session import one_trial
+from ....whole_body.skeleton import END, JOINT, ORIGIN, SEGMENTS
+from ....whole_body.skeleton import JOINTS as JOINTS_OF_TRUNK
 from .moment_parts import parts_over_cycle
 
 LANDMARKS = ("heel", "toe", "asis", "psis")
@@ -71,7 +73,7 @@ def representative(
 
 
 def points_of_figure(motion: xr.Dataset, markers: xr.Dataset) -> dict[str, Array]:
-    """Return the points (time, 3) of the figure, m, left side first, each from the hip down."""
+    """Return the points (time, 3) of the figure, m, left side first, each from the hip down; then trunk and arms."""
     names, position = markers.marker.values.tolist(), markers.marker_position.values
     points: dict[str, Array] = {}
     for row, side in enumerate(SIDES):
@@ -79,7 +81,26 @@ def points_of_figure(motion: xr.Dataset, markers: xr.Dataset) -> dict[str, Array
             points[f"{joint} {side}"] = motion.joint_centre.values[:, row, JOINTS.index(joint)]
         for landmark in (name for name in LANDMARKS if f"{name}_{side}" in names):
             points[f"{landmark} {side}"] = position[:, names.index(f"{landmark}_{side}")]
-    return points
+    return points | _points_of_trunk(motion)
+
+
+def _points_of_trunk(motion: xr.Dataset) -> dict[str, Array]:
+    """Return the points (time, 3) of trunk, head and arms that are seen, and the centre of mass of the whole body.
+
+    Those of head and hand are their centres of mass.
+    """
+    points: dict[str, Array] = {}
+    seen = motion.upper_segment_seen.values if "upper_segment_seen" in motion else []
+    for i in np.flatnonzero(seen).tolist():
+        for name in (point[SEGMENTS[i]] for point in (JOINT, ORIGIN, END)):
+            at_joint = name in JOINTS_OF_TRUNK
+            path = (
+                motion.upper_joint_centre[:, JOINTS_OF_TRUNK.index(name)]
+                if at_joint
+                else motion.upper_com_position[:, i]
+            )
+            points[name.removesuffix("_middle").replace("_", " ")] = path.values
+    return points | ({"centre of mass": motion.whole_body_centre_of_mass.values} if points else {})
 
 
 def _choose_trial(cycles: xr.Dataset, conditions: Mapping[str, str]) -> tuple[int, dict[str, int]]:

@@ -20,9 +20,10 @@ from ....variables.schema import VARIABLES
 from ..json_numbers import to_four_digits
 from .cycles import CycleCurves, Single, single_of
 from .lines import Line, NormalCurves, by_line
-from .panels import ANGLES, MOMENTS, MUSCLES, Limits, Panel, plain_unit
+from .panels import ANGLES, MOMENTS, MUSCLES, WHOLE_BODY, Limits, Panel, plain_unit
 
-SHEETS = {ANGLES: "kinematics", MUSCLES: "EMG"}  # printed pages of groups; the others are on the page of kinetics
+# printed pages of groups; the others are on the page of kinetics
+SHEETS = {ANGLES: "kinematics", MUSCLES: "EMG", **dict.fromkeys(WHOLE_BODY, "whole body")}
 SMALLEST_N = 3  # curves for a standard deviation: of two, the curves themselves are drawn
 
 
@@ -77,15 +78,14 @@ class Drawn(NamedTuple):
         """Return the figures that have curves."""
         return self._only([bool(figure["curves"]) for figure in self.figures])
 
-    def without_muscles(self, *, also_with_curves: bool) -> Drawn:
-        """Return the figures without muscles that have no curves, or without any in mV."""
-        return self._only([
-            one["group"] != MUSCLES or (bool(one["curves"]) and not (also_with_curves and one["unit"] == "mV"))
-            for one in self.figures
-        ])  # fmt: skip
+    def without_unseen(self, *, also_millivolts: bool) -> Drawn:
+        """Return the figures without muscles, trunk and arms that have no curves, or without any in mV."""
+        always = [one["group"] not in (MUSCLES, *WHOLE_BODY) for one in self.figures]
+        drawn = [bool(one["curves"]) and not (also_millivolts and one["unit"] == "mV") for one in self.figures]
+        return self._only([a or b for a, b in zip(always, drawn, strict=True)])
 
     def page_starts(self, not_on_paper: Collection[str]) -> set[str]:
-        """Return the groups that begin a printed page: the first of kinetics, and EMG, if curves are before and after.
+        """Return the groups that begin a printed page, of kinetics, trunk or EMG, if curves are before and after.
 
         Groups without curves are a line of text, which needs no page.
         """
@@ -134,10 +134,10 @@ def average_cycles(mine: CycleCurves) -> LineAverages:
 
 
 def draw_cycles(cycles: CycleCurves, *, lines: Sequence[Line], normal: Sequence[NormalCurves]) -> Drawn:
-    """Return one figure per panel of a participant's averages per side and line; None of a muscle without EMG."""
+    """Return one figure per panel of a participant's averages per side and line; None of what is not seen."""
     averages = {place: average_cycles(mine) for place, mine in by_line(cycles, lines).items()}
     drawn = draw_averages(cycles.panels, averages, lines=lines, normal=normal, over=cycles.over)
-    return drawn.without_muscles(also_with_curves=False)
+    return drawn.without_unseen(also_millivolts=False)
 
 
 def draw_averages(
@@ -181,7 +181,7 @@ def _empty(panel: Panel, normal: Sequence[NormalCurves], over: str) -> Figure:
     return Figure(
         group=panel.group,
         title=panel.title,
-        unit=plain_unit(VARIABLES["study"][panel.variable].units),
+        unit=plain_unit(VARIABLES["study"][panel.variable].units) or "dimensionless",
         sign=panel.sign,
         over=over,
         limits=panel.limits,

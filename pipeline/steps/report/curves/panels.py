@@ -1,11 +1,12 @@
 """Panels of the report: which component of which variable, its sign in words, and the range of its axis."""
 
+import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import xarray as xr
 
-from ....conventions import FROM_HIP
+from ....conventions import CONVENTIONAL, FROM_HIP
 
 UNITS = {
     "degree": "deg",
@@ -70,6 +71,35 @@ MOMENT_PANELS: dict[tuple[str, str], tuple[str, str, str, Limits]] = {
     ("ankle", "adduction"): ("evertor", "invertor", "evertor", (-0.5, 0.5)),
     ("ankle", "rotation"): ("rotation", "internal", "external", (-0.5, 0.5)),
 }
+# clinical signs as of the legs; "this side" is that of the cycle
+WAIST_PANELS: dict[tuple[str, str], tuple[str, str, str, Limits]] = {
+    ("waist", "flexion"): ("extensor", "flexor", "extensor", (-1, 1)),
+    ("waist", "adduction"): ("lateral", "other side", "this side", (-1, 1)),
+    ("waist", "rotation"): ("rotation", "side forward", "back", (-0.5, 0.5)),
+}
+# These ranges hold the curves of five children, and room for as much again.
+TRUNK_PANELS: dict[tuple[str, str], tuple[str, str, Limits]] = {
+    ("thorax", "flexion"): ("Thorax tilt", "backward < 0 < forward", (-30, 40)),
+    ("thorax", "adduction"): ("Thorax obliquity", "side down < 0 < side up", (-30, 30)),
+    ("thorax", "rotation"): ("Thorax rotation", "side back < 0 < forward", (-30, 30)),
+    ("spine", "flexion"): ("Spine flexion", "extension < 0 < flexion", (-40, 40)),
+    ("spine", "adduction"): ("Spine lateral flexion", "this side < 0 < other side", (-30, 30)),
+    ("spine", "rotation"): ("Spine rotation", "side back < 0 < forward", (-30, 30)),
+    ("neck", "flexion"): ("Neck flexion", "extension < 0 < flexion", (-40, 40)),
+    ("shoulder", "flexion"): ("Shoulder flexion", "extension < 0 < flexion", (-60, 60)),
+    ("shoulder", "adduction"): ("Shoulder elevation", "0: the arm hangs", (0, 90)),
+    ("elbow", "flexion"): ("Elbow flexion", "extension < 0 < flexion", (-10, 110)),
+}
+INSIDE, RIGHT = "outside < 0 < inside", "left < 0 < right"
+_ELEVATION, _FLEXION = ("shoulder", "adduction"), ("shoulder", "flexion")  # of ISB, and of Plug-in Gait
+BALANCE_PANELS: dict[tuple[str, str, str], tuple[str, str, Limits]] = {
+    ("margin_of_stability", "direction", "lateral"): ("Lateral margin of stability", INSIDE, (-0.1, 0.3)),
+    ("margin_of_stability", "direction", "forward"): ("Forward margin of stability", INSIDE, (-1.0, 0.4)),
+    ("centre_of_mass_displacement", "axis", "z"): ("Sideways path of the centre of mass", RIGHT, (-0.1, 0.1)),
+    ("centre_of_mass_displacement", "axis", "y"): ("Height of the centre of mass", "down < 0 < up", (-0.05, 0.1)),
+    ("angular_momentum", "axis", "x"): ("Frontal angular momentum", RIGHT, (-0.06, 0.06)),
+    ("angular_momentum", "axis", "z"): ("Sagittal angular momentum", "forward < 0 < back", (-0.06, 0.06)),
+}
 POWER_LIMITS: dict[str, Limits] = {"hip": (-2, 3), "knee": (-3, 3), "ankle": (-2, 6)}
 FORCE_PANELS: dict[str, tuple[str, str, Limits]] = {
     "x": ("Fore-aft force", "braking < 0 < propulsion", (-4, 4)),
@@ -84,6 +114,8 @@ ANGLES = "Angles"
 MOMENTS = "Internal moments"
 OF_FOOT = "Power of the foot"
 MUSCLES = "Muscle activity (EMG)"
+TRUNK, WAIST_MOMENTS, BALANCE = "Trunk and arms", "Waist moments", "Balance"
+WHOLE_BODY = (TRUNK, WAIST_MOMENTS, BALANCE)
 
 
 def panels_of(study: xr.Dataset, *, moment_signs: str) -> tuple[Panel, ...]:
@@ -94,18 +126,21 @@ def panels_of(study: xr.Dataset, *, moment_signs: str) -> tuple[Panel, ...]:
             and the published normative curves do; ``stored`` draws the signs of study.nc, flexor and adductor upwards.
     """
     every = (*_angles(), *(moment_panel(*key, signs=moment_signs) for key in MOMENT_PANELS), *_powers_and_forces())
+    every += (*_trunk(study), *(moment_panel(*key, signs=moment_signs) for key in WAIST_PANELS), *_balance())
     return (*(panel for panel in every if panel.variable in study), *_muscles(study))
 
 
 def moment_panel(joint: str, angle: str, *, signs: str) -> Panel:
     """Return the panel of a moment in ``clinical`` or ``stored`` signs."""
-    title, below, above, limits = MOMENT_PANELS[joint, angle]
-    component = {"joint": joint, "angle": angle}
+    title, below, above, limits = (MOMENT_PANELS | WAIST_PANELS)[joint, angle]
+    of_leg = (joint, angle) in MOMENT_PANELS
+    group, variable = (MOMENTS, "joint_moment_jcs") if of_leg else (WAIST_MOMENTS, "upper_moment")
+    component = {"joint" if of_leg else "upper_load": joint, "angle": angle}
     if signs == "clinical":
         title = f"{joint.capitalize()} {title} moment"
-        return Panel(MOMENTS, title, "joint_moment_jcs", component, f"{below} < 0 < {above}", limits, -1)
+        return Panel(group, title, variable, component, f"{below} < 0 < {above}", limits, -1)
     title, limits = f"{joint.capitalize()} {angle} moment", (-limits[1], -limits[0])
-    return Panel(MOMENTS, title, "joint_moment_jcs", component, f"{above} < 0 < {below}", limits)
+    return Panel(group, title, variable, component, f"{above} < 0 < {below}", limits)
 
 
 def _angles() -> Iterator[Panel]:
@@ -128,6 +163,20 @@ def _powers_and_forces() -> Iterator[Panel]:
         yield Panel("Ground reaction force", title, "ground_force", {"axis": axis}, sign, limits)
     for load, (of, limits) in RESIDUAL_PANELS.items():
         yield Panel("Pelvis residual", f"Residual {load}", "pelvis_residual", {"load": load}, of, limits)
+
+
+def _trunk(study: xr.Dataset) -> Iterator[Panel]:
+    """Yield the panels of trunk and arms; of the shoulder the angle that its convention has."""
+    kinematics = json.loads(study.attrs.get("settings", "{}")).get("kinematics", {})
+    other = _ELEVATION if kinematics.get("angle_convention") == CONVENTIONAL else _FLEXION
+    for key, (title, sign, limits) in TRUNK_PANELS.items():
+        if key != other:
+            yield Panel(TRUNK, title, "upper_angle", {"upper_part": key[0], "angle": key[1]}, sign, limits)
+
+
+def _balance() -> Iterator[Panel]:
+    for (variable, dim, component), (title, sign, limits) in BALANCE_PANELS.items():
+        yield Panel(BALANCE, title, variable, {dim: component}, sign, limits)
 
 
 def _muscles(study: xr.Dataset) -> Iterator[Panel]:

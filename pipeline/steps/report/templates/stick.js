@@ -2,6 +2,7 @@
 // The stick figure: a walk as SVG lines, with playback and rotation. Lengths in mm; lab x forward, y up, z right.
 (() => {
   const GRID = 250;
+  const [HEAD, MASS] = [95, 30]; // radius of head and centre of mass
   const radians = (degrees) => (degrees * Math.PI) / 180;
   const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
 
@@ -31,6 +32,10 @@
     return line(from, to) + line([bx - dy * head / 2.5, by + dx * head / 2.5], to) + line([bx + dy * head / 2.5, by - dx * head / 2.5], to);
   }
 
+  // A circle, or two quarters of it, the sign of a centre of mass.
+  const circle = ([x, y], r) => `M${(x - r).toFixed(0)} ${y.toFixed(0)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`;
+  const quarters = ([x, y], r) => [r, -r].map((s) => `M${x.toFixed(0)} ${y.toFixed(0)}h${s}a${r} ${r} 0 0 0 ${-s} ${-s}z`).join("");
+
   function paths(svg, names) {
     return Object.fromEntries(names.map((name) => {
       const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
@@ -42,11 +47,11 @@
 
   function play(walk) {
     const { scene } = JSON.parse(walk.querySelector("script").textContent);
-    const { time, points, bones, forces, cycles } = scene;
+    const { time, points, bones, forces, cycles, round = {} } = scene;
     const control = (name) => walk.querySelector(`[data-do=${name}]`);
     const [button, slider, turn, tilt, speed, view] = ["play", "time", "turn", "tilt", "speed", "view"].map(control);
     const svg = walk.querySelector(".scene");
-    const shape = paths(svg, ["floor", "pelvis", "left", "right", "left force", "right force"]);
+    const shape = paths(svg, ["floor", "pelvis", "head", "left", "right", "left force", "right force", "mass", "quarters"]);
     const tallest = Math.max(1, ...points.flat().map((point) => point[1] ?? 0));
     const strongest = Math.max(1, ...Object.values(forces).flatMap(({ force }) => force.map((f) => (f ? Math.hypot(...f) : 0))));
     const perForce = (0.85 * tallest) / strongest;
@@ -70,6 +75,10 @@
         const seen = pairs.filter((pair) => pair.every((i) => points[frame][i][0] !== null));
         shape[name].setAttribute("d", seen.map(([a, b]) => line(at(points[frame][a]), at(points[frame][b]))).join(""));
       }
+      const [head, mass] = ["head", "centre of mass"].map((name) => points[frame][round[name]]).map((point) => (point && point[0] !== null ? at(point) : null));
+      shape.head.setAttribute("d", head ? circle(head, HEAD) : "");
+      shape.mass.setAttribute("d", mass ? circle(mass, MASS) : "");
+      shape.quarters.setAttribute("d", mass ? quarters(mass, MASS) : "");
       for (const [side, { at: from, force }] of Object.entries(forces)) {
         const tip = force[frame] && from[frame].map((x, i) => x + perForce * force[frame][i]);
         shape[`${side} force`].setAttribute("d", tip ? arrow(at(from[frame]), at(tip)) : "");

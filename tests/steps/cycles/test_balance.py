@@ -1,0 +1,82 @@
+"""Balance of generated whole people, against a computation by hand, and on a treadmill as over ground."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from pipeline.conventions import SIDES, STANDARD_GRAVITY_M_S2
+from pipeline.plates.sole import sole
+from tests.support.studies.run_steps import run_study
+from tests.support.whole_body.person import random_person
+from tests.support.whole_body.study import write_study
+
+SEEDS = (3, 8)
+RATES = {"position": "centre_of_mass", "velocity": "velocity"}
+
+
+def walked(folder: Path, seed: int, *, treadmill: bool = False) -> dict[str, xr.Dataset]:
+    write_study(folder, random_person(seed), kinds=("walk",), seed=seed, treadmill=treadmill)
+    (session,) = run_study(folder, {}).values()
+    (trial,) = session.trials.values()
+    return trial
+
+
+def foot(clean: xr.Dataset, name: str) -> np.ndarray:
+    return np.asarray(clean.marker_position.sel(marker=name).values)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_margins_at_strike_are_those_of_a_computation_by_hand(tmp_path: Path, seed: int) -> None:
+    """The walk is along lab x, so that its line and the lab's axes are one but for a turn, which is undone here."""
+    trial = walked(tmp_path, seed)
+    clean, kinematics, cycles = trial["clean"], trial["kinematics"], trial["cycles"]
+    time = clean.time.values
+    values = dict(zip(cycles.metric.values.tolist(), cycles.metric_value.values.T, strict=True))
+    assert cycles.sizes["cycle"] >= 2
+    for i, (side, start_s) in enumerate(zip(cycles.side.values.tolist(), cycles.start_time.values, strict=True)):
+
+        def at_strike(path: np.ndarray, start_s: float = start_s) -> np.ndarray:
+            return np.array([np.interp(start_s, time, column) for column in path.reshape(len(path), -1).T]).reshape(
+                path.shape[1:]
+            )
+
+        com, velocity = (at_strike(kinematics[f"whole_body_{name}"].values) for name in RATES.values())
+        ankle = at_strike(kinematics.joint_centre.sel(side=side, joint="ankle").values)
+        length = np.linalg.norm(com - ankle)
+        reached = com + velocity / np.sqrt(STANDARD_GRAVITY_M_S2 / length)
+        corners = at_strike(sole(foot(clean, f"heel_{side}"), foot(clean, f"toe_{side}")))
+        turn = np.radians(values["stride_direction"][i])
+        ahead, right = np.array([np.cos(turn), 0, -np.sin(turn)]), np.array([np.sin(turn), 0, np.cos(turn)])
+        out = right if side == "right" else -right
+        lateral, forward = ((corners @ axis).max() - reached @ axis for axis in (out, ahead))
+        # both interpolate between frames, the sole's corners before and after that: 1e-5 m
+        assert values["margin_of_stability_lateral"][i] == pytest.approx(lateral, abs=1e-4)
+        assert values["margin_of_stability_forward"][i] == pytest.approx(forward, abs=1e-4)
+
+
+def test_treadmill_and_ground_show_one_balance(tmp_path: Path) -> None:
+    """Nothing but the frame differs; the belt's speed is found by the heels, and the sole is on a moving foot."""
+    ground, belt = (walked(tmp_path / name, 3, treadmill=name == "belt")["cycles"] for name in ("ground", "belt"))
+    names = ground.metric.values.tolist()
+    wanted = [name for name in names if "margin" in name or "centre_of_mass" in name or "angular_momentum" in name]
+    rows = []
+    for cycles in (ground, belt):
+        of_side = [cycles.metric_value.sel(metric=wanted).values[cycles.side.values == side] for side in SIDES]
+        rows.append(np.stack([np.median(each, axis=0) for each in of_side]))
+    assert np.isfinite(rows[0]).all()
+    np.testing.assert_allclose(rows[1], rows[0], atol=2e-3)
+
+
+def test_a_step_further_out_is_more_stable(tmp_path: Path) -> None:
+    """The margin over stance falls as the body passes the foot, and the pelvis alone shows another one."""
+    cycles = walked(tmp_path, 5)["cycles"]
+    values = cycles
+    smallest, at_strike = values.smallest_margin_of_stability_lateral, values.margin_of_stability_lateral
+    assert (smallest <= at_strike + 1e-9).all()
+    assert (np.abs(values.margin_of_stability_lateral_by_pelvis - at_strike) > 1e-4).any()
+    swing = cycles.margin_of_stability.isel(phase=slice(90, None))
+    assert np.isnan(swing).all()
