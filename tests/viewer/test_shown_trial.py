@@ -58,6 +58,7 @@ def test_lines_have_ends_on_markers_and_joint_centres(session: Session) -> None:
     known = np.concatenate([trial.repaired, trial.centres], axis=1)
     away = np.linalg.norm(ends[:, :, None] - known[:, None], axis=-1).min(axis=2)
     assert np.nanmax(away) == 0
+    assert trial.round.shape == (len(trial.time), 0, 3)  # no trunk, no head
     assert len(trial.sides) == trial.figure.shape[1]
     lengths = np.linalg.norm(np.diff(trial.axes, axis=2), axis=-1)
     np.testing.assert_allclose(lengths, 0.08, rtol=1e-12)

@@ -17,6 +17,7 @@ from plotly.offline import get_plotlyjs
 
 from .curves.error_shares import band_percent
 from .curves.figures import Drawn, describe
+from .curves.panels import BALANCE
 from .page_names import PAGES
 from .tables import Table
 
@@ -85,6 +86,7 @@ def render(
             band_percent=band_percent(study),
             reference=_about_reference(study, drawn),
             recorded=recorded,
+            with_trunk=BALANCE in drawn.groups(),
             **asdict(settings),
             **content,
         )

@@ -169,7 +169,7 @@ def by_group(shown: list[str], columns: Sequence[Column], *, on_screen: Collecti
     of_name = {}
     for i, name in enumerate(shown):
         of_name[name] = row = [_title(name), plain_unit(NUMBERS[name].units), *(cells[i] for *_, cells in columns)]
-        if name in OF_TRUNK and {*row[2:]} <= {ABSENT}:
+        if name in OF_TRUNK and all(cell.startswith(ABSENT) for cell in row[2:]):
             continue
         if not NUMBERS[name].main:
             result.setdefault(NUMBERS[name].group, empty._replace(rows=[])).rows.append(row)

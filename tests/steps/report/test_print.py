@@ -14,6 +14,7 @@ from pipeline.steps.report import metric_tables
 from pipeline.steps.report.html_page import INTENDED_USE, days_of, margins
 from pipeline.tables.csv_files import rows_of
 from tests.steps.report.test_muscle_panels import with_muscles
+from tests.steps.report.test_whole_body import with_trunk
 from tests.support.processes.browser import Tab
 from tests.support.studies.for_report import HOSTILE, SHIFT, Page, made, three_people, trial_cycles
 
@@ -93,6 +94,16 @@ def test_muscles_have_a_sheet_and_the_overview_has_a_table_curves_and_numbers(
     assert "Muscle activity (EMG)" in sheets[3]
     assert all(name in overview[0] for name in (*SHIFT, "Main numbers"))
     assert "Pelvic tilt" in overview[1]
+
+
+def test_trunk_arms_and_balance_have_a_sheet(tab: Tab, tmp_path: Path) -> None:
+    prepared(tab, with_muscles(with_trunk(three_people())).person("sub-01"), tmp_path)
+    sheets = sheets_of(tab, tmp_path)
+    assert len(sheets) == 5
+    if not sheets[0]:
+        pytest.skip("no pdftotext is installed")
+    for title in ("Trunk and arms", "Waist moments", "Balance", "Sagittal angular momentum"):
+        assert [title in sheet for sheet in sheets] == [False, False, False, True, False]
 
 
 def test_stances_without_a_whole_cycle_take_the_sheet_of_kinetics(tab: Tab, tmp_path: Path) -> None:

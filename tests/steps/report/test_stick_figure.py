@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+import xarray as xr
 
 from pipeline.steps.report.one_walk import MOST_FRAMES, scene
 from tests.support.studies.for_report import (
@@ -46,6 +49,32 @@ def test_points_bones_and_forces_have_their_positions(study: Made) -> None:
     assert [force is not None for force in left["force"]] == [time % 1 < 0.6 for time in found["time"]]
     right = found["forces"]["right"]["force"]
     assert [force is not None for force in right] == [0.1 < time % 1 < 0.45 for time in found["time"]]
+
+
+def test_arms_and_trunk_are_lines_and_head_and_centre_of_mass_are_round(study: Made) -> None:
+    trial = study.representative["sub-01"].sel(time=slice(0, 1.1))
+    above = ["neck", "waist", "head", "shoulder left", "elbow left", "centre of mass"]
+    places = xr.DataArray(np.arange(18.0).reshape(6, 3), {"point": above, "axis": list("xyz")}).expand_dims(
+        time=trial.time
+    )
+    whole = trial.drop_dims("point").assign(point_position=xr.concat([trial.point_position, places], dim="point"))
+    legs, found = (scene(one, cycles={"left": (0.0, 1.0)}) for one in (trial, whole))
+    assert "round" not in legs
+
+    def lines(scene: dict[str, Any], of: str) -> list[list[list[int]]]:
+        return [[scene["points"][0][end] for end in bone] for bone in scene["bones"][of]]
+
+    at = {name: [round(1000 * x) for x in place] for name, place in zip(above, places.values[0], strict=True)}
+    arm = [line for line in lines(found, "left") if line not in lines(legs, "left")]
+    assert arm == [[at["shoulder left"], at["elbow left"]]]
+    assert lines(found, "right") == lines(legs, "right")
+    trunk = [line for line in lines(found, "pelvis") if line not in lines(legs, "pelvis")]
+    assert {("waist", "neck"), ("neck", "head"), ("neck", "shoulder left")} <= {
+        tuple(name for end in line for name in above if at[name] == end) for line in trunk
+    }
+    assert {name: found["points"][0][i] for name, i in found["round"].items()} == {
+        name: at[name] for name in ("head", "centre of mass")
+    }
 
 
 def test_a_long_walk_is_thinned(study: Made) -> None:

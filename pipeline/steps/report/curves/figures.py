@@ -85,7 +85,7 @@ class Drawn(NamedTuple):
         return self._only([a or b for a, b in zip(always, drawn, strict=True)])
 
     def page_starts(self, not_on_paper: Collection[str]) -> set[str]:
-        """Return the groups that begin a printed page, if curves are before and after: the first of kinetics, trunk, EMG.
+        """Return the groups that begin a printed page, of kinetics, trunk or EMG, if curves are before and after.
 
         Groups without curves are a line of text, which needs no page.
         """

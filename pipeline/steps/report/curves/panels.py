@@ -74,8 +74,8 @@ MOMENT_PANELS: dict[tuple[str, str], tuple[str, str, str, Limits]] = {
 # clinical signs as of the legs; "this side" is that of the cycle
 WAIST_PANELS: dict[tuple[str, str], tuple[str, str, str, Limits]] = {
     ("waist", "flexion"): ("extensor", "flexor", "extensor", (-1, 1)),
-    ("waist", "adduction"): ("lateral", "to the other side", "to this side", (-1, 1)),
-    ("waist", "rotation"): ("rotation", "side forward", "side back", (-0.5, 0.5)),
+    ("waist", "adduction"): ("lateral", "other side", "this side", (-1, 1)),
+    ("waist", "rotation"): ("rotation", "side forward", "back", (-0.5, 0.5)),
 }
 # These ranges hold the curves of five children, and room for as much again.
 TRUNK_PANELS: dict[tuple[str, str], tuple[str, str, Limits]] = {
@@ -83,22 +83,22 @@ TRUNK_PANELS: dict[tuple[str, str], tuple[str, str, Limits]] = {
     ("thorax", "adduction"): ("Thorax obliquity", "side down < 0 < side up", (-30, 30)),
     ("thorax", "rotation"): ("Thorax rotation", "side back < 0 < forward", (-30, 30)),
     ("spine", "flexion"): ("Spine flexion", "extension < 0 < flexion", (-40, 40)),
-    ("spine", "adduction"): ("Spine lateral flexion", "to this side < 0 < to the other", (-30, 30)),
+    ("spine", "adduction"): ("Spine lateral flexion", "this side < 0 < other side", (-30, 30)),
     ("spine", "rotation"): ("Spine rotation", "side back < 0 < forward", (-30, 30)),
     ("neck", "flexion"): ("Neck flexion", "extension < 0 < flexion", (-40, 40)),
     ("shoulder", "flexion"): ("Shoulder flexion", "extension < 0 < flexion", (-60, 60)),
     ("shoulder", "adduction"): ("Shoulder elevation", "0: the arm hangs", (0, 90)),
     ("elbow", "flexion"): ("Elbow flexion", "extension < 0 < flexion", (-10, 110)),
 }
-INSIDE, RIGHT = "outside < 0 < inside", "to the left < 0 < right"
+INSIDE, RIGHT = "outside < 0 < inside", "left < 0 < right"
 _ELEVATION, _FLEXION = ("shoulder", "adduction"), ("shoulder", "flexion")  # of ISB, and of Plug-in Gait
 BALANCE_PANELS: dict[tuple[str, str, str], tuple[str, str, Limits]] = {
-    ("margin_of_stability", "direction", "lateral"): ("Margin of stability, lateral", INSIDE, (-0.1, 0.3)),
-    ("margin_of_stability", "direction", "forward"): ("Margin of stability, forward", INSIDE, (-1.0, 0.4)),
-    ("centre_of_mass_displacement", "axis", "z"): ("Centre of mass, sideways", RIGHT, (-0.1, 0.1)),
-    ("centre_of_mass_displacement", "axis", "y"): ("Centre of mass, height", "down < 0 < up", (-0.05, 0.1)),
-    ("angular_momentum", "axis", "x"): ("Angular momentum, frontal", RIGHT, (-0.06, 0.06)),
-    ("angular_momentum", "axis", "z"): ("Angular momentum, sagittal", "forward < 0 < backward", (-0.06, 0.06)),
+    ("margin_of_stability", "direction", "lateral"): ("Lateral margin of stability", INSIDE, (-0.1, 0.3)),
+    ("margin_of_stability", "direction", "forward"): ("Forward margin of stability", INSIDE, (-1.0, 0.4)),
+    ("centre_of_mass_displacement", "axis", "z"): ("Sideways path of the centre of mass", RIGHT, (-0.1, 0.1)),
+    ("centre_of_mass_displacement", "axis", "y"): ("Height of the centre of mass", "down < 0 < up", (-0.05, 0.1)),
+    ("angular_momentum", "axis", "x"): ("Frontal angular momentum", RIGHT, (-0.06, 0.06)),
+    ("angular_momentum", "axis", "z"): ("Sagittal angular momentum", "forward < 0 < back", (-0.06, 0.06)),
 }
 POWER_LIMITS: dict[str, Limits] = {"hip": (-2, 3), "knee": (-3, 3), "ankle": (-2, 6)}
 FORCE_PANELS: dict[str, tuple[str, str, Limits]] = {

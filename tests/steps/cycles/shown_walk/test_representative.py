@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.steps.cycles.shown_walk.representative import MARGIN_S
+from pipeline.steps.cycles.shown_walk.representative import MARGIN_S, points_of_figure
 from pipeline.trials.session import join_trials, rejection
 from pipeline.variables.cycle_variables import REPRESENTATIVE
 from pipeline.variables.schema import describe
+from pipeline.whole_body.skeleton import JOINTS, SEGMENTS
 from tests.support.studies.for_report import of_session, trial_cycles, trial_steps
 
 SLOW, BOTH = "slow", ["left", "right"]
@@ -72,6 +73,31 @@ def test_the_samples_around_the_cycles_are_kept() -> None:
     np.testing.assert_array_equal(shown.point_position.sel(point="heel left"), heel.astype(np.float32))
     assert np.isfinite(shown.joint_moment_by_term.sel(side="left")).all()
     assert np.isnan(shown.joint_moment_by_term.sel(side="right")).all()
+
+
+def test_trunk_and_arms_have_points_where_they_are_seen() -> None:
+    """A segment that is not seen has an assumed place, which is not drawn; the ends of those next to it are seen."""
+    motion, markers = (trial_steps(trial_cycles("sub-01", SLOW, BOTH))[name] for name in ("kinematics", "clean"))
+    count = motion.sizes["time"]
+    centre = np.arange(len(JOINTS))[:, None] + np.array([0.1, 0.2, 0.3])
+    com = 100 + np.arange(len(SEGMENTS))[:, None] + np.array([0.1, 0.2, 0.3])
+    seen = [name not in ("forearm_left", "hand_left") for name in SEGMENTS]
+    motion = motion.assign(
+        upper_joint_centre=(("time", "upper_joint", "axis"), np.broadcast_to(centre, (count, *centre.shape))),
+        upper_com_position=(("time", "upper_segment", "axis"), np.broadcast_to(com, (count, *com.shape))),
+        upper_segment_seen=("upper_segment", np.array(seen, dtype=np.int8)),
+        whole_body_centre_of_mass=(("time", "axis"), np.full((count, 3), 0.9)),
+    )
+    legs = points_of_figure(motion.drop_vars("upper_segment_seen"), markers)
+    points = points_of_figure(motion, markers)
+    own = points.keys() - legs.keys()
+    sides = {f"{joint} {side}" for joint in ("shoulder", "elbow", "wrist", "hand") for side in BOTH}
+    assert own == {"waist", "neck", "head", "centre of mass", *sides} - {"wrist left", "hand left"}
+    for name in ("neck", "waist", "shoulder right", "elbow left", "wrist right"):
+        np.testing.assert_array_equal(points[name][0], centre[JOINTS.index(name.replace(" ", "_"))])
+    for name in ("head", "hand right"):
+        np.testing.assert_array_equal(points[name][0], com[SEGMENTS.index(name.replace(" ", "_"))])
+    np.testing.assert_array_equal(points["centre of mass"], 0.9)
 
 
 @pytest.mark.parametrize(
