@@ -2,7 +2,7 @@
 
 Flexion (forwards; of the wrist towards the palm), adduction (of trunk and head: this side up) and internal rotation (of
 trunk and head: this side forward) are positive on both sides. The sequence ``isb`` is that of Wu G et al. (2005)
-J Biomech 38:981-992, Z-X-Y but for the shoulder: Y-X-Y, whose angles are the plane of elevation (0 in abduction, 90 in
+J Biomech 38:981-992, Z-X-Y but for the shoulder: Y-X-Y. These are the plane of elevation (0 in abduction, 90 in
 flexion), the elevation, and the axial rotation. ``plug_in_gait`` has the sequences of Plug-in Gait, found by comparison
 with its stored angles.
 """
