@@ -16,7 +16,7 @@ from ..conventions import ARM, SIDE_SIGN, SIDES
 from ..dynamics.kernel import Segments, inverse_dynamics_by_term
 from ..dynamics.vectors import rotate
 from .angles import PARTS
-from .skeleton import JOINT, JOINTS, PARENT, SEGMENTS
+from .skeleton import JOINT, JOINTS, PARENT, SEGMENTS, of_either_side
 
 
 class Motion(NamedTuple):
@@ -113,8 +113,7 @@ def moments_of_sides(kinematics: xr.Dataset, moment: Array) -> Array:
         moment: (time, joint, 3), in the axes of the segment further from the pelvis.
     """
     rotation = kinematics.variables["upper_rotation"].values
-    whole = kinematics.variables["rotation"].values[:, :, -1]
-    pelvis = np.where(np.isfinite(whole[:, 0]), whole[:, 0], whole[:, 1])
+    pelvis = of_either_side(kinematics.variables["rotation"].values[:, :, -1])
     lab = np.einsum("tjba,tjb->tja", rotation, moment)
     result = np.empty((len(moment), len(SIDES), len(LOADS), 3))
     for i, side in enumerate(SIDES):

@@ -215,6 +215,11 @@ class _Builder:
         self.points[END[segment]] = self.points[ORIGIN[segment]] + length * along
 
 
+def of_either_side(pelvis: Array) -> Array:
+    """Return (time, ...) of the left side, where it is unknown of the right, from what both have of the pelvis."""
+    return np.asarray(np.where(np.isfinite(pelvis[:, 0]), pelvis[:, 0], pelvis[:, 1]), dtype=float)
+
+
 def trunk_axes(thorax: Array, neck: Array, waist: Array) -> Array:
     """Return the axes (time, 3, 3) that carry the centre of mass of thorax and abdomen: y from waist to neck.
 
@@ -231,9 +236,9 @@ def trunk_axes(thorax: Array, neck: Array, waist: Array) -> Array:
 
 
 def head_tilt(frame: Array) -> float:
-    """Return by how much axis x of the head (time, 3, 3) is lifted from level, rad, median of the frames."""
+    """Return by how much axis x of the head (time, 3, 3) is lifted from level, rad: the mean, as HeadOffset in C3D."""
     lifted = np.arctan2(frame[:, 0, 1], frame[:, 1, 1])
-    return float(np.median(lifted[np.isfinite(lifted)])) if np.isfinite(lifted).any() else 0.0
+    return float(np.mean(lifted[np.isfinite(lifted)])) if np.isfinite(lifted).any() else 0.0
 
 
 def turn_about_z(angle_rad: float) -> Array:

@@ -17,6 +17,7 @@ import yaml
 from ..body.body_model import BodyModel, find_loose_ends, find_unknown_weights
 from ..errors import Problem, UserError, find_hidden, nearest
 from ..tables.tsv import decode_text
+from ..whole_body import rule_names
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 LARGEST_FILE_BYTES = 200_000
@@ -95,7 +96,8 @@ def problems_in(content: Mapping[str, Any], schema: Mapping[str, Any], *, where:
     """Return the problems of ``content`` according to a JSON schema."""
     validator = jsonschema.Draft202012Validator(schema)
     problems = []
-    for error in sorted(validator.iter_errors(content), key=lambda e: [str(p) for p in e.absolute_path]):
+    errors = [cause for error in validator.iter_errors(content) for cause in _causes(error)]
+    for error in sorted(errors, key=lambda e: [str(p) for p in e.absolute_path]):
         key = ".".join(str(part) for part in error.absolute_path)
         if error.validator == "additionalProperties":
             known = error.schema["properties"]
@@ -110,6 +112,16 @@ def problems_in(content: Mapping[str, Any], schema: Mapping[str, Any], *, where:
             place = f"{where}: {key}" if key else where
             problems.append(Problem(place, error.message, error.schema.get("description", "correct it")))
     return problems
+
+
+def _causes(error: Any) -> list[Any]:
+    """Return what is wrong within a mapping of which several kinds are allowed, by the only kind that has mappings."""
+    if error.validator == "anyOf" and isinstance(error.instance, Mapping):
+        kinds = [error.schema_path[0] for error in error.context if error.validator == "type" and not error.path]
+        inner = [each for each in error.context if each.schema_path[0] not in kinds]
+        if inner and len({each.schema_path[0] for each in inner}) == 1:
+            return [cause for each in inner for cause in _causes(each)]
+    return [error]
 
 
 def _right_place(name: str, schema: Mapping[str, Any]) -> str:
@@ -272,10 +284,15 @@ def _body_model(name: str | None, *, where: str, study_path: Path) -> BodyModel:
         model["upper_body"] = _config(f"upper_bodies/{upper}")
     problems = problems_in(model, schema("body_model"), where=file)
     problems += problems_in(model.get("settings", {}), schema("settings"), where=f"{file}: settings")
-    problems = problems or [problem.within(file) for problem in find_loose_ends(model)]
+    if not problems:
+        built = BodyModel.of(model)
+        loose = find_loose_ends(model)
+        if built.upper_body:
+            loose += rule_names.find_loose_ends(built.upper_body, built.upper_landmarks.keys())
+        problems = [problem.within(file) for problem in loose]
     if problems:
         raise UserError.of(problems)
-    return BodyModel.of(model)
+    return built
 
 
 def is_file(path: Path) -> bool:

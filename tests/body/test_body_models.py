@@ -16,8 +16,9 @@ from pipeline.body.resolved_model import resolve
 from pipeline.body.skeleton import moving_legs, read_sides
 from pipeline.body.static_skeleton import static_skeleton
 from pipeline.c3d.reader import read_c3d
-from pipeline.conventions import FROM_PELVIS, JOINTS, SEGMENTS, SIDES
+from pipeline.conventions import FROM_PELVIS, JOINTS, SEGMENTS, SIDE_SIGN, SIDES
 from pipeline.errors import UserError
+from pipeline.whole_body import skeleton as upper
 from pipeline.workflow.settings import load_body_model, shipped_body_models
 from tests.support.checkout import HOUSE
 from tests.support.walks.person import (
@@ -95,11 +96,35 @@ def page_examples() -> list[str]:
 
 
 def test_the_pages_short_example_differs_in_what_it_names(tmp_path: Path) -> None:
-    (text,) = (block for block in page_examples() if "extends:" in block)
+    text, _ = (block for block in page_examples() if "extends:" in block)
     (tmp_path / "our_gait.yaml").write_text(text)
     model = load_body_model("our_gait.yaml", where="study.yaml", study_path=tmp_path).definition
     base = body_model("plug_in_gait_flat_foot").definition
     assert {key for key in base if model[key] != base[key]} == {"name", "description", "landmarks"}
+
+
+def test_the_pages_example_of_an_upper_body_builds_all_of_it(tmp_path: Path) -> None:
+    _, text = (block for block in page_examples() if "extends:" in block)
+    (tmp_path / "our_gait.yaml").write_text(text)
+    model = load_body_model("our_gait.yaml", where="study.yaml", study_path=tmp_path)
+    middle = {"c7": (-0.06, 1.45, 0), "t10": (-0.08, 1.2, 0), "clavicle": (0.06, 1.4, 0), "sternum": (0.1, 1.2, 0)}
+    right = {
+        "head_front": (0.1, 1.62, 0.07), "head_back": (-0.08, 1.62, 0.07), "acromion": (0, 1.42, 0.18),
+        "elbow_lateral": (0, 1.1, 0.25), "elbow_medial": (0, 1.1, 0.17), "wrist_radial": (0, 0.85, 0.25),
+        "wrist_ulnar": (0, 0.85, 0.19), "knuckle": (0, 0.76, 0.22),
+    }  # fmt: skip
+    sided = {
+        f"{name}_{side}": (x, y, sign * z) for name, (x, y, z) in right.items() for side, sign in SIDE_SIGN.items()
+    }
+    markers = {name: np.array([place], dtype=float) for name, place in (middle | sided).items()}
+    hips, waist = np.array([[-0.05, 0.9, 0.0]]), np.array([[-0.1, 1.0, 0.0]])
+    sizes = upper.upper_sizes({"marker_diameter_m": 0.014}, 1.75)
+    whole = upper.build(model.upper_body, markers, np.eye(3)[None], hips, waist, sizes)
+    assert whole is not None
+    assert whole.seen == upper.SEGMENTS
+    np.testing.assert_allclose(whole.centres["elbow_left"], [[0, 1.1, -0.21]])
+    np.testing.assert_allclose(whole.frames["hand_left"][0], np.eye(3), atol=1e-12)
+    assert (np.diagonal(np.stack([*whole.frames.values()]), axis1=-2, axis2=-1) > 0.8).all()
 
 
 def test_every_shipped_model_is_named_in_the_page_about_them() -> None:

@@ -21,8 +21,8 @@ from tests.support.whole_body.truth import GRAVITY_M_S2
 pytest.importorskip("pinocchio", reason="pinocchio (pip install pin) is not installed")
 
 SEEDS = (6, 21, 22)
-# Without filters, accelerations are those of quintic splines through 100 Hz: they miss the fastest waves of the swinging
-# legs a little, and are free at the ends. Found are up to .10 N m within and .42 N m at the ends.
+# Without filters, accelerations are those of quintic splines through 100 Hz. They miss the fastest waves of the feet a
+# little, and are free at the ends. Found are up to .10 N m within and .42 N m at the ends.
 INNER = slice(10, -10)
 MOMENT_N_M, MOMENT_AT_ENDS_N_M = 0.2, 1.0
 OF_WEIGHT = 5e-4
@@ -112,6 +112,38 @@ def test_residual_without_trunk_is_larger(tmp_path: Path) -> None:
         force = session.trials["arm_swings"]["kinetics"].pelvis_residual_force.values
         rms.append(float(np.sqrt(np.nanmean(force**2))))
     assert rms[0] < 0.02 * rms[1]
+
+
+OF_TRUNK = ("upper_", "whole_body_", "waist_", "angular_momentum", "pelvis_residual", "stance_residual", "margin_of_",
+            "smallest_margin", "range_of_angular_momentum", "range_of_centre_of_mass", "range_of_thorax",
+            "range_of_shoulder", "range_of_elbow", "centre_of_mass_displacement", "body_segment", "direction",
+            "metric")  # fmt: skip
+
+
+def test_trunk_and_arms_change_no_leg(tmp_path: Path) -> None:
+    """Every variable that is not of trunk, arms, balance or residual is the same bit for bit without them."""
+    write_study(tmp_path, random_person(SEEDS[0]), ["walk"], seed=SEEDS[0])
+    results = []
+    for trunk in (True, False):
+        (session,) = run_study(tmp_path, {"kinematics": {"upper_body": trunk}}).values()
+        results.append({"calibrate": session.calibration, **session.trials["walk"]})
+    with_trunk, without = results
+    for step, dataset in without.items():
+        for name, values in dataset.variables.items():
+            if not str(name).startswith(OF_TRUNK):
+                np.testing.assert_array_equal(with_trunk[step].variables[name].values, values.values, err_msg=str(name))
+    new = {
+        str(name) for step in with_trunk for name in with_trunk[step].variables if name not in without[step].variables
+    }
+    assert new
+    assert all(name.startswith(OF_TRUNK) for name in new), new
+    same = ~np.char.startswith(without["cycles"].metric.values.astype(str), OF_TRUNK[0])
+    for prefix in OF_TRUNK[1:]:
+        same &= ~np.char.startswith(without["cycles"].metric.values.astype(str), prefix)
+    assert same.sum() > 100
+    for name in ("metric_value", "metric_value_of_stance"):
+        here, there = (one["cycles"][name].values[:, same] for one in results)
+        np.testing.assert_array_equal(here, there)
 
 
 def test_a_treadmill_gives_the_same_margins(tmp_path: Path) -> None:

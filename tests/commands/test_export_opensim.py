@@ -24,7 +24,7 @@ from pipeline.results.session_file import load_trial
 from pipeline.trials.session import Trial
 from tests.support.checkout import keep_rows
 from tests.support.files.changes import write_as_another_run, write_without_record
-from tests.support.studies.small_study import write_outputs
+from tests.support.studies.small_study import run_steps, write_outputs
 
 Array = NDArray[np.float64]
 WALK = "comfortable_01"
@@ -382,3 +382,61 @@ def test_files_of_earlier_results_are_named_until_they_are_exported_again(
     assert f"  gaitlab export {shlex.quote(str(study))} --opensim" in capsys.readouterr().out
     assert main(["export", str(study), "--opensim"]) == 0
     assert stale() == []
+
+
+@pytest.fixture(scope="module")
+def whole(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a study of a person with markers on trunk, head and arms."""
+    study, source = tmp_path_factory.mktemp("whole"), shared / "studies" / "plug_in_gait"
+    for name in ("participants.tsv", "trials.tsv", "study.yaml"):
+        shutil.copy(source / name, study / name)
+    (study / "sub-02").symlink_to(source / "sub-02")
+    keep_rows(study, lambda row: row.startswith("sub-02\t"))
+    run_steps(study)
+    return study
+
+
+ARM = ("SHO", "ELB", "WRA", "WRB", "FIN")
+ARM_BODIES = ("humerus", "ulna", "radius", "hand")
+
+
+@pytest.mark.parametrize(
+    ("bodies", "measured"),
+    [
+        ((), ()),
+        (("torso",), ("torso",)),
+        (("torso", *ARM_BODIES), ("torso", "upper_arm", "forearm", "hand")),
+    ],
+)
+def test_trunk_and_arms_are_scaled_and_fitted_on_a_model_that_has_them(
+    whole: Path, tmp_path: Path, bodies: tuple[str, ...], measured: tuple[str, ...]
+) -> None:
+    names = [f"{side}{marker}" for side in "LR" for marker in ("ASI", "KNE", "ANK", *(ARM if bodies else ()))]
+    on_model = "".join(f'<Marker name="{name}"/>' for name in names)
+    sided = [body if body == "torso" else f"{body}_{letter}" for body in bodies for letter in "lr"]
+    on_model += "".join(f'<Body name="{body}"/>' for body in sided)
+    (tmp_path / "whole.osim").write_text(MODEL.format(markers=on_model))
+    export_opensim(whole, output=tmp_path, model=tmp_path / "whole.osim")
+    scale = xml(tmp_path / "sub-02/scale.xml")
+    upper = [one.get("name", "") for one in scale.iter("Measurement")]
+    expected = [name if name == "torso" else f"{name}_{letter}" for name in measured for letter in "rl"]
+    assert [name for name in upper if name.startswith(("torso", "upper_arm", "forearm", "hand"))] == [
+        *dict.fromkeys(expected)
+    ]
+    scaled = [body.get("name") for body in scale.iter("BodyScale")]
+    assert set(sided) == {body for body in scaled if body and body.startswith(("torso", *ARM_BODIES))}
+    tasks = {task.get("name") for task in xml(tmp_path / "sub-02/walk_ik.xml").iter("IKMarkerTask")}
+    assert tasks == {*names}
+
+
+def test_gaps_of_arm_markers_are_filled(whole: Path, tmp_path: Path) -> None:
+    study = Path(shutil.copytree(whole, tmp_path / "study", symlinks=True))
+    read = netcdf.load(study / "derived/sub-02/read.nc")
+    walk = np.flatnonzero(read.sample_trial.values == read.trial.values.tolist().index("walk"))
+    hidden, column = slice(100, 106), read.marker.values.tolist().index("LELB")
+    truth = read.marker_position.values[walk[hidden], column].copy()
+    read.marker_position[walk[hidden], column] = np.nan
+    write_without_record(study, "read", read, "sub-02")
+    export_opensim(study, output=tmp_path / "files")
+    _, written = trc(tmp_path / "files/sub-02/walk.trc")
+    assert np.abs(written["LELB"][hidden] - truth).max() < 0.005

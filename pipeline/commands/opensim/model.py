@@ -45,9 +45,10 @@ class MarkerNames(NamedTuple):
 
 
 class Model(NamedTuple):
-    """The markers on a model, and the sign of flexion in its ``knee_angle_r``, by the longer way of its range."""
+    """Markers and bodies of a model, and the sign of flexion in ``knee_angle_r``, by the longer way of its range."""
 
     markers: frozenset[str]
+    bodies: frozenset[str]
     knee_sign: float
 
 
@@ -84,7 +85,8 @@ def read_model(path: Path) -> Model:
         raise UserError(str(path), f"cannot be read ({error})", "give a model of OpenSim (.osim)") from None
     if root.find("Model") is None:
         raise UserError(str(path), "not a model of OpenSim", "give an .osim file")
-    return Model(frozenset(marker.get("name", "") for marker in root.iter("Marker")), knee_sign)
+    markers, bodies = (frozenset(one.get("name", "") for one in root.iter(tag)) for tag in ("Marker", "Body"))
+    return Model(markers, bodies, knee_sign)
 
 
 def refuse_other_names(model: Path, on_model: Iterable[str], names: Iterable[str]) -> None:

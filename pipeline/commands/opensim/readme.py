@@ -45,7 +45,8 @@ opensim.InverseDynamicsTool("{trial}_id.xml").run()
 - `RHJC`, `RKJC`, `RAJC` and `LHJC`, `LKJC`, `LAJC` are no markers, but joint centres of the study (hip, knee, ankle).
   InverseKinematics does not fit them, unless `--markers` gives them a weight.
 - InverseKinematics fits no marker that the static trial does not show: Scale cannot place it on the model.
-- scale.xml scales pelvis, thighs, shanks and feet by distances of markers in the static trial; other bodies keep their
+- scale.xml scales pelvis, thighs, shanks and feet by distances of markers in the static trial, and the bodies `torso`,
+  `humerus`, `ulna`, `radius` and `hand` if the model of `--model` has them and their markers; other bodies keep their
   size. Thighs are measured from the hip centres if `--model` has markers there, else from the ASIS: then look at them.
   Distances are means over the longest time in which no marker is hidden, of two frames if the person moves. Where there
   is no scale.xml, put a scaled model there yourself.

@@ -61,13 +61,14 @@ class Choices(NamedTuple):
     def landmarks(self, body_model: BodyModel, labels: Collection[str]) -> dict[str, str]:
         """Return the marker of each landmark that is one marker of the model, and of its joint centres (``hip_left``).
 
-        Few models have markers at the joint centres: without a known model there are none.
+        Few models have markers at the joint centres, or have arms: without a known model there are none.
         """
         chosen = {name: group[0] for name, group in choose_labels(body_model, labels).items() if len(group) == 1}
         if self.on_model:
             chosen |= {
                 f"{joint}_{side}": label for (side, joint), label in trial_data.CENTRES.items() if label in labels
             }
+            chosen |= trial_data.upper_labels(body_model, labels)
         named = {landmark: self.names.name(label) for landmark, label in chosen.items()}
         markers = self.on_model or {*named.values()}
         return {landmark: marker for landmark, marker in named.items() if marker and marker in markers}
@@ -105,7 +106,7 @@ def write_session(
         of_trial = {step: of_step[name] for step, of_step in trials.items()}
         for end in OF_A_WALK:  # those of earlier results
             (folder / f"{name}{end}").unlink(missing_ok=True)
-        lacking[name] = _write_walk(folder, name, of_trial, settings, placed, choices)
+        lacking[name] = _write_walk(folder, name, of_trial, settings, body_model, placed, choices)
     return lacking
 
 
@@ -132,6 +133,7 @@ def _write_static(
         markers=STATIC,
         weights=weights,
         landmarks=landmarks,
+        bodies=choices.model.bodies if choices.model else frozenset(),
         mass_kg=calibration["body_mass_kg"],
         height_m=calibration.get("body_height_m", np.nan),
         time=(time[first], time[last]),
@@ -167,6 +169,7 @@ def _write_walk(
     name: str,
     trial: Mapping[str, Trial],
     settings: Mapping[str, Any],
+    body_model: BodyModel,
     placed: Collection[str] | None,
     choices: Choices,
 ) -> str:
@@ -176,7 +179,9 @@ def _write_walk(
         return str(reasons[0])
     posed = "rejected" not in trial["kinematics"].attrs
     centres = trial_data.moving_centres(trial["kinematics"]) if posed else {}
-    named = choices.names.rename(trial_data.with_centres(trial_data.markers(read, trial["repaired"]), centres))
+    named = choices.names.rename(
+        trial_data.with_centres(trial_data.markers(read, trial["repaired"], body_model), centres)
+    )
     time = read["time"].values
     weights = {name: weight for name, weight in choices.weights(named).items() if placed is None or name in placed}
     frames = _frames([named[marker] for marker, weight in weights.items() if weight], trial["kinematics"])

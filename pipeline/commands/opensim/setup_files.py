@@ -1,9 +1,9 @@
 """Setup files of OpenSim's tools Scale, InverseKinematics and InverseDynamics, and of its external loads (XML).
 
-Names of bodies are those of OpenSim's own leg models (Gait2354, Gait2392, Rajagopal 2016).
+Names of bodies are those of OpenSim's own models (Gait2354, Gait2392, Rajagopal 2016).
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -29,6 +29,22 @@ MEASUREMENTS: dict[str, tuple[tuple[str, ...], list[Pairs]]] = {
     "shank": (("tibia",), [tuple((f"{end}_epicondyle", f"{end}_malleolus") for end in ENDS), (("knee", "ankle"),)]),
     "foot": (("talus", "calcn", "toes"), [(("heel", "toe_tip"),), (("heel", "toe"),)]),
 }
+
+# the same of trunk and arms, for a model that has these bodies and markers
+OF_UPPER_BODY: dict[str, tuple[tuple[str, ...], list[Pairs]]] = {
+    "torso": (("torso",), [(("asis_left", "acromion_left"), ("asis_right", "acromion_right"))]),
+    "upper_arm": (("humerus",), [tuple(("acromion", f"elbow_{end}") for end in ENDS)]),
+    "forearm": (
+        ("ulna", "radius"),
+        [
+            (("elbow_lateral", "wrist_radial"), ("elbow_medial", "wrist_ulnar")),
+            (("elbow_lateral", "wrist_radial"), ("elbow_lateral", "wrist_ulnar")),
+            (("elbow_lateral", "wrist_marker"),),
+        ],
+    ),
+    "hand": (("hand",), [(("wrist_radial", "knuckle"), ("wrist_ulnar", "knuckle")), (("wrist_marker", "knuckle"),)]),
+}
+MIDDLE = ("pelvis", "torso")
 
 Weights = Mapping[str, float]  # of the markers by name
 
@@ -95,24 +111,27 @@ def scale(
     markers: str,
     weights: Weights,
     landmarks: Mapping[str, str],
+    bodies: Collection[str],
     mass_kg: float,
     height_m: float,
     time: tuple[float, float],
 ) -> bytes:
-    """Return the setup of Scale: pelvis, thighs, shanks and feet by the distances of markers in the static trial.
+    """Return the setup of Scale: body segments by the distances of markers in the static trial.
 
-    Other bodies keep their size; the mass is distributed as in the model.
+    These are pelvis, thighs, shanks and feet, and trunk and arms of a model that has them. Other bodies keep their
+    size; the mass is distributed as in the model.
 
     Args:
         weights: of the markers that place the model's.
         landmarks: name of the marker of each landmark, and of each joint centre, such as ``hip_left``.
+        bodies: of the model; none if it is unknown.
         mass_kg, height_m: of the person; the height may be NaN.
         time: of the static trial, s.
     """
     measured = {
         "apply": "true",
         "scaling_order": "measurements",
-        "MeasurementSet": {"objects": _measurements(landmarks)},
+        "MeasurementSet": {"objects": _measurements(landmarks, bodies)},
         "marker_file": markers,
         "time_range": _numbers(time),
         "preserve_mass_distribution": "true",
@@ -139,19 +158,24 @@ def scale(
 def find_unmeasured(landmarks: Mapping[str, str]) -> list[str]:
     """Return the names of the measurements without a pair of markers, such as ``thigh_r``."""
     sides = [f"{measure}_{letter}" for measure in MEASUREMENTS if measure != "pelvis" for letter in OF_SIDE.values()]
-    measured = {measure.get("name") for measure in _measurements(landmarks)}
+    measured = {measure.get("name") for measure in _measurements(landmarks, ())}
     return [name for name in ("pelvis", *sides) if name not in measured]
 
 
-def _measurements(landmarks: Mapping[str, str]) -> list[ET.Element]:
-    """Return the measurements that have a pair of markers; the mean of several pairs counts."""
+def _measurements(landmarks: Mapping[str, str], bodies: Collection[str]) -> list[ET.Element]:
+    """Return the measurements that have a pair of markers; the mean of several pairs counts.
+
+    Args:
+        bodies: of the model; trunk and arms are measured if they are among them.
+    """
     measurements = []
-    for measure, (bodies, groups) in MEASUREMENTS.items():
-        for side, letter in {"": ""}.items() if measure == "pelvis" else OF_SIDE.items():
+    for measure, (segments, groups) in (MEASUREMENTS | OF_UPPER_BODY).items():
+        for side, letter in {"": ""}.items() if measure in MIDDLE else OF_SIDE.items():
             named = {end.removesuffix(f"_{side}"): marker for end, marker in landmarks.items()}
             pairs = ([f"{named[a]} {named[b]}" for a, b in group if {a, b} <= {*named}] for group in groups)
-            if complete := next(filter(None, pairs), []):
-                scaled = [f"{body}_{letter}" if side else body for body in bodies]
+            scaled = [f"{body}_{letter}" if side else body for body in segments]
+            present = measure in MEASUREMENTS or {*scaled} <= {*bodies}
+            if complete := next(filter(None, pairs), []) if present else []:
                 content = {
                     "apply": "true",
                     "MarkerPairSet": {"objects": [_element("MarkerPair", {"markers": pair}) for pair in complete]},

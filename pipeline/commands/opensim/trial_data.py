@@ -1,6 +1,6 @@
 """What OpenSim gets of a trial: markers as recorded but repaired, loads of valid stances, joint angles."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ import xarray as xr
 
 from ...arrays import Array
 from ...body.body_model import BodyModel
-from ...body.landmarks import positions
+from ...body.landmarks import choose_labels, positions
 from ...body.skeleton import moving_legs, read_sides
 from ...conventions import JOINTS
 from ...dynamics.vectors import cross
@@ -34,7 +34,7 @@ COORDINATES = {  # names of OpenSim's models, where these have such a coordinate
 }
 
 
-def markers(read: Trial, repaired: Trial | None = None) -> dict[str, Array]:
+def markers(read: Trial, repaired: Trial | None = None, body_model: BodyModel | None = None) -> dict[str, Array]:
     """Return the positions (time, 3) of the markers that are seen, m, by label.
 
     Samples are as recorded, unfiltered, or as the step ``clean`` repaired them (gaps filled, spikes taken out, labels
@@ -42,6 +42,7 @@ def markers(read: Trial, repaired: Trial | None = None) -> dict[str, Array]:
 
     Args:
         repaired: the trial from ``clean`` without its filter; None for a static trial.
+        body_model: names the landmarks of trunk, head and arms.
     """
     labels = [str(label) for label in read["marker"].values]
     position = read["marker_position"].values.copy()
@@ -50,7 +51,18 @@ def markers(read: Trial, repaired: Trial | None = None) -> dict[str, Array]:
             if label in labels:
                 changed = (repaired["fill"].values[:, i] > 0) & np.isfinite(repaired["marker_position"].values[:, i, 0])
                 position[changed, labels.index(label)] = repaired["marker_position"].values[changed, i]
+        chosen = upper_labels(body_model, labels) if body_model and "upper_marker" in repaired.variables else {}
+        for i, landmark in enumerate(repaired["upper_marker"].values.tolist() if chosen else ()):
+            if landmark in chosen:
+                filled = np.isfinite(repaired["upper_marker_position"].values[:, i, 0])
+                position[filled, labels.index(chosen[landmark])] = repaired["upper_marker_position"].values[filled, i]
     return {label: position[:, i] for i, label in enumerate(labels) if np.isfinite(position[:, i]).any()}
+
+
+def upper_labels(body_model: BodyModel, labels: Collection[str]) -> dict[str, str]:
+    """Return the label of each landmark of trunk, head and arms that is one marker."""
+    groups = choose_labels(BodyModel(body_model.name, body_model.upper_landmarks), labels)
+    return {landmark: group[0] for landmark, group in groups.items() if len(group) == 1}
 
 
 def with_centres(markers: dict[str, Array], centres: Mapping[tuple[str, str], Array]) -> dict[str, Array]:

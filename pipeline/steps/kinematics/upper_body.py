@@ -22,6 +22,7 @@ from ...whole_body.skeleton import (
     UpperSkeleton,
     bare,
     build,
+    of_either_side,
     trunk_axes,
     upper_sizes,
     waist_centre,
@@ -30,7 +31,9 @@ from ...whole_body.skeleton import (
 Spans = Sequence[tuple[slice, int]]  # the samples of each trial, and how many at an end have no acceleration
 Derive = Callable[[Sequence[Array], Array, Spans], list[list[Array]]]
 Variables = dict[str, Any]
-SEEN_SHARE = 0.9  # of the frames with both hips: a marker that is seen in fewer does not define a segment
+# of the frames with a pelvis: a marker that is seen in fewer does not define a segment; the second where there would be
+# no thorax
+SEEN_SHARES = (0.9, 0.5)
 BODIES = (*(f"{name}_{side}" for side in SIDES for name in CHAIN), "pelvis", *SEGMENTS)
 
 
@@ -69,7 +72,7 @@ def whole_body(
     if model is None or "upper_segment_mass" not in calibrate or "upper_marker_position" not in clean:
         return {}, {}
     time, values = clean.variables["time"].values, {name: part[1] for name, part in motion.items()}
-    pelvis = _of_either_side(values["rotation"][:, :, -1])
+    pelvis = of_either_side(values["rotation"][:, :, -1])
     hips = values["joint_centre"][:, :, HIP]
     skeletons = _skeletons(clean, calibrate, model, pelvis, hips, [span for span, _ in spans])
     frames, centres = _join(skeletons, pelvis, [span for span, _ in spans])
@@ -105,11 +108,6 @@ def whole_body(
     }  # fmt: skip
 
 
-def _of_either_side(pelvis: Array) -> Array:
-    """Return (sample, ...) of the left side, where it is unknown of the right side, from (sample, side, ...)."""
-    return np.asarray(np.where(np.isfinite(pelvis[:, 0]), pelvis[:, 0], pelvis[:, 1]))
-
-
 def _skeletons(
     clean: xr.Dataset, calibrate: xr.Dataset, model: BodyModel, pelvis: Array, hips: Array, spans: Sequence[slice]
 ) -> list[UpperSkeleton | None]:
@@ -120,12 +118,14 @@ def _skeletons(
     sizes["head_tilt"] = float(calibrate.variables["head_tilt"].values)
     skeletons = []
     for span in spans:
-        paths = position[span]
-        there = np.isfinite(hips[span]).all(axis=(1, 2))
-        shares = np.isfinite(paths[there, :, 0]).mean(axis=0) if there.any() else np.zeros(len(names))
-        markers = {name: paths[:, i] for i, name in enumerate(names) if shares[i] >= SEEN_SHARE}
-        waist = waist_centre(pelvis[span], hips[span])
-        skeletons.append(build(model.upper_body, markers, pelvis[span], hips[span].mean(axis=1), waist, sizes))
+        paths, waist = position[span], waist_centre(pelvis[span], hips[span])
+        seen = np.isfinite(paths[np.isfinite(pelvis[span]).all(axis=(1, 2)), :, 0])
+        shares = seen.mean(axis=0) if len(seen) else np.zeros(len(names))
+        one = None
+        for least in SEEN_SHARES:
+            markers = {name: paths[:, i] for i, name in enumerate(names) if shares[i] >= least}
+            one = one or build(model.upper_body, markers, pelvis[span], hips[span].mean(axis=1), waist, sizes)
+        skeletons.append(one)
     return skeletons
 
 
@@ -162,7 +162,7 @@ def _bodies(
     position: Array, velocity: Array, acceleration: Array,
 ) -> Bodies:  # fmt: skip
     """Return all segments of the body, in the order of :data:`BODIES`."""
-    turn, rate = (_of_either_side(values[f"angular_{name}"][:, :, -1]) for name in ("velocity", "acceleration"))
+    turn, rate = (of_either_side(values[f"angular_{name}"][:, :, -1]) for name in ("velocity", "acceleration"))
     back = transpose(pelvis)
     arm, w, w_rate = (rotate(back, each) for each in (calibrate.pelvis_com.values, turn, rate))
     place, moves, accelerates = (

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ...arrays import Array, Flags
 from ...dynamics.vectors import cross, rotate, transpose
 from ...whole_body.loads import in_lab, joint_loads, joint_power, motion_of
-from ...whole_body.skeleton import JOINTS, SEGMENTS
+from ...whole_body.skeleton import JOINTS, SEGMENTS, of_either_side
 from .pelvis_residual import Hips, UpperBody, balance
 
 MOVING = tuple(
@@ -45,7 +45,8 @@ def trunk_and_arms(
     force_term, moment_term = joint_loads(motion, gravity_m_s2)
     force, moment = force_term.sum(axis=1), moment_term.sum(axis=1)
     lab = in_lab(motion, moment)
-    rotation, spin, spin_rate = (_of_pelvis(kinematics, name) for name in ("rotation", *MOVING[1:3]))
+    moving = (kinematics.variables[name.removeprefix("upper_")].values[:, :, -1] for name in MOVING[:3])
+    rotation, spin, spin_rate = map(of_either_side, moving)
     of = [calibrate.variables[f"pelvis_{name}"].values for name in ("mass", "com", "inertia")]
     pelvis = UpperBody(float(of[0]), of[1], of[2])
     below = balance(hips, pelvis, rotation, spin, spin_rate, gravity_m_s2)
@@ -77,12 +78,6 @@ def sharper(old: Array, new: Array, trial: NDArray[np.integer[Any]]) -> Flags:
     known, both = np.isfinite(old[:, 0]), np.isfinite(old[:, 0] + new[:, 0])
     shares = np.bincount(trial, both) / np.fmax(np.bincount(trial, known), 1)
     return np.asarray(shares[trial] >= KNOWN_SHARE)
-
-
-def _of_pelvis(kinematics: xr.Dataset, name: str) -> Array:
-    """Return a variable of the pelvis (sample, ...), by the side that knows it."""
-    values = kinematics.variables[name.removeprefix("upper_")].values[:, :, -1].astype(float)
-    return np.asarray(np.where(np.isfinite(values[:, 0]), values[:, 0], values[:, 1]))
 
 
 def _assumed(kinematics: xr.Dataset) -> Array:

@@ -63,8 +63,8 @@ def write_as_another_run(study: Path, step: str, title: str = "of other settings
     checksums.record(derived, [derived / name], inputs=known.inputs, key=key)
 
 
-def write_without_record(study: Path, step: str, data: xr.Dataset) -> None:
-    """Write a result of sub-01 without a record."""
-    path = study / f"derived/sub-01/{step}.nc"
+def write_without_record(study: Path, step: str, data: xr.Dataset, session: str = "sub-01") -> None:
+    """Write a result of a session without a record."""
+    path = study / f"derived/{session}/{step}.nc"
     netcdf.save(path, data)
     checksums.begin(study / "derived", [path])
