@@ -92,10 +92,14 @@ class Scene:
                 self.lab.position = -seen.mean(axis=0) * [1, 0, 1]
                 return
 
+    def _remove(self, layer: str) -> None:
+        self.scene.remove_by_name(f"/lab/{layer}")
+        self.drawn[layer] = []
+
     def _points(self, layer: str, points: Array, colour: Colour, size: float) -> None:
         points = points[np.isfinite(points).all(axis=1)]
         if layer in self.hidden or not len(points):
-            self.scene.remove_by_name(f"/lab/{layer}")
+            self._remove(layer)
             return
         self.drawn[layer] = [
             self.scene.add_point_cloud(
@@ -106,7 +110,7 @@ class Scene:
     def _lines(self, layer: str, lines: Array, colours: Sequence[Colour] | NDArray[np.uint8], width: float) -> None:
         known = np.isfinite(lines).all(axis=(1, 2))
         if layer in self.hidden or not known.any():
-            self.scene.remove_by_name(f"/lab/{layer}")
+            self._remove(layer)
             return
         shades = np.repeat(np.asarray(colours, dtype=np.uint8)[known][:, None], 2, axis=1)
         self.drawn[layer] = [self.scene.add_line_segments(f"/lab/{layer}", lines[known], shades, thickness=width)]
@@ -126,13 +130,13 @@ class Scene:
         at, force = trial.pressure[frame], trial.force[frame]
         known = np.isfinite(at).all(axis=1) & np.isfinite(force).all(axis=1)
         if "Forces" in self.hidden or not known.any():
-            self.scene.remove_by_name("/lab/forces")
+            self._remove("Forces")
             return
         colours = [self._colour_of(trial, frame, number) for number in trial.plates]
         arrows = np.stack([at, at + force / N_PER_M], axis=1)[known]
         shades = np.array(colours, dtype=np.uint8)[known]
         arrow = self.scene.add_arrows(
-            "/lab/forces", arrows, shades, shaft_radius=0.01, head_radius=0.025, head_length=0.06
+            "/lab/Forces", arrows, shades, shaft_radius=0.01, head_radius=0.025, head_length=0.06
         )
         self.drawn["Forces"] = [arrow]
 

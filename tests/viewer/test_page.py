@@ -14,6 +14,7 @@ viser = pytest.importorskip("viser", reason="viser is not installed")
 
 from pipeline.viewer.app import Viewer  # noqa: E402
 from pipeline.viewer.corrections_form import in_html  # noqa: E402
+from pipeline.viewer.scene import LAYERS  # noqa: E402
 from pipeline.viewer.server import LocalServer  # noqa: E402
 from pipeline.workflow.open_study import open_study  # noqa: E402
 from tests.support.processes.browser import Tab, browsing, found_chromium  # noqa: E402
@@ -62,6 +63,15 @@ def test_the_first_walk_is_drawn(tab: Tab, viewer: Viewer) -> None:
         assert word in text, word
     assert not [line for line in tab.console if line.startswith("exception")]
     assert abs(seconds_shown(tab) - viewer.trial.time[viewer.scene.frame]) < 0.001
+
+
+def test_layers_can_be_hidden_and_shown(tab: Tab, viewer: Viewer) -> None:
+    for layer in LAYERS:
+        before = layer not in viewer.scene.hidden
+        for on in (not before, before):
+            viewer.scene.switch(layer, on=on)
+            assert (layer in viewer.scene.hidden) == (not on)
+    assert not [line for line in tab.console if line.startswith("exception")]
 
 
 def test_keys_step_and_go_to_events(tab: Tab, viewer: Viewer) -> None:

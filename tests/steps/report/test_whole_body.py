@@ -1,4 +1,4 @@
-"""Trunk, arms and balance: on the pages of those whose markers show them, and nowhere else."""
+"""Trunk, arms and balance: on the pages of people with markers of the trunk, and nowhere else."""
 
 from __future__ import annotations
 

@@ -74,16 +74,16 @@ MOMENT_PANELS: dict[tuple[str, str], tuple[str, str, str, Limits]] = {
 # clinical signs as of the legs; "this side" is that of the cycle
 WAIST_PANELS: dict[tuple[str, str], tuple[str, str, str, Limits]] = {
     ("waist", "flexion"): ("extensor", "flexor", "extensor", (-1, 1)),
-    ("waist", "adduction"): ("lateral", "other side", "this side", (-1, 1)),
+    ("waist", "adduction"): ("lateral", "other", "this side", (-1, 1)),
     ("waist", "rotation"): ("rotation", "side forward", "back", (-0.5, 0.5)),
 }
 # These ranges hold the curves of five children, and room for as much again.
 TRUNK_PANELS: dict[tuple[str, str], tuple[str, str, Limits]] = {
-    ("thorax", "flexion"): ("Thorax tilt", "backward < 0 < forward", (-30, 40)),
-    ("thorax", "adduction"): ("Thorax obliquity", "side down < 0 < side up", (-30, 30)),
+    ("thorax", "flexion"): ("Thorax tilt", "back < 0 < forward", (-30, 40)),
+    ("thorax", "adduction"): ("Thorax obliquity", "side down < 0 < up", (-30, 30)),
     ("thorax", "rotation"): ("Thorax rotation", "side back < 0 < forward", (-30, 30)),
     ("spine", "flexion"): ("Spine flexion", "extension < 0 < flexion", (-40, 40)),
-    ("spine", "adduction"): ("Spine lateral flexion", "this side < 0 < other side", (-30, 30)),
+    ("spine", "adduction"): ("Spine lateral flexion", "this side < 0 < other", (-30, 30)),
     ("spine", "rotation"): ("Spine rotation", "side back < 0 < forward", (-30, 30)),
     ("neck", "flexion"): ("Neck flexion", "extension < 0 < flexion", (-40, 40)),
     ("shoulder", "flexion"): ("Shoulder flexion", "extension < 0 < flexion", (-60, 60)),
