@@ -93,15 +93,18 @@ def reported(model: Path) -> Iterator[None]:
         raise UserError(str(model), f"OpenSim fails: {' '.join(lines[:2])}", REMEDY) from None
 
 
-def write_scaled_model(generic: Path, output: Path, sizes: Sizes, *, reserve_n_m: float) -> ScaledModel:
+def write_scaled_model(
+    generic: Path, output: Path, sizes: Sizes, *, strength: float, reserve_n_m: float
+) -> ScaledModel:
     """Scale a model, keep the muscles of its legs, add actuators and points, and write it.
 
     Each body is scaled alike along all axes: the pelvis by the distance of the hips, thigh and shank by those of the
     joint centres, the foot by that of heel and toe, the trunk as the legs on average; the masses are those of the
     model, scaled together to the person's. All coordinates but those of pelvis and legs are locked at 0, so that the
-    trunk moves with the pelvis; muscles that move no leg are taken out. Strengths stay those of the model.
+    trunk moves with the pelvis; muscles that move no leg are taken out.
 
     Args:
+        strength: factor of the largest isometric forces.
         reserve_n_m: moment of the reserve actuator of each coordinate of a leg that costs as much as a whole muscle.
 
     Raises:
@@ -129,6 +132,8 @@ def write_scaled_model(generic: Path, output: Path, sizes: Sizes, *, reserve_n_m
         forces = model.updForceSet()
         for name in (name for name, coordinates in moved.items() if not coordinates):
             forces.remove(forces.getIndex(name))
+        for muscle in model.getMuscles():
+            muscle.setMaxIsometricForce(strength * muscle.getMaxIsometricForce())
         for tip in tips:
             model.addMarker(
                 library.Marker(tip.name, model.getBodySet().get(tip.body), library.Vec3(*tip.place.tolist()))

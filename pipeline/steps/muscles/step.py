@@ -39,6 +39,7 @@ class Settings:
 
     opensim: bool
     model: str
+    strength: float
     activation_exponent: float
     reserve_n_m: float
     most_reserve_percent: float
@@ -87,7 +88,9 @@ def muscles(
     if "cycle" not in cycles.dims:  # all trials are rejected
         return result
     scaled, sizes = folder / setup_files.SCALED_MODEL, model_motion.sizes_of(calibrate)
-    model = write_scaled_model(Path(settings.model), scaled, sizes, reserve_n_m=settings.reserve_n_m)
+    model = write_scaled_model(
+        Path(settings.model), scaled, sizes, strength=settings.strength, reserve_n_m=settings.reserve_n_m
+    )
     session = Session(calibrate, model, _standing(calibrate, model, folder), settings, folder)
     found = _nothing(cycles.sizes["cycle"], model)
     walks, grounds = trials_of(kinematics), trials_of(contacts)

@@ -6,6 +6,8 @@ from typing import NamedTuple
 import xarray as xr
 
 from ....conventions import FROM_HIP
+from ....variables.muscle_variables import OF_METRICS
+from ....vocabulary.muscle_names import MODEL_NAMES
 
 UNITS = {
     "degree": "deg",
@@ -84,6 +86,8 @@ ANGLES = "Angles"
 MOMENTS = "Internal moments"
 OF_FOOT = "Power of the foot"
 MUSCLES = "Muscle activity (EMG)"
+OF_MODEL = "Muscles of the model (OpenSim)"
+LENGTH, CONTACT = "muscle_tendon_length_of_standing", "joint_contact_force"
 
 
 def panels_of(study: xr.Dataset, *, moment_signs: str) -> tuple[Panel, ...]:
@@ -94,7 +98,7 @@ def panels_of(study: xr.Dataset, *, moment_signs: str) -> tuple[Panel, ...]:
             and the published normative curves do; ``stored`` draws the signs of study.nc, flexor and adductor upwards.
     """
     every = (*_angles(), *(moment_panel(*key, signs=moment_signs) for key in MOMENT_PANELS), *_powers_and_forces())
-    return (*(panel for panel in every if panel.variable in study), *_muscles(study))
+    return (*(panel for panel in every if panel.variable in study), *_muscles(study), *_of_model(study))
 
 
 def moment_panel(joint: str, angle: str, *, signs: str) -> Panel:
@@ -137,3 +141,24 @@ def _muscles(study: xr.Dataset) -> Iterator[Panel]:
     for muscle in study["muscle"].values.tolist() if "muscle" in study.dims else ():
         title = muscle.replace("_", " ").capitalize()
         yield Panel(MUSCLES, title, variable, {"muscle": muscle}, f"linear envelope, {sign}")
+
+
+def _of_model(study: xr.Dataset) -> Iterator[Panel]:
+    """Yield lengths, contact forces and activations of a model's muscles, each with the EMG of that muscle, if any."""
+    model = study["model_muscle"].values.tolist() if "model_muscle" in study.dims else []
+    for muscle, names in OF_METRICS.values():
+        for name in {*model}.intersection(names):
+            title = f"{muscle.capitalize()}: length"
+            yield Panel(OF_MODEL, title, LENGTH, {"model_muscle": name}, "with its tendon, of that in standing")
+    for joint in FROM_HIP if model else ():
+        title = f"{joint.capitalize()} contact force, vertical"
+        yield Panel(
+            OF_MODEL, title, CONTACT, {"joint": joint, "axis": "y"}, "on the distal bone: downward < 0 < upward"
+        )
+    recorded = {panel.component["muscle"]: panel for panel in _muscles(study)}
+    for muscle, names in MODEL_NAMES.items():
+        for name in {*model}.intersection(names):
+            title = muscle.replace("_", " ").capitalize()
+            yield Panel(OF_MODEL, f"{title}: activation", "activation", {"model_muscle": name}, "by OpenSim", (0, 1))
+            if muscle in recorded:
+                yield recorded[muscle]._replace(group=OF_MODEL, title=f"{title}: EMG")
