@@ -84,7 +84,8 @@ def muscles(
     Raises:
         UserError: the model cannot be used.
     """
-    result = cycles.drop_vars([*cycles.data_vars, *(cycles.coords.keys() & {"joint", "angle", "phase"})])
+    result = cycles.drop_dims({*cycles.dims} - {"trial", "cycle"})
+    result = result.drop_vars([*result.data_vars])
     if "cycle" not in cycles.dims:  # all trials are rejected
         return result
     scaled, sizes = folder / setup_files.SCALED_MODEL, model_motion.sizes_of(calibrate)
