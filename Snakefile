@@ -128,8 +128,8 @@ use rule read as muscles with:
     log:
         "logs/{session}/muscles.log",
     resources:
-        mem_mb=STUDY.memory_mb["muscles"],
-        runtime=STUDY.runtime_min["muscles"],
+        mem_mb=STUDY.memory_mb["session"] + 600,
+        runtime=60 * STUDY.runtime_min["session"],
     params:
         key=key("muscles"),
 

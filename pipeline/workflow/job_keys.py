@@ -35,7 +35,6 @@ LIBRARIES = {
     "page": ("numpy", "pandas", "jinja2", "plotly"),
 }
 NOT_OF_ALL_PAGES = ("pages", "notes", "repeatability", "curve_tests")  # settings of the report
-OPENSIM_MB = 600  # of memory for the step muscles, twice as measured
 STORAGE = ("xarray", "netCDF4")
 
 
@@ -145,12 +144,7 @@ class Study:
         It is 1.8 to 3 times the largest measured value, see docs/scale.md.
         """
         session = 400 + 25 * self._largest_mb
-        muscles = session + OPENSIM_MB
-        return {
-            "session": round(session),
-            "muscles": round(muscles),
-            "study": round(session + 400 + 0.3 * len(self.sessions)),
-        }
+        return {"session": round(session), "study": round(session + 400 + 0.3 * len(self.sessions))}
 
     @cached_property
     def runtime_min(self) -> dict[str, int]:
@@ -158,8 +152,7 @@ class Study:
 
         A job on a cluster asks for the sum of its steps, see docs/scale.md.
         """
-        session = max(1, round(self._largest_mb / 25))
-        return {"session": session, "muscles": 60 * session, "study": 10 + len(self.sessions) // 60}
+        return {"session": max(1, round(self._largest_mb / 25)), "study": 10 + len(self.sessions) // 60}
 
     @cached_property
     def _largest_mb(self) -> float:
