@@ -6,10 +6,10 @@ of femur, tibia and talus are hip, knee and ankle; body axes are x forward, y up
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from ...arrays import Array
 from ...conventions import SIDES
 from ...errors import UserError
 from ...opensim_files.setup_files import OF_SIDE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ENDS = tuple(OF_SIDE[side] for side in SIDES)  # of names, in the order of the dimension side
 BODIES = {"hip": "femur", "knee": "tibia", "ankle": "talus"}  # with the joint's centre as origin
@@ -78,11 +75,6 @@ def opensim() -> Any:
     return library
 
 
-def library_version() -> str:
-    """Return the version of OpenSim."""
-    return str(opensim().GetVersion())
-
-
 @contextmanager
 def reported(model: Path) -> Iterator[None]:
     """Raise UserError for an error of OpenSim."""
@@ -99,9 +91,9 @@ def write_scaled_model(
     """Scale a model, keep the muscles of its legs, add actuators and points, and write it.
 
     Each body is scaled alike along all axes: the pelvis by the distance of the hips, thigh and shank by those of the
-    joint centres, the foot by that of heel and toe, the trunk as the legs on average; the masses are those of the
-    model, scaled together to the person's. All coordinates but those of pelvis and legs are locked at 0, so that the
-    trunk moves with the pelvis; muscles that move no leg are taken out.
+    joint centres, the foot by that of heel and toe, the trunk as the legs on average; all masses together to the
+    person's. Coordinates of other joints, and those that the model locks, are locked at 0, so that the trunk moves with
+    the pelvis, and muscles that move no leg are taken out.
 
     Args:
         strength: factor of the largest isometric forces.
@@ -135,9 +127,8 @@ def write_scaled_model(
         for muscle in model.getMuscles():
             muscle.setMaxIsometricForce(strength * muscle.getMaxIsometricForce())
         for tip in tips:
-            model.addMarker(
-                library.Marker(tip.name, model.getBodySet().get(tip.body), library.Vec3(*tip.place.tolist()))
-            )
+            body, place = model.getBodySet().get(tip.body), library.Vec3(*tip.place.tolist())
+            model.addMarker(library.Marker(tip.name, body, place))
         joints = {joint.getChildFrame().findBaseFrame().getName(): joint.getName() for joint in model.getJointSet()}
         model.finalizeConnections()
         model.printToXML(str(output))
@@ -151,9 +142,7 @@ def write_scaled_model(
 
 def _at_zero(model: Any) -> Any:
     """Return the state of a model with all coordinates at 0."""
-    state = model.initSystem()
     for coordinate in model.getCoordinateSet():
-        coordinate.set_locked(False)
         coordinate.setDefaultValue(0.0)
     state = model.initSystem()
     model.realizePosition(state)
@@ -183,6 +172,8 @@ def _factors(places: Mapping[str, Array], sizes: Sizes) -> dict[str, float]:
             "foot": apart(f"calcn_{end}", f"toes_{end}"),
         }
         own = {name: sizes.length_m[side, name] / length for name, length in lengths.items()}
+        if not np.isfinite(own["foot"]):  # heel or toe has no landmark
+            own["foot"] = (own["thigh"] + own["shank"]) / 2
         factors |= {f"femur_{end}": own["thigh"], f"tibia_{end}": own["shank"]}
         factors |= dict.fromkeys((f"talus_{end}", f"calcn_{end}", f"toes_{end}"), own["foot"])
     legs = [factors[f"{body}_{end}"] for body in ("femur", "tibia") for end in OF_SIDE.values()]
@@ -229,7 +220,7 @@ def _tips(places: Mapping[str, Array]) -> tuple[Tip, ...]:
 
 def _moved(model: Any, state: Any) -> dict[str, set[str]]:
     """Return the coordinates of its leg that each muscle moves, without the end of the side."""
-    every = {coordinate.getName(): coordinate for coordinate in model.getCoordinateSet()}
+    every = {one.getName(): one for one in model.getCoordinateSet() if not one.get_locked()}
     for end in OF_SIDE.values():
         knee = every[f"knee_angle_{end}"]
         knee.setValue(state, np.sign(knee.getRangeMin() + knee.getRangeMax()) * BENT_RAD)
@@ -248,7 +239,7 @@ def _lock_and_drive(library: Any, model: Any, state: Any, reserve_n_m: float) ->
     driven = {*OF_PELVIS, *(f"{name}_{end}" for name in OF_LEG for end in OF_SIDE.values())}
     for coordinate in model.getCoordinateSet():
         name = coordinate.getName()
-        if name not in driven:
+        if name not in driven or coordinate.get_locked():
             coordinate.set_locked(not coordinate.isDependent(state))
             continue
         actuator = library.CoordinateActuator(name)

@@ -23,7 +23,7 @@ from .checks import Checked
 from .cycle_curves import ModelMotion, both_sides, curves_of, peaks
 from .ground_loads import loads
 from .opensim_run import fit_motion, geometry, share_moments
-from .scaled_model import BODIES, ENDS, ScaledModel, library_version, write_scaled_model
+from .scaled_model import BODIES, ENDS, ScaledModel, opensim, write_scaled_model
 
 NEEDS = {"cycles": ("joint_angle",)}
 MARGIN = 3  # frames analysed before and after the cycles: Analyze may leave out the first
@@ -102,7 +102,7 @@ def muscles(
             for variable, values in _of_walk(cycles.isel(cycle=mine), walks[name], grounds[name], session).items():
                 found[variable][mine] = values
     about = {
-        "opensim_version": library_version(),
+        "opensim_version": str(opensim().GetVersion()),
         "opensim_model": Path(settings.model).name,
         "opensim_model_scale": ", ".join(f"{body} {factor:.4f}" for body, factor in model.factors.items()),
         "opensim_pelvis_tilt": float(np.degrees(model.pelvis_tilt_rad)),
