@@ -1,4 +1,4 @@
-"""Setup files of OpenSim's tools Scale, InverseKinematics and InverseDynamics, and of its external loads (XML).
+"""Setup files (XML) of OpenSim's tools Scale, InverseKinematics, InverseDynamics, Analyze, and of external loads.
 
 Names of bodies are those of OpenSim's own leg models (Gait2354, Gait2392, Rajagopal 2016).
 """

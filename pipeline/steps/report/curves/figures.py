@@ -22,11 +22,8 @@ from .cycles import CycleCurves, Single, single_of
 from .lines import Line, NormalCurves, by_line
 from .panels import ANGLES, MOMENTS, MUSCLES, OF_MODEL, Limits, Panel, plain_unit
 
-SHEETS = {
-    ANGLES: "kinematics",
-    MUSCLES: "EMG",
-    OF_MODEL: "muscles",
-}  # printed pages of groups; the others are on the page of kinetics
+# printed pages of groups; the others are on the page of kinetics
+SHEETS = {ANGLES: "kinematics", MUSCLES: "EMG", OF_MODEL: "muscles"}
 SMALLEST_N = 3  # curves for a standard deviation: of two, the curves themselves are drawn
 
 

@@ -152,9 +152,7 @@ def _of_model(study: xr.Dataset) -> Iterator[Panel]:
             yield Panel(OF_MODEL, title, LENGTH, {"model_muscle": name}, "with its tendon, of that in standing")
     for joint in FROM_HIP if model else ():
         title = f"{joint.capitalize()} contact force, vertical"
-        yield Panel(
-            OF_MODEL, title, CONTACT, {"joint": joint, "axis": "y"}, "on the distal bone: downward < 0 < upward"
-        )
+        yield Panel(OF_MODEL, title, CONTACT, {"joint": joint, "axis": "y"}, "on the distal bone, down < 0 < up")
     recorded = {panel.component["muscle"]: panel for panel in _muscles(study)}
     for muscle, names in MODEL_NAMES.items():
         for name in {*model}.intersection(names):
