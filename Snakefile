@@ -117,8 +117,26 @@ use rule read as cycles with:
         key=key("cycles"),
 
 
+use rule read as muscles with:
+    input:
+        cycles="derived/{session}/cycles.nc",
+        kinematics="derived/{session}/kinematics.nc",
+        contacts="derived/{session}/contacts.nc",
+        calibrate="derived/{session}/calibrate.nc",
+    output:
+        muscles="derived/{session}/muscles.nc",
+    log:
+        "logs/{session}/muscles.log",
+    resources:
+        mem_mb=STUDY.memory_mb["session"] + 600,
+        runtime=60 * STUDY.runtime_min["session"],
+    params:
+        key=key("muscles"),
+
+
 use rule read as study with:
     input:
+        **({"muscles": expand("derived/{session}/muscles.nc", session=STUDY.sessions)} if STUDY.has_muscles else {}),
         cycles=expand("derived/{session}/cycles.nc", session=STUDY.sessions),
     output:
         **{name: [f"derived/{name}.csv", f"derived/{name}.json"] for name in TABLES},

@@ -45,6 +45,7 @@ navigation = {
         "body_models",
         "statistics",
         "repeatability",
+        "muscles",
         "other_languages",
         "scale",
         "speed",

@@ -22,6 +22,7 @@ from gaitlab.pipeline.__main__ import command_line_parser
 from gaitlab.pipeline.variables import schema
 from gaitlab.pipeline.variables.cycle_variables import ON_REQUEST
 from gaitlab.pipeline.variables.metrics import NUMBERS
+from gaitlab.pipeline.variables.muscle_variables import OF_MUSCLES
 from gaitlab.pipeline.workflow import settings
 
 DOCS = Path(__file__).resolve().parent
@@ -69,12 +70,15 @@ def output_tables() -> str:
 def _variables(step: str) -> str:
     heading = f"### {step}.nc\n\n{schema.TITLES[step]}"
     variables, cycles = schema.VARIABLES[step], schema.VARIABLES["cycles"]
+    if step == "muscles":
+        variables = OF_MUSCLES  # metrics.md has its metrics
     remark = ""
     if step == "study":
         absent = ", ".join(f"`{name}`" for name in cycles if name not in variables)
         remark = f": the variables of cycles.nc, without {absent}; and the metrics of each cycle, "
-        remark += "with the scores if `study.reference` is set"
-        variables = {name: variable for name, variable in variables.items() if cycles.get(name) != variable}
+        remark += "with the scores if `study.reference` is set; with `muscles.opensim`, the variables of muscles.nc"
+        described = cycles | schema.VARIABLES["muscles"]
+        variables = {name: variable for name, variable in variables.items() if described.get(name) != variable}
     asked = "; only if `cycles.further_curves` names it" if step == "cycles" else ""
     rows = [
         (f"`{name}`", f"`({', '.join(dims)})`", units, TYPES[dtype], meaning + asked * (name in ON_REQUEST))

@@ -35,6 +35,7 @@ DOORS = {
     "jinja2": ("steps/report/",),
     "viser": ("viewer/",),
     "websockets": ("viewer/",),
+    "opensim": ("steps/muscles/",),
 }
 READS_NETCDF = {"open_dataset", "load_dataset", "open_datatree", "load_datatree", "to_netcdf"}
 MOST_MODULES = 12
@@ -113,6 +114,7 @@ def test_no_import_passes_a_wall() -> None:
         ("steps.read.step", "import ezc3d"),
         ("commands.view", "import viser"),
         ("workflow.open_study", "from ..viewer import server"),
+        ("commands.opensim.command", "import opensim"),
         ("viewer.app", "from ..commands.view import view"),
         ("commands.show", "import plotly.graph_objects"),
         ("results.netcdf", "from snakemake.io import Namedlist"),

@@ -1,6 +1,7 @@
 """The variables of cycles.nc and study.nc: dimensions, units and meaning."""
 
 from .metrics import CO_CONTRACTION, METRICS, OF_STANCE, SCORES
+from .muscle_variables import MUSCLE_METRICS, OF_MUSCLES, WITH_FORCES
 from .rows import Variable
 from .session_variables import (
     ANKLE_FOOT_POWER,
@@ -212,9 +213,18 @@ REPRESENTATIVE = {
 }  # fmt: skip
 CYCLE_METRICS = {name: metric.variable for name, metric in METRICS.items()}
 STANCE_METRICS = {f"{name}{STANCE}": CYCLE_METRICS[name]._replace(dims=("stance",)) for name in OF_STANCE}
-_SCORES = {name: score.variable for name, score in (SCORES | CO_CONTRACTION).items()}
+_SCORES = {name: score.variable for name, score in (SCORES | CO_CONTRACTION | MUSCLE_METRICS).items()}
 STUDY = (
-    CURVES | WITH_TRUNK | WITH_EMG | CYCLE_METRICS | _SCORES | ON_REQUEST | WITH_DRAWS | STANCE_CURVES | STANCE_METRICS
+    CURVES
+    | WITH_TRUNK
+    | WITH_EMG
+    | CYCLE_METRICS
+    | _SCORES
+    | ON_REQUEST
+    | WITH_DRAWS
+    | STANCE_CURVES
+    | STANCE_METRICS
+    | OF_MUSCLES
 )
 # coordinates of study.nc along `cycle`, first columns of metrics.csv
 IDENTITY = (
@@ -227,6 +237,8 @@ _MOTION = ("joint_angle", "pelvis_angle", "foot_progression", "emg_envelope", "m
 # curves and metrics of study.nc that need the ground force
 KINETICS = frozenset(
     (
+        *WITH_FORCES,
+        *(name for name in MUSCLE_METRICS if "force" in name),
         *(name for name in CURVES | ON_REQUEST | WITH_DRAWS | STANCE_CURVES if not name.startswith(_MOTION)),
         *(
             f"{name}{ending}"

@@ -7,6 +7,7 @@ rows say. All outputs take a metric from this table, and the report its place.
 import itertools
 
 from ..conventions import ADDUCTION, ANGLES, ANKLE, FLEXION, FORWARD, HIP, JOINTS, KNEE, UP
+from .muscle_variables import MUSCLE_METRICS
 from .rows import (
     BY_SIZE,
     GAIT_SCORES,
@@ -381,4 +382,4 @@ CO_CONTRACTION = {  # if cycles.emg_normalisation is not none
     for ones, others in ((("tibialis anterior",), _CALF), (_EXTENSORS, _HAMSTRINGS))
     for one, other in itertools.product(ones, others)
 }  # fmt: skip
-NUMBERS = METRICS | SCORES | CO_CONTRACTION
+NUMBERS = METRICS | SCORES | CO_CONTRACTION | MUSCLE_METRICS

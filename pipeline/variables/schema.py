@@ -12,6 +12,7 @@ from ..trials.session import IN_ONE_TRIAL
 from . import cycle_variables
 from .cycle_variables import CYCLES, ON_REQUEST, REPRESENTATIVE, STANCE, STUDY, WITH_EMG
 from .metrics import CO_CONTRACTION, METRICS, SCORES
+from .muscle_variables import MUSCLE_METRICS, OF_MUSCLES
 from .repeatability_variables import REPEATABILITY
 from .rows import Variable
 from .session_variables import (
@@ -38,12 +39,14 @@ TITLES = {
     "kinetics": "Joint forces, moments and powers of a session",
     "cycles": "Gait cycles of a session",
     "representative": "The trial of a session that the report shows",
+    "muscles": "Muscles of a scaled model in the gait cycles of a session",
     "study": "Gait cycles and stances of a study",
     "repeatability": "Repeatability of the metrics and curves of a study",
 }
 
 VARIABLES: dict[str, dict[str, Variable]] = {
-    **OF_TRIALS, "cycles": CYCLES, "representative": REPRESENTATIVE, "study": STUDY,
+    **OF_TRIALS, "cycles": CYCLES, "representative": REPRESENTATIVE,
+    "muscles": OF_MUSCLES | {name: metric.variable for name, metric in MUSCLE_METRICS.items()}, "study": STUDY,
     "repeatability": REPEATABILITY,
 }  # fmt: skip
 COORDINATES = {
@@ -151,6 +154,8 @@ COORDINATES = {
     "upper_segment": ("", "segment of trunk, head or arms"),
     "upper_marker": ("", "landmark of trunk, head or arms"),
     "muscle_order": ("1", "place of the muscle in the trial, from 1; 0 if the trial lacks it"),
+    "model_muscle": ("", "muscle of the model, by its name without the end of the side"),
+    "coordinate": ("", "coordinate of the model, by its name without the end of the side"),
     "file_axis": ("", "axis of the file"),
     "limit": ("", "first or last"),
     "bound": ("", "value, or lower or upper limit of its interval of 95 %"),
@@ -171,6 +176,8 @@ OPTIONAL = {
     },
     "repeatability": {name for name in REPEATABILITY if not name.startswith("metric_")},
     "study": {
+        *OF_MUSCLES,
+        *MUSCLE_METRICS,
         *SCORES,
         *ON_REQUEST,
         *cycle_variables.WITH_DRAWS,

@@ -16,6 +16,7 @@ if not workflow.is_main_process:  # a job on the cluster runs its steps; Slurm's
         kinematics,
         kinetics,
         cycles,
+        muscles,
         study,
         report,
         page,

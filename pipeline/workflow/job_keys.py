@@ -28,6 +28,7 @@ LIBRARIES = {
     "clean": ("numpy", "scipy"),
     "kinematics": ("numpy", "scipy"),
     "kinetics": ("numpy", "scipy"),
+    "muscles": ("numpy", "scipy", "opensim"),
     "study": ("numpy", "pandas"),
     "repeatability": ("numpy", "scipy", "pandas"),
     "report": ("numpy", "scipy", "jinja2", "plotly"),
@@ -112,12 +113,18 @@ class Study:
         """Return the design of the repeated measurements, None without enough of them."""
         return design_of(self.repeated, [str(name) for name in self.settings["repeatability"]["visits"]])
 
+    @property
+    def has_muscles(self) -> bool:
+        """Return whether the study has the step ``muscles``."""
+        return bool(self.settings["muscles"]["opensim"])
+
     def files_of_page(self, participant: str) -> dict[str, list[str]]:
         """Return the input files of a participant's page by name, relative to the study."""
         if participant not in self.people:
             raise UserError("trials.tsv", f"no participant '{participant}'", "ask for the page of one that it has")
         sessions, names = self.people[participant], ("cycles", "representative", "calibrate", "clean")
         files = {name: [f"derived/{session}/{name}.nc" for session in sessions] for name in names}
+        files |= {"muscles": [f"derived/{session}/muscles.nc" for session in sessions]} if self.has_muscles else {}
         own = len(sessions) > 1 and self.repeated_design and not self.settings["report"]["repeatability"]
         return files | ({"repeatability": ["derived/repeatability.csv"]} if own else {})
 
@@ -234,6 +241,9 @@ class Study:
             stated = study_tables.plates_in_row(row) | ({} if speed is None else {"belt_speed_m_s": speed})
             given |= {row["trial"]: given.get(row["trial"], {}) | stated} if stated else {}
         return {"by_trial": given}
+
+    def _muscles_needs(self, _: str) -> dict[str, Any]:
+        return {"model_sha256": digests.sha256(self.path / self.settings["muscles"]["model"])}
 
     def _cycles_needs(self, session: str) -> dict[str, Any]:
         """Return the cycles to leave out, and the condition of each trial."""

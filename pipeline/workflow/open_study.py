@@ -1,6 +1,7 @@
 """The names of the steps, and a study with its settings and tables checked before jobs are planned."""
 
 import functools
+import importlib.util
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -98,7 +99,7 @@ def look_at(path: Path, *, overrides: Mapping[str, Any] | None = None) -> tuple[
     session_rows = collect(visits()) if participants and sessions else {}
     sessions = session_table.in_order_of_dates(sessions, session_rows)
     study = Study(path, chosen, model, participants, sessions, segments, {}, corrected, session_rows)
-    problems += [*_unknown_visits(study), *_wrong_repeatability(study)] if chosen else []
+    problems += [*_unknown_visits(study), *_wrong_repeatability(study), *_wrong_muscles(study)] if chosen else []
     return study, list(dict.fromkeys(problems))
 
 
@@ -111,6 +112,8 @@ def outputs_of(study: Study) -> dict[str, tuple[str, str | None]]:
     }
     tables = (f"{table}.{ending}" for table in TABLES for ending in ("csv", "json"))
     names |= dict.fromkeys(("study.nc", *tables), ("study", None))
+    if study.has_muscles:
+        names |= {f"{session}/muscles.nc": ("muscles", session) for session in study.sessions}
     if study.repeated_design:
         names |= dict.fromkeys((f"repeatability.{ending}" for ending in ("nc", "csv", "json")), ("repeatability", None))
     names |= {page: ("page", participant) for participant, page in study.report_pages.items()}
@@ -180,6 +183,22 @@ def _check_reference(study: Path, name: str, chosen: Mapping[str, Any], model: B
             own = {"settings": json.dumps({**chosen, "body_model": model.name}), VERSION: __version__}
             remedy = "use the same in both studies, or another reference; gaitlab norm writes the file again"
             refuse_others(about.get("definitions", {}), own, where=f"{setting}: {name}", remedy=remedy)
+
+
+def _wrong_muscles(study: Study) -> list[Problem]:
+    """Return the problems of the section ``muscles``."""
+    if not study.has_muscles:
+        return []
+    problems, model = [], study.settings["muscles"]["model"]
+    if importlib.util.find_spec("opensim") is None:  # asks without importing it
+        remedy = "pip install 'gait-lab-pipeline[opensim]', or set muscles.opensim to false"
+        problems.append(Problem("muscles.opensim", "OpenSim is not installed", remedy))
+    if model is None:
+        remedy = "name your copy of a model of OpenSim, such as gait2392.osim"
+        problems.append(Problem("muscles.model", "no model is named", remedy))
+    elif not settings.is_file(study.path / model):
+        problems.append(Problem(f"muscles.model: {model}", "no such file", "correct the path, relative to the study"))
+    return problems
 
 
 def _wrong_repeatability(study: Study) -> list[Problem]:

@@ -22,12 +22,12 @@ FROM_THE_BRIDGE = {"body_model", "participant", "segments", "segment_table", "se
 FROM_THE_BRIDGE |= {"belt_speed_m_s", "corrections", "participants", "plates_left", "plates_right", "by_trial"}
 FROM_THE_BRIDGE |= {"session_row", "groups", "visits"}  # of tables
 FROM_THE_BRIDGE |= {"heels", "emg_reference"}  # of other trials of the session, in the step itself
-FROM_THE_BRIDGE |= {"about_reference", "corrected", "recorded", "columns", "before", "conditions"}
+FROM_THE_BRIDGE |= {"about_reference", "corrected", "recorded", "columns", "before", "conditions", "folder"}
 NOT_OF_THE_STEP = {"report": {"notes"}}  # on participants, which only their pages show
 OF_ANOTHER_SECTION = {"report": {"reference"}, "study": {"emg_pairs"}}  # scores and bands; columns of cycles.emg_pairs
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", [*STEPS, "muscles"])
 def test_one_name_for_rule_module_function_section_and_file(step: str) -> None:
     assert rule_of(step)
     module = importlib.import_module(f"pipeline.steps.{step}.step")
@@ -42,7 +42,7 @@ def test_one_name_for_rule_module_function_section_and_file(step: str) -> None:
     assert (HOUSE / "tests" / "steps" / step / f"test_{step}.py").exists()
 
 
-@pytest.mark.parametrize("step", [step for step in STEPS if step not in ("read", "study")])
+@pytest.mark.parametrize("step", [*(step for step in STEPS if step not in ("read", "study")), "muscles"])
 def test_a_rules_inputs_are_the_functions_arguments(step: str) -> None:
     function = getattr(importlib.import_module(f"pipeline.steps.{step}.step"), step)
     arguments = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import re
 import shutil
 import signal
@@ -11,11 +12,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 
 from pipeline.__main__ import main
+from pipeline.workflow.jobs import workers
 from pipeline.workflow.jobs.workers import ENVIRONMENT, STOPPED
 from tests.campaigns.interruptions import (
     Run,
@@ -209,3 +212,26 @@ main(["--cores", "1", "--directory", {str(study)!r}, "--mode", "remote", "--nolo
         for job in jobs
         for folder, suffix in (("", ""), ("checksums/", ".sha256"))
     }
+
+
+@pytest.mark.parametrize(("output", "goes_on"), [("cycles", True), ("muscles", False)])
+def test_a_worker_ends_after_opensim_which_keeps_memory(
+    monkeypatch: pytest.MonkeyPatch, output: str, goes_on: bool
+) -> None:
+    class Worker:
+        ended = False
+
+        def submit(self, *_: object) -> Future[str]:
+            done: Future[str] = Future()
+            done.set_result("")
+            return done
+
+        def shutdown(self, **_: object) -> None:
+            self.ended = True
+
+    worker, idle = Worker(), queue.LifoQueue[Worker]()
+    monkeypatch.setattr(workers, "_idle_worker", lambda: worker)
+    monkeypatch.setattr(workers, "_idle", idle)
+    workers._in_worker(workers.Job("{}", {}, {output: [Path("a.nc")]}, Path("a.log")))
+    assert worker.ended is not goes_on
+    assert idle.qsize() == goes_on

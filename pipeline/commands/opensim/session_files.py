@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 from ...body.body_model import BodyModel
 from ...body.landmarks import choose_labels
 from ...errors import join_some
+from ...opensim_files import setup_files
+from ...opensim_files.motion_files import mot, trc
 from ...person.marker_travel import STANDING_M, extent_m
 from ...results import netcdf
 from ...signals.filters import design_cutoff_hz, stretches
 from ...steps.clean.settings import Settings as CleanSettings
 from ...steps.clean.step import clean
 from ...trials.session import Trial, trials_of
-from . import setup_files, trial_data
+from . import trial_data
 from .model import MarkerNames, Model, refuse_other_names
-from .motion_files import mot, trc
 
 NOT_PLACED = "no inverse kinematics by {}, which the static trial does not show"
 NOT_SCALED = "no markers to measure {}; add measurements"
@@ -31,7 +32,6 @@ OF_A_WALK = (".trc", "_angles.mot", "_grf.mot", "_grf.xml", "_ik.xml", "_id.xml"
 MOST_LISTED = 6
 FEWEST_MARKERS = 3  # to pose a body; without any, InverseKinematics fails
 TOO_FEW = "no frame with three markers of the model and posed legs"
-NOT_FILTERED = -1.0  # as a cut-off of OpenSim
 UNFILTERED = {"marker_filter": "butterworth", "marker_cutoff_hz": None}  # settings of the step clean
 
 
@@ -237,7 +237,7 @@ def _opensim_cutoff_hz(clean: Trial) -> float:
     """
     cutoffs_hz = clean["cutoff_hz"].values
     if not np.isfinite(cutoffs_hz).any():
-        return NOT_FILTERED
+        return setup_files.NOT_FILTERED
     return design_cutoff_hz(float(np.nanmedian(cutoffs_hz)), clean.attrs["marker_rate_hz"], order=3)
 
 

@@ -12,6 +12,7 @@ from ...body.landmarks import choose_labels, positions
 from ...body.skeleton import moving_legs, read_sides
 from ...conventions import JOINTS
 from ...dynamics.vectors import cross
+from ...opensim_files.setup_files import OF_SIDE
 from ...plates.wrench import centre_of_pressure
 from ...signals.filters import interval_s, stretches
 from ...steps.clean.plate_forces import low_pass_plates, subtract_baselines
@@ -19,7 +20,6 @@ from ...steps.clean.settings import Settings as CleanSettings
 from ...trials.session import Trial
 
 Columns = dict[str, Array]
-OF_SIDE = {"right": "r", "left": "l"}
 CENTRES = {(side, joint): f"{side[0]}{joint[0]}jc".upper() for side in OF_SIDE for joint in JOINTS}  # virtual markers
 COORDINATES = {  # names of OpenSim's models, where these have such a coordinate
     ("hip", "flexion"): "hip_flexion",

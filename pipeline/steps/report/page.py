@@ -115,6 +115,7 @@ def page(
         rejected=quality.list_rejections(stances),
         checks=quality.checks(stances, trials),
         muscles_left_out=quality.muscles_left_out(trials, sessions),
+        muscles_refused=quality.muscles_refused(study),
         sources=quality.sources(trials, sessions),
     )
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from ...trials.session import FILES
 from ...variables.left_out import from_text, in_words
@@ -82,6 +83,13 @@ def muscles_left_out(clean: Trials, sessions: Iterable[str]) -> Table:
                 trials.setdefault((session, ", ".join(each.which), each.words), []).append(trial)
     rows = [[*row, ", ".join(names)] for row, names in trials.items()]
     return Table(["Session", "Channels", "Reason", "Trials"], rows)
+
+
+def muscles_refused(study: xr.Dataset) -> Table:
+    """Return why cycles have no forces of a model's muscles, and how many; no rows without the step muscles."""
+    reasons = study["muscle_reason"].values.astype(str).tolist() if "muscle_reason" in study else []
+    rows = [[reason, f"{count} of {len(reasons)}"] for reason, count in Counter(reasons).most_common() if reason]
+    return Table(["Reason", "Cycles"], rows)
 
 
 def reasons(quality: list[Row]) -> tuple[Counter[str], Counter[str]]:

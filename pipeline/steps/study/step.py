@@ -41,6 +41,7 @@ from ...variables.data_dictionary import CORRECTED
 from ...variables.data_dictionary import QUALITY as QUALITY_COLUMNS
 from ...variables.metrics import METRICS, OF_STANCE, SCORES, WITH_ERRORS, co_contraction_name
 from ...variables.metrics import NUMBERS as NUMBERS_OF_CYCLES
+from ...variables.muscle_variables import MUSCLE_METRICS
 from ...variables.schema import REPAIRS, separate_metrics
 from ...variables.stance_verdicts import BETWEEN_WORDS, REFUSED, is_accepted, verdict_of
 from ...vocabulary.muscle_names import in_order
@@ -102,7 +103,11 @@ def study(
         about = {**reference.about, "remarks": [*reference.about.get("remarks", []), *remarks]}
         dataset = dataset.assign({name: ("cycle", values) for name, values in scores.items()})
         dataset.attrs["reference"] = json.dumps(about, ensure_ascii=False, sort_keys=True)
-    names = [*METRICS, *(name for name in SCORES if name in dataset), *map(co_contraction_name, emg_pairs)]
+    names = [
+        *METRICS,
+        *(name for name in (*SCORES, *MUSCLE_METRICS) if name in dataset),
+        *map(co_contraction_name, emg_pairs),
+    ]
     if "metric_draw" in dataset:
         names = [each for name in names for each in (name, *([f"{name}_u"] if name in WITH_ERRORS else []))]
     order = ["cycle", "part", *IDENTITY, *columns, *names]

@@ -19,7 +19,7 @@ from ...tables.csv_files import detectable_changes, groups_of, rows_of
 from ...variables import schema
 from ...variables.cycle_variables import STANCE
 from ..report_additions import curve_tests_of, logo_of
-from .run_job import Files, load_reference, provenance
+from .run_job import Files, load_cycles, load_reference, provenance
 
 TABLES = ("metrics", "quality", "means", "symmetry")
 AT_A_TIME = 50  # participants
@@ -78,9 +78,9 @@ def _page(key: Mapping[str, Any], function: Callable[..., str], arguments: dict[
     table, given = inputs.get("repeatability", []), arguments.pop("repeatability", {})
     detectable = next(map(detectable_changes, [*table, *([Path(given["file"])] if given else [])]), {})
     sessions: dict[str, Mapping[str, xr.Dataset]] = {
-        name: {file.parent.name: netcdf.load(file) for file in files}
+        name: {file.parent.name: load_cycles(file, inputs) if name == "cycles" else netcdf.load(file) for file in files}
         for name, files in inputs.items()
-        if name not in ("repeatability", "clean")
+        if name not in ("repeatability", "clean", "muscles")
     }
     sessions["clean"] = Sessions(inputs["clean"], refused_stances.NEEDS)
     settings = Settings(**arguments.pop("study"))

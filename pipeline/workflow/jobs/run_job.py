@@ -17,6 +17,7 @@ from ...results import netcdf
 from ...results.study_file import without_doubted
 from ...tables.reference_curves import reference_file
 from ...tables.tsv import decode_text
+from ...variables.muscle_variables import MUSCLE_METRICS, OF_MUSCLES
 from ...variables.schema import TITLES
 from .. import checksums
 
@@ -88,6 +89,19 @@ def provenance(
         **({"session": key["session"]} if key["session"] else {}),
         **({"session_sizes": sizes} if key["session"] and sizes else {}),
     }
+
+
+def load_cycles(file: Path, inputs: Files) -> xr.Dataset:
+    """Return cycles.nc of a session, with its muscles.nc if the job has it."""
+    cycles = netcdf.load(file)
+    if "muscles" not in inputs or "cycle" not in cycles.dims:
+        return cycles
+    muscles = netcdf.load(file.with_name("muscles.nc"), [*OF_MUSCLES, *MUSCLE_METRICS])
+    own = {name: one for name, one in muscles.variables.items() if name not in cycles.variables}
+    labels = [name for name, one in own.items() if one.dims == (name,)]
+    return (
+        cycles.assign(own).set_coords(labels).assign_attrs(settings=muscles.attrs["settings"])
+    )  # with those of cycles
 
 
 def load_reference(name: str) -> xr.Dataset | str:

@@ -3,6 +3,7 @@
 import importlib
 import json
 import logging
+import shutil
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from ...variables import schema
 from .. import checksums
 from .run_job import Files, provenance
 
+FOLDER = ".muscles"  # next to muscles.nc while its job runs
 log = logging.getLogger("pipeline")
 
 
@@ -42,9 +44,11 @@ def run(
         needs = getattr(importlib.import_module(function.__module__), "NEEDS", {})
         loaded = [netcdf.load(file, needs.get(name)) for name, (file,) in inputs.items()]
         by_trial = {"by_trial": key["by_trial"]} if "by_trial" in key else {}
-        # in the order of the arguments
-        result = attempt(partial(function, *loaded, **arguments, **by_trial), {})
-        data = result.dataset() if isinstance(result, Trial) else result  # a session that cannot be calibrated
+        if step == "muscles":
+            data = _with_folder(partial(function, *loaded, **arguments), outputs, key)
+        else:  # in the order of the arguments
+            found = attempt(partial(function, *loaded, **arguments, **by_trial), {})
+            data = found.dataset() if isinstance(found, Trial) else found  # a session that cannot be calibrated
         before = {reason for each in loaded for reason in _rejections(each).values()}
         roots = [each.attrs for each in loaded]
     results = {step: data}
@@ -57,6 +61,18 @@ def run(
     for name, result in results.items():
         (output,) = outputs[name]
         netcdf.save(output, schema.describe(name, result).assign_attrs(provenance(key, roots, output=name)))
+
+
+def _with_folder(function: Callable[..., xr.Dataset], outputs: Files, key: Mapping[str, Any]) -> xr.Dataset:
+    """Return the result of the step ``muscles``, which needs a folder for files; one of a killed job is emptied."""
+    checksums.refuse_changed(Path(key["settings"]["model"]), key["model_sha256"])
+    folder = outputs["muscles"][0].with_name(FOLDER)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    try:
+        return function(folder=folder).assign_attrs(opensim_model_sha256=key["model_sha256"])
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def sources_of(trials: Iterable[Mapping[str, Any]]) -> dict[str, str]:

@@ -17,7 +17,7 @@ from ...steps.study.step import emg_of, with_muscles
 from ...variables import schema
 from ...variables.data_dictionary import as_json, data_dictionary
 from ...vocabulary.muscle_names import in_order
-from .run_job import Files, load_reference, provenance
+from .run_job import Files, load_cycles, load_reference, provenance
 
 PART_BYTES = 32e6  # of cycles.nc in memory at a time
 Emg = tuple[list[str], dict[str, tuple[int, ...]]]  # muscles, and shapes of their values, of a part
@@ -47,17 +47,19 @@ def run(
     shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed
     roots: list[dict[str, str]] = []
     try:
-        parts = _save_parts(gather_in_parts(_load_in_groups(files, roots), **arguments), folder, outputs)
+        parts = _save_parts(gather_in_parts(_load_in_groups(files, roots, inputs), **arguments), folder, outputs)
         attributes = provenance(key, roots) | ({"reference_sha256": key["reference"]} if name else {})
         netcdf.join(study, _align(parts), along=("cycle", "stance"), attributes=attributes)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _load_in_groups(files: Sequence[Path], roots: list[dict[str, str]]) -> Iterator[dict[str, xr.Dataset]]:
+def _load_in_groups(
+    files: Sequence[Path], roots: list[dict[str, str]], inputs: Files
+) -> Iterator[dict[str, xr.Dataset]]:
     """Yield cycles.nc of some sessions at a time; add the attributes of each file to ``roots``."""
     for some in _by_size(files):
-        cycles = {file.parent.name: netcdf.load(file) for file in some}
+        cycles = {file.parent.name: load_cycles(file, inputs) for file in some}
         roots += [{name: sys.intern(str(value)) for name, value in data.attrs.items()} for data in cycles.values()]
         yield cycles
 

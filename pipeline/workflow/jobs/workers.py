@@ -42,6 +42,7 @@ ENVIRONMENT = {
     # no remark about semaphores if Snakemake is killed: they are removed
     "PYTHONWARNINGS": "ignore::UserWarning:multiprocessing.resource_tracker",
 }
+ENDS_ITS_WORKER = "muscles"  # OpenSim keeps some 55 MB of each walk until its process ends
 DIED = "the process of this job was killed, or ran out of memory"
 STOPPED = "Stopped by {}. The same command continues the run.\n"
 
@@ -89,7 +90,10 @@ def _in_worker(job: Job) -> str:
     except BrokenProcessPool:
         worker.shutdown(wait=False)
         raise
-    _idle.put(worker)
+    if ENDS_ITS_WORKER in job.output:
+        worker.shutdown(wait=False)
+    else:
+        _idle.put(worker)
     return reason
 
 

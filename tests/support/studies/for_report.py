@@ -25,6 +25,7 @@ from pipeline.tables.session_table import visits_of_people
 from pipeline.trials.session import join_trials, rejection
 from pipeline.variables.cycle_variables import BANDS, ON_REQUEST, RESIDUALS, WITH_DRAWS, WITH_EMG, WITH_TRUNK
 from pipeline.variables.metrics import METRICS
+from pipeline.variables.muscle_variables import OF_MUSCLES
 from pipeline.variables.schema import VARIABLES, stack_metrics
 from tests.support.settings import settings_of
 from tests.support.studies.step_results import UNREPAIRED, as_loaded, constant_stances
@@ -33,7 +34,7 @@ PHASE = np.arange(101.0)
 CURVES = {
     name: variable.dims[1:-1]
     for name, variable in VARIABLES["study"].items()
-    if variable.dims[-1] == "phase" and name not in ON_REQUEST | WITH_DRAWS | WITH_EMG | WITH_TRUNK
+    if variable.dims[-1] == "phase" and name not in ON_REQUEST | WITH_DRAWS | WITH_EMG | WITH_TRUNK | OF_MUSCLES
 }
 JOINTS, ANGLES, AXES = ["ankle", "knee", "hip"], ["flexion", "adduction", "rotation"], ["x", "y", "z"]
 LOADS = ["force", "moment"]

@@ -20,10 +20,10 @@ from ....variables.schema import VARIABLES
 from ..json_numbers import to_four_digits
 from .cycles import CycleCurves, Single, single_of
 from .lines import Line, NormalCurves, by_line
-from .panels import ANGLES, MOMENTS, MUSCLES, WHOLE_BODY, Limits, Panel, plain_unit
+from .panels import ANGLES, MOMENTS, MUSCLES, OF_MODEL, WHOLE_BODY, Limits, Panel, plain_unit
 
 # printed pages of groups; the others are on the page of kinetics
-SHEETS = {ANGLES: "kinematics", MUSCLES: "EMG", **dict.fromkeys(WHOLE_BODY, "whole body")}
+SHEETS = {ANGLES: "kinematics", MUSCLES: "EMG", OF_MODEL: "muscles", **dict.fromkeys(WHOLE_BODY, "whole body")}
 SMALLEST_N = 3  # curves for a standard deviation: of two, the curves themselves are drawn
 
 

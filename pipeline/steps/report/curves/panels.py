@@ -7,6 +7,8 @@ from typing import NamedTuple
 import xarray as xr
 
 from ....conventions import CONVENTIONAL, FROM_HIP
+from ....variables.muscle_variables import OF_METRICS
+from ....vocabulary.muscle_names import MODEL_NAMES
 
 UNITS = {
     "degree": "deg",
@@ -116,6 +118,8 @@ OF_FOOT = "Power of the foot"
 MUSCLES = "Muscle activity (EMG)"
 TRUNK, WAIST_MOMENTS, BALANCE = "Trunk and arms", "Waist moments", "Balance"
 WHOLE_BODY = (TRUNK, WAIST_MOMENTS, BALANCE)
+OF_MODEL = "Muscles of the model (OpenSim)"
+LENGTH, CONTACT = "muscle_tendon_length_of_standing", "joint_contact_force"
 
 
 def panels_of(study: xr.Dataset, *, moment_signs: str) -> tuple[Panel, ...]:
@@ -127,7 +131,7 @@ def panels_of(study: xr.Dataset, *, moment_signs: str) -> tuple[Panel, ...]:
     """
     every = (*_angles(), *(moment_panel(*key, signs=moment_signs) for key in MOMENT_PANELS), *_powers_and_forces())
     every += (*_trunk(study), *(moment_panel(*key, signs=moment_signs) for key in WAIST_PANELS), *_balance())
-    return (*(panel for panel in every if panel.variable in study), *_muscles(study))
+    return (*(panel for panel in every if panel.variable in study), *_muscles(study), *_of_model(study))
 
 
 def moment_panel(joint: str, angle: str, *, signs: str) -> Panel:
@@ -186,3 +190,22 @@ def _muscles(study: xr.Dataset) -> Iterator[Panel]:
     for muscle in study["muscle"].values.tolist() if "muscle" in study.dims else ():
         title = muscle.replace("_", " ").capitalize()
         yield Panel(MUSCLES, title, variable, {"muscle": muscle}, f"linear envelope, {sign}")
+
+
+def _of_model(study: xr.Dataset) -> Iterator[Panel]:
+    """Yield lengths, contact forces and activations of a model's muscles, each with the EMG of that muscle, if any."""
+    model = study["model_muscle"].values.tolist() if "model_muscle" in study.dims else []
+    for muscle, names in OF_METRICS.values():
+        for name in {*model}.intersection(names):
+            title = f"{muscle.capitalize()}: length"
+            yield Panel(OF_MODEL, title, LENGTH, {"model_muscle": name}, "with its tendon, of that in standing")
+    for joint in FROM_HIP if model else ():
+        title = f"{joint.capitalize()} contact force, vertical"
+        yield Panel(OF_MODEL, title, CONTACT, {"joint": joint, "axis": "y"}, "on the distal bone, down < 0 < up")
+    recorded = {panel.component["muscle"]: panel for panel in _muscles(study)}
+    for muscle, names in MODEL_NAMES.items():
+        for name in {*model}.intersection(names):
+            title = muscle.replace("_", " ").capitalize()
+            yield Panel(OF_MODEL, f"{title}: activation", "activation", {"model_muscle": name}, "by OpenSim", (0, 1))
+            if muscle in recorded:
+                yield recorded[muscle]._replace(group=OF_MODEL, title=f"{title}: EMG")

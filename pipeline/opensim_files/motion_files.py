@@ -1,12 +1,14 @@
-"""Text files that OpenSim reads: markers (.trc) and tables over time (.mot)."""
+"""Text files that OpenSim reads or writes: markers (.trc) and tables over time (.mot, .sto)."""
 
 import io
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
-from ...arrays import Array
+from ..arrays import Array
 
+Columns = dict[str, Array]
 MM_PER_M = 1000.0
 TIME = "%.8f"  # s; at a foot strike, 10 kN/s, the last digit is 0.1 mN
 
@@ -37,6 +39,14 @@ def mot(name: str, columns: Mapping[str, Array]) -> str:
     rows = np.column_stack([*columns.values()])
     header = [name, "version=1", f"nRows={len(rows)}", f"nColumns={len(columns)}", "inDegrees=yes", "endheader"]
     return "\n".join([*header, "\t".join(columns)]) + "\n" + _rows(rows, [TIME, *["%.9g"] * (len(columns) - 1)])
+
+
+def read_table(path: Path) -> Columns:
+    """Return the columns (time,) of a table that a tool of OpenSim has written, by name, ``time`` first."""
+    lines = path.read_text().splitlines()
+    start = next(i for i, line in enumerate(lines) if line.strip() == "endheader") + 1
+    rows = np.loadtxt(lines[start + 1 :], ndmin=2)
+    return dict(zip(lines[start].split(), rows.T, strict=True))
 
 
 def _rows(values: Array, formats: Sequence[str]) -> str:

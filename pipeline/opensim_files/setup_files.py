@@ -1,4 +1,4 @@
-"""Setup files of OpenSim's tools Scale, InverseKinematics and InverseDynamics, and of its external loads (XML).
+"""Setup files (XML) of OpenSim's tools Scale, InverseKinematics, InverseDynamics, Analyze, and of external loads.
 
 Names of bodies are those of OpenSim's own models (Gait2354, Gait2392, Rajagopal 2016).
 """
@@ -9,10 +9,11 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from .trial_data import OF_SIDE
-
+OF_SIDE = {"right": "r", "left": "l"}  # end of the names of bodies and coordinates
 VERSION = "40000"  # of the documents; OpenSim 4 reads it
 SCALED_MODEL = "scaled_model.osim"
+NOT_FILTERED = -1.0  # as a cut-off of OpenSim
+PRECISION = 16  # digits of numbers in results
 Pairs = tuple[tuple[str, str], ...]
 ENDS = ("lateral", "medial")
 # a measurement: bodies that it scales, and pairs of points that bound them, of the first group that is there
@@ -70,13 +71,15 @@ def external_loads(name: str, table: str) -> bytes:
     return _document(_element("ExternalLoads", {"objects": forces, "groups": "", "datafile": table}, name=name))
 
 
-def inverse_kinematics(name: str, *, markers: str, weights: Weights, time: tuple[float, float], output: str) -> bytes:
+def inverse_kinematics(
+    name: str, *, markers: str, weights: Weights, time: tuple[float, float], output: str, accuracy: float = 1e-5
+) -> bytes:
     """Return the setup of InverseKinematics for a marker file."""
     content = {
         "results_directory": ".",
         "model_file": SCALED_MODEL,
         "constraint_weight": "Inf",
-        "accuracy": "1e-05",
+        "accuracy": f"{accuracy:g}",
         "IKTaskSet": {"objects": _tasks(weights)},
         "marker_file": markers,
         "coordinate_file": "Unassigned",
@@ -88,12 +91,19 @@ def inverse_kinematics(name: str, *, markers: str, weights: Weights, time: tuple
 
 
 def inverse_dynamics(
-    name: str, *, motion: str, loads: str, cutoff_hz: float, time: tuple[float, float], output: str
+    name: str,
+    *,
+    motion: str,
+    loads: str,
+    cutoff_hz: float,
+    time: tuple[float, float],
+    output: str,
+    model: str = SCALED_MODEL,
 ) -> bytes:
     """Return the setup of InverseDynamics; it filters the coordinates (Hz, -1: not)."""
     content = {
         "results_directory": ".",
-        "model_file": SCALED_MODEL,
+        "model_file": model,
         "time_range": _numbers(time),
         "forces_to_exclude": "Muscles",
         "external_loads_file": loads,
@@ -102,6 +112,38 @@ def inverse_dynamics(
         "output_gen_force_file": output,
     }
     return _document(_element("InverseDynamicsTool", content, name=name))
+
+
+def analysis(
+    name: str,
+    *,
+    model: str,
+    motion: str,
+    loads: str,
+    actuators: str = "",
+    time: tuple[float, float],
+    analyses: Mapping[str, Mapping[str, str]],
+    interval: int = 1,
+) -> bytes:
+    """Return the setup of Analyze with analyses and their properties, by class, at every so many rows of the motion."""
+    common = {"on": "true", "start_time": f"{time[0]:.8f}", "end_time": f"{time[1]:.8f}"}
+    common |= {"step_interval": f"{interval}", "in_degrees": "true"}
+    every = [_element(kind, {**common, **content}, name=kind) for kind, content in analyses.items()]
+    content = {
+        "model_file": model,
+        "replace_force_set": "false",
+        "force_set_files": actuators,
+        "results_directory": ".",
+        "output_precision": f"{PRECISION}",
+        "initial_time": f"{time[0]:.8f}",
+        "final_time": f"{time[1]:.8f}",
+        "solve_for_equilibrium_for_auxiliary_states": "false",
+        "AnalysisSet": {"objects": every},
+        "external_loads_file": loads,
+        "coordinates_file": motion,
+        "lowpass_cutoff_frequency_for_coordinates": f"{NOT_FILTERED:g}",
+    }
+    return _document(_element("AnalyzeTool", content, name=name))
 
 
 def scale(
