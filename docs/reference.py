@@ -195,8 +195,10 @@ def _section(title: str, text: str) -> str:
 
 TEACHING = DOCS.parent / "pipeline" / "dynamics" / "teaching"
 # from one or two links to any chain, then what drives them
-MODULES = ("planar", "pendulum", "open_chain", "equations_of_motion", "reaching", "control", "muscles", "hill")
-MODULES += ("muscle_driven", "muscle_forces")
+MODULES = (
+    *("planar", "pendulum", "open_chain", "equations_of_motion", "reaching", "control", "muscles", "hill"),
+    *("muscle_driven", "muscle_forces"),
+)
 BLOCK = re.compile(r"::\n\n((?: +.*\n?|\n)+)")
 MATH = re.compile(r":math:`([^`]+)`")
 VERBATIM = re.compile(r"(```.*?```|`[^`\n]+`|\$[^$]+\$)", re.DOTALL)

@@ -72,9 +72,9 @@ class BodyModel:
 
     @cached_property
     def upper_clusters(self) -> tuple[Names, ...]:
-        """Return the landmarks of thorax and of head, each of which is rigid."""
-        axes = [self.upper_body["trunk"][name] for name in ("thorax", "head")] if self.upper_body else []
-        ends = [[rule.get(end, ()) for rules in each for rule in rules for end in ("from", "to")] for each in axes]
+        """Return the landmarks of the first axes of thorax and of head, each of which is rigid."""
+        axes = [self.upper_body["trunk"][name][0] for name in ("thorax", "head")] if self.upper_body else []
+        ends = [[rule.get(end, ()) for rule in rules for end in ("from", "to")] for rules in axes]
         named = [dict.fromkeys(name for names in each for name in names_in(names)) for each in ends]
         return tuple(tuple(name for name in each if name in self.upper_landmarks) for each in named)
 

@@ -1,7 +1,7 @@
 """The methods of a study in sentences to paste into a paper, from the settings and models in its results."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -33,7 +33,11 @@ CITATION = (  # of CITATION.cff
     "The gait-lab-pipeline authors, gait-lab-pipeline: joint forces and moments of a gait study, from C3D to NetCDF, "
     "by Snakemake"
 )
-MODEL = ("rejected", "segment_parameters")  # attributes of calibrate.nc that are read, beside the joint centres
+MODEL = (
+    "rejected",
+    "segment_parameters",
+    "trunk_and_arms",
+)  # attributes of calibrate.nc that are read, beside the joint centres
 
 
 def describe_methods(study: Mapping[str, Any], models: Iterable[Mapping[str, Any]]) -> str:
@@ -88,7 +92,7 @@ def _of_markers(clean: Mapping[str, Any]) -> Iterator[str]:
         yield f"Trajectories {_filter(clean['marker_cutoff_hz'], clean['filter_order'])}"
 
 
-def _of_models(used: Mapping[str, Any], models: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def _of_models(used: Mapping[str, Any], models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield body model, joint centres and segment parameters; what differs between sessions is joined by 'or'."""
     yield f"The body model {used.get('body_model', '(unknown)')} gave pelvis, thighs, shanks and feet as rigid segments"
     centres: dict[str, dict[str, None]] = {joint: {} for joint in reversed(JOINTS)}
@@ -101,6 +105,12 @@ def _of_models(used: Mapping[str, Any], models: Iterable[Mapping[str, Any]]) -> 
     for joint, ways in centres.items():
         if ways:
             yield f"The {joint} joint centre was found by {' or '.join(ways)}"
+    if used.get("kinematics", {}).get("upper_body") and any(model.get("trunk_and_arms") for model in models):
+        yield (
+            "Where markers showed them, thorax, head, upper arms, forearms and hands were rigid segments too, with "
+            "L5/S1 by Dumas and Wojtusch (2018); margins of stability are those of Hof et al. (2005), with the "
+            "distance from ankle to centre of mass as length"
+        )
     if tables:
         yield f"Masses, centres of mass and inertia of the segments were those of {' or '.join(tables)}"
 

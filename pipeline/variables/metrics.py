@@ -273,6 +273,9 @@ _BALANCE = {
     "margin_of_stability_lateral_by_pelvis": Metric("m",
         "margin_of_stability_lateral with the midpoint of the hip centres in place of the centre of mass", "signed",
         positive=_INSIDE, group=TRUNK_AND_BALANCE),
+    "range_of_shoulder_flexion": Metric("degree",
+        "largest minus smallest flexion of the shoulder in the cycle, in the sequence of Plug-in Gait",
+        aliases=("arm swing",), group=TRUNK_AND_BALANCE),
     **{
         f"range_of_centre_of_mass_{name}": Metric("m",
             f"largest minus smallest {meaning} of the centre of mass of the whole body in the cycle",
@@ -295,7 +298,6 @@ _METRICS |= _BALANCE | {
         ("thorax", "tilt", "tilt of the thorax", 0, 0),
         ("thorax", "obliquity", "obliquity of the thorax", 0, 1),
         ("thorax", "rotation", "rotation of the thorax", 0, 2),
-        ("shoulder", "flexion", "flexion of the shoulder", 4, 0),
         ("elbow", "flexion", "flexion of the elbow", 5, 0),
     )
 }

@@ -155,6 +155,8 @@ UPPER_LOADS = {
     "upper_joint_moment_term": Variable(("sample", "upper_joint", "term", "local_axis"), "N m",
         "contribution of inertia, velocity and gravity to upper_joint_moment; that of the ground is 0", "f4"),
     "upper_joint_power": Variable(("sample", "upper_joint"), "W", "power of a joint of trunk or arms", "f4"),
+    "residual_with_trunk": Variable(("trial",), "",
+        "1 if the residual on the pelvis is that with trunk, head and arms, 0 if these are one stiff body", "i1"),
     "waist_force_from_legs": Variable(("sample", "axis"), "N",
         "force at the waist on the thorax by feet, legs and pelvis alone, lab axes; upper_joint_force has it by head "
         "and arms", "f4"),

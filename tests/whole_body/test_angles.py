@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from pipeline.conventions import SIDES
+from pipeline.variables.cycle_variables import LABELS_OF_TRUNK
 from pipeline.whole_body.angles import PARTS, of_part
+from pipeline.whole_body.loads import LOADS
 
 Array = NDArray[np.float64]
 
@@ -146,3 +148,8 @@ def test_angles_undo_the_turns(part: str, convention: str) -> None:
 def test_a_segment_that_is_not_there() -> None:
     with pytest.raises(KeyError):
         of_part("wrist", {"forearm_left": np.eye(3)[None]}, "left", "isb", LOCK)
+
+
+def test_labels_of_files_are_in_the_order_of_the_code() -> None:
+    assert LABELS_OF_TRUNK["upper_part"] == [*PARTS]
+    assert LABELS_OF_TRUNK["upper_load"] == [*LOADS]

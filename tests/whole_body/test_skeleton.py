@@ -174,3 +174,25 @@ def test_the_head_is_level_where_it_stood(tilt: float) -> None:
     same(turn_about_z(tilt) @ markers_up, level)
     plain, turned = skeleton(seen()), skeleton(seen(), head_tilt=tilt)
     same(turned.frames["head"], turn_about_z(tilt) @ plain.frames["head"])
+
+
+def test_a_head_that_exchanged_labels_turn_upside_down_is_not_taken() -> None:
+    markers = seen()
+    for name in ("FHD", "BHD"):
+        markers[f"L{name}"], markers[f"R{name}"] = markers[f"R{name}"], markers[f"L{name}"]
+    found = skeleton(markers)
+    assert found.seen == tuple(name for name in SEGMENTS if name != "head")
+    same(found.frames["head"], found.frames["thorax"])
+
+
+def test_markers_of_the_trunk_that_are_never_seen_together_give_no_trunk() -> None:
+    markers = seen("below")
+    middle = len(markers["C7"]) // 2
+    markers["T10"], markers["STRN"] = markers["T10"].copy(), markers["STRN"].copy()
+    markers["T10"][:middle], markers["STRN"][middle:] = np.nan, np.nan
+    assert found_thorax_is_by_shoulders(built(markers))
+
+
+def found_thorax_is_by_shoulders(found: UpperSkeleton | None) -> bool:
+    """The second rule of the thorax, from waist to neck, needs neither; without shoulders there is no thorax."""
+    return found is not None and bool(np.isfinite(found.frames["thorax"]).all())

@@ -34,7 +34,7 @@ from .marker_sensitivity import per_marker
 from .model_dataset import Side, model_dataset, static_distances
 from .reference_trial import ReferenceTrial, find_reference
 from .segment_parameters import SegmentParameters, from_measurement, from_table, has_its_axes
-from .upper_body import elbow_widths, upper_body
+from .upper_body import elbow_widths, upper_body, why_left_out
 
 NEEDS = {"read": ("marker_position",)}  # all that is loaded of an input
 
@@ -121,6 +121,7 @@ def calibrate(
         "no heel marker: its place is that on a flat foot, from ankle, toe and knee" if virtual else "",
         "sex is n/a: body-segment parameters are the mean of both sexes" if of_both_sexes else "",
         *(leg.note for leg in sides.values()),
+        "" if of_trunk else why_left_out(reference),
     ]
     findings, masses = findings_on_sizes(row, trials, segment_table=segment_table["name"])
     lost = [of_side[0]._replace(severity=WARNING) for of_side in refused.values()]
@@ -136,6 +137,7 @@ def calibrate(
         "note": "; ".join(dict.fromkeys(filter(None, [*notes, note_on_estimates(row)]))),
         **{f"hip_centre_{side}": hip_text(hips.get(side), settings.hip_centre) for side in SIDES},
         **{f"{joint}_centre_{side}": text for side, leg in sides.items() for joint, text in leg.texts.items()},
+        **({"trunk_and_arms": "posed"} if of_trunk else {}),
         "static_results": source and f"stated in {trials[source].attrs.get('source', source)}",
         **({} if session_row is None else {"session_sizes": json.dumps(sizes_in_results(sizes, origin))}),
     }

@@ -16,6 +16,8 @@ from ...body.legs import body_height_m
 from ...body.skeleton import Skeleton
 from ...conventions import ARM, SIDES
 from ...dynamics.vectors import rotate, transpose
+from ...errors import UserError
+from ...tables.study_tables import ANTHROPOMETRY_RANGES
 from ...whole_body.skeleton import ORIGIN, SEGMENTS, build, head_tilt, trunk_axes, upper_sizes, waist_centre
 from .reference_trial import ReferenceTrial
 from .segment_parameters import SegmentParameters, from_table
@@ -65,6 +67,8 @@ def upper_body(
         own = {"hip_middle": middle, "waist": waist}
         own |= {point.removesuffix(f"_{side}"): place for point, place in still.centres.items()}
         places = {point: _place(whole[segment], place - origins[segment]) for point, place in own.items()}
+        if not np.isfinite(np.concatenate([*places.values()])).all():  # no frame shows the segment with the trunk
+            return {}
         places |= {"floor": np.zeros(3), "crown": np.array([0.0, height, 0.0])}
         parameters[segment] = given.get(key) or from_table(
             table, key[1], side=side if name in ARM else "right", sex=sex, body_mass_kg=sizes["mass_kg"],
@@ -93,12 +97,21 @@ def upper_body(
 
 def elbow_widths(reference: ReferenceTrial, radius_m: float) -> dict[str, float]:
     """Return the elbow widths that markers on both sides show, m, by column of participants.tsv."""
-    seen, widths = _markers(reference), {}
+    seen, widths = _markers(reference), dict[str, float]()
     for side in SIDES:
         if {f"elbow_lateral_{side}", f"elbow_medial_{side}"} <= seen.keys():
             apart = np.linalg.norm(seen[f"elbow_lateral_{side}"] - seen[f"elbow_medial_{side}"], axis=1)
-            widths[f"elbow_width_{side}_m"] = float(np.nanmedian(apart)) - 2 * radius_m
+            column, apart = f"elbow_width_{side}_m", apart[np.isfinite(apart)]
+            width = float(np.median(apart)) - 2 * radius_m if apart.size else np.nan
+            lowest, highest = ANTHROPOMETRY_RANGES[column]
+            widths |= {column: width} if lowest <= width <= highest else {}
     return widths
+
+
+def why_left_out(reference: ReferenceTrial) -> str:
+    """Return a note for a session without trunk and arms, empty if its reference trial has no marker of them."""
+    shown = "the static trial does not show both legs and the thorax, with neck and shoulders"
+    return f"trunk and arms are left out: {shown}" if _markers(reference) else ""
 
 
 def _markers(reference: ReferenceTrial) -> Points:
@@ -128,4 +141,8 @@ def _scale_of_masses(
     fixed = {(f"{name}_{side}" if side else name) for side, name in measured}
     free = {name: one.mass_kg for name, one in parameters.items() if name not in fixed}
     kept = sum(one.mass_kg for name, one in parameters.items() if name in fixed)
-    return dict.fromkeys(free, (body_kg - float(legs_kg.sum()) - kept) / sum(free.values())) if free else {}
+    left = body_kg - float(legs_kg.sum()) - kept
+    if free and left <= 0:
+        what = f"its masses and those of the legs leave {left:.1f} kg for {', '.join(free)}"
+        raise UserError("segments.tsv", what, "correct mass_kg of its rows", "segment_parameters_wrong")
+    return dict.fromkeys(free, left / sum(free.values())) if free else {}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Array
 from ...body.joint_angles import from_line
-from ...conventions import ANKLE, HIP, SIDE_SIGN, SIDES, STANDARD_GRAVITY_M_S2, UP
+from ...conventions import ANKLE, CONVENTIONAL, HIP, SIDE_SIGN, SIDES, STANDARD_GRAVITY_M_S2, UP
 from ...plates.sole import sole
 from ...signals.time_normalisation import PhaseFrames, at_phases
 from ...trials.session import AnyTrial
@@ -98,19 +98,20 @@ def balance(
         margins.append(np.stack([lateral, border[..., 0].max(axis=-1) - reached[..., 0]], axis=1))
     margin, rough = margins
     share = distances["stance_share"][:, None]
-    margin = np.where((np.arange(101.0) <= share)[:, None], margin, np.nan)
+    in_stance = np.arange(101.0) <= share
+    smallest = np.where(in_stance, margin[:, 0], np.inf).min(axis=-1)
+    margin = np.where(in_stance[:, None], margin, np.nan)
     momentum = kinematics.variables["angular_momentum"].values.sum(axis=1, dtype=float)
     spin = np.moveaxis(along(momentum), 1, -1) / (size_kg_m * distances["walking_speed"])[:, None, None]
     step = np.linspace(0, 1, 101)[:, None]
     moved = np.moveaxis(com - (com[:, :1] + step * (com[:, -1:] - com[:, :1])), 1, -1)
-    with np.errstate(all="ignore"):
-        lowest = np.nanmin(np.where(np.isnan(margin[:, 0]), np.inf, margin[:, 0]), axis=-1)
     curves = {"margin_of_stability": margin, "angular_momentum": spin, "centre_of_mass_displacement": moved}
     return curves, {
         "margin_of_stability_lateral": margin[:, 0, 0],
         "margin_of_stability_forward": margin[:, 1, 0],
-        "smallest_margin_of_stability_lateral": np.where(np.isfinite(lowest), lowest, np.nan),
+        "smallest_margin_of_stability_lateral": np.where(np.isfinite(smallest), smallest, np.nan),
         "margin_of_stability_lateral_by_pelvis": rough[:, 0, 0],
+        "range_of_shoulder_flexion": np.ptp(at_phases(_shoulder_flexion(kinematics), frames, row), axis=-1),
         "range_of_centre_of_mass_height": np.ptp(moved[:, UP], axis=-1),
         "range_of_centre_of_mass_sideways": np.ptp(moved[:, 2], axis=-1),
         **{
@@ -118,3 +119,16 @@ def balance(
             for i, plane in enumerate(("frontal", "transverse", "sagittal"))
         },
     }
+
+
+def _shoulder_flexion(kinematics: xr.Dataset) -> Array:
+    """Return the flexion of the shoulders (sample, side) in the sequence of Plug-in Gait, degrees.
+
+    Those of Wu et al. (2005) have no flexion: their plane of elevation is unknown where the arm hangs.
+    """
+    frames = {name: kinematics.variables["upper_rotation"].values[:, i] for i, name in enumerate(SEGMENTS)}
+    smallest = float(kinematics.variables["smallest_floating_axis"].values[0])
+    seen = kinematics.variables["upper_segment_seen"].values[kinematics.variables["sample_trial"].values]
+    flexion = [of_part("shoulder", frames, side, CONVENTIONAL, smallest)[:, 0] for side in SIDES]
+    shown = [seen[:, SEGMENTS.index(f"upper_arm_{side}")] > 0 for side in SIDES]
+    return np.where(np.stack(shown, axis=1), np.stack(flexion, axis=1), np.nan)

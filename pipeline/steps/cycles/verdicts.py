@@ -190,9 +190,8 @@ def judge_stances(
     solvable, missing = _solvable_and_missing(kinetics)
     row = [SIDES.index(str(side)) for side in sides]
     figures = _residuals(kinetics, kinematics, calibrate, shown, frames, row)
-    whole_body = momentum.judged(
-        np.nan * figures if hands_bear_weight else figures, mass_kg, trunk=momentum.sees_trunk(kinematics)
-    )
+    trunk = momentum.sees_trunk(kinematics) and bool(kinetics.attrs.get("residual_with_trunk", 0))
+    whole_body = momentum.judged(np.nan * figures if hands_bear_weight else figures, mass_kg, trunk=trunk)
     by_hand = np.array([is_accepted(codes) for codes in touched["doubt_code"].values.tolist()], dtype=bool)
     low: list[Problem | None] = [None] * len(by_hand)
     for i in (i for i, reason in enumerate(refusals) if not reason):

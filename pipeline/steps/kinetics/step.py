@@ -79,9 +79,10 @@ def kinetics(
         upper, sharp = trunk_and_arms(kinematics, calibrate, hips, settings.gravity_m_s2)
         results |= upper
         whole = sharper(residual[0], sharp[0], kinematics.variables["sample_trial"].values)
-        sharper_there = whole[:, None] & np.array("upper_body_mass" not in calibrate)
-        force, moment = (np.where(sharper_there, new, old) for old, new in zip(residual, sharp, strict=True))
+        whole &= np.full(len(whole), "upper_body_mass" not in calibrate)
+        force, moment = (np.where(whole[:, None], new, old) for old, new in zip(residual, sharp, strict=True))
         residual = force, moment
+        results["residual_with_trunk"] = np.array([whole[span].any() for span in spans])
     unknown = beside_unknown(residual[0], spans, rates_hz)[:, None]
     for load, part in zip(LOADS, residual, strict=True):
         results[f"pelvis_residual_{load}"] = np.where(unknown, np.nan, part)

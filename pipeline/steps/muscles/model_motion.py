@@ -16,7 +16,7 @@ SHORTEST_HIP_M = 0.03  # of the hips from the pelvis's origin; else that is no p
 
 def sizes_of(calibrate: xr.Dataset) -> Sizes:
     """Return the sizes of a session's person; a side that cannot be used has those of the other."""
-    links = calibrate["joint_link"].sel(joint="hip").values
+    links = calibrate["joint_link"].sel(joint="hip").values.copy()
     lengths = calibrate["joint_distance"].sel(segment=["thigh", "shank"]).values
     feet = np.array([_foot_m(calibrate, side) for side in SIDES])
     for i, j in ((0, 1), (1, 0)):

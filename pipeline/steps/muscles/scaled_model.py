@@ -222,7 +222,8 @@ def _moved(model: Any, state: Any) -> dict[str, set[str]]:
     """Return the coordinates of its leg that each muscle moves, without the end of the side."""
     every = {one.getName(): one for one in model.getCoordinateSet() if not one.get_locked()}
     for end in OF_SIDE.values():
-        knee = every[f"knee_angle_{end}"]
+        if (knee := every.get(f"knee_angle_{end}")) is None:
+            raise UserError("", f"no coordinate knee_angle_{end} that is free", REMEDY)
         knee.setValue(state, np.sign(knee.getRangeMin() + knee.getRangeMax()) * BENT_RAD)
     model.realizePosition(state)
     moved: dict[str, set[str]] = {}

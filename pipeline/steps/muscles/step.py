@@ -95,7 +95,9 @@ def muscles(
     session = Session(calibrate, model, _standing(calibrate, model, folder), settings, folder)
     found = _nothing(cycles.sizes["cycle"], model)
     walks, grounds = trials_of(kinematics), trials_of(contacts)
-    known = np.isfinite(cycles["joint_angle"].values).any(axis=(1, 2, 3))  # others are left out by hand
+    known = np.isfinite(cycles["joint_angle"].values).any(axis=(1, 2, 3))  # others are left out, or their leg is
+    unposed = muscle_refusal("model_not_posed")
+    found["muscle_reason"][~known], found["muscle_reason_code"][~known] = unposed.what, unposed.code
     for number, name in enumerate(cycles["trial"].values.tolist()):
         mine = np.flatnonzero(known & (cycles["cycle_trial"].values == number))
         if mine.size:
@@ -151,7 +153,8 @@ def _of_walk(cycles: xr.Dataset, kinematics: Trial, contacts: Trial, session: Se
                 time[seen], {name: point[seen] for name, point in points.items()}, span_s[inside], contacts, session
             )
         except UserError as error:
-            problems = [muscle_refusal("opensim_failed", what=str(error))] * len(inside)
+            failed = muscle_refusal("opensim_failed", what=str(error))
+            problems = [failed if at else old for at, old in zip(inside, problems, strict=True)]
         else:
             rows = np.searchsorted(SIDES, cycles["side"].values)
             curves = curves_of(motion, span_s[inside], rows[inside], session.standing_m, mass_kg=session.mass_kg)
