@@ -198,6 +198,8 @@ def _wrong_muscles(study: Study) -> list[Problem]:
         problems.append(Problem("muscles.model", "no model is named", remedy))
     elif not settings.is_file(study.path / model):
         problems.append(Problem(f"muscles.model: {model}", "no such file", "correct the path, relative to the study"))
+    elif b"<OpenSimDocument" not in (study.path / model).read_bytes()[:2000]:
+        problems.append(Problem(f"muscles.model: {model}", "is no model of OpenSim", "name an .osim file"))
     return problems
 
 

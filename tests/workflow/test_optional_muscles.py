@@ -63,7 +63,7 @@ def test_its_key_holds_model_and_settings(study: Path) -> None:
     pytest.importorskip("opensim", reason="the key holds the version of OpenSim")
     session = next(iter(open_study(study).sessions))
     keys = []
-    for text, exponent in (("<OpenSimDocument/>", 2), ("<OpenSimDocument> </OpenSimDocument>", 2), ("<a/>", 3)):
+    for text, exponent in (("<OpenSimDocument/>", 2), ("<OpenSimDocument> </OpenSimDocument>", 2), ("<OpenSimDocument></OpenSimDocument>", 3)):
         (study / "legs.osim").write_text(text)
         chosen = {"muscles": ON["muscles"] | {"activation_exponent": exponent}}
         keys.append(json.loads(open_study(study, overrides=chosen).key("muscles")(SimpleNamespace(session=session))))
@@ -88,6 +88,8 @@ def test_a_model_that_is_not_there_is_named(study: Path) -> None:
         open_study(study, overrides={"muscles": {"opensim": True}})
     with pytest.raises(UserError, match=r"muscles.model: other.osim: no such file; correct the path"):
         open_study(study, overrides={"muscles": {"opensim": True, "model": "other.osim"}})
+    with pytest.raises(UserError, match=r"muscles.model: study.yaml: is no model of OpenSim; name an .osim file"):
+        open_study(study, overrides={"muscles": {"opensim": True, "model": "study.yaml"}})
     assert look_at(study, overrides={"muscles": {"opensim": False, "model": "other.osim"}})[1] == []
 
 
