@@ -91,19 +91,12 @@ def inverse_kinematics(
 
 
 def inverse_dynamics(
-    name: str,
-    *,
-    motion: str,
-    loads: str,
-    cutoff_hz: float,
-    time: tuple[float, float],
-    output: str,
-    model: str = SCALED_MODEL,
+    name: str, *, motion: str, loads: str, cutoff_hz: float, time: tuple[float, float], output: str
 ) -> bytes:
     """Return the setup of InverseDynamics; it filters the coordinates (Hz, -1: not)."""
     content = {
         "results_directory": ".",
-        "model_file": model,
+        "model_file": SCALED_MODEL,
         "time_range": _numbers(time),
         "forces_to_exclude": "Muscles",
         "external_loads_file": loads,
@@ -117,7 +110,6 @@ def inverse_dynamics(
 def analysis(
     name: str,
     *,
-    model: str,
     motion: str,
     loads: str,
     actuators: str = "",
@@ -130,7 +122,7 @@ def analysis(
     common |= {"step_interval": f"{interval}", "in_degrees": "true"}
     every = [_element(kind, {**common, **content}, name=kind) for kind, content in analyses.items()]
     content = {
-        "model_file": model,
+        "model_file": SCALED_MODEL,
         "replace_force_set": "false",
         "force_set_files": actuators,
         "results_directory": ".",

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import shutil
 import subprocess
 import sys
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
+import pandas as pd
 import pytest
+import xarray as xr
 
 from pipeline.errors import UserError
+from pipeline.results import netcdf
+from pipeline.variables.muscle_variables import MUSCLE_METRICS, OF_MUSCLES
+from pipeline.variables.schema import describe
+from pipeline.workflow import checksums
 from pipeline.workflow.digests import imported_modules
 from pipeline.workflow.job_keys import code_of
-from pipeline.workflow.open_study import SESSION_STEPS, look_at, open_study, outputs_of
+from pipeline.workflow.jobs import run_job
+from pipeline.workflow.open_study import SESSION_STEPS, TABLES, look_at, open_study, outputs_of
 from tests.support.checkout import DRY_RUN, HOUSE, jobs_in, snakemake
 from tests.workflow.test_scale import stub_study
 
@@ -102,3 +111,55 @@ def test_no_other_step_has_its_code_or_its_library() -> None:
     code = f"import sys, {steps}; print('opensim' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=HOUSE, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False", "even the step imports it only when it runs"
+
+
+def test_the_study_has_the_muscles_of_each_cycle(
+    small_study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = tmp_path / "study"
+    shutil.copytree(small_study / "data" / "demo", study)
+    monkeypatch.chdir(study)
+    opened = open_study(study)
+    sessions = [*opened.sessions]
+    for number, session in enumerate(sessions):
+        cycles = netcdf.load(study / "derived" / session / "cycles.nc", ("joint_angle",))
+        netcdf.save(study / "derived" / session / "muscles.nc", described(cycles, 100.0 * number))
+    key = opened.key("study")(SimpleNamespace())
+    files = {name: [Path("derived", session, f"{name}.nc") for session in sessions] for name in ("cycles", "muscles")}
+    outputs = {name: [Path(f"derived/{name}.csv"), Path(f"derived/{name}.json")] for name in TABLES}
+    for path in (study / "derived").rglob("muscles.nc"):
+        checksums.record(Path("derived"), [path.relative_to(study)], inputs={}, key={})
+    run_job.run(key, files, outputs | {"study": [Path("derived/study.nc")]})
+    found = netcdf.load(study / "derived/study.nc")
+    numbers = np.concatenate(
+        [100 * number + np.arange((found.session == session).sum().item()) for number, session in enumerate(sessions)]
+    )
+    np.testing.assert_allclose(found.muscle_force.sel(model_muscle="soleus", phase=50), numbers)
+    assert found.muscle_force.units == "N"
+    assert (found.muscle_reason.values == "").all()
+    assert json.loads(found.attrs["settings"])["muscles"] == {"opensim": True}
+    rows = pd.read_csv(study / "derived/metrics.csv")
+    np.testing.assert_allclose(rows.loc[rows.part == "cycle", "peak_hamstring_length"], 0.4)
+    assert MUSCLE_METRICS.keys() <= {*rows.columns}
+
+
+def described(cycles: xr.Dataset, first: float) -> xr.Dataset:
+    """Return a muscles.nc with forces that count the cycles of a session."""
+    count = cycles.sizes["cycle"]
+    sizes = {"cycle": count, "model_muscle": 1, "coordinate": 2, "joint": 3, "axis": 3, "phase": 101}
+    values = {
+        name: (dims, np.full([sizes[dim] for dim in dims], "" if dtype == "U" else 0.0))
+        for name, (dims, _, _, dtype) in OF_MUSCLES.items()
+    }
+    force = np.broadcast_to((first + np.arange(count))[:, None, None], (count, 1, 101))
+    values["muscle_force"] = (OF_MUSCLES["muscle_force"].dims, force)
+    values |= {name: (("cycle",), np.full(count, 0.4)) for name in MUSCLE_METRICS}
+    kept = cycles.drop_dims({*cycles.dims} - {"trial", "cycle"})
+    labels: dict[str, object] = {
+        "model_muscle": ["soleus"],
+        "coordinate": ["knee_angle", "ankle_angle"],
+        "axis": [*"xyz"],
+    }
+    labels |= {"joint": ["ankle", "knee", "hip"], "phase": np.arange(101.0)}
+    data = kept.drop_vars([*kept.data_vars]).assign(values).assign_coords(labels)
+    return describe("muscles", data).assign_attrs(settings=json.dumps({"muscles": {"opensim": True}}))

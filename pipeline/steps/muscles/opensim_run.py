@@ -21,7 +21,7 @@ from .scaled_model import opensim, reported
 # of all muscles, after that of the model; with each, fibres of some 2 % of the frames have no equilibrium [measured]
 START_ACTIVATIONS = (0.2, 0.5, 1.0, 0.01, 0.1)
 NO_EQUILIBRIUM = "equilibrateMuscles"  # in OpenSim's message
-NAME = "analysis"  # of the files
+NAME, MODEL = "analysis", Path(setup_files.SCALED_MODEL)  # of the files
 
 
 class Geometry(NamedTuple):
@@ -77,7 +77,7 @@ def fit_motion(folder: Path, name: str, time: Array, points: Mapping[str, Array]
     )
     (folder / f"{name}.trc").write_text(trc(name, time, seen, rate_hz=rate_hz))
     (folder / f"{name}_ik.xml").write_bytes(setup)
-    with here(folder), reported(Path(setup_files.SCALED_MODEL)):
+    with here(folder), reported(MODEL):
         opensim().InverseKinematicsTool(f"{name}_ik.xml").run()
     return read_table(folder / f"{name}.mot")
 
@@ -116,7 +116,6 @@ def geometry(model_file: Path, motion: Columns, moved: Mapping[str, Sequence[str
 def share_moments(
     folder: Path,
     *,
-    model: str,
     motion: str,
     loads: str,
     time: tuple[float, float],
@@ -125,7 +124,7 @@ def share_moments(
     actuators: str = "",
     interval: int = 1,
 ) -> Forces:
-    """Return the results of static optimisation, joint reactions and inverse dynamics; files are named in the folder.
+    """Return what static optimisation, joint reactions and inverse dynamics find of the scaled model in a folder.
 
     Static optimisation minimises the sum of the activations to a power. It takes tendons as stiff and leaves out what
     fibres bear passively.
@@ -153,16 +152,16 @@ def share_moments(
             "express_in_frame": " ".join(["ground"] * count),
         },
     }
-    with here(folder), reported(Path(model)):
+    with here(folder), reported(MODEL):
         for kind, content in analyses.items():  # the second one reads the forces of the first
             setup = setup_files.analysis(
-                NAME, model=model, motion=motion, loads=loads, actuators=actuators, time=time, interval=interval,
+                NAME, motion=motion, loads=loads, actuators=actuators, time=time, interval=interval,
                 analyses={kind: content},
             )  # fmt: skip
             Path(f"{kind}.xml").write_bytes(setup)
-            _analyse(library, Path(f"{kind}.xml"), Path(model))
+            _analyse(library, f"{kind}.xml")
         dynamics = setup_files.inverse_dynamics(
-            NAME, model=model, motion=motion, loads=loads, time=time, output=f"{NAME}_id.sto",
+            NAME, motion=motion, loads=loads, time=time, output=f"{NAME}_id.sto",
             cutoff_hz=setup_files.NOT_FILTERED,
         )  # fmt: skip
         Path("dynamics.xml").write_bytes(dynamics)
@@ -173,18 +172,18 @@ def share_moments(
     return Forces(force["time"], activation, force, moment, reaction)
 
 
-def _analyse(library: Any, setup: Path, model: Path) -> None:
+def _analyse(library: Any, setup: str) -> None:
     """Run Analyze. If no equilibrium of the fibres is found at its start, try others: no result depends on it."""
     for activation in START_ACTIVATIONS:
         try:
-            library.AnalyzeTool(setup.name).run()
+            library.AnalyzeTool(setup).run()
         except RuntimeError as error:
             if NO_EQUILIBRIUM not in str(error) or activation == START_ACTIVATIONS[-1]:
                 raise
         else:
             return
-        other = library.Model(model.name)
+        other = library.Model(MODEL.name)
         for muscle in other.getMuscles():
             library.ActivationFiberLengthMuscle.safeDownCast(muscle).setDefaultActivation(activation)
         other.finalizeConnections()
-        other.printToXML(model.name)
+        other.printToXML(MODEL.name)

@@ -29,7 +29,7 @@ OF_LEG = tuple(name for names in COORDINATES.values() for name in names)
 OF_PELVIS = tuple(f"pelvis_{name}" for name in ("tilt", "list", "rotation", "tx", "ty", "tz"))
 TIP_M = 0.15  # distance of the points that show a body's axes from its joint centre, as far as markers are
 RESIDUAL = 1000.0  # N and N m, the size of actuators of the pelvis; no muscle shares their load, so none depends on it
-BENT_RAD = 0.5  # a muscle whose arm about a coordinate is 0 in one posture has one in another
+BENT_RAD = 0.5  # of the knee: a muscle without an arm in one posture has one in another
 SHORTEST_ARM_M = 1e-6  # of a muscle that crosses a joint; others have 0 but for rounding
 REMEDY = "name a model with the bodies and coordinates of Gait2392 (femur_r, tibia_r, talus_r, calcn_r, hip_flexion_r)"
 
@@ -50,7 +50,7 @@ class Tip(NamedTuple):
     place: Array  # (3,) in body axes, m
     side: str
     joint: str  # the joint centre it is at, or from which it is; ``pelvis`` for the midpoint of the hips
-    segment: str = ""  # whose axes it shows; empty for a joint centre
+    segment: str = ""  # the axes that it shows; empty for a joint centre
     offset: Array | None = None  # (3,) from the joint centre in the model's axes of the segment, m
 
 

@@ -186,7 +186,6 @@ def _run(time: Array, points: dict[str, Array], span_s: Array, contacts: Trial, 
     first_s = max(span_s.min() - MARGIN * interval_s, time[0])
     forces = share_moments(
         folder,
-        model=setup_files.SCALED_MODEL,
         motion=f"{WALK}.mot",
         loads=f"{LOADS}.xml",
         time=(first_s, min(span_s.max() + MARGIN * interval_s, time[-1])),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from pipeline.opensim_files.motion_files import Columns, read_table
+from pipeline.opensim_files.setup_files import SCALED_MODEL
 from pipeline.steps.muscles.opensim_run import geometry, here, share_moments
 from pipeline.steps.muscles.scaled_model import opensim
 
@@ -33,6 +34,7 @@ def public(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(path, folder / path.name)
         (folder / path.name).chmod(0o644)
     (folder / "subject01_simbody_adjusted_StaticOp.osim").rename(folder / MODEL)
+    shutil.copy(folder / MODEL, folder / SCALED_MODEL)  # what the step runs
     return folder
 
 
@@ -84,7 +86,7 @@ def test_activations_forces_and_reactions_are_those_of_the_setup_files(
     public: Path, by_tools: dict[str, Columns]
 ) -> None:
     found = share_moments(
-        public, model=MODEL, motion=MOTION, loads=LOADS, actuators=ACTUATORS, time=SPAN_S, interval=INTERVAL,
+        public, motion=MOTION, loads=LOADS, actuators=ACTUATORS, time=SPAN_S, interval=INTERVAL,
         joints=["hip_r"], activation_exponent=2,
     )  # fmt: skip
     pairs = [
