@@ -20,8 +20,6 @@ MOTION = (
     "joint_centre", "joint_centre_velocity", "joint_centre_acceleration",
 )  # fmt: skip
 GROUND = ("ground_force", "ground_moment")
-# thigh and shank per body height: .245 and .246 (Drillis R, Contini R 1966, in Winter 2009, figure 4.1)
-LEG_PER_HEIGHT = 0.491
 OUTWARDS = slice(None, None, -1)  # reverses segments or joints: from the hip down, not from the foot up
 
 
@@ -137,11 +135,3 @@ def legs_of(
         ground_moment=of(contacts, "ground_moment"),
         gravity=np.array([0.0, -gravity_m_s2, 0.0]),
     )
-
-
-def body_height_m(calibrate: xr.Dataset) -> float:
-    """Return the person's height, m, estimated from hip to ankle centre if it is not stated."""
-    if np.isfinite(stated := float(calibrate.attrs["body_height_m"])):
-        return stated
-    parts = calibrate["joint_distance"].sel(segment=["thigh", "shank"])
-    return float(parts.sum("segment", skipna=False).mean()) / LEG_PER_HEIGHT

@@ -27,6 +27,8 @@ from .static_results import StaticResults, parse_results
 # RMS of the stored ankle angles that the bones and a torsion leave: .0 to 1.0 in files of seven laboratories; more, and
 # these angles are defined otherwise
 LARGEST_MISFIT_DEG = 2.0
+# thigh and shank per body height: .245 and .246 (Drillis R, Contini R 1966, in Winter 2009, figure 4.1)
+LEG_PER_HEIGHT = 0.491
 ORIGIN = {"thigh": "hip", "shank": "knee", "foot": "ankle"}
 
 
@@ -243,3 +245,11 @@ def _or_nan(build: Callable[..., Array], *arguments: Any, shape: tuple[int, ...]
         return build(*arguments)
     except KeyError:
         return np.full(shape, np.nan)
+
+
+def body_height_m(calibrate: xr.Dataset) -> float:
+    """Return the person's height, m, estimated from hip to ankle centre if it is not stated."""
+    if np.isfinite(stated := float(calibrate.attrs["body_height_m"])):
+        return stated
+    parts = calibrate["joint_distance"].sel(segment=["thigh", "shank"])
+    return float(parts.sum("segment", skipna=False).mean()) / LEG_PER_HEIGHT

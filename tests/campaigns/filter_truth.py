@@ -147,7 +147,7 @@ def compared(cut: xr.Dataset, loads: Curves, truth: xr.Dataset) -> Result:
     frames = phase_frames(truth.time.values, cut.start_time.values, cut.end_time.values)
     side = np.array([SIDES.index(str(each)) for each in cut.side.values], dtype=int)
     others = {metric.part.curve for metric in METRICS.values() if metric.part} - {*CURVES}
-    given = {name: cut[name].values for name in others}
+    given = {name: cut[name].values for name in others if name in cut}
     both = []
     for source in ({name: truth[name].values for name in CURVES}, loads):
         curves = {name: at_phases(values, frames, side) for name, values in source.items()}

@@ -98,7 +98,7 @@ def only_theirs(session: Path) -> Iterator[tuple[float, float]]:
     published = read_table(EXAMPLE / "subject01_walk1_grf.mot")
     force = {"right": published["ground_force_vy"], "left": published["1_ground_force_vy"]}
     _, *rows = csv.reader((session.parent / "stances.tsv").read_text().splitlines(), delimiter="\t")
-    for _, _, side, start_s, end_s, loaded, _ in rows:
+    for _, _, side, start_s, end_s, loaded, *_ in rows:
         for first, stop in stretches(force[side] != 0) if loaded == "no" else ():
             span = published["time"][first], published["time"][stop - 1]
             if span[0] <= float(end_s) and span[1] >= float(start_s):

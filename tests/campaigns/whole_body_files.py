@@ -19,7 +19,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.body.legs import body_height_m
+from pipeline.body.skeleton import body_height_m
 from pipeline.conventions import CHAIN, JOINTS, SIDES
 from pipeline.steps.kinematics.upper_body import BODIES
 from pipeline.whole_body.skeleton import JOINTS as UPPER_JOINTS

@@ -12,8 +12,7 @@ import xarray as xr
 from ...arrays import Array
 from ...body.body_model import BodyModel
 from ...body.landmarks import Points, positions
-from ...body.legs import body_height_m
-from ...body.skeleton import Skeleton
+from ...body.skeleton import Skeleton, body_height_m
 from ...conventions import ARM, SIDES
 from ...dynamics.vectors import rotate, transpose
 from ...errors import UserError

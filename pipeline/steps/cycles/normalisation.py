@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from ...arrays import Array
-from ...body.legs import body_height_m
+from ...body.skeleton import body_height_m
 from ...conventions import JOINTS, SEGMENTS, STANDARD_GRAVITY_M_S2
 from ...dynamics.vectors import rotate
 from ...trials.session import AnyTrial, spans_of

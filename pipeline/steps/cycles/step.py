@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...arrays import Array, Flags
-from ...body.legs import body_height_m
+from ...body.skeleton import body_height_m
 from ...conventions import LONGEST_SWING_S, SIDES
 from ...errors import Problem
 from ...signals.time_normalisation import PHASE, PhaseFrames, at_phases, phase_frames

@@ -9,7 +9,7 @@ import xarray as xr
 
 from ...arrays import Array
 from ...body.body_model import BodyModel
-from ...body.legs import body_height_m
+from ...body.skeleton import body_height_m
 from ...conventions import ANGLES, CHAIN, HIP, SIDES
 from ...dynamics.vectors import cross, dot, rotate, transpose, unit
 from ...signals.splines import angular_rates

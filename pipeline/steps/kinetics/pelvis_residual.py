@@ -21,7 +21,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...arrays import Array
-from ...body.legs import body_height_m
+from ...body.skeleton import body_height_m
 from ...conventions import HIP, SAME_STRIKE_S, SIDES
 from ...dynamics.vectors import cross, rotate, transpose, unit
 from ...signals.filters import near_ends

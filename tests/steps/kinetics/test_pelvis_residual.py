@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 from scipy.spatial.transform import Rotation
 
-from pipeline.body.legs import body_height_m
+from pipeline.body.skeleton import body_height_m
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.kinetics.pelvis_residual import COM_FROM_HIPS, LENGTH_PER_HEIGHT
 from tests.support.walks.person import GRAVITY, Array, cleaned, close, derivative, landmarks, particles, walk
