@@ -21,8 +21,8 @@ def session(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_moments_are_those_of_the_published_loads(session: Path, tmp_path: Path) -> None:
-    """The C3D holds the loads in single precision; the last stance, 0.05 s of it, is refused and not loaded."""
-    assert [round(start, 2) for start, _ in only_theirs(session)] == [2.44]
+    """The C3D holds the loads in single precision; where a stance is refused, the published load is left out too."""
+    assert sum(end - start for start, end in only_theirs(session)) < 0.1
     rows = compared(session, tmp_path)
     assert len(rows) > 20
     assert {row.name: row for row in rows if row.correlation < 0.9999 or row.rms > 0.5} == {}
