@@ -38,10 +38,15 @@ def found(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, W
     return {walk.name: walk for walk in walks(tmp_path_factory.mktemp("plug_in_gait"))}
 
 
+UPSIDE_DOWN = "HC040A turn"  # left and right labels of the head are exchanged in the file, and so in its angles
+
+
 def test_all_walks_have_trunk_and_arms(found: dict[str, Walk]) -> None:
     assert {*found} == {*WALKS}
     for walk in found.values():
-        assert (walk.steps["kinematics"].upper_segment_seen == 1).all(), walk.name
+        seen = walk.steps["kinematics"].upper_segment_seen
+        lacking = [str(name) for name in seen.upper_segment.values if not seen.sel(upper_segment=name)]
+        assert lacking == ["head"] * (walk.name == UPSIDE_DOWN), walk.name
 
 
 @pytest.mark.parametrize("name", WALKS)
@@ -56,6 +61,9 @@ def test_angles_are_the_stored_ones(found: dict[str, Walk], name: str) -> None:
     errors = angle_errors(found[name])
     assert {*errors} == {*SIGNS}
     for part, error in errors.items():
+        if name == UPSIDE_DOWN and part in ("head", "neck"):
+            assert np.isnan(error)
+            continue
         limit = 0.01
         if name == OTHER_CLAVICLE and part != "head":
             limit = 0.21
