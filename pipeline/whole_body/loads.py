@@ -83,9 +83,12 @@ def _chain(motion: Motion, chain: list[str], gravity_m_s2: float, *, with_thorax
     )
 
 
-def in_lab(motion: Motion, moment: Array) -> Array:
-    """Return moments (time, joint, 3) in lab axes, from those in the axes of the segment further from the pelvis."""
-    return np.asarray(np.einsum("tjba,tjb->tja", motion.rotation, moment))  # SEGMENTS and JOINTS have one order
+def in_lab(rotation: Array, vector: Array) -> Array:
+    """Return vectors (time, segment or joint, 3) in lab axes, from those in the axes of the segments.
+
+    Joints and the segments beyond them have one order.
+    """
+    return np.asarray(np.einsum("tjba,tjb->tja", rotation, vector))
 
 
 def joint_power(motion: Motion, moment_in_lab: Array, pelvis_spin: Array) -> Array:
@@ -95,7 +98,7 @@ def joint_power(motion: Motion, moment_in_lab: Array, pelvis_spin: Array) -> Arr
         moment_in_lab: (time, joint, 3), N m.
         pelvis_spin: (time, 3), angular velocity of the pelvis, lab axes, rad/s.
     """
-    spin = np.einsum("tjba,tjb->tja", motion.rotation, motion.spin)
+    spin = in_lab(motion.rotation, motion.spin)
     proximal = [pelvis_spin if PARENT[name] == "pelvis" else spin[:, SEGMENTS.index(PARENT[name])] for name in SEGMENTS]
     return np.asarray((moment_in_lab * (spin - np.stack(proximal, axis=1))).sum(axis=-1))
 
@@ -114,7 +117,7 @@ def moments_of_sides(kinematics: xr.Dataset, moment: Array) -> Array:
     """
     rotation = kinematics.variables["upper_rotation"].values
     pelvis = of_either_side(kinematics.variables["rotation"].values[:, :, -1])
-    lab = np.einsum("tjba,tjb->tja", rotation, moment)
+    lab = in_lab(rotation, moment)
     result = np.empty((len(moment), len(SIDES), len(LOADS), 3))
     for i, side in enumerate(SIDES):
         for j, (joint, part) in enumerate(LOADS.items()):

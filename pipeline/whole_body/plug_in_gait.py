@@ -2,7 +2,6 @@
 
 import itertools
 
-import numpy as np
 import xarray as xr
 
 from ..arrays import Array
@@ -10,7 +9,7 @@ from ..conventions import CONVENTIONAL, MIDDLE, SIDE_SIGN, SIDES
 from ..dynamics.vectors import rotate, transpose
 from .angles import PARTS, of_part
 from .loads import LOADS
-from .skeleton import ARM_JOINTS, JOINTS, SEGMENTS, bare
+from .skeleton import ARM_JOINTS, JOINTS, SEGMENTS, bare, of_either_side
 
 # of flexion, adduction and rotation against those of pipeline.whole_body.angles
 SIGNS = {
@@ -54,6 +53,6 @@ def moments(kinematics: xr.Dataset, kinetics: xr.Dataset) -> dict[tuple[str, str
 
 def _frames(kinematics: xr.Dataset) -> dict[str, Array]:
     """Return the axes (time, 3, 3) of the segments and of the pelvis, v_segment = rotation @ v_lab."""
-    left, right = (kinematics.rotation.sel(side=side, segment="pelvis").values for side in SIDES)
+    pelvis = of_either_side(kinematics.rotation.sel(side=list(SIDES), segment="pelvis").values)
     upper = kinematics.upper_rotation.values
-    return {name: upper[:, i] for i, name in enumerate(SEGMENTS)} | {"pelvis": np.where(np.isfinite(left), left, right)}
+    return {name: upper[:, i] for i, name in enumerate(SEGMENTS)} | {"pelvis": pelvis}

@@ -18,31 +18,31 @@ from ..body.segment_poses import frame
 from ..conventions import ARM, SIDE_SIGN, SIDES
 from ..dynamics.vectors import cross, dot, unit
 
-ARM_JOINTS, ARM_ENDS = ("shoulder", "elbow", "wrist"), ("elbow", "wrist", "hand")
-ARMS = tuple((name, side, f"{name}_{side}") for name in ARM for side in SIDES)
-SEGMENTS = ("thorax", "head", *(segment for *_, segment in ARMS))
-# by segment: the segment nearer to the pelvis; the joint with it; the point that it begins at, which is that joint but
-# for the thorax, as the waist moves with the pelvis; and the point at its other end
-PARENT, JOINT, ORIGIN, END = (
-    {"thorax": trunk, "head": head} | {f"{n}_{s}": "thorax" if e == "thorax" else f"{e}_{s}" for n, s, e in arm}
-    for trunk, head, arm in (
-        ("pelvis", "thorax", [(n, s, p) for n, p in zip(ARM, ("thorax", *ARM), strict=False) for s in SIDES]),
-        ("waist", "neck", [(n, s, p) for n, p in zip(ARM, ARM_JOINTS, strict=True) for s in SIDES]),
-        ("neck", "neck", [(n, s, p) for n, p in zip(ARM, ARM_JOINTS, strict=True) for s in SIDES]),
-        ("waist", "head_middle", [(n, s, p) for n, p in zip(ARM, ARM_ENDS, strict=True) for s in SIDES]),
-    )
-)
+ARM_JOINTS = ("shoulder", "elbow", "wrist")
+
+
+def _of_both_sides(names: Sequence[str]) -> dict[str, str]:
+    """Return a name, with its side, by segment of each arm."""
+    return {f"{segment}_{side}": f"{name}_{side}" for segment, name in zip(ARM, names, strict=True) for side in SIDES}
+
+
+# the joint of each segment with the one nearer to the pelvis
+JOINT = {"thorax": "waist", "head": "neck"} | _of_both_sides(ARM_JOINTS)
+SEGMENTS = tuple(JOINT)
+PARENT = {"thorax": "pelvis", "head": "thorax"} | _of_both_sides(("thorax", "upper_arm", "forearm"))
+PARENT |= {f"upper_arm_{side}": "thorax" for side in SIDES}
+ORIGIN = JOINT | {"thorax": "neck"}  # where each segment begins; the waist moves with the pelvis
+END = {"thorax": "waist", "head": "head_middle"} | _of_both_sides(("elbow", "wrist", "hand"))  # its other end
 JOINTS = tuple(JOINT.values())
-# Lengths of segments that are not seen, and sizes that are not stated, per body height: segments by Drillis R, Contini
-# R (1966), in Winter DA (2009) Biomechanics and Motor Control of Human Movement, figure 4.1; the hand to its knuckles.
+# Lengths of segments that are not seen, per body height: arms and head (from the chin) by Drillis R, Contini R (1966),
+# in Winter DA (2009) Biomechanics and Motor Control of Human Movement, figure 4.1, the hand to its knuckles; the thorax
+# by Dumas and Wojtusch (2018). Shoulder centres lie further inside than half the width of the shoulders, .129 there.
 LENGTH_PER_HEIGHT = {"thorax": 0.26, "head": 0.13, "upper_arm": 0.186, "forearm": 0.146, "hand": 0.054}
 # beyond these multiples of it no person's segment is that long: a marker has another name, or is another point
 SHORTEST, LONGEST = 0.5, 1.8
 HALF_SHOULDERS_PER_HEIGHT = 0.1
 # Widths and offsets: medians of what files of seven people state, who are 1.2 to 1.8 m tall.
 SIZE_PER_HEIGHT = {"shoulder_offset": 0.028, "elbow_width": 0.047, "wrist_width": 0.033, "hand_thickness": 0.019}
-
-
 # Centre of L5/S1 from the midpoint of the hip centres, forward and up in pelvis axes (ASIS, middle of the PSIS), per
 # distance of the hip centres: Dumas R, Wojtusch J (2018) Handbook of Human Motion, chapter on body segment parameters,
 # lumbar and hip centres there, mean of both sexes (-.332, .468 of men, -.270, .517 of women).

@@ -35,9 +35,8 @@ from ...variables.stance_verdicts import doubt, refusal
 # second that is .045 m/s in root mean square. The rest is for gait that limps, and for soft tissue. OVER_A_STEP_M_S:
 # half of it, as both ends of a step are alike but in gait that limps.
 MASS, GAIN, SWAY_M_S, OVER_A_STEP_M_S = 0.02, 0.015, 0.06, 0.03
-# What is left of it where trunk and arms are seen: skin moves over the ribs and hips by 5 mm in root mean square, and
-# twice a second (Leardini A et al. 2005, Gait Posture 21:212-225, for the size) that is .06 m/s of a marker, .02 of the
-# mean of the body.
+# What is left of it where trunk and arms are seen, an assumption: skin moves over ribs and hips by 5 mm in root mean
+# square, twice a second; that is .06 m/s of one marker, and a third of it in the mean of the body.
 SEEN_SWAY_M_S = 0.02
 SCALES = float(np.hypot(MASS, GAIN))
 # standard deviations beyond which a ratio refuses a stance; and beyond which, by all stances of a session, its mass, a
@@ -51,10 +50,10 @@ ALONG_M_S2, ASIDE_M_S2 = 0.3, 0.45
 # 2 Hz. Moment: a trunk that leans by 35 degrees unseen. Who runs takes 2.5 to 3 steps a second: the same motion takes
 # forces that grow with the square of the rate.
 FORCE, MOMENT, STEPS_HZ = 30.0, 7.0, 2.0
-# The same where trunk and arms are seen. Force: a filter of 10 Hz takes from the motion what the impact of the foot has
-# above, 10 % in root mean square over a stance, twice that to be sure. Moment: centres of mass by tables lie 25 mm off
-# in 58 % of the mass, the centre of pressure 10 mm: 1 % of weight times height, and as much for soft tissue, which
-# the square of both makes 1.5; more than twice that.
+# The same where trunk and arms are seen. Force: the filter takes the impact of the foot from the motion, and soft parts
+# move against the bones; sound walks of eight people have 4 to 12 % with filters of 10 Hz [measured], so that this is
+# near twice the usual. Moment: centres of mass by tables lie 25 mm off in 58 % of the mass, the centre of pressure 10,
+# both assumptions: 1 % of weight times height, with as much for soft tissue 1.5; more than twice that.
 SEEN_FORCE, SEEN_MOMENT = 20.0, 3.5
 KNOWN_SHARE = 0.9  # of the samples with known hips, as for the residual in step kinetics
 TRUNK_AND_ARMS = ("thorax", "upper_arm_left", "upper_arm_right", "forearm_left", "forearm_right")
@@ -96,9 +95,8 @@ def in_single_support(kinematics: AnyTrial, contacts: AnyTrial, calibrate: xr.Da
     velocity, acceleration = (centre_of_mass(kinematics, calibrate, rate) for rate in ("velocity", "acceleration"))
     trunk = sees_trunk(kinematics)
     sways = (SEEN_SWAY_M_S, SEEN_SWAY_M_S) if trunk else (SWAY_M_S, OVER_A_STEP_M_S)
-    hips = kinematics["joint_centre_acceleration"].values[:, :, HIP].mean(axis=1, dtype=float)
-    if trunk:  # the whole body stands for itself
-        hips = acceleration
+    of_hips = kinematics["joint_centre_acceleration"].values[:, :, HIP].mean(axis=1, dtype=float)
+    hips = acceleration if trunk else of_hips  # the whole body stands for itself where it is seen
     of_sides = contacts["ground_force"].values.astype(float) / mass_kg
     force = of_sides.sum(axis=1)
     seen = np.isfinite(force + velocity).all(axis=1)

@@ -44,7 +44,7 @@ def trunk_and_arms(
     motion = motion_of(kinematics, calibrate)
     force_term, moment_term = joint_loads(motion, gravity_m_s2)
     force, moment = force_term.sum(axis=1), moment_term.sum(axis=1)
-    lab = in_lab(motion, moment)
+    lab = in_lab(motion.rotation, moment)
     moving = (kinematics.variables[name.removeprefix("upper_")].values[:, :, -1] for name in MOVING[:3])
     rotation, spin, spin_rate = map(of_either_side, moving)
     of = [calibrate.variables[f"pelvis_{name}"].values for name in ("mass", "com", "inertia")]

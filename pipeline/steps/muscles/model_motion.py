@@ -8,6 +8,7 @@ from ...conventions import FROM_PELVIS, JOINTS, SIDES
 from ...dynamics.vectors import cross, unit
 from ...signals.filters import stretches
 from ...trials.session import Trial
+from ...whole_body.skeleton import of_either_side
 from .scaled_model import ScaledModel, Sizes, Tip
 
 ENDS_OF_FOOT = ("heel", "toe")  # landmarks
@@ -67,8 +68,7 @@ def _points(model: ScaledModel, calibrate: xr.Dataset, centres: Array, rotation:
         rotation: (time, side, 3, 3) by segment, v_segment = rotation @ v_lab.
     """
     points, hips = {}, centres[:, :, JOINTS.index("hip")]
-    one, other = rotation["pelvis"].swapaxes(0, 1)
-    pelvis, links = np.where(np.isfinite(one), one, other), sizes_of(calibrate).hip  # one side may be absent
+    pelvis, links = of_either_side(rotation["pelvis"]), sizes_of(calibrate).hip
     rotation["pelvis"] = pelvis[:, None].repeat(len(SIDES), axis=1)
     middle, other = ((sum(links.values()) / 2 - links[side]) @ pelvis + hips[:, i] for i, side in enumerate(SIDES))
     middle = np.where(np.isfinite(middle), middle, other)
