@@ -34,12 +34,15 @@ VERSIONS ?= python3.11=oldest python3.12=newest python3.13=newest python3.14=new
 test-versions: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.versions $(VERSIONS)
 
+# The linters, and what the change since BASE (the merge base) does to the size of the code.
+BASE ?=
 check: .venv/ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile pipeline/workflow/cluster.smk
 	$(BIN)/snakemake --lint
+	$(BIN)/python -m tests.code_counts $(BASE)
 
 # Damaged C3D files, 11,000 of them: each is read or refused by name (7 minutes). Then settings and tables, results, and
 # a hundred trials of which up to half are bad (10 minutes).
