@@ -7,7 +7,7 @@ NEW_ENOUGH = $(shell $(PYTHON) -c "import sys; print(sys.version_info >= (3, 11)
 FOUND = $(or $(shell $(PYTHON) -c "import sys; print(sys.version.split()[0])" 2>/dev/null),not installed)
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test quick test-slurm test-faults test-versions check faults fuzz bench bench-study docs format clean
+.PHONY: demo test quick times test-slurm test-faults test-versions check faults fuzz bench bench-study docs format clean
 
 demo: .venv/ready
 	$(BIN)/gaitlab run data/demo
@@ -15,9 +15,14 @@ demo: .venv/ready
 test: .venv/ready-dev
 	$(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-# While you work: no process, no browser, no campaign; under two minutes (SLOW in tests/conftest.py names the others).
+# While you work: no test that starts a process or is recorded as slow; under two minutes.
 quick: .venv/ready-dev
 	$(BIN)/pytest --quick --numprocesses auto --dist loadfile
+
+# Every test, or those of TESTS, with the processor time of each: tests/slow_tests.tsv is written anew.
+TESTS ?= tests
+times: .venv/ready-dev
+	$(BIN)/pytest --record-times --numprocesses auto --dist loadfile --no-loadscope-reorder $(TESTS)
 
 # On a Slurm of one node, started here; as root on Debian. The plugins are installed apart from .venv's packages, because
 # Snakemake loads each one that it finds at every start.

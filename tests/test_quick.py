@@ -1,4 +1,4 @@
-"""``make quick`` starts no process, and leaves out only what is there."""
+"""``make quick`` starts no process and leaves out what is recorded as slow; ``make times`` records it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,59 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import SLOW
+from tests import recorded_times
+from tests.recorded_times import QUICK_S, Cost, Recorder, function_of, is_slow, module_of, recorded
 from tests.support.checkout import HOUSE
 
 REFUSED = "test_a_process_is_refused"
+BUSY = f"""
+import subprocess, sys, time
+
+import pytest
+
+
+def busy(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+@pytest.fixture(scope="module")
+def shared():
+    busy({1.5 * QUICK_S})
+
+
+def test_one_user(shared):
+    pass
+
+
+def test_other_user(shared):
+    pass
+
+
+@pytest.mark.parametrize("case", range(3))
+def test_in_all_cases(case):
+    busy({0.5 * QUICK_S})
+
+
+def test_of_a_process():
+    subprocess.run([sys.executable, "-c", ""], check=True)
+
+
+def test_skipped():
+    pytest.skip("nothing is known of it")
+"""
+RECORDS = """
+from pathlib import Path
+
+from tests import recorded_times
+
+recorded_times.RECORD = Path(__file__).with_name("record.tsv")
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(recorded_times.Recorder())
+"""
 
 
 @pytest.mark.skipif("not config.getoption('--quick')", reason="of a quick run")
@@ -25,11 +74,69 @@ def test_a_process_is_refused(pytestconfig: pytest.Config) -> None:
 
 
 def test_a_quick_run_refuses_processes() -> None:
-    command = [sys.executable, "-m", "pytest", "--quick", f"{Path(__file__)}::{REFUSED}"]
-    run = subprocess.run(command, cwd=HOUSE, capture_output=True, text=True, check=False)
+    run = pytest_run("--quick", f"{Path(__file__)}::{REFUSED}")
     assert run.returncode == 0, run.stdout
     assert "1 passed" in run.stdout
 
 
-def test_all_that_is_left_out_exists() -> None:
-    assert [name for name in SLOW if not (HOUSE / "tests" / name.partition("::")[0]).exists()] == []
+@pytest.mark.parametrize("processes", [0, 2])
+def test_what_is_slow_is_recorded(tmp_path: Path, processes: int) -> None:
+    (tmp_path / "conftest.py").write_text(RECORDS)
+    (tmp_path / "test_busy.py").write_text(BUSY)
+    (tmp_path / "test_whole.py").write_text("from test_busy import *\ndel test_skipped, test_one_user, test_other_user")
+    kept = "test_busy.py::test_skipped\t9.0\tno\ntest_other.py\t9.0\tyes\n"
+    (tmp_path / "record.tsv").write_text(f"{recorded_times.HEADER}{kept}test_busy.py::test_one_user\t9.0\tno\n")
+    options = [
+        "--numprocesses",
+        str(processes),
+        "--dist",
+        "loadfile",
+        "--rootdir",
+        str(tmp_path),
+        "-p",
+        "no:cacheprovider",
+    ]
+    run = pytest_run(*options, "--import-mode=prepend", str(tmp_path), cwd=tmp_path)
+    assert run.returncode == 0, run.stdout + run.stderr
+    rows = [row.split("\t") for row in (tmp_path / "record.tsv").read_text().splitlines()[1:]]
+    assert [(name, starts) for name, _, starts in rows] == [
+        ("test_busy.py::test_in_all_cases", "no"),
+        ("test_busy.py::test_of_a_process", "yes"),
+        ("test_busy.py::test_skipped", "no"),
+        ("test_other.py", "yes"),
+        ("test_whole.py", "yes"),
+    ]
+
+
+def test_a_fixture_is_paid_by_all_who_use_it() -> None:
+    one, other, apart = "body/test_a.py::test_one", "body/test_a.py::test_other", "body/test_b.py::test_apart"
+    recorder = Recorder.__new__(Recorder)
+    recorder.tests = {one: Cost(0.1), other: Cost(0.2), apart: Cost(0.3)}
+    recorder.fixtures = {("tests/body/test_a.py", "found"): Cost(1.0, starts_a_process=True)}
+    recorder.uses = {name: ["found"] for name in (one, other, apart)}
+    assert recorder.costs() == {one: (0.6, True), other: (0.7, True), apart: (0.3, False)}
+
+
+def test_a_row_of_a_module_is_a_row_of_each_of_its_tests() -> None:
+    record = {"body/test_a.py": "", "body/test_b.py::test_one": ""}
+    assert is_slow("tests/body/test_a.py::test_any[case]", record)
+    assert is_slow("tests/body/test_b.py::test_one[left-1]", record)
+    assert not is_slow("tests/body/test_b.py::test_one_more", record)
+
+
+def test_every_recorded_test_exists() -> None:
+    def exists(name: str) -> bool:
+        file = HOUSE / "tests" / module_of(name)
+        function = name.rpartition("::")[2]
+        return file.is_file() and ("::" not in name or f"def {function}(" in file.read_text(encoding="utf-8"))
+
+    assert [name for name in recorded() if not exists(name)] == []
+    assert function_of("tests/a/test_b.py::test_c[d]") == "a/test_b.py::test_c"
+
+
+def pytest_run(*arguments: str, cwd: Path = HOUSE) -> subprocess.CompletedProcess[str]:
+    """Run pytest and return what it printed."""
+    command = [sys.executable, "-m", "pytest", *arguments]
+    environment = {name: value for name, value in os.environ.items() if "PYTEST" not in name}
+    environment["PYTHONPATH"] = str(HOUSE)
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
