@@ -35,6 +35,7 @@ SLOW = (
     "commands/test_export_opensim.py",
     "commands/test_init.py",
     "commands/test_verify.py",
+    "commands/test_view.py::test_the_",
     "demo/test_demo_files.py",
     "docs/test_benchmarks.py",
     "docs/test_examples.py",
