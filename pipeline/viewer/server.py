@@ -2,8 +2,10 @@
 
 import io
 import secrets
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from html import escape
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
@@ -16,6 +18,14 @@ from websockets.http11 import Request, Response
 
 HOST = "127.0.0.1"
 REFUSED = "Open the address that 'gaitlab view' has printed, in a browser on this computer.\n"
+LEADING_ON = """<!DOCTYPE html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0; url={address}">
+<title>gaitlab view</title>
+<p><a href="{address}">Open the viewer</a></p>
+"""
 Answer = Callable[[ServerConnection, Request], Response | None]
 
 
@@ -29,7 +39,8 @@ class LocalServer(viser.ViserServer):
             port: the first port to try; if it is taken, the next free one.
         """
         self.token = secrets.token_urlsafe(24)
-        with _requests_answered_by(self.token), redirect_stdout(io.StringIO()):  # viser prints an address without token
+        self.entered = threading.Event()  # a browser has come with the token
+        with _requests_answered_for(self), redirect_stdout(io.StringIO()):  # viser prints an address without token
             super().__init__(host=HOST, port=port, label="gaitlab view", verbose=False)
 
     @property
@@ -43,8 +54,8 @@ class LocalServer(viser.ViserServer):
 
 
 @contextmanager
-def _requests_answered_by(token: str) -> Iterator[None]:
-    """Let servers that start within this context refuse every request without the token, or of another page.
+def _requests_answered_for(server: LocalServer) -> Iterator[None]:
+    """Let a server that starts within this context refuse every request without its token, or of another page.
 
     viser 1.1 starts websockets without ``origins`` and without any check of who connects, and has no option for it.
     """
@@ -53,11 +64,15 @@ def _requests_answered_by(token: str) -> Iterator[None]:
     def serve(*arguments: Any, process_request: Answer, **options: Any) -> Any:
         def answer(connection: ServerConnection, request: Request) -> Response | None:
             port = connection.local_address[1]
-            if not is_allowed(request, token, port):
+            if not is_allowed(request, server.token, port):
                 return connection.respond(HTTPStatus.FORBIDDEN, REFUSED)
-            response = process_request(connection, request)
+            if _given_token(request) and "Upgrade" not in request.headers:
+                response: Response | None = _lead_on(connection)
+                server.entered.set()
+            else:
+                response = process_request(connection, request)
             if response is not None:
-                response.headers["Set-Cookie"] = f"{_cookie(port)}={token}; HttpOnly; SameSite=Strict; Path=/"
+                response.headers["Set-Cookie"] = f"{_cookie(port)}={server.token}; HttpOnly; SameSite=Strict; Path=/"
                 response.headers["Referrer-Policy"] = "no-referrer"
             return response
 
@@ -83,11 +98,31 @@ def is_allowed(request: Request, token: str, port: int) -> bool:
         cookies.load(request.headers.get("Cookie", ""))
     except CookieError:
         return False
-    given = parse_qs(urlsplit(request.path).query).get("token", [""])[0]
     stored = cookies[_cookie(port)].value if _cookie(port) in cookies else ""
-    known = any(secrets.compare_digest(text.encode(), token.encode()) for text in (given, stored))
+    known = any(secrets.compare_digest(text.encode(), token.encode()) for text in (_given_token(request), stored))
     own_page = origin in [f"http://{host}" for host in hosts] or (origin is None and "Upgrade" not in request.headers)
     return request.headers.get("Host") in hosts and own_page and known
+
+
+def page_leading_to(address: str) -> str:
+    """Return an HTML page that leads a browser on to an address, which replaces the page in its history."""
+    return LEADING_ON.format(address=escape(address))
+
+
+def _lead_on(connection: ServerConnection) -> Response:
+    """Return the answer to an address with the token: it leads on to the one without, which the browser then shows.
+
+    It is a page, as a browser sends no strict cookie along an HTTP redirect that starts from a file or another site.
+    """
+    response = connection.respond(HTTPStatus.OK, page_leading_to("/"))
+    del response.headers["Content-Type"]
+    response.headers["Content-Type"] = "text/html; charset=utf-8"
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _given_token(request: Request) -> str:
+    return parse_qs(urlsplit(request.path).query).get("token", [""])[0]
 
 
 def _cookie(port: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import webbrowser
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 viser = pytest.importorskip("viser", reason="viser is not installed")
 
+from pipeline.commands.view import open_browser  # noqa: E402
 from pipeline.viewer.app import Viewer  # noqa: E402
 from pipeline.viewer.corrections_form import in_html  # noqa: E402
 from pipeline.viewer.scene import LAYERS  # noqa: E402
@@ -36,9 +38,18 @@ def tab(tmp_path_factory: pytest.TempPathFactory, viewer: Viewer) -> Iterator[Ta
         pytest.skip("no chromium is installed")
     with browsing(chromium, tmp_path_factory.mktemp("profile"), webgl=True) as tab:
         tab.size(1400, 900)
-        tab.open(viewer.server.address)
+        enter(tab, viewer.server)
         tab.until("document.querySelectorAll('.uplot').length > 5")
         yield tab
+
+
+def enter(tab: Tab, server: LocalServer) -> None:
+    """Let a tab open the viewer as the browser of a user does."""
+    tab("Page.navigate", url="about:blank")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(webbrowser, "open", lambda address: bool(tab("Page.navigate", url=address)))
+        open_browser(server)
+    tab.until(lambda: tab.address == f"http://127.0.0.1:{server.get_port()}/")
 
 
 def until(condition: Callable[[], bool], *, seconds: float = 60) -> None:
@@ -53,6 +64,16 @@ def seconds_shown(tab: Tab) -> float:
     """Return the time in the field of the slider."""
     numbers = "[...document.querySelectorAll('input')].map(one => one.value).filter(x => /^[0-9]+[.][0-9]+$/.test(x))"
     return float(tab.evaluate(numbers)[0])
+
+
+def test_the_token_stays_in_no_window(tab: Tab, viewer: Viewer) -> None:
+    """By the file, the address with the token and the cookie, the browser has come to the address without it."""
+    assert viewer.server.token not in tab.evaluate("location.href + document.referrer + document.cookie")
+    history = [entry["url"] for entry in tab("Page.getNavigationHistory")["entries"]]
+    assert history[-1] == tab.address
+    assert not [address for address in history if viewer.server.token in address]
+    tab("Page.reload")
+    tab.until("document.querySelectorAll('.uplot').length > 5")
 
 
 def test_the_first_walk_is_drawn(tab: Tab, viewer: Viewer) -> None:

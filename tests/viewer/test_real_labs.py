@@ -19,7 +19,7 @@ from pipeline.viewer.server import LocalServer  # noqa: E402
 from pipeline.workflow.open_study import open_study  # noqa: E402
 from tests.support.processes.browser import Tab, browsing, found_chromium  # noqa: E402
 from tests.support.studies.small_study import run_steps  # noqa: E402
-from tests.viewer.test_page import until  # noqa: E402
+from tests.viewer.test_page import enter, until  # noqa: E402
 
 LABS = {  # folder in ../shared, files to leave out
     "children": ("labs/children/HC036A", ()),
@@ -51,7 +51,7 @@ def test_a_laboratory(lab: str, shared: Path, tmp_path: Path, tab: Tab) -> None:
     try:
         viewer = Viewer(open_study(study), server)
         threading.Thread(target=viewer.run, daemon=True).start()
-        tab.open(server.address)
+        enter(tab, server)
         tab.until("document.querySelectorAll('.uplot').length > 0")
         session = _session_with_a_used_stance(viewer)
         frame = viewer.scene.frame

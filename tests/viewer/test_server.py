@@ -51,6 +51,19 @@ def test_the_page_is_for_who_has_the_token(server: LocalServer) -> None:
     assert answer(server, "/", Cookie='gaitlab_view_1=guess; a="b')[0] == FORBIDDEN
 
 
+def test_only_who_has_the_token_enters() -> None:
+    """Then the file that leads a browser to the address is removed."""
+    server = LocalServer(8580)
+    try:
+        for path in ("/", "/?token=guess"):
+            assert answer(server, path)[0] == FORBIDDEN
+            assert not server.entered.is_set()
+        assert answer(server, f"/?{urlsplit(server.address).query}")[0] == 200
+        assert server.entered.is_set()
+    finally:
+        server.stop()
+
+
 def test_the_cookie_is_not_for_scripts_or_other_sites(server: LocalServer) -> None:
     _, headers = answer(server, f"/?{urlsplit(server.address).query}")
     assert "HttpOnly" in headers["Set-Cookie"]
@@ -78,9 +91,11 @@ def test_a_socket_without_token_cannot_connect(server: LocalServer) -> None:
     with pytest.raises(InvalidStatus) as refused:
         connect(address, origin=own)  # type: ignore[arg-type]
     assert refused.value.response.status_code == FORBIDDEN
-    with connect(address, origin=own, additional_headers={"Cookie": cookie(server)}) as socket:  # type: ignore[arg-type]
-        assert socket.response is not None
-        assert socket.response.status_code == 101
+    by_cookie, by_address = {"Cookie": cookie(server)}, f"{address}/?{urlsplit(server.address).query}"
+    for where, headers in ((address, by_cookie), (by_address, {})):
+        with connect(where, origin=own, additional_headers=headers) as socket:  # type: ignore[arg-type]
+            assert socket.response is not None
+            assert socket.response.status_code == 101
 
 
 def test_it_listens_on_this_computer_alone(server: LocalServer) -> None:

@@ -63,6 +63,11 @@ class Tab:
         self.until(lambda: "Page.loadEventFired" in self.events)
         return float(self.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")) / 1000
 
+    @property
+    def address(self) -> str:
+        """Return the address of the page; unlike a script, it can be asked for while one page leads to another."""
+        return str(self("Target.getTargetInfo")["targetInfo"]["url"])
+
     def evaluate(self, script: str) -> Any:
         """Return the value of an expression in the page."""
         answer = self("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
