@@ -22,6 +22,7 @@ from ..variables.metrics import NUMBERS
 from . import settings
 from .digests import sha256_of_files
 from .job_keys import Study
+from .places import find_wrong_places
 from .report_additions import check_additions
 
 SESSION_STEPS = ("read", "calibrate", "clean", "contacts", "kinematics", "kinetics", "cycles")
@@ -34,9 +35,9 @@ TABLES = ("metrics", "quality", "participants", "symmetry")
 
 
 def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None) -> Study:
-    """Check settings and tables and return the study; raise UserError with every problem."""
+    """Check settings, tables and folders and return the study; raise UserError with every problem."""
     study, problems = look_at(path, overrides=overrides)
-    if problems:
+    if problems := [*problems, *find_wrong_places(study)]:
         raise UserError.of(problems)
     if not os.access(path, os.W_OK):
         raise UserError(str(path), "cannot be written to", "copy the study to where you may write")
@@ -168,7 +169,7 @@ def _attempt(check: Callable[[], Any], default: Any) -> tuple[Any, list[Problem]
 def _check_reference(study: Path, name: str, chosen: Mapping[str, Any], model: BodyModel | None) -> None:
     """Refuse a reference that is missing, has mistakes, is of this study, or a norm of other definitions."""
     setting, file = "study.reference", reference_file(name, study_path=study)
-    if file.resolve().is_relative_to((study / "derived").resolve()):
+    if Path(os.path.realpath(file)).is_relative_to(os.path.realpath(study / "derived")):  # which may be a link loop
         raise UserError(f"{setting}: {name}", "is an output of this study itself", "give another study's, or a copy")
     if not settings.is_file(file):
         shipped = settings.shipped_references()
