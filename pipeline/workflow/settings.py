@@ -16,7 +16,7 @@ import yaml
 
 from ..body.body_model import BodyModel, find_loose_ends, find_unknown_weights
 from ..errors import Problem, UserError, find_hidden, nearest
-from ..tables.tsv import decode_text
+from ..tables.tsv import bad_path, decode_text, leaves_study
 from ..whole_body import rule_names
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
@@ -30,6 +30,9 @@ LIMITS = {
     "exclusiveMaximum": "below {:g}",
     "maximum": "at most {:g}",
 }
+PATH_IN_STUDY = "path_in_study"  # format of a setting, see config/settings.schema.yaml
+FORMATS = jsonschema.FormatChecker(formats=())
+FORMATS.checks(PATH_IN_STUDY)(lambda value: not (isinstance(value, str) and value and leaves_study(value)))
 OF_ONE_VALUE = ("type", "enum", "pattern", "minLength", "maxLength", *LIMITS)
 
 
@@ -94,7 +97,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 def problems_in(content: Mapping[str, Any], schema: Mapping[str, Any], *, where: str) -> list[Problem]:
     """Return the problems of ``content`` according to a JSON schema."""
-    validator = jsonschema.Draft202012Validator(schema)
+    validator = jsonschema.Draft202012Validator(schema, format_checker=FORMATS)
     problems = []
     errors = [cause for error in validator.iter_errors(content) for cause in _causes(error)]
     for error in sorted(errors, key=lambda e: [str(p) for p in e.absolute_path]):
@@ -104,6 +107,8 @@ def problems_in(content: Mapping[str, Any], schema: Mapping[str, Any], *, where:
             for name in (str(name) for name in error.instance if name not in known):
                 remedy = _right_place(name, schema) or nearest(name, known) or f"expected one of {', '.join(known)}"
                 problems.append(Problem(where, f"unknown key '{'.'.join(filter(None, [key, name]))}'", remedy))
+        elif error.validator == "format":
+            problems += bad_path(error.instance, key, where)
         elif error.validator in OF_ONE_VALUE:
             value = json.dumps(error.instance, default=str, skipkeys=True)  # a key may be a date
             what = f"{key or 'the file'} is {value[:LONGEST_VALUE]}"
@@ -263,18 +268,22 @@ def load_body_model(name: str | None, *, where: str, study_path: Path) -> BodyMo
     that it defines itself.
 
     Raises:
-        UserError: no such model, or a model that breaks config/body_model.schema.yaml.
+        UserError: no such model, one outside of the study, or one that breaks config/body_model.schema.yaml.
     """
-    shipped = name in shipped_body_models()
-    return _shipped_body_model(name) if name and shipped else _body_model(name, where=where, study_path=study_path)
+    if name and name in shipped_body_models():
+        return _shipped_body_model(name)
+    if problems := bad_path(name, "body_model", where) if name else []:
+        raise UserError.of(problems)
+    return read_body_model(name, where=where, study_path=study_path)
 
 
 @functools.cache
 def _shipped_body_model(name: str) -> BodyModel:
-    return _body_model(name, where="", study_path=CONFIG)
+    return read_body_model(name, where="", study_path=CONFIG)
 
 
-def _body_model(name: str | None, *, where: str, study_path: Path) -> BodyModel:
+def read_body_model(name: str | None, *, where: str, study_path: Path) -> BodyModel:
+    """Return :func:`load_body_model` of a path that may be outside of the study; what it extends may not."""
     model, file = _with_its_base(name, (), where=where, study_path=study_path)
     if isinstance(upper := model.get("upper_body"), str):
         shipped = sorted(path.stem for path in (CONFIG / "upper_bodies").glob("*.yaml"))
@@ -320,7 +329,10 @@ def _with_its_base(
     model = {**_config(f"body_models/{name}")} if name in shipped else read_yaml(path)
     if "extends" not in model:
         return model, path.name
-    base, _ = _with_its_base(str(model.pop("extends")), (*above, name), where=path.name, study_path=study_path)
+    extended = str(model.pop("extends"))
+    if problems := bad_path(extended, "extends", path.name):
+        raise UserError.of(problems)
+    base, _ = _with_its_base(extended, (*above, name), where=path.name, study_path=study_path)
     whole = base | model
     for section in ("landmarks", "joint_centres", "segments", "virtual", "settings"):
         layers = [layer[section] for layer in (base, model) if isinstance(layer.get(section), dict)]
