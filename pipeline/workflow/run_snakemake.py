@@ -52,7 +52,7 @@ def run(path: Path, options: Sequence[str]) -> int:
     from snakemake.exceptions import print_exception
     from snakemake.settings.types import ConfigSettings
 
-    from .open_study import open_once
+    from .open_study import open_once, overrides_of
     from .preparation import prepare
     from .progress import Progress
     from .run_summary import RUN, summarise
