@@ -51,7 +51,7 @@ def body_model_report(name: str, file: Path | None, output: Path) -> str:
     Raises:
         UserError: no such model or file, or a file in which up or forward is unknown.
     """
-    model = settings.load_body_model(name, where="body-model", study_path=Path())
+    model = settings.read_body_model(name, where="body-model", study_path=Path())
     model = replace(model, landmarks={**model.landmarks, **model.shoulders})
     if file is None:
         wanted = [("landmark", "label"), *((n, _either(groups)) for n, groups in model.landmarks.items())]

@@ -16,6 +16,7 @@ from .tsv import (
     Row,
     bad_columns,
     bad_identifier,
+    bad_path,
     hostile_cells,
     leaves_study,
     misspelt,
@@ -286,8 +287,7 @@ def _trial_problems(
 def _file_problems(row: Row, where: str) -> Iterator[Problem]:
     """Yield the problems of a trial's recording and of the file with its forces."""
     for column, file in _paths(row).items():
-        if leaves_study(file):
-            yield Problem(where, f"{column} '{file}' is not inside the study", "give its path relative to the study")
+        yield from bad_path(file, column, where)
     if forces := forces_of(row):
         if Path(row["file"]).suffix.lower() not in MARKER_FILES:
             what = f"forces '{forces}' are given beside {row['file']}, which is no TRC file"

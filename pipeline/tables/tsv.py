@@ -228,6 +228,12 @@ def bad_identifier(name: str, column: str, where: str) -> list[Problem]:
     return [Problem(where, f"{column} {name!r} cannot be a folder's name", remedy)]
 
 
+def bad_path(file: str, name: str, where: str) -> list[Problem]:
+    """Return a problem if a path, of a column or setting ``name``, leaves the study."""
+    remedy = "give a path relative to the study; what lies elsewhere can be copied there, or linked from there"
+    return [Problem(where, f"{name} '{file}' is not inside the study", remedy)] if leaves_study(file) else []
+
+
 def leaves_study(file: str) -> bool:
     """Return whether a path leads out of the study; links inside may lead anywhere."""
     parts = Path(os.path.normpath(file)).parts if file else ("..",)

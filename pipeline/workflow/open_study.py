@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from ..body.body_model import BodyModel
@@ -22,7 +22,11 @@ from ..variables.metrics import NUMBERS
 from . import settings
 from .digests import sha256_of_files
 from .job_keys import Study
+from .places import find_wrong_places
 from .report_additions import check_additions
+
+if TYPE_CHECKING:
+    from snakemake.settings.types import ConfigSettings
 
 SESSION_STEPS = ("read", "calibrate", "clean", "contacts", "kinematics", "kinetics", "cycles")
 SESSION_OUTPUTS = {
@@ -34,12 +38,10 @@ TABLES = ("metrics", "quality", "participants", "symmetry")
 
 
 def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None) -> Study:
-    """Check settings and tables and return the study; raise UserError with every problem."""
+    """Check settings, tables and folders and return the study; raise UserError with every problem."""
     study, problems = look_at(path, overrides=overrides)
-    if problems:
+    if problems := [*problems, *find_wrong_places(study)]:
         raise UserError.of(problems)
-    if not os.access(path, os.W_OK):
-        raise UserError(str(path), "cannot be written to", "copy the study to where you may write")
     rows = (row for mine in study.sessions.values() for row in mine)
     files = {file: path / file for row in rows for file in study_tables.files_of(row)}
     present = {name: file for name, file in files.items() if settings.is_file(file)}
@@ -50,9 +52,14 @@ def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None) -> Stu
     return replace(study, sha256=sha256)
 
 
+def overrides_of(chosen: "ConfigSettings") -> dict[str, Any]:
+    """Return the settings of a command line: the files of ``--configfile``, read as study.yaml is, and ``--config``."""
+    return settings.merged(*map(settings.read_yaml, chosen.configfiles), chosen.config)
+
+
 def open_once(path: Path, overrides: Mapping[str, Any]) -> Study:
     """Return :func:`open_study` of a study; this process opens a study only once with the same settings."""
-    return _opened(path, json.dumps(overrides, sort_keys=True))
+    return _opened(path, json.dumps(overrides, sort_keys=True, default=str))
 
 
 @functools.cache
@@ -60,12 +67,12 @@ def _opened(path: Path, overrides: str) -> Study:
     return open_study(path, overrides=json.loads(overrides))
 
 
-def open_for_snakemake(path: Path, overrides: Mapping[str, Any]) -> Study:
+def open_for_snakemake(path: Path, chosen: "ConfigSettings") -> Study:
     """Return :func:`open_once` of a study, with its problems as an error of Snakemake."""
     from snakemake.exceptions import WorkflowError
 
     try:
-        return open_once(path, overrides)
+        return open_once(path, overrides_of(chosen))
     except UserError as error:
         raise WorkflowError(str(error)) from None
 
@@ -168,7 +175,7 @@ def _attempt(check: Callable[[], Any], default: Any) -> tuple[Any, list[Problem]
 def _check_reference(study: Path, name: str, chosen: Mapping[str, Any], model: BodyModel | None) -> None:
     """Refuse a reference that is missing, has mistakes, is of this study, or a norm of other definitions."""
     setting, file = "study.reference", reference_file(name, study_path=study)
-    if file.resolve().is_relative_to((study / "derived").resolve()):
+    if Path(os.path.realpath(file)).is_relative_to(os.path.realpath(study / "derived")):  # which may be a link loop
         raise UserError(f"{setting}: {name}", "is an output of this study itself", "give another study's, or a copy")
     if not settings.is_file(file):
         shipped = settings.shipped_references()

@@ -8,6 +8,7 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -51,7 +52,7 @@ def run(path: Path, options: Sequence[str]) -> int:
     from snakemake.exceptions import print_exception
     from snakemake.settings.types import ConfigSettings
 
-    from .open_study import open_once
+    from .open_study import open_once, overrides_of
     from .preparation import prepare
     from .progress import Progress
     from .run_summary import RUN, summarise
@@ -72,8 +73,9 @@ def run(path: Path, options: Sequence[str]) -> int:
     runs = not any(getattr(arguments, name, None) for name in NO_RUN)
     writes = runs and not arguments.dryrun and os.access(path, os.W_OK)  # open_once refuses a read-only study
     if writes and is_left_alone(path, longest_s=0):
-        (path / "derived" / RUN).unlink(missing_ok=True)  # of an earlier run, also if this one cannot begin
-    study = open_once(path, config.overwrite_config)
+        with suppress(OSError):  # of a wrong place; open_once says which
+            (path / "derived" / RUN).unlink(missing_ok=True)  # of an earlier run, also if this one cannot begin
+    study = open_once(path, overrides_of(config))
     whole = runs and not any(getattr(arguments, name, None) for name in PARTS)
     prepared = prepare(study, dry_run=arguments.dryrun, forced=arguments.forceall, whole=whole)
     arguments.forcerun = {*arguments.forcerun, *prepared.rerun}

@@ -7,6 +7,7 @@ import copy
 import functools
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,18 @@ import yaml
 
 from ..body.body_model import BodyModel, find_loose_ends, find_unknown_weights
 from ..errors import Problem, UserError, find_hidden, nearest
-from ..tables.tsv import decode_text
+from ..tables.tsv import bad_path, decode_text, leaves_study
 from ..whole_body import rule_names
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 LARGEST_FILE_BYTES = 200_000
 DEEPEST = 20
 LARGEST_NUMBER = 1e15
+INTEGER, FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
+NUMBERS = (INTEGER, FLOAT)
+# not 012 (octal in YAML 1.1), 0x10, 1_000, 1:30 (sexagesimal), .inf
+DECIMAL = re.compile(r"[-+]?(?:0|[1-9][0-9]*|[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+OCTAL = re.compile(r"[-+]?0o[0-7]+")
 LONGEST_VALUE = 60  # characters of a value that a message quotes
 LIMITS = {
     "exclusiveMinimum": "above {:g}",
@@ -30,23 +36,48 @@ LIMITS = {
     "exclusiveMaximum": "below {:g}",
     "maximum": "at most {:g}",
 }
+PATH_IN_STUDY = "path_in_study"  # format of a setting, see config/settings.schema.yaml
+FORMATS = jsonschema.FormatChecker(formats=())
+FORMATS.checks(PATH_IN_STUDY)(lambda value: not (isinstance(value, str) and value and leaves_study(value)))
 OF_ONE_VALUE = ("type", "enum", "pattern", "minLength", "maxLength", *LIMITS)
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """YAML without aliases (no exponential documents), duplicate keys, deep nesting, invisible characters, NaN."""
+    """YAML without aliases (no exponential documents), duplicate keys, deep nesting, invisible characters, NaN.
 
-    depth = 0
+    ``misread`` has the problems of numbers that a person takes for others, such as the octal 012.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.keys: list[str] = []  # of the nodes around the one that is read; empty for one in a list
+        self.misread: list[Problem] = []
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
             raise yaml.YAMLError(f"aliases (*name) are not allowed{self.peek_event().start_mark}")  # type: ignore[no-untyped-call]
-        self.depth += 1
-        if self.depth > DEEPEST:
+        self.keys.append(index.value if isinstance(index, yaml.ScalarNode) else "")
+        if len(self.keys) > DEEPEST:
             raise yaml.YAMLError(f"more than {DEEPEST} levels deep{self.peek_event().start_mark}")  # type: ignore[no-untyped-call]
         node = super().compose_node(parent, index)
-        self.depth -= 1
+        if isinstance(node, yaml.ScalarNode):
+            self._look_at_number(node)
+        self.keys.pop()
         return node
+
+    def _look_at_number(self, node: yaml.ScalarNode) -> None:
+        """Note the problem of a number that is not written in decimal digits."""
+        octal = node.style is None and OCTAL.fullmatch(node.value)  # of YAML 1.2; a text here
+        if not octal and (node.tag not in NUMBERS or DECIMAL.fullmatch(node.value)):
+            return
+        try:
+            value = float(int(node.value, 8) if octal else super().construct_object(node))
+        except (ValueError, OverflowError):
+            return  # construct_object says that it is none
+        key = ".".join(filter(None, self.keys)) or "the value"
+        right = f"{value:.15g} if that is meant, else " if math.isfinite(value) else ""
+        what = f"{key} is {node.value[:LONGEST_VALUE]}, which YAML reads as {value:.15g}"
+        self.misread.append(Problem("", what, f"write {right}a number in decimal digits, or a text in quotes"))
 
     def construct_object(self, node: Any, deep: bool = False) -> Any:
         try:
@@ -67,23 +98,39 @@ class _StrictLoader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
+# 1e5 and 1.5e3 as JSON and YAML 1.2 have them; to YAML 1.1, texts
+_StrictLoader.add_implicit_resolver(FLOAT, re.compile(rf"(?:{DECIMAL.pattern})$"), [*"-+.0123456789"])
+
+
+def _content(text: str, where: str) -> Any:
+    """Return what a YAML text holds; raise UserError for what :class:`_StrictLoader` refuses."""
+    try:
+        loader = _StrictLoader(text)
+        node = loader.get_single_node()
+        if loader.misread:
+            raise UserError.of(problem._replace(where=where) for problem in loader.misread)
+        return None if node is None else loader.construct_document(node)
+    except yaml.YAMLError as error:
+        remedy = "indent by blanks, not by tabs" if "'\\t'" in str(error) else "correct it"
+        raise UserError(where, f"not valid YAML: {' '.join(str(error).split())}", remedy) from None
+
+
 def read_yaml(path: Path) -> dict[str, Any]:
     """Read a YAML mapping.
 
     Raises:
         UserError: the file is missing, too large, not YAML, not a mapping, or has aliases, a key twice, numbers that
-            are not finite or invisible characters.
+            are not finite or not in decimal digits, or invisible characters.
     """
     try:
         if path.stat().st_size > LARGEST_FILE_BYTES:
             what = f"larger than {LARGEST_FILE_BYTES // 1000} kB"
             raise UserError(str(path), what, "give a file of settings; these are short")
-        content = yaml.load(decode_text(path.read_bytes()), Loader=_StrictLoader)  # noqa: S506 (a SafeLoader)
+        content = _content(decode_text(path.read_bytes()), str(path))
     except FileNotFoundError:
         raise UserError(str(path), "no such file", "correct the path or restore the file") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        remedy = "indent by blanks, not by tabs" if "'\\t'" in str(error) else "correct it"
-        raise UserError(str(path), f"not valid YAML: {' '.join(str(error).split())}", remedy) from None
+    except UnicodeDecodeError:
+        raise UserError(str(path), "not UTF-8 text", "save it as UTF-8") from None
     if content is None:
         return {}
     if not isinstance(content, dict):
@@ -94,7 +141,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 def problems_in(content: Mapping[str, Any], schema: Mapping[str, Any], *, where: str) -> list[Problem]:
     """Return the problems of ``content`` according to a JSON schema."""
-    validator = jsonschema.Draft202012Validator(schema)
+    validator = jsonschema.Draft202012Validator(schema, format_checker=FORMATS)
     problems = []
     errors = [cause for error in validator.iter_errors(content) for cause in _causes(error)]
     for error in sorted(errors, key=lambda e: [str(p) for p in e.absolute_path]):
@@ -104,6 +151,8 @@ def problems_in(content: Mapping[str, Any], schema: Mapping[str, Any], *, where:
             for name in (str(name) for name in error.instance if name not in known):
                 remedy = _right_place(name, schema) or nearest(name, known) or f"expected one of {', '.join(known)}"
                 problems.append(Problem(where, f"unknown key '{'.'.join(filter(None, [key, name]))}'", remedy))
+        elif error.validator == "format":
+            problems += bad_path(error.instance, key, where)
         elif error.validator in OF_ONE_VALUE:
             value = json.dumps(error.instance, default=str, skipkeys=True)  # a key may be a date
             what = f"{key or 'the file'} is {value[:LONGEST_VALUE]}"
@@ -169,11 +218,11 @@ def merged(*layers: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def typed(content: Any) -> Any:
-    """Return command-line settings with text as numbers, booleans and null."""
+def typed(content: Any, key: str = "") -> Any:
+    """Return command-line settings with text as numbers, booleans and null; ``key`` is where they belong."""
     if isinstance(content, Mapping):
-        return {str(key): typed(value) for key, value in content.items()}
-    return yaml.safe_load(content) if isinstance(content, str) else content
+        return {str(name): typed(value, f"{key}.{name}".strip(".")) for name, value in content.items()}
+    return _content(content, f"--config: {key}") if isinstance(content, str) else content
 
 
 @functools.cache
@@ -263,18 +312,22 @@ def load_body_model(name: str | None, *, where: str, study_path: Path) -> BodyMo
     that it defines itself.
 
     Raises:
-        UserError: no such model, or a model that breaks config/body_model.schema.yaml.
+        UserError: no such model, one outside of the study, or one that breaks config/body_model.schema.yaml.
     """
-    shipped = name in shipped_body_models()
-    return _shipped_body_model(name) if name and shipped else _body_model(name, where=where, study_path=study_path)
+    if name and name in shipped_body_models():
+        return _shipped_body_model(name)
+    if problems := bad_path(name, "body_model", where) if name else []:
+        raise UserError.of(problems)
+    return read_body_model(name, where=where, study_path=study_path)
 
 
 @functools.cache
 def _shipped_body_model(name: str) -> BodyModel:
-    return _body_model(name, where="", study_path=CONFIG)
+    return read_body_model(name, where="", study_path=CONFIG)
 
 
-def _body_model(name: str | None, *, where: str, study_path: Path) -> BodyModel:
+def read_body_model(name: str | None, *, where: str, study_path: Path) -> BodyModel:
+    """Return :func:`load_body_model` of a path that may be outside of the study; what it extends may not."""
     model, file = _with_its_base(name, (), where=where, study_path=study_path)
     if isinstance(upper := model.get("upper_body"), str):
         shipped = sorted(path.stem for path in (CONFIG / "upper_bodies").glob("*.yaml"))
@@ -320,7 +373,10 @@ def _with_its_base(
     model = {**_config(f"body_models/{name}")} if name in shipped else read_yaml(path)
     if "extends" not in model:
         return model, path.name
-    base, _ = _with_its_base(str(model.pop("extends")), (*above, name), where=path.name, study_path=study_path)
+    extended = str(model.pop("extends"))
+    if problems := bad_path(extended, "extends", path.name):
+        raise UserError.of(problems)
+    base, _ = _with_its_base(extended, (*above, name), where=path.name, study_path=study_path)
     whole = base | model
     for section in ("landmarks", "joint_centres", "segments", "virtual", "settings"):
         layers = [layer[section] for layer in (base, model) if isinstance(layer.get(section), dict)]

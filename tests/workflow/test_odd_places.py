@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from pipeline.results import netcdf
 from pipeline.workflow.activity_lock import is_left_alone
 from pipeline.workflow.progress import LOCKED
 from tests.campaigns.interruptions import outputs, write_tiny_study
-from tests.support.checkout import HOUSE, planned, run_study
+from tests.support.checkout import HOUSE, planned, run_study, snakemake
 
 TARGET = "derived/sub-01/calibrate.nc"  # two steps
 TOO_LONG = "x" * 300
@@ -169,3 +169,44 @@ def test_a_study_that_cannot_be_written_to_is_refused_before_anything_runs(
     assert looked == [1, 1]  # files that are none; results that are not there yet
     assert "derived/study.nc" in capsys.readouterr().out
     assert outputs(ran.study) == before
+
+
+@pytest.mark.parametrize(
+    ("place", "target", "start"),
+    [
+        ("derived", "nowhere", run_study),
+        ("derived", "derived", snakemake),
+        ("logs/sub-01", "", run_study),
+        ("logs", "nowhere", snakemake),
+        (".snakemake", "", run_study),
+        (".snakemake", "nowhere", snakemake),
+    ],
+)
+def test_links_and_files_in_place_of_folders_are_named_before_any_job(
+    tmp_path: Path, place: str, target: str, start: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    """A link to nowhere or to itself, or a file."""
+    study = write_tiny_study(tmp_path / "study")
+    (study / place).parent.mkdir(exist_ok=True)
+    (study / place).symlink_to(target) if target else (study / place).write_text("some notes")
+    result = start(study, TARGET)
+    assert result.returncode == 1
+    (line,) = (line for line in result.stderr.splitlines() if f"{study / place}: " in line)
+    assert "; " in line
+    assert "Traceback" not in result.stderr
+    assert start is snakemake or result.stderr == f"{line}\n"
+    assert outputs(study) == {}
+    assert not (study / TARGET).exists()
+
+
+def test_a_folder_of_results_that_cannot_be_written_to_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = write_tiny_study(tmp_path / "study")
+    (study / "derived" / "sub-01").mkdir(parents=True)
+    with not_writable(study / "derived" / "sub-01"):
+        result = run_study(study, TARGET)
+        assert main(["check", str(study)]) == 1
+    assert result.returncode == 1
+    assert f"{study}/derived/sub-01: cannot be written to; " in result.stderr
+    assert "cannot be written to" in capsys.readouterr().out

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from snakemake.settings.types import ConfigSettings
 
 from pipeline.errors import UserError
 from pipeline.tables import study_tables
 from pipeline.workflow import settings
-from pipeline.workflow.open_study import open_study
+from pipeline.workflow.open_study import open_study, overrides_of
 from tests.support.files.changes import edit
 
 
@@ -113,6 +114,79 @@ def test_the_remedy_for_a_wrong_setting_names_the_right_ones(
 def test_unsafe_or_broken_yaml_is_refused(tmp_path: Path, text: str, expected: str) -> None:
     with pytest.raises(UserError, match=expected):
         settings.read_yaml(write(tmp_path / "study.yaml", text))
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        *(("012", "10"), ("-012", "-10"), ("0_1", "1"), ("1:30", "90"), ("1:30.5", "90.5"), ("190:20:30", "685230")),
+        *(("0x10", "16"), ("0b11", "3"), ("0o12", "10"), ("1_000", "1000"), ("1_0.5", "10.5")),
+        *((".inf", "inf"), ("-.inf", "-inf"), (".nan", "nan"), ("!!int 012", "10"), ("!!float 1:30", "90")),
+    ],
+)
+def test_a_number_that_yaml_reads_as_another_is_refused_by_its_key(tmp_path: Path, text: str, read: str) -> None:
+    digits = text.rpartition(" ")[2]
+    for content, key in (
+        (f"clean:\n  marker_cutoff_hz: {text}\n", "clean.marker_cutoff_hz"),
+        (f"clean: {{marker_cutoff_hz: {text} }}\n", "clean.marker_cutoff_hz"),
+        (f"kinematics: {{joint_limits: {{knee flexion: [{text}, 5]}}}}\n", "kinematics.joint_limits.knee flexion"),
+        (f"clean: {{emg_channels: {{{text} : left soleus}}}}\n", "clean.emg_channels"),
+        (f"- {text}\n", "the value"),
+        (f"{text}\n", "the value"),
+    ):
+        path = write(tmp_path / "study.yaml", content)
+        with pytest.raises(UserError) as error:
+            settings.read_yaml(path)
+        (line,) = str(error.value).splitlines()
+        assert line.startswith(f"{path}: {key} is {digits}, which YAML reads as {read}; write ")
+
+
+def test_numbers_in_body_models_and_command_lines_are_read_alike(tmp_path: Path) -> None:
+    write(tmp_path / "ours.yaml", "name: ours\nextends: isb_clusters\nsettings:\n  clean: {marker_cutoff_hz: 012}\n")
+    with pytest.raises(UserError, match=r"ours.yaml: settings.clean.marker_cutoff_hz is 012, which YAML reads as 10; "):
+        settings.load_body_model("ours.yaml", where="study.yaml", study_path=tmp_path)
+    with pytest.raises(
+        UserError, match=r"^--config: clean.marker_cutoff_hz: the value is 1:30, which YAML reads as 90"
+    ):
+        settings.typed({"clean": {"marker_cutoff_hz": "1:30"}})
+    path = write(tmp_path / "more.yaml", "clean: {marker_cutoff_hz: 012}\n")
+    with pytest.raises(UserError, match=r"more.yaml: clean.marker_cutoff_hz is 012, which YAML reads as 10; "):
+        overrides_of(ConfigSettings(configfiles=[path]))
+    write(path, "clean: {marker_cutoff_hz: 8, max_gap_s: 1e-1}\n")
+    chosen = ConfigSettings(configfiles=[path], config={"clean": {"max_gap_s": "0.2"}})
+    assert settings.typed(overrides_of(chosen)) == {"clean": {"marker_cutoff_hz": 8, "max_gap_s": 0.2}}
+
+
+def test_every_such_number_of_a_file_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "study.yaml", "clean: {marker_cutoff_hz: 012, force_cutoff_hz: 10, max_gap_s: 1:00}\n")
+    with pytest.raises(UserError) as error:
+        settings.read_yaml(path)
+    named = [line.removeprefix(f"{path}: ").partition(" is ")[0] for line in str(error.value).splitlines()]
+    assert named == ["clean.marker_cutoff_hz", "clean.max_gap_s"]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        *(
+            ("12", 12),
+            ("+5", 5),
+            ("-5", -5),
+            ("0", 0),
+            ("-0", 0),
+            (".5", 0.5),
+            ("5.", 5.0),
+            ("0.5", 0.5),
+            ("00.5", 0.5),
+        ),
+        *(("12e0", 12.0), ("1e-3", 0.001), ("1E5", 1e5), ("1.5e3", 1500.0), ("-.5e+1", -5.0), ("+1.e2", 100.0)),
+        *(("'012'", "012"), ('"1:30"', "1:30"), ("!!str 012", "012"), ("1.2.3", "1.2.3"), ("e5", "e5"), ("1e", "1e")),
+        *(("08", "08"), ("walk_01", "walk_01"), ("0o9", "0o9"), ("10 Hz", "10 Hz"), ("no", False), ("null", None)),
+    ],
+)
+def test_plain_numbers_and_texts_are_what_they_look_like(tmp_path: Path, text: str, value: object) -> None:
+    (read,) = settings.read_yaml(write(tmp_path / "study.yaml", f"a: {text}\n")).values()
+    assert (read, type(read)) == (value, type(value))
 
 
 def test_a_body_model_may_be_a_file_of_the_study(tmp_path: Path) -> None:

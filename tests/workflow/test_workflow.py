@@ -17,7 +17,8 @@ from pipeline.__main__ import main
 from pipeline.results import netcdf
 from pipeline.results.session_file import load_trial
 from pipeline.trials.session import separate
-from pipeline.workflow.open_study import SESSION_STEPS
+from pipeline.workflow.open_study import SESSION_STEPS, open_study
+from pipeline.workflow.places import folders_of_a_run
 from tests.support.checkout import HOUSE, copy_study, run_study, snakemake
 from tests.support.files.changes import edit, relabel, rewrite, set_parameter
 
@@ -45,6 +46,13 @@ def test_a_run_prints_a_line_for_each_step_and_what_was_used(run_of_two: Path, f
     assert sum(" steps, " in line for line in lines) == 18
     assert len(lines) == 1 + 18  # of what Snakemake says itself little is left, and no control characters
     assert progress.replace("\n", "").isprintable()
+
+
+def test_a_run_makes_no_folder_that_is_not_looked_at_before(finished: Path) -> None:
+    made = {folder for place in ("derived", "logs") for folder in finished.glob(f"{place}/**/")}
+    made |= {*finished.glob(".snakemake/*/")}
+    assert len(made) > 10
+    assert {folder.relative_to(finished).as_posix() for folder in made} <= {*folders_of_a_run(open_study(finished))}
 
 
 def test_every_output_is_there_and_says_where_it_comes_from(finished: Path) -> None:

@@ -16,6 +16,7 @@ from ...tables import corrections, study_tables, tsv
 from ...tables.terminal_table import align, text_width
 from ...workflow.job_keys import Study
 from ...workflow.open_study import look_at
+from ...workflow.places import find_wrong_places
 from ...workflow.preparation import refuse_lost_records
 from ..shared.find_recordings import find_unlisted
 from .findings import of_emg_channels, of_emg_reference, of_equipment, of_file, of_functional, of_session
@@ -44,6 +45,7 @@ def check(folder: Path) -> list[Problem]:
         refuse_lost_records(folder)
     except UserError as error:
         problems += error.problems
+    problems += find_wrong_places(study)
     rows = study.every_correction
     problems += corrections.changed_recordings(rows, study.sessions, study.digests_of_corrected(rows))
     findings = [problem.of_kind("study_file_wrong") for problem in problems]

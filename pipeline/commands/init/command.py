@@ -26,6 +26,7 @@ from ...tables.csv_files import FORMULA
 from ...tables.terminal_table import align, text_width
 from ...tables.tsv import Row
 from ...workflow import settings
+from ...workflow.places import refuse_name
 from ..shared import body_model_fit
 from ..shared.body_model_fit import ModelFit
 from ..shared.find_recordings import find_unlisted, forces_in, recordings_in
@@ -60,10 +61,12 @@ def initialise(folder: Path) -> str:
         trials.tsv lacks, and of the tables new_trials.tsv, new_participants.tsv, new_sessions.tsv with rows for them.
 
     Raises:
-        UserError: no such folder, no recording in it, none that can be read, or a folder that cannot be written to.
+        UserError: no such folder, one in which no run works or that cannot be written to, no recording in it, or none
+            that can be read.
     """
     if not folder.is_dir():
         raise UserError(str(folder), "no such folder", "give the folder that holds the recordings")
+    refuse_name(folder)
     kept = [name for name in WRITTEN if (folder / name).exists()]
     unlisted = find_unlisted(folder) if len(kept) == len(WRITTEN) else []
     if len(kept) == len(WRITTEN) and not unlisted:

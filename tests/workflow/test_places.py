@@ -1,0 +1,179 @@
+"""Places of a study where no run can write, its name, and paths that leave it: refused by one line each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pipeline.__main__ import main
+from pipeline.commands.check.command import check
+from pipeline.errors import UserError
+from pipeline.workflow.open_study import open_study
+from pipeline.workflow.places import refuse_name
+from pipeline.workflow.settings import CONFIG, load_body_model, schema
+from tests.support.checkout import DEMO, copy_study
+from tests.support.files.changes import edit
+from tests.support.files.hostile_texts import everything_in
+
+FOLDERS = (
+    *(".snakemake", ".snakemake/locks", ".snakemake/metadata", ".snakemake/log"),
+    *("derived", "derived/sub-01", "derived/report", "derived/checksums", "derived/checksums/sub-02"),
+    *("logs", "logs/sub-01"),
+)
+IN_STUDY, ANYWHERE = "path_in_study", "path"  # formats of the schema
+
+
+def dangling(place: Path) -> None:
+    place.symlink_to(place.parent / "not_there")
+
+
+def loop(place: Path) -> None:
+    place.symlink_to(place.name)
+
+
+def file(place: Path) -> None:
+    place.write_text("some notes")
+
+
+def link_to_file(place: Path) -> None:
+    (place.parent / "some_file").write_text("some notes")
+    place.symlink_to("some_file")
+
+
+def refusals(study: Path) -> list[str]:
+    """Return the lines with which a run is refused, and assert that ``check`` has the same."""
+    with pytest.raises(UserError) as raised:
+        open_study(study)
+    lines = str(raised.value).splitlines()
+    assert [str(finding) for finding in check(study) if finding.severity == "error"] == lines
+    return lines
+
+
+@pytest.mark.parametrize("make", [dangling, loop, file, link_to_file])
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_folder_into_which_no_run_can_write_is_named(
+    tmp_path: Path, folder: str, make: Callable[[Path], None]
+) -> None:
+    study = copy_study(DEMO, tmp_path / "study")
+    (study / folder).parent.mkdir(parents=True, exist_ok=True)
+    make(study / folder)
+    before = everything_in(study)
+    (line,) = refusals(study)
+    assert line.startswith(f"{study / folder}: ")
+    assert line.count("; ") == 1, "where, what and a remedy"
+    assert everything_in(study) == before
+
+
+def test_every_wrong_folder_is_named_once_beside_all_other_problems(tmp_path: Path) -> None:
+    study = copy_study(DEMO, tmp_path / "study")
+    dangling(study / "derived")
+    file(study / "logs")
+    edit(study / "study.yaml", "body_model: isb_clusters", "body_model: isb_cluster")
+    found = refusals(study)
+    assert [line.partition(": ")[0] for line in found] == ["study.yaml", str(study / "derived"), str(study / "logs")]
+
+
+def test_folders_may_be_links_to_folders_elsewhere(tmp_path: Path) -> None:
+    study = copy_study(DEMO, tmp_path / "study")
+    for name in ("derived", "logs", ".snakemake"):
+        (tmp_path / "large disk" / name).mkdir(parents=True)
+        (study / name).symlink_to(tmp_path / "large disk" / name)
+    assert check(study) == []
+    open_study(study)
+
+
+@pytest.mark.parametrize("name", ["{1}", "{session}", "a{b", "{{x}}", "{a,b}", "a\\b"])
+def test_a_study_with_a_name_that_no_run_understands_is_refused_by_every_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """Also below such a folder: what is read as a wildcard is the whole path."""
+    for study in (copy_study(DEMO, tmp_path / name), copy_study(DEMO, tmp_path / f"in {name}" / "study")):
+        (line,) = refusals(study)
+        assert line.startswith(f"{study}: ")
+        assert "rename" in line
+        for table in ("participants.tsv", "trials.tsv", "study.yaml"):
+            (study / table).unlink()
+        assert main(["init", str(study)]) == 1
+        assert "rename" in capsys.readouterr().err
+        assert not (study / "trials.tsv").exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["100%", "*", "$(x)", "-x", "a}b", "a\nb", "q'u\"o", " blank ", "[a]", "~", "?", "#", "&", "é", "a:b"]
+)
+def test_other_names_of_studies_are_accepted(name: str, tmp_path: Path) -> None:
+    refuse_name(tmp_path / name)
+    assert check(copy_study(DEMO, tmp_path / name)) == []
+
+
+# --- paths of settings ------------------------------------------------------------------------------------------------
+
+
+def path_settings(kind: str) -> list[str]:
+    sections = schema("settings")["properties"].items()
+    every = {name: rule for name, rule in sections if "properties" not in rule}
+    every |= {
+        f"{section}.{name}": rule for section, rules in sections for name, rule in rules.get("properties", {}).items()
+    }
+    return [name for name, rule in every.items() if rule.get("format") == kind]
+
+
+def test_every_setting_with_a_path_says_whether_it_may_leave_the_study() -> None:
+    inside = ["body_model", "muscles.model", "report.curve_tests", "report.logo", "report.notes"]
+    assert sorted(path_settings(IN_STUDY)) == inside
+    assert path_settings(ANYWHERE) == ["study.reference", "report.repeatability"], "results of other studies"
+
+
+@pytest.mark.parametrize("setting", path_settings(IN_STUDY))
+def test_a_path_that_leaves_the_study_is_refused(tmp_path: Path, setting: str) -> None:
+    """Whatever is there: also what would be used from inside."""
+    study = copy_study(DEMO, tmp_path / "study")
+    other = tmp_path / "other"
+    other.mkdir()
+    paths = [
+        *("../other", "/etc/passwd", "notes/../../other", str(other), str(study / "study.yaml"), ".."),
+        *("../study/study.yaml", "//etc/passwd"),
+    ]
+    for path in paths:
+        section, _, name = setting.rpartition(".")
+        lines = [] if setting == "body_model" else ["body_model: isb_clusters"]
+        lines += [f"{section}:", f"  {name}: {json.dumps(path)}"] if section else [f"{name}: {json.dumps(path)}"]
+        (study / "study.yaml").write_text("\n".join([*lines, ""]))
+        (line,) = refusals(study)
+        assert line.startswith(f"study.yaml: {setting} '{path}' is not inside the study; ")
+
+
+@pytest.mark.parametrize("target", ["../x.mot", "/x.mot"])
+def test_tables_and_settings_have_the_same_words_for_it(tmp_path: Path, target: str) -> None:
+    study = copy_study(DEMO, tmp_path / "study")
+    (study / "study.yaml").write_text(f"body_model: isb_clusters\nreport:\n  logo: {target}\n")
+    edit(study / "trials.tsv", "sub-01/fast_01.c3d", target)
+    setting, table = (line.partition(f" '{target}' ") for line in refusals(study))
+    assert (setting[0], table[0]) == ("study.yaml: report.logo", "trials.tsv: sub-01 fast_01: file")
+    assert setting[2] == table[2] != ""
+
+
+def test_a_link_in_the_study_may_lead_to_what_several_studies_share(tmp_path: Path) -> None:
+    study, shared = copy_study(DEMO, tmp_path / "study"), tmp_path / "shared"
+    (shared / "notes").mkdir(parents=True)
+    (shared / "notes" / "sub-01_notes.txt").write_text("seen")
+    model = (CONFIG / "body_models" / "isb_clusters.yaml").read_text()
+    (shared / "ours.yaml").write_text(model.replace("name: isb_clusters", "name: ours"))
+    for name in ("notes", "ours.yaml"):
+        (study / name).symlink_to(shared / name)
+    (study / "study.yaml").write_text("body_model: ours.yaml\nreport:\n  notes: notes\n")
+    opened = open_study(study)
+    assert opened.body_model is not None
+    assert opened.body_model.name == "ours"
+    assert opened.content_of_key("page", "sub-01")["arguments"]["texts"] == {"Notes": "seen"}
+
+
+def test_a_body_model_extends_none_outside_of_the_study(tmp_path: Path) -> None:
+    (tmp_path / "study").mkdir()
+    (tmp_path / "base.yaml").write_text((CONFIG / "body_models" / "isb_clusters.yaml").read_text())
+    (tmp_path / "study" / "ours.yaml").write_text("name: ours\ndescription: x\nextends: ../base.yaml\n")
+    with pytest.raises(UserError, match=r"ours.yaml: extends '\.\./base.yaml' is not inside the study; "):
+        load_body_model("ours.yaml", where="study.yaml", study_path=tmp_path / "study")
