@@ -18,7 +18,7 @@ import pytest
 from pipeline.c3d import reader
 
 RECORD = Path(__file__).with_name("slow_tests.tsv")
-QUICK_S = 0.5
+QUICK_S = 0.3
 HEADER = "test\tcpu_s\tstarts_a_process\n"
 STARTS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "os.exec", "os.startfile")
 PARSERS = ("parse", "parse_ahead")  # they start a process in every run but a quick one

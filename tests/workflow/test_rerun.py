@@ -252,11 +252,9 @@ OF_THE_STUDY: dict[str, tuple[list[Change], set[str]]] = {
     ),
     "what the study is scored by": ([lambda s: edit(s / "scored.csv", ",1\n", ",2\n")], {*PAGES, *STUDY}),
 }
-# of other modules test_code_of_jobs.py says which jobs run them
+# of all other modules and files reruns.tsv says which keys they change
 OF_THE_CODE = {
     ("pipeline/dynamics/kernel.py",): everywhere("kinetics", "cycles"),
-    ("pipeline/steps/report/templates/report.css",): {"report", *PAGES},
-    ("pipeline/tables/csv_files.py",): {*PAGES, *STUDY},
     ("pipeline/workflow/jobs/workers.py", "pipeline/workflow/run_snakemake.py", "Snakefile"): set[str](),
 }
 
