@@ -2,7 +2,8 @@
 
 ``slow_tests.tsv`` lists the test functions that start a process, or need more than :data:`QUICK_S` of processor time in
 all their cases. The time of a fixture is shared by the functions that use it. A module of which every function is
-listed is one row, so that a quick run does not even import it. Functions without a row are quick, also new ones.
+listed is one row, so that a quick run does not even import it. Functions without a row are quick, also new ones. What
+works with a process that an earlier test may have started has the mark ``process``.
 """
 
 from __future__ import annotations
@@ -87,7 +88,8 @@ class Recorder:
         self.starts_a_process, self.fixtures_s, start = False, 0.0, cpu_s()
         result = yield
         function = function_of(item.nodeid)
-        cost = Cost(cpu_s() - start - self.fixtures_s, self.starts_a_process)
+        starts = self.starts_a_process or item.get_closest_marker("process") is not None
+        cost = Cost(cpu_s() - start - self.fixtures_s, starts)
         self.tests[function] = self.tests.get(function, Cost()).plus(cost)
         self.uses[function] = list(getattr(item, "fixturenames", ()))
         return result

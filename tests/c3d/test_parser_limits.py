@@ -27,6 +27,8 @@ from tests.support.processes.c3d_parser import (
     reads_on,
 )
 
+pytestmark = pytest.mark.process
+
 # ---- files that harm the parser
 
 

@@ -29,6 +29,8 @@ from tests.support.processes.c3d_parser import (
     reads_on,
 )
 
+pytestmark = pytest.mark.process
+
 
 def test_one_child_serves_many_files_and_is_replaced_after_its_end() -> None:
     assert reads_on()
