@@ -79,6 +79,7 @@ for line in sys.stdin:
     print(json.dumps([keys_of(path) for path in paths]), flush=True)
     if in_a_fork:
         os._exit(0)
+os._exit(0)  # it takes seconds to free what was parsed
 """
 
 
@@ -282,11 +283,11 @@ def differences(recorded: Mapping[tuple[str, str], Row], found: Iterable[Row]) -
     lone = [(row[:1] + row[2:], row.what, "new") for name, row in now.items() if name not in recorded]
     lone += [(row[:1] + row[2:], row.what, "gone") for name, row in recorded.items() if name not in now]
     words = [f"{word}: {' | '.join((kind, what, *jobs))}" for (kind, *jobs), what, word in sorted(lone)]
-    for name in now.keys() & recorded.keys():
-        if recorded[name] != now[name]:
-            old, new = (" | ".join(row[2:]) for row in (recorded[name], now[name]))
+    for name, row in now.items():
+        if name in recorded and recorded[name] != row:
+            old, new = (" | ".join(one[2:]) for one in (recorded[name], row))
             words.append(f"changed: {' | '.join(name)}: recorded {old}; now {new}")
-    return sorted(words)
+    return words
 
 
 def every_row(folder: Path) -> list[Row]:
