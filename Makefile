@@ -30,8 +30,11 @@ test-slurm: .venv/slurm/ready
 	tests/workflow/slurm/cluster install
 	$(BIN)/pytest -rs tests/workflow/slurm
 
-# Runs killed and disks full, hundreds of times (half an hour; mounting a small disk takes root, else: unshare -rm make ...).
+# Which jobs rerun after a change of any module, setting, table cell, recording or library, as reruns.tsv has it (a few
+# minutes). Then runs killed and disks full, hundreds of times (half an hour; mounting a small disk takes root, else:
+# unshare -rm make ...).
 test-faults: .venv/ready-dev
+	$(BIN)/python -m tests.campaigns.reruns
 	$(BIN)/python -m tests.campaigns.interruptions
 
 # The same numbers from the oldest libraries that pyproject.toml allows and from newer Pythons, if installed.

@@ -1,0 +1,92 @@
+"""A sample of reruns.tsv, of each kind: the keys of jobs say today what it says; and it has a line for everything."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from pipeline.tables import corrections, session_table, study_tables
+from tests.campaigns.reruns import Recorder, Row, differences, read_table
+from tests.support.checkout import HOUSE
+from tests.support.studies.every_change import every_change
+from tests.support.studies.full_study import write_full_study
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the recorder forks")
+OF_EACH_KIND = 3
+# the version, which each key holds itself, and what starts and ends workers
+CHANGES_NO_RESULT = {"pipeline/__init__.py", "pipeline/workflow/jobs/workers.py", "pipeline/workflow/activity_lock.py"}
+# what the columns may be called, which the full study has
+COLUMNS = {
+    "participants.tsv": {*study_tables.PARTICIPANT_COLUMNS, "mass_source", "width_source", "leg_length_source"},
+    "trials.tsv": {*study_tables.TRIAL_COLUMNS, *study_tables.DATE_COLUMNS},
+    "sessions.tsv": {*session_table.KNOWN} - {*session_table.BIDS_NAMES},
+    "segments.tsv": {*study_tables.SEGMENT_COLUMNS},
+    "corrections.tsv": {*corrections.COLUMNS},
+}
+
+
+@pytest.fixture(scope="module")
+def recorder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorder]:
+    with Recorder(tmp_path_factory.mktemp("reruns")) as recorder:
+        yield recorder
+
+
+@pytest.fixture(scope="module")
+def recorded() -> dict[tuple[str, str], Row]:
+    return read_table()
+
+
+@pytest.fixture(scope="module")
+def sample(recorder: Recorder, recorded: dict[tuple[str, str], Row]) -> list[Row]:
+    """Return lines of today: of each kind the first, the middle and the last one, by their jobs."""
+    changes = {(change.kind, change.what): change for change in every_change(recorder.folder)}
+    lines = sorted((row for row in recorded.values() if row.kind != "after"), key=lambda row: (row.kind, *row[2:]))
+    rows = []
+    for _, group in groupby(lines, key=lambda row: row.kind):
+        mine = [*group]
+        for number in range(OF_EACH_KIND):
+            old = mine[number * (len(mine) - 1) // (OF_EACH_KIND - 1)]
+            rows.append(recorder.row(changes[old.kind, old.what])._replace(unseen=old.unseen))  # no job runs here
+    return rows
+
+
+def test_everything_that_can_change_has_a_line(recorder: Recorder, recorded: dict[tuple[str, str], Row]) -> None:
+    changes = [(change.kind, change.what) for change in every_change(recorder.folder)]
+    assert len(changes) == len({*changes})
+    assert {name for name in recorded if name[0] != "after"} == {*changes}
+
+
+def test_the_full_study_has_every_column(tmp_path: Path) -> None:
+    study = write_full_study(tmp_path / "study")
+    for table, columns in COLUMNS.items():
+        assert columns <= {*(study / table).read_text().splitlines()[0].split("\t")}, table
+
+
+def test_the_same_jobs_rerun_as_recorded(sample: list[Row], recorded: dict[tuple[str, str], Row]) -> None:
+    assert len({row.demo + row.full for row in sample}) > len(sample) / 3
+    assert differences({(row.kind, row.what): recorded[row.kind, row.what] for row in sample}, sample) == []
+
+
+def test_a_wrong_line_is_named(sample: list[Row]) -> None:
+    """Two lines are made wrong, one is missing and one is of a thing that is no more."""
+    wrong = {(row.kind, row.what): row for row in sample}
+    (first, second, third) = [row for row in sample if row.full not in ("all", "none")][:3]
+    wrong[first.kind, first.what] = first._replace(full="none")
+    wrong[second.kind, second.what] = second._replace(demo="all", full="all")
+    del wrong[third.kind, third.what]
+    gone = third._replace(what="moved")
+    wrong[gone.kind, gone.what] = gone
+    named = differences(wrong, sample)
+    assert sorted(line.partition(":")[0] for line in named) == ["changed", "changed", "gone", "new"]
+    for row in (first, second, third, gone):
+        assert sum(f"{row.kind} | {row.what}" in line for line in named) == 1
+
+
+def test_code_that_jobs_run_is_in_their_keys(recorded: dict[tuple[str, str], Row]) -> None:
+    """The campaign has seen it: but for what changes no result, a job runs no code that its key does not hold."""
+    unseen = {row.what.partition(" ")[0] for row in recorded.values() if row.kind in ("module", "file") and row.unseen}
+    assert {name for name in unseen if (HOUSE / name).stat().st_size} == CHANGES_NO_RESULT
