@@ -7,7 +7,8 @@ NEW_ENOUGH = $(shell $(PYTHON) -c "import sys; print(sys.version_info >= (3, 11)
 FOUND = $(or $(shell $(PYTHON) -c "import sys; print(sys.version.split()[0])" 2>/dev/null),not installed)
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test quick times test-slurm test-faults test-versions check faults fuzz bench bench-study docs format clean
+.PHONY: demo test quick times test-slurm test-faults test-versions mutations check faults fuzz bench bench-study docs \
+	format clean
 
 demo: .venv/ready
 	$(BIN)/gaitlab run data/demo
@@ -41,6 +42,10 @@ test-faults: .venv/ready-dev
 VERSIONS ?= python3.11=oldest python3.12=newest python3.13=newest python3.14=newest
 test-versions: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.versions $(VERSIONS)
+
+# One-line mistakes in the product, each in a copy of it: its test in tests/campaigns/mutations.txt must fail (2 minutes).
+mutations: .venv/ready-dev
+	$(BIN)/python -m tests.campaigns.mutations --jobs 2
 
 # The linters, and what the change since BASE (the merge base) does to the size of the code.
 BASE ?=

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pipeline.__main__ import main
 from pipeline.c3d.plug_in_gait import POINTS, UNITS, Output, gait_events, model_outputs, oppose_angles, upper_outputs
 from pipeline.c3d.reader import read_c3d
-from pipeline.c3d.writer import write_c3d
+from pipeline.c3d.writer import without_person, write_c3d
 from pipeline.conventions import SIDES
 from pipeline.errors import UserError
 from pipeline.whole_body import plug_in_gait as upper
@@ -276,3 +276,15 @@ def test_errors_of_the_command(
     assert main(["write-c3d", str(tmp_path), *arguments]) == 1
     assert message in capsys.readouterr().err
     assert not (tmp_path / "derived").exists()
+
+
+def test_an_anonymous_copy_has_no_description_and_no_name() -> None:
+    """A program may write anything into the description of a parameter."""
+    names: dict[str, Any] = {"value": ["Anna Smith:LHEE", "annasmith_RHEE"], "description": "of Anna Smith", "type": -1}
+    rate: dict[str, Any] = {"value": np.array([100.0]), "description": "patient Anna Smith, born 1990", "type": 4}
+    parameters = {"POINT": {"LABELS": names, "RATE": rate}, "SUBJECTS": {"NAMES": {"value": ["Anna Smith"]}}}
+    kept = without_person(parameters, ["Anna Smith", "AnnaSmith"])
+    assert [*kept] == ["POINT"]
+    assert kept["POINT"]["LABELS"]["value"] == ["LHEE", "RHEE"]
+    assert kept["POINT"]["RATE"]["value"].tolist() == [100.0]
+    assert "smith" not in str(kept).lower()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 from scipy import stats
 
 from pipeline.commands.groups.command import compare_groups
@@ -101,3 +102,20 @@ def test_visits_are_compared_and_never_averaged(tmp_path: Path, monkeypatch: pyt
     assert (late["second"], late["n_second"], late["difference"]) == ("slow, late", "1", "nan")
     with pytest.raises(UserError, match="0 and 0 people with complete curves"):
         compare_groups(tmp_path, output=tmp_path / "x", curves=["knee adduction moment"])
+
+
+def test_a_person_without_one_side_in_one_condition_counts_by_the_other_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trials: dict[str, dict[str, xr.Dataset]] = {}
+    for name, shifts in {"c1": (0.0, 3.0), "c2": (1.0, 3.5), "c3": (2.0, 6.0), "c4": (0.5, 2.5)}.items():
+        monkeypatch.setitem(for_report.REPEATS, name, 2)
+        for condition, shift in zip(("slow", "fast"), shifts, strict=True):
+            monkeypatch.setitem(for_report.SHIFT, name, shift)
+            sides = ["left"] if (name, condition) == ("c4", "fast") else ["left", "right"]
+            trials.setdefault(name, {})[condition] = trial_cycles(name, condition, sides)
+    (tmp_path / "derived").mkdir()
+    netcdf.save(tmp_path / "derived" / "study.nc", made(trials, {"slow": "slow", "fast": "fast"}).study)
+    said = compare_groups(tmp_path, output=tmp_path / "found", curves=["knee flexion angle"])
+    assert "fast minus slow, 4 people" in said
+    assert "left out" not in said

@@ -66,3 +66,18 @@ def test_an_effect_is_found_where_it_is() -> None:
     assert np.abs(compare_curves(second, first, paired=False, alpha=0.05).t + test.t).max() < 1e-9
     with pytest.raises(UserError, match="2 and 12 people"):
         compare_curves(first[:2], second, paired=False, alpha=0.05)
+
+
+def test_at_equal_size_more_people_are_kept() -> None:
+    known = np.ones((4, 8), dtype=bool)
+    known[2:, 4:] = False
+    kept, samples = largest_block(known)
+    assert (kept.tolist(), samples) == ([True] * 4, slice(0, 4))
+
+
+def test_a_small_group_of_large_spread_needs_a_larger_t() -> None:
+    """It tells more of the scatter: of 23 degrees of freedom 8 to 10 are left, whose threshold is a fifth larger."""
+    draw = np.random.default_rng(6)
+    small, large = smooth_fields(5, draw), smooth_fields(20, draw)
+    alike, unlike = (compare_curves(size * small, large, paired=False, alpha=0.05).threshold for size in (1, 4))
+    assert unlike > 1.1 * alike

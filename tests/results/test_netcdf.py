@@ -190,3 +190,12 @@ def test_a_file_appears_complete_or_not_at_all(tmp_path: Path) -> None:
     (tmp_path / ".file.nc.1.partial").write_bytes(b"left by a killed job")
     netcdf.save(path, of_one_large_array("coordinate"))
     assert [file.name for file in tmp_path.iterdir()] == ["file.nc"]
+
+
+@pytest.mark.parametrize("names", [("a", "a long name"), ("a long name", "a")])
+def test_joined_texts_are_whole_whichever_part_has_the_longest(tmp_path: Path, names: tuple[str, str]) -> None:
+    parts = [tmp_path / f"{number}.nc" for number in range(2)]
+    for part, name in zip(parts, names, strict=True):
+        netcdf.save(part, xr.Dataset({"value": ("cycle", [1.0])}, {"person": ("cycle", [name])}))
+    netcdf.join(tmp_path / "both.nc", parts, along=["cycle"], attributes={})
+    assert netcdf.load(tmp_path / "both.nc").person.values.tolist() == [*names]

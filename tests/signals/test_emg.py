@@ -122,6 +122,16 @@ def test_clipped_and_rectified_channels_are_refused() -> None:
     assert fault_of(values + 10) == "", "an offset makes no rectified signal"
 
 
+@pytest.mark.parametrize(("in_a_row", "clipped"), [(2, False), (3, True)])
+def test_three_samples_in_a_row_at_the_end_of_the_range_are_clipped(in_a_row: int, clipped: bool) -> None:
+    """A wave of up to 450 Hz has one or two at its maximum, if it is sampled at 1000 Hz."""
+    time = seconds(1000.0)
+    values = electromyogram(bursts(time), rate_hz=1000.0)
+    for start in range(0, len(values) - in_a_row, 100):
+        values[start : start + in_a_row] = 1.1 * np.abs(values).max() if start == 0 else values[0]
+    assert fault_of(values).startswith("clipped") == clipped
+
+
 @pytest.mark.parametrize(
     ("unit", "millivolts"),
     [

@@ -172,3 +172,9 @@ def test_rows_of_the_table_of_earlier_versions_are_corrections(tmp_path: Path) -
     path.write_text("session\ttrial\tside\tstart_s\treason\ns1\twalk_1\tleft\t1.25\tstumbled\n")
     expected = correction("leave_out_cycle", **SIDE | {"sha256": ""}, reason="stumbled")
     assert rows_of_cycles(path) == [expected]
+
+
+def test_other_labels_may_be_exchanged_at_the_same_time(tmp_path: Path) -> None:
+    rows = [correction("exchange_labels", **MARKER, given=given) for given in ("LKNE, RKNE", "LANK, RANK")]
+    assert problems(tmp_path / "corrections.tsv", *rows) == []
+    assert len(problems(tmp_path / "corrections.tsv", rows[0], rows[0])) == 1

@@ -11,7 +11,7 @@ from scipy.interpolate import make_smoothing_spline
 
 from pipeline.signals.filters import low_pass
 from pipeline.signals.splines import smooth, smoothing_weight
-from pipeline.steps.clean.marker_filters import filter_markers, gcv_spline, residual_cutoffs_hz
+from pipeline.steps.clean.marker_filters import filter_markers, gcv_spline, residual_cutoffs_hz, uncertain_end_s
 from tests.support.settings import settings_of
 from tests.support.walks.as_read import cleaned, generated
 
@@ -156,3 +156,20 @@ def test_null_switches_either_filter_off(name: str) -> None:
     np.testing.assert_array_equal(
         result.marker_position.sel(marker="heel_left"), trial.marker_position.sel(marker="LHEE")
     )
+
+
+@pytest.mark.parametrize(
+    ("cutoffs_hz", "force_cutoff_hz", "seconds"),
+    [
+        ([12.0, 10.0, np.nan], 20.0, 0.08),
+        ([12.0, 16.0], 10.0, 0.08),
+        ([10.0], None, 0.08),
+        ([np.nan], None, 0.0),
+        ([4.0, 20.0], 20.0, 0.1),
+    ],
+)
+def test_the_slowest_filter_decides_how_near_an_end_accelerations_are_uncertain(
+    cutoffs_hz: list[float], force_cutoff_hz: float | None, seconds: float
+) -> None:
+    """By 0.8 periods of its cut-off, and 0.1 s at most."""
+    assert uncertain_end_s(np.array(cutoffs_hz), force_cutoff_hz) == pytest.approx(seconds)

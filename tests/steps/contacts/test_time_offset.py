@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from pipeline.steps.clean.step import clean
-from pipeline.steps.contacts.time_offset import WITNESSES, acceleration_ahead_s, with_time_offset
+from pipeline.steps.contacts.time_offset import WITNESSES, acceleration_ahead_s, later_plates, with_time_offset
 from tests.support.plates.stances import found
 from tests.support.settings import settings_of
 from tests.support.walks.moving_on_plates import BODY_MODEL, recorded
@@ -72,6 +72,28 @@ def test_offsets_beyond_their_error_are_doubted(leads_ms: tuple[float, float, fl
     assert np.isfinite(judged.time_offset.values).all() == np.isfinite(leads_ms).all()
 
 
+@pytest.mark.parametrize("seconds", [-0.02, 0.013])
+def test_what_plates_measured_is_taken_later(seconds: float) -> None:
+    """Forces at the frames and the instants of the plates' own samples alike, in each trial by itself."""
+    time = np.concatenate([np.arange(50) / 100, 3 + np.arange(40) / 100])
+    force, moment = (np.stack([a + b * time] * 3, axis=-1)[:, None] for a, b in ((100, 700), (-5, 30)))
+    vector = ("sample", "plate", "axis")
+    session = xr.Dataset(
+        {"time": ("sample", time), "plate_force": (vector, force), "plate_moment": (vector, moment)},
+        {
+            "trial": ["first", "second"],
+            "sample_trial": ("sample", [0] * 50 + [1] * 40),
+            "plate_time": ("plate_sample", time),
+        },
+    )
+    later = later_plates(session, seconds)
+    np.testing.assert_allclose(later.plate_time, time + seconds)
+    inside = np.r_[3:47, 53:87]  # the others go on beyond an end
+    for name, rate in (("plate_force", 700), ("plate_moment", 30)):
+        changed = (later[name] - session[name]).values[inside]
+        np.testing.assert_allclose(changed, -rate * seconds, rtol=1e-9)
+
+
 @pytest.mark.parametrize("shift_s", [-0.03, 0.03])
 def test_a_setting_takes_the_offset_of_a_session_back(shift_s: float) -> None:
     """Then forces and contacts are where they were without it, within what the witnesses knew before."""
@@ -91,3 +113,5 @@ def test_a_setting_takes_the_offset_of_a_session_back(shift_s: float) -> None:
     on_plate = [each.isel(contact=each.plates.values != "") for each in (before, corrected)]
     starts = [each.contact_start.values for each in on_plate]
     np.testing.assert_allclose(starts[1] - starts[0], before.time_offset, atol=0.01)
+    away = [np.nanmean(np.abs(each.ground_force - before.ground_force)) for each in (doubted, corrected)]
+    assert away[1] < away[0] / 4  # what is left is the 4 ms by which the witnesses of this walk err, of 30

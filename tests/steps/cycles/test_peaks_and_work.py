@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pipeline.steps.cycles.peaks_and_work import AREAS, BURSTS, impulses, work
+from pipeline.steps.cycles.peaks_and_work import AREAS, BURSTS, impulses, peaks, work
 from tests.support.checkout import DEMO
 from tests.support.studies.run_steps import ResultsOf
 
@@ -73,6 +73,20 @@ def test_braking_and_propulsion_change_the_speed() -> None:
     got = impulses(loads(force=force), stance_share=60, stride_s=1.2)
     assert got["impulse_of_braking_force"] == pytest.approx(2 * 0.288 / 2)
     assert got["impulse_of_propulsive_force"] == pytest.approx(3 * 0.432 / 2)
+
+
+def test_a_gap_in_its_window_makes_a_peak_unknown_and_one_outside_does_not() -> None:
+    """The highest sample may be the missing one. The window is from 40 % of stance to its end."""
+    moment = NOTHING.copy()
+    moment[1, 0] = np.sin(np.pi * PHASE / 100)
+    whole = loads(moment) | {"joint_power": NOTHING[0]}
+    assert peaks(whole, stance_share=60)["peak_knee_flexor_moment"] == pytest.approx(1.0)
+    for missing, known in ((50, False), (55, False), (15, True), (70, True)):
+        moment[1, 0] = np.sin(np.pi * PHASE / 100)
+        moment[1, 0, missing] = np.nan
+        found = peaks(loads(moment) | {"joint_power": NOTHING[0]}, stance_share=60)
+        for name in ("peak_knee_flexor_moment", "phase_of_peak_knee_flexor_moment"):
+            assert np.isfinite(found[name]) == known, (missing, name)
 
 
 def motion_of(power: Array) -> dict[str, Array]:

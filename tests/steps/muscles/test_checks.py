@@ -88,6 +88,15 @@ def test_reserve_actuators_that_bear_much_are_refused() -> None:
         assert (found and found.code) == code, "4 N m are 5 % of the ankle's largest moment"
 
 
+def test_a_reserve_is_compared_with_the_moment_of_its_own_joint() -> None:
+    """Of a hip with three times the moment, 4.5 N m are 1.9 %; of the ankle they are 5.6 %."""
+    sound, reserve = motion(), at(4.5, (50, 1, 0))
+    force = sound.force * [1, 1, 3]
+    found = problem_of(force=force, activation=force / 12000, reserve=reserve, moment=0.04 * force + reserve)
+    assert found is not None
+    assert found.code == "reserves_too_large"
+
+
 def test_an_activation_beyond_its_limits_is_refused_with_the_muscle() -> None:
     sound = motion()
     found = problem_of(activation=sound.activation + at(0.8, (30, 1, 2)))

@@ -197,3 +197,34 @@ def test_no_verdict_on_real_walks(shared: Path) -> None:
     """Even without restriction to good contacts."""
     found = {file: verdicts_on(trial_of(trial)) for file, trial in cleaned_walks(shared).items()}
     assert not {file: verdicts for file, verdicts in found.items() if any(verdicts)}
+
+
+def exact_step(plate: int, side: str) -> PlateStep:
+    """Return a step along x that obeys every law of places: it presses in the foot, and its line passes the pelvis."""
+
+    def along(x: Array, height: Array) -> Array:
+        return np.stack([x, height, 0 * x], axis=1)
+
+    still, part = np.ones(5), np.arange(5)
+    pressed = along(np.array([-0.055, -0.02, 0.02, 0.06, 0.1]), 0 * still)  # from under the heel to the toe marker
+    pelvis = along(np.linspace(-0.2, 0.2, 5), 0.95 * still)
+    heel, toe = along(-0.1 * still, 0.05 * still), along(0.1 * still, np.where(part < 1, 0.08, 0.05))
+    force = 700 / 0.95 * (pelvis - pressed)
+    return PlateStep(plate, side, 0, force, pressed, heel, toe, part > 3, part < 1, pelvis, 0 * still, 0.6)
+
+
+@pytest.mark.parametrize("direction", [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
+@pytest.mark.parametrize(("shift_m", "found"), [(0.0, {}), (0.04, {}), (0.05, {1: "plate_shifted"})])
+def test_the_least_shift_that_is_judged(direction: list[float], shift_m: float, found: dict[int, str]) -> None:
+    """Where a centre of pressure is in a foot varies by 2.2 cm: a shift of twice that is judged, however many steps."""
+    steps = [exact_step(plate, side) for plate in range(3) for side in ("left", "right") * 4]
+    off = [replace(one, pressed=one.pressed + shift_m * np.array(direction) * (one.plate == 1)) for one in steps]
+    assert {plate: one.code for plate, one in find_shifted_plates(off, [1, 2, 3]).items()} == found
+
+
+def test_markers_that_lie_otherwise_on_the_feet_are_no_shift() -> None:
+    """The force's line still passes the pelvis."""
+    steps = [exact_step(plate, side) for plate in range(3) for side in ("left", "right")]
+    off = np.array([0.1, 0.0, 0.0])
+    moved = [replace(one, heel=one.heel + off, toe=one.toe + off) if one.plate == 1 else one for one in steps]
+    assert find_shifted_plates(moved, [1, 2, 3]) == {}

@@ -1,0 +1,237 @@
+"""One-line mistakes of a maintainer, each put into a copy of the product: do the tests see them?
+
+``make mutations`` runs all of mutations.txt: that each named test passes without a change, then that it fails with its
+change. ``--quick`` takes only tests that are in ``make quick``, and tells how many changes these see.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import re
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+from collections import deque
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, NamedTuple, NoReturn
+
+HOUSE = Path(__file__).resolve().parents[2]  # not from tests.support: a child imports the tests of its copy
+LIST = Path(__file__).with_name("mutations.txt")
+NOT_COPIED = (".git", ".venv", ".*_cache", ".hypothesis", ".snakemake", "derived", "logs", "_build")
+PRODUCT = ("pipeline", "gaitlab", "tests")  # packages that a child takes from its copy
+# imported once, before children are forked: most of the time that a test of milliseconds takes
+SHARED_IMPORTS = (
+    "pytest", "hypothesis", "numpy", "pandas", "xarray", "netCDF4", "scipy.signal", "scipy.interpolate", "scipy.linalg",
+    "ezc3d", "yaml", "jsonschema", "jinja2", "plotly.offline",
+)  # fmt: skip
+LONGEST_CPU_S, LONGEST_S = 30, 1200  # of the tests of one change, which may send them into an endless loop
+PASSED, FAILED = 0, 1  # exit codes of pytest; others are no verdict
+
+
+class Mutation(NamedTuple):
+    """A change of one line of the product, and the tests that must fail with it."""
+
+    file: str  # relative to the checkout
+    line: str  # without indentation; no other line of the file is the same
+    becomes: str
+    tests: tuple[str, ...]  # as pytest names them, without parameters
+
+
+class Ended(NamedTuple):
+    """A run of tests: pytest's exit code, negative by a signal; what it printed; seconds of processor time."""
+
+    code: int
+    output: str
+    cpu_s: float
+
+    @property
+    def failed(self) -> set[str]:
+        """Return the tests that failed, without parameters."""
+        return set(re.findall(r"^(?:FAILED|ERROR) ([^\s\[]+::[^\s\[]+)", self.output, re.MULTILINE))
+
+    def verdict(self, tests: Sequence[str]) -> str:
+        """Return whether all of these tests see a change."""
+        if self.code < 0:
+            return "killed by time"
+        if self.code not in (PASSED, FAILED):
+            return "NOT RUN"
+        return "killed" if {*tests} <= self.failed else "SURVIVED"
+
+
+def read_mutations(text: str) -> list[Mutation]:
+    """Return the changes of a list: blocks of a file, ``- `` its line, ``+ `` the changed line, and tests."""
+    blocks = ([line for line in block.splitlines() if not line.startswith("#")] for block in text.split("\n\n"))
+    mutations = []
+    for file, line, becomes, *tests in filter(None, blocks):
+        if (line[:2], becomes[:2]) != ("- ", "+ ") or not tests:
+            sys.exit(f"{file}: expected a line with '- ', one with '+ ', and tests, not {[line, becomes, *tests]}")
+        mutations.append(Mutation(file, line[2:], becomes[2:], tuple(tests)))
+    return mutations
+
+
+def problems_of(mutation: Mutation, checkout: Path = HOUSE) -> Iterator[str]:
+    """Yield why a change is none of this checkout."""
+    lines = [line.strip() for line in (checkout / mutation.file).read_text(encoding="utf-8").splitlines()]
+    if (count := lines.count(mutation.line)) != 1:
+        yield f"{mutation.file} has this line {count} times, not once; correct the list of mutations: {mutation.line}"
+    for test in mutation.tests:
+        path, _, name = test.partition("::")
+        text = (checkout / path).read_text(encoding="utf-8") if (checkout / path).is_file() else ""
+        if not re.search(rf"^def {re.escape(name)}\(", text, re.MULTILINE):
+            yield f"{mutation.file}: no test {test}; correct the list of mutations"
+
+
+def copy_checkout(source: Path, folder: Path) -> Path:
+    """Copy a checkout with its compiled code into a folder, where ``shared`` is beside it as well."""
+    copy = folder / "checkout"
+    shutil.copytree(source, copy, ignore=shutil.ignore_patterns(*NOT_COPIED), symlinks=True)
+    if (shared := source.parent / "shared").is_dir():
+        (folder / "shared").symlink_to(shared.resolve())
+    return copy
+
+
+def change(mutation: Mutation, checkout: Path) -> None:
+    """Put a change into a copy, and keep the file beside."""
+    path = checkout / mutation.file
+    shutil.copy2(path, path.with_suffix(".before"))
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    (number,) = (i for i, line in enumerate(lines) if line.strip() == mutation.line)
+    lines[number] = lines[number].replace(mutation.line, mutation.becomes)
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+def restore(mutation: Mutation, checkout: Path) -> None:
+    """Take a change back. The file has its old date, so that its compiled code is valid again."""
+    path = checkout / mutation.file
+    path.with_suffix(".before").replace(path)
+
+
+def start(checkout: Path, arguments: Sequence[str], output: IO[str], *, changed: bool) -> int:
+    """Start pytest in a copy, in a child process, and return the process's number."""
+    if child := os.fork():
+        return child
+    try:
+        _run_pytest(checkout, arguments, output, changed=changed)
+    finally:
+        os._exit(os.EX_SOFTWARE)  # of an exception above; pytest's own exit code is given there
+
+
+def _run_pytest(checkout: Path, arguments: Sequence[str], output: IO[str], *, changed: bool) -> NoReturn:
+    """Run pytest in this process and end it.
+
+    Args:
+        changed: whether the copy has a change: then time is limited, and compiled code is not kept.
+    """
+    import pytest
+
+    if changed:
+        signal.alarm(LONGEST_S)
+        resource.setrlimit(resource.RLIMIT_CPU, (LONGEST_CPU_S, LONGEST_CPU_S))
+        sys.dont_write_bytecode = True
+    for stream in (1, 2):
+        os.dup2(output.fileno(), stream)
+    os.chdir(checkout)
+    sys.path[:] = [str(checkout), *(place for place in sys.path if place not in ("", str(HOUSE)))]
+    for name in [name for name in sys.modules if name.partition(".")[0] in PRODUCT]:
+        del sys.modules[name]
+    basetemp = checkout.parent / "temporary"
+    code = pytest.main(["--tb=no", "-rfE", "-p", "no:cacheprovider", f"--basetemp={basetemp}", *arguments])
+    sys.stdout.flush()
+    os._exit(code)
+
+
+def wait(outputs: dict[int, IO[str]]) -> tuple[int, Ended]:
+    """Wait for the end of one of the started processes, by their numbers; return which one, and how it ended."""
+    child, status, used = os.wait4(-1, 0)
+    output = outputs.pop(child)
+    output.seek(0)
+    return child, Ended(os.waitstatus_to_exitcode(status), output.read(), used.ru_utime + used.ru_stime)
+
+
+def run_alone(checkout: Path, *arguments: str) -> Ended:
+    """Run pytest in a copy without a change."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
+        return wait({start(checkout, arguments, output, changed=False): output})[1]
+
+
+def run_changed(
+    mutations: Sequence[Mutation], checkouts: Sequence[Path], *options: str
+) -> Iterator[tuple[Mutation, Ended]]:
+    """Yield how the tests of each change end, in the order of their ends; as many at a time as there are copies."""
+    waiting, idle = deque(mutations), deque(checkouts)
+    outputs: dict[int, IO[str]] = {}
+    running: dict[int, tuple[Mutation, Path]] = {}
+    while waiting or running:
+        while waiting and idle:
+            mutation, checkout = waiting.popleft(), idle.popleft()
+            change(mutation, checkout)
+            output = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 (open until its process ends)
+            child = start(checkout, [*options, *mutation.tests], output, changed=True)
+            outputs[child], running[child] = output, (mutation, checkout)
+        child, ended = wait(outputs)
+        mutation, checkout = running.pop(child)
+        restore(mutation, checkout)
+        idle.append(checkout)
+        yield mutation, ended
+
+
+def quick_tests(checkout: Path) -> set[str]:
+    """Return the tests that ``make quick`` contains, without parameters."""
+    collected = run_alone(checkout, "--quick", "--collect-only", "tests")
+    return set(re.findall(r"^(tests/[^\s\[]+::[^\s\[]+)", collected.output, re.MULTILINE))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the campaign and print a line for each change; return 1 if one survives."""
+    parser = argparse.ArgumentParser(prog="python -m tests.campaigns.mutations", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="run only tests that are in `make quick`")
+    parser.add_argument("--jobs", type=int, default=1, help="changes at a time, each in its own copy")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only changes of files with this in their path")
+    parser.add_argument("--list", type=Path, default=LIST, help="another list of changes")
+    chosen = parser.parse_args(arguments)
+    mutations = [one for one in read_mutations(chosen.list.read_text(encoding="utf-8")) if chosen.only in one.file]
+    if problems := [problem for one in mutations for problem in problems_of(one)]:
+        sys.exit("\n".join(problems))
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported: a process with threads should not fork
+    for name in SHARED_IMPORTS:
+        importlib.import_module(name)
+    with tempfile.TemporaryDirectory() as folder:
+        first = copy_checkout(HOUSE, Path(folder) / "0")
+        if chosen.quick:
+            quick, every = quick_tests(first), mutations
+            mutations = [one._replace(tests=seen) for one in every if (seen := tuple(sorted({*one.tests} & quick)))]
+            print(f"{len(mutations)} of {len(every)} changes have a test in `make quick`", flush=True)  # noqa: T201
+        tests = dict.fromkeys(test for one in mutations for test in one.tests)
+        if (without := run_alone(first, *tests)).code != PASSED:
+            sys.exit(f"tests fail without a change:\n{without.output}")
+        copies = [first, *(copy_checkout(first, Path(folder) / str(i)) for i in range(1, chosen.jobs))]
+        options = ["--quick"] if chosen.quick else []
+        return report(run_changed(mutations, copies, *options), before_s=without.cpu_s)
+
+
+def report(ended: Iterator[tuple[Mutation, Ended]], *, before_s: float) -> int:
+    """Print a line for each change, and the total; return 1 if one is not killed.
+
+    Args:
+        before_s: processor time of the tests without a change.
+    """
+    count, killed, seconds = 0, 0, before_s
+    for mutation, run in ended:
+        verdict = run.verdict(mutation.tests)
+        count, killed, seconds = count + 1, killed + verdict.startswith("killed"), seconds + run.cpu_s
+        missed = sorted({*mutation.tests} - run.failed) if verdict == "SURVIVED" else mutation.tests
+        words = f"{mutation.file}: {mutation.becomes}  ({', '.join(missed)})"
+        print(f"{verdict:14} {run.cpu_s:5.1f} s  {words}", flush=True)  # noqa: T201
+        if verdict == "NOT RUN":
+            print(run.output)  # noqa: T201
+    print(f"{killed} of {count} changes killed, {seconds:.0f} s of processor time")  # noqa: T201
+    return int(killed < count)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
