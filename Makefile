@@ -66,12 +66,12 @@ faults: .venv/ready-dev
 		tests/steps/clean/test_label_swaps.py tests/steps/clean/test_spikes.py
 
 # What a study costs in processor time, against other ways, against goals, and against an earlier commit: 6caf5f3, or
-# another: make bench AGAINST=COMMIT (half an hour). It fails if a measurement fails. With OpenSim after
+# another: make bench AGAINST=COMMIT (estimated: 15 minutes). It fails if a measurement fails. With OpenSim after
 # pip install -e '.[bench]'.
 bench: .venv/ready-dev
 	$(BIN)/python -m benchmarks $(if $(AGAINST),--against $(AGAINST))
 
-# The same with studies of 20 sessions of 20 walks, an archive of 2,000 sessions, and 1 to 100 sessions run (two hours).
+# The same with studies of 20 sessions of 20 walks, an archive of 2,000 sessions, and 1 to 100 sessions run (hours).
 bench-study: .venv/ready-dev
 	$(BIN)/python -m benchmarks --full $(if $(AGAINST),--against $(AGAINST))
 

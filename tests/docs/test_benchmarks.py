@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import archive, figures, per_trial, study
+from benchmarks import archive, figures, page, paired, per_trial, study
 from benchmarks.__main__ import NAMES, SMALLEST, parts
 from benchmarks.figures import NOT_MEASURED, Figure, NotMeasured, not_measured, run_all
 from benchmarks.generated import write_study
@@ -150,3 +150,14 @@ def test_archive_has_finished_sessions_of_which_the_study_is_to_be_made(tmp_path
     pages = {f"page:sub-{number}" for number in ("0001", "00000", "00001")}
     assert planned(tmp_path) == {"study", "report"} | pages
     assert len(planned(tmp_path, "--forceall")) == 3 * 8 + 2
+
+
+def test_page_shows_the_published_figures() -> None:
+    """`python -m benchmarks.page` makes its tables; a part that has none says how it is measured."""
+    text, published = page.PAGE.read_text(encoding="utf-8"), json.loads(page.PUBLISHED.read_text(encoding="utf-8"))
+    assert {*published} == {*re.findall(r"<!-- results: (.*) -->", text)}
+    assert paired.TITLE in published
+    assert published.keys() <= parts().keys()
+    assert page.with_tables(text, published) == text
+    rows = [{"name": "a", "value": 1234.5, "goal": "at most 2", "met": False, "detail": "ms"}]
+    assert page.markdown(rows).endswith("| a (ms) | 1234 | at most 2 | no |")
