@@ -81,13 +81,15 @@ faults: .venv/ready-dev
 	FULL=1 $(BIN)/pytest tests/plates/test_channel_faults.py tests/campaigns/test_moving.py tests/dynamics \
 		tests/steps/clean/test_label_swaps.py tests/steps/clean/test_spikes.py
 
-# What a study costs, against other ways and against goals (12 minutes); with OpenSim after pip install -e '.[bench]'.
+# What a study costs in processor time, against other ways, against goals, and against an earlier commit: 6caf5f3, or
+# another: make bench AGAINST=COMMIT (estimated: 15 minutes). It fails if a measurement fails. With OpenSim after
+# pip install -e '.[bench]'.
 bench: .venv/ready-dev
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(if $(AGAINST),--against $(AGAINST))
 
-# The same with a study of 20 sessions of 20 walks, an archive of 2,000 sessions, and 1 to 100 sessions run (an hour).
+# The same with studies of 20 sessions of 20 walks, an archive of 2,000 sessions, and 1 to 100 sessions run (hours).
 bench-study: .venv/ready-dev
-	$(BIN)/python -m benchmarks full
+	$(BIN)/python -m benchmarks --full $(if $(AGAINST),--against $(AGAINST))
 
 docs: .venv/ready-dev
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build

@@ -1,7 +1,7 @@
 """An archive: a study of many sessions, planned, gathered, reported, and run with nothing to do.
 
-``python -m benchmarks.archive 1000 10000`` measures two sizes (two hours and 24 GB of disk for these; a page of the
-report is 2.3 MB). A few generated sessions are run; the others are links to their files, with records of their own.
+A few generated sessions are run; the others are links to their files, with records of their own. A page of the report
+is 2.3 MB: 1,000 and 10,000 sessions of four walks take two hours and 24 GB of disk.
 """
 
 from __future__ import annotations
@@ -9,30 +9,23 @@ from __future__ import annotations
 import math
 import os
 import shutil
-import sys
 import tempfile
-import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from contextlib import suppress
+from collections.abc import Collection, Sequence
+from itertools import pairwise
 from pathlib import Path
-from subprocess import DEVNULL
-from typing import NamedTuple
 
-import psutil  # type: ignore[import-untyped]
-
-from benchmarks.figures import Figure, run_alone
+from benchmarks.figures import Figure, not_measured
 from benchmarks.generated import write_study
-from benchmarks.jobs import high_water_kb
-from benchmarks.timing import HOUSE
+from benchmarks.timing import Cost, cost_of_run
 from pipeline.workflow import checksums
 from pipeline.workflow.open_study import open_study, outputs_of
 from tests.support.processes.browser import browsing, found_chromium
 
 TITLE = "An archive of many sessions"
-OWN, TRIALS = 4, 4  # sessions that are run, walks of each
 MOST_GROWTH, MOST_MB, MOST_OVERVIEW_MB, MOST_LOAD_S = 1.1, 2000.0, 10.0, 2.0
 ALL = "planned, all jobs (--dry-run --forceall)"
-COMMANDS = {
+RUNS = {
     ALL: ["--dry-run", "--forceall", "--quiet", "all"],
     "study": ["derived/study.nc"],
     "pages and report": [],
@@ -40,32 +33,34 @@ COMMANDS = {
 }
 
 
-class Cost(NamedTuple):
-    """Processor time of a command and its children, s, and the memory of the largest of them at its peak, MB."""
+def measure(
+    sizes: Sequence[int] = (50, 200), *, own: int = 4, trials: int = 4, runs: Collection[str] = tuple(RUNS)
+) -> list[Figure]:
+    """Return the cost of some sizes and its growth: the exponent of the number of sessions, 1 if proportional.
 
-    cpu_s: float
-    peak_mb: float
-
-
-def measure(few: int = 50, many: int = 200) -> list[Figure]:
-    """Return the cost of both sizes and its growth: the exponent of the number of sessions, 1 if proportional."""
-    cost, found = {}, []
+    Args:
+        own, trials: sessions that are run, and walks of each.
+    """
+    cost, figures = dict[int, dict[str, Cost]](), []
     with tempfile.TemporaryDirectory() as folder:
         base, archive = Path(folder) / "base", Path(folder) / "archive"
-        write_study(base, sessions=OWN, trials=TRIALS)
-        spent(base, [])
-        for sessions in (few, many):
+        write_study(base, sessions=own, trials=trials)
+        cost_of_run(base)
+        for sessions in sizes:
             shutil.copytree(base, archive)
             extend(archive, sessions)
-            cost[sessions] = {what: spent(archive, arguments) for what, arguments in COMMANDS.items()}
-            found += [_figure(sessions, what, each) for what, each in cost[sessions].items()]
-            found += _overview(sessions, archive / "derived" / "report.html")
+            cost[sessions] = {what: cost_of_run(archive, *RUNS[what]) for what in runs}
+            for what, each in cost[sessions].items():
+                name = f"{sessions} sessions of {trials} walks, {what}: MB at peak"
+                figures.append(Figure(name, each.peak_mb, at_most=MOST_MB, detail=f"{each.cpu_s:.1f} s of one core"))
+            figures += _overview(sessions, archive / "derived" / "report.html")
             shutil.rmtree(archive)
-    grown = {what: math.log(cost[many][what].cpu_s / cost[few][what].cpu_s, many / few) for what in COMMANDS}
-    return found + [
-        Figure(f"{what}, exponent from {few} to {many} sessions", exponent, at_most=MOST_GROWTH)
-        for what, exponent in grown.items()
-    ]
+    for few, many in pairwise(sizes):
+        for what in runs:
+            exponent = math.log(cost[many][what].cpu_s / cost[few][what].cpu_s, many / few)
+            name = f"{what}, exponent from {few} to {many} sessions"
+            figures.append(Figure(name, exponent, at_most=MOST_GROWTH))
+    return figures
 
 
 def extend(study: Path, sessions: int) -> None:
@@ -99,42 +94,12 @@ def extend(study: Path, sessions: int) -> None:
             os.utime(checksums.record_path(derived, output), (dated, dated))
 
 
-def spent(study: Path, arguments: list[str]) -> Cost:
-    """Run the workflow with these arguments and return its cost.
-
-    Raises:
-        RuntimeError: the run failed.
-    """
-    command = [sys.executable, "-m", "pipeline", "run", str(study), *arguments, "--cores", "1"]
-    seconds, peak_kb = dict[int, float](), 0
-    running = psutil.Popen(command, cwd=HOUSE, stdout=DEVNULL, stderr=DEVNULL)
-    while running.poll() is None:
-        with suppress(psutil.Error):
-            for process in (running, *running.children(recursive=True)):
-                with suppress(psutil.Error, OSError, KeyError):
-                    seconds[process.pid] = sum(process.cpu_times()[:2])
-                    peak_kb = max(peak_kb, high_water_kb(process.pid))
-        time.sleep(0.05)
-    if running.returncode:
-        raise RuntimeError(f"{' '.join(command)}: exit code {running.returncode}")
-    return Cost(sum(seconds.values()), peak_kb / 1000)
-
-
-def _figure(sessions: int, what: str, cost: Cost) -> Figure:
-    name = f"{sessions} sessions of {TRIALS} walks, {what}: MB at peak"
-    return Figure(name, cost.peak_mb, at_most=MOST_MB, detail=f"{cost.cpu_s:.1f} s of one core")
-
-
 def _overview(sessions: int, page: Path) -> list[Figure]:
     """Return the size of the overview and, if there is a Chromium, the time that it takes to load."""
-    name, size_mb = f"{sessions} sessions, overview of the report", page.stat().st_size / 1e6
-    found = [Figure(f"{name}, MB", size_mb, at_most=MOST_OVERVIEW_MB)]
-    if chromium := found_chromium():
-        with tempfile.TemporaryDirectory() as profile, browsing(chromium, Path(profile)) as tab:
-            tab.open(page)
-            found.append(Figure(f"{name}, s until loaded", tab.open(page), at_most=MOST_LOAD_S))
-    return found
-
-
-if __name__ == "__main__":
-    run_alone(TITLE, lambda: measure(*map(int, sys.argv[1:3])))
+    name = f"{sessions} sessions, overview of the report"
+    size = Figure(f"{name}, MB", page.stat().st_size / 1e6, at_most=MOST_OVERVIEW_MB)
+    if not (chromium := found_chromium()):
+        return [size, not_measured("the time to load it, there is no Chromium")]
+    with tempfile.TemporaryDirectory() as profile, browsing(chromium, Path(profile)) as tab:
+        tab.open(page)
+        return [size, Figure(f"{name}, s until loaded", tab.open(page), at_most=MOST_LOAD_S)]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
+import subprocess
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping
@@ -13,6 +15,8 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+MEASURED = ("pipeline", "config", "profiles", "Snakefile")
+NOT_MEASURED = "not measured: "
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("numpy", "scipy", "pandas", "xarray", "netCDF4", "ezc3d", "snakemake", "pin", "opensim")
 
@@ -43,9 +47,13 @@ class Figure:
         )
 
 
-def not_measured(reason: str) -> Figure:
-    """Return a placeholder for figures that this machine cannot measure."""
-    return Figure(f"not measured: {reason}", float("nan"))
+class NotMeasured(Exception):  # noqa: N818 (it is no error)
+    """An optional package or example is not there."""
+
+
+def not_measured(reason: object) -> Figure:
+    """Return a placeholder for figures that need an optional package or example, which is not there."""
+    return Figure(f"{NOT_MEASURED}{reason}", float("nan"))
 
 
 def show(title: str, figures: Iterable[Figure]) -> None:
@@ -57,34 +65,39 @@ def show(title: str, figures: Iterable[Figure]) -> None:
         print(f"{figure.value:10.3g}  {figure.goal:14}{met:5}{figure.name}{detail}", flush=True)  # noqa: T201
 
 
-def run_all(parts: Mapping[str, Callable[[], Iterable[Figure]]]) -> None:
-    """Measure, print and store all parts; a failed part does not stop the others."""
-    load_before = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
-    began, found = time.perf_counter(), dict[str, list[Figure]]()
+def run_all(parts: Mapping[str, Callable[[], Iterable[Figure]]]) -> list[str]:
+    """Measure, print and store all parts, and return the titles of those that failed; these do not stop the others."""
+    load_before = round(os.getloadavg()[0], 2)
+    began, found, failed = time.perf_counter(), dict[str, list[Figure]](), list[str]()
     for title, measure in parts.items():
         try:
-            found[title] = list(measure())
-        except Exception as error:
+            found[title] = [*measure()]
+        except NotMeasured as reason:
+            found[title] = [not_measured(reason)]
+        except Exception:
             traceback.print_exc()
-            found[title] = [not_measured(f"{type(error).__name__}, see above")]
+            failed.append(title)
+            continue
         show(title, found[title])
+        if any(not math.isfinite(one.value) and not one.name.startswith(NOT_MEASURED) for one in found[title]):
+            failed.append(title)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     record = {
         "when": now,
         "took_s": round(time.perf_counter() - began),
         "machine": machine() | {"load_average_before": load_before},
+        "commit": commit(),
         "versions": {"python": platform.python_version()} | versions(),
-        "parts": {title: [_row(figure) for figure in figures] for title, figures in found.items()},
+        "parts": {
+            title: [_row(figure) for figure in figures] for title, figures in found.items() if title not in failed
+        },
     }
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{now.replace(':', '')}.json"
     path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     print(f"\nstored in {path}")  # noqa: T201
-
-
-def run_alone(title: str, measure: Callable[[], Iterable[Figure]]) -> None:
-    """Measure, print and store one part."""
-    run_all({title: measure})
+    print(f"failed: {'; '.join(failed)}" if failed else f"all {len(parts)} parts ran")  # noqa: T201
+    return failed
 
 
 def machine() -> dict[str, object]:
@@ -103,9 +116,19 @@ def machine() -> dict[str, object]:
     }
 
 
+def commit() -> str:
+    """Return the commit that last changed what is measured, and whether it has been changed since."""
+    git = ["git", "-C", str(Path(__file__).parents[1])]
+    last, changed = (
+        subprocess.run([*git, *arguments, "--", *MEASURED], check=True, capture_output=True, text=True).stdout  # noqa: S603
+        for arguments in (["log", "-1", "--format=%h"], ["status", "--porcelain"])
+    )
+    return last.strip() + " and changes" * bool(changed)
+
+
 def cores() -> int:
     """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return len(os.sched_getaffinity(0))
 
 
 def versions() -> dict[str, str | None]:

@@ -1,63 +1,96 @@
-"""The jobs of a study as in the workflow, with their files, but without Snakemake.
+"""The jobs of sessions as in the workflow, with their files, but without Snakemake, in this process.
 
-``python -m benchmarks.jobs STUDY read,calibrate,... SESSION...`` runs them in one process, in the order given, and
-prints the peak memory of this process and its children, MB.
+``python benchmarks/jobs.py STUDY ROUNDS read,calibrate,... SESSION ...`` runs them in the order given, and prints as
+JSON the least processor time of each step, s, the peak memory, MB, and the settings of the study. It runs with the
+``pipeline`` that PYTHONPATH names first, also that of an earlier commit, so it imports nothing else of this folder.
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
+import json
 import os
+import resource
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import psutil  # type: ignore[import-untyped]
-
-from pipeline.workflow.job_keys import Study
-from pipeline.workflow.open_study import SESSION_OUTPUTS, open_study
+Files = dict[str, list[Path]]
+RUN_JOB = ("pipeline.workflow.jobs.run_job", "pipeline.workflow.run_job")  # its name now, and before 24 November 2026
 
 
-def run_jobs(study: Path, steps: list[str], sessions: list[str]) -> None:
-    """Run these steps for one session after another; changes to the study's directory."""
-    from pipeline.workflow.jobs import run_job
+def run_jobs(study: Path, steps: list[str], sessions: list[str], *, rounds: int = 1) -> dict[str, float]:
+    """Run these steps for one session after another, and return the least processor time of each step, s.
 
+    It is the sum over the sessions. Changes to the study's directory.
+    """
+    run_job: Any = next(importlib.import_module(name) for name in RUN_JOB if _exists(name))
+    opened = importlib.import_module("pipeline.workflow.open_study").open_study(study)
     os.chdir(study)
-    opened = open_study(study)
-    for session in sessions:
-        for step in steps:
-            run_job.run(*job(opened, step, session))
+    best = dict.fromkeys(steps, float("inf"))
+    for _ in range(rounds):
+        spent = dict.fromkeys(steps, 0.0)
+        for session in sessions:
+            (Path("derived") / session).mkdir(parents=True, exist_ok=True)
+            for step in steps:
+                start = cpu_s()
+                run_job.run(*job(opened, step, session))
+                spent[step] += cpu_s() - start
+        best = {step: min(best[step], spent[step]) for step in steps}
+    return best
 
 
-def job(study: Study, step: str, session: str) -> tuple[str, dict[str, list[Path]], dict[str, list[Path]]]:
-    """Return key, inputs and outputs of a job; inputs are named as in the Snakefile."""
+def job(study: Any, step: str, session: str) -> tuple[str, Files, Files]:
+    """Return key, inputs and outputs of a job of an open study; inputs are named as in the Snakefile."""
     folder = Path("derived") / session
     function = getattr(importlib.import_module(f"pipeline.steps.{step}.step"), step)
     data = [name for name, one in inspect.signature(function).parameters.items() if one.kind != one.KEYWORD_ONLY]
     recordings = {"recordings": [Path(file) for file in study.recordings(session)]}
     inputs = recordings if step == "read" else {name: [folder / f"{name}.nc"] for name in data}
-    folder.mkdir(parents=True, exist_ok=True)
-    outputs = {name: [folder / f"{name}.nc"] for name, writer in SESSION_OUTPUTS.items() if writer == step}
+    made = importlib.import_module("pipeline.workflow.open_study").outputs_of(study)
+    outputs = {Path(file).stem: [Path("derived") / file] for file, maker in made.items() if maker == (step, session)}
     return study.key(step)(SimpleNamespace(session=session)), inputs, outputs
 
 
+def cpu_s() -> float:
+    """Return the processor time of this process and its descendants, living and ended, s."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    # the clock of another process, see clock_getcpuclockid(3); its times in /proc are in steps of 10 ms
+    living = (time.clock_gettime(~pid << 3 | 2) for pid in descendants(os.getpid()))
+    return time.process_time() + ended.ru_utime + ended.ru_stime + sum(living)
+
+
 def peak_memory_mb() -> float:
-    """Return the peak resident memory of this process and its children, MB.
+    """Return the peak resident memory of this process and its descendants, MB.
 
-    ``getrusage`` does not serve: a child inherits the figure of its parent.
+    ``getrusage`` does not serve: a child begins with the figure of its parent.
     """
-    processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
-    return sum(high_water_kb(process.pid) for process in processes) / 1000
+    status = (Path(f"/proc/{pid}/status").read_text().splitlines() for pid in (os.getpid(), *descendants(os.getpid())))
+    return sum(int(line.split()[1]) for lines in status for line in lines if line.startswith("VmHWM")) / 1000
 
 
-def high_water_kb(pid: int) -> int:
-    """Return the resident memory of a process at its peak, kB."""
-    lines: dict[str, Any] = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-    return int(lines["VmHWM"].split()[0])
+def descendants(pid: int) -> Iterator[int]:
+    """Yield the children of a process, their children, and so on."""
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in map(int, (task / "children").read_text().split()):
+            yield child
+            yield from descendants(child)
+
+
+def _exists(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # of its package
+        return False
 
 
 if __name__ == "__main__":
-    run_jobs(Path(sys.argv[1]).resolve(), sys.argv[2].split(","), sys.argv[3:])
-    print(f"{peak_memory_mb():.1f}")  # noqa: T201
+    path, times, names, *own = sys.argv[1:]
+    chosen = importlib.import_module("pipeline.workflow.open_study").open_study(Path(path).resolve()).settings
+    least = run_jobs(Path(path).resolve(), names.split(","), own, rounds=int(times))
+    print(json.dumps({"cpu_s": least, "peak_mb": peak_memory_mb(), "settings": chosen}))  # noqa: T201

@@ -1,7 +1,7 @@
 """Joint loads of foot and shank by the kernel, compared with other methods.
 
-``python -m benchmarks.kernel`` measures all in one process and in turns, so that other load affects all alike: the
-ratios are stable; the microseconds are this machine's best.
+All are measured in one process and in turns, so that other load affects all alike: the ratios are stable; the
+microseconds are this machine's best.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.figures import Figure, run_alone
+from benchmarks.figures import Figure, not_measured
 from benchmarks.timing import best_s
 from pipeline.arrays import Array
 from pipeline.dynamics import block_matrix, kernel
@@ -20,7 +20,7 @@ from pipeline.dynamics.kernel import Segments
 from pipeline.dynamics.vectors import transpose
 
 TITLE = "The kernel"
-MANY, SOME, FEW = 100_000, 20_000, 1_000  # frames, so that a run takes 0.02 s to 0.2 s
+FRAMES = (100_000, 20_000, 1_000)  # for fast, slower and slow methods, so that a run takes 0.02 s to 0.2 s
 ROUNDS = 12
 
 PLAIN, TERMS = "kernel", "kernel, four terms"
@@ -31,22 +31,24 @@ MOST_MICROSECONDS = {PLAIN: 0.3}
 LEAST_TIMES_KERNEL = {INVERSE: 250.0, RNEA: 4.0}
 
 
-def measure(rounds: int = ROUNDS) -> list[Figure]:
+def measure(rounds: int = ROUNDS, frames: tuple[int, int, int] = FRAMES) -> list[Figure]:
     """Return the time per frame of each method, us, and its ratio to the kernel."""
-    many, some, few = (random_motion(frames) for frames in (MANY, SOME, FEW))
+    fast, slower, slow = frames
+    many, some, few = (random_motion(number) for number in frames)
     loads, terms = kernel.inverse_dynamics(many), kernel.inverse_dynamics_by_term(many)
     actions: dict[str, tuple[Callable[[], object], int]] = {
-        PLAIN: (lambda: kernel.inverse_dynamics(many), MANY),
-        COPY: (lambda: [array.copy() for array in (*many, *loads)], MANY),
-        TERMS: (lambda: kernel.inverse_dynamics_by_term(many), MANY),
-        COPY_TERMS: (lambda: [array.copy() for array in (*many, *terms)], MANY),
-        SOLVE: (lambda: by_solve(some), SOME),
-        INVERSE: (lambda: by_inverse(few), FEW),
+        PLAIN: (lambda: kernel.inverse_dynamics(many), fast),
+        COPY: (lambda: [array.copy() for array in (*many, *loads)], fast),
+        TERMS: (lambda: kernel.inverse_dynamics_by_term(many), fast),
+        COPY_TERMS: (lambda: [array.copy() for array in (*many, *terms)], fast),
+        SOLVE: (lambda: by_solve(some), slower),
+        INVERSE: (lambda: by_inverse(few), slow),
     }
     try:
-        actions |= {RNEA: (by_rnea(SOME), SOME), PARALLEL: (by_rnea_in_parallel(SOME), SOME)}
+        actions |= {RNEA: (by_rnea(slower), slower), PARALLEL: (by_rnea_in_parallel(slower), slower)}
+        missing = []
     except ImportError:
-        print("pinocchio (pip install pin): not installed")  # noqa: T201
+        missing = [not_measured("pinocchio is not installed (pip install pin)")]
     cost = microseconds(actions, rounds)
     others = [name for name in (INVERSE, SOLVE, RNEA, PARALLEL) if name in cost]
     return [
@@ -60,6 +62,7 @@ def measure(rounds: int = ROUNDS) -> list[Figure]:
         ),
         *(Figure(f"{each} over the {TERMS}", cost[each] / cost[TERMS]) for each in others),
         *(Figure(f"{own} over a {copy}", cost[own] / cost[copy]) for own, copy in ((PLAIN, COPY), (TERMS, COPY_TERMS))),
+        *missing,
     ]
 
 
@@ -162,7 +165,3 @@ def random_states(model: Any, frames: int) -> tuple[Array, Array, Array]:
     q = np.array([pin.normalize(model, each) for each in random.normal(size=(frames, model.nq))]).T
     v, a = (np.asfortranarray(random.normal(size=(model.nv, frames))) for _ in range(2))
     return np.asfortranarray(q), v, a
-
-
-if __name__ == "__main__":
-    run_alone(TITLE, measure)

@@ -1,60 +1,52 @@
 """Peak memory of each step, for trials of several lengths and for many trials.
 
-``python -m benchmarks.memory`` runs each step in a separate process.
+Each step runs in a separate process.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.figures import Figure, run_alone
+from benchmarks import jobs
+from benchmarks.figures import Figure
 from benchmarks.generated import write_study
 from benchmarks.growth import grown
-from benchmarks.timing import output_of
+from benchmarks.timing import cost_of
 from pipeline.workflow.open_study import SESSION_STEPS
 
 TITLE = "Memory of a job at its peak"
 LENGTHS_S = (5.0, 75.0, 150.0, 300.0)  # the first needs less than the imports, so it shows no growth
-MANY, MANY_S = 20, 10.0
 MOST_MB = 1074.0  # 1 GiB
 
 
-def measure() -> list[Figure]:
-    """Return the memory for 20 trials, MB, and its growth with the length of a trial."""
+def measure(
+    trials: int = 20, duration_s: float = 10.0, *, lengths_s: Sequence[float] = LENGTHS_S,
+    steps: Sequence[str] = SESSION_STEPS,
+) -> list[Figure]:  # fmt: skip
+    """Return the memory for a session of several trials, MB, and its growth with the length of a trial."""
     with tempfile.TemporaryDirectory() as folder:
-        session = Path(folder) / "session"
-        write_study(session, sessions=1, trials=MANY, duration_s=MANY_S)
-        of_session = peaks_mb(session)
-        at = {}
-        for length_s in LENGTHS_S:
-            study = Path(folder) / f"{length_s:g}"
-            write_study(study, sessions=1, trials=1, duration_s=length_s)
-            at[length_s] = peaks_mb(study)
-    most = {length_s: max(peaks.values()) for length_s, peaks in at.items()}
-    return [
-        Figure(
-            f"a session of {MANY} trials of {MANY_S:g} s, MB", max(of_session.values()), at_most=MOST_MB,
-            detail=_by_step(of_session),
-        ),
-        *(Figure(f"one trial of {length_s:g} s, MB", most[length_s], detail=_by_step(at[length_s])) for length_s in at),
-        grown("MB a second of recording", {length_s: most[length_s] for length_s in LENGTHS_S[1:]}),
-    ]  # fmt: skip
+        write_study(Path(folder) / "session", sessions=1, trials=trials, duration_s=duration_s)
+        peaks = {f"a session of {trials} trials of {duration_s:g} s, MB": peaks_mb(Path(folder) / "session", steps)}
+        for length_s in lengths_s:
+            write_study(Path(folder) / f"{length_s:g}", sessions=1, trials=1, duration_s=length_s)
+            peaks[f"one trial of {length_s:g} s, MB"] = peaks_mb(Path(folder) / f"{length_s:g}", steps)
+    figures = [
+        Figure(name, max(mb.values()), at_most=None if number else MOST_MB, detail=_by_step(mb))
+        for number, (name, mb) in enumerate(peaks.items())
+    ]
+    most = {length_s: figure.value for length_s, figure in zip(lengths_s[1:], figures[2:], strict=True)}
+    return [*figures, grown("MB a second of recording", most)] if most else figures
 
 
-def peaks_mb(study: Path) -> dict[str, float]:
+def peaks_mb(study: Path, steps: Sequence[str]) -> dict[str, float]:
     """Return the peak memory of each step for the only session of a study, MB."""
-    return {step: _peak_mb(study, step) for step in SESSION_STEPS}
-
-
-def _peak_mb(study: Path, step: str) -> float:
-    return float(output_of([sys.executable, "-m", "benchmarks.jobs", str(study), step, "sub-0001"]))
+    command = [sys.executable, "-P", jobs.__file__, str(study), "1"]
+    return {step: json.loads(cost_of([*command, step, "sub-0001"]).output)["peak_mb"] for step in steps}
 
 
 def _by_step(peaks: dict[str, float]) -> str:
     return ", ".join(f"{step} {mb:.0f}" for step, mb in peaks.items())
-
-
-if __name__ == "__main__":
-    run_alone(TITLE, measure)

@@ -1,6 +1,6 @@
 """OpenSim's inverse kinematics and the step ``kinematics`` with linked legs on the frames of its example Gait2354.
 
-``python -m benchmarks.opensim_inverse_kinematics``. The walk is repeated forwards and backwards, so that no frame is
+The walk is repeated forwards and backwards, so that no frame is
 far from the one before, where the tool starts. It fits 23 coordinates of a body with trunk to 31 markers, and reads
 and writes text files. The step fits 22 coordinates of pelvis and legs to 27 of these markers, differentiates the
 motion, and finds joint angles and centres of mass.
@@ -15,21 +15,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
-from benchmarks.figures import Figure, not_measured, run_alone
+from benchmarks.figures import Figure
 from benchmarks.growth import grown
-from benchmarks.opensim_tool import EXAMPLE, STUDY, absent, load_model, silence
+from benchmarks.opensim_tool import EXAMPLE, STUDY, load_model, refuse_absent, silence
 from benchmarks.timing import best_in_turn_s, best_s
-from benchmarks.trial import first_walk
-from pipeline.steps.clean.step import clean
-from pipeline.steps.kinematics.step import Settings, kinematics
-from pipeline.steps.read.step import read_trial as read
-from tests.support.settings import settings_of
+from benchmarks.trial import first_walk, only_trial
+from tests.support.checkout import copy_study
 
 TITLE = "OpenSim's inverse kinematics of the same walk"
-FRAMES = 5000
 GROWTH = (500, 2000, 5000)
 ROUNDS = 2  # of the tool, half a minute each
 TOOL, STEP = "OpenSim", "kinematics"
@@ -37,34 +32,35 @@ AT_LEAST = 20.0
 LINKED: dict[str, Any] = {"method": "linked", "joint_types": {"hip": "ball", "knee": "ball", "ankle": "universal"}}
 
 
-def measure() -> list[Figure]:
-    """Return the tool's time over that of the step, and the growth of the step's; or why it is not measured."""
-    if reason := absent():
-        return [not_measured(reason)]
+def measure(*, rounds: int = ROUNDS, growth: tuple[int, int, int] = GROWTH) -> list[Figure]:
+    """Return the tool's time over that of the step, and the growth of the step's with the number of frames."""
+    refuse_absent()
+    frames = growth[-1]
     with tempfile.TemporaryDirectory() as folder, silence():
-        cost = best_in_turn_s(
-            {TOOL: inverse_kinematics(EXAMPLE, Path(folder), FRAMES), STEP: step(FRAMES)}, rounds=ROUNDS
-        )
-    ms = {float(frames): 1e3 * best_s(step(frames)) for frames in GROWTH}
-    a_frame = ", ".join(f"{name} {1e6 * seconds / FRAMES:.0f}" for name, seconds in cost.items())
+        study = copy_study(STUDY, Path(folder) / "study")
+        tool = inverse_kinematics(EXAMPLE, Path(folder), frames)
+        cost = best_in_turn_s({TOOL: tool, STEP: step(study, frames)}, rounds=rounds)
+        ms = {float(number): 1e3 * best_s(step(study, number)) for number in growth}
+    a_frame = ", ".join(f"{name} {1e6 * seconds / frames:.0f}" for name, seconds in cost.items())
     return [
         Figure(
-            f"the tool's run over kinematics, {FRAMES} frames", cost[TOOL] / cost[STEP], at_least=AT_LEAST,
+            f"the tool's run over kinematics, {frames} frames", cost[TOOL] / cost[STEP], at_least=AT_LEAST,
             detail=f"microseconds a frame: {a_frame}",
         ),
         grown("ms a frame of kinematics", ms),
     ]  # fmt: skip
 
 
-def step(frames: int, **settings: Any) -> Callable[[], xr.Dataset]:
-    """Return a function that runs the step on a number of frames; ``settings`` replace those of linked legs."""
-    walk = first_walk(STUDY)
-    recorded = read(walk.file, body_model=walk.body_model, **walk.settings["read"])
-    cleaned = clean(recorded, body_model=walk.body_model, settings=settings_of("clean", **walk.settings["clean"]))
+def step(study: Path, frames: int) -> Callable[[], object]:
+    """Return a function that runs the step with linked legs on a number of frames."""
+    walk = first_walk(study)
+    walk.keys["kinematics"]["settings"] |= LINKED
+    walk.run("read")
+    cleaned = only_trial(walk.run("clean"))
     longer = cleaned.isel(time=back_and_forth(cleaned.sizes["time"], frames))
     longer = longer.assign_coords(time=np.arange(frames) / cleaned.attrs["marker_rate_hz"])
-    chosen = walk.settings["kinematics"] | LINKED | settings
-    return partial(kinematics, longer, walk.calibration, body_model=walk.body_model, settings=Settings(**chosen))
+    walk.put("clean", longer)
+    return partial(walk.run, "kinematics")
 
 
 def inverse_kinematics(example: Path, folder: Path, frames: int, *, report: bool = False) -> Callable[[], object]:
@@ -111,7 +107,3 @@ def back_and_forth(length: int, frames: int) -> NDArray[np.intp]:
     """Return numbers of frames 0 to ``length - 1``, then back to 0, and so on."""
     there = np.arange(length)
     return np.resize(np.concatenate([there, there[-2:0:-1]]), frames)
-
-
-if __name__ == "__main__":
-    run_alone(TITLE, measure)

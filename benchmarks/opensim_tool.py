@@ -1,16 +1,18 @@
 """OpenSim's inverse dynamics and the step ``kinetics`` on its example Gait2354.
 
-``python -m benchmarks.opensim_tool``. OpenSim starts from joint angles, without the cost of its inverse kinematics. It
+OpenSim starts from joint angles, without the cost of its inverse kinematics. It
 filters and differentiates them, as the steps ``clean`` and ``kinematics`` do, and reads and writes text files.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +20,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from benchmarks.figures import Figure, not_measured, run_alone
+from benchmarks.figures import Figure, NotMeasured
 from benchmarks.timing import best_in_turn_s
-from benchmarks.trial import OTHERS, first_trial
+from benchmarks.trial import first_walk, only_trial
+from tests.support.checkout import SHARED, copy_study
 
 TITLE = "OpenSim's inverse dynamics of the same walk"
-STUDY, EXAMPLE = OTHERS / "studies" / "gait2354", OTHERS / "data" / "opensim_gait2354_ID"
+STUDY, EXAMPLE = SHARED / "studies" / "gait2354", SHARED / "data" / "opensim_gait2354_ID"
 DURATION_S, CUTOFF_HZ = 2.5, 6.0  # the cut-off of the example's settings
 ROUNDS = 7
 TOOL = "OpenSim"
@@ -31,24 +34,23 @@ OURS = ("clean", "contacts", "kinematics", "kinetics")
 AT_LEAST = 20.0
 
 
-def measure() -> list[Figure]:
-    """Return the tool's time over that of the steps, or why it is not measured."""
-    if reason := absent():
-        return [not_measured(reason)]
-    steps = first_trial(STUDY)
-    for step in ("read", *OURS):
-        ours = steps[step]()
+def measure(*, rounds: int = ROUNDS) -> list[Figure]:
+    """Return the tool's time over that of the steps."""
+    refuse_absent()
     with tempfile.TemporaryDirectory() as folder, silence():
+        walk = first_walk(copy_study(STUDY, Path(folder) / "study"))
+        results = {step: walk.run(step) for step in ("read", *OURS)}
         run = inverse_dynamics(EXAMPLE, Path(folder))
         run()
         theirs = read_table(Path(folder) / "moments.sto")
-        cost = best_in_turn_s({TOOL: run} | {step: steps[step] for step in OURS}, rounds=ROUNDS)
+        cost = best_in_turn_s({TOOL: run, **{step: partial(walk.run, step) for step in OURS}}, rounds=rounds)
     together = sum(cost[step] for step in OURS)
     ms = "ms: " + ", ".join(f"{name} {1e3 * seconds:.1f}" for name, seconds in cost.items())
+    correlation = _correlation(only_trial(results["kinetics"]), theirs)
     return [
         Figure("the tool's run over kinetics", cost[TOOL] / cost["kinetics"], at_least=AT_LEAST, detail=ms),
         Figure("the tool's run over clean to kinetics", cost[TOOL] / together),
-        Figure("moment at the right ankle, correlation of the two", _correlation(ours, theirs)),
+        Figure("moment at the right ankle, correlation of the two", correlation),
     ]
 
 
@@ -96,13 +98,13 @@ def read_table(path: Path) -> dict[str, NDArray[np.float64]]:
     return dict(zip(lines[start].split(), rows.T, strict=True))
 
 
-def absent() -> str:
-    """Return why OpenSim or its example cannot be used, or nothing."""
-    try:
-        import opensim  # noqa: F401
-    except ImportError:
-        return "opensim is not installed (pip install -e '.[bench]')"
-    return "" if STUDY.is_dir() and EXAMPLE.is_dir() else f"{STUDY} or {EXAMPLE} is not there"
+def refuse_absent() -> None:
+    """Raise NotMeasured if OpenSim or its example is not there."""
+    if importlib.util.find_spec("opensim") is None:
+        raise NotMeasured("opensim is not installed (pip install -e '.[bench]')")
+    for folder in (STUDY, EXAMPLE):
+        if not folder.is_dir():
+            raise NotMeasured(f"{folder} is not there")
 
 
 def _correlation(kinetics: xr.Dataset, theirs: dict[str, NDArray[np.float64]]) -> float:
@@ -124,7 +126,3 @@ def silence() -> Iterator[None]:
         os.dup2(kept, 1)
         os.close(kept)
         os.close(nowhere)
-
-
-if __name__ == "__main__":
-    run_alone(TITLE, measure)

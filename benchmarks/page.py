@@ -1,8 +1,6 @@
-"""Tables of docs/speed.md: ``python -m benchmarks.page [RESULT.json]``.
+"""Tables of docs/speed.md: ``python -m benchmarks.page [RESULT.json ...]``.
 
-Without a file, the newest stored run is used.
-
-Tables of parts that the run lacks stay.
+They are made of published.json, which takes over the parts of the results that are named.
 """
 
 from __future__ import annotations
@@ -10,26 +8,36 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.figures import RESULTS
 from benchmarks.timing import HOUSE
 
-PAGE = HOUSE / "docs" / "speed.md"
+PAGE, PUBLISHED = HOUSE / "docs" / "speed.md", Path(__file__).with_name("published.json")
 
 
-def main(result: Path) -> None:
-    """Write the tables of a stored run into the page."""
-    record, text = json.loads(result.read_text(encoding="utf-8")), PAGE.read_text(encoding="utf-8")
-    for title, rows in record["parts"].items():
+def main(results: Iterable[Path]) -> None:
+    """Publish the parts of some stored runs and write all tables into the page."""
+    published = json.loads(PUBLISHED.read_text(encoding="utf-8"))
+    for result in results:
+        about = json.loads(result.read_text(encoding="utf-8"))
+        published |= {title: about | {"parts": rows} for title, rows in about["parts"].items()}
+    text = with_tables(PAGE.read_text(encoding="utf-8"), published)
+    PUBLISHED.write_text(json.dumps(published, indent=1) + "\n", encoding="utf-8")
+    PAGE.write_text(text, encoding="utf-8")
+
+
+def with_tables(text: str, published: Mapping[str, Any]) -> str:
+    """Return the page with the tables of all published parts."""
+    for title, record in published.items():
         begin, end = f"<!-- results: {title} -->", "<!-- end -->"
         place = re.search(f"{re.escape(begin)}\n.*?{re.escape(end)}", text, re.DOTALL)
         if not place:
             raise SystemExit(f"{PAGE}: no place for {title!r}; write {begin} and {end} there")
-        table = f"{begin}\n{markdown(rows)}\n\n{measured_on(record)}\n{end}"
+        table = f"{begin}\n{markdown(record['parts'])}\n\n{measured_on(record)}\n{end}"
         text = text[: place.start()] + table + text[place.end() :]
-    PAGE.write_text(text, encoding="utf-8")
+    return text
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:
@@ -48,15 +56,15 @@ def shown(value: float) -> str:
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def measured_on(record: dict[str, Any]) -> str:
-    """Return the date, machine and package versions of a run."""
+def measured_on(record: Mapping[str, Any]) -> str:
+    """Return the date, commit, machine and package versions of a run."""
     machine = record["machine"]
     packages = ", ".join(f"{name} {version}" for name, version in record["versions"].items() if version)
     return (
-        f"{record['when'][:10]}, {machine['cores']} cores of {machine['processor'] or machine['system']}, load before "
-        f"{machine['load_average_before']}; {packages}."
+        f"{record['when'][:10]}, commit {record['commit']}, {machine['cores']} cores of "
+        f"{machine['processor'] or machine['system']}, load before {machine['load_average_before']}; {packages}."
     )
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else max(RESULTS.glob("*.json")))
+    main(map(Path, sys.argv[1:]))

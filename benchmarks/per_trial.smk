@@ -22,7 +22,7 @@ rule all:
 
 rule read:
     input:
-        c3d=lambda wildcards: FILES[wildcards.session][wildcards.trial],
+        recordings=lambda wildcards: FILES[wildcards.session][wildcards.trial],
     output:
         "derived/{session}/{trial}/read.nc",
     params:
@@ -33,7 +33,7 @@ rule read:
 
 use rule read as calibrate with:
     input:
-        lambda wildcards: expand("derived/{{session}}/{trial}/read.nc", trial=FILES[wildcards.session]),
+        read="derived/{session}/static/read.nc",
     output:
         "derived/{session}/calibrate.nc",
     params:
@@ -42,7 +42,7 @@ use rule read as calibrate with:
 
 use rule read as clean with:
     input:
-        recording="derived/{session}/{trial}/read.nc",
+        read="derived/{session}/{trial}/read.nc",
     output:
         "derived/{session}/{trial}/clean.nc",
     params:

@@ -1,48 +1,69 @@
-"""Wall times: the best of several runs, which other load disturbs least."""
+"""Processor time of all processes, the least of several runs: other load disturbs it little. Linux only."""
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
-import time
+import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.jobs import cpu_s
+from pipeline.workflow.jobs.workers import ENVIRONMENT
 
 HOUSE = Path(__file__).resolve().parent.parent
+LAUNCHER = Path(__file__).with_name("launcher.py")
+
+
+class Cost(NamedTuple):
+    """Cost of a command with all its descendants."""
+
+    cpu_s: float  # user and system
+    peak_mb: float  # memory of the largest process at its peak
+    output: str
 
 
 def best_s(action: Callable[[], object], *, runs: int = 5) -> float:
-    """Return the shortest wall time of ``runs`` calls, s."""
+    """Return the least processor time of ``runs`` calls, s."""
     return best_in_turn_s({"": action}, rounds=runs)[""]
 
 
 def best_in_turn_s(actions: Mapping[str, Callable[[], object]], *, rounds: int) -> dict[str, float]:
-    """Return the shortest wall time of each action, s.
+    """Return the least processor time of each action, s; with that of child processes.
 
     The actions run in turns, so that other load affects all alike.
     """
     best = dict.fromkeys(actions, float("inf"))
     for _ in range(rounds):
         for name, action in actions.items():
-            start = time.perf_counter()
+            start = cpu_s()
             action()
-            best[name] = min(best[name], time.perf_counter() - start)
+            best[name] = min(best[name], cpu_s() - start)
     return best
 
 
-def command_s(command: Sequence[str]) -> float:
-    """Return the wall time of a command run in the project's folder, s."""
-    start = time.perf_counter()
-    output_of(command)
-    return time.perf_counter() - start
-
-
-def output_of(command: Sequence[str]) -> str:
-    """Return the output of a command run in the project's folder.
+def cost_of(command: Sequence[str], *, house: Path = HOUSE) -> Cost:
+    """Return the cost of a command that runs in a checkout, with its code and the environment of a worker.
 
     Raises:
         RuntimeError: the command failed; with the end of its output.
     """
-    done = subprocess.run(command, cwd=HOUSE, check=False, capture_output=True, text=True)  # noqa: S603
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(command)}:\n{(done.stdout + done.stderr)[-3000:]}")
-    return done.stdout
+    environment = os.environ | ENVIRONMENT | {"PYTHONPATH": str(house)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # each process would compile all modules
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "cost.json"
+        done = subprocess.run(  # noqa: S603
+            [sys.executable, "-I", str(LAUNCHER), str(report), *command],
+            cwd=house, env=environment, check=False, capture_output=True, text=True,
+        )  # fmt: skip
+        if done.returncode:
+            raise RuntimeError(f"{house}: {' '.join(command)}:\n{(done.stdout + done.stderr)[-3000:]}")
+        return Cost(**json.loads(report.read_text(encoding="utf-8")), output=done.stdout)
+
+
+def cost_of_run(study: Path, *options: str) -> Cost:
+    """Return the cost of the workflow on a study; two jobs at a time on every machine."""
+    return cost_of([sys.executable, "-m", "pipeline", "run", str(study), *options, "--cores", "2"])

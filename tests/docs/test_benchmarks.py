@@ -1,21 +1,106 @@
-"""Benchmarks: generated studies, counted jobs, goals, and their page."""
+"""Benchmarks: each runs, a failure is not hidden, all processes are counted; goals, and the tables of their page."""
 
 from __future__ import annotations
 
+import json
 import math
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from benchmarks import archive, page, paired, per_trial
-from benchmarks.__main__ import parts
-from benchmarks.figures import Figure, not_measured
+from benchmarks import __main__ as command
+from benchmarks import archive, figures, page, paired, per_trial, study
+from benchmarks.__main__ import NAMES, SMALLEST, parts
+from benchmarks.figures import NOT_MEASURED, Figure, NotMeasured, not_measured, run_all
 from benchmarks.generated import write_study
 from benchmarks.growth import grown
-from benchmarks.timing import output_of
+from benchmarks.timing import HOUSE, cost_of, cost_of_run
 from pipeline.c3d import reader
 from tests.support.checkout import planned
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="counts processes as Linux does")
+BURN_S = 2.0
+BURN = f"import time\nwhile time.process_time() < {BURN_S}: pass"
+# a job that works in a worker of the pipeline, which a server has forked
+SNAKEFILE = """
+from pipeline.workflow.jobs import workers
+
+rule all:
+    run:
+        workers._idle_worker().submit(exec, {work!r}).result()
+"""
+
+
+@LINUX
+@pytest.mark.parametrize("name", NAMES)
+def test_each_benchmark_runs_in_its_smallest_form(name: str) -> None:
+    """A benchmark that no longer fits the steps is seen here."""
+    if name == "paired" and subprocess.run(["git", "rev-parse", "HEAD"], cwd=HOUSE, check=False).returncode:
+        pytest.skip("no git checkout")
+    (measure,) = parts(SMALLEST, names=[name], against="HEAD").values()
+    try:
+        measured = measure()
+    except NotMeasured as reason:
+        pytest.skip(str(reason))
+    assert measured
+    assert all(math.isfinite(one.value) or one.name.startswith(NOT_MEASURED) for one in measured)
+
+
+def test_a_benchmark_that_raises_makes_the_command_fail_after_the_others(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def broken(**_: object) -> list[Figure]:
+        raise TypeError("read() got an unexpected argument")
+
+    monkeypatch.setattr(study, "measure", broken)
+    monkeypatch.setattr(archive, "measure", lambda **_: [Figure("later", 1.0)])
+    monkeypatch.setattr(figures, "RESULTS", tmp_path)
+    assert command.main(["study", "archive"]) == 1
+    *_, stored, last = capsys.readouterr().out.splitlines()
+    assert study.TITLE in last
+    assert archive.TITLE not in last
+    (file,) = tmp_path.iterdir()
+    assert str(file) in stored
+    assert [*json.loads(file.read_text(encoding="utf-8"))["parts"]] == [archive.TITLE]
+    assert command.main(["archive"]) == 0
+
+
+def test_a_missing_option_is_not_measured_and_a_figure_that_is_no_number_has_failed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def absent() -> list[Figure]:
+        raise NotMeasured("no such package")
+
+    measured = {
+        "absent": absent,
+        "in part": lambda: [Figure("", 1.0), not_measured("no such example")],
+        "no number": lambda: [Figure("", 1.0), Figure("", math.nan)],
+    }
+    monkeypatch.setattr(figures, "RESULTS", tmp_path)
+    assert run_all(measured) == ["no number"]
+
+
+@LINUX
+def test_processor_time_counts_workers_and_orphans(tmp_path: Path) -> None:
+    """Workers outlive Snakemake by an instant, so that the processor time of Snakemake lacks theirs."""
+    cost = {}
+    for name, work in {"idle": "pass", "busy": BURN}.items():
+        file = tmp_path / name
+        file.write_text(SNAKEFILE.format(work=work), encoding="utf-8")
+        snakemake = [sys.executable, "-m", "snakemake", "--cores", "1", "--workflow-profile", "none"]
+        cost[name] = cost_of([*snakemake, "--snakefile", str(file), "--directory", str(tmp_path)]).cpu_s
+    assert cost["busy"] - cost["idle"] > 0.7 * BURN_S  # the rest: Snakemake's own time varies
+    child = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {BURN!r}])"
+    assert cost_of([sys.executable, "-c", child]).cpu_s >= BURN_S
+
+
+@LINUX
+def test_a_command_that_fails_has_no_cost() -> None:
+    with pytest.raises(RuntimeError, match="no reason"):
+        cost_of([sys.executable, "-c", "raise SystemExit('no reason')"])
 
 
 @pytest.mark.parametrize(
@@ -48,28 +133,31 @@ def test_generated_trial_has_the_requested_size(tmp_path: Path) -> None:
     assert len(found.analog_units) == 2 * 6
 
 
+@LINUX
 def test_number_of_jobs_equals_that_planned_by_snakemake(tmp_path: Path) -> None:
     write_study(tmp_path, sessions=2, trials=3, duration_s=0.5)
-    planned = output_of([*per_trial.SNAKEMAKE, "--dry-run", "--cores", "1", "--directory", str(tmp_path)])
-    total = re.search(r"^total\s+(\d+)", planned, re.MULTILINE)
+    listed = cost_of([*per_trial.SNAKEMAKE, str(tmp_path), "--dry-run"]).output
+    total = re.search(r"^total\s+(\d+)", listed, re.MULTILINE)
     assert total
     assert int(total[1]) == per_trial.jobs(2, 3) + 1  # and the rule all
 
 
+@LINUX
 def test_archive_has_finished_sessions_of_which_the_study_is_to_be_made(tmp_path: Path) -> None:
     write_study(tmp_path, sessions=1, trials=1, duration_s=0.5)
-    archive.spent(tmp_path, ["derived/sub-0001/cycles.nc"])
+    cost_of_run(tmp_path, "derived/sub-0001/cycles.nc")
     archive.extend(tmp_path, 3)
     pages = {f"page:sub-{number}" for number in ("0001", "00000", "00001")}
     assert planned(tmp_path) == {"study", "report"} | pages
     assert len(planned(tmp_path, "--forceall")) == 3 * 8 + 2
 
 
-def test_page_has_a_table_for_each_part() -> None:
-    text = page.PAGE.read_text(encoding="utf-8")
-    found = re.findall(r"<!-- results: (.*) -->", text)
-    found.remove(paired.TITLE)  # it takes a commit, and is run by itself
-    assert found == list(parts(full=False))
-    assert text.count("<!-- results: ") == text.count("<!-- end -->")
+def test_page_shows_the_published_figures() -> None:
+    """`python -m benchmarks.page` makes its tables; a part that has none says how it is measured."""
+    text, published = page.PAGE.read_text(encoding="utf-8"), json.loads(page.PUBLISHED.read_text(encoding="utf-8"))
+    assert {*published} == {*re.findall(r"<!-- results: (.*) -->", text)}
+    assert paired.TITLE in published
+    assert published.keys() <= parts().keys()
+    assert page.with_tables(text, published) == text
     rows = [{"name": "a", "value": 1234.5, "goal": "at most 2", "met": False, "detail": "ms"}]
     assert page.markdown(rows).endswith("| a (ms) | 1234 | at most 2 | no |")
