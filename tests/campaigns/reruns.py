@@ -54,13 +54,13 @@ ANSWER = """
 import ast, functools, gc, json, os, sys
 from pathlib import Path
 from types import SimpleNamespace
-from snakemake.exceptions import WorkflowError
-from pipeline.workflow.open_study import open_for_snakemake, outputs_of
+from pipeline.errors import UserError
+from pipeline.workflow.open_study import open_once, outputs_of
 
 def keys_of(path):
     try:
-        study = open_for_snakemake(Path(path), {})
-    except WorkflowError as error:
+        study = open_once(Path(path), {})
+    except UserError as error:
         return str(error)
     jobs = dict.fromkeys(outputs_of(study).values())
     wildcards = lambda subject: SimpleNamespace(session=subject, participant=subject) if subject else SimpleNamespace()
