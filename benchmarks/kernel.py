@@ -86,8 +86,7 @@ def random_motion(frames: int) -> Segments:
 
 def by_solve(motion: Segments) -> Array:
     """Return the loads (frames, 12), all systems built and solved at once."""
-    b = np.concatenate([row.sum(axis=1) for row in block_matrix.right_hand_sides(motion)], axis=-1).reshape(-1, 12, 1)
-    return np.asarray(np.linalg.solve(block_matrix.system_matrix(motion), b)[..., 0])
+    return np.concatenate(block_matrix.solve_as_one_system(motion), axis=-1).reshape(-1, 12)
 
 
 def by_inverse(motion: Segments) -> Array:

@@ -4,13 +4,16 @@ The example computes a walk of the demonstration study up to the joint moments, 
 it. At the frame of the largest ground force on the right foot it writes the Newton-Euler equations of foot and shank as
 in section 10 of docs/theory.md. The twelve unknowns are the forces F and moments M that the shank applies to the foot
 and the thigh to the shank, in the order F1, M1, F2, M2. There are four right-hand sides: inertia, velocity, gravity and
-ground.
+ground. The matrix is printed in blocks of 3 x 3, once as it is solved, with moments in the axes of their segments, and
+once with all moments in lab axes, where every block off the diagonal is -1 or the skew-symmetric S(r) of a lever arm.
 
 1. The matrix has ones on its diagonal and zeros above it, so its determinant is 1.
-2. A general dense solver gives the same numbers as the step ``kinetics``, which uses forward substitution: equal to
-   rounding, term by term, which is that of single precision where the results are read. The thigh, which ``kinetics``
-   also includes, does not change the segments below it.
-3. During stance the ground causes the moments: 108 N m of plantarflexion at the ankle in this frame. Inertia, velocity
+2. A general solver, which does not use these zeros, gives the same numbers as forward substitution, which is a running
+   sum of forces and moments from the foot upwards: equal to rounding, term by term.
+3. They are the numbers of the step ``kinetics``, to rounding, which is that of single precision where the results are
+   read. The step stores the running sums, and compares them with the solution of such a matrix in every frame. Its
+   matrix is 18 x 18: the thigh, which it also includes, does not change the segments below it.
+4. During stance the ground causes the moments: 108 N m of plantarflexion at the ankle in this frame. Inertia, velocity
    and weight of foot and shank together stay below 2 N m at the ankle and 4 N m at the knee.
 
 ``python docs/examples/ankle_and_knee.py [output.svg]`` draws the matrix and, by term, the moments about the
@@ -85,8 +88,8 @@ def steps(study: Path) -> dict[str, xr.Dataset]:
     return dict(zip((*names, "calibrate"), (touched, moved, loaded, calibration), strict=True))
 
 
-def system(walk: dict[str, xr.Dataset], frame: int) -> tuple[Array, Array]:
-    """Return A (12, 12) and b (12, 4 terms) of foot and shank at a frame."""
+def foot_and_shank(walk: dict[str, xr.Dataset], frame: int) -> Segments:
+    """Return foot and shank at a frame, and the ground's force and moment on the foot."""
     moved = walk["kinematics"].isel(time=frame).sel(side=SIDE)
     ground = walk["contacts"].isel(time=frame).sel(side=SIDE)
     body = walk["calibrate"].sel(side=SIDE, segment=SEGMENTS)
@@ -96,13 +99,25 @@ def system(walk: dict[str, xr.Dataset], frame: int) -> tuple[Array, Array]:
     force, moment = np.zeros((2, 3)), np.zeros((2, 3))
     force[0] = ground.ground_force  # ground_moment is about the lab's origin and includes the free moment
     moment[0] = ground.ground_moment - np.cross(com[0], force[0])
-    segments = Segments(
+    return Segments(
         rotation, body.segment_mass.values, body.segment_inertia.values, motion.com_acceleration.values,
         motion.angular_velocity.values, motion.angular_acceleration.values, joint - com, distal - com,
         force, moment, GRAVITY,
     )  # fmt: skip
-    stacked = np.concatenate(block_matrix.right_hand_sides(segments), axis=-1).reshape(4, 12).T
-    return block_matrix.system_matrix(segments), stacked
+
+
+def with_moments_in_lab_axes(matrix: Array, rotation: Array) -> Array:
+    """Return A for moments and moment rows in lab axes instead of those of the segments."""
+    turn = np.eye(12)
+    turn[3:6, 3:6], turn[9:12, 9:12] = rotation
+    return np.asarray(turn.T @ matrix @ turn)
+
+
+def in_blocks(matrix: Array) -> str:
+    """Return the matrix (12, 12) as text, in blocks of 3 x 3, with points for zeros."""
+    cells = np.array([f"{value:7.3f}" if abs(value) >= 0.0005 else "      ." for value in matrix.flat])
+    rows = [["  ".join("".join(block) for block in line) for line in lines] for lines in cells.reshape(4, 3, 4, 3)]
+    return "\n\n".join("\n".join(lines) for lines in rows)
 
 
 def draw(output: Path, matrix: Array, walk: dict[str, xr.Dataset], frame: int) -> None:
@@ -139,17 +154,24 @@ def main(output: Path, study: Path = DEMO) -> dict[str, Any]:
     """Draw the figure and return the numbers above, moments in distal axes, N m."""
     walk = steps(study)
     frame = int(walk["contacts"].ground_force.sel(side=SIDE, axis="y").fillna(0).argmax("time"))
-    matrix, rows = system(walk, frame)
-    by_term = np.linalg.solve(matrix, rows).T.reshape(4, 2, 2, 3)[:, :, 1]  # term, joint, force or moment, axis
+    segments = foot_and_shank(walk, frame)
+    matrix, right_hand_sides = block_matrix.system_matrix(segments), block_matrix.right_hand_sides(segments)
+    rows = np.concatenate(right_hand_sides, axis=-1).reshape(4, 12).T
+    solution = np.linalg.solve(matrix, rows).T.reshape(4, 2, 6)  # term, segment, force and moment
+    running_sums = np.concatenate(block_matrix.solve(segments, *right_hand_sides), axis=-1)
+    by_term = solution[..., 3:]
     stored = walk["kinetics"].sel(side=SIDE, joint=JOINTS)
     now, during = stored.isel(time=frame), stored.isel(time=stance(walk, frame))
     draw(output, matrix, walk, frame)
     others = during.joint_moment_term.sel(term=["inertia", "velocity", "gravity"]).sum("term", skipna=False)
     return {
+        "A": matrix,
+        "A, moments in lab axes": with_moments_in_lab_axes(matrix, segments.rotation),
         "determinant": np.linalg.det(matrix),
         "largest element above the diagonal": np.abs(np.triu(matrix, 1)).max(),
         "ankle moment": by_term.sum(axis=0)[0],
         "knee moment": by_term.sum(axis=0)[1],
+        "solution, from the running sums": np.abs(solution - running_sums).max(),
         "by term, from the stored ones": np.abs(np.swapaxes(by_term, 0, 1) - now.joint_moment_term.values).max(),
         "sum, from the stored one": np.abs(by_term.sum(axis=0) - now.joint_moment.values).max(),
         "largest of all but the ground in stance, ankle and knee": np.abs(others).max(["time", "local_axis"]).values,
@@ -162,4 +184,4 @@ if __name__ == "__main__":
     default = HOUSE / "docs" / "images" / "ankle_and_knee.svg"
     parser.add_argument("output", nargs="?", type=Path, default=default, help=f"the figure; default: {default}")
     for name, value in main(parser.parse_args().output).items():
-        print(name, value)  # noqa: T201
+        print(f"{name}\n{in_blocks(value)}\n" if np.shape(value) == (12, 12) else f"{name} {value}")  # noqa: T201

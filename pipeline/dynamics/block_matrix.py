@@ -1,4 +1,7 @@
-r"""Inverse dynamics of a chain of rigid segments as one linear system, to read; :mod:`.kernel` is what runs.
+r"""Inverse dynamics of a chain of rigid segments as one linear system, to read and to check.
+
+The loads that are stored come from :mod:`.kernel`, its forward substitution made fast; the step ``kinetics`` compares
+them with :func:`solve_as_one_system` in every frame.
 
 The segments are numbered distal to proximal. The unknowns of segment i are the force :math:`F_i` (lab axes)
 and the moment :math:`M_i` (segment axes, about the joint centre) that the next proximal body applies to it at
@@ -33,7 +36,7 @@ from .vectors import cross, rotate, skew, transpose
 
 
 def system_matrix(segments: Segments) -> Array:
-    """Return the dense A (..., 6 N, 6 N), for display and tests."""
+    """Return A (..., 6 N, 6 N) of each chain and frame."""
     turn = segments.rotation
     n = turn.shape[-3]
     matrix = np.broadcast_to(np.eye(6 * n), (*turn.shape[:-3], 6 * n, 6 * n)).copy()
@@ -92,3 +95,24 @@ def inverse_dynamics(segments: Segments) -> tuple[Array, Array]:
         joint centres, N m, on each segment at its proximal joint; their sums over the terms are the loads.
     """
     return solve(segments, *right_hand_sides(segments))
+
+
+def solve_as_one_system(segments: Segments) -> tuple[Array, Array]:
+    """Assemble A and b and solve A F = b by a general solver, which makes no use of the zeros in A.
+
+    Returns:
+        The joint loads, all terms together: forces (..., N, 3) in lab axes and moments (..., N, 3) in segment axes. NaN
+        where a row of the system is unknown that the load depends on: forces depend on the force rows up to their
+        segment, moments on all rows up to theirs.
+    """
+    matrix = system_matrix(segments)
+    force, moment = (terms.sum(axis=-3) for terms in right_hand_sides(segments))
+    b = np.concatenate([force, moment], axis=-1).reshape(matrix.shape[:-1])
+    row_lost = np.isnan(matrix).any(axis=-1) | np.isnan(b)
+    # without NaN in other rows, those that do not depend on unknown ones are solved
+    matrix[np.isnan(matrix)], b[row_lost] = 0, 0
+    loads = np.linalg.solve(matrix, b[..., None]).reshape(*force.shape[:-1], 2, 3)
+    lost = np.logical_or.accumulate(row_lost.reshape(loads.shape).any(axis=-1), axis=-2)
+    lost[..., 1] |= lost[..., 0]
+    loads[lost] = np.nan
+    return loads[..., 0, :], loads[..., 1, :]

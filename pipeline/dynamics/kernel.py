@@ -1,4 +1,4 @@
-"""The equations of :mod:`.block_matrix`, solved for many frames: this module is what the pipeline runs.
+"""The equations of :mod:`.block_matrix`, solved for many frames by running sums: the loads that the pipeline stores.
 
 Three choices make it fast. Time is the last dimension in memory: ``array.T`` of (time, ..., N, 3) is (3, N, ..., time).
 Frames are solved in portions that fit the processor's cache. Zeros are not computed: the velocity term has no force,

@@ -188,7 +188,7 @@ CYCLES = {
     "stance_start": Variable(("stance",), "s", "start of the stance"),
     "stance_end": Variable(("stance",), "s", "end of the stance"),
     "stance_disagreement": Variable(("stance",), "N m",
-        "largest difference of the trial's joint moments between formulations"),
+        "largest difference of four formulations from the trial's stored joint moments"),
     "stance_forward_closure": Variable(("stance", "joint"), "degree",
         "forward closure of the trial and side, root mean square over the three angles"),
     "stance_energy_closure": Variable(("stance", "segment"), "W", "energy closure of the trial and side"),

@@ -60,7 +60,7 @@ QUALITY = {
     "code": Column("code of the reason, for programs; empty if they are used"),
     "reason": Column("why they are not used; empty if they are"),
     **{name: Column(COORDINATES[f"stance_{name}"][1]) for name in ("doubt", "doubt_code")},
-    "disagreement_n_m": Column("largest difference of the trial's joint moments between four formulations", "N m"),
+    "disagreement_n_m": Column("largest difference of four formulations from the trial's stored joint moments", "N m"),
     **{
         f"forward_closure_{joint}_deg": Column(f"{_CLOSURE} {joint}, of trial and side", "degree")
         for joint in ("ankle", "knee", "hip")

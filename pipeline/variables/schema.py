@@ -61,7 +61,7 @@ COORDINATES = {
     "term": ("", "term of the equations of motion"),
     "cause": ("", "motion that contributes: rotation of a joint, of the pelvis, or translation between the segments"),
     "motion": ("", "acceleration, or velocity (centripetal, Coriolis and gyroscopic)"),
-    "formulation": ("", "formulation of the equations of motion, compared with the block matrix"),
+    "formulation": ("", "formulation of the equations of motion, compared with the stored loads"),
     "extent": ("", "singular value of a cluster of markers, the largest first"),
     "load": ("", "force or moment"),
     "percentile": ("percent", "share of the draws below the value"),

@@ -357,7 +357,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             f"residual moment {RESIDUAL}, about the midpoint of the hips, lab axes", "f4"),
         **UPPER_LOADS,
         "disagreement": Variable(("trial", "formulation", "load"), "1",
-            "largest absolute difference of joint force (N) and joint moment (N m) from the block matrix"),
+            "largest absolute difference of joint force (N) and joint moment (N m) from the stored loads"),
         "forward_closure": Variable(("trial", "side", "joint", "angle"), "degree",
             "root-mean-square error of joint angles simulated from the computed moments over windows of 0.02 s"),
         "energy_closure": Variable(("trial", "side", "segment"), "W",

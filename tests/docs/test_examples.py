@@ -172,8 +172,12 @@ def test_ankle_and_knee(demo: Path, tmp_path: Path) -> None:
     made = ankle_and_knee.main(tmp_path / "made.svg", demo)
     assert made["determinant"] == pytest.approx(1)
     assert made["largest element above the diagonal"] == 0
-    for name in ("by term, from the stored ones", "sum, from the stored one"):
+    for name in ("solution, from the running sums", "by term, from the stored ones", "sum, from the stored one"):
         assert made[name] < ROUNDING
+    arms = made["A, moments in lab axes"].reshape(2, 2, 3, 2, 2, 3)[:, 1, :, :, 0]  # segment, row, segment, column
+    for block in (arms[0, :, 0], arms[1, :, 0], arms[1, :, 1]):
+        close(block, -block.T)
+        assert 0.05 < np.linalg.norm(block) / np.sqrt(2) < 0.4  # the length of an arm in foot or shank, m
     assert made["ankle moment"][2] == pytest.approx(-108, abs=0.5)
     assert made["share of the ground in the ankle's z"] == pytest.approx(1, abs=0.02)
     assert (made["largest of all but the ground in stance, ankle and knee"] < [2, 4]).all()

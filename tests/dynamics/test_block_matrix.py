@@ -7,10 +7,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.dynamics.block_matrix import inverse_dynamics, right_hand_sides, solve, system_matrix
+from pipeline.dynamics.block_matrix import (
+    inverse_dynamics,
+    right_hand_sides,
+    solve,
+    solve_as_one_system,
+    system_matrix,
+)
 from pipeline.dynamics.kernel import TERMS
 from pipeline.dynamics.vectors import transpose
-from tests.support.dynamics.random_states import DOWN, FRAMES, Chain, both_sides, close, random_chain, segments_of
+from tests.support.dynamics.random_states import (
+    DOWN,
+    FRAMES,
+    MOVING,
+    Chain,
+    both_sides,
+    close,
+    random_chain,
+    segments_of,
+)
 from tests.support.walks.person import GRAVITY, PROPERTY, ROUNDING, SEED, Array, particles, random_turns
 
 LENGTH = st.integers(2, 6)
@@ -43,15 +58,30 @@ def to_lab(rotation: Array, vector: Array) -> Array:
 
 @given(SEED, LENGTH)
 @PROPERTY
-def test_determinant_is_one_and_forward_substitution_is_the_dense_solution(seed: int, n: int) -> None:
+def test_determinant_is_one_and_forward_substitution_is_the_solution_of_the_system(seed: int, n: int) -> None:
     chain = random_chain(seed, n)
     matrix = system_matrix(segments_of(chain))
     assert matrix.shape == (FRAMES, 6 * n, 6 * n)
     np.testing.assert_allclose(np.linalg.det(matrix), 1, rtol=ROUNDING)
     assert not np.triu(matrix, 1).any()
-    stack_chain = np.concatenate([part.sum(axis=1) for part in right_hand_sides(segments_of(chain))], axis=-1)
-    dense = np.linalg.solve(matrix, stack_chain.reshape(FRAMES, 6 * n, 1)).reshape(FRAMES, n, 6)
-    close(np.concatenate(loads(chain), axis=-1), dense)
+    for substituted, solved in zip(loads(chain), solve_as_one_system(segments_of(chain)), strict=True):
+        close(substituted, solved)
+
+
+@given(SEED, LENGTH)
+@PROPERTY
+def test_arms_are_skew_symmetric_blocks_in_lab_axes(seed: int, n: int) -> None:
+    """A block of moment rows and a force is +-S(r) if the rows are in lab axes; the arms end at the same joint."""
+    chain = random_chain(seed, n)
+    blocks = system_matrix(segments_of(chain)).reshape(FRAMES, n, 2, 3, n, 2, 3)
+    for i in range(n):
+        own, below = (transpose(chain.rotation[:, i]) @ blocks[:, i, 1, :, k, 0] for k in (i, i - 1))
+        close(own, -transpose(own))
+        if i:
+            close(below, -transpose(below))
+            arm = chain.joint[:, i - 1] - chain.joint[:, i]  # from this joint to the one below
+            close((own + below) @ arm[..., None], np.zeros((FRAMES, 3, 1)))
+            assert np.abs(own).max() > 0.01
 
 
 @given(SEED, LENGTH)
@@ -194,3 +224,20 @@ def test_unknown_segment_hides_the_proximal_ones_of_its_frame_only(lost: str) ->
     assert np.isnan(moment_hidden[1, 1:]).all()
     moment_hidden[1, 1:] = moment[1, 1:]
     np.testing.assert_array_equal(moment_hidden, moment)
+
+
+@pytest.mark.parametrize("lost", MOVING)
+def test_a_gap_hides_in_the_whole_system_what_it_hides_in_the_running_sums(lost: str) -> None:
+    """In two chains side by side: what the gap does not enter keeps its value."""
+    chain = both_sides(1, 3)
+    hidden = getattr(chain, lost).copy()
+    hidden[1, 0, 1] = np.nan
+    segments = segments_of(chain._replace(**{lost: hidden}))
+    (force, moment), solved = (
+        (terms.sum(axis=-3) for terms in inverse_dynamics(segments)),
+        solve_as_one_system(segments),
+    )
+    assert np.isnan(moment[1, 0, 1:]).all()
+    for actual, expected in zip(solved, (force, moment), strict=True):
+        np.testing.assert_allclose(actual, expected, rtol=0, atol=ROUNDING * np.nanmax(np.abs(expected)))
+        assert np.isnan(actual).sum() in {0, 2 * 3}  # of one chain in one frame, the upper two segments

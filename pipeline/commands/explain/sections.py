@@ -208,7 +208,7 @@ def _body(record: CycleRecord) -> Blocks:
 
 def _checks(record: CycleRecord) -> Blocks:
     kinetics, most = record.steps["kinetics"], record.settings["cycles"]["max_disagreement_n_m"]
-    yield f"largest difference of other formulations from the block matrix in the trial (allowed: {most:g} N m)"
+    yield f"largest difference of other solutions from the stored loads in the trial (allowed: {most:g} N m)"
     rows = [["formulation", "force N", "moment N m"]]
     for name in kinetics.formulation.values:
         differences = kinetics.disagreement.sel(formulation=name)

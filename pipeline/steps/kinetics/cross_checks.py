@@ -1,7 +1,8 @@
 """Cross-checks of every trial by other formulations of the same physics, and interaction torques.
 
-The legs, already solved by the block matrix, are solved again from the same motion and loads: as sums of wrenches for
-an observer on the shank, and as an open chain of six one-degree-of-freedom joints per anatomical joint, by recursion
+The stored loads of the legs are running sums (:mod:`pipeline.dynamics.kernel`). The legs are solved again from the
+same motion and loads: by the block matrix, assembled and solved as one system in each frame; as sums of wrenches for
+an observer on the shank; and as an open chain of six one-degree-of-freedom joints per anatomical joint, by recursion
 and in closed form. All must agree to rounding; the closed form also gives interaction torques.
 """
 
@@ -12,11 +13,11 @@ import numpy as np
 from ...arrays import Array
 from ...body.legs import OUTWARDS, Legs
 from ...conventions import JOINTS
-from ...dynamics import limb, wrenches
+from ...dynamics import block_matrix, limb, wrenches
 from ...dynamics.interaction_torques import contributions
 from ...dynamics.vectors import cross, rotate, transpose
 
-FORMULATIONS = ("wrenches", "recursion", "closed_form")
+FORMULATIONS = ("block_matrix", "wrenches", "recursion", "closed_form")
 CAUSES = (*JOINTS, "pelvis", "translation")  # of `contributions`, in reverse
 
 
@@ -42,14 +43,17 @@ class OpenLegs(NamedTuple):
     interaction: Array
 
 
-def disagreement(solved: Loads, chain: OpenLegs, by_wrenches: Loads) -> Array:
-    """Return the largest differences from the block matrix at each instant, (time, formulation, load), N and N m.
+def disagreement(stored: Loads, *others: Loads) -> Array:
+    """Return the largest differences from the stored loads at each instant, (time, formulation, load), N and N m.
 
     Moments are compared as vectors and, where known, as projections on the joint axes. NaN if nothing is known.
+
+    Args:
+        others: the loads by each of :data:`FORMULATIONS`.
     """
     rows = []
-    for other in (by_wrenches, chain.recursion, chain.closed_form):
-        force, moment, torque = (_largest(a - b) for a, b in zip(other, solved, strict=True))
+    for other in others:
+        force, moment, torque = (_largest(a - b) for a, b in zip(other, stored, strict=True))
         rows.append([force, np.fmax(moment, torque)])
     return np.moveaxis(np.array(rows), -1, 0)
 
@@ -57,6 +61,14 @@ def disagreement(solved: Loads, chain: OpenLegs, by_wrenches: Loads) -> Array:
 def _largest(difference: Array) -> Array:
     """Return the largest component at each instant (time,), NaN only if all are."""
     return np.asarray(np.fmax.reduce(np.abs(difference, out=difference), axis=(1, 2, 3)))
+
+
+def one_system(legs: Legs) -> Loads:
+    """Return the joint loads, lab axes, of the 18 x 18 block matrix of each leg, assembled and solved in each frame."""
+    segments = legs.segments()
+    force, moment = block_matrix.solve_as_one_system(segments)
+    in_lab = rotate(transpose(segments.rotation), moment)
+    return Loads(force, in_lab, _on_axes(legs, in_lab))
 
 
 def wrenches_on_the_shank(legs: Legs) -> Loads:

@@ -193,9 +193,7 @@ def _mechanics(quality: list[Row]) -> Point:
     differences = [float(row["disagreement_n_m"]) for row in quality if row["disagreement_n_m"]]
     if not differences:
         return Point(UNKNOWN, "Computation", ["no moments to check"])
-    return Point(
-        GOOD, "Computation", [f"four formulations of the moments differ by at most {max(differences):.0e} N m"]
-    )
+    return Point(GOOD, "Computation", [f"four formulations give the stored moments to {max(differences):.0e} N m"])
 
 
 def _repeats(cycles: list[Row]) -> Point:

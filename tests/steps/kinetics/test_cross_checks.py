@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.body.legs import Legs
 from pipeline.conventions import JOINTS
-from pipeline.dynamics import kernel
+from pipeline.dynamics import block_matrix, kernel
 from pipeline.dynamics.vectors import rotate
 from pipeline.steps.kinetics import cross_checks, step
 from tests.support.studies.run_steps import ResultsOf
@@ -27,7 +27,7 @@ def own() -> Legs:
 
 @pytest.fixture(scope="module")
 def solved(own: Legs) -> cross_checks.Loads:
-    """Return the loads of the block matrix."""
+    """Return the stored loads."""
     found = loaded()
     in_lab = rotate(np.swapaxes(own.rotation[:, :, :3], -1, -2), found.joint_moment.values)
     return cross_checks.Loads(found.joint_force.values, in_lab, found.joint_moment_jcs.values * own.signs)
@@ -45,21 +45,21 @@ def test_all_formulations_agree_to_rounding() -> None:
 @pytest.mark.parametrize("wrong", ["solved", *cross_checks.FORMULATIONS])
 def test_a_wrong_number_in_one_frame_is_detected(own: Legs, solved: cross_checks.Loads, wrong: str, part: str) -> None:
     """1e-5 N or N m at one instant of one joint, in the formulation that is wrong and in no other."""
-    chain, by_wrenches = cross_checks.open_chain(own), cross_checks.wrenches_on_the_shank(own)
+    chain = cross_checks.open_chain(own)
     all_loads = {
         "solved": solved,
-        "wrenches": by_wrenches,
+        "block_matrix": cross_checks.one_system(own),
+        "wrenches": cross_checks.wrenches_on_the_shank(own),
         "recursion": chain.recursion,
         "closed_form": chain.closed_form,
     }
     changed = getattr(all_loads[wrong], part).copy()
     changed[77, 1, 2, 0] += 1e-5
     all_loads[wrong] = all_loads[wrong]._replace(**{part: changed})
-    chain = chain._replace(recursion=all_loads["recursion"], closed_form=all_loads["closed_form"])
-    found = cross_checks.disagreement(all_loads["solved"], chain, all_loads["wrenches"])
-    assert found.shape == (len(own.com), 3, 2)
+    found = cross_checks.disagreement(*all_loads.values())
+    assert found.shape == (len(own.com), 4, 2)
     assert np.delete(found, 77, axis=0).max() < AGREED
-    expected = np.zeros((3, 2))
+    expected = np.zeros((4, 2))
     rows = slice(None) if wrong == "solved" else cross_checks.FORMULATIONS.index(wrong)
     expected[rows, 0 if part == "force" else 1] = 1e-5
     close(found[77], expected, AGREED)
@@ -82,10 +82,36 @@ def test_an_error_of_the_solver_is_detected(monkeypatch: pytest.MonkeyPatch) -> 
     assert largest(found.sel(load="force")) < AGREED
 
 
+FOOT, SHANK, THIGH = (6 * np.arange(3))[:, None] + np.arange(3)  # rows and columns of the forces
+MOMENT = 3  # from there to those of the moments
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns"),
+    [
+        (FOOT + MOMENT, FOOT), (SHANK + MOMENT, FOOT), (SHANK + MOMENT, SHANK), (THIGH + MOMENT, SHANK),
+        (THIGH + MOMENT, THIGH), (SHANK + MOMENT, FOOT + MOMENT), (SHANK, FOOT),
+    ],
+)  # fmt: skip
+def test_a_wrong_sign_of_any_block_is_detected(rows: Array, columns: Array, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of S(r) of each arm, of the moment and of the force of the segment below: in the row of the matrix alone."""
+    assemble = block_matrix.system_matrix
+
+    def with_wrong_sign(segments: kernel.Segments) -> Array:
+        matrix = assemble(segments)
+        matrix[..., rows[:, None], columns] *= -1
+        return matrix
+
+    monkeypatch.setattr(block_matrix, "system_matrix", with_wrong_sign)
+    found = loads(moved(), ground()).disagreement
+    assert float(found.sel(formulation="block_matrix", load="moment")) > 10  # arms of 0.1 m and forces of 600 N
+    assert largest(found.sel(formulation=found.formulation != "block_matrix")) < AGREED
+
+
 def test_what_is_not_known_is_not_compared() -> None:
     nothing = cross_checks.Loads(*np.full((3, 5, 2, 3, 3), np.nan))
-    found = cross_checks.disagreement(nothing, cross_checks.OpenLegs(nothing, nothing, np.empty(0)), nothing)
-    assert found.shape == (5, 3, 2)
+    found = cross_checks.disagreement(*[nothing] * 5)
+    assert found.shape == (5, 4, 2)
     assert np.isnan(found).all()
 
 
@@ -107,6 +133,7 @@ def checks(shared: Path, results_of: ResultsOf) -> pd.DataFrame:
                         "trial": f"{name} {trial}",
                         "force": float(found.disagreement.sel(load="force").max()),
                         "moment": float(found.disagreement.sel(load="moment").max()),
+                        "block_matrix": float(found.disagreement.sel(formulation="block_matrix", load="moment")),
                         **{joint: float(closure.sel(joint=joint)) for joint in JOINTS},
                         "energy": float(found.energy_closure.max()),
                         "power": float(np.abs(found.joint_power).max()),
@@ -121,6 +148,7 @@ def test_formulations_agree_on_every_trial_of_real_recordings(checks: pd.DataFra
     assert checks.moment.notna().all()
     assert (checks.moment < 1e-8).all()
     assert (checks.force < 1e-8).all()
+    assert (checks.block_matrix < 1e-9).all()  # the same equations as those of the stored loads
 
 
 def test_closures_of_the_exact_study_are_small(checks: pd.DataFrame) -> None:

@@ -104,7 +104,7 @@ def solved(curves: Array) -> xr.Dataset:
             "interaction_torque": ((*VECTOR, "angle", "cause", "motion"), np.multiply.outer(moment, shares)),
             **{f"pelvis_residual_{load}": (("time", "axis"), 0.01 * moment[:, 0, 0]) for load in LOADS},
             "missing": (VECTOR, np.isnan(moment).any(axis=-1).astype(np.int8)),
-            "disagreement": (("formulation", "load"), np.full((3, 2), 1e-12)),
+            "disagreement": (("formulation", "load"), np.full((len(FORMULATIONS), 2), 1e-12)),
             "forward_closure": (("side", "joint", "angle"), np.arange(18.0).reshape(2, 3, 3)),
             "energy_closure": (("side", "segment"), np.arange(6.0).reshape(2, 3)),
         },
