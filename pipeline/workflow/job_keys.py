@@ -24,7 +24,7 @@ from . import checksums, digests, settings
 from .report_additions import files_of_curve_tests, texts_of
 
 LIBRARIES = {
-    "read": ("numpy", "ezc3d"),
+    "read": ("numpy", "scipy", "ezc3d"),
     "clean": ("numpy", "scipy"),
     "kinematics": ("numpy", "scipy"),
     "kinetics": ("numpy", "scipy"),
