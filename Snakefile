@@ -14,7 +14,7 @@ if not Path("study.yaml").exists():  # without --directory: the demonstration st
     workdir: Path(workflow.basedir) / "data" / "demo"
 
 
-STUDY = open_for_snakemake(Path.cwd(), workflow.config_settings)
+STUDY = open_for_snakemake(Path.cwd(), config)
 hold(STUDY.path)  # so that gaitlab recover waits
 key = STUDY.key  # of a step: the function from wildcards to the key of a job
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import __version__
 from ..body.body_model import BodyModel
@@ -24,9 +24,6 @@ from .digests import sha256_of_files
 from .job_keys import Study
 from .places import find_wrong_places
 from .report_additions import check_additions
-
-if TYPE_CHECKING:
-    from snakemake.settings.types import ConfigSettings
 
 SESSION_STEPS = ("read", "calibrate", "clean", "contacts", "kinematics", "kinetics", "cycles")
 SESSION_OUTPUTS = {
@@ -52,11 +49,6 @@ def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None) -> Stu
     return replace(study, sha256=sha256)
 
 
-def overrides_of(chosen: "ConfigSettings") -> dict[str, Any]:
-    """Return the settings of a command line: the files of ``--configfile``, read as study.yaml is, and ``--config``."""
-    return settings.merged(*map(settings.read_yaml, chosen.configfiles), chosen.config)
-
-
 def open_once(path: Path, overrides: Mapping[str, Any]) -> Study:
     """Return :func:`open_study` of a study; this process opens a study only once with the same settings."""
     return _opened(path, json.dumps(overrides, sort_keys=True, default=str))
@@ -67,12 +59,12 @@ def _opened(path: Path, overrides: str) -> Study:
     return open_study(path, overrides=json.loads(overrides))
 
 
-def open_for_snakemake(path: Path, chosen: "ConfigSettings") -> Study:
+def open_for_snakemake(path: Path, overrides: Mapping[str, Any]) -> Study:
     """Return :func:`open_once` of a study, with its problems as an error of Snakemake."""
     from snakemake.exceptions import WorkflowError
 
     try:
-        return open_once(path, overrides_of(chosen))
+        return open_once(path, overrides)
     except UserError as error:
         raise WorkflowError(str(error)) from None
 

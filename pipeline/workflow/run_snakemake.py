@@ -52,10 +52,11 @@ def run(path: Path, options: Sequence[str]) -> int:
     from snakemake.exceptions import print_exception
     from snakemake.settings.types import ConfigSettings
 
-    from .open_study import open_once, overrides_of
+    from .open_study import open_once
     from .preparation import prepare
     from .progress import Progress
     from .run_summary import RUN, summarise
+    from .settings import read_yaml
 
     gc.set_threshold(100_000)  # all objects of a plan stay, and are else searched for garbage: a sixth more time
     try:
@@ -75,7 +76,9 @@ def run(path: Path, options: Sequence[str]) -> int:
     if writes and is_left_alone(path, longest_s=0):
         with suppress(OSError):  # of a wrong place; open_once says which
             (path / "derived" / RUN).unlink(missing_ok=True)  # of an earlier run, also if this one cannot begin
-    study = open_once(path, overrides_of(config))
+    for file in config.configfiles:
+        read_yaml(file)  # refuses numbers such as 012, of which Snakemake's loader has made others
+    study = open_once(path, config.overwrite_config)
     whole = runs and not any(getattr(arguments, name, None) for name in PARTS)
     prepared = prepare(study, dry_run=arguments.dryrun, forced=arguments.forceall, whole=whole)
     arguments.forcerun = {*arguments.forcerun, *prepared.rerun}

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from snakemake.settings.types import ConfigSettings
 
 from pipeline.errors import UserError
 from pipeline.tables import study_tables
 from pipeline.workflow import settings
-from pipeline.workflow.open_study import open_study, overrides_of
+from pipeline.workflow.open_study import open_study
+from pipeline.workflow.run_snakemake import run
 from tests.support.files.changes import edit
 
 
@@ -151,10 +151,7 @@ def test_numbers_in_body_models_and_command_lines_are_read_alike(tmp_path: Path)
         settings.typed({"clean": {"marker_cutoff_hz": "1:30"}})
     path = write(tmp_path / "more.yaml", "clean: {marker_cutoff_hz: 012}\n")
     with pytest.raises(UserError, match=r"more.yaml: clean.marker_cutoff_hz is 012, which YAML reads as 10; "):
-        overrides_of(ConfigSettings(configfiles=[path]))
-    write(path, "clean: {marker_cutoff_hz: 8, max_gap_s: 1e-1}\n")
-    chosen = ConfigSettings(configfiles=[path], config={"clean": {"max_gap_s": "0.2"}})
-    assert settings.typed(overrides_of(chosen)) == {"clean": {"marker_cutoff_hz": 8, "max_gap_s": 0.2}}
+        run(tmp_path, ["--configfile", str(path), "--cores", "1"])
 
 
 def test_every_such_number_of_a_file_is_named(tmp_path: Path) -> None:
