@@ -23,10 +23,13 @@ from pipeline.workflow.jobs import workers
 from pipeline.workflow.jobs.workers import ENVIRONMENT, STOPPED
 from tests.campaigns.interruptions import (
     LONGEST_LIFE_S,
+    SCHEDULER,
     Run,
     descendants,
+    kill,
     leftovers,
     outputs,
+    processor_s,
     started,
     survivors,
     workers_of,
@@ -35,6 +38,12 @@ from tests.campaigns.interruptions import (
 from tests.support.checkout import HOUSE, copy_study, keep_rows, run_study
 
 LONGEST_WAIT_S = 60.0  # for what takes a second or two, on a busy machine
+NOT_KILLED_BY_THE_KERNEL = """
+import fcntl, multiprocessing, os
+sentinel = multiprocessing.parent_process().sentinel
+fcntl.fcntl(sentinel, fcntl.F_SETFL, fcntl.fcntl(sentinel, fcntl.F_GETFL) & ~os.O_ASYNC)
+"""
+HOLDS_THE_LOCK = "import itertools; sum(itertools.repeat(0))"  # the interpreter's, in one endless call of C code
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 
 
@@ -114,6 +123,29 @@ def test_no_process_outlives_snakemake_when_it_is_killed(tmp_path: Path) -> None
     run.kill()
     assert not survivors(below)
     assert "Traceback" not in said_by(run)
+
+
+@pytest.mark.parametrize(
+    ("method", "before", "outlive"),
+    [("forkserver", "", 0), ("spawn", "", 0), ("forkserver", NOT_KILLED_BY_THE_KERNEL, 1)],
+)
+def test_a_worker_ends_with_snakemake_also_in_code_that_holds_the_lock(method: str, before: str, outlive: int) -> None:
+    """As OpenSim's does. The campaign's judgement finds a worker that goes on."""
+    code = f"""
+from pipeline.workflow.jobs import workers
+workers.PRELOADED = ()
+worker = workers._start()
+print(worker.submit(workers.os.getpid).result(), flush=True)
+worker.submit(exec, {before + HOLDS_THE_LOCK!r}).result()
+"""
+    command, environment = [sys.executable, "-c", code, SCHEDULER], {**os.environ, "GAITLAB_START_METHOD": method}
+    with subprocess.Popen(command, cwd=HOUSE, env=environment, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout
+        worker = int(run.stdout.readline())
+        idle_s, give_up = processor_s(worker) or 0.0, time.monotonic() + LONGEST_WAIT_S
+        while (processor_s(worker) or 0.0) < idle_s + 0.2 and time.monotonic() < give_up:
+            time.sleep(0.01)
+        assert kill(run, "Snakemake")["outlived Snakemake"] == outlive
 
 
 def test_a_process_goes_on_only_if_it_could_have_ended() -> None:
