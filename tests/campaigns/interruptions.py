@@ -5,7 +5,8 @@ part of it. The whole run, only Snakemake or only a worker is killed, or Ctrl-C 
 continues it and is interrupted again, so every interruption finds the study in another state and takes less time than a
 whole run. Some interruptions fall into the step ``muscles``. Several studies are interrupted at the same time.
 
-The exit code does not depend on the load of the machine: see :func:`survivors`.
+Neither moments nor exit code depend on the load of the machine: both count processor time (:func:`killed_at_random`,
+:func:`survivors`).
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ SIGNALS = {"Ctrl-C": signal.SIGINT, "SIGTERM": signal.SIGTERM}  # which end a ru
 KILLED = ("everything", "Snakemake", "a worker", *SIGNALS)
 SCHEDULER = "pipeline.workflow.run_snakemake"  # in the command line of the process that runs Snakemake
 FORK_SERVER = "multiprocessing.forkserver"  # in the command line of the server that forks workers, and of the workers
-EARLY, LATEST_S = 0.1, 3.0  # share of kills before the first worker; seconds after it
+EARLY = 0.1  # share of kills at any moment from the start, the others after the first worker
+LATEST_S, LATEST_WITH_MUSCLES_S = 3.0, 30.0  # processor time of a run until it is killed
 LONGEST_LIFE_S = 2.0  # of any process after Snakemake's end, processor time; none used more than .4 s at load 40
 LONGEST_SLEEP_S = 120.0  # of one that uses none, on a machine that is as busy as may be
 MODEL = SHARED / "data" / "muscles_gait2392" / "gait2392_thelen2003muscle.osim"
 OPENSIM_FILES = "derived/sub-01/.muscles"  # while OpenSim works; the next run of the step empties it
-LATEST_IN_MUSCLES_S = 30.0  # processor time of the worker, which needs about as much for that step
 SUMMARY = "derived/run.json"
 FAULTS = ("partial at a final name", "outlived Snakemake", "a signal printed more than a line")
 TABLES: dict[
@@ -175,23 +176,24 @@ def kill(run: Run, whom: str) -> Counter[str]:
     )
 
 
-def killed_at_random(run: Run, rng: np.random.Generator, *, muscles: bool) -> Counter[str]:
+def used_by(run: Run) -> float:
+    """Return the processor time that the living processes of a run have used, s."""
+    return sum(processor_s(process) or 0.0 for process in (run.pid, *(number for number, *_ in descendants(run.pid))))
+
+
+def killed_at_random(run: Run, rng: np.random.Generator, *, latest_s: float) -> Counter[str]:
     """Kill a run, mostly once it has workers; count what follows, nothing if it ended before.
 
-    With the step ``muscles``, which takes longer than all others, a worker first uses a random processor time, so that
-    the moments are spread over that step however busy the machine is.
+    The moment is one of the run's own processor time. On a busy machine a run gets nowhere in a few seconds: killed and
+    continued again and again, it would never leave its first steps.
     """
-    whom, early, delay_s = str(rng.choice(KILLED)), rng.random() < EARLY, rng.uniform(0.0, LATEST_S)
-    used_s = rng.uniform(0.0, LATEST_IN_MUSCLES_S) if muscles else 0.0
-    while not early and run.poll() is None:
-        if any((processor_s(worker) or 0.0) >= used_s for worker in workers_of(run)):
-            break
+    whom, early, share = str(rng.choice(KILLED)), rng.random() < EARLY, rng.random()
+    while not early and run.poll() is None and not workers_of(run):
         time.sleep(0.02)
-    try:
-        run.wait(delay_s)
-    except subprocess.TimeoutExpired:
-        return kill(run, whom)
-    return Counter()
+    until_s = used_by(run) + share * latest_s
+    while run.poll() is None and used_by(run) < until_s:
+        time.sleep(0.02)
+    return kill(run, whom) if run.poll() is None else Counter()
 
 
 def partial_files(study: Path, expected: dict[str, str]) -> list[str]:
@@ -204,11 +206,11 @@ def killed_again_and_again(
 ) -> Counter[str]:
     """Kill runs of the small study at random moments and return the counts."""
     rng, count = np.random.default_rng(seed), Counter[str]()
-    study = None
+    study, latest_s = None, LATEST_WITH_MUSCLES_S if muscles else LATEST_S
     while sum(count[f"killed: {whom}"] for whom in KILLED) < kills:
         study = study or write_tiny_study(folder / f"killed-{count['studies']}", muscles=muscles)
         run = recovery(study)
-        if followed := killed_at_random(run, rng, muscles=muscles):
+        if followed := killed_at_random(run, rng, latest_s=latest_s):
             count += followed
             count["in OpenSim"] += (study / OPENSIM_FILES).exists()
             count["partial at a final name"] += len(partial_files(study, expected))
