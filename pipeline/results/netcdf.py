@@ -214,13 +214,13 @@ def whole(path: Path, *, flush: bool = True) -> Iterator[Path]:
                 os.fsync(handle.fileno())
         partial.replace(path)
     except (OSError, RuntimeError) as error:  # NetCDF's own errors have other names for a full disk
-        raise _not_written(path, error) from None
+        raise not_written(path, error) from None
     finally:
         partial.unlink(missing_ok=True)
 
 
-def _not_written(path: Path, error: Exception) -> UserError:
-    """Return why a file cannot be written, and what to do."""
+def not_written(path: Path, error: Exception) -> UserError:
+    """Return why a file or folder cannot be written, and what to do."""
     free = shutil.disk_usage(path.parent).free
     if free < NEARLY_FULL_BYTES:
         return UserError(

@@ -1,15 +1,19 @@
 """Interrupt runs of the workflow at random moments, or fill their disk, and count what is left behind.
 
-``make test-faults`` runs it in full; ``python -m tests.campaigns.interruptions --kills 20 --full 20`` a part of it.
-The whole run, only Snakemake or only a worker is killed, or Ctrl-C stops the run. ``gaitlab recover`` continues it and
-is interrupted again, so every interruption finds the study in another state and takes less time than a whole run.
-Several studies are interrupted at the same time.
+``make test-faults`` runs it in full; ``python -m tests.campaigns.interruptions --kills 20 --muscles 2 --full 20`` a
+part of it. The whole run, only Snakemake or only a worker is killed, or Ctrl-C stops the run. ``gaitlab recover``
+continues it and is interrupted again, so every interruption finds the study in another state and takes less time than a
+whole run. Some interruptions fall into the step ``muscles``. Several studies are interrupted at the same time.
+
+Neither moments nor exit code depend on the load of the machine: both count processor time (:func:`killed_at_random`,
+:func:`survivors`).
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib.util
 import os
 import shutil
 import signal
@@ -25,7 +29,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.support.checkout import HOUSE, ctrl_c_arrives
+from tests.support.checkout import HOUSE, SHARED, ctrl_c_arrives
 
 Campaign = Callable[..., Counter[str]]
 Run = subprocess.Popen[str]
@@ -33,8 +37,12 @@ SIGNALS = {"Ctrl-C": signal.SIGINT, "SIGTERM": signal.SIGTERM}  # which end a ru
 KILLED = ("everything", "Snakemake", "a worker", *SIGNALS)
 SCHEDULER = "pipeline.workflow.run_snakemake"  # in the command line of the process that runs Snakemake
 FORK_SERVER = "multiprocessing.forkserver"  # in the command line of the server that forks workers, and of the workers
-EARLY, LATEST_S = 0.1, 3.0  # share of kills before the first worker; seconds after it
-LONGEST_LIFE_S = 2.0  # of any process after Snakemake's end
+EARLY = 0.1  # share of kills at any moment from the start, the others after the first worker
+LATEST_S, LATEST_WITH_MUSCLES_S = 3.0, 30.0  # processor time of a run until it is killed
+LONGEST_LIFE_S = 2.0  # of any process after Snakemake's end, processor time; none used .5 s at load 40
+LONGEST_SLEEP_S = 120.0  # of one that uses none, on a machine that is as busy as may be
+MODEL = SHARED / "data" / "muscles_gait2392" / "gait2392_thelen2003muscle.osim"
+OPENSIM_FILES = "derived/sub-01/.muscles"  # while OpenSim works; the next run of the step empties it
 SUMMARY = "derived/run.json"
 FAULTS = ("partial at a final name", "outlived Snakemake", "a signal printed more than a line")
 TABLES: dict[
@@ -46,8 +54,8 @@ TABLES: dict[
 }
 
 
-def write_tiny_study(folder: Path) -> Path:
-    """Write a small study and return its folder."""
+def write_tiny_study(folder: Path, *, muscles: bool = False) -> Path:
+    """Write a small study, with the step ``muscles`` or without it, and return its folder."""
     demo = HOUSE / "data" / "demo"
     folder.mkdir(parents=True)
     shutil.copy(demo / "study.yaml", folder)
@@ -58,6 +66,10 @@ def write_tiny_study(folder: Path) -> Path:
     (folder / "sub-01").mkdir()
     for trial in ("static", "comfortable_01"):
         shutil.copy(demo / "sub-01" / f"{trial}.c3d", folder / "sub-01")
+    if muscles:
+        shutil.copy(MODEL, folder)
+        with (folder / "study.yaml").open("a", encoding="utf-8") as settings:
+            settings.write(f"muscles: {{opensim: true, model: {MODEL.name}}}\n")
     return folder
 
 
@@ -108,20 +120,33 @@ def workers_of(run: Run) -> list[int]:
     ]
 
 
-def is_alive(process: int) -> bool:
-    """Return true if a process is alive; a zombie is not."""
+def processor_s(process: int) -> float | None:
+    """Return the processor time that a process has used, s; None if it has ended, also as a zombie."""
     try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        state, *fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     except OSError:
-        return False
+        return None
+    user, system = map(int, fields[10:12])
+    return None if state in "ZX" else (user + system) / os.sysconf("SC_CLK_TCK")
 
 
-def survivors(processes: list[int], *, longest_s: float) -> list[int]:
-    """Return the processes that live longer than ``longest_s`` from now."""
-    give_up = time.monotonic() + longest_s
-    while (alive := [*filter(is_alive, processes)]) and time.monotonic() < give_up:
+def survivors(processes: list[int], *, longest_sleep_s: float = LONGEST_SLEEP_S) -> list[int]:
+    """Return the processes that go on from now, once that is sure of one; none when all have ended.
+
+    A process cannot end before the machine lets it run, which takes seconds on a busy one. So its own processor time
+    counts: one that has used LONGEST_LIFE_S more has had its chance. One that sleeps uses none, and may only wait for
+    another to end; it goes on if it is still there after ``longest_sleep_s``. In that time, with a hundred busy
+    processes beside it on each core, a process may run for a second, and needs a tenth of that.
+    """
+    before = {process: used_s for process in processes if (used_s := processor_s(process)) is not None}
+    give_up = time.monotonic() + longest_sleep_s
+    while alive := {process: used_s for process in before if (used_s := processor_s(process)) is not None}:
+        if busy := [process for process, used_s in alive.items() if used_s > before[process] + LONGEST_LIFE_S]:
+            return busy
+        if time.monotonic() > give_up:
+            break
         time.sleep(0.02)
-    return alive
+    return [*alive]
 
 
 def kill(run: Run, whom: str) -> Counter[str]:
@@ -138,8 +163,10 @@ def kill(run: Run, whom: str) -> Counter[str]:
             with suppress(ProcessLookupError):
                 os.kill(number, signal.SIGKILL)
     run.wait()
-    left = survivors([number for number, *_ in below], longest_s=LONGEST_LIFE_S)
-    survivors(left, longest_s=60.0)
+    left = survivors([number for number, *_ in below])
+    for number, *_ in below if left else ():  # they are counted; the next run needs a study that is left alone
+        with suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
     if whom in SIGNALS and run.returncode == 0:  # it had just ended
         return Counter()
     said = run.stdout.read() if run.stdout else ""
@@ -149,16 +176,24 @@ def kill(run: Run, whom: str) -> Counter[str]:
     )
 
 
-def killed_at_random(run: Run, rng: np.random.Generator) -> Counter[str]:
-    """Kill a run, mostly once it has workers; count what follows, nothing if it ended before."""
-    whom, early, delay_s = str(rng.choice(KILLED)), rng.random() < EARLY, rng.uniform(0.0, LATEST_S)
+def used_by(run: Run) -> float:
+    """Return the processor time that the living processes of a run have used, s."""
+    return sum(processor_s(process) or 0.0 for process in (run.pid, *(number for number, *_ in descendants(run.pid))))
+
+
+def killed_at_random(run: Run, rng: np.random.Generator, *, latest_s: float) -> Counter[str]:
+    """Kill a run, mostly once it has workers; count what follows, nothing if it ended before.
+
+    The moment is one of the run's own processor time. On a busy machine a run gets nowhere in a few seconds: killed and
+    continued again and again, it would never leave its first steps.
+    """
+    whom, early, share = str(rng.choice(KILLED)), rng.random() < EARLY, rng.random()
     while not early and run.poll() is None and not workers_of(run):
         time.sleep(0.02)
-    try:
-        run.wait(delay_s)
-    except subprocess.TimeoutExpired:
-        return kill(run, whom)
-    return Counter()
+    until_s = used_by(run) + share * latest_s
+    while run.poll() is None and used_by(run) < until_s:
+        time.sleep(0.02)
+    return kill(run, whom) if run.poll() is None else Counter()
 
 
 def partial_files(study: Path, expected: dict[str, str]) -> list[str]:
@@ -166,15 +201,18 @@ def partial_files(study: Path, expected: dict[str, str]) -> list[str]:
     return [name for name, digest in outputs(study).items() if expected.get(name) != digest and name != SUMMARY]
 
 
-def killed_again_and_again(folder: Path, expected: dict[str, str], kills: int, *, seed: int) -> Counter[str]:
+def killed_again_and_again(
+    folder: Path, expected: dict[str, str], kills: int, *, seed: int, muscles: bool = False
+) -> Counter[str]:
     """Kill runs of the small study at random moments and return the counts."""
     rng, count = np.random.default_rng(seed), Counter[str]()
-    study = None
+    study, latest_s = None, LATEST_WITH_MUSCLES_S if muscles else LATEST_S
     while sum(count[f"killed: {whom}"] for whom in KILLED) < kills:
-        study = study or write_tiny_study(folder / f"killed-{count['studies']}")
+        study = study or write_tiny_study(folder / f"killed-{count['studies']}", muscles=muscles)
         run = recovery(study)
-        if followed := killed_at_random(run, rng):
+        if followed := killed_at_random(run, rng, latest_s=latest_s):
             count += followed
+            count["in OpenSim"] += (study / OPENSIM_FILES).exists()
             count["partial at a final name"] += len(partial_files(study, expected))
         else:
             count["studies"] += 1
@@ -184,6 +222,11 @@ def killed_again_and_again(folder: Path, expected: dict[str, str], kills: int, *
         count["studies"] += 1
         count["finished"] += judged(study, expected, recovery(study).wait())
     return count
+
+
+def killed_in_opensim(folder: Path, expected: dict[str, str], kills: int, *, seed: int) -> Counter[str]:
+    """Kill runs of the small study with the step ``muscles``, mostly in that step, and return the counts."""
+    return killed_again_and_again(folder, expected, kills, seed=seed, muscles=True)
 
 
 def disk_full_again_and_again(folder: Path, expected: dict[str, str], points: int, *, seed: int) -> Counter[str]:
@@ -205,10 +248,10 @@ def disk_full_again_and_again(folder: Path, expected: dict[str, str], points: in
     return count
 
 
-def finished(study: Path) -> dict[str, str]:
+def finished(study: Path, *, muscles: bool) -> dict[str, str]:
     """Return the outputs of an uninterrupted run."""
     if not study.exists():
-        write_tiny_study(study)
+        write_tiny_study(study, muscles=muscles)
         if code := started("pipeline", "run", str(study), "--cores", "1").wait():
             raise RuntimeError(f"the undisturbed run ended with {code}")
     return outputs(study)
@@ -234,7 +277,7 @@ def small_disk(place: Path, size_kb: int) -> Iterator[Path]:
     try:
         yield place
     finally:
-        give_up = time.monotonic() + LONGEST_LIFE_S  # helper processes of Python end shortly after a run
+        give_up = time.monotonic() + LONGEST_SLEEP_S  # helper processes of Python end shortly after a run
         while subprocess.run(["umount", str(place)], check=time.monotonic() > give_up).returncode:
             time.sleep(0.05)
 
@@ -248,7 +291,9 @@ def at_once(
     campaign: Callable[..., Counter[str]], folder: Path, points: int, *, seed: int, workers: int
 ) -> Counter[str]:
     """Run a campaign's points on several studies at once, and return the total counts."""
-    expected, shares = finished(folder / "reference"), np.bincount(np.arange(points) % workers)
+    muscles = campaign is killed_in_opensim
+    reference = folder / ("reference-with-muscles" if muscles else "reference")
+    expected, shares = finished(reference, muscles=muscles), np.bincount(np.arange(points) % workers)
 
     def share(worker: int) -> Counter[str]:
         place = folder / f"{campaign.__name__}-{worker}"
@@ -259,17 +304,33 @@ def at_once(
         return sum(pool.map(share, range(len(shares))), Counter[str]())
 
 
+def why_no_muscles() -> str:
+    """Return why the step ``muscles`` cannot run here, or nothing."""
+    if importlib.util.find_spec("opensim") is None:
+        return "OpenSim is not installed"
+    return "" if MODEL.exists() else f"{MODEL}: no such file"
+
+
 def main() -> int:
     """Run the campaigns, print the counts, and return 1 if a file was partial or not recovered."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--muscles", type=int, default=20, help="kills of runs with the step muscles")
     parser.add_argument("--full", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--at-once", type=int, default=os.cpu_count() or 1)
     chosen = parser.parse_args()
     failed = False
+    if chosen.muscles and (reason := why_no_muscles()):
+        sys.stdout.write(f"{killed_in_opensim.__name__}: left out, {reason}\n")
+        chosen.muscles = 0
+    campaigns = {
+        killed_again_and_again: chosen.kills,
+        killed_in_opensim: chosen.muscles,
+        disk_full_again_and_again: chosen.full,
+    }
     with tempfile.TemporaryDirectory() as place, ctrl_c_arrives():
-        for campaign, points in ((killed_again_and_again, chosen.kills), (disk_full_again_and_again, chosen.full)):
+        for campaign, points in campaigns.items():
             if not points:
                 continue
             start = time.monotonic()

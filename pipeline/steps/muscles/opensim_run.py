@@ -22,6 +22,7 @@ from .scaled_model import opensim, reported
 START_ACTIVATIONS = (0.2, 0.5, 1.0, 0.01, 0.1)
 NO_EQUILIBRIUM = "equilibrateMuscles"  # in OpenSim's message
 NAME, MODEL = "analysis", Path(setup_files.SCALED_MODEL)  # of the files
+ROOM, ROOM_BYTES = "room", 2**16  # a file that fits onto a disk that was not full
 
 
 class Geometry(NamedTuple):
@@ -48,7 +49,11 @@ class Forces(NamedTuple):
 
 @contextmanager
 def here(folder: Path) -> Iterator[None]:
-    """Work in a folder, without what OpenSim prints. Its tools change folders, and do not return if they fail."""
+    """Work in a folder, without what OpenSim prints. Its tools change folders, and do not return if they fail.
+
+    Raises:
+        OSError: the disk is full. OpenSim does not say so: it ends its files early, or fails with another message.
+    """
     before, screen = Path.cwd(), os.dup(1)
     os.chdir(folder)
     with Path(os.devnull).open("w") as nowhere:
@@ -59,6 +64,11 @@ def here(folder: Path) -> Iterator[None]:
         os.dup2(screen, 1)
         os.close(screen)
         os.chdir(before)
+        with (folder / ROOM).open("wb") as handle:
+            handle.write(bytes(ROOM_BYTES))
+            handle.flush()
+            os.fsync(handle.fileno())  # a share may say so only then
+        (folder / ROOM).unlink()
 
 
 def fit_motion(folder: Path, name: str, time: Array, points: Mapping[str, Array], *, rate_hz: float) -> Columns:

@@ -71,6 +71,8 @@ def _with_folder(function: Callable[..., xr.Dataset], outputs: Files, key: Mappi
     folder.mkdir()
     try:
         return function(folder=folder).assign_attrs(opensim_model_sha256=key["model_sha256"])
+    except OSError as error:
+        raise netcdf.not_written(folder, error) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

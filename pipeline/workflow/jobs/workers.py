@@ -28,6 +28,9 @@ from typing import Any, NamedTuple
 from ...errors import UserError
 from ..activity_lock import hold
 
+if sys.platform == "linux":
+    import fcntl
+
 Files = Mapping[str, list[Path]]
 START_METHOD = os.environ.get("GAITLAB_START_METHOD") or ("forkserver" if sys.platform == "linux" else "spawn")
 PRELOADED = ("numpy", "xarray", "netCDF4", "scipy.signal", "scipy.interpolate")  # large libraries; see _start
@@ -125,7 +128,7 @@ def _start() -> ProcessPoolExecutor:
         worker = ProcessPoolExecutor(1, mp_context=context, initializer=_begin)
         resource_tracker.ensure_running()  # it would unblock signals
         with _without_main_file(), _without_signals():
-            worker.submit(os.getpid).result()
+            worker.submit(_be_killed_with_parent).result()
     if _stopped_by:  # too late for _stop to have seen it
         _kill_workers()
     return worker
@@ -170,6 +173,20 @@ def _end_with_parent() -> None:
     if parent is not None:
         connection.wait([parent.sentinel])
         os._exit(1)
+
+
+def _be_killed_with_parent() -> None:
+    """Let the kernel kill this process when Snakemake ends; only Linux can.
+
+    No thread ends it while other code holds the interpreter's lock, as OpenSim does for half a minute. The sentinel is
+    a pipe that Snakemake holds open as long as it lives. The kernel also sends the signal when something is written to
+    the pipe, as at the start of this process: so this is called once it has started.
+    """
+    parent = multiprocessing.parent_process()
+    if sys.platform == "linux" and parent is not None:
+        fcntl.fcntl(parent.sentinel, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(parent.sentinel, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(parent.sentinel, fcntl.F_SETFL, fcntl.fcntl(parent.sentinel, fcntl.F_GETFL) | os.O_ASYNC)
 
 
 def _work(job: Job) -> str:

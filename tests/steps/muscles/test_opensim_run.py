@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import shutil
 from pathlib import Path
@@ -9,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pipeline.errors import UserError
 from pipeline.opensim_files.motion_files import Columns, read_table
 from pipeline.opensim_files.setup_files import SCALED_MODEL
-from pipeline.steps.muscles.opensim_run import geometry, here, share_moments
+from pipeline.steps.muscles.opensim_run import ROOM, geometry, here, share_moments
 from pipeline.steps.muscles.scaled_model import opensim
 
 pytest.importorskip("opensim", reason="OpenSim is not installed")
@@ -109,3 +112,14 @@ def test_peak_length_of_semimembranosus_in_normal_and_crouch_gait(public: Path, 
     columns = read_table(public / f"{motion}.mot")
     lengths = geometry(public / "gait2392_thelen2003muscle.osim", columns, {"semimem_r": ()}).length
     assert round(1000 * lengths["semimem_r"].max()) == peak_mm
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is always full")
+def test_a_full_disk_is_no_refusal_of_opensim(tmp_path: Path) -> None:
+    """OpenSim ends its files early then, or fails with another message, for which a walk would be refused."""
+    (tmp_path / ROOM).symlink_to("/dev/full")
+    full = os.strerror(errno.ENOSPC)
+    with pytest.raises(OSError, match=full), here(tmp_path):
+        pass
+    with pytest.raises(OSError, match=full), here(tmp_path):
+        raise UserError("model.osim", "OpenSim fails", "name another")
