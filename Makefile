@@ -31,14 +31,8 @@ test-slurm: .venv/slurm/ready
 	tests/workflow/slurm/cluster install
 	$(BIN)/pytest -rs tests/workflow/slurm
 
-<<<<<<< HEAD
-# Which jobs rerun after a change of any module, setting, table cell, recording or library, as reruns.tsv has it (a few
-# minutes). Then runs killed and disks full, hundreds of times (half an hour; mounting a small disk takes root, else:
-# unshare -rm make ...).
-=======
-# Runs killed and disks full, hundreds of times (40 minutes, longer beside other work; mounting a small disk takes root,
-# else: unshare -rm make ...). Runs with OpenSim too, if that and the model in ../shared are there.
->>>>>>> kills
+# What reruns when anything changes, compared with tests/campaigns/reruns.tsv; runs killed and disks full, hundreds of
+# times, 20 of the kills with OpenSim at work (about an hour; a small disk takes root, else: unshare -rm make ...).
 test-faults: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.reruns
 	$(BIN)/python -m tests.campaigns.interruptions
