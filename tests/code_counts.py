@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tarfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,39 +45,32 @@ def functions_in(sources: Sources) -> list[Body]:
     """Return every function of the sources, also those inside of classes and functions."""
     found = []
     for path, text in sources.items():
-        if path.endswith(".py"):
-            nodes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, Function))
-            found += [Body(path, node.name, _lines_of_body(node), _arguments(node)) for node in nodes]
+        for node in ast.walk(ast.parse(text)) if path.endswith(".py") else ():
+            if isinstance(node, Function):
+                first, body, given = node.body[0], node.body, node.args
+                if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):  # the docstring
+                    body = body[1:]
+                lines = (body[-1].end_lineno or body[-1].lineno) - body[0].lineno + 1 if body else 0
+                arguments = [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+                found.append(Body(path, node.name, lines, sum(one not in ("self", "cls") for one in arguments)))
     return found
 
 
-def _lines_of_body(node: Function) -> int:
-    first = node.body[0]
-    body = node.body[1:] if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) else node.body
-    return (body[-1].end_lineno or body[-1].lineno) - body[0].lineno + 1 if body else 0
-
-
-def _arguments(node: Function) -> int:
-    arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-    return sum(one.arg not in ("self", "cls") for one in arguments)
-
-
 def short_with_one_caller(sources: Sources, functions: list[Body]) -> list[str]:
-    """Return the private functions of at most four lines whose name the sources use once."""
-    uses = Counter(name for path, text in sources.items() if path.endswith(".py") for name in _names_used(text))
-    return [
-        one.place
-        for one in functions
-        if one.name.startswith("_") and not one.name.startswith("__") and one.lines <= SHORT and uses[one.name] == 1
-    ]
-
-
-def _names_used(text: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            yield node.id
-        elif isinstance(node, ast.Attribute):
-            yield node.attr
+    """Return the private functions of at most four lines that their file names once, and no other file imports."""
+    uses: Counter[tuple[str, str]] = Counter()
+    imports = set()
+    for path, text in sources.items():
+        for node in ast.walk(ast.parse(text)) if path.endswith(".py") else ():
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                uses[path, node.id] += 1
+            elif isinstance(node, ast.Attribute):
+                uses[path, node.attr] += 1
+            elif isinstance(node, ast.ImportFrom):
+                imports |= {alias.name for alias in node.names}
+    private = (one for one in functions if one.name.startswith("_") and not one.name.startswith("__"))
+    once = (one for one in private if uses[one.path, one.name] == 1 and one.name not in imports)
+    return [one.place for one in once if one.lines <= SHORT]
 
 
 def counts(sources: Sources) -> dict[str, int]:
@@ -163,11 +156,13 @@ def report(before: Sources, now: Sources, base: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the counts, or why there are none."""
+    """Print the counts; without a repository or an earlier commit why there are none. A wrong COMMIT is an error."""
     try:
         base = arguments[0] if arguments else merge_base()
         text = report(sources_at(base), sources_now(), base)
     except (OSError, subprocess.CalledProcessError) as error:
+        if arguments:
+            raise SystemExit(f"{arguments[0]}: no commit of this repository; give one that git log shows") from error
         text = f"The product's counts are left out: git shows no earlier commit here ({error})"
     sys.stdout.write(f"{text}\n")
     return 0

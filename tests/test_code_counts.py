@@ -63,8 +63,17 @@ def test_a_moved_line_is_no_change_of_functions() -> None:
     assert functions_changed(before, {"pipeline/b.py": SHORT}) == "3 functions are added, 3 removed"
 
 
-def test_they_are_printed_against_a_commit() -> None:
-    run = subprocess.run(
-        [sys.executable, "-m", "tests.code_counts", "HEAD"], cwd=HOUSE, capture_output=True, text=True, check=True
-    )
-    assert "lines of the longest body" in run.stdout or "left out" in run.stdout  # a copy without git
+@pytest.mark.skipif(not (HOUSE / ".git").exists(), reason="a copy without git")
+def test_they_are_printed_against_a_commit_and_a_wrong_one_is_refused() -> None:
+    command = [sys.executable, "-m", "tests.code_counts"]
+    run = subprocess.run([*command, "HEAD"], cwd=HOUSE, capture_output=True, text=True, check=True)
+    assert "lines of the longest body" in run.stdout
+    wrong = subprocess.run([*command, "0ffe"], cwd=HOUSE, capture_output=True, text=True, check=False)
+    assert (wrong.returncode, wrong.stderr.count("\n")) == (1, 1)
+
+
+def test_a_name_of_another_file_is_no_use() -> None:
+    sources = {"pipeline/a.py": SHORT, "pipeline/c.py": "def _helper(a):\n    return a\n\n\nb = _helper(1)\n"}
+    assert counts(sources)["private functions of at most 4 lines with one caller"] == 2
+    sources["pipeline/d.py"] = "from .c import _helper\n"
+    assert counts(sources)["private functions of at most 4 lines with one caller"] == 0

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from tests import recorded_times
-from tests.recorded_times import QUICK_S, Cost, Recorder, function_of, is_slow, module_of, recorded
+from tests.recorded_times import QUICK_S, Cost, Times, function_of, is_slow, module_of, recorded
 from tests.support.checkout import HOUSE
 
 REFUSED = "test_a_process_is_refused"
@@ -50,6 +51,13 @@ def test_of_a_process():
 
 def test_skipped():
     pytest.skip("nothing is known of it")
+
+
+@pytest.mark.parametrize("case", range(2))
+def test_in_one_case(case):
+    if case:
+        pytest.skip("the other one is known")
+    busy({1.5 * QUICK_S})
 """
 RECORDS = """
 from pathlib import Path
@@ -101,6 +109,7 @@ def test_what_is_slow_is_recorded(tmp_path: Path, processes: int) -> None:
     rows = [row.split("\t") for row in (tmp_path / "record.tsv").read_text().splitlines()[1:]]
     assert [(name, starts) for name, _, starts in rows] == [
         ("test_busy.py::test_in_all_cases", "no"),
+        ("test_busy.py::test_in_one_case", "no"),
         ("test_busy.py::test_of_a_process", "yes"),
         ("test_busy.py::test_skipped", "no"),
         ("test_other.py", "yes"),
@@ -110,11 +119,29 @@ def test_what_is_slow_is_recorded(tmp_path: Path, processes: int) -> None:
 
 def test_a_fixture_is_paid_by_all_who_use_it() -> None:
     one, other, apart = "body/test_a.py::test_one", "body/test_a.py::test_other", "body/test_b.py::test_apart"
-    recorder = Recorder.__new__(Recorder)
-    recorder.tests = {one: Cost(0.1), other: Cost(0.2), apart: Cost(0.3)}
-    recorder.fixtures = {("tests/body/test_a.py", "found"): Cost(1.0, starts_a_process=True)}
-    recorder.uses = {name: ["found"] for name in (one, other, apart)}
-    assert recorder.costs() == {one: (0.6, True), other: (0.7, True), apart: (0.3, False)}
+    times = Times(
+        tests={one: Cost(0.1), other: Cost(0.2), apart: Cost(0.3)},
+        fixtures={("tests/body/test_a.py", "found"): Cost(1.0, starts_a_process=True)},
+        uses={name: ["found"] for name in (one, other, apart)},
+        collected={one: 1, other: 1, apart: 1},
+        ran=Counter([one, other, apart]),
+    )
+    assert times.costs() == {one: (0.6, True), other: (0.7, True), apart: (0.3, False)}
+
+
+def test_what_did_not_run_in_all_its_cases_keeps_its_row() -> None:
+    names = [f"body/test_a.py::test_{name}" for name in ("ran", "stopped", "skipped", "partly_skipped")]
+    times = Times(
+        tests=dict.fromkeys(names, Cost(9.0)),
+        collected=dict.fromkeys(names, 2),
+        ran=Counter(dict(zip(names, (2, 1, 2, 2), strict=True))),
+        skipped=Counter(dict(zip(names, (0, 0, 2, 1), strict=True))),
+    )
+    old = {name: f"{name}\t1.0\tno" for name in names}
+    assert times.rows(old) == sorted(f"{name}\t{s}\tno" for name, s in zip(names, (9.0, 1.0, 1.0, 9.0), strict=True))
+    assert Times().rows(old) == sorted(old.values())
+    gone = {"body/test_a.py::test_gone": "body/test_a.py::test_gone\t1.0\tno"}
+    assert times.rows(old | gone) == times.rows(old)
 
 
 def test_a_row_of_a_module_is_a_row_of_each_of_its_tests() -> None:
