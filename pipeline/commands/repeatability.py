@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ..errors import UserError
 from ..steps.repeatability.design import FEWEST_PEOPLE
-from ..steps.report.visits.repeatability import HEADER, cells_of, main_rows, remarks
+from ..steps.report.visits.repeatability import cells_of, header_of, main_rows, remarks, within_person
 from ..tables.csv_files import rows_of
 from ..tables.terminal_table import align
 from ..workflow import checksums
@@ -39,9 +39,12 @@ def repeatability_of(folder: Path, *, width: int) -> str:
     rows = main_rows(rows_of(path.read_text(encoding="utf-8")))
     if not rows:
         raise UserError(str(path), "has no number of a main metric", "see why in quality.csv")
-    header = ["metric", "unit", "condition", "side", "n", *HEADER, "within-person SD"]
+    header = ["metric", "unit", "condition", "side", "n", *header_of(rows), "within-person SD"]
     labels = ("metric", "units", "condition", "side", "people")
-    table = align([header, *([*(row[name] for name in labels), *cells_of(row)] for row in rows)], width=width)
+    table = align(
+        [header, *([*(row[name] for name in labels), *cells_of(row, rows), within_person(row)] for row in rows)],
+        width=width,
+    )
     return "\n\n".join([table, *(textwrap.fill(remark, width) for remark in remarks(rows))])
 
 

@@ -16,12 +16,15 @@ WITH_BOUNDS: dict[str, tuple[str | None, str]] = {
     "mdc": (None, "minimal detectable change, 1.96 sqrt(2) standard errors of measurement"),
     f"icc{CONSISTENT}": ("1", "intraclass correlation without differences that all people share"),
     f"sem{CONSISTENT}": (None, "standard error of measurement without differences that all people share"),
+    f"mdc{CONSISTENT}": (None, "minimal detectable change without differences that all people share"),
 }
 SINGLE: dict[str, tuple[str | None, str]] = {
     "within_person_sd": (None, "root of the mean variance of a person's measurements (Bland and Altman 1996)"),
     "people": ("1", "number of people with repeated measurements"),
 }
 OF_METRICS: dict[str, tuple[str | None, str]] = {
+    "visits": ("1", "number of visits that people share, if any; two cannot tell how much visits differ"),
+    "assessors": ("1", "number of assessors that people share, if any; two cannot tell how much assessors differ"),
     "icc_bias": ("1", "expected error of the estimated intraclass correlation in a study of this size"),
     "sem_bias_percent": ("percent", "expected error of the standard error of measurement in a study of this size"),
     "cycle_sd": (None, "standard deviation of gait cycles within a measurement, trial to trial"),

@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.steps.repeatability.components import Estimate, Repeatability, balanced, restricted_likelihood
+from pipeline.steps.repeatability.components import Estimate, repeatability_of
 from tests.support.studies.repeated import simulated
 
 OWN = 0.3  # of the error's variance, with two repeated factors
+PATTERNS = 20  # of missing measurements
 
 
 class Found(NamedTuple):
@@ -32,37 +33,27 @@ def study_of(
     *,
     icc: float,
     share: float,
-    nested: bool,
+    nested: bool = False,
     missing: float = 0.0,
 ) -> dict[str, Found]:
     """Return what is found over studies; with ``missing`` that share of the measurements is left out."""
-    values = simulated(shape, studies, draw, icc=icc, share=share, own=OWN)
-    found = _unbalanced(values, draw, missing, nested=nested) if missing else balanced(values, nested=nested)
-    person = icc / (1 - icc)
-    result = {"agreement": _compare(found.agreement, icc, 1.0)}
-    if not nested:
-        result["consistency"] = _compare(found.consistency, person / (person + 1 - share), np.sqrt(1 - share))
-    return result
+    true, results = icc / (1 - icc), []
+    for values in np.array_split(
+        simulated(shape, studies, draw, icc=icc, share=share, own=OWN), PATTERNS if missing else 1, axis=-1
+    ):
+        kept = (draw.random(shape) >= missing).reshape(shape[0], -1)
+        kept[kept.sum(axis=1) < 2] = False
+        codes = [each.ravel()[kept.ravel()] for each in np.indices(shape)]
+        results.append(repeatability_of(values.reshape(kept.size, -1)[kept.ravel()], codes[:1] if nested else codes))
+    found = {"agreement": _compare([one.agreement for one in results], icc, 1.0)}
+    of_consistency = _compare([one.consistency for one in results], true / (true + 1 - share), np.sqrt(1 - share))
+    return found if nested else found | {"consistency": of_consistency}
 
 
-def _unbalanced(values: np.ndarray, draw: np.random.Generator, missing: float, *, nested: bool) -> Repeatability:
-    shape = values.shape[:-1]
-    kept = (draw.random(shape) > missing).reshape(shape[0], -1)
-    kept[kept.sum(axis=1) < 2] = False
-    codes = [each.ravel()[kept.ravel()] for each in np.indices(shape)]
-    return restricted_likelihood(values.reshape(kept.size, -1)[kept.ravel()], codes[:1] if nested else codes)
-
-
-def _compare(found: Estimate, icc: float, sem: float) -> Found:
-    def held(of: np.ndarray, true: float) -> float:
-        return float(100 * np.mean((of[1] <= true) & (true <= of[2])))
-
-    return Found(
-        100 * (found.icc[0].mean() / icc - 1),
-        100 * (found.sem[0].mean() / sem - 1),
-        held(found.icc, icc),
-        held(found.sem, sem),
-    )
+def _compare(found: list[Estimate], true_icc: float, true_sem: float) -> Found:
+    icc, sem = (np.concatenate(each, axis=1) for each in ([one.icc for one in found], [one.sem for one in found]))
+    held = [float(100 * np.mean((of[1] <= true) & (true <= of[2]))) for of, true in ((icc, true_icc), (sem, true_sem))]
+    return Found(100 * (icc[0].mean() / true_icc - 1), 100 * (sem[0].mean() / true_sem - 1), *held)
 
 
 def write(line: str) -> None:
@@ -73,24 +64,19 @@ def write(line: str) -> None:
 def main(studies: int) -> None:
     """Print a table."""
     draw = np.random.default_rng(0)
-    write(
-        "| people x visits (x assessors) | shared | ICC | bias | interval holds | bias of SEM, MDC | interval holds |"
-    )
-    write("|---|---|---|---|---|---|---|")
-    designs: list[tuple[tuple[int, ...], float]] = [
-        ((n, k), share) for n in (5, 10, 20, 30, 50, 100) for k in (2, 3) for share in (0.0, 0.2, 0.5)
-    ]
-    designs += [((n, 2, 2), share) for n in (10, 30) for share in (0.0, 0.2)]
-    for shape, share in designs:
-        for icc in (0.7, 0.9):
-            one = study_of(shape, studies, draw, icc=icc, share=share, nested=False)["agreement"]
-            cells = (" x ".join(map(str, shape)), f"{100 * share:.0f} %", icc, f"{one.icc_bias_percent:.1f} %")
-            held = f"{one.icc_held_percent:.0f} %", f"{one.sem_bias_percent:.1f} %", f"{one.sem_held_percent:.0f} %"
-            write(f"| {' | '.join(map(str, (*cells, *held)))} |")
-    unbalanced: list[tuple[int, ...]] = [(30, 2), (30, 3), (30, 2, 2)]
-    for shape in unbalanced:
-        one = study_of(shape, studies, draw, icc=0.8, share=0.1, nested=False, missing=0.15)["agreement"]
-        write(f"{shape}, 15 % missing: {' '.join(f'{number:.1f}' for number in one)}")
+    write("| design | missing | shared | ICC | bias | limits hold | bias of SEM, MDC | limits hold |")
+    write("|---|---|---|---|---|---|---|---|")
+    one: list[tuple[int, ...]] = [(n, 2) for n in (5, 10, 30, 100)]
+    one += [*((n, 3) for n in (10, 30, 100)), *((30, k) for k in (4, 6, 10))]
+    two: list[tuple[int, ...]] = [(10, 2, 2), (30, 2, 2), (30, 3, 2)]
+    designs = [(shape, 0.0) for shape in (*one, *two)]
+    designs += [(shape, 0.15) for shape in ((10, 3), (30, 2), (30, 3), (30, 4), (30, 2, 2))]
+    for shape, missing in designs:
+        for share, icc in ((share, icc) for share in (0.0, 0.2, 0.5) for icc in (0.7, 0.9)):
+            found = study_of(shape, studies, draw, icc=icc, share=share, missing=missing)["agreement"]
+            cells = (" x ".join(map(str, shape)), f"{100 * missing:.0f} %", f"{100 * share:.0f} %", icc)
+            numbers = (found.icc_bias_percent, found.icc_held_percent, found.sem_bias_percent, found.sem_held_percent)
+            write(f"| {' | '.join(map(str, (*cells, *(f'{number:.1f} %' for number in numbers))))} |")
 
 
 if __name__ == "__main__":

@@ -6,10 +6,12 @@ import itertools
 
 import numpy as np
 import pytest
+import spm1d
+from scipy import stats
 
 from pipeline.demo.group import effect_shape, smooth_fields
 from pipeline.errors import UserError
-from pipeline.results.curve_test import compare_curves, largest_block, left_out
+from pipeline.results.curve_test import compare_curves, largest_block, left_out, welch_field
 
 
 def test_the_largest_block_is_that_of_all_choices() -> None:
@@ -44,15 +46,44 @@ def test_a_few_missing_samples_cost_percents_and_not_people_and_each_is_named() 
     assert not largest_block(np.zeros((3, 101), dtype=bool))[0].any()
 
 
-@pytest.mark.parametrize("paired", [False, True])
-def test_one_study_in_twenty_finds_a_difference_of_equal_groups(paired: bool) -> None:
-    """Of 100 studies of unequal groups: with a true rate of 5 %, 12 or more are found once in 200 times."""
+@pytest.mark.parametrize(
+    ("paired", "counts", "scatter"),
+    [(True, (10, 10), 1.0), (False, (10, 14), 1.5), (False, (15, 5), 3.0), (False, (5, 15), 3.0), (False, (3, 3), 1.0)],
+)
+def test_one_study_in_twenty_finds_a_difference_of_equal_groups(
+    paired: bool, counts: tuple[int, int], scatter: float
+) -> None:
+    """Of 100 studies: with a true rate of 5 %, 12 or more are found once in 200 times."""
     draw, found = np.random.default_rng(4), 0
     for _ in range(100):
-        first = smooth_fields(10, draw)
-        second = smooth_fields(10 if paired else 14, draw) * (1 if paired else 1.5)
+        first, second = smooth_fields(counts[0], draw), scatter * smooth_fields(counts[1], draw)
         found += bool(compare_curves(first, second, paired=paired, alpha=0.05).clusters)
     assert found < 12
+
+
+def test_t_of_groups_is_that_of_welch_and_its_field_that_of_spm1d_where_groups_are_alike() -> None:
+    """Residuals of one SD for both groups: of equal scatter the smoothness is that of the pooled test."""
+    draw = np.random.default_rng(7)
+    first, second = smooth_fields(12, draw), 2 * smooth_fields(7, draw)
+    expected = stats.ttest_ind(second, first, equal_var=False)
+    field = welch_field(first, second)
+    assert field.z == pytest.approx(expected.statistic, abs=1e-9)
+    assert field.df[1] == pytest.approx(np.mean(expected.df))
+    alike = np.concatenate([first, second / 2])
+    assert field.fwhm == pytest.approx(spm1d.rft1d.geom.estimate_fwhm(alike - alike.mean(axis=0)), rel=0.15)
+    first, second = smooth_fields(200, draw), smooth_fields(200, draw)
+    ours, pooled = welch_field(first, second), spm1d.stats.ttest2(second, first, equal_var=True)
+    assert ours.df[1] == pytest.approx(pooled.df[1], rel=0.02)
+    assert (ours.fwhm, ours.resels[1]) == pytest.approx((pooled.fwhm, pooled.resels[1]), rel=0.01)
+
+
+def test_a_sample_at_which_all_are_equal_is_no_difference() -> None:
+    draw = np.random.default_rng(2)
+    first, second = smooth_fields(6, draw), smooth_fields(6, draw)
+    first[:, :5] = second[:, :5] = 0.0
+    test = compare_curves(first, second, paired=False, alpha=0.05)
+    assert (test.t[:5] == 0).all()
+    assert np.isfinite(test.threshold)
 
 
 def test_an_effect_is_found_where_it_is() -> None:

@@ -108,7 +108,7 @@ def test_the_command_says_what_to_record_until_people_are_measured_again(visited
     columns = dict.fromkeys(("icc", "sem", "mdc", "within_person_sd", "icc_bias", "sem_bias_percent"), "0.5")
     columns |= {f"{name}{end}": "0.25" for name in ("icc", "mdc") for end in ("_lower", "_upper")}
     columns |= {"metric": "walking_speed", "units": "m s-1", "condition": "walk", "side": "left", "people": "4"}
-    columns |= {"model": "ICC(1)", "sem_consistency": "0.5"}
+    columns |= {"model": "ICC(1)", "visits": "", "assessors": ""}
     (visited / "derived" / "repeatability.csv").write_text("\n".join(map(",".join, (columns, columns.values()))))
     printed = " ".join(repeatability_of(visited, width=200).split())
     assert "walking_speed m s-1 walk left 4 0.50 (0.25 to 0.25) 0.50 0.50 (0.25 to 0.25) 0.50" in printed

@@ -2,19 +2,36 @@
 
 A measurement is the sum of a mean, an effect of the person, effects of the repeated factors (visit, assessor), effects
 of the person with each of them, and a remainder, all random and independent. The error of *agreement* is all but the
-person's effect, that of *consistency* only what differs from person to person. With complete data the components follow
-from mean squares in closed form, else from restricted maximum likelihood. Two limits of 95 % belong to each number.
+person's effect, that of *consistency* only what differs from person to person (McGraw and Wong 1996). Components follow
+from mean squares, each adjusted for the effects that do not contain it (Henderson's method 3; Searle et al. 1992,
+chapter 5). Without missing measurements this is the analysis of variance. A component may be negative where its true
+value is small: nothing is set to 0, so that no estimate of a variance has a bias. Two limits of 95 % belong to each
+number:
 
-McGraw KO, Wong SP (1996) Forming inferences about some intraclass correlation coefficients. Psychol Methods 1:30-46;
-its table 7 has the limits, of ICC(A,1) with the degrees of freedom of Satterthwaite. The limits here are the same for
-one repeated factor, and their generalisation to two.
-Satterthwaite FE (1946) An approximate distribution of estimates of variance components. Biometrics Bull 2:110-114.
-Searle SR, Casella G, McCulloch CE (1992) Variance components. Wiley (restricted likelihood).
+- An error is a sum of mean squares. Its limits are the modified large-sample ones of Graybill and Wang (1980; Burdick
+  and Graybill 1992), which for a single mean square are exact (chi squared).
+- The limits of a correlation of two mean squares, ICC(1) and ICC(C,1) of one factor, are exact (F). Others are the
+  correlations x for which a limit of the sum (1 - x) person - x error is 0 (Gui et al. 1995; Cappelleri and Ting 2003),
+  by the same method for sums, which may have negative terms (Ting et al. 1990; without their cross terms).
+
+With missing measurements, mean squares are only nearly independent and nearly of chi squared.
+
+Burdick RK, Graybill FA (1992) Confidence intervals on variance components. Dekker.
+Cappelleri JC, Ting N (2003) A modified large-sample approach to approximate interval estimation for a particular
+intraclass correlation coefficient. Stat Med 22:1861-1877.
+Graybill FA, Wang CM (1980) Confidence intervals on nonnegative linear combinations of variances. JASA 75:869-873.
+Gui R, Graybill FA, Burdick RK, Ting N (1995) Confidence intervals on ratios of linear combinations for non-disjoint
+sets of expected mean squares. J Stat Plan Inference 48:215-227.
+McGraw KO, Wong SP (1996) Forming inferences about some intraclass correlation coefficients. Psychol Methods 1:30-46.
+Searle SR, Casella G, McCulloch CE (1992) Variance components. Wiley.
+Ting N, Burdick RK, Graybill FA, Jeyaratnam S, Lu TFC (1990) Confidence intervals on linear combinations of variance
+components that are unrestricted in sign. J Stat Comput Simul 35:135-143.
 """
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +40,21 @@ from scipy.special import chdtri, fdtri
 from ...arrays import Array
 
 TAIL = 0.025  # below and above limits of 95 %
-QUANTILES = (np.arange(500) + 0.5) / 500
-SAME, MOST_ITERATIONS, MOST_HALVINGS = 1e-10, 100, 20
-Effect = tuple[int, ...]  # numbers of its factors, of which 0 is the person
-Codes = Sequence[NDArray[np.intp]]  # of each factor, the number of each measurement's level
+DRAWS = 2**14  # of a bias: for its second digit
+SAME = 1e-9
+NEGLIGIBLE = 0.01  # share of a mean square that only missing measurements take from an error
+FAR, HALVINGS = 10.0, 40  # a limit of a correlation is no farther below it; sought to 1e-11
+Effect = tuple[int, ...]  # numbers of its factors, of which 0 is the person; that of the remainder has one more
+
+
+@dataclass(frozen=True)
+class MeanSquares:
+    """Mean squares of a design, and the sums of them that are the components of variance."""
+
+    effects: Sequence[Effect]  # main effects first, the remainder last
+    square: Array  # (effect, point)
+    free: NDArray[np.int_]  # (effect,), degrees of freedom
+    share: Array  # (component, effect), by what each mean square is multiplied in the sum that is the component
 
 
 class Estimate(NamedTuple):
@@ -34,229 +62,133 @@ class Estimate(NamedTuple):
 
     icc: Array
     sem: Array
-    odds: Array  # (point,), variance of the person per variance of the error
-    base: Array  # (point,), that of the error of the person's sum per repeat, per variance of the error
-    repeats: float  # measurements of a person
-    free: tuple[int, Array, Array]  # degrees of freedom: person, that with which its mean square is compared, error
+    squares: MeanSquares
+    person: Array  # (effect,), by what the mean squares are multiplied in the variance of people
+    error: Array  # (effect,), in that of the error
 
     def bias(self) -> tuple[Array, Array]:
         """Return the expected errors (point,) in a study of this size of the correlation, and of the SEM in percent.
 
-        They are the means of the estimates over the distributions of F and chi squared that the estimate itself has.
+        They are the means of the estimates over the distributions that the mean squares have if the estimates are true.
         """
-        own, noise, error = self.free
-        drawn = (self.repeats * self.odds + self.base) * fdtri(own, noise, QUANTILES[:, None])
-        spread = np.sqrt(chdtri(error, QUANTILES[:, None]) / error)
-        return self._icc(drawn).mean(axis=0) - self.icc[0], 100 * (spread.mean(axis=0) - 1)
-
-    def _icc(self, ratio: Array) -> Array:
-        """Return the correlation for a ratio of the person's mean square to the error."""
-        odds = (ratio - self.base) / self.repeats
-        return odds / (1 + odds)
+        free = self.squares.free[:, None]
+        draws = np.random.default_rng(0).chisquare(free, (len(free), DRAWS)) / free
+        person, error = ((part[:, None] * self.squares.square).T @ draws for part in (self.person, self.error))
+        of_sem = np.sqrt(np.maximum(error, 0)).mean(axis=1) / self.sem[0]
+        return _correlation(person, error).mean(axis=1) - self.icc[0], 100 * (of_sem - 1)
 
 
 class Repeatability(NamedTuple):
-    """Agreement, consistency, and the variance (point,) of each effect; the remainder has all factors."""
+    """Agreement, consistency, and the variance (point,) of each effect."""
 
     agreement: Estimate
     consistency: Estimate
     variance: Mapping[Effect, Array]
 
 
-def mean_squares(values: Array) -> dict[Effect, tuple[Array, int]]:
-    """Return mean square (point,) and degrees of freedom of each effect of a complete crossed design.
+def repeatability_of(values: Array, codes: Sequence[NDArray[Any]]) -> Repeatability:
+    """Return the repeatability of measurements, any of which may be missing.
 
     Args:
-        values: (person, level of the first factor, ..., point).
+        values: (measurement, point), without NaN; people have two or more.
+        codes: (measurement,) each, the person, then the level of each repeated factor. Without factors, the repeated
+            measurements of a person have nothing in common with those of others: ICC(1).
     """
-    factors = range(values.ndim - 1)
-    result: dict[Effect, tuple[Array, int]] = {}
-    for effect in _effects(len(factors)):
-        part = values
-        for axis in factors:
-            mean = part.mean(axis=axis, keepdims=True)
-            part = part - mean if axis in effect else mean
-        free = int(np.prod([values.shape[axis] - 1 for axis in effect]))
-        repeats = np.prod([values.shape[axis] for axis in factors if axis not in effect])
-        result[effect] = repeats * np.sum(part**2, axis=tuple(factors)) / free, free
-    return result
+    squares = mean_squares(values, codes)
+    others = np.array([effect != (0,) for effect in squares.effects])
+    own = np.array([0 in effect for effect in squares.effects])
+    variance = dict(zip(squares.effects, squares.share @ squares.square, strict=True))
+    return Repeatability(_estimate(squares, others), _estimate(squares, others & own), variance)
 
 
-def balanced(values: Array, *, nested: bool) -> Repeatability:
-    """Return the repeatability of complete measurements by analysis of variance.
+def mean_squares(values: Array, codes: Sequence[NDArray[Any]]) -> MeanSquares:
+    """Return the mean square of each effect that a design can tell from the others; arguments as above."""
+    designs, parts = _parts(codes, len(values))
+    centred = values - values.mean(axis=0)
+    remainder = tuple(range(len(codes) + 1))
+    effects = [*designs, remainder]
+    free = np.array([parts[effect].shape[1] for effect in effects])
+    expected = np.eye(len(effects))
+    expected[:, -1] = 1
+    for (i, inner), (j, outer) in itertools.combinations_with_replacement(enumerate(designs), 2):
+        if {*inner} <= {*outer}:
+            expected[i, j] = np.sum((parts[inner].T @ designs[outer]) ** 2) / free[i]
+    square = np.stack([np.sum((parts[effect].T @ centred) ** 2, axis=0) for effect in effects]) / free[:, None]
+    return MeanSquares(effects, square, free, np.asarray(np.linalg.inv(expected), dtype=float))
 
-    A component may be negative where its true value is small; nothing is set to 0, so that the estimates of variances
-    have no bias.
 
-    Args:
-        values: (person, level of a repeated factor, ..., point).
-        nested: whether the repeated measurements of a person have nothing in common with those of others: ICC(1).
+def _parts(codes: Sequence[NDArray[Any]], count: int) -> tuple[dict[Effect, Array], dict[Effect, Array]]:
+    """Return designs (measurement, level) of effects, and of them and the remainder what only they show.
+
+    That is a basis (measurement, degree of freedom) of what is left of an effect without all that do not contain it.
+    Effects of which nothing is left are left out, so that the person and a remainder stay.
     """
-    table = mean_squares(values)
-    if nested:
-        (common, shared), (own, free) = table[1,], table[0, 1]
-        table = {(0,): table[0,], (0, 1): ((shared * common + free * own) / (shared + free), shared + free)}
-    effects, levels = [*table], values.shape[:-1]
-    squares, free_of = np.stack([table[each][0] for each in effects]), np.array([table[each][1] for each in effects])
-    share = {each: _coefficients(each, effects, levels) for each in effects}
-    others = [each for each in effects if each != (0,)]
-    repeats = int(np.prod(levels[1:]))
-    expected = np.array([float(each == (0,)) for each in effects]) - repeats * share[0,]  # of the person's, but for it
-
-    def estimate(errors: Sequence[Effect]) -> Estimate:
-        parts = np.sum([share[each] for each in errors], axis=0)[:, None] * squares
-        error = parts.sum(axis=0)
-        odds, base = share[0,] @ squares / error, expected @ squares / error
-        noise = np.maximum(repeats * odds, 0) * parts + expected[:, None] * squares  # of the person's mean square
-        free = _satterthwaite(noise, free_of), _satterthwaite(parts, free_of)
-        return _with_limits(odds, base, np.sqrt(error), repeats, (len(values) - 1, *free))
-
-    return Repeatability(
-        estimate(others),
-        estimate([each for each in others if 0 in each]),
-        {each: share[each] @ squares for each in effects},
-    )
-
-
-def restricted_likelihood(values: Array, codes: Codes) -> Repeatability:
-    """Return the repeatability of measurements by restricted maximum likelihood, whatever is missing.
-
-    No component is negative. The limits use its expected information: the logarithm of the ratio of F, and the error,
-    are taken to have the variances that this gives them.
-
-    Args:
-        values: (measurement, point), without NaN.
-        codes: of the person, then of the repeated factors; none of these: ICC(1).
-    """
-    designs = _designs(codes, len(values))
-    about = _rotated([*designs.values()])
-    fits = [_fit(column, about) for column in values.T]
-    effects = [*designs, tuple(range(max(len(codes), 2)))]
-    theta = np.array([one for one, _ in fits]).T
-    covariance = np.array([one for _, one in fits])
-    people, counts = np.unique(codes[0], return_counts=True)
-    repeats = float(1 / np.mean(1 / counts))
-
-    def estimate(errors: NDArray[np.bool_]) -> Estimate:
-        error = theta[errors].sum(axis=0)
-        ofperson = errors & np.array([0 in each for each in effects])
-        odds, base = theta[0] / error, theta[ofperson].sum(axis=0) / error
-        # ln(repeats theta_0 + theta of the person's errors) - ln(error), by the delta method
-        top = repeats * theta[0] + theta[ofperson].sum(axis=0)
-        slope = (repeats * (np.arange(len(theta)) == 0) + ofperson)[:, None] / top - errors[:, None] / error
-        spread = np.einsum("ip,pij,jp->p", slope, covariance, slope)
-        free = 2 / np.maximum(spread - 2 / (len(people) - 1), 1e-6)
-        of_error = np.einsum("i,pij,j->p", errors, covariance, errors)
-        return _with_limits(odds, base, np.sqrt(error), repeats, (len(people) - 1, free, 2 * error**2 / of_error))
-
-    others = np.array([each != (0,) for each in effects])
-    own = np.array([0 in each for each in effects])
-    variance = dict(zip(effects, theta, strict=True))
-    return Repeatability(estimate(others), estimate(others & own), variance)
-
-
-def _effects(factors: int) -> list[Effect]:
-    """Return every effect of some factors, main effects first."""
-    return [each for size in range(1, factors + 1) for each in itertools.combinations(range(factors), size)]
-
-
-def _coefficients(effect: Effect, effects: Sequence[Effect], levels: Sequence[int]) -> Array:
-    """Return by what each mean square is multiplied in the sum that is the component of an effect."""
-    repeats = np.prod([size for axis, size in enumerate(levels) if axis not in effect])
-    return np.array([(-1) ** (len(each) - len(effect)) / repeats if {*effect} <= {*each} else 0 for each in effects])
-
-
-def _satterthwaite(parts: Array, free: NDArray[np.int_]) -> Array:
-    """Return the degrees of freedom (point,) of the sum of independent mean squares (square, point)."""
-    return np.asarray(parts.sum(axis=0) ** 2 / np.sum(parts**2 / free[:, None], axis=0))
-
-
-def _with_limits(odds: Array, base: Array, sem: Array, repeats: float, free: tuple[int, Array, Array]) -> Estimate:
-    """Return an estimate with limits; arguments as in :class:`Estimate`."""
-    own, noise, error = free
-    middle = Estimate(np.empty(0), np.empty(0), odds, base, repeats, free)
-    ratio = repeats * odds + base
-    ratios = np.stack([ratio, ratio / fdtri(own, noise, 1 - TAIL), ratio / fdtri(own, noise, TAIL)])
-    limits = [sem * np.sqrt(error / chdtri(error, tail)) for tail in (TAIL, 1 - TAIL)]
-    return middle._replace(icc=middle._icc(ratios), sem=np.stack([sem, *limits]))
-
-
-def _designs(codes: Codes, count: int) -> dict[Effect, NDArray[np.float64]]:
-    """Return the design matrix (measurement, level) of each effect that is neither another one nor the remainder."""
-    designs: dict[Effect, NDArray[np.float64]] = {}
-    for effect in _effects(len(codes)):
+    factors = range(len(codes))
+    designs: dict[Effect, Array] = {}
+    for effect in (each for size in factors for each in itertools.combinations(factors, size + 1)):
         _, level = np.unique(np.stack([codes[factor] for factor in effect]), axis=1, return_inverse=True)
-        matrix = np.eye(level.max() + 1)[level.ravel()]
-        partition = matrix @ matrix.T
-        if matrix.shape[1] < count and not any(np.array_equal(partition, one @ one.T) for one in designs.values()):
-            designs[effect] = matrix
-    return designs
+        designs[effect] = np.eye(level.max() + 1)[level.ravel()]
+    while True:
+        parts = {(*factors, len(codes)): _basis(np.eye(count), [*designs.values()])}
+        for effect, design in designs.items():
+            parts[effect] = _basis(design, [one for other, one in designs.items() if not {*effect} <= {*other}])
+        empty = [effect for effect in designs if not parts[effect].shape[1]]
+        if all(part.shape[1] for part in parts.values()):
+            return designs, parts
+        del designs[([effect for effect in empty if effect != (0,)] or [*designs])[-1]]
 
 
-class _Rotated(NamedTuple):
-    """Coordinates in which the effects have few parts; in all others there is only the remainder."""
-
-    basis: Array  # (measurement, coordinate)
-    ones: Array  # (coordinate,), a 1 for each measurement
-    covariances: list[Array]  # (coordinate, coordinate) of each effect of unit variance, the remainder last
-
-
-def _rotated(designs: Sequence[Array]) -> _Rotated:
-    """Return the coordinates of a design, which all points share."""
-    one = np.ones((len(designs[0]), 1))
-    basis, size, _ = np.linalg.svd(np.hstack([one, *designs]), full_matrices=False)
-    basis = basis[:, size > SAME * size[0]]
-    parts = [basis.T @ each for each in (one, *designs)]
-    covariances = [*(each @ each.T for each in parts[1:]), np.eye(basis.shape[1])]
-    return _Rotated(basis, parts[0][:, 0], covariances)
+def _basis(design: Array, others: Sequence[Array]) -> Array:
+    """Return an orthonormal basis (measurement, degree of freedom) of a design without the mean and the others."""
+    left, size, _ = np.linalg.svd(np.hstack([np.ones((len(design), 1)), *others]), full_matrices=False)
+    known = left[:, size > SAME]
+    left, size, _ = np.linalg.svd(design - known @ (known.T @ design), full_matrices=False)
+    return np.asarray(left[:, size > SAME])
 
 
-def _fit(values: Array, about: _Rotated) -> tuple[Array, Array]:
-    """Return components and their covariance by Fisher scoring; those at 0 that would be negative stay there."""
-    scale = float(np.var(values)) or 1.0
-    centred = (values - values.mean()) / np.sqrt(scale)
-    few = about.basis.T @ centred
-    data = few, len(values) - len(few), max(centred @ centred - few @ few, 0.0)
-    covariances = about.covariances
-    theta = np.full(len(covariances), 1 / len(covariances))
-    likelihood, score, information = _likelihood(about, data, theta)
-    for _ in range(MOST_ITERATIONS):
-        moved = (theta > 0) | (score > 0)
-        step = np.zeros(len(theta))
-        step[moved] = np.linalg.lstsq(information[np.ix_(moved, moved)], score[moved], rcond=None)[0]
-        for halving in range(MOST_HALVINGS):
-            trial = np.maximum(theta + step / 2**halving, 0)
-            trial[-1] = max(trial[-1], SAME)
-            found = _likelihood(about, data, trial)
-            if found[0] >= likelihood - SAME:
-                break
-        change = np.abs(trial - theta).max()
-        theta, (likelihood, score, information) = trial, found
-        if change < SAME:
-            break
-    known = theta > 0
-    covariance = np.zeros_like(information)
-    covariance[np.ix_(known, known)] = np.linalg.pinv(information[np.ix_(known, known)])
-    return scale * theta, scale**2 * covariance
+def _estimate(squares: MeanSquares, errors: NDArray[np.bool_]) -> Estimate:
+    """Return the estimate with limits whose error is the sum of some components."""
+    person, error = squares.share[squares.effects.index((0,))], squares.share[errors].sum(axis=0)
+    icc = _correlation(person @ squares.square, error @ squares.square)
+    known = np.where((error < 0) & (error > -NEGLIGIBLE), 0, error)  # else one degree of freedom widens the limits
+    of_error = np.stack([error @ squares.square, *_limits_of_sum(squares, known[:, None])])
+    limits = _limits_of_correlation(squares, person, known)
+    return Estimate(np.stack([icc, *limits]), np.sqrt(np.maximum(of_error, 0)), squares, person, error)
 
 
-def _likelihood(about: _Rotated, data: tuple[Array, int, float], theta: Array) -> tuple[float, Array, Array]:
-    """Return the restricted log-likelihood, its gradient and expected information (Searle et al. 1992, chapter 6).
+def _limits_of_sum(squares: MeanSquares, factor: Array) -> tuple[Array, Array]:
+    """Return the modified large-sample limits (point,) of a sum of mean squares, each times its factor (effect, point).
 
-    Args:
-        data: measurements (coordinate,); number of the other coordinates, and the sum of squares in these.
+    Burdick and Graybill 1992, equation 3.2.2; where terms are negative, Ting et al. 1990 without cross terms.
     """
-    values, others, square = data
-    inverse = np.linalg.inv(sum(one * each for one, each in zip(theta, about.covariances, strict=True)))
-    ones = inverse @ about.ones
-    projection = inverse - np.outer(ones, ones) / (about.ones @ ones)
-    residual = projection @ values
-    products = [projection @ each for each in about.covariances]
-    score = np.array([residual @ each @ residual for each in about.covariances]) - [np.trace(one) for one in products]
-    information = np.array([[np.sum(one * other.T) for other in products] for one in products])
-    remainder = theta[-1]
-    score[-1] += square / remainder**2 - others / remainder
-    information[-1, -1] += others / remainder**2
-    loss = np.log(about.ones @ ones) - np.linalg.slogdet(inverse)[1] + values @ residual
-    loss += others * np.log(remainder) + square / remainder
-    return -0.5 * float(loss), 0.5 * score, 0.5 * information
+    free, parts = squares.free[:, None], factor * squares.square
+    ends = 1 - free / chdtri(free, TAIL), free / chdtri(free, 1 - TAIL) - 1
+    down, up = (np.where(factor > 0, one, other) for one, other in (ends, ends[::-1]))
+    below, above = (np.sqrt(np.sum((each * parts) ** 2, axis=0)) for each in (down, up))
+    return parts.sum(axis=0) - below, parts.sum(axis=0) + above
+
+
+def _limits_of_correlation(squares: MeanSquares, person: Array, error: Array) -> list[Array]:
+    """Return the lower and upper limit (point,) of a correlation."""
+    icc = _correlation(person @ squares.square, error @ squares.square)
+    own, *others = np.flatnonzero(np.abs(person) + np.abs(error) > SAME)
+    if len(others) == 1:
+        of_f = fdtri(squares.free[own], squares.free[others[0]], [[1 - TAIL], [TAIL]])
+        ratio = squares.square[own] / of_f
+        rest = squares.square[others[0]]
+        return [*_correlation(person[own] * ratio + person[others[0]] * rest, error[others[0]] * rest)]
+    limits = []
+    for which, ends in enumerate(((icc - FAR, icc), (icc, np.ones_like(icc)))):
+        low, high = ends
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            more = _limits_of_sum(squares, person[:, None] - (person + error)[:, None] * middle)[which] > 0
+            low, high = np.where(more, middle, low), np.where(more, high, middle)
+        limits.append(low)
+    return limits
+
+
+def _correlation(person: Array, error: Array) -> Array:
+    """Return the intraclass correlation of the variances of people and of the error."""
+    with np.errstate(invalid="ignore", divide="ignore"):  # no measurement differs from another
+        return np.asarray(person / (person + error))

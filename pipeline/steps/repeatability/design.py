@@ -1,7 +1,6 @@
 """Which sessions of a study are repeated measurements, of whom, at which visit and by whom."""
 
-import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -81,48 +80,3 @@ def codes_of(cells: Sequence[Cell], factors: Collection[str]) -> list[Index]:
     """Return the number of the level of each cell, of the person and of each factor."""
     columns = [0, *(1 + FACTORS.index(name) for name in factors)]
     return [np.unique([cell[column] for cell in cells], return_inverse=True)[1] for column in columns]
-
-
-def complete(codes: Sequence[Index]) -> Index | None:
-    """Return the places (person, level, ...) of measurements in an array; -1 where there is none.
-
-    None if two measurements have one place. Without a factor, the measurements of a person follow each other.
-    """
-    if len(codes) == 1:
-        (person,) = codes
-        order = np.argsort(person, kind="stable")
-        counts = np.bincount(person)
-        within = np.arange(len(person)) - np.repeat(np.cumsum(counts) - counts, counts)
-        codes, rows = [person[order], within], order
-    else:
-        rows = np.arange(len(codes[0]))
-    places = np.full([each.max() + 1 for each in codes], -1)
-    places[tuple(codes)] = rows
-    return places if np.sum(places >= 0) == len(rows) else None
-
-
-def largest_complete(places: Index, *, nested: bool) -> Index | None:
-    """Return the part of places without a gap that has the most degrees of freedom of error; None if there is none.
-
-    It has all people who have all of some levels, two or more of each factor.
-    """
-    best, most = None, 0
-    for levels in _choices(places.shape[1:], nested=nested):
-        part = places[np.ix_(range(len(places)), *levels)]
-        part = part[(part >= 0).reshape(len(part), -1).all(axis=1)]
-        free = (len(part) - 1) * (part[:1].size - 1)
-        if len(part) >= FEWEST_PEOPLE and free > most:
-            best, most = part, free
-    return best
-
-
-def _choices(shape: Sequence[int], *, nested: bool) -> Iterator[tuple[Sequence[int], ...]]:
-    """Yield some levels of each factor, two or more; the first ones where people do not share them."""
-    if nested:
-        yield from ((range(count),) for count in range(2, shape[0] + 1))
-        return
-    of_each = [
-        [levels for count in range(2, size + 1) for levels in itertools.combinations(range(size), count)]
-        for size in shape
-    ]
-    yield from itertools.product(*of_each)

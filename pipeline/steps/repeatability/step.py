@@ -31,8 +31,8 @@ from ...variables.repeatability_variables import (
     REPEATABILITY,
     WITH_BOUNDS,
 )
-from .components import Repeatability, balanced, restricted_likelihood
-from .design import FEWEST_PEOPLE, Cell, Design, codes_of, complete, design_of, largest_complete
+from .components import Repeatability, repeatability_of
+from .design import FACTORS, FEWEST_PEOPLE, Cell, Design, codes_of, design_of
 
 DETECTABLE = 1.96 * np.sqrt(2)
 MODELS = {  # by the number of repeated factors that people share
@@ -41,7 +41,8 @@ MODELS = {  # by the number of repeated factors that people share
     2: ("ICC(A,1), persons x visits x assessors, random effects, absolute agreement, single measurement", "ICC(C,1)"),
 }
 MEASUREMENT = "mean of the gait cycles of one person, visit, assessor, condition and side"
-EXTENT = "metrics: of all people with two or more measurements; curves: of those with all"
+EXTENT = "all people with two or more measurements"
+LEVELS = tuple(f"{name}s" for name in FACTORS)
 Numbers = dict[str, Array]
 
 
@@ -152,7 +153,7 @@ def _numbers(values: Array, cells: Sequence[Cell], design: Design, *, curves: bo
     count = values.shape[1]
     values = np.where(np.fmax.reduce(values) > np.fmin.reduce(values), values, np.nan)  # all equal: nothing to compare
     result: Numbers = {name: np.full((count, len(BOUNDS)), np.nan) for name in WITH_BOUNDS}
-    result |= {name: np.full(count, np.nan) for name in ("within_person_sd", "icc_bias", "sem_bias_percent")}
+    result |= {name: np.full(count, np.nan) for name in (*LEVELS, "within_person_sd", "icc_bias", "sem_bias_percent")}
     result |= {"people": np.zeros(count), "variance": np.full((count, len(EFFECTS)), np.nan)}
     patterns, pattern_of = np.unique(np.isfinite(values), axis=1, return_inverse=True)
     for number, known in enumerate(patterns.T):
@@ -175,32 +176,22 @@ def _of_rows(values: Array, cells: Sequence[Cell], design: Design, curves: bool)
     people = len({cell[0] for cell in cells})
     if people < FEWEST_PEOPLE:
         return {"people": np.array(people)}
-    nested, codes = not design.factors, codes_of(cells, design.factors)
-    places = complete(codes)
-    whole = places is not None and (places >= 0).all() and min(places.shape) > 1
-    if curves and places is not None and not whole:
-        places = largest_complete(places, nested=nested)
-        whole = places is not None
-    if whole and places is not None:
-        found = balanced(values[places], nested=nested)
-        people, used = len(places), values[places].reshape(len(places), -1, values.shape[1])
-        variance = used.var(axis=1, ddof=1).mean(axis=0)
-    elif curves:
-        return {"people": np.array(0)}
-    else:
-        found = restricted_likelihood(values, codes)
-        variance = pd.DataFrame(values).groupby(codes[0]).var().mean().to_numpy()
-    bias = {} if curves else dict(zip(("icc_bias", "sem_bias_percent"), found.agreement.bias(), strict=True))
-    return _named(found, design) | bias | {"people": np.array(people), "within_person_sd": np.sqrt(variance)}
+    codes = codes_of(cells, design.factors)
+    found = repeatability_of(values, codes)
+    variance = pd.DataFrame(values).groupby(codes[0]).var().mean().to_numpy()
+    numbers = _named(found, design) | {"people": np.array(people), "within_person_sd": np.sqrt(variance)}
+    numbers |= {f"{name}s": np.array(len({*code})) for name, code in zip(design.factors, codes[1:], strict=True)}
+    bias = () if curves else found.agreement.bias()
+    return numbers | dict(zip(("icc_bias", "sem_bias_percent"), bias, strict=False))
 
 
 def _named(found: Repeatability, design: Design) -> Numbers:
     """Return the estimates by the names of the variables."""
     agreement, consistency = found.agreement, found.consistency
-    factors = ("person", *(design.factors or ("visit",)))  # without a factor, the remainder has no other effect
+    factors = ("person", *design.factors)
     variance = np.full((agreement.icc.shape[1], len(EFFECTS)), np.nan)
     for effect, component in found.variance.items():
-        last = len(effect) == len(factors)
+        last = len(effect) > len(factors)
         variance[:, EFFECTS.index("remainder" if last else " x ".join(factors[i] for i in effect))] = component
     return {
         "icc": agreement.icc.T,
@@ -208,6 +199,7 @@ def _named(found: Repeatability, design: Design) -> Numbers:
         "mdc": DETECTABLE * agreement.sem.T,
         f"icc{CONSISTENT}": consistency.icc.T,
         f"sem{CONSISTENT}": consistency.sem.T,
+        f"mdc{CONSISTENT}": DETECTABLE * consistency.sem.T,
         "variance": variance,
     }
 
@@ -223,7 +215,7 @@ def _table(data: xr.Dataset) -> pd.DataFrame:
     for name in WITH_BOUNDS:
         for i, bound in enumerate(BOUNDS):
             columns[name if not i else f"{name}_{bound}"] = data[f"metric_{name}"].values[..., i].ravel()
-    for name in ("within_person_sd", "icc_bias", "sem_bias_percent", "cycle_sd", "cycles"):
+    for name in (*LEVELS, "within_person_sd", "icc_bias", "sem_bias_percent", "cycle_sd", "cycles"):
         columns[name] = data[f"metric_{name}"].values.ravel()
     for i, effect in enumerate(EFFECTS):
         values = data.metric_variance.values[..., i].ravel()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from pipeline.steps.repeatability.design import codes_of, complete, design_of, largest_complete
+from pipeline.steps.repeatability.design import design_of
 from tests.support.studies.repeated import repeated_study, without
 
 Rows = dict[str, dict[str, str]]
@@ -69,30 +68,3 @@ def test_people_measured_once_take_no_part_and_three_are_needed() -> None:
     assert found is not None
     assert {cell[0] for cell in found.cells.values()} == {"p1", "p2", "p3"}
     assert design_of(without(rows, "p1_0_0"), ["v0", "v1"]) is None
-
-
-def test_the_largest_complete_part_has_the_most_degrees_of_freedom() -> None:
-    draw = np.random.default_rng(0)
-    for _ in range(20):
-        here = draw.random((8, 4)) < 0.8
-        cells = [(f"p{i}", f"v{j}", "") for i, j in zip(*np.nonzero(here), strict=True)]
-        places = complete(codes_of(cells, ["visit"]))
-        assert places is not None
-        found = largest_complete(places, nested=False)
-        best = 0
-        for subset in range(1, 16):
-            columns = [j for j in range(4) if subset >> j & 1]
-            people = int(here[:, columns].all(axis=1).sum())
-            best = max(best, (people - 1) * (len(columns) - 1) if people >= 3 else 0)
-        assert found is None if not best else found is not None and (len(found) - 1) * (found.shape[1] - 1) == best
-        if found is not None:
-            assert (found >= 0).all()
-            assert all(cells[row][0] == cells[line[0]][0] for line in found for row in line)
-
-
-def test_two_measurements_of_one_place_are_no_array() -> None:
-    cells = [("p0", "v0", "a"), ("p0", "v0", "b"), ("p1", "v0", "a")]
-    assert complete(codes_of(cells, ["visit"])) is None
-    nested = complete(codes_of(cells, []))
-    assert nested is not None
-    assert nested.tolist() == [[0, 1], [2, -1]]

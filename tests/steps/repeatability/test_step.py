@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from pipeline.steps.repeatability.components import balanced
+from pipeline.steps.repeatability.components import repeatability_of
 from pipeline.steps.repeatability.step import Settings, repeatability
 from pipeline.variables import schema
 from pipeline.variables.data_dictionary import as_json, data_dictionary
@@ -30,12 +30,15 @@ def test_numbers_are_those_of_the_means_of_sessions() -> None:
     for side in ("left", "right", "mean"):
         mine = frame if side == "mean" else frame[frame.side == side]
         means = mine.groupby(["participant", "session"], sort=True)[SPEED].mean().to_numpy().reshape(12, 3)
-        expected = balanced(means[..., None], nested=False)
+        expected = repeatability_of(means.reshape(-1, 1), [each.ravel() for each in np.indices(means.shape)])
         found = data.sel(side=side, metric=SPEED, condition="walk")
         assert found.metric_icc.values == pytest.approx(expected.agreement.icc[:, 0])
         assert found.metric_sem.values == pytest.approx(expected.agreement.sem[:, 0])
         assert found.metric_mdc.values == pytest.approx(1.96 * np.sqrt(2) * expected.agreement.sem[:, 0])
         assert found.metric_icc_consistency.values == pytest.approx(expected.consistency.icc[:, 0])
+        assert found.metric_mdc_consistency.values == pytest.approx(1.96 * np.sqrt(2) * expected.consistency.sem[:, 0])
+        assert found.metric_visits == 3
+        assert np.isnan(found.metric_assessors)
         assert float(found.metric_within_person_sd) == pytest.approx(np.sqrt(means.var(axis=1, ddof=1).mean()))
         row = table[(table.side == side) & (table.metric == SPEED)].iloc[0]
         assert (row.people, row.model, row.units) == (12, "ICC(A,1)", "m s-1")
@@ -68,14 +71,14 @@ def test_times_of_peaks_are_compared_around_the_circle() -> None:
 
 
 def test_missing_measurements() -> None:
-    """Metrics use all people with two or more, curves those with all; people without are left out of both."""
+    """All people with two or more take part, in metrics and in curves."""
     study, rows = repeated_study(12, 3)
     rows = without(rows, "p0_0_0", "p1_1_0", "p2_0_0", "p2_1_0")
     study["joint_angle"] = study.joint_angle.where(study.session != "p3_0_0")
     data, _ = result(study, rows, "v0", "v1", "v2")
     left = data.sel(side="left").squeeze("condition")
     assert left.metric_people.sel(metric=SPEED) == 11
-    assert (left.joint_angle_people.sel(KNEE) == 8).all()
+    assert (left.joint_angle_people.sel(KNEE) == 11).all()
     assert np.isfinite(left.metric_mdc.sel(metric=SPEED)).all()
     full, _ = result(*repeated_study(12, 3), "v0", "v1", "v2")
     other = full.metric_sem.sel(side="left", metric=SPEED, bound="value")

@@ -4,40 +4,47 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from pipeline.steps.repeatability.step import Settings, repeatability
 from pipeline.steps.report.tables import Row
-from pipeline.steps.report.visits.repeatability import cells_of, main_rows, overview_of, remarks
+from pipeline.steps.report.visits.repeatability import (
+    cells_of,
+    header_of,
+    main_rows,
+    overview_of,
+    remarks,
+    within_person,
+)
 from pipeline.tables.csv_files import csv_of, rows_of
 from tests.support.studies.for_report import Made, Page
 from tests.support.studies.repeated import SPEED, repeated_study
 
 
-def rows_of_study(people: int, *, factor: float = 1.0, shared: float = 0.0) -> list[Row]:
-    """Return repeatability.csv of a simulated study; ``shared`` is added to everybody's speed at the second visit."""
-    study, sessions = repeated_study(people, 2)
-    later = np.char.find(study.session.values.astype(str), "_1_") > 0
-    study[SPEED] = factor * (study[SPEED] + shared * later)
-    _, table = repeatability(study, settings=Settings(visits=["v0", "v1"]), sessions=sessions)
+def rows_of_study(people: int, *, factor: float = 1.0, visits: int = 2) -> list[Row]:
+    """Return repeatability.csv of a simulated study."""
+    study, sessions = repeated_study(people, visits)
+    study[SPEED] = factor * study[SPEED]
+    _, table = repeatability(study, settings=Settings(visits=[f"v{i}" for i in range(visits)]), sessions=sessions)
     return rows_of(csv_of(pd.DataFrame(table)).decode())
 
 
 @pytest.mark.parametrize("factor", [0.001, 1.0, 1000.0])
-def test_numbers_are_those_of_the_file(factor: float) -> None:
-    rows = main_rows(rows_of_study(8, factor=factor))
+@pytest.mark.parametrize(("visits", "of"), [(2, ("icc_consistency", "mdc_consistency", "mdc")), (3, ("icc", "mdc"))])
+def test_numbers_are_those_of_the_file(factor: float, visits: int, of: tuple[str, ...]) -> None:
+    rows = main_rows(rows_of_study(8, factor=factor, visits=visits))
     assert {row["metric"] for row in rows} == {SPEED}
     for row in rows:
-        icc, sem, mdc, within = cells_of(row)
-        found = [float(x) for cell in (icc, mdc) for x in re.findall(r"-?[\d.]+", cell)]
-        names = [f"{name}{end}" for name in ("icc", "mdc") for end in ("", "_lower", "_upper")]
+        icc, sem, *changes = cells_of(row, rows)
+        found = [float(x) for cell in (icc, *changes) for x in re.findall(r"-?[\d.]+", cell)]
+        names = [f"{name}{end}" for name in of for end in ("", "_lower", "_upper")]
         assert found[:3] == pytest.approx([float(row[name]) for name in names[:3]], abs=0.0051)
         assert found[3:] == pytest.approx(
             [float(row[name]) for name in names[3:]], abs=0.05 * float(row["sem"]) + 0.005
         )
-        for cell, name in ((sem, "sem"), (within, "within_person_sd")):
+        shown = of[0].replace("icc", "sem")
+        for cell, name in ((sem, shown), (within_person(row), "within_person_sd")):
             assert float(cell) == pytest.approx(float(row[name]), rel=0.06)
 
 
@@ -51,11 +58,14 @@ def test_small_studies_are_named_with_their_bias(people: int, warns: bool) -> No
     assert "ICC(A,1)" in words
 
 
-@pytest.mark.parametrize("shared", [0.0, 0.3])
-def test_an_error_that_all_share_is_named(shared: float) -> None:
-    last = remarks(main_rows(rows_of_study(40, shared=shared)))[-1]
-    assert "too narrow" in last
-    assert last.endswith("Walking speed." if shared else "no main metric.")
+@pytest.mark.parametrize("visits", [2, 3])
+def test_two_visits_cannot_tell_how_much_visits_differ(visits: int) -> None:
+    """It says so where a number of agreement stands, and consistency comes first."""
+    rows = main_rows(rows_of_study(40, visits=visits))
+    assert ("two visits cannot tell" in " ".join(remarks(rows))) is (visits == 2)
+    first, *_, last = header_of(rows)
+    assert first == ("ICC(C,1)" if visits == 2 else "ICC")
+    assert ("two visits cannot tell how much visits differ" in last) is (visits == 2)
 
 
 def test_the_overview_shows_it_only_with_the_file(three_people: Made) -> None:
@@ -66,12 +76,12 @@ def test_the_overview_shows_it_only_with_the_file(three_people: Made) -> None:
     assert found is not None
     (table, figure), (condition,) = found["conditions"]["walk"], found["conditions"]
     assert condition == "walk"
-    assert table.groups[2:] == ["left (n\xa05)"] * 3 + ["right (n\xa05)"] * 3
-    assert [len(row) for row in table.rows] == [8]
+    assert table.groups[2:] == ["left (n\xa05)"] * 4 + ["right (n\xa05)"] * 4
+    assert [len(row) for row in table.rows] == [10]
     for side, (icc, lower, upper) in figure["Walking speed"].items():
         (row,) = (row for row in rows if (row["side"], row["metric"]) == (side, SPEED))
         assert 0 <= lower <= icc <= upper <= 1
-        assert upper == pytest.approx(float(row["icc_upper"]))
+        assert upper == pytest.approx(float(row["icc_consistency_upper"]))
     html = three_people._replace(repeatability=rows).overview()
     words = " ".join(Page(html).words.split())
     assert "Few people (n 5)" in words
