@@ -27,5 +27,5 @@ LOADS = ("force", "moment")
 
 # index along the dimensions `joint`, `angle` and `axis`
 ANKLE, KNEE, HIP = range(3)
-FLEXION, ADDUCTION = range(2)
+FLEXION, ADDUCTION, ROTATION = range(3)
 FORWARD, UP = range(2)

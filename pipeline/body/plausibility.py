@@ -19,6 +19,10 @@ from .landmarks import Points
 from .skeleton import Skeleton
 
 REMEDY = "is the body model right for these markers, and are labels and joint widths right?"
+AXIS_REMEDY = (
+    "check where knee marker, thigh marker or wand, or the alignment device was in the static trial; until then "
+    "do not interpret hip rotation, knee adduction, and the frontal and rotation moments of knee and hip of that side"
+)
 REMEDY_IN_MOTION = "the static trial shows a leg that can be: are the labels right in both, and has no marker moved?"
 LATERAL = {"knee": "lateral_epicondyle", "ankle": "lateral_malleolus"}
 MEDIAL = {"knee": "medial_epicondyle", "ankle": "medial_malleolus"}
@@ -33,6 +37,10 @@ OFTEN = 0.2  # share of the time from which a leg is refused throughout; no soun
 # 2006, Gait Posture 24:152-164). An axis turned by 25 adds 20, all of it in step with flexion, and moves a centre that
 # is found by the chord function by 25 mm: .25 N m/kg at the knee, 2.5 times what gait services differ by.
 LARGEST_AXIS_ERROR_DEG, IN_STEP = 25.0, 0.95
+# Half way between what placing markers errs by, 5 degrees (Della Croce U et al. 1999, Med Biol Eng Comput 37:155-161),
+# and 15; with that correlation half of the adduction's variance is the axis' own. How often generated knees with an
+# axis turned by 5 and 15 degrees are beyond both: tests/body/test_plausibility.py.
+SUSPECT_AXIS_ERROR_DEG, PARTLY_IN_STEP = 10.0, 0.7
 # A person who stands upright has knees bent by -10 to 10 degrees, 5 more by the model's axes. Not refused: some cannot.
 LARGEST_STANDING_BEND_DEG = 15.0
 SMALLEST_BEND_DEG = 40.0  # of the knee, from which its axis can be judged
@@ -277,6 +285,24 @@ def knee_axis_error(measured: Mapping[str, Array]) -> tuple[float, float]:
     bend, tilt = np.sin(flexion[seen]), np.sin(adduction[seen])
     (across, both), (_, along) = np.cov(bend, tilt)
     return float(np.degrees(np.arcsin(np.clip(both / across, -1, 1)))), float(both / np.sqrt(across * along))
+
+
+def axis_is_suspect(turn_deg: float, in_step: float) -> bool:
+    """Return whether a knee's axis is worth a look, from :func:`knee_axis_error`; NaN is not."""
+    return abs(turn_deg) > SUSPECT_AXIS_ERROR_DEG and abs(in_step) > PARTLY_IN_STEP
+
+
+def axis_in_words(turn_deg: float, in_step: float, adduction_deg: float, hip_deg: float) -> str:
+    """Return what speaks for or against a knee's axis: :func:`knee_axis_error`, range of adduction, hip rotation."""
+    moves = f"adduction moves by {adduction_deg:.1f} degrees in the gait cycle"
+    hip = f"hip rotation {hip_deg:+.0f} degrees on average"
+    if np.isnan(turn_deg):
+        return f"the knee bends too little to judge its axis; {moves}, {hip}"
+    in_step_words = f"{moves}, in step with flexion by r {in_step:.2f}; {hip}"
+    if not axis_is_suspect(turn_deg, in_step):
+        return in_step_words
+    turned = f"seems turned {'inwards' if turn_deg > 0 else 'outwards'} by {abs(turn_deg):.0f} degrees"
+    return f"the knee's axis {turned}, and with it hip rotation and frontal moments: {in_step_words}"
 
 
 def reason_of_axis(turn_deg: float, in_step: float, side: str) -> str:

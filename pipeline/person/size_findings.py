@@ -35,6 +35,11 @@ LEGS_M = (0.2, 1.5)  # from heel to ASIS, from infants to the tallest; other len
 LEG_PER_HEIGHT, LEG_PER_LEG_LENGTH = (0.46, 0.70), (0.88, 1.30)
 
 
+# Of adults, 98 of 100 women and nearly all men are taller, and half of the girls at 12 (Kuczmarski RJ et al. 2002, CDC
+# growth charts for the United States: at 20 years 163.3 cm, SD 6.5, and 176.8 cm, SD 7.1).
+ADULT_AGE_YEARS, ADULT_HEIGHT_M = 18, 1.5
+
+
 class SessionSizes(NamedTuple):
     """Sizes of a person that the recordings of a session state or show."""
 

@@ -70,10 +70,15 @@ _TRUNK = {
     "upper_angle": Variable(("cycle", "upper_part", "angle", "phase"), "degree", UPPER_ANGLES.format(LINE)),
     "upper_moment": Variable(("cycle", "upper_load", "angle", "phase"), "N m kg-1",
         "internal moment per body mass of the segment nearer to the pelvis on the other, along its z, the floating "
-        "axis and y of the other; positive turns towards a positive angle; arm of this side"),
+        "axis and y of the other; positive turns towards a positive angle; arm of this side. From hands and head down; "
+        "that of the waist is known no better than it agrees with waist_moment_from_legs"),
+    "waist_moment_from_legs": Variable(("cycle", "angle", "phase"), "N m kg-1",
+        "moment of the waist as in upper_moment, but by plates, feet, legs and pelvis alone; NaN where a loaded foot "
+        "is on no valid plate"),
     "margin_of_stability": Variable(("cycle", "direction", "phase"), "m",
         "distance from the extrapolated centre of mass to the border of the sole, to the side of this foot and forward "
-        "along the walk, positive if the border is further out; NaN in swing"),
+        "along the walk, positive if the border is further out; NaN in swing. The width of the sole is assumed: "
+        "assumed_part_of_margin_of_stability"),
     "centre_of_mass_displacement": Variable(("cycle", "axis", "phase"), "m",
         "centre of mass of the whole body from the straight line between its places at both foot strikes, x along "
         f"{LINE}, y up, z to the right"),
@@ -167,6 +172,20 @@ RESIDUALS = {
     ),
     "steps_hz": ("Hz", "steps per second, from the foot strike to that of the other foot"),
 }
+# figures of the trial and side of a stance: unit and long name
+KNEE_AXIS = {
+    "knee_axis_error_deg": (
+        "degree",
+        "turn of the knee's flexion axis about the thigh that adduction in step with flexion suggests, positive "
+        "inwards, of trial and side; NaN if the knee hardly bends",
+    ),
+    "knee_axis_in_step": ("1", "correlation of the sines of knee adduction and flexion, of trial and side"),
+    "knee_adduction_range_deg": (
+        "degree",
+        "largest minus smallest knee adduction in the gait cycle, mean over the cycles of trial and side",
+    ),
+    "hip_rotation_mean_deg": ("degree", "hip rotation, mean over the gait cycles of trial and side, internal positive"),
+}
 CYCLES = {
     **CURVES,
     **WITH_TRUNK,
@@ -192,7 +211,7 @@ CYCLES = {
     "stance_forward_closure": Variable(("stance", "joint"), "degree",
         "forward closure of the trial and side, root mean square over the three angles"),
     "stance_energy_closure": Variable(("stance", "segment"), "W", "energy closure of the trial and side"),
-    **{f"stance_{name}": Variable(("stance",), *about) for name, about in RESIDUALS.items()},
+    **{f"stance_{name}": Variable(("stance",), *about) for name, about in (RESIDUALS | KNEE_AXIS).items()},
     **{name: FACTS[name] for name in REPAIRED},
 }  # fmt: skip
 # the trial that the report shows
@@ -238,6 +257,7 @@ _MOTION = ("joint_angle", "pelvis_angle", "foot_progression", "emg_envelope", "m
 KINETICS = frozenset(
     (
         *WITH_FORCES,
+        "waist_moment_from_legs",
         *(name for name in MUSCLE_METRICS if "force" in name),
         *(name for name in CURVES | ON_REQUEST | WITH_DRAWS | STANCE_CURVES if not name.startswith(_MOTION)),
         *(

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ..conventions import SIDES
 from ..errors import UserError, nearest
-from .cycle_variables import IDENTITY, RESIDUALS, STANCE, STANCE_IDENTITY, STUDY
+from .cycle_variables import IDENTITY, KNEE_AXIS, RESIDUALS, STANCE, STANCE_IDENTITY, STUDY
 from .metrics import NUMBERS
 from .repeatability_variables import EFFECTS, MEAN_OF_SIDES, OF_METRICS, SINGLE, WITH_BOUNDS
 from .rows import Metric
@@ -66,7 +66,7 @@ QUALITY = {
         for joint in ("ankle", "knee", "hip")
     },
     "energy_closure_w": Column("largest error of the energy balance of a segment, of trial and side", "W"),
-    **{name: Column(long_name, units) for name, (units, long_name) in RESIDUALS.items()},
+    **{name: Column(long_name, units) for name, (units, long_name) in (RESIDUALS | KNEE_AXIS).items()},
     **{name: Column(f"{FACTS[name].long_name}, in the trial", "1") for name in REPAIRS},
 }
 _OF_METRICS = {

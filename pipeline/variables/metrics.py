@@ -267,6 +267,9 @@ _BALANCE = {
     "smallest_margin_of_stability_lateral": Metric("m",
         "smallest lateral distance from the extrapolated centre of mass to the border of this foot in stance", "signed",
         positive=_INSIDE, source=_HOF_2005, group=TRUNK_AND_BALANCE),
+    "assumed_part_of_margin_of_stability": Metric("m",
+        "part of margin_of_stability_lateral that is assumed, not measured: from the outer one of heel and toe marker "
+        "to the border of a sole of usual width", "signed", group=TRUNK_AND_BALANCE),
     "margin_of_stability_forward": Metric("m",
         "distance along the walk from the extrapolated centre of mass to the front of this foot at foot strike",
         "signed", positive=_INSIDE, source=_HOF_2005, group=TRUNK_AND_BALANCE),

@@ -321,7 +321,10 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             "why the leg's pose is refused, as no person has it: 0 it is not", "i1"),
         "leg_refused": Variable(("trial", "side"), "", "why the leg is refused in all of the trial; empty if not", "U"),
         "knee_axis_error": Variable(("trial", "side"), "degree",
-            "turn of the knee's flexion axis about the thigh that the swing of adduction with flexion suggests"),
+            "turn of the knee's flexion axis about the thigh that the swing of adduction with flexion suggests, "
+            "positive inwards; NaN if the knee hardly bends"),
+        "knee_axis_in_step": Variable(("trial", "side"), "1",
+            "correlation of the sines of knee adduction and flexion; NaN if the knee hardly bends"),
         "static_misfit": Variable(("trial",), "m",
             "by how much distances between markers in the static trial are out of their range in the trial, RMS"),
         "marker_shift": Variable(("trial",), "m",

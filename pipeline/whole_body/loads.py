@@ -5,6 +5,7 @@ one by one, each down to the waist, with the mass of the thorax in that of the h
 up.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -106,25 +107,26 @@ def joint_power(motion: Motion, moment_in_lab: Array, pelvis_spin: Array) -> Arr
 LOADS = {"waist": "spine", "neck": "neck", "shoulder": "shoulder", "elbow": "elbow", "wrist": "wrist"}  # angle of each
 
 
-def moments_of_sides(kinematics: xr.Dataset, moment: Array) -> Array:
-    """Return the moments (time, side, joint of LOADS, angle) along joint coordinate axes, N m.
+def moments_of_sides(kinematics: xr.Dataset, moment: Array, loads: Sequence[str] = tuple(LOADS)) -> Array:
+    """Return the moments (time, side, joint of ``loads``, angle) along joint coordinate axes, N m.
 
     These are z of the segment nearer to the pelvis, the floating axis, and y of the other; signs as those of the angles
     of :mod:`pipeline.whole_body.angles`.
 
     Args:
-        moment: (time, joint, 3), in the axes of the segment further from the pelvis.
+        moment: (time, joint, 3), in the axes of the segment further from the pelvis, of the first joints of
+            :data:`pipeline.whole_body.skeleton.JOINTS` or all.
     """
     rotation = kinematics.variables["upper_rotation"].values
     pelvis = of_either_side(kinematics.variables["rotation"].values[:, :, -1])
-    lab = in_lab(rotation, moment)
-    result = np.empty((len(moment), len(SIDES), len(LOADS), 3))
+    lab = in_lab(rotation[:, : moment.shape[1]], moment)
+    result = np.empty((len(moment), len(SIDES), len(loads), 3))
     for i, side in enumerate(SIDES):
-        for j, (joint, part) in enumerate(LOADS.items()):
+        for j, joint in enumerate(loads):
             row = JOINTS.index(joint if joint in JOINTS else f"{joint}_{side}")
             parent = PARENT[SEGMENTS[row]]
             proximal = pelvis if parent == "pelvis" else rotation[:, SEGMENTS.index(parent)]
             axes = joint_axes(proximal, rotation[:, row])
             mirror = SIDE_SIGN[side]
-            result[:, i, j] = rotate(axes, lab[:, row]) * PARTS[part].signs * [1, mirror, mirror]
+            result[:, i, j] = rotate(axes, lab[:, row]) * PARTS[LOADS[joint]].signs * [1, mirror, mirror]
     return result

@@ -91,6 +91,26 @@ def test_a_missing_sex_gives_a_warning_if_the_table_needs_it(demo: Path) -> None
 
 
 @pytest.mark.parametrize(
+    ("age", "height", "reference", "asked"),
+    [
+        ("n/a", "1.78", "", True),  # the default reference is of children
+        ("27", "1.78", "", False),
+        ("n/a", "1.46", "", False),  # as tall as a child may be
+        ("n/a", "1.78", "study: {reference: null}", False),
+    ],
+)
+def test_who_is_as_tall_as_an_adult_is_asked_for_an_age(
+    demo: Path, age: str, height: str, reference: str, asked: bool
+) -> None:
+    edit(demo / "participants.tsv", "27", age)
+    edit(demo / "participants.tsv", "1.78", height)
+    edit(demo / "study.yaml", "isb_clusters", f"isb_clusters\n{reference}")
+    asks = [finding for finding in check(demo) if finding.code == "age_missing"]
+    assert [finding.severity for finding in asks] == ["warning"] * asked
+    assert all("sub-01 (1.78 m)" in finding.what and "sub-02" not in finding.what for finding in asks)
+
+
+@pytest.mark.parametrize(
     ("text", "name"),
     [("Erika Mustermann", True), ("MustermannE", True), ("ANTO_M", True), ("Zoë", True), ("sub-01", False),
      ("HC002D", False), ("subject01", False), ("", False), ("A", False)],

@@ -168,6 +168,7 @@ def test_reasons_are_given(study: Path, results: xr.Dataset) -> None:
     text = explain(study, cycle=number)
     assert "kinetics left out: left out by hand: looked round" in text
     assert "verdict on the stance: refused: left out by hand: looked round" in text
+    assert "knee axis in the trial: adduction moves by" in " ".join(text.split())
 
 
 def test_a_correction_is_in_quality_and_in_the_attributes_of_what_it_changed(study: Path) -> None:

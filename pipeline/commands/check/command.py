@@ -22,7 +22,7 @@ from ..shared.find_recordings import find_unlisted
 from .findings import of_emg_channels, of_emg_reference, of_equipment, of_file, of_functional, of_session
 from .leg_findings import of_legs
 from .model_findings import of_body_model
-from .person_findings import of_person, of_visits, with_visits
+from .person_findings import of_ages, of_person, of_visits, with_visits
 
 TABLES = ("participants.tsv", "trials.tsv", "sessions.tsv", "segments.tsv", corrections.TABLE)
 MOST_LISTED = 4
@@ -77,6 +77,7 @@ def check(folder: Path) -> list[Problem]:
         )
         findings += of_legs(session, facts, study)
     findings = with_visits(findings, [*of_visits(study, by_session)])
+    findings += of_ages(study, by_session)
     readable = [recording for recording in recordings.values() if not recording.problems]
     for recording in readable:
         findings += of_file(recording.name, recording, study.settings)

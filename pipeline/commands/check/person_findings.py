@@ -6,9 +6,11 @@ from typing import Any
 from ...body.body_model import BodyModel
 from ...body.joint_centres import width_of_mass
 from ...body.resolved_model import resolve
-from ...errors import Problem, warning
+from ...errors import Problem, join_some, warning
 from ...person.shown_sizes import ShownSizes
 from ...person.size_findings import (
+    ADULT_AGE_YEARS,
+    ADULT_HEIGHT_M,
     DIFFERING_SIZES,
     MASS_WRONG,
     WALKING_MASS_ERROR,
@@ -21,6 +23,9 @@ from ...steps.read.recording_contents import Contents
 from ...tables import tsv
 from ...tables.session_table import row_with_sizes
 from ...workflow.job_keys import Study
+from ...workflow.settings import shipped_references
+
+MOST_LISTED = 4
 
 
 def of_person(
@@ -77,6 +82,28 @@ def of_visits(study: Study, facts: Mapping[str, Mapping[str, Contents]]) -> Iter
                 )
                 yield warning(person, what, remedy, "sizes_differ_between_sessions")
                 break
+
+
+def of_ages(study: Study, facts: Mapping[str, Mapping[str, Contents]]) -> Iterator[Problem]:
+    """Find people without an age who are as tall as adults, in a study whose normal gait is of children.
+
+    Args:
+        facts: by session and file, for the files that can be read.
+    """
+    name = study.settings.get("study", {}).get("reference")
+    if shipped_references().get(name, {}).get("ages", [0, ADULT_AGE_YEARS])[1] >= ADULT_AGE_YEARS:
+        return
+    tall = []
+    for person, row in study.participants.items():
+        sessions = study.people.get(person, [])
+        sizes = [sizes_in_table(row), *(_shown_sizes(study.sessions[each], facts[each]).stated for each in sessions)]
+        height_m = next((one["height_m"] for one in sizes if "height_m" in one), 0.0)
+        if height_m >= ADULT_HEIGHT_M and row.get("age_years", "").lower() in tsv.ABSENT:
+            tall.append(f"{person} ({height_m:.2f} m)")
+    if tall:
+        what = f"no age_years of people as tall as adults: {join_some(tall, MOST_LISTED)}"
+        remedy = f"add it: without an age, nobody is scored against the children of {name}"
+        yield warning("participants.tsv", what, remedy, "age_missing")
 
 
 def with_visits(findings: Sequence[Problem], visits: Sequence[Problem]) -> list[Problem]:

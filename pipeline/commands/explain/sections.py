@@ -8,9 +8,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ...body.plausibility import axis_in_words
 from ...conventions import FROM_HIP, SAME_STRIKE_S, STANDARD_GRAVITY_M_S2
 from ...signals.filters import stretches
 from ...trials.session import FILES
+from ...variables.cycle_variables import KNEE_AXIS
 from ...variables.left_out import in_words
 from ...variables.schema import FLAGS
 from ...variables.stance_verdicts import verdict_of
@@ -229,6 +231,8 @@ def _checks(record: CycleRecord) -> Blocks:
         names = ("code", "plates", "doubt_code", "reason", "doubt")
         code, plates, doubts, reason, doubt = (str(data[f"stance_{name}"].values[i]) for name in names)
         yield f"verdict on the stance: {': '.join(filter(None, [verdict_of(code, plates, doubts), reason or doubt]))}"
+        axis = [float(data[f"stance_{name}"].values[i]) for name in KNEE_AXIS]
+        yield f"knee axis in the trial: {axis_in_words(*axis)}"
 
 
 def _list(values: NDArray[np.float64]) -> str:

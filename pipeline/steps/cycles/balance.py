@@ -75,6 +75,7 @@ def balance(
     values = {name: kinematics.variables[f"whole_body_{name}"].values for name in ("centre_of_mass", "velocity")}
     hips = [kinematics.variables[f"joint_centre{rate}"].values[:, :, HIP].mean(axis=1) for rate in ("", "_velocity")]
     soles = np.stack([sole(*feet[side]) for side in SIDES], axis=1)
+    markers = np.stack([np.stack(feet[side], axis=1) for side in SIDES], axis=1)
     ankle = kinematics.variables["joint_centre"].values[:, :, ANKLE]
 
     def along(quantity: Array) -> Array:
@@ -85,16 +86,17 @@ def balance(
         return np.asarray(from_line(turned, heading).reshape(phases.shape))
 
     com, velocity = along(values["centre_of_mass"]), along(values["velocity"])
-    border, foot = along(soles), along(ankle)
+    border, foot, ends = along(soles), along(ankle), along(markers)
     length = np.linalg.norm(com[:, 0] - foot[:, 0], axis=-1)[:, None]
     by_pelvis, speed_of_hips = along(hips[0]), along(hips[1])
     out = np.array([SIDE_SIGN[side] for side in SIDES])[row][:, None]
     # the belt runs against lab x, so that the body moves along it against the belt
     on_belt = from_line(belt[:, None, None] * np.array([1.0, 0.0, 0.0]), heading)
+    outermost = [(out[..., None] * points[..., 2]).max(axis=-1) for points in (border, ends)]
     margins = []
     for point, speed in ((com, velocity), (by_pelvis, speed_of_hips)):
         reached = extrapolated(point, speed + on_belt, length, STANDARD_GRAVITY_M_S2)
-        lateral = (out[..., None] * border[..., 2]).max(axis=-1) - out * reached[..., 2]
+        lateral = outermost[0] - out * reached[..., 2]
         margins.append(np.stack([lateral, border[..., 0].max(axis=-1) - reached[..., 0]], axis=1))
     margin, rough = margins
     share = distances["stance_share"][:, None]
@@ -108,6 +110,7 @@ def balance(
     curves = {"margin_of_stability": margin, "angular_momentum": spin, "centre_of_mass_displacement": moved}
     return curves, {
         "margin_of_stability_lateral": margin[:, 0, 0],
+        "assumed_part_of_margin_of_stability": (outermost[0] - outermost[1])[:, 0],
         "margin_of_stability_forward": margin[:, 1, 0],
         "smallest_margin_of_stability_lateral": np.where(np.isfinite(smallest), smallest, np.nan),
         "margin_of_stability_lateral_by_pelvis": rough[:, 0, 0],

@@ -25,6 +25,7 @@ from ...whole_body.loads import moments_of_sides
 from . import momentum, muscles
 from .balance import balance, turn_to_line
 from .effective_mass import at_foot_strikes
+from .knee_axis import knee_axis_figures
 from .normalisation import IN_STANCE, dimensionless, further, leg_lengths, per_height, residual_share
 from .peaks_and_work import impulses, peaks, ranges, work
 from .progression import SEGMENT, along_line, headings, progression_angles
@@ -35,7 +36,7 @@ from .whole_stances import of_whole_stances
 NEEDS = {  # all that is loaded of an input
     "clean": ("marker_position", "emg_envelope", "emg_rest", "emg_reference", "burst_start", "burst_end")
 }
-RESIDUAL, EMG = "pelvis_residual", "emg_envelope"
+RESIDUAL, EMG, FROM_LEGS = "pelvis_residual", "emg_envelope", "waist_moment_from_legs"
 ANGLES = ("joint_angle", "pelvis_angle", "foot_progression", "upper_angle")
 VERDICTS = ("valid", "reason", "doubt", "doubt_code")
 
@@ -265,6 +266,7 @@ def _divide(
         kinetics, kinematics, contacts, clean, calibrate,
         shown=shown,
         doubts=doubts,
+        knee_axis=knee_axis_figures(kinematics, strides.row, strides.span_s),
         min_peak_force_body_weights=settings.min_peak_force_body_weights,
         max_disagreement_n_m=settings.max_disagreement_n_m,
         hands_bear_weight=settings.hands_bear_weight,
@@ -345,9 +347,17 @@ def _quantities(
     if "upper_joint_moment" in kinetics:
         moment = moments_of_sides(kinematics, kinetics.variables["upper_joint_moment"].values)
         wanted["upper_moment"] = xr.Variable(("sample", "side", "upper_load", "angle"), moment)
+        wanted[FROM_LEGS] = _waist_from_legs(kinetics, kinematics)
     whole_cycle = [name for name in further_curves if not name.endswith(IN_STANCE)]
     wanted |= further(whole_cycle, kinetics, kinematics, calibrate)
     return wanted | {name: wanted[name.removesuffix(IN_STANCE)] for name in further_curves if name.endswith(IN_STANCE)}
+
+
+def _waist_from_legs(kinetics: xr.Dataset, kinematics: xr.Dataset) -> xr.Variable:
+    """Return the waist's moment by feet, legs and pelvis (sample, side, angle), N m; known where the residual is."""
+    moment = moments_of_sides(kinematics, kinetics.variables[FROM_LEGS].values[:, None], ("waist",))[:, :, 0]
+    known = np.isfinite(kinetics.variables["pelvis_residual_force"].values[:, 0])
+    return xr.Variable(("sample", "side", "angle"), np.where(known[:, None, None], moment, np.nan))
 
 
 def _curves(

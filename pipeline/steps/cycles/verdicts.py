@@ -19,7 +19,7 @@ from ...person.size_findings import MASS_WRONG
 from ...signals.filters import interval_s
 from ...tables.corrections import TABLE, where_of
 from ...trials.session import AnyTrial
-from ...variables.cycle_variables import RESIDUALS
+from ...variables.cycle_variables import KNEE_AXIS, RESIDUALS
 from ...variables.session_variables import DOUBT
 from ...variables.stance_verdicts import (
     ACCEPTED,
@@ -63,6 +63,7 @@ class Stances:
     forward_closure: Array  # (stance, joint), of the stance's side, degrees
     energy_closure: Array  # (stance, segment), of the stance's side, W
     residual: Array  # (stance, figure), of :data:`pipeline.variables.cycle_variables.RESIDUALS` in their units
+    knee_axis: Array  # (stance, figure), of :data:`pipeline.variables.cycle_variables.KNEE_AXIS`, of the stance's side
     # (stance,), whether it has a foot strike and a foot off, each so far from a gap and from the ends of the recording
     # that the kinetics are not affected by them
     ended: Flags
@@ -93,6 +94,7 @@ class Stances:
             "stance_forward_closure": (("stance", "joint"), self.forward_closure),
             "stance_energy_closure": (("stance", "segment"), self.energy_closure),
             **{f"stance_{name}": ("stance", one) for name, one in zip(RESIDUALS, self.residual.T, strict=True)},
+            **{f"stance_{name}": ("stance", one) for name, one in zip(KNEE_AXIS, self.knee_axis.T, strict=True)},
         }
 
     def coordinates(self) -> dict[str, Any]:
@@ -166,6 +168,7 @@ def judge_stances(
     *,
     shown: momentum.Support,
     doubts: Sequence[Sequence[Problem]],
+    knee_axis: Array,
     min_peak_force_body_weights: float,
     max_disagreement_n_m: float,
     hands_bear_weight: bool,
@@ -175,6 +178,7 @@ def judge_stances(
 
     Args:
         shown, doubts: what the momentum of the body shows of each stance, and doubts by that of the whole session.
+        knee_axis: (side, figure), :func:`.knee_axis.knee_axis_figures`.
 
     The others are those of the step ``cycles``.
     """
@@ -237,6 +241,7 @@ def judge_stances(
         closure[row],
         solved["energy_closure"].values[row],
         figures,
+        knee_axis[row],
         _happens(contacts, STRIKE, sides, starts)
         & _happens(contacts, OFF, sides, ends)
         & _are_surrounded(starts, ends, time, solvable[:, row], code == ""),

@@ -26,13 +26,15 @@ class Verdicts(NamedTuple):
 
     # (time, side), of :func:`pipeline.body.plausibility.implausible`, 0 in stretches that are too short
     implausible: NDArray[np.int8]
-    refused: NDArray[np.str_]  # (trial, side), why the leg is refused in all of the trial; empty if it is not
-    knee_axis_error: Array  # (trial, side), degrees, NaN if the knee hardly bends
+    leg_refused: NDArray[np.str_]  # (trial, side), why the leg is refused in all of the trial; empty if it is not
+    # knee_axis_error, knee_axis_in_step: (trial, side), of :func:`pipeline.body.plausibility.knee_axis_error`
+    knee_axis_error: Array
+    knee_axis_in_step: Array
 
     def hide(self, side: int, spans: Sequence[slice]) -> Flags:
         """Return (time,) whether nothing of a side is shown."""
         mask = self.implausible[:, side] > 0
-        for span, reason in zip(spans, self.refused[:, side].tolist(), strict=True):
+        for span, reason in zip(spans, self.leg_refused[:, side].tolist(), strict=True):
             mask[span] |= bool(reason)
         return mask
 
@@ -55,7 +57,7 @@ def judge_legs(
     distances = dict(zip(pairs, itertools.chain(*static["static_distance"]), strict=True))
     flags = np.zeros((len(time), len(SIDES)), dtype=np.int8)
     refused = [[*static["leg_refused"]] for _ in spans]
-    turns = np.full((len(spans), len(SIDES)), np.nan)
+    axis = np.full((2, len(spans), len(SIDES)), np.nan)
     for column, side in enumerate(SIDES):
         if static["leg_refused"][column]:
             continue
@@ -64,15 +66,15 @@ def judge_legs(
         flags[:, column] = implausible(measured)
         for row, span in enumerate(spans):
             part = {name: values[span] for name, values in measured.items()}
-            turns[row, column], in_step = knee_axis_error(part)
+            axis[:, row, column] = turn_deg, in_step = knee_axis_error(part)
             often = reason_of(part, side) if flags[span, column].any() else ""
-            reason = often or reason_of_axis(turns[row, column], in_step, side)
+            reason = often or reason_of_axis(turn_deg, in_step, side)
             refused[row][column] = f"{reason}; {REMEDY_IN_MOTION}" if reason else ""
             _drop_short(flags[span, column], time[span])
     for reasons in refused:
         if all(reasons):
             raise UserError("", "; ".join(reasons), "", "leg_implausible")
-    return Verdicts(flags, np.array(refused, dtype=str), turns)
+    return Verdicts(flags, np.array(refused, dtype=str), *axis)
 
 
 def _drop_short(flags: NDArray[np.int8], time: Array) -> None:

@@ -115,10 +115,13 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
             motion |= _of_upper_body(upper_body_frame(hips, shoulders), time[here], within)
         _store(variables, motion | angles, here, len(time))
     labels = {name: clean.variables[name] for name in ("marker", "marker_order")} if linkage else {}
-    flags, refused, turns = (np.concatenate(parts) for parts in zip(*verdicts, strict=True))
+    flags, *of_trials_and_sides = (np.concatenate(parts) for parts in zip(*verdicts, strict=True))
     judgements: dict[str, Any] = {
         "implausible": (("sample", "side"), flags, {"flag_meanings": FLAG_MEANINGS}),
-        **{name: (("trial", "side"), each) for name, each in (("leg_refused", refused), ("knee_axis_error", turns))},
+        **{
+            name: (("trial", "side"), each)
+            for name, each in zip(Verdicts._fields[1:], of_trials_and_sides, strict=True)
+        },
     }
     compared = settings.angle_convention == CONVENTIONAL and body_model.is_plug_in_gait
     witnesses = _witnesses(clean, calibrate, shifts, variables["joint_angle"][1] + offset, compared=compared)

@@ -1,5 +1,6 @@
 """Is the data good? The first box of a participant's page, in plain words, with the findings of ``gaitlab check``."""
 
+import itertools
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,8 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
+from ...body.plausibility import AXIS_REMEDY, axis_in_words, axis_is_suspect
 from ...conventions import SIDES
+from ...person.size_findings import ADULT_HEIGHT_M
 from ...plates import loaded_pole
+from ...variables.cycle_variables import KNEE_AXIS
 from ...variables.data_dictionary import CORRECTED
 from ...variables.left_out import in_words
 from ...variables.stance_verdicts import BETWEEN_WORDS, OF_A_STEP, REFUSED, USED
@@ -20,7 +24,7 @@ from .tables import Row, Totals, age_years, find_rejected_trials, has_kinetics, 
 GOOD, UNKNOWN, LOOK, BAD = STATES = ("good", "not checked", "look", "bad")  # from best to worst
 CHILDREN = "jensen"  # the table of the segments of children; the others are of adults
 ADULTS = ("dempster", "de_leva", "dumas")
-ADULT_YEARS, ADULT_M = 16, 1.5
+ADULT_YEARS = 16
 ANSWERS = {
     GOOD: "Yes: nothing was found against it.",
     LOOK: "Mostly: look at {points}.",
@@ -66,6 +70,7 @@ def data_check(
         ),
         _trials(count, quality),
         _contacts(count, rows, quality, of_trials),
+        *filter(None, [_knee_axis(quality)]),
         _repairs(of_trials),
         _mechanics(quality),
         _repeats(of_part(rows, "cycle")),
@@ -114,11 +119,33 @@ def _of_a_child(about: Facts, age: float) -> list[str]:
     table, reason = (about.get(f"segment_parameters{of}", "") for of in ("", "_reason"))
     if table == CHILDREN:
         return [f"segment masses are those of a child ({table}): {reason}"]
-    is_child = age < ADULT_YEARS or (np.isnan(age) and float(about.get("body_height_m", "nan")) < ADULT_M)
+    is_child = age < ADULT_YEARS or (np.isnan(age) and float(about.get("body_height_m", "nan")) < ADULT_HEIGHT_M)
     if not is_child or table not in ADULTS:
         return []
     chosen = ", ".join(filter(None, [table, reason]))
     return [f"segment masses are those of adults ({chosen}), this is a child: moments of swing are less certain"]
+
+
+def _knee_axis(quality: list[Row]) -> Point | None:
+    """Return the point on the flexion axis of each knee, which the placed markers set; None without a known stance.
+
+    Of trials with the same side, the medians.
+    """
+    states, texts, sessions = [], [], names(quality, "session")
+    for session, side in itertools.product(sessions, SIDES):
+        trials = {row["trial"]: row for row in quality if (row["session"], row["side"]) == (session, side)}
+        found = [[float(row[name] or "nan") for name in KNEE_AXIS] for row in trials.values()]
+        columns = [[value for value in column if np.isfinite(value)] for column in zip(*found, strict=True)]
+        if not any(columns):
+            continue
+        error, in_step, adduction, hip = (float(np.median(column)) if column else np.nan for column in columns)
+        states.append(UNKNOWN if np.isnan(error) else LOOK if axis_is_suspect(error, in_step) else GOOD)
+        place = f"{session}, {side}" if sessions[1:] else side
+        texts.append(f"{place}: {axis_in_words(error, in_step, adduction, hip)}")
+    if not states:
+        return None
+    texts += [AXIS_REMEDY] if LOOK in states else []
+    return Point(UNKNOWN if {*states} == {UNKNOWN} else _worst(states), "Knee axis", texts)
 
 
 def _trials(count: Totals, quality: list[Row]) -> Point:

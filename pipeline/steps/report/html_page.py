@@ -51,7 +51,14 @@ class Settings:
 
 
 def render(
-    template: str, study: xr.Dataset, settings: Settings, *, drawn: Drawn, recorded: str = "", **content: Any
+    template: str,
+    study: xr.Dataset,
+    settings: Settings,
+    *,
+    drawn: Drawn,
+    recorded: str = "",
+    beside_reference: str = "",
+    **content: Any,
 ) -> str:
     """Render a template with a policy that allows only its own scripts and styles.
 
@@ -59,6 +66,7 @@ def render(
 
     Args:
         recorded: the days of recording of a participant, in words; empty on the overview.
+        beside_reference: words on an age that does not fit the reference, beside its title in the key; else empty.
         content: all else that the template needs, with ``name`` on the page of a participant.
     """
     version = study.attrs.get("pipeline_version", "")
@@ -84,7 +92,7 @@ def render(
             settings=json.dumps(used, indent=2, sort_keys=True, ensure_ascii=False),
             emg_reference=EMG_REFERENCE.get(used.get("cycles", {}).get("emg_normalisation", ""), "one value"),
             band_percent=band_percent(study),
-            reference=_about_reference(study, drawn),
+            reference=_about_reference(study, drawn, beside_reference),
             recorded=recorded,
             with_trunk=BALANCE in drawn.groups(),
             **asdict(settings),
@@ -93,13 +101,14 @@ def render(
     )
 
 
-def _about_reference(study: xr.Dataset, drawn: Drawn) -> dict[str, Any] | None:
+def _about_reference(study: xr.Dataset, drawn: Drawn, beside: str) -> dict[str, Any] | None:
     """Return what the reader needs to know of the reference in the figures, None if there is none."""
     bands = {band["name"]: band["lines"] for figure in drawn.figures for band in figure["reference"]}
     if not bands:
         return None
     about = dict.fromkeys(("people", "citation", "model"), "") | {"title": "reference", "remarks": []}
-    return {**about, **json.loads(study.attrs.get("reference", "{}")), "bands": bands}
+    about |= json.loads(study.attrs.get("reference", "{}"))
+    return {**about, "bands": bands, "title": "; ".join(filter(None, [str(about["title"]), beside]))}
 
 
 def margins(title: str, version: str, *, name: str = "", recorded: str = "") -> str:

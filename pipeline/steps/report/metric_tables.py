@@ -39,15 +39,20 @@ def metrics(cycles: list[Row], symmetry: list[Row]) -> dict[str, Table]:
     return metric_tables(shown, {place: average(one, phase=phases(shown)) for place, (one, _) in values.items()})
 
 
-def with_normal(tables: dict[str, Table], reference: BySpeed, about: Mapping[str, Any]) -> dict[str, Table]:
-    """Return tables of metrics with a column of the reference's own numbers, mean and SD over its people, if any."""
+def with_normal(
+    tables: dict[str, Table], reference: BySpeed, about: Mapping[str, Any], people: str = "normal people"
+) -> dict[str, Table]:
+    """Return tables of metrics with a column of the reference's own numbers, mean and SD over its people, if any.
+
+    ``people`` stands above that column.
+    """
     numbers = numbers_of(reference)
     cells = {_title(n): f"{_format(m, places_of(n))} ({sd:.{places_of(n)}f})" for n, (m, sd) in numbers.items()}
     title = " ".join([about.get("condition", "mean (SD)"), *([f"(n\xa0{about['count']})"] if "count" in about else [])])
     return {
         name: table._replace(
             header=[*table.header, title],
-            groups=[*table.groups, "normal people"],
+            groups=[*table.groups, people],
             rows=[[*row, cells.get(row[0], ABSENT)] for row in table.rows],
         )
         if any(row[0] in cells for row in table.rows)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...conventions import SIDES
+from ...person.size_findings import ADULT_AGE_YEARS
 from ...tables.reference_curves import BySpeed, at_speed
 from ...variables.gait_profile import STRAIGHT_DEGREES, turns, typical_scores
 from ...variables.metrics import GAIT_ANGLES
@@ -71,12 +72,32 @@ def without_comparison(cycles: Sequence[Row]) -> list[str]:
     return texts
 
 
-def of_another_age(age: float, reference: Mapping[str, Any]) -> list[str]:
-    """Return that a person's age, years or NaN, is outside that of the reference, in words; empty if it is not."""
+def compares_children_and_adults(age: float, reference: Mapping[str, Any]) -> bool:
+    """Return whether a reference is of children and the person, of an age in years or NaN, is not known to be one.
+
+    The same the other way round: a child and a reference of adults.
+    """
     youngest, oldest = reference.get("ages", (-np.inf, np.inf))
-    if not (age < youngest or age > oldest):
+    return bool(
+        (oldest < ADULT_AGE_YEARS and not age < ADULT_AGE_YEARS)
+        or (youngest >= ADULT_AGE_YEARS and age < ADULT_AGE_YEARS)
+    )
+
+
+def of_another_age(age: float, reference: Mapping[str, Any]) -> list[str]:
+    """Return how a person's age, years or NaN, does not fit that of the reference, in words; empty if it does."""
+    youngest, oldest = reference.get("ages", (-np.inf, np.inf))
+    no_score = compares_children_and_adults(age, reference)
+    if not (age < youngest or age > oldest or no_score):
         return []
-    return [f"the person is {age:g} years old, the reference is of {reference['people']}"]
+    text = f"{age_in_words(age)}, the reference is of {reference['people']}"
+    text += ": no score compares them, and their band is only a help for the eye" if no_score else ""
+    return [f"{text}; give age_years in participants.tsv" if np.isnan(age) else text]
+
+
+def age_in_words(age: float) -> str:
+    """Return a person's age, years or NaN, in words."""
+    return "the age of this person is not known" if np.isnan(age) else f"this person is {age:g} years old"
 
 
 def _groups(cycles: Sequence[Row]) -> dict[str, list[Row]]:

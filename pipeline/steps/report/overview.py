@@ -22,6 +22,7 @@ from .curves.figures import Drawn, LineAverages, draw_averages, key_of
 from .curves.lines import Line, by_line, dash_styles, lines_of, normal_of, people_with_sessions
 from .curves.panels import Panel
 from .data_check import data_check
+from .movement_profile import compares_children_and_adults
 from .tables import Row, Table
 from .visits.changes import with_changes_of_gps
 
@@ -71,13 +72,20 @@ class Overview:
         self.share_sums: dict[str, Array] = {}
 
     def add_person(
-        self, name: str, rows: RowsOfPerson, cycles: Mapping[str, xr.Dataset], calibrate: Mapping[str, xr.Dataset]
+        self,
+        name: str,
+        rows: RowsOfPerson,
+        cycles: Mapping[str, xr.Dataset],
+        calibrate: Mapping[str, xr.Dataset],
+        reference: Mapping[str, Any],
     ) -> None:
-        """Add a participant; cycles.nc and calibrate.nc are by session."""
+        """Add a participant; cycles.nc and calibrate.nc are by session. ``reference``: what study.nc holds of it."""
         order = {session: i for i, session in enumerate(self.visits)}
         metrics, quality, means, symmetry = (
             sorted(table, key=lambda row: order.get(row["session"], len(order))) for table in rows
         )
+        if compares_children_and_adults(tables.age_years(metrics), reference):
+            metrics, means, symmetry = map(tables.without_scores, (metrics, means, symmetry))
         sessions = tables.names([*quality, *metrics], "session")
         trials = {session: facts_of_trials(cycles[session]) for session in sessions}
         check = data_check(metrics, quality, trials, {session: calibrate[session] for session in sessions})

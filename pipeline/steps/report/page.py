@@ -16,7 +16,13 @@ from .curves.lines import dash_styles, lines_of, normal_of
 from .curves.panels import panels_of
 from .data_check import data_check
 from .html_page import Settings, days_of, render
-from .movement_profile import movement_profiles, of_another_age, without_comparison
+from .movement_profile import (
+    age_in_words,
+    compares_children_and_adults,
+    movement_profiles,
+    of_another_age,
+    without_comparison,
+)
 from .one_walk import representative_trial, walk
 from .pictures.refused_stances import pictures_of
 from .tables import Row, Table
@@ -67,15 +73,19 @@ def page(
     detectable = detectable if side_by_side.by == "visit" else {}
     study = side_by_side.part(study)
     metrics, stances, symmetry = (side_by_side.rows(table) for table in (metrics, stances, symmetry))
-    another_age = of_another_age(tables.age_years(metrics), about) if curves else []
+    age = tables.age_years(metrics)
+    another_age = of_another_age(age, about) if curves else []
+    no_verdict = bool(curves) and compares_children_and_adults(age, about)
+    if no_verdict:
+        metrics, symmetry = map(tables.without_scores, (metrics, symmetry))
     dashes, panels = dash_styles(conditions), panels_of(study, moment_signs=settings.moment_signs)
     sessions = tables.names([*stances, *metrics], "session")
     trials = {session: facts_of_trials(cycles[session]) for session in sessions}
     gait_cycles, whole_stances = (side_by_side.curves(of(study, panels)) for of in (cycles_of, stances_of))
     rows = tables.of_part(metrics, "cycle")
     rows_alone = [] if any(map(tables.has_kinetics, rows)) else tables.of_part(metrics, "stance")
-    drawn = _figures(gait_cycles, dashes, curves)
-    drawn_stances = _figures(whole_stances, dashes, {}).with_curves()
+    drawn = _figures(gait_cycles, dashes, curves, "another age" if no_verdict else "normal")
+    drawn_stances = _figures(whole_stances, dashes, {}, "").with_curves()
     has_cycles = bool(len(gait_cycles.side))
     shown = representative_trial(study, representative)
     pictures, further = pictures_of({session: cycles[session] for session in sessions}, clean)
@@ -87,6 +97,7 @@ def page(
         texts=texts,
         recorded="; ".join([days_of({session: recorded[session] for session in sessions}), *tables.statuses(metrics)]),
         drawn=drawn,
+        beside_reference=age_in_words(age) if another_age else "",
         key=key_of(drawn if has_cycles else drawn_stances, single="cycle" if has_cycles else "stance"),
         totals=tables.totals(metrics, stances),
         data_check=data_check(
@@ -100,7 +111,9 @@ def page(
         figures_of_stances=drawn_stances if rows_alone else None,
         walk=walk(study, shown, moment_signs=settings.moment_signs) if shown and shown.cycle else None,
         metrics={
-            condition: metric_tables.with_normal(each, curves, about)
+            condition: metric_tables.with_normal(
+                each, curves, about, "people of another age" if no_verdict else "normal people"
+            )
             for condition, each in _metrics(rows, symmetry, side_by_side, detectable).items()
         },
         metrics_of_stances=_metrics(metric_tables.with_metrics_of_stance(rows_alone), [], side_by_side, detectable),
@@ -129,7 +142,7 @@ def _metrics(
     return {"": metric_tables.metrics(rows, symmetry)}
 
 
-def _figures(cycles: CycleCurves, dashes: Mapping[str, str], reference: BySpeed) -> Drawn:
-    """Return the figures of a participant's cycles, or stances."""
+def _figures(cycles: CycleCurves, dashes: Mapping[str, str], reference: BySpeed, band: str) -> Drawn:
+    """Return the figures of a participant's cycles, or stances; ``band`` names the bands of the reference."""
     lines = lines_of(cycles, dashes=dashes, over_participants=False)
-    return draw_cycles(cycles, lines=lines, normal=normal_of(cycles, lines, reference))
+    return draw_cycles(cycles, lines=lines, normal=normal_of(cycles, lines, reference, band))

@@ -1,5 +1,6 @@
 """Step ``report``: the overview of a study, a self-contained HTML page."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import xarray as xr
@@ -74,8 +75,9 @@ def report(
     overview = Overview(conditions, groups, visits)
     for people, part in study:
         panels = panels_of(part, moment_signs=settings.moment_signs)
+        about = json.loads(part.attrs.get("reference", "{}"))
         for name in people:
-            overview.add_person(name, RowsOfPerson(*next(rows)), cycles, calibrate)
+            overview.add_person(name, RowsOfPerson(*next(rows)), cycles, calibrate, about)
         overview.add_cycles(part, cycles_of(part, panels))
     links = page_names(participants) if pages == "all" else {}
     content = overview.content(part, panels, links, curves) | {"repeatability": overview_of(repeatability)}

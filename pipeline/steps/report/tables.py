@@ -7,14 +7,17 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from ...conventions import SIDES
 from ...variables.cycle_variables import IDENTITY
-from ...variables.metrics import METRICS
+from ...variables.metrics import METRICS, SCORES
+from ...variables.rows import GAIT_SCORES
 from ...variables.schema import COLUMN_UNITS
 from ...variables.stance_verdicts import DOUBTED, NOT_ON_A_PLATE, REFUSED, USED
 
 Row = dict[str, str]
 MOST_ROWS = 50  # of a table on the screen
 ABSENT = "n/a"
+OF_SYMMETRY = {*SIDES, "difference", "symmetry_index"}  # values in a row of symmetry.csv
 OF_LEGS = re.compile("_width_|leg_length_|_source$")  # columns of participants.tsv that few readers look for
 REVIEW = ("status", "reviewed_by", "amendments")  # columns of sessions.tsv
 PARTICIPANTS = (
@@ -114,6 +117,14 @@ def _cells(rows: list[Row], column: str) -> dict[str, list[str]]:
         if (visit := row.get("visit") or row.get("session", "")) not in visits:
             visits.append(visit)
     return {value: visits for value, visits in cells.items() if value != ABSENT}
+
+
+def without_scores(rows: list[Row]) -> list[Row]:
+    """Return rows of metrics.csv, participants.csv or symmetry.csv without the scores that compare with a reference."""
+    scores = {name for name, score in SCORES.items() if score.group == GAIT_SCORES}
+    return [
+        row | dict.fromkeys((OF_SYMMETRY if row.get("metric") in scores else scores) & row.keys(), "") for row in rows
+    ]
 
 
 def age_years(rows: list[Row]) -> float:

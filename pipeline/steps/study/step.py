@@ -27,6 +27,7 @@ from ...variables.cycle_variables import (
     CYCLE_METRICS,
     IDENTITY,
     KINETICS,
+    KNEE_AXIS,
     LABELS_OF_TRUNK,
     RESIDUALS,
     STANCE,
@@ -333,7 +334,7 @@ def _quality_rows(session: str, data: xr.Dataset, about: Mapping[str, Any]) -> I
     stances: list[list[Any]] = []
     if "stance" in data.dims:
         energy = np.fmax.reduce(values["stance_energy_closure"], axis=1)
-        residuals = [values[f"stance_{name}"] for name in RESIDUALS]
+        residuals = [values[f"stance_{name}"] for name in RESIDUALS | KNEE_AXIS]
         closures = [values["stance_disagreement"], values["stance_forward_closure"], energy]
         checks = np.column_stack([*closures, *residuals]).tolist()
         names = ("side", "start", "end", "plates", "code", "reason", "doubt", "doubt_code")

@@ -27,7 +27,8 @@ from tests.support.studies.small_study import run_steps
 
 ROW = {
     "participant": "p1", "session": "s1", "trial": "walk", "condition": "slow", "plates": "1",
-    "disagreement_n_m": "2e-13",
+    "disagreement_n_m": "2e-13", "knee_axis_error_deg": "2.0", "knee_axis_in_step": "0.3",
+    "knee_adduction_range_deg": "5.0", "hip_rotation_mean_deg": "3.0",
 }  # fmt: skip
 USED = [{**ROW, "side": side, "verdict": "used", "code": "", "reason": ""} for side in ("left", "right")]
 CYCLES = [{**row, "part": "cycle", "kinetics_valid": "True", "doubt_code": ""} for row in USED for _ in range(3)]
@@ -47,6 +48,25 @@ def test_nothing_against_the_data_is_said_in_one_sentence() -> None:
     assert (found.state, found.answer) == (GOOD, "Yes: nothing was found against it.")
     assert {point.state for point in found.points} == {GOOD}
     assert "body mass 70.0 kg (participants.tsv); the plates under the static trial show 70.4 kg" in str(found.points)
+
+
+def test_a_knee_axis_that_seems_turned_is_named_with_its_side_and_what_to_do() -> None:
+    turned = {"knee_axis_error_deg": "-16", "knee_axis_in_step": "-0.89", "hip_rotation_mean_deg": "-21"}
+    found = judged([USED[0] | turned, USED[1]])
+    assert (found.state, state_of(found, "Knee axis")) == (LOOK, LOOK)
+    (texts,) = [point.texts for point in found.points if point.title == "Knee axis"]
+    assert [text.partition(":")[0] for text in texts[:2]] == ["left", "right"]
+    assert ["turned outwards by 16" in text for text in texts] == [True, False, False]
+    assert "alignment device" in texts[2]
+    one_of_three = [{**USED[0], **turned, "trial": "first"}, USED[0], {**USED[0], "trial": "third"}, USED[1]]
+    assert state_of(judged(one_of_three), "Knee axis") == GOOD  # the median of the trials
+
+
+def test_a_knee_that_hardly_bends_is_not_judged() -> None:
+    stiff = {"knee_axis_error_deg": "", "knee_axis_in_step": ""}
+    assert state_of(judged([row | stiff for row in USED]), "Knee axis") == UNKNOWN
+    unknown = dict.fromkeys((*stiff, "knee_adduction_range_deg", "hip_rotation_mean_deg"), "")
+    assert "Knee axis" not in [point.title for point in judged([row | unknown for row in USED]).points]
 
 
 def test_stances_without_a_plate_are_no_fault_and_refusals_are_counted() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from pipeline.steps.report.movement_profile import (
     GVS,
     OVERALL,
     Profile,
+    compares_children_and_adults,
     movement_profiles,
     of_another_age,
     without_comparison,
@@ -88,10 +90,57 @@ def test_cycles_that_turn_are_counted_by_condition() -> None:
     assert without_comparison([{"condition": "turn", "session": "s1", "turning_angle": "90"}]) == []  # no scores at all
 
 
-def test_another_age_than_that_of_the_reference_is_said() -> None:
-    children = {"ages": [4, 17], "people": "83 children"}
-    assert of_another_age(35.0, children) == ["the person is 35 years old, the reference is of 83 children"]
-    assert of_another_age(9.0, children) == of_another_age(np.nan, children) == of_another_age(35.0, {}) == []
+CHILDREN = {"ages": [4, 17], "people": "83 children"}
+ADULTS = {"ages": [20, 60], "people": "12 adults"}
+
+
+@pytest.mark.parametrize(
+    ("age", "reference", "compared", "words"),
+    [
+        (9.0, CHILDREN, True, ""),
+        (3.0, CHILDREN, True, "this person is 3 years old, the reference is of 83 children"),
+        (35.0, CHILDREN, False, "this person is 35 years old, the reference is of 83 children: no score"),
+        (np.nan, CHILDREN, False, "the age of this person is not known, the reference is of 83 children: no score"),
+        (35.0, ADULTS, True, ""),
+        (70.0, ADULTS, True, "this person is 70 years old, the reference is of 12 adults"),
+        (9.0, ADULTS, False, "this person is 9 years old, the reference is of 12 adults: no score"),
+        (np.nan, ADULTS, True, ""),
+        (35.0, {}, True, ""),  # a table that does not state its ages
+    ],
+)
+def test_another_age_than_that_of_the_reference_is_said(
+    age: float, reference: dict[str, Any], compared: bool, words: str
+) -> None:
+    assert compares_children_and_adults(age, reference) is not compared
+    found = of_another_age(age, reference)
+    assert bool(found) == bool(words)
+    assert all(text.startswith(words) for text in found)
+    assert ("give age_years" in str(found)) == (np.isnan(age) and not compared)
+
+
+@pytest.mark.parametrize(("age", "compared"), [("9", True), ("27", False), ("n/a", False)])
+def test_only_a_child_is_compared_with_children(age: str, compared: bool) -> None:
+    """Scores stay in the tables and in study.nc; the pages leave them out, and the band says of whom it is."""
+    made = three_people()
+    cells = dict.fromkeys(SCORED, 5.0) | {"reference_speed": 0.4}
+    metrics = pd.read_csv(io.StringIO(made.metrics), keep_default_na=False).assign(**cells)
+    metrics.insert([*metrics].index("doubt_code") + 1, "age_years", age)
+    means, symmetry = (rows.to_csv(index=False) for rows in per_participant(metrics))
+    study = made.study.assign_attrs(reference=json.dumps({"title": "children", "remarks": [], **CHILDREN}))
+    scored = made._replace(study=study, metrics=metrics.to_csv(index=False), means=means, symmetry=symmetry)
+    table = "variable,joint,angle,phase,mean,sd\njoint_angle,knee,flexion,0,10,4\njoint_angle,knee,flexion,100,10,4\n"
+    page = Page(scored.person(reference=table))
+    words = " ".join(page.words.split())
+    assert ("Furthest beyond a typical person" in words) == compared
+    assert ("Compared with" in words) == compared
+    assert ("no score compares them" in words) != compared
+    bands = {band["name"] for figure in page.figures()[0] for band in figure["reference"]}
+    assert bands == {"normal" if compared else "another age"}
+    whose = {"9": "children", "27": "children; this person is 27 years old"}
+    assert whose.get(age, "children; the age of this person is not known") in words
+    assert ("Gait profile score deg 5.0" in words) == compared
+    overview = " ".join(Page(scored.pages(reference=table)["report.html"]).words.split())
+    assert ("Gait profile score deg 5.0" in overview) == compared
 
 
 def test_where_all_cycles_turn_the_report_gives_the_reason_and_draws_no_band() -> None:

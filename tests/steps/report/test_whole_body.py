@@ -10,7 +10,16 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pipeline.steps.report.curves.panels import BALANCE, TRUNK, WAIST_MOMENTS, WHOLE_BODY, panels_of
+from pipeline.steps.report.curves.panels import (
+    BALANCE,
+    FEET_UP,
+    HEAD_DOWN,
+    TRUNK,
+    WAIST_MOMENTS,
+    WHOLE_BODY,
+    panels_of,
+)
+from pipeline.steps.report.curves.waist import peak_in_words
 from pipeline.steps.report.metric_tables import OF_TRUNK
 from pipeline.tables.csv_files import rows_of
 from pipeline.variables.cycle_variables import LABELS_OF_TRUNK, WITH_TRUNK
@@ -104,8 +113,42 @@ def test_curves_are_means_of_the_side_without_a_norm(study: Made) -> None:
 @pytest.mark.parametrize(("signs", "title"), [("clinical", "extensor"), ("stored", "flexion")])
 def test_moments_of_the_waist_have_the_signs_of_those_of_the_legs(study: Made, signs: str, title: str) -> None:
     panels = panels_of(study.study, moment_signs=signs)
-    waist, hip = (next(one for one in panels if one.title == f"{name} {title} moment") for name in ("Waist", "Hip"))
-    assert (waist.group, waist.factor, waist.sign) == (WAIST_MOMENTS, hip.factor, hip.sign)
+    hip = next(one for one in panels if one.title == f"Hip {title} moment")
+    for estimate in (HEAD_DOWN, FEET_UP):
+        waist = next(one for one in panels if one.title == f"Waist {title} moment, {estimate}")
+        assert (waist.group, waist.factor, waist.sign) == (WAIST_MOMENTS, hip.factor, hip.sign)
+
+
+def test_both_estimates_of_the_waist_are_drawn_with_one_axis_and_a_peak_only_where_they_agree(study: Made) -> None:
+    """Left, from the head down -1 and -1.01, from the feet up -1 and -1.01, as the signs of the page have them."""
+    figures = [one for one in Page(study.person(HAS_TRUNK)).figures()[0] if one["group"] == WAIST_MOMENTS]
+    down, up = figures[:3], figures[3:]
+    assert [one["title"].endswith(HEAD_DOWN) for one in figures] == [True] * 3 + [False] * 3
+    assert [one["limits"] for one in down] == [one["limits"] for one in up]
+    assert all("peak" in note for one in down for note in one["notes"])
+    assert {note.partition(",")[0] for one in down for note in one["notes"]} == {"left", "right"}
+    assert not any(one["notes"] for one in up)
+
+
+FLAT, BUMP = np.full((2, 101), 0.1), np.where(np.arange(101) == 40, 1.0, 0.1) * np.ones((2, 1))
+
+
+@pytest.mark.parametrize(
+    ("up", "begins"),
+    [
+        (BUMP, "peak 1.00 at 40 %"),
+        (BUMP - 0.4, "peak 1.00 at 40 %"),
+        (BUMP - 0.6, "no peak"),
+        (-BUMP, "no peak"),
+        (FLAT, "no peak"),  # they agree elsewhere
+        (np.where(np.arange(101) == 40, np.nan, BUMP), "1.00 at 40 % from the head down alone"),
+        (np.vstack([BUMP[0], np.full(101, np.nan)]), "peak 1.00 at 40 %"),  # known in one cycle
+    ],
+)
+def test_the_peak_of_the_waist_needs_both_estimates(up: np.ndarray, begins: str) -> None:
+    assert peak_in_words(BUMP, up).startswith(begins)
+    assert peak_in_words(-BUMP, -up).startswith(begins.replace("1.00", "-1.00"))
+    assert peak_in_words(np.full((2, 101), np.nan), up) == ""
 
 
 @pytest.mark.parametrize(

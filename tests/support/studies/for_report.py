@@ -23,7 +23,7 @@ from pipeline.steps.study.step import per_participant, study
 from pipeline.tables.csv_files import rows_of
 from pipeline.tables.session_table import visits_of_people
 from pipeline.trials.session import join_trials, rejection
-from pipeline.variables.cycle_variables import BANDS, ON_REQUEST, RESIDUALS, WITH_DRAWS, WITH_EMG, WITH_TRUNK
+from pipeline.variables.cycle_variables import BANDS, KNEE_AXIS, ON_REQUEST, RESIDUALS, WITH_DRAWS, WITH_EMG, WITH_TRUNK
 from pipeline.variables.metrics import METRICS
 from pipeline.variables.muscle_variables import OF_MUSCLES
 from pipeline.variables.schema import VARIABLES, stack_metrics
@@ -177,7 +177,7 @@ def trial_cycles(
         "stance_disagreement": ("stance", np.full(stances, 2e-13)),
         "stance_forward_closure": (("stance", "joint"), np.full((stances, 3), 0.25)),
         "stance_energy_closure": (("stance", "segment"), np.full((stances, 3), 0.125)),
-        **{f"stance_{name}": ("stance", np.full(stances, 5.0)) for name in RESIDUALS},
+        **{f"stance_{name}": ("stance", np.full(stances, 5.0)) for name in RESIDUALS | KNEE_AXIS},
     }
     stacked, names = stack_metrics(columns)
     return xr.Dataset(

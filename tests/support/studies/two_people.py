@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 
 from pipeline.steps.study.step import study
 from pipeline.trials.session import join_trials, rejection
-from pipeline.variables.cycle_variables import CURVES, ON_REQUEST, RESIDUALS, WITH_DRAWS, WITH_EMG, WITH_TRUNK
+from pipeline.variables.cycle_variables import (
+    CURVES,
+    KNEE_AXIS,
+    ON_REQUEST,
+    RESIDUALS,
+    WITH_DRAWS,
+    WITH_EMG,
+    WITH_TRUNK,
+)
 from pipeline.variables.metrics import CO_CONTRACTION, METRICS, SCORES
 from pipeline.variables.muscle_variables import MUSCLE_METRICS, OF_MUSCLES
 from pipeline.variables.schema import VARIABLES, stack_metrics
@@ -96,7 +104,7 @@ def _checks(level: float, start: Array) -> dict[str, Any]:
         "stance_disagreement": ("stance", np.full(count, level * 1.0001e-9)),
         "stance_forward_closure": (("stance", "joint"), np.tile([1.0001, 2.0001, 3.0001], (count, 1))),
         "stance_energy_closure": (("stance", "segment"), np.tile([4.0001, 6.0001, 5.0001], (count, 1))),
-        **{f"stance_{name}": ("stance", np.full(count, 7.0001 + i)) for i, name in enumerate(RESIDUALS)},
+        **{f"stance_{name}": ("stance", np.full(count, 7.0001 + i)) for i, name in enumerate(RESIDUALS | KNEE_AXIS)},
     }  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from ..json_numbers import to_four_digits
 from .cycles import CycleCurves, Single, single_of
 from .lines import Line, NormalCurves, by_line
 from .panels import ANGLES, MOMENTS, MUSCLES, OF_MODEL, WHOLE_BODY, Limits, Panel, plain_unit
+from .waist import notes_on_waist
 
 # printed pages of groups; the others are on the page of kinetics
 SHEETS = {ANGLES: "kinematics", MUSCLES: "EMG", OF_MODEL: "muscles", **dict.fromkeys(WHOLE_BODY, "whole body")}
@@ -55,7 +56,7 @@ class Band(TypedDict):
 
 
 class Figure(TypedDict):
-    """A panel with its curves, the bands of the reference and the fixed range of its axis, ready for JSON."""
+    """A panel with its curves, the bands of the reference, the fixed range of its axis, and sentences, for JSON."""
 
     group: str
     title: str
@@ -65,6 +66,7 @@ class Figure(TypedDict):
     limits: Limits | None
     curves: list[Curve]
     reference: list[Band]
+    notes: list[str]
 
 
 class Drawn(NamedTuple):
@@ -137,6 +139,8 @@ def draw_cycles(cycles: CycleCurves, *, lines: Sequence[Line], normal: Sequence[
     """Return one figure per panel of a participant's averages per side and line; None of what is not seen."""
     averages = {place: average_cycles(mine) for place, mine in by_line(cycles, lines).items()}
     drawn = draw_averages(cycles.panels, averages, lines=lines, normal=normal, over=cycles.over)
+    for i, notes in notes_on_waist(cycles, lines).items():
+        drawn.figures[i]["notes"].extend(notes)
     return drawn.without_unseen(also_millivolts=False)
 
 
@@ -186,12 +190,13 @@ def _empty(panel: Panel, normal: Sequence[NormalCurves], over: str) -> Figure:
         over=over,
         limits=panel.limits,
         curves=[],
+        notes=[],
         reference=[_band(each, each.curves[key], panel.factor) for each in normal if key in each.curves],
     )
 
 
 def _band(normal: NormalCurves, curve: reference_curves.ReferenceCurve, factor: int) -> Band:
-    name = "normal" if normal.speed is None else f"normal, speed {normal.speed:.2f}"
+    name = normal.name if normal.speed is None else f"{normal.name}, speed {normal.speed:.2f}"
     mean, sd = (np.interp(PHASE, curve.phase, values, left=np.nan, right=np.nan) for values in (curve.mean, curve.sd))
     return Band(name=name, lines=normal.lines, mean=to_four_digits(factor * mean), sd=to_four_digits(sd))
 

@@ -33,11 +33,12 @@ class Line(NamedTuple):
 
 
 class NormalCurves(NamedTuple):
-    """Curves of the reference at a dimensionless speed, None if it is for any, and the lines that they are for."""
+    """Curves of the reference at a dimensionless speed, None if it is for any; the lines that they are for; a name."""
 
     curves: Mapping[reference_curves.Key, reference_curves.ReferenceCurve]
     lines: list[str]
-    speed: float | None = None
+    speed: float | None
+    name: str
 
 
 def dash_styles(conditions: Sequence[str]) -> dict[str, str]:
@@ -68,7 +69,9 @@ def lines_of(cycles: CycleCurves, *, dashes: Mapping[str, str], over_participant
     ]
 
 
-def normal_of(cycles: CycleCurves, lines: Sequence[Line], reference: reference_curves.BySpeed) -> list[NormalCurves]:
+def normal_of(
+    cycles: CycleCurves, lines: Sequence[Line], reference: reference_curves.BySpeed, name: str = "normal"
+) -> list[NormalCurves]:
     """Return the reference for the lines: at the median of the speeds that study.nc compares their cycles with.
 
     Lines of nearly the same speed have one, at the mean of their speeds. A line without a speed, of running, has none,
@@ -76,7 +79,7 @@ def normal_of(cycles: CycleCurves, lines: Sequence[Line], reference: reference_c
     """
     if not reference_curves.speeds_of(reference):
         straight = [line.label for line in lines if not cycles.turns[line.selects(cycles)].all()]
-        return [NormalCurves(curves, straight) for curves in reference.values() if straight]
+        return [NormalCurves(curves, straight, None, name) for curves in reference.values() if straight]
     speeds = [(cycles.reference_speed[line.selects(cycles)], line.label) for line in lines]
     medians = [(float(np.nanmedian(speed)), label) for speed, label in speeds if np.isfinite(speed).any()]
     groups: list[list[tuple[float, str]]] = []
@@ -85,7 +88,7 @@ def normal_of(cycles: CycleCurves, lines: Sequence[Line], reference: reference_c
             groups.append([])
         groups[-1].append((speed, label))
     means = [(float(np.mean([speed for speed, _ in group])), [label for _, label in group]) for group in groups]
-    return [NormalCurves(reference_curves.at_speed(reference, speed), labels, speed) for speed, labels in means]
+    return [NormalCurves(reference_curves.at_speed(reference, speed), labels, speed, name) for speed, labels in means]
 
 
 def by_line(cycles: CycleCurves, lines: Sequence[Line]) -> dict[tuple[str, str], CycleCurves]:

@@ -73,7 +73,8 @@ MOMENT_PANELS: dict[tuple[str, str], tuple[str, str, str, Limits]] = {
     ("ankle", "adduction"): ("evertor", "invertor", "evertor", (-0.5, 0.5)),
     ("ankle", "rotation"): ("rotation", "internal", "external", (-0.5, 0.5)),
 }
-# clinical signs as of the legs; "this side" is that of the cycle
+# clinical signs as of the legs; "this side" is that of the cycle. Each moment is estimated twice: from the head down
+# and from the feet up.
 WAIST_PANELS: dict[tuple[str, str], tuple[str, str, str, Limits]] = {
     ("waist", "flexion"): ("extensor", "flexor", "extensor", (-1, 1)),
     ("waist", "adduction"): ("lateral", "other", "this side", (-1, 1)),
@@ -118,6 +119,7 @@ OF_FOOT = "Power of the foot"
 MUSCLES = "Muscle activity (EMG)"
 TRUNK, WAIST_MOMENTS, BALANCE = "Trunk and arms", "Waist moments", "Balance"
 WHOLE_BODY = (TRUNK, WAIST_MOMENTS, BALANCE)
+HEAD_DOWN, FEET_UP, WAIST_FROM_LEGS = "from the head down", "from the feet up", "waist_moment_from_legs"
 OF_MODEL = "Muscles of the model (OpenSim)"
 LENGTH, CONTACT = "muscle_tendon_length_of_standing", "joint_contact_force"
 
@@ -130,7 +132,7 @@ def panels_of(study: xr.Dataset, *, moment_signs: str) -> tuple[Panel, ...]:
             and the published normative curves do; ``stored`` draws the signs of study.nc, flexor and adductor upwards.
     """
     every = (*_angles(), *(moment_panel(*key, signs=moment_signs) for key in MOMENT_PANELS), *_powers_and_forces())
-    every += (*_trunk(study), *(moment_panel(*key, signs=moment_signs) for key in WAIST_PANELS), *_balance())
+    every += (*_trunk(study), *_waist(moment_signs), *_balance())
     return (*(panel for panel in every if panel.variable in study), *_muscles(study), *_of_model(study))
 
 
@@ -167,6 +169,15 @@ def _powers_and_forces() -> Iterator[Panel]:
         yield Panel("Ground reaction force", title, "ground_force", {"axis": axis}, sign, limits)
     for load, (of, limits) in RESIDUAL_PANELS.items():
         yield Panel("Pelvis residual", f"Residual {load}", "pelvis_residual", {"load": load}, of, limits)
+
+
+def _waist(signs: str) -> Iterator[Panel]:
+    """Yield the panels of the waist's moments from the head down, then those from the feet up."""
+    down = [moment_panel(*key, signs=signs) for key in WAIST_PANELS]
+    yield from (panel._replace(title=f"{panel.title}, {HEAD_DOWN}") for panel in down)
+    for panel in down:
+        component = {"angle": panel.component["angle"]}
+        yield panel._replace(title=f"{panel.title}, {FEET_UP}", variable=WAIST_FROM_LEGS, component=component)
 
 
 def _trunk(study: xr.Dataset) -> Iterator[Panel]:
