@@ -77,6 +77,7 @@ faults: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.soft_tissue
 	$(BIN)/python -m tests.campaigns.error_bands
 	$(BIN)/python -m tests.campaigns.filter_truth
+	$(BIN)/python -m tests.campaigns.statistics_simulated
 	FULL=1 $(BIN)/pytest tests/plates/test_channel_faults.py tests/campaigns/test_moving.py tests/dynamics \
 		tests/steps/clean/test_label_swaps.py tests/steps/clean/test_spikes.py
 

@@ -200,11 +200,3 @@ def test_the_bias_of_a_small_study_is_stated() -> None:
     assert found.icc[0].mean() - 0.8 < -0.02
     assert of_icc == pytest.approx(found.icc[0].mean() - 0.8, abs=0.015)
     assert of_sem == pytest.approx(100 * (found.sem[0].mean() - 1), abs=3)  # standard error 0.8
-
-
-def test_people_with_unequal_numbers_have_as_many_repeats_as_their_means_are_exact() -> None:
-    """The variance of the mean of n measurements is that of one divided by n; averaged over people, 1 / n counts."""
-    person = np.repeat(np.arange(4), [2, 2, 2, 6])
-    values = np.random.default_rng(8).normal(size=(person.size, 1)) + person[:, None]
-    found = restricted_likelihood(values, [person]).agreement
-    assert found.repeats == pytest.approx(1 / np.mean([1 / 2, 1 / 2, 1 / 2, 1 / 6]))
