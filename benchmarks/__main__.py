@@ -30,7 +30,7 @@ USUAL, FULL, SMALLEST = "usual", "full", "smallest"  # the last is for tests
 SHORT = {"sessions": 1, "trials": 1, "duration_s": 1.0}
 ARGUMENTS: dict[ModuleType, dict[str, dict[str, Any]]] = {
     kernel: {SMALLEST: {"rounds": 1, "frames": (1000, 200, 10)}},
-    trial: {SMALLEST: {"rounds": 1, "longest_s": 2.5, "trials": 2}},
+    trial: {SMALLEST: {"rounds": 1, "longest_s": 2.5, "trials": 2, "public": 1}},
     opensim_tool: {SMALLEST: {"rounds": 1}},
     opensim_inverse_kinematics: {SMALLEST: {"rounds": 1, "growth": (20, 40, 60)}},
     study: {FULL: {"sessions": 20, "trials": 20}, SMALLEST: SHORT | {"rounds": 1, "per_trial_size": (1, 1)}},

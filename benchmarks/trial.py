@@ -91,9 +91,17 @@ def only_trial(session: xr.Dataset) -> xr.Dataset:
     return trial
 
 
-def measure(*, rounds: int = ROUNDS, longest_s: float = float("inf"), trials: int = 20) -> list[Figure]:
-    """Return the time of each trial, and of sessions, as a multiple of the parse of their files."""
-    studies = [DEMO, *(file.parent for file in sorted(PUBLIC.glob("*/study.yaml")))]
+def measure(
+    *, rounds: int = ROUNDS, longest_s: float = float("inf"), trials: int = 20, public: int | None = None
+) -> list[Figure]:
+    """Return the time of each trial, and of sessions, as a multiple of the parse of their files.
+
+    Args:
+        longest_s: of generated trials.
+        trials: of generated sessions.
+        public: how many studies of public recordings; all by default.
+    """
+    studies = [DEMO, *(file.parent for file in sorted(PUBLIC.glob("*/study.yaml"))[:public])]
     found = [] if PUBLIC.is_dir() else [not_measured(f"public recordings, {PUBLIC} is not there")]
     generated = {name: options for name, options in GENERATED.items() if options["duration_s"] <= longest_s}
     with tempfile.TemporaryDirectory() as folder:

@@ -17,7 +17,8 @@ from tests.support.walks.moving_sessions import PARTICLE_MASS, particles, placed
 from tests.support.walks.ways_of_moving import WAYS, planned
 
 SEEDS = (0, 1, 2)
-CLEAN = range(100, 150 if FULL else 116)
+CLEAN = range(100, 150 if FULL else 108)
+CLEAN_OF = {"limping": range(100, 150 if FULL else 116)}  # few of their stances are valid
 
 
 @pytest.fixture(scope="module", params=[(way, seed) for way in WAYS for seed in SEEDS], ids=str)
@@ -134,7 +135,9 @@ def test_a_file_gives_the_same_trial(way: str, tmp_path: Path) -> None:
 @cache
 def clean_stances(way: str) -> list[Judged]:
     """Return the valid stances of clean walks."""
-    return [each for seed in CLEAN for each in judged(recorded(way, seed)) if each.truth.verdict == VALID]
+    return [
+        each for seed in CLEAN_OF.get(way, CLEAN) for each in judged(recorded(way, seed)) if each.truth.verdict == VALID
+    ]
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -288,7 +288,7 @@ OF_THE_RESULTS: dict[str, tuple[list[Change], set[str], set[str]]] = {
 
 # it does what every start of a plan does once, and forks for each line: eight times as fast
 PLANNER = """
-import json, os, sys
+import gc, json, os, sys
 from pathlib import Path
 import jsonschema, netCDF4, pandas, smart_open, snakemake.report, sqlmodel, xarray, yaml, yte
 from snakemake.cli import get_argument_parser, main
@@ -300,6 +300,8 @@ opened = open_study.open_study(Path(finished))
 opened.content_of_key("report", None)
 for step in open_study.SESSION_STEPS:
     opened.content_of_key(step, "sub-01")
+gc.disable()
+gc.freeze()  # else each plan copies and searches all memory that it inherits: three times as slow
 for line in sys.stdin:
     plan, study, front_door, changed_code, *options = json.loads(line)
     if os.fork() == 0:

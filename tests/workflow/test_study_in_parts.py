@@ -71,7 +71,16 @@ def at_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[xr.Dataset, dict[
     return xr.load_dataset(folder / "study.nc"), {name: csv_of(table, exact=exact) for name, table in tables}
 
 
-@pytest.mark.parametrize("part_bytes", [0, 5e5, 1e9])
+@pytest.fixture(scope="module")
+def in_one_part(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path]]:
+    """Return the outputs of the job when all sessions fit into one part."""
+    folder = tmp_path_factory.mktemp("in_one_part")
+    outputs = gathered_in_parts(folder)
+    assert sum(file.stat().st_size for file in folder.rglob("cycles.nc")) < study_job.PART_BYTES
+    return outputs
+
+
+@pytest.mark.parametrize("part_bytes", [0, 5e5])
 def test_parts_of_any_size_give_the_outputs_of_all_sessions_at_once(
     tmp_path: Path,
     at_once: tuple[xr.Dataset, dict[str, bytes]],
@@ -80,13 +89,25 @@ def test_parts_of_any_size_give_the_outputs_of_all_sessions_at_once(
 ) -> None:
     """The sessions of a participant follow each other, a session without any cycle between others leaves no gap."""
     monkeypatch.setattr(study_job, "PART_BYTES", part_bytes)
-    outputs = gathered_in_parts(tmp_path)
+    outputs_are_those_of_all_at_once(gathered_in_parts(tmp_path), at_once)
+
+
+def test_one_part_gives_the_outputs_of_all_sessions_at_once(
+    in_one_part: dict[str, list[Path]], at_once: tuple[xr.Dataset, dict[str, bytes]]
+) -> None:
+    outputs_are_those_of_all_at_once(in_one_part, at_once)
+
+
+def outputs_are_those_of_all_at_once(
+    outputs: dict[str, list[Path]], at_once: tuple[xr.Dataset, dict[str, bytes]]
+) -> None:
+    """Assert that study.nc and the tables are the same, and that no part is left."""
     found, (whole, tables) = xr.load_dataset(outputs["study"][0]), at_once
     xr.testing.assert_identical(found.drop_attrs(), whole.drop_attrs())
     assert found.joint_angle.attrs == whole.joint_angle.attrs
     assert found.attrs["title"] == "Gait cycles and stances of a study"
     assert {name: outputs[name][0].read_bytes() for name in TABLES} == tables
-    assert not (tmp_path / study_job.PARTS).exists()
+    assert not outputs["study"][0].with_name(study_job.PARTS).exists()
 
 
 def test_parts_may_have_different_muscles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,8 +132,10 @@ def test_a_study_of_rejected_sessions_has_its_files(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("person", ["p1", "p2"])
-def test_a_page_gets_from_its_own_sessions_what_the_study_has_of_the_person(tmp_path: Path, person: str) -> None:
-    outputs = gathered_in_parts(tmp_path)
+def test_a_page_gets_from_its_own_sessions_what_the_study_has_of_the_person(
+    in_one_part: dict[str, list[Path]], tmp_path: Path, person: str
+) -> None:
+    outputs, folder = in_one_part, in_one_part["study"][0].parent
     mine = [name for name in IN_ORDER if PERSON[name] == person]
     columns = {name: {s: cells[s] for s in mine} for name, cells in columns_of(ABOUT).items()}
     arguments: dict[str, Any] = {
@@ -123,7 +146,7 @@ def test_a_page_gets_from_its_own_sessions_what_the_study_has_of_the_person(tmp_
         "columns": columns,
         "settings": Settings(title="", moment_signs="stored", axes="fixed", laboratory=None, logo=None),
     }
-    inputs = {"cycles": [tmp_path / name / "cycles.nc" for name in mine], "clean": []}
+    inputs = {"cycles": [folder / name / "cycles.nc" for name in mine], "clean": []}
     passed: list[Any] = []
 
     def page(*positional: Any, **_: Any) -> str:

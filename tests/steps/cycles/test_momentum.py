@@ -26,7 +26,7 @@ from pipeline.steps.cycles.momentum import (
     in_single_support,
 )
 from pipeline.variables.cycle_variables import RESIDUALS
-from tests.support.studies.run_steps import run_study
+from tests.support.studies.run_steps import ResultsOf
 from tests.support.walks.as_clean import Walk, walk
 from tests.support.walks.for_cycles import MASS_KG, MASSES, Trial, trial
 from tests.support.walks.running import run
@@ -286,11 +286,11 @@ def test_accelerations_of_another_rate_are_doubted(factor: float, size: float) -
     assert verdicts(made) == expected("rate", size)
 
 
-def test_the_two_wrong_plates_of_a_real_study_are_found_and_no_other(shared: Path) -> None:
+def test_the_two_wrong_plates_of_a_real_study_are_found_and_no_other(shared: Path, results_of: ResultsOf) -> None:
     """Plates that read .81 and .66 of the body's weight: ankle power .8 and .9 W/kg, 3.1 to 4.4 on the others."""
     found = {
         (name, str(side), str(plates)): str(code)
-        for name, session in run_study(shared / "studies" / "plug_in_gait", {}).items()
+        for name, session in results_of(shared / "studies" / "plug_in_gait").items()
         for steps in session.trials.values()
         for side, plates, code in _stances(steps["cycles"])
         if plates and code in ("", "momentum_disagrees")

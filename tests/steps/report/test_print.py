@@ -58,13 +58,18 @@ def has_font(text: str) -> bool:
     return not lists or bool(subprocess.run([lists, f":charset={letters}"], check=True, capture_output=True).stdout)
 
 
-@pytest.mark.parametrize("paper", PAPER)
-def test_a_sheet_of_numbers_and_two_of_curves(tab: Tab, pages: dict[str, str], tmp_path: Path, paper: str) -> None:
+def test_a_sheet_of_numbers_and_two_of_curves(tab: Tab, pages: dict[str, str], tmp_path: Path) -> None:
     prepared(tab, pages["report/sub-02.html"], tmp_path)
-    sheets = sheets_of(tab, tmp_path, paper)
-    assert len(sheets) == 3
-    if not sheets[0]:
+    printed = [sheets_of(tab, tmp_path, paper) for paper in PAPER]
+    assert [len(sheets) for sheets in printed] == [3, 3]
+    if not printed[0][0]:
         pytest.skip("no pdftotext is installed")
+    for sheets in printed:
+        numbers_and_curves_are_on(sheets)
+
+
+def numbers_and_curves_are_on(sheets: list[str]) -> None:
+    """Assert what stands on the three sheets of a person."""
     for number, sheet in enumerate(sheets, start=1):
         assert sheet.startswith("sub-02, A study Recorded 2024-05-12")
         assert sheet.endswith(f"gaitlab 0.1.0. {INTENDED_USE} Page {number} of 3")
@@ -202,7 +207,7 @@ def test_the_overview_fits_a_window_of_1280_pixels(tab: Tab, tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     "title",
-    ['"quoted" \\ back\\', "</style><script>alert(1)</script>", "Gangstudie Köln ü", "步态", HOSTILE, "long " * 200],
+    [f'</style><script>alert(1)</script> {HOSTILE} Gangstudie Köln ü "quoted" \\ back\\', "步态", "long " * 200],
 )
 def test_margins_show_any_title_as_text(tab: Tab, tmp_path: Path, title: str) -> None:
     study = made({"sub-01": {"walk": trial_cycles("sub-01", "slow", ["left", "right"])}}, {"walk": "slow"})
@@ -217,7 +222,7 @@ def test_margins_show_any_title_as_text(tab: Tab, tmp_path: Path, title: str) ->
         pytest.skip(f"no font of this machine has the letters of {title}")
     shown = f"sub-01, {title}" if len(title) < 200 else "…"
     for number, sheet in enumerate(sheets, start=1):
-        assert re.sub(r"\s", "", shown) in re.sub(r"\s|Recorded2024-05-12|Recorded 2024-05-12", "", sheet)
+        assert re.sub(r"\s", "", shown) in re.sub(r"\s|Recorded|2024-05-12", "", sheet)
         assert sheet.endswith(f"Page {number} of 3")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
+import xarray as xr
 
 from pipeline.steps.study.gait_scores import nine_angles, profiles, reference_gait, scores
 from pipeline.variables.gait_profile import PHASE
@@ -36,15 +36,19 @@ def test_the_mean_gait_of_the_reference_scores_zero() -> None:
         np.testing.assert_allclose(found[name], 0, atol=1e-12, err_msg=name)
 
 
-@pytest.mark.parametrize("i", range(9))
-def test_an_offset_of_d_degrees_scores_d_for_its_angle(i: int) -> None:
+def test_an_offset_of_d_degrees_scores_d_for_its_angle() -> None:
     """The GPS of the side is d / sqrt(9), that of both sides d / sqrt(15) per side with the offset."""
-    shifted = changed(average_walker(), PLACES[i], -7.5)
-    found = scores(shifted, REFERENCE, gdi_features=15)
+    walker = average_walker()
+    shifted = [
+        changed(walker, place, -7.5).assign_coords(trial=("cycle", [name] * 2))
+        for place, name in zip(PLACES, GAIT_ANGLES, strict=True)
+    ]
+    found = scores(xr.concat(shifted, "cycle"), REFERENCE, gdi_features=15)
     for k, name in enumerate(GAIT_ANGLES):
-        np.testing.assert_allclose(found[f"gait_variable_score_{name}"], 7.5 * (k == i), atol=1e-12)
-    np.testing.assert_allclose(found["gait_profile_score"], 7.5 / 3)
-    sides = 1 if GAIT_ANGLES[i].startswith("pelvis") else 2
+        expected = np.repeat(7.5 * (np.arange(9) == k), 2)  # a left and a right cycle of each angle
+        np.testing.assert_allclose(found[f"gait_variable_score_{name}"], expected, atol=1e-12)
+    np.testing.assert_allclose(found["gait_profile_score"], np.full(18, 7.5 / 3))
+    sides = np.repeat([1 if name.startswith("pelvis") else 2 for name in GAIT_ANGLES], 2)
     np.testing.assert_allclose(found["gait_profile_score_overall"], 7.5 * np.sqrt(sides / 15))
 
 
