@@ -16,7 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 MEASURED = ("pipeline", "config", "profiles", "Snakefile")
-NOT_MEASURED = "not measured: "
+HOUSE = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("numpy", "scipy", "pandas", "xarray", "netCDF4", "ezc3d", "snakemake", "pin", "opensim")
 
@@ -30,6 +30,7 @@ class Figure:
     at_most: float | None = None
     at_least: float | None = None
     detail: str = ""
+    measured: bool = True  # false where an optional package or example is not there; the value is then NaN
 
     @property
     def goal(self) -> str:
@@ -47,13 +48,9 @@ class Figure:
         )
 
 
-class NotMeasured(Exception):  # noqa: N818 (it is no error)
-    """An optional package or example is not there."""
-
-
-def not_measured(reason: object) -> Figure:
+def not_measured(reason: str) -> Figure:
     """Return a placeholder for figures that need an optional package or example, which is not there."""
-    return Figure(f"{NOT_MEASURED}{reason}", float("nan"))
+    return Figure(f"not measured: {reason}", float("nan"), measured=False)
 
 
 def show(title: str, figures: Iterable[Figure]) -> None:
@@ -67,26 +64,24 @@ def show(title: str, figures: Iterable[Figure]) -> None:
 
 def run_all(parts: Mapping[str, Callable[[], Iterable[Figure]]]) -> list[str]:
     """Measure, print and store all parts, and return the titles of those that failed; these do not stop the others."""
-    load_before = round(os.getloadavg()[0], 2)
+    load_before, measured_commit = round(os.getloadavg()[0], 2), commit()
     began, found, failed = time.perf_counter(), dict[str, list[Figure]](), list[str]()
     for title, measure in parts.items():
         try:
             found[title] = [*measure()]
-        except NotMeasured as reason:
-            found[title] = [not_measured(reason)]
         except Exception:
             traceback.print_exc()
             failed.append(title)
             continue
         show(title, found[title])
-        if any(not math.isfinite(one.value) and not one.name.startswith(NOT_MEASURED) for one in found[title]):
+        if any(one.measured and not math.isfinite(one.value) for one in found[title]):
             failed.append(title)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     record = {
         "when": now,
         "took_s": round(time.perf_counter() - began),
         "machine": machine() | {"load_average_before": load_before},
-        "commit": commit(),
+        "commit": measured_commit,
         "versions": {"python": platform.python_version()} | versions(),
         "parts": {
             title: [_row(figure) for figure in figures] for title, figures in found.items() if title not in failed
@@ -117,13 +112,19 @@ def machine() -> dict[str, object]:
 
 
 def commit() -> str:
-    """Return the commit that last changed what is measured, and whether it has been changed since."""
-    git = ["git", "-C", str(Path(__file__).parents[1])]
-    last, changed = (
-        subprocess.run([*git, *arguments, "--", *MEASURED], check=True, capture_output=True, text=True).stdout  # noqa: S603
-        for arguments in (["log", "-1", "--format=%h"], ["status", "--porcelain"])
-    )
-    return last.strip() + " and changes" * bool(changed)
+    """Return the commit that last changed what is measured, and whether it has been changed since.
+
+    It is unknown without git, and where the files are not those of a commit, as in a downloaded archive.
+    """
+    git = ["git", "-C", str(HOUSE)]
+    try:
+        last, changed = (
+            subprocess.run([*git, *arguments, "--", *MEASURED], check=True, capture_output=True, text=True).stdout  # noqa: S603
+            for arguments in (["log", "-1", "--format=%h"], ["status", "--porcelain"])
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return last.strip() + " and changes" * bool(changed) if last else "unknown"
 
 
 def cores() -> int:

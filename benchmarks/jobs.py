@@ -16,12 +16,14 @@ import resource
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 Files = dict[str, list[Path]]
-RUN_JOB = ("pipeline.workflow.jobs.run_job", "pipeline.workflow.run_job")  # its name now, and before 24 November 2026
+GONE = (FileNotFoundError, ProcessLookupError)  # what reading of a process raises that has ended
+RUN_JOB = ("pipeline.workflow.jobs.run_job", "pipeline.workflow.run_job")  # its name now, and in older commits
 
 
 def run_jobs(study: Path, steps: list[str], sessions: list[str], *, rounds: int = 1) -> dict[str, float]:
@@ -60,9 +62,12 @@ def job(study: Any, step: str, session: str) -> tuple[str, Files, Files]:
 def cpu_s() -> float:
     """Return the processor time of this process and its descendants, living and ended, s."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    # the clock of another process, see clock_getcpuclockid(3); its times in /proc are in steps of 10 ms
-    living = (time.clock_gettime(~pid << 3 | 2) for pid in descendants(os.getpid()))
-    return time.process_time() + ended.ru_utime + ended.ru_stime + sum(living)
+    living = 0.0
+    for pid in descendants(os.getpid()):
+        with suppress(OSError):  # it has ended since it was listed
+            # the clock of another process, see clock_getcpuclockid(3); its times in /proc are in steps of 10 ms
+            living += time.clock_gettime(~pid << 3 | 2)
+    return time.process_time() + ended.ru_utime + ended.ru_stime + living
 
 
 def peak_memory_mb() -> float:
@@ -70,16 +75,24 @@ def peak_memory_mb() -> float:
 
     ``getrusage`` does not serve: a child begins with the figure of its parent.
     """
-    status = (Path(f"/proc/{pid}/status").read_text().splitlines() for pid in (os.getpid(), *descendants(os.getpid())))
-    return sum(int(line.split()[1]) for lines in status for line in lines if line.startswith("VmHWM")) / 1000
+    peak_kb = 0
+    for pid in (os.getpid(), *descendants(os.getpid())):
+        with suppress(*GONE):  # it has ended since it was listed
+            lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+            peak_kb += sum(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+    return peak_kb / 1000
 
 
 def descendants(pid: int) -> Iterator[int]:
-    """Yield the children of a process, their children, and so on."""
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in map(int, (task / "children").read_text().split()):
-            yield child
-            yield from descendants(child)
+    """Yield the children of a process, their children, and so on; none of a process that has ended."""
+    children = list[str]()
+    with suppress(*GONE):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(*GONE):  # a thread alone
+                children += (task / "children").read_text().split()
+    for child in map(int, children):
+        yield child
+        yield from descendants(child)
 
 
 def _exists(module: str) -> bool:

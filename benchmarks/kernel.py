@@ -7,13 +7,13 @@ microseconds are this machine's best.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from benchmarks.figures import Figure, not_measured
-from benchmarks.timing import best_s
+from benchmarks.timing import best_in_turn_s
 from pipeline.arrays import Array
 from pipeline.dynamics import block_matrix, kernel
 from pipeline.dynamics.kernel import Segments
@@ -21,7 +21,7 @@ from pipeline.dynamics.vectors import transpose
 
 TITLE = "The kernel"
 FRAMES = (100_000, 20_000, 1_000)  # for fast, slower and slow methods, so that a run takes 0.02 s to 0.2 s
-ROUNDS = 12
+ROUNDS = 36
 
 PLAIN, TERMS = "kernel", "kernel, four terms"
 COPY, COPY_TERMS = "plain copy of inputs and outputs", "plain copy of inputs and outputs, four terms"
@@ -36,20 +36,22 @@ def measure(rounds: int = ROUNDS, frames: tuple[int, int, int] = FRAMES) -> list
     fast, slower, slow = frames
     many, some, few = (random_motion(number) for number in frames)
     loads, terms = kernel.inverse_dynamics(many), kernel.inverse_dynamics_by_term(many)
-    actions: dict[str, tuple[Callable[[], object], int]] = {
-        PLAIN: (lambda: kernel.inverse_dynamics(many), fast),
-        COPY: (lambda: [array.copy() for array in (*many, *loads)], fast),
-        TERMS: (lambda: kernel.inverse_dynamics_by_term(many), fast),
-        COPY_TERMS: (lambda: [array.copy() for array in (*many, *terms)], fast),
-        SOLVE: (lambda: by_solve(some), slower),
-        INVERSE: (lambda: by_inverse(few), slow),
+    actions: dict[str, Callable[[], object]] = {
+        PLAIN: lambda: kernel.inverse_dynamics(many),
+        COPY: lambda: [array.copy() for array in (*many, *loads)],
+        TERMS: lambda: kernel.inverse_dynamics_by_term(many),
+        COPY_TERMS: lambda: [array.copy() for array in (*many, *terms)],
+        SOLVE: lambda: by_solve(some),
+        INVERSE: lambda: by_inverse(few),
     }
+    number_of_frames = dict.fromkeys((PLAIN, COPY, TERMS, COPY_TERMS), fast) | {INVERSE: slow}  # slower for others
     try:
-        actions |= {RNEA: (by_rnea(slower), slower), PARALLEL: (by_rnea_in_parallel(slower), slower)}
+        actions |= {RNEA: by_rnea(slower), PARALLEL: by_rnea_in_parallel(slower)}
         missing = []
     except ImportError:
         missing = [not_measured("pinocchio is not installed (pip install pin)")]
-    cost = microseconds(actions, rounds)
+    least_s = best_in_turn_s(actions, rounds=rounds)
+    cost = {name: 1e6 * seconds / number_of_frames.get(name, slower) for name, seconds in least_s.items()}
     others = [name for name in (INVERSE, SOLVE, RNEA, PARALLEL) if name in cost]
     return [
         *(
@@ -64,15 +66,6 @@ def measure(rounds: int = ROUNDS, frames: tuple[int, int, int] = FRAMES) -> list
         *(Figure(f"{own} over a {copy}", cost[own] / cost[copy]) for own, copy in ((PLAIN, COPY), (TERMS, COPY_TERMS))),
         *missing,
     ]
-
-
-def microseconds(actions: Mapping[str, tuple[Callable[[], object], int]], rounds: int) -> dict[str, float]:
-    """Return the best time per frame of each action, us."""
-    cost = dict.fromkeys(actions, np.inf)
-    for _ in range(rounds):
-        for name, (run, frames) in actions.items():
-            cost[name] = min(cost[name], best_s(run, runs=3) / frames * 1e6)
-    return cost
 
 
 def random_motion(frames: int) -> Segments:

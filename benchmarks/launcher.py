@@ -1,4 +1,4 @@
-"""Run a command and write what it and all its descendants cost: ``python launcher.py REPORT COMMAND ...``.
+"""Run a command and write what it and all its descendants cost: ``launcher.py REPORT LONGEST_ORPHAN_S COMMAND ...``.
 
 Snakemake's workers are children of a server, and both may outlive Snakemake: only a process that inherits orphans (a
 subreaper, Linux) can wait for all of them, and the kernel counts only those that were waited for. This process imports
@@ -15,18 +15,18 @@ import sys
 from pathlib import Path
 
 PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
-LONGEST_ORPHAN_S = 60
 
 
-def main(report: Path, command: list[str]) -> int:
+def main(report: Path, longest_orphan_s: float, command: list[str]) -> int:
     """Run the command, wait for all its descendants, write the report and return the command's exit code.
 
-    A descendant that outlives the command by a minute ends this process, and so the measurement.
+    Descendants that outlive the command by too long are killed, and the measurement fails.
     """
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "this process cannot inherit orphans")
     code = subprocess.call(command)  # noqa: S603
-    signal.alarm(LONGEST_ORPHAN_S)
+    signal.signal(signal.SIGALRM, end_orphans)
+    signal.setitimer(signal.ITIMER_REAL, longest_orphan_s)
     try:
         while True:
             os.wait()
@@ -37,5 +37,15 @@ def main(report: Path, command: list[str]) -> int:
     return code
 
 
+def end_orphans(*_: object) -> None:
+    """Kill all descendants, which are or become children of this process, and end it."""
+    children = Path(f"/proc/self/task/{os.getpid()}/children")
+    while left := children.read_text().split():
+        for child in left:
+            os.kill(int(child), signal.SIGKILL)
+        os.wait()
+    sys.exit("processes outlived the command and were killed; let it wait for what it starts")
+
+
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))
+    sys.exit(main(Path(sys.argv[1]), float(sys.argv[2]), sys.argv[3:]))

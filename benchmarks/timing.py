@@ -16,6 +16,7 @@ from pipeline.workflow.jobs.workers import ENVIRONMENT
 
 HOUSE = Path(__file__).resolve().parent.parent
 LAUNCHER = Path(__file__).with_name("launcher.py")
+LONGEST_ORPHAN_S = 60.0
 
 
 class Cost(NamedTuple):
@@ -45,23 +46,26 @@ def best_in_turn_s(actions: Mapping[str, Callable[[], object]], *, rounds: int) 
     return best
 
 
-def cost_of(command: Sequence[str], *, house: Path = HOUSE) -> Cost:
+def cost_of(command: Sequence[str], *, house: Path = HOUSE, longest_orphan_s: float = LONGEST_ORPHAN_S) -> Cost:
     """Return the cost of a command that runs in a checkout, with its code and the environment of a worker.
 
     Raises:
-        RuntimeError: the command failed; with the end of its output.
+        RuntimeError: the command failed, or a process that it started outlived it by too long; with the end of its
+            output.
     """
     environment = os.environ | ENVIRONMENT | {"PYTHONPATH": str(house)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # each process would compile all modules
     with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "cost.json"
-        done = subprocess.run(  # noqa: S603
-            [sys.executable, "-I", str(LAUNCHER), str(report), *command],
-            cwd=house, env=environment, check=False, capture_output=True, text=True,
-        )  # fmt: skip
+        report, printed, errors = (Path(folder) / name for name in ("cost.json", "printed", "errors"))
+        with printed.open("w") as output, errors.open("w") as error:  # a pipe would wait for all who could write to it
+            done = subprocess.run(  # noqa: S603
+                [sys.executable, "-I", str(LAUNCHER), str(report), str(longest_orphan_s), *command],
+                cwd=house, env=environment, check=False, stdout=output, stderr=error,
+            )  # fmt: skip
+        words = printed.read_text()
         if done.returncode:
-            raise RuntimeError(f"{house}: {' '.join(command)}:\n{(done.stdout + done.stderr)[-3000:]}")
-        return Cost(**json.loads(report.read_text(encoding="utf-8")), output=done.stdout)
+            raise RuntimeError(f"{house}: {' '.join(command)}:\n{(words + errors.read_text())[-3000:]}")
+        return Cost(**json.loads(report.read_text(encoding="utf-8")), output=words)
 
 
 def cost_of_run(study: Path, *options: str) -> Cost:

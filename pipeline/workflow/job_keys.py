@@ -31,7 +31,7 @@ LIBRARIES = {
     "muscles": ("numpy", "scipy", "opensim"),
     "study": ("numpy", "pandas"),
     "repeatability": ("numpy", "scipy", "pandas"),
-    "report": ("numpy", "scipy", "jinja2", "plotly"),
+    "report": ("numpy", "scipy", "pandas", "jinja2", "plotly"),
     "page": ("numpy", "pandas", "jinja2", "plotly"),
 }
 NOT_OF_ALL_PAGES = ("pages", "notes", "repeatability", "curve_tests")  # settings of the report

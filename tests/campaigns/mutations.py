@@ -15,8 +15,9 @@ import shutil
 import signal
 import sys
 import tempfile
+import traceback
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple, NoReturn
 
@@ -30,6 +31,7 @@ SHARED_IMPORTS = (
     "ezc3d", "yaml", "jsonschema", "jinja2", "plotly.offline",
 )  # fmt: skip
 LONGEST_CPU_S, LONGEST_S = 30, 1200  # of the tests of one change, which may send them into an endless loop
+BY_TIME = (-signal.SIGXCPU, -signal.SIGALRM)  # codes of a process that took too long, of no other
 PASSED, FAILED = 0, 1  # exit codes of pytest; others are no verdict
 
 
@@ -56,7 +58,7 @@ class Ended(NamedTuple):
 
     def verdict(self, tests: Sequence[str]) -> str:
         """Return whether all of these tests see a change."""
-        if self.code < 0:
+        if self.code in BY_TIME:
             return "killed by time"
         if self.code not in (PASSED, FAILED):
             return "NOT RUN"
@@ -117,22 +119,25 @@ def start(checkout: Path, arguments: Sequence[str], output: IO[str], *, changed:
         return child
     try:
         _run_pytest(checkout, arguments, output, changed=changed)
+    except BaseException:
+        traceback.print_exc(file=output)
+        output.flush()
     finally:
         os._exit(os.EX_SOFTWARE)  # of an exception above; pytest's own exit code is given there
 
 
 def _run_pytest(checkout: Path, arguments: Sequence[str], output: IO[str], *, changed: bool) -> NoReturn:
-    """Run pytest in this process and end it.
+    """Run pytest in this process, within limited time, and end it.
 
     Args:
-        changed: whether the copy has a change: then time is limited, and compiled code is not kept.
+        changed: whether the copy has a change: then compiled code is not kept.
     """
     import pytest
 
-    if changed:
-        signal.alarm(LONGEST_S)
-        resource.setrlimit(resource.RLIMIT_CPU, (LONGEST_CPU_S, LONGEST_CPU_S))
-        sys.dont_write_bytecode = True
+    signal.alarm(LONGEST_S)
+    # at the first limit the process gets SIGXCPU, at the second one SIGKILL, which could have other reasons
+    resource.setrlimit(resource.RLIMIT_CPU, (LONGEST_CPU_S, LONGEST_CPU_S + 5))
+    sys.dont_write_bytecode = changed
     for stream in (1, 2):
         os.dup2(output.fileno(), stream)
     os.chdir(checkout)
@@ -159,30 +164,51 @@ def run_alone(checkout: Path, *arguments: str) -> Ended:
         return wait({start(checkout, arguments, output, changed=False): output})[1]
 
 
-def run_changed(
-    mutations: Sequence[Mutation], checkouts: Sequence[Path], *options: str
+def run_each(
+    mutations: Collection[Mutation], checkouts: Sequence[Path], *options: str, changed: bool
 ) -> Iterator[tuple[Mutation, Ended]]:
-    """Yield how the tests of each change end, in the order of their ends; as many at a time as there are copies."""
+    """Yield how the tests of each change end, in the order of their ends; as many at a time as there are copies.
+
+    Args:
+        options: of pytest.
+        changed: whether the change is made.
+    """
     waiting, idle = deque(mutations), deque(checkouts)
     outputs: dict[int, IO[str]] = {}
     running: dict[int, tuple[Mutation, Path]] = {}
     while waiting or running:
         while waiting and idle:
             mutation, checkout = waiting.popleft(), idle.popleft()
-            change(mutation, checkout)
+            if changed:
+                change(mutation, checkout)
             output = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 (open until its process ends)
-            child = start(checkout, [*options, *mutation.tests], output, changed=True)
+            child = start(checkout, [*options, *mutation.tests], output, changed=changed)
             outputs[child], running[child] = output, (mutation, checkout)
         child, ended = wait(outputs)
         mutation, checkout = running.pop(child)
-        restore(mutation, checkout)
+        if changed:
+            restore(mutation, checkout)
         idle.append(checkout)
         yield mutation, ended
+
+
+def pass_without_change(mutations: Sequence[Mutation], checkouts: Sequence[Path], *options: str) -> float:
+    """Return the processor time of the tests without a change, s; exit if any do not pass, or not within limits."""
+    groups, failures, seconds = {one.tests: one for one in mutations}, list[str](), 0.0
+    for one, run in run_each(groups.values(), checkouts, *options, changed=False):
+        seconds += run.cpu_s
+        if run.code != PASSED:
+            failures.append(f"without a change, {', '.join(one.tests)} ended with {run.code}:\n{run.output}")
+    if failures:
+        sys.exit("\n".join(failures))
+    return seconds
 
 
 def quick_tests(checkout: Path) -> set[str]:
     """Return the tests that ``make quick`` contains, without parameters."""
     collected = run_alone(checkout, "--quick", "--collect-only", "tests")
+    if collected.code != PASSED:
+        sys.exit(f"the tests of `make quick` cannot be collected:\n{collected.output}")
     return set(re.findall(r"^(tests/[^\s\[]+::[^\s\[]+)", collected.output, re.MULTILINE))
 
 
@@ -195,23 +221,24 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--list", type=Path, default=LIST, help="another list of changes")
     chosen = parser.parse_args(arguments)
     mutations = [one for one in read_mutations(chosen.list.read_text(encoding="utf-8")) if chosen.only in one.file]
+    if not mutations:
+        sys.exit(f"{chosen.list} has no change of a file with {chosen.only!r} in its path; correct --only or the list")
     if problems := [problem for one in mutations for problem in problems_of(one)]:
         sys.exit("\n".join(problems))
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported: a process with threads should not fork
     for name in SHARED_IMPORTS:
         importlib.import_module(name)
     with tempfile.TemporaryDirectory() as folder:
-        first = copy_checkout(HOUSE, Path(folder) / "0")
+        copies = [copy_checkout(HOUSE, Path(folder) / str(i)) for i in range(chosen.jobs)]
         if chosen.quick:
-            quick, every = quick_tests(first), mutations
+            quick, every = quick_tests(copies[0]), mutations
             mutations = [one._replace(tests=seen) for one in every if (seen := tuple(sorted({*one.tests} & quick)))]
             print(f"{len(mutations)} of {len(every)} changes have a test in `make quick`", flush=True)  # noqa: T201
-        tests = dict.fromkeys(test for one in mutations for test in one.tests)
-        if (without := run_alone(first, *tests)).code != PASSED:
-            sys.exit(f"tests fail without a change:\n{without.output}")
-        copies = [first, *(copy_checkout(first, Path(folder) / str(i)) for i in range(1, chosen.jobs))]
+            if not mutations:
+                sys.exit("no test that is named is in `make quick`; run all tests, without --quick")
         options = ["--quick"] if chosen.quick else []
-        return report(run_changed(mutations, copies, *options), before_s=without.cpu_s)
+        before_s = pass_without_change(mutations, copies, *options)
+        return report(run_each(mutations, copies, *options, changed=True), before_s=before_s)
 
 
 def report(ended: Iterator[tuple[Mutation, Ended]], *, before_s: float) -> int:

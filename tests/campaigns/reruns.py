@@ -2,7 +2,8 @@
 
 reruns.tsv records it; ``make test-faults`` compares all of it with what the keys of the jobs say now, a test compares a
 sample. ``python -m tests.campaigns.reruns --record`` writes it again: read the difference before you commit it. With
-``--record --new`` only new modules, settings and columns get a line, in seconds.
+``--record --new`` only new modules, settings and columns get a line, in seconds; a test refuses the ``?`` in it, which
+stands until all is recorded.
 
 No job runs for the keys; the pipeline is asked for them as the Snakefile asks. One thing at a time is changed on the
 disk, in a copy of the checkout or of a study, and a process that has not seen these files before gives the keys of all
@@ -44,8 +45,11 @@ ABOUT = """\
 # those named after the colon; + is a job that the study has only after the change, - one that it then has no more.
 # all: every job; none: no job; refused: the study is refused; empty: the study does not have this, or nothing.
 # Jobs that use the results of those named follow them: rows 'after'.
-# unseen: rules whose jobs run, open or import this though a change of it does not change all of their keys.
+# unseen: rules whose jobs run, open or import this though a change of it does not change all of their keys; ? if that
+# is not known yet.
 """
+NOT_WITNESSED = "?"
+WITNESSED = ("module", "file", "library")  # kinds
 ONE_OF_MUSCLES = "derived/sub-02_first/muscles.nc"  # the other jobs of this rule would take minutes
 SHIPPED = ("pipeline", "gaitlab", "config", "profiles", "snakemake_logger_plugin_gaitlab", "Snakefile")
 # gives the keys of all jobs of studies, as the Snakefile gets them, or why a study is refused; in a fork if asked to.
@@ -301,10 +305,12 @@ def every_row(folder: Path) -> list[Row]:
 
 def rows_with_new(folder: Path, recorded: Mapping[tuple[str, str], Row]) -> list[Row]:
     """Return the recorded lines of all there is, and lines without a witness for what has none."""
+    rows = list[Row]()
     with Recorder(folder) as recorder:
-        rows = [
-            recorded.get((change.kind, change.what)) or recorder.row(change) for change in every_change(recorder.folder)
-        ]
+        for change in every_change(recorder.folder):
+            unseen = NOT_WITNESSED if change.kind in WITNESSED else ""
+            known = recorded.get((change.kind, change.what))
+            rows.append(known or recorder.row(change)._replace(unseen=unseen))
     return [*rows, *(row for row in recorded.values() if row.kind == "after")]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.tables import corrections, session_table, study_tables
-from tests.campaigns.reruns import Recorder, Row, differences, read_table
+from tests.campaigns.reruns import NOT_WITNESSED, TABLE, Recorder, Row, differences, read_table, rows_with_new
 from tests.support.checkout import HOUSE
 from tests.support.studies.every_change import every_change
 from tests.support.studies.full_study import write_full_study
@@ -19,6 +19,13 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the recorder fo
 OF_EACH_KIND = 3
 # the version, which each key holds itself, and what starts and ends workers
 CHANGES_NO_RESULT = {"pipeline/__init__.py", "pipeline/workflow/jobs/workers.py", "pipeline/workflow/activity_lock.py"}
+# libraries that jobs import though their keys do not hold them, and the rules of these jobs: no result changes
+IMPORTED_ALONE = {
+    "packaging": "all",  # xarray compares the versions of libraries by it
+    "pyarrow": "all",  # pandas imports it, and may keep texts in it, but no number
+    # xarray looks up labels by it; rules of which own code calculates by it have it in their keys
+    "pandas": "read calibrate clean contacts kinematics kinetics cycles muscles",
+}
 # what the columns may be called, which the full study has
 COLUMNS = {
     "participants.tsv": {*study_tables.PARTICIPANT_COLUMNS, "mass_source", "width_source", "leg_length_source"},
@@ -88,5 +95,18 @@ def test_a_wrong_line_is_named(sample: list[Row]) -> None:
 
 def test_code_that_jobs_run_is_in_their_keys(recorded: dict[tuple[str, str], Row]) -> None:
     """The campaign has seen it: but for what changes no result, a job runs no code that its key does not hold."""
+    assert [row.what for row in recorded.values() if row.unseen == NOT_WITNESSED] == [], f"record all: {TABLE.name}"
     unseen = {row.what.partition(" ")[0] for row in recorded.values() if row.kind in ("module", "file") and row.unseen}
     assert {name for name in unseen if (HOUSE / name).stat().st_size} == CHANGES_NO_RESULT
+
+
+def test_libraries_that_jobs_import_are_in_their_keys(recorded: dict[tuple[str, str], Row]) -> None:
+    rows = [row for row in recorded.values() if row.kind == "library"]
+    assert {row.what: row.unseen for row in rows if row.unseen} == IMPORTED_ALONE
+
+
+def test_a_line_without_a_witness_says_so(recorded: dict[tuple[str, str], Row], tmp_path: Path) -> None:
+    new = {kind: what for kind, what in reversed(recorded) if kind in ("module", "library", "setting")}
+    known = {name: row for name, row in recorded.items() if name not in new.items()}
+    unseen = {row.kind: row.unseen for row in rows_with_new(tmp_path, known) if new.get(row.kind) == row.what}
+    assert unseen == {"module": "?", "library": "?", "setting": ""}

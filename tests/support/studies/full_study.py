@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pipeline.tables.study_tables import ANTHROPOMETRY_RANGES
 from tests.support.checkout import DEMO, HOUSE
+from tests.support.plates.pressed_pole import pressed_pole
 
 Cells = dict[str, str]
 TABLES = ("participants.tsv", "trials.tsv", "sessions.tsv", "segments.tsv", "corrections.tsv")
@@ -57,6 +58,7 @@ def write_full_study(folder: Path) -> Path:
     for name, text in FILES.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
+    pressed_pole(4).write(folder / "sub-01" / "pole.c3d")
     digest = hashlib.sha256((folder / "sub-01" / f"{CORRECTED}.c3d").read_bytes()).hexdigest()
     for name, rows in zip(TABLES, (participants(), trials(), sessions(), segments(), corrected(digest)), strict=True):
         write_table(folder / name, rows)
@@ -102,8 +104,9 @@ def trials() -> list[Cells]:
     swing = {"trial": "swing", "file": "sub-01/comfortable_03.c3d", "role": "functional", "condition": "left"}
     contraction = {"trial": "maximum", "file": "sub-01/static.c3d", "role": "emg_reference", "condition": "maximum"}
     empty = {"trial": "empty", "file": "sub-01/static.c3d", "role": "equipment", "condition": "empty"}
+    pole = {"trial": "pole", "file": "sub-01/pole.c3d", "role": "equipment"}  # its forces are filtered, others are not
     fast = {"trial": CORRECTED, "file": f"sub-01/{CORRECTED}.c3d", "role": "gait", "condition": "fast"}
-    more = ({"trial": "treadmill", **treadmill, **stated, **days}, swing, contraction, empty, fast)
+    more = ({"trial": "treadmill", **treadmill, **stated, **days}, swing, contraction, empty, pole, fast)
     return [*(first | row for row in more), *rows]
 
 
