@@ -15,7 +15,7 @@ import xarray as xr
 from pipeline.errors import UserError
 from pipeline.opensim_files.motion_files import Columns, read_table
 from pipeline.opensim_files.setup_files import SCALED_MODEL
-from pipeline.steps.muscles import step
+from pipeline.steps.muscles import model_motion, step
 from pipeline.steps.muscles.opensim_run import ROOM, geometry, here, share_moments
 from pipeline.steps.muscles.scaled_model import opensim
 
@@ -138,7 +138,7 @@ def test_a_full_disk_is_no_fault_of_the_model(tmp_path: Path, monkeypatch: pytes
             raise UserError(str(generic), "OpenSim fails", "name another")
 
     monkeypatch.setattr(step, "write_scaled_model", write)
-    monkeypatch.setattr(step.model_motion, "sizes_of", lambda _: None)
+    monkeypatch.setattr(model_motion, "sizes_of", lambda _: None)
     chosen = step.Settings(
         opensim=True, model="legs.osim", strength=1, activation_exponent=2, reserve_n_m=1, most_reserve_percent=5
     )
