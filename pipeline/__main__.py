@@ -4,7 +4,6 @@ import argparse
 import errno
 import os
 import re
-import shlex
 import sys
 import textwrap
 from argparse import Namespace
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from . import __version__
-from .errors import ERROR, INTERRUPTED, Problem, UserError, as_json, nearest, printable
+from .errors import ERROR, INTERRUPTED, Problem, UserError, as_argument, as_json, nearest, printable
 
 Answer = tuple[str, int]  # text to print, exit code
 OPTIONS: dict[str, Any] = {
@@ -466,7 +465,7 @@ def _demo(chosen: Namespace) -> Answer:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(str(folder), "is not empty", "give a new folder for the demonstration study")
     write_demo_study(folder, seed=0, soft_tissue=float(chosen.soft_tissue))
-    return f"Demo study written.\nNext: gaitlab run {shlex.quote(str(folder))}", 0
+    return f"Demo study written.\nNext: gaitlab run {as_argument(folder)}", 0
 
 
 if __name__ == "__main__":

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import json
+import shlex
 import unicodedata
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple, Self
 
 DIRECTION_MARKS = {*"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"}  # change the writing direction
@@ -91,6 +93,11 @@ def find_hidden(text: str) -> str:
 def printable(text: str) -> str:
     """Return a text with '?' for each invisible character except line ends."""
     return "".join("?" if letter != "\n" and _is_hidden(letter) else letter for letter in text)
+
+
+def as_argument(path: Path) -> str:
+    """Return a path as an argument that a shell and a command understand, also one that begins with ``-``."""
+    return shlex.quote(f"./{path}" if str(path).startswith("-") else str(path))
 
 
 def _is_hidden(letter: str) -> bool:

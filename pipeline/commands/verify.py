@@ -6,14 +6,13 @@ Nothing is written. Every file is read; timestamps and Snakemake's records are n
 import json
 import os
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import Problem, UserError, join_some
+from ..errors import Problem, UserError, as_argument, join_some
 from ..results import netcdf
 from ..steps.report.page_names import PAGES
 from ..tables import study_tables
@@ -121,8 +120,8 @@ def as_text(faults: Sequence[Problem], summary: str, folder: Path, *, width: int
     """Return the table of problems and the commands that solve them."""
     if not faults:
         return f"{summary}\nNone has changed; settings and code are those of the results."
-    codes, study = {fault.code for fault in faults}, shlex.quote(str(folder))
-    commands = [f"rm {shlex.quote(str(folder / fault.where))}" for fault in faults if fault.code in REMOVED]
+    codes, study = {fault.code for fault in faults}, as_argument(folder)
+    commands = [f"rm {as_argument(folder / fault.where)}" for fault in faults if fault.code in REMOVED]
     commands += [_command(folder)] * any(code.startswith(("recording", "result", "table")) for code in codes)
     commands += [f"gaitlab write-c3d {study}"] * ("c3d_copy_outdated" in codes)
     commands += dict.fromkeys(_export(folder, fault.where) for fault in faults if fault.code == "export_outdated")
@@ -143,7 +142,7 @@ def _command(folder: Path) -> str:
         forced = ""
     except UserError:
         forced = " --forceall"
-    return f"gaitlab run {shlex.quote(str(folder))}{forced}"
+    return f"gaitlab run {as_argument(folder)}{forced}"
 
 
 def _digests(files: Iterable[Path]) -> dict[Path, str]:
@@ -317,10 +316,10 @@ def _earlier_input(derived: Path, record: checksums.Record | None) -> str:
 def _export(folder: Path, table: str) -> str:
     """Return the command that exports a table again."""
     if Path(table).stem in PARQUET_TABLES:
-        return f"gaitlab export {shlex.quote(str(folder))} --format parquet-tables"
+        return f"gaitlab export {as_argument(folder)} --format parquet-tables"
     form = Path(table).suffix.removeprefix(".")
     form = form if form in ("parquet", "xlsx") else "csv"
-    return f"gaitlab export {shlex.quote(str(folder))} --format {form} --output {shlex.quote(str(folder / table))}"
+    return f"gaitlab export {as_argument(folder)} --format {form} --output {as_argument(folder / table)}"
 
 
 def _strangers(study: Study, derived: Path) -> str:

@@ -140,7 +140,10 @@ def _settings_of(
     """Return settings and body model, empty and None if wrong, and every problem."""
     where: dict[str, Any] = {"where": "study.yaml", "study_path": path}
     own, problems = _attempt(
-        lambda: settings.merged(settings.read_yaml(path / "study.yaml"), settings.typed(overrides)), None
+        lambda: settings.merged(
+            settings.read_yaml(path / "study.yaml"), settings.typed(overrides, settings.schema("settings"))
+        ),
+        None,
     )
     if own is None:
         return ({}, None), problems

@@ -1,5 +1,6 @@
 """What a run needs of a study's folder: a name that its programs understand, and folders that can be written to."""
 
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,6 +67,8 @@ def _problem_of(folder: Path) -> tuple[str, str] | None:
             return "is a file, but a run writes a folder of this name", "rename the file, or move it away"
         if folder.is_symlink():
             return "is a link that leads nowhere", "make the folder to which it leads, or remove the link"
-    except OSError:
-        pass  # a name that is too long, which the tables refuse
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:  # which the tables refuse
+            remedy = "give yourself the right to look into what it leads to, or copy the study to where you may write"
+            return f"cannot be written to ({error.strerror})", remedy
     return None

@@ -77,7 +77,7 @@ def run(path: Path, options: Sequence[str]) -> int:
         with suppress(OSError):  # of a wrong place; open_once says which
             (path / "derived" / RUN).unlink(missing_ok=True)  # of an earlier run, also if this one cannot begin
     for file in config.configfiles:
-        read_yaml(file)  # refuses numbers such as 012, of which Snakemake's loader has made others
+        read_yaml(file)  # refuses numbers such as 012, which Snakemake's loader, that gives the values, reads as others
     study = open_once(path, config.overwrite_config)
     whole = runs and not any(getattr(arguments, name, None) for name in PARTS)
     prepared = prepare(study, dry_run=arguments.dryrun, forced=arguments.forceall, whole=whole)

@@ -3,7 +3,6 @@
 import csv
 import json
 import re
-import shlex
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .. import __version__
-from ..errors import UserError, printable
+from ..errors import UserError, as_argument, printable
 from ..results import netcdf
 from ..variables.stance_verdicts import DOUBTED, NOT_ON_A_PLATE, REFUSED, USED, doubts_of, in_general
 from .progress import count_of
@@ -87,7 +86,7 @@ def lines_of(summary: Summary, study: Path, code: int, *, doubts_used: bool) -> 
     yield from _kinds(DOUBTED, ((row, each) for row in summary.doubted for each in doubts_of(row)))
     yield f"Report: {study / 'derived' / 'report.html'}"
     if lost == summary.trials:
-        command = f"gaitlab check {shlex.quote(str(study))}"
+        command = f"gaitlab check {as_argument(study)}"
         yield f"Exit code 1, because no trial could be used. What to correct: {command}"
     elif lost and code:
         yield "Exit code 1, because trials were rejected (run.fail_on_rejection)."

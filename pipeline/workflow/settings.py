@@ -38,8 +38,14 @@ LIMITS = {
 }
 PATH_IN_STUDY = "path_in_study"  # format of a setting, see config/settings.schema.yaml
 FORMATS = jsonschema.FormatChecker(formats=())
-FORMATS.checks(PATH_IN_STUDY)(lambda value: not (isinstance(value, str) and value and leaves_study(value)))
 OF_ONE_VALUE = ("type", "enum", "pattern", "minLength", "maxLength", *LIMITS)
+NULLS = ("", "~", "null", "Null", "NULL")  # of YAML
+
+
+@FORMATS.checks(PATH_IN_STUDY)
+def _stays_in_study(value: object) -> bool:
+    """Return whether a setting of this format has it; what is no text, or empty, is refused by its type."""
+    return not (isinstance(value, str) and value and leaves_study(value))
 
 
 class _StrictLoader(yaml.SafeLoader):
@@ -72,7 +78,7 @@ class _StrictLoader(yaml.SafeLoader):
             return
         try:
             value = float(int(node.value, 8) if octal else super().construct_object(node))
-        except (ValueError, OverflowError):
+        except (ValueError, LookupError, OverflowError):
             return  # construct_object says that it is none
         key = ".".join(filter(None, self.keys)) or "the value"
         right = f"{value:.15g} if that is meant, else " if math.isfinite(value) else ""
@@ -82,8 +88,9 @@ class _StrictLoader(yaml.SafeLoader):
     def construct_object(self, node: Any, deep: bool = False) -> Any:
         try:
             value = super().construct_object(node, deep=deep)
-        except (ValueError, AttributeError, OverflowError):  # 2001-99-99, !!float abc, 5000 digits
-            raise yaml.YAMLError(f"'{str(node.value)[:40]}' is no valid number or date{node.start_mark}") from None
+        except (ValueError, LookupError, AttributeError, OverflowError):  # 2001-99-99, !!int "", !!bool x, 5000 digits
+            what = f"'{str(node.value)[:40]}' is no valid number, date or truth value"
+            raise yaml.YAMLError(f"{what}{node.start_mark}") from None
         if isinstance(value, str) and (hidden := find_hidden(value.replace("\n", ""))):
             raise yaml.YAMLError(f"a text with the invisible character {hidden}{node.start_mark}")
         if isinstance(value, (int, float)) and not abs(value) < LARGEST_NUMBER:
@@ -91,7 +98,8 @@ class _StrictLoader(yaml.SafeLoader):
         return value
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        pairs = node.value if isinstance(node, yaml.MappingNode) else []  # !!map x is refused below
+        keys = [self.construct_object(key, deep=True) for key, _ in pairs]
         for key in keys:
             if keys.count(key) > 1:
                 raise yaml.YAMLError(f"'{key}' is given twice{node.start_mark}")
@@ -218,11 +226,25 @@ def merged(*layers: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def typed(content: Any, key: str = "") -> Any:
-    """Return command-line settings with text as numbers, booleans and null; ``key`` is where they belong."""
+def typed(content: Any, rule: Mapping[str, Any], key: str = "") -> Any:
+    """Return settings of the command line with texts as numbers, booleans and null, where the schema has no text.
+
+    Snakemake gives the values of ``--config`` as texts, among those of ``--configfile``, which have their types.
+
+    Args:
+        rule: the schema of the content.
+        key: where the content belongs.
+    """
     if isinstance(content, Mapping):
-        return {str(name): typed(value, f"{key}.{name}".strip(".")) for name, value in content.items()}
-    return _content(content, f"--config: {key}") if isinstance(content, str) else content
+        named, others = rule.get("properties", {}), rule.get("additionalProperties") or {}
+        return {
+            str(name): typed(value, named.get(str(name), others), f"{key}.{name}".strip("."))
+            for name, value in content.items()
+        }
+    allows = jsonschema.Draft202012Validator(rule).is_valid
+    if not isinstance(content, str) or (allows(content) and not (content in NULLS and allows(None))):
+        return content
+    return _content(content, f"--config or --configfile: {key}")
 
 
 @functools.cache
@@ -316,9 +338,7 @@ def load_body_model(name: str | None, *, where: str, study_path: Path) -> BodyMo
     """
     if name and name in shipped_body_models():
         return _shipped_body_model(name)
-    if problems := bad_path(name, "body_model", where) if name else []:
-        raise UserError.of(problems)
-    return read_body_model(name, where=where, study_path=study_path)
+    return read_body_model(name, where=where, study_path=study_path, anywhere=False)
 
 
 @functools.cache
@@ -326,9 +346,9 @@ def _shipped_body_model(name: str) -> BodyModel:
     return read_body_model(name, where="", study_path=CONFIG)
 
 
-def read_body_model(name: str | None, *, where: str, study_path: Path) -> BodyModel:
-    """Return :func:`load_body_model` of a path that may be outside of the study; what it extends may not."""
-    model, file = _with_its_base(name, (), where=where, study_path=study_path)
+def read_body_model(name: str | None, *, where: str, study_path: Path, anywhere: bool = True) -> BodyModel:
+    """Return :func:`load_body_model` of a path that may be ``anywhere``; what it extends is inside of the study."""
+    model, file = _with_its_base(name, (), where=where, study_path=study_path, anywhere=anywhere)
     if isinstance(upper := model.get("upper_body"), str):
         shipped = sorted(path.stem for path in (CONFIG / "upper_bodies").glob("*.yaml"))
         if upper not in shipped:
@@ -357,7 +377,7 @@ def is_file(path: Path) -> bool:
 
 
 def _with_its_base(
-    name: str | None, above: tuple[str, ...], *, where: str, study_path: Path
+    name: str | None, above: tuple[str, ...], *, where: str, study_path: Path, anywhere: bool
 ) -> tuple[dict[str, Any], str]:
     """Return a body model merged with those it extends, and its file's name."""
     shipped = shipped_body_models()
@@ -366,6 +386,8 @@ def _with_its_base(
     if name in above:
         what = f"body models extend each other: {' > '.join((*above, name))}"
         raise UserError(where, what, "remove one 'extends'")
+    if not anywhere and (problems := bad_path(name, "extends" if above else "body_model", where)):
+        raise UserError.of(problems)
     path = CONFIG / "body_models" / f"{name}.yaml" if name in shipped else study_path / name
     if not is_file(path):
         remedy = nearest(name, shipped) or f"choose one of {', '.join(shipped)}, or a file's path"
@@ -374,9 +396,7 @@ def _with_its_base(
     if "extends" not in model:
         return model, path.name
     extended = str(model.pop("extends"))
-    if problems := bad_path(extended, "extends", path.name):
-        raise UserError.of(problems)
-    base, _ = _with_its_base(extended, (*above, name), where=path.name, study_path=study_path)
+    base, _ = _with_its_base(extended, (*above, name), where=path.name, study_path=study_path, anywhere=False)
     whole = base | model
     for section in ("landmarks", "joint_centres", "segments", "virtual", "settings"):
         layers = [layer[section] for layer in (base, model) if isinstance(layer.get(section), dict)]

@@ -168,3 +168,9 @@ def test_a_copy_saved_after_the_table_is_mentioned(demo: Path) -> None:
     for name in ("trials - Kopie.tsv", "participants.xlsx"):
         os.utime(demo / name, (0, 0))
     assert check(demo) == []
+
+
+@pytest.mark.parametrize(("name", "argument"), [("-x", "./-x"), ("-a b", "'./-a b'"), ("a b", "'a b'"), ("x", "x")])
+def test_the_next_command_names_the_study_as_a_shell_takes_it(name: str, argument: str) -> None:
+    """What begins with ``-`` would be an option."""
+    assert as_text([], Path(name)).splitlines()[-1] == f"Next: gaitlab run {argument}"

@@ -30,6 +30,8 @@ from pipeline.commands.view import open_browser  # noqa: E402
 from pipeline.viewer.server import LocalServer  # noqa: E402
 from tests.support.checkout import HOUSE, ctrl_c_arrives  # noqa: E402
 
+SCRIPT = pytest.mark.skipif(sys.platform == "win32", reason="the browser is a script of Linux and macOS")
+
 # A browser that does nothing but write down what everybody, or every process of this user, can read of it.
 BROWSER = '#!/bin/sh\n{ printf "%s\\n" "$@"; env; } >"$HOME/part" && mv "$HOME/part" "$HOME/seen"\n'
 
@@ -76,6 +78,7 @@ def wait_until_there(path: Path, *, there: bool) -> None:
         time.sleep(0.05)
 
 
+@SCRIPT
 def test_the_token_is_in_a_file_for_this_user_alone(small_study: Path, tmp_path: Path) -> None:
     umask = os.umask(0)  # nor does a careless one let others read
     try:
@@ -116,9 +119,10 @@ def address_in(page: str) -> str:
     return unescape(address)
 
 
+@SCRIPT
 @pytest.mark.parametrize("ending", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_the_file_is_gone_once_the_command_ends(ending: str, small_study: Path, tmp_path: Path) -> None:
-    number = signal.Signals[ending]  # by name: Windows has no SIGHUP
+    number = signal.Signals[ending]
     with viewing(small_study / "data" / "demo", tmp_path) as command:
         assert command.page.exists()
         command.process.send_signal(number)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,8 +13,8 @@ import pytest
 from pipeline.__main__ import main
 from pipeline.commands.check.command import check
 from pipeline.errors import UserError
-from pipeline.workflow.open_study import open_study
-from pipeline.workflow.places import refuse_name
+from pipeline.workflow.open_study import look_at, open_study
+from pipeline.workflow.places import find_wrong_places, refuse_name
 from pipeline.workflow.settings import CONFIG, load_body_model, schema
 from tests.support.checkout import DEMO, copy_study
 from tests.support.files.changes import edit
@@ -67,6 +69,25 @@ def test_a_folder_into_which_no_run_can_write_is_named(
     assert everything_in(study) == before
 
 
+@pytest.mark.parametrize(("fault", "named"), [(errno.EACCES, True), (errno.EIO, True), (errno.ENAMETOOLONG, False)])
+def test_a_folder_that_cannot_be_looked_at_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: int, named: bool
+) -> None:
+    """As a link into another person's folder; the tables refuse names that are too long."""
+    study = copy_study(DEMO, tmp_path / "study")
+    opened, is_dir = look_at(study)[0], Path.is_dir
+
+    def closed(path: Path) -> bool:
+        if path == study / "derived":
+            raise OSError(fault, os.strerror(fault), str(path))
+        return is_dir(path)
+
+    monkeypatch.setattr(Path, "is_dir", closed)
+    lines = [str(problem) for problem in find_wrong_places(opened)]
+    start = f"{study / 'derived'}: cannot be written to ({os.strerror(fault)}); "
+    assert [line.startswith(start) for line in lines] == [True] * named
+
+
 def test_every_wrong_folder_is_named_once_beside_all_other_problems(tmp_path: Path) -> None:
     study = copy_study(DEMO, tmp_path / "study")
     dangling(study / "derived")
@@ -86,7 +107,7 @@ def test_folders_may_be_links_to_folders_elsewhere(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["{1}", "{session}", "a{b", "{{x}}", "{a,b}", "a\\b"])
-def test_a_study_with_a_name_that_no_run_understands_is_refused_by_every_command(
+def test_a_study_with_a_name_that_no_run_understands_is_refused_by_init_check_and_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     """Also below such a folder: what is read as a wildcard is the whole path."""

@@ -14,6 +14,8 @@ from pipeline.workflow.open_study import open_study
 from pipeline.workflow.run_snakemake import run
 from tests.support.files.changes import edit
 
+SCHEMA = settings.schema("settings")
+
 
 def write(path: Path, text: str) -> Path:
     path.write_text(text, encoding="utf-8")
@@ -108,6 +110,12 @@ def test_the_remedy_for_a_wrong_setting_names_the_right_ones(
         ("clean: {max_gap_s: 1}\nclean: {max_gap_s: 2}\n", "given twice"),
         ("- a\n- b\n", "expected 'key: value' lines"),
         ("a: [", "not valid YAML"),
+        *(
+            (f"a: !!{kind} {text}", "not valid YAML")
+            for kind in ("int", "float", "bool")
+            for text in ('""', '"-"', "x")
+        ),
+        *((f"a: !!{kind} {text}", "not valid YAML") for kind in ("map", "set") for text in ("x", "[x]", "[[x, y]]")),
         ("# " + "x" * settings.LARGEST_FILE_BYTES, "larger than"),
     ],
 )
@@ -146,9 +154,9 @@ def test_numbers_in_body_models_and_command_lines_are_read_alike(tmp_path: Path)
     with pytest.raises(UserError, match=r"ours.yaml: settings.clean.marker_cutoff_hz is 012, which YAML reads as 10; "):
         settings.load_body_model("ours.yaml", where="study.yaml", study_path=tmp_path)
     with pytest.raises(
-        UserError, match=r"^--config: clean.marker_cutoff_hz: the value is 1:30, which YAML reads as 90"
+        UserError, match=r"^--config or --configfile: clean.max_gap_s: the value is 1:30, which YAML reads as 90"
     ):
-        settings.typed({"clean": {"marker_cutoff_hz": "1:30"}})
+        settings.typed({"clean": {"max_gap_s": "1:30"}}, SCHEMA)
     path = write(tmp_path / "more.yaml", "clean: {marker_cutoff_hz: 012}\n")
     with pytest.raises(UserError, match=r"more.yaml: clean.marker_cutoff_hz is 012, which YAML reads as 10; "):
         run(tmp_path, ["--configfile", str(path), "--cores", "1"])
@@ -212,10 +220,31 @@ def test_a_body_model_may_name_only_what_it_has(tmp_path: Path) -> None:
 
 def test_values_from_the_command_line_are_typed() -> None:
     """Snakemake gives nested --config values as text."""
-    assert settings.typed({"clean": {"max_gap_s": "0.2", "marker_cutoff_hz": "null"}, "run": {"x": "true"}}) == {
-        "clean": {"max_gap_s": 0.2, "marker_cutoff_hz": None},
-        "run": {"x": True},
+    clean = {"max_gap_s": "0.2", "marker_cutoff_hz": "null", "force_cutoff_hz": "1e1", "marker_filter": "butterworth"}
+    given = {"clean": clean, "run": {"fail_on_rejection": "true"}, "report": {"laboratory": "~"}}
+    given["kinematics"] = {"marker_weights": {"thigh": "2"}, "upper_body": "no"}
+    assert settings.typed(given, SCHEMA) == {
+        "clean": clean | {"max_gap_s": 0.2, "marker_cutoff_hz": None, "force_cutoff_hz": 10.0},
+        "run": {"fail_on_rejection": True},
+        "report": {"laboratory": None},
+        "kinematics": {"marker_weights": {"thigh": 2}, "upper_body": False},
     }
+
+
+@pytest.mark.parametrize("text", ["2024", "Lab: one", "no", "012", "1:30", "[x]", "'", "2024-01-01", "# 5"])
+def test_a_text_of_the_command_line_stays_one_where_the_setting_is_a_text(demo: Path, text: str) -> None:
+    """As Snakemake gives it, of ``--config`` or quoted in a file of ``--configfile``."""
+    for name in ("title", "laboratory"):
+        study = open_study(demo, overrides={"report": {name: text}})
+        assert study.settings["report"][name] == text
+    assert settings.typed({"clean": {"emg_channels": {"1": "left soleus"}}}, SCHEMA) == {
+        "clean": {"emg_channels": {"1": "left soleus"}}
+    }
+
+
+def test_null_is_a_text_only_where_nothing_can_be_meant(demo: Path) -> None:
+    report = open_study(demo, overrides={"report": {"title": "null", "laboratory": "null"}}).settings["report"]
+    assert (report["title"], report["laboratory"]) == ("null", None)
 
 
 PARTICIPANTS = "participant_id\tmass_kg\theight_m\tsex\tgroup\n"

@@ -1,6 +1,5 @@
 """``gaitlab check``: every problem of a study, before anything runs."""
 
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -10,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...errors import Problem, UserError, warning
+from ...errors import Problem, UserError, as_argument, warning
 from ...steps.read.recording_contents import Contents, look_through
 from ...tables import corrections, study_tables, tsv
 from ...tables.terminal_table import align, text_width
@@ -122,7 +121,7 @@ def as_text(findings: Sequence[Problem], folder: Path) -> str:
     lines = [align(rows, width=text_width()), ""] if findings else []
     lines.append(f"{folder}: {total or 'nothing wrong found'}.")
     if not counts["error"]:
-        lines.append(f"Next: gaitlab run {shlex.quote(str(folder))}")
+        lines.append(f"Next: gaitlab run {as_argument(folder)}")
     return "\n".join(lines)
 
 

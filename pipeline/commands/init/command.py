@@ -7,7 +7,6 @@ Existing files are kept; rows for recordings that trials.tsv lacks are written b
 import csv
 import io
 import re
-import shlex
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +18,7 @@ import numpy as np
 
 from ...body.body_model import BodyModel
 from ...conventions import STANDARD_GRAVITY_M_S2
-from ...errors import Problem, UserError, find_hidden
+from ...errors import Problem, UserError, as_argument, find_hidden
 from ...steps.read.recording_contents import Contents, look_through
 from ...tables import tsv
 from ...tables.csv_files import FORMULA
@@ -329,4 +328,4 @@ def _list_notes(notes: Notes, *, width: int) -> list[str]:
 
 
 def _next(folder: Path) -> str:
-    return f"Next: gaitlab check {shlex.quote(str(folder))}"
+    return f"Next: gaitlab check {as_argument(folder)}"

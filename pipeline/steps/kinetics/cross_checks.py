@@ -6,6 +6,7 @@ an observer on the shank; and as an open chain of six one-degree-of-freedom join
 and in closed form. All must agree to rounding; the closed form also gives interaction torques.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -43,17 +44,22 @@ class OpenLegs(NamedTuple):
     interaction: Array
 
 
-def disagreement(stored: Loads, *others: Loads) -> Array:
+def disagreement(stored: Loads, others: Mapping[str, Loads]) -> Array:
     """Return the largest differences from the stored loads at each instant, (time, formulation, load), N and N m.
 
     Moments are compared as vectors and, where known, as projections on the joint axes. NaN if nothing is known.
 
     Args:
-        others: the loads by each of :data:`FORMULATIONS`.
+        others: the loads by each of :data:`FORMULATIONS`, which give the order of the result.
+
+    Raises:
+        ValueError: loads of other formulations.
     """
+    if others.keys() != {*FORMULATIONS}:
+        raise ValueError(f"loads of {', '.join(others)} instead of {', '.join(FORMULATIONS)}")
     rows = []
-    for other in others:
-        force, moment, torque = (_largest(a - b) for a, b in zip(other, stored, strict=True))
+    for name in FORMULATIONS:
+        force, moment, torque = (_largest(a - b) for a, b in zip(others[name], stored, strict=True))
         rows.append([force, np.fmax(moment, torque)])
     return np.moveaxis(np.array(rows), -1, 0)
 

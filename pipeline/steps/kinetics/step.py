@@ -143,7 +143,12 @@ def _at_samples(legs: Legs) -> tuple[Array, dict[str, Array]]:
     in_lab = rotate(transpose(legs.rotation[:, :, :-1]), joint_moment)
     torque = np.where(legs.locked[..., None], np.nan, rotate(legs.axes, in_lab))
     stored, chain = cross_checks.Loads(joint_force, in_lab, torque), cross_checks.open_chain(legs)
-    by_matrix, by_wrenches = cross_checks.one_system(legs), cross_checks.wrenches_on_the_shank(legs)
+    others = {
+        "block_matrix": cross_checks.one_system(legs),
+        "wrenches": cross_checks.wrenches_on_the_shank(legs),
+        "recursion": chain.recursion,
+        "closed_form": chain.closed_form,
+    }
     energy, power = closures.energy_and_power(legs, joint_force, in_lab)
     return torque, {
         "joint_force": joint_force,
@@ -153,7 +158,7 @@ def _at_samples(legs: Legs) -> tuple[Array, dict[str, Array]]:
         "joint_power": (in_lab * (legs.spin[:, :, :-1] - legs.spin[:, :, 1:])).sum(axis=-1),
         "missing": _missing(legs, torque),
         "interaction_torque": chain.interaction,
-        "disagreement": cross_checks.disagreement(stored, by_matrix, by_wrenches, chain.recursion, chain.closed_form),
+        "disagreement": cross_checks.disagreement(stored, others),
         "energy": energy,
         "power": power,
     }

@@ -47,12 +47,25 @@ class Forces(NamedTuple):
         return np.stack([self.reaction[start[:-1] + axis] for axis in "xyz"], axis=-1)
 
 
+def refuse_full_disk(folder: Path) -> None:
+    """Write a small file into a folder and remove it.
+
+    Raises:
+        OSError: the disk is full. OpenSim does not say so: it ends its files early, or fails with another message.
+    """
+    with (folder / ROOM).open("wb") as handle:
+        handle.write(bytes(ROOM_BYTES))
+        handle.flush()
+        os.fsync(handle.fileno())  # a share may say so only then
+    (folder / ROOM).unlink()
+
+
 @contextmanager
 def here(folder: Path) -> Iterator[None]:
     """Work in a folder, without what OpenSim prints. Its tools change folders, and do not return if they fail.
 
     Raises:
-        OSError: the disk is full. OpenSim does not say so: it ends its files early, or fails with another message.
+        OSError: the disk is full.
     """
     before, screen = Path.cwd(), os.dup(1)
     os.chdir(folder)
@@ -64,11 +77,7 @@ def here(folder: Path) -> Iterator[None]:
         os.dup2(screen, 1)
         os.close(screen)
         os.chdir(before)
-        with (folder / ROOM).open("wb") as handle:
-            handle.write(bytes(ROOM_BYTES))
-            handle.flush()
-            os.fsync(handle.fileno())  # a share may say so only then
-        (folder / ROOM).unlink()
+        refuse_full_disk(folder)
 
 
 def fit_motion(folder: Path, name: str, time: Array, points: Mapping[str, Array], *, rate_hz: float) -> Columns:

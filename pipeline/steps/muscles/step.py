@@ -22,7 +22,7 @@ from . import model_motion
 from .checks import Checked
 from .cycle_curves import ModelMotion, both_sides, curves_of, peaks
 from .ground_loads import loads
-from .opensim_run import fit_motion, geometry, share_moments
+from .opensim_run import fit_motion, geometry, refuse_full_disk, share_moments
 from .scaled_model import BODIES, ENDS, ScaledModel, opensim, write_scaled_model
 
 NEEDS = {"cycles": ("joint_angle",)}
@@ -83,15 +83,19 @@ def muscles(
 
     Raises:
         UserError: the model cannot be used.
+        OSError: the disk is full.
     """
     result = cycles.drop_dims({*cycles.dims} - {"trial", "cycle"})
     result = result.drop_vars([*result.data_vars])
     if "cycle" not in cycles.dims:  # all trials are rejected
         return result
     scaled, sizes = folder / setup_files.SCALED_MODEL, model_motion.sizes_of(calibrate)
-    model = write_scaled_model(
-        Path(settings.model), scaled, sizes, strength=settings.strength, reserve_n_m=settings.reserve_n_m
-    )
+    try:
+        model = write_scaled_model(
+            Path(settings.model), scaled, sizes, strength=settings.strength, reserve_n_m=settings.reserve_n_m
+        )
+    finally:
+        refuse_full_disk(folder)
     session = Session(calibrate, model, _standing(calibrate, model, folder), settings, folder)
     found = _nothing(cycles.sizes["cycle"], model)
     walks, grounds = trials_of(kinematics), trials_of(contacts)

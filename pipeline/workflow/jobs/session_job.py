@@ -1,5 +1,6 @@
 """Run a step on a session: load its files, apply the step, save the result with its provenance."""
 
+import errno
 import importlib
 import json
 import logging
@@ -20,6 +21,7 @@ from .. import checksums
 from .run_job import Files, provenance
 
 FOLDER = ".muscles"  # next to muscles.nc while its job runs
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 log = logging.getLogger("pipeline")
 
 
@@ -72,6 +74,8 @@ def _with_folder(function: Callable[..., xr.Dataset], outputs: Files, key: Mappi
     try:
         return function(folder=folder).assign_attrs(opensim_model_sha256=key["model_sha256"])
     except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
         raise netcdf.not_written(folder, error) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)

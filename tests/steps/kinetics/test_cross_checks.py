@@ -47,16 +47,16 @@ def test_a_wrong_number_in_one_frame_is_detected(own: Legs, solved: cross_checks
     """1e-5 N or N m at one instant of one joint, in the formulation that is wrong and in no other."""
     chain = cross_checks.open_chain(own)
     all_loads = {
-        "solved": solved,
         "block_matrix": cross_checks.one_system(own),
         "wrenches": cross_checks.wrenches_on_the_shank(own),
         "recursion": chain.recursion,
         "closed_form": chain.closed_form,
+        "solved": solved,
     }
     changed = getattr(all_loads[wrong], part).copy()
     changed[77, 1, 2, 0] += 1e-5
     all_loads[wrong] = all_loads[wrong]._replace(**{part: changed})
-    found = cross_checks.disagreement(*all_loads.values())
+    found = cross_checks.disagreement(all_loads.pop("solved"), dict(reversed(all_loads.items())))
     assert found.shape == (len(own.com), 4, 2)
     assert np.delete(found, 77, axis=0).max() < AGREED
     expected = np.zeros((4, 2))
@@ -110,9 +110,15 @@ def test_a_wrong_sign_of_any_block_is_detected(rows: Array, columns: Array, monk
 
 def test_what_is_not_known_is_not_compared() -> None:
     nothing = cross_checks.Loads(*np.full((3, 5, 2, 3, 3), np.nan))
-    found = cross_checks.disagreement(*[nothing] * 5)
+    found = cross_checks.disagreement(nothing, dict.fromkeys(cross_checks.FORMULATIONS, nothing))
     assert found.shape == (5, 4, 2)
     assert np.isnan(found).all()
+
+
+@pytest.mark.parametrize("names", [cross_checks.FORMULATIONS[1:], (*cross_checks.FORMULATIONS, "fifth"), ()])
+def test_loads_of_other_formulations_are_refused(solved: cross_checks.Loads, names: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match="instead of block_matrix"):
+        cross_checks.disagreement(solved, dict.fromkeys(names, solved))
 
 
 # ---- real recordings

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from pipeline.errors import UserError
 from pipeline.opensim_files.motion_files import Columns, read_table
 from pipeline.opensim_files.setup_files import SCALED_MODEL
+from pipeline.steps.muscles import model_motion, step
 from pipeline.steps.muscles.opensim_run import ROOM, geometry, here, share_moments
 from pipeline.steps.muscles.scaled_model import opensim
 
@@ -123,3 +125,23 @@ def test_a_full_disk_is_no_refusal_of_opensim(tmp_path: Path) -> None:
         pass
     with pytest.raises(OSError, match=full), here(tmp_path):
         raise UserError("model.osim", "OpenSim fails", "name another")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is always full")
+@pytest.mark.parametrize("fails", [True, False])
+def test_a_full_disk_is_no_fault_of_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool) -> None:
+    """Already when the scaled model is written, whether or not OpenSim says that it failed."""
+    (tmp_path / ROOM).symlink_to("/dev/full")
+
+    def write(generic: Path, *_: object, **__: object) -> None:
+        if fails:
+            raise UserError(str(generic), "OpenSim fails", "name another")
+
+    monkeypatch.setattr(step, "write_scaled_model", write)
+    monkeypatch.setattr(model_motion, "sizes_of", lambda _: None)
+    chosen = step.Settings(
+        opensim=True, model="legs.osim", strength=1, activation_exponent=2, reserve_n_m=1, most_reserve_percent=5
+    )
+    empty, cycles = xr.Dataset(), xr.Dataset(coords={"cycle": [0]})
+    with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
+        step.muscles(cycles, empty, empty, empty, settings=chosen, folder=tmp_path)
