@@ -107,8 +107,8 @@ def of_two_factors(studies: int) -> Iterator[tuple[str, dict[str, float]]]:
         for effect, variance in variances.items():
             own = [number if axis in effect else 1 for axis, number in enumerate(shape[:3])]
             values += np.sqrt(variance) * rng.normal(size=(*own, studies))
-        own = sum(variance for effect, variance in variances.items() if 0 in effect and effect != (0,))
-        true = {"ICC(A,1)": 0.7, "SEM(A)": np.sqrt(0.3), "ICC(C,1)": 0.7 / (0.7 + own), "SEM(C)": np.sqrt(own)}
+        error = sum(variance for effect, variance in variances.items() if 0 in effect and effect != (0,))
+        true = {"ICC(A,1)": 0.7, "SEM(A)": np.sqrt(0.3), "ICC(C,1)": 0.7 / (0.7 + error), "SEM(C)": np.sqrt(error)}
         codes = [one.ravel() for one in np.indices(shape[:3])]
         count = held(values.reshape(-1, studies), codes, true)
         yield (

@@ -221,7 +221,7 @@ def test_a_body_model_may_name_only_what_it_has(tmp_path: Path) -> None:
 def test_values_from_the_command_line_are_typed() -> None:
     """Snakemake gives nested --config values as text."""
     clean = {"max_gap_s": "0.2", "marker_cutoff_hz": "null", "force_cutoff_hz": "1e1", "marker_filter": "butterworth"}
-    given = {"clean": clean, "run": {"fail_on_rejection": "true"}, "report": {"laboratory": "~"}}
+    given: dict[str, Any] = {"clean": clean, "run": {"fail_on_rejection": "true"}, "report": {"laboratory": "~"}}
     given["kinematics"] = {"marker_weights": {"thigh": "2"}, "upper_body": "no"}
     assert settings.typed(given, SCHEMA) == {
         "clean": clean | {"max_gap_s": 0.2, "marker_cutoff_hz": None, "force_cutoff_hz": 10.0},
