@@ -116,7 +116,7 @@ def test_residual_without_trunk_is_larger(tmp_path: Path) -> None:
 
 
 OF_TRUNK = ("upper_", "whole_body_", "waist_", "angular_momentum", "pelvis_residual", "stance_residual", "margin_of_",
-            "stance_momentum", "residual_with_trunk",
+            "assumed_part", "stance_momentum", "residual_with_trunk",
             "smallest_margin", "range_of_angular_momentum", "range_of_centre_of_mass", "range_of_thorax",
             "range_of_shoulder", "range_of_elbow", "centre_of_mass_displacement", "body_segment", "direction",
             "metric")  # fmt: skip

@@ -71,7 +71,8 @@ def test_the_demonstration_is_found_again(study: Path) -> None:
     for name, rows in wanted.items():
         found = {tuple(row[column] for column in columns) for row in sessions[name]}
         assert found == {tuple(row[column] for column in columns) for row in rows}
-    assert check(study) == []
+    (ages,) = check(study)
+    assert (ages.where, ages.severity) == ("participants.tsv", "warning")  # which no recording shows
     assert f"check {study}" in summary
 
 
@@ -177,7 +178,7 @@ def test_rows_of_new_recordings_are_proposed_and_complete_the_tables(study: Path
         shutil.copy(study / "sub-01" / f"{name}.c3d", study / "sub-03" / f"{name}.c3d")
     shutil.copy(study / "sub-01" / "fast_02.c3d", study / "sub-01" / "fast_09.c3d")
     before = {name: (study / name).read_bytes() for name in WRITTEN}
-    assert {finding.what for finding in check(study)} == {"in no row of trials.tsv"}
+    assert {finding.what for finding in check(study) if "trials.tsv" in finding.what} == {"in no row of trials.tsv"}
     assert "in no row of trials.tsv: 3" in initialise(study)
     assert {name: (study / name).read_bytes() for name in WRITTEN} == before
     for name in ("participants.tsv", "trials.tsv"):
@@ -186,7 +187,7 @@ def test_rows_of_new_recordings_are_proposed_and_complete_the_tables(study: Path
         assert len(rows) == {"participants.tsv": 1, "trials.tsv": 3}[name]
         with (study / name).open("a") as table:
             table.writelines(rows)
-    assert {finding.code for finding in check(study)} == {"recording_is_copy"}
+    assert {finding.code for finding in check(study) if finding.where != "participants.tsv"} == {"recording_is_copy"}
     assert "nothing written" in initialise(study)
 
 
