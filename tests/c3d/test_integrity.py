@@ -77,8 +77,10 @@ OUT_OF_STEP = ("type3_bad_scale_24kN", "evart_fp_channel_not_filled", "type1_no_
 def test_no_usable_real_file_is_refused(shared: Path) -> None:
     """The content equals that of ezc3d alone: Vicon, Motion Analysis, Qualisys, Codamotion, OpenSim and more."""
     files = [path for path in sorted(shared.rglob("*.[cC]3[dD]")) if not ODD.get(path.stem)]
-    left_out = (*OUT_OF_STEP, "sgi_int")  # ezc3d alone refuses this one, of a big-endian machine
-    files = [path for path in files if path.stem not in left_out and "bts_type1" not in path.parts]
+    # of a big-endian machine, which ezc3d alone refuses; poses of segments without a marker
+    left_out = (*OUT_OF_STEP, "sgi_int", "theia")
+    # rate_119_88 is refused as out of step: its rates in single precision are no multiples of each other
+    files = [path for path in files if path.stem not in left_out and not {"bts_type1", "rate_119_88"} & {*path.parts}]
     assert len(files) > 40
     for path in files:
         recording, bare = read_c3d(path), ezc3d.c3d(str(path))

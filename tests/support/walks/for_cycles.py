@@ -83,6 +83,8 @@ def trial(known: Walk, *, reasons: Mapping[int, str] | None = None) -> Trial:
             foot_progression=(("time", "side"), curves[:, :, 0, 0]),
             implausible=(("time", "side"), np.zeros((len(time), 2), dtype=np.int8)),
             leg_refused=("side", np.array(["", ""])),
+            knee_axis_error=("side", np.zeros(2)),
+            knee_axis_in_step=("side", np.zeros(2)),
             fit_residual=(("time", "side", "segment"), np.full((len(time), 2, 4), [0.003, 0.004, np.nan, 1.0])),
         ),
         contacts=contacts,
