@@ -10,8 +10,8 @@ ground.
 2. A general dense solver gives the same numbers as the step ``kinetics``, which uses forward substitution: equal to
    rounding, term by term, which is that of single precision where the results are read. The thigh, which ``kinetics``
    also includes, does not change the segments below it.
-3. During stance the ground causes the moments: 108 N m of plantarflexion at the ankle in this frame. Inertia, velocity
-   and weight of foot and shank together stay below 2 N m at the ankle and 4 N m at the knee.
+3. During stance the ground causes the moments: 119 N m of plantarflexion at the ankle in this frame. Inertia, velocity
+   and weight of foot and shank together stay below 2 N m at the ankle and 5 N m at the knee.
 
 ``python docs/examples/ankle_and_knee.py [output.svg]`` draws the matrix and, by term, the moments about the
 mediolateral axes, positive towards dorsiflexion and towards extension.
