@@ -80,13 +80,16 @@ class DrawnSession:
 def with_errors(legs: Legs, errors: Errors, carrier: NDArray[np.intp], smallest_floating_axis: float) -> Legs:
     """Return the legs with errors; ``carrier`` is that of :func:`carriers`.
 
-    A turned segment takes its tensor, its centre of mass and the joint axes on both sides with it.
+    A turned segment takes its tensor, its centre of mass and the joint axes on both sides with it. With the turn a in
+    segment axes its angular velocity w changes by R'b and its angular acceleration by R'b' + w x R'b, where
+    b = a' + a x a' / 2 + ...: what is left out is a sixth of the square of the turn, 0.2 % at 6 degrees.
     """
     back = transpose(legs.rotation)
-    rotation = _rotation(errors.turn[0]) @ legs.rotation
-    spin, spin_rate = (
-        values + rotate(back, turn) for values, turn in zip((legs.spin, legs.spin_rate), errors.turn[1:], strict=True)
-    )
+    turn, turn_rate, turn_bend = errors.turn
+    rotation = _rotation(turn) @ legs.rotation
+    added = rotate(back, turn_rate + cross(turn, turn_rate) / 2)
+    spin = legs.spin + added
+    spin_rate = legs.spin_rate + rotate(back, turn_bend + cross(turn, turn_bend) / 2) + cross(legs.spin, added)
     proximal, distal = rotation[:, :, 1:], rotation[:, :, :-1]
     place, rate, acceleration = (rotate(back[:, :, :-1], shift) for shift in errors.shift)
     turning, swing = legs.spin[:, :, :-1], legs.spin_rate[:, :, :-1]

@@ -233,25 +233,28 @@ def test_more_draws_keep_the_first_ones(motion: xr.Dataset) -> None:
 # ---- rates belong to the motion
 
 
-def test_rates_with_errors_are_the_derivatives_of_the_motion_with_errors(motion: xr.Dataset) -> None:
-    """Of soft tissue, which moves: turned by a tenth of a degree, so that products of errors are below a thousandth.
+@pytest.mark.parametrize("scale", [0.05, 1.0])
+def test_rates_with_errors_are_the_derivatives_of_the_motion_with_errors(motion: xr.Dataset, scale: float) -> None:
+    """Of soft tissue, which moves, turned by a tenth of a degree and as it is.
 
     What the derivatives of the markers miss is the same with and without errors, and cancels.
     """
     contacts = join_trials({"walk": ground(TIME).assign_coords(time=TIME)})
     session = DrawnSession(
         loads(motion), motion, contacts, CALIBRATION,
-        gravity_m_s2=GRAVITY, draws=1, sizes=only("soft_tissue", 0.05), stride_s=STRIDE_S, strike_s=STRIKE_S,
+        gravity_m_s2=GRAVITY, draws=1, sizes=only("soft_tissue", scale), stride_s=STRIDE_S, strike_s=STRIKE_S,
     )  # fmt: skip
     without, drawn = legs(motion), session.legs(0, ("soft_tissue",))
     inside = slice(10, -10)  # a spline is less exact near its ends
 
     def rates(of: Legs) -> dict[str, tuple[Array, Array]]:
-        """Return angular velocity, velocity and acceleration: as stated, and by derivatives."""
-        spin, _ = angular_rates(of.rotation, *derivatives(of.rotation, TIME))
+        """Return angular velocity and acceleration, velocity and acceleration: as stated, and by derivatives."""
+        spins = angular_rates(of.rotation, *derivatives(of.rotation, TIME))
+        spin, spin_rate = (np.einsum("...ji,...j->...i", of.rotation, local) for local in spins)
         velocity, acceleration = derivatives(of.com, TIME)
         return {
-            "spin": (of.spin, np.einsum("...ji,...j->...i", of.rotation, spin)),
+            "spin": (of.spin, spin),
+            "spin_rate": (of.spin_rate, spin_rate),
             "velocity": (of.com_velocity, velocity),
             "acceleration": (of.com_acceleration, acceleration),
         }
@@ -259,4 +262,5 @@ def test_rates_with_errors_are_the_derivatives_of_the_motion_with_errors(motion:
     before, after = rates(without), rates(drawn)
     for name in before:
         stated, derived = ((after[name][i] - before[name][i])[inside] for i in range(2))
-        assert np.abs(stated - derived).max() < 0.05 * np.abs(derived).max(), name
+        # the spline's ends; without the turning of the segment itself the angular acceleration is off by a third
+        assert np.abs(stated - derived).max() < 0.01 * np.abs(derived).max(), name
