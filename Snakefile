@@ -128,15 +128,15 @@ use rule read as muscles with:
     log:
         "logs/{session}/muscles.log",
     resources:
-        mem_mb=STUDY.memory_mb["session"] + 600,
-        runtime=60 * STUDY.runtime_min["session"],
+        mem_mb=STUDY.memory_of("muscles"),
+        runtime=STUDY.minutes_of("muscles"),
     params:
         key=key("muscles"),
 
 
 use rule read as study with:
     input:
-        **({"muscles": expand("derived/{session}/muscles.nc", session=STUDY.sessions)} if STUDY.has_muscles else {}),
+        **STUDY.joined(STUDY.sessions),
         cycles=expand("derived/{session}/cycles.nc", session=STUDY.sessions),
     output:
         **{name: [f"derived/{name}.csv", f"derived/{name}.json"] for name in TABLES},

@@ -78,11 +78,15 @@ def _variables(step: str) -> str:
         remark = f": the variables of cycles.nc, without {absent}; and the metrics of each cycle, "
         remark += "with the scores if `study.reference` is set; with `muscles.opensim`, the variables of muscles.nc"
         described = cycles | schema.VARIABLES["muscles"]
-        variables = {name: variable for name, variable in variables.items() if described.get(name) != variable}
+        variables = {
+            name: variable
+            for name, variable in variables.items()
+            if name not in described or described[name][:4] != variable[:4]
+        }
     asked = "; only if `cycles.further_curves` names it" if step == "cycles" else ""
     rows = [
         (f"`{name}`", f"`({', '.join(dims)})`", units, TYPES[dtype], meaning + asked * (name in ON_REQUEST))
-        for name, (dims, units, meaning, dtype) in variables.items()
+        for name, (dims, units, meaning, dtype, *_) in variables.items()
     ]
     return f"{heading}{remark}.\n\n" + _table(("variable", "dimensions", "units", "stored as", "meaning"), rows)
 

@@ -39,6 +39,8 @@ DOORS = {
 }
 READS_NETCDF = {"open_dataset", "load_dataset", "open_datatree", "load_datatree", "to_netcdf"}
 MOST_MODULES = 12
+LABELS = ("__init__", "declaration", "settings", "cells")  # modules that say what a step is; they compute nothing
+STUDY = "pipeline.workflow.job_keys.Study"  # of which the cells of a step's key are, for the type checker alone
 
 
 def imported(source: str, module: str) -> Iterator[str]:
@@ -67,6 +69,7 @@ def faults(source: str, module: str) -> list[str]:
             allowed = (room, other) in ARROWS_BETWEEN_NOUNS
         elif room == "steps":
             allowed = rest[0] == inner if other == "steps" else other in NOUNS and rest[0] != "teaching"
+            allowed |= path.endswith("/cells.py") and name == STUDY
         elif room == "workflow":
             allowed = other not in {"commands", "viewer"}
         elif room == "viewer":
@@ -134,7 +137,7 @@ def test_only_results_opens_netcdf() -> None:
 def test_rooms_are_few_and_small() -> None:
     folders = [path for path in PACKAGE.rglob("*") if path.is_dir() and path.name != "__pycache__"]
     assert {path.name for path in folders if path.parent == PACKAGE} == ROOMS
-    sizes = {folder: len([*folder.glob("*.py")]) - (folder / "__init__.py").exists() for folder in folders}
+    sizes = {folder: sum(path.stem not in LABELS for path in folder.glob("*.py")) for folder in folders}
     assert {str(folder): size for folder, size in sizes.items() if size > MOST_MODULES} == {}
 
 

@@ -10,7 +10,7 @@ from ..steps.report.page import page
 from ..steps.report.page_names import PAGES
 from ..workflow import checksums
 from ..workflow.job_keys import Study
-from ..workflow.jobs import report_job
+from ..workflow.jobs.report_job import write_page
 from ..workflow.jobs.run_job import DERIVED
 from ..workflow.open_study import look_at
 
@@ -43,7 +43,7 @@ def compare(study_path: Path, *, participant: str | None, labels: tuple[str, str
         if absent := [file for mine in inputs.values() for file in mine if not file.is_file()]:
             raise UserError(str(study_path / absent[0]), "no such file", "run the workflow first")
         checksums.as_written(DERIVED, [file for mine in inputs.values() for file in mine])
-        report_job.run(content, page, arguments, inputs, {"page": [target]})
+        write_page(content, page, arguments, inputs, {"page": [target]})
     return target
 
 

@@ -1,8 +1,8 @@
 """The variables of cycles.nc and study.nc: dimensions, units and meaning."""
 
-from .metrics import CO_CONTRACTION, METRICS, OF_STANCE, SCORES
-from .muscle_variables import MUSCLE_METRICS, OF_MUSCLES, WITH_FORCES
-from .rows import Variable
+from ..step import every_step, resolve
+from .metrics import CO_CONTRACTION, JOINED_METRICS, METRICS, OF_STANCE, SCORES
+from .rows import Variable, optional
 from .session_variables import (
     ANKLE_FOOT_POWER,
     BAND,
@@ -101,7 +101,7 @@ STANCE_CURVES = {
 _ON_REQUEST = {
     **{
         f"{name}_in_stance": Variable((*dims[:-1], "stance_phase"), units, f"{long_name}; over stance")
-        for name, (dims, units, long_name, _) in CURVES.items()
+        for name, (dims, units, long_name, *_) in CURVES.items()
         if dims[-1] == "phase"
     },
     **{
@@ -188,13 +188,13 @@ KNEE_AXIS = {
 }
 CYCLES = {
     **CURVES,
-    **WITH_TRUNK,
-    **WITH_EMG,
-    **{name: metric.variable for name, metric in CO_CONTRACTION.items()},
+    **optional(WITH_TRUNK),
+    **optional(WITH_EMG),
+    **optional({name: metric.variable for name, metric in CO_CONTRACTION.items()}),
     "metric_value": Variable(("cycle", "metric"), "1",
         "metrics of the gait cycle, each in its metric_units; separate variables in study.nc"),
-    **ON_REQUEST,
-    **WITH_DRAWS,
+    **optional(ON_REQUEST),
+    **optional(WITH_DRAWS),
     **{name: curve._replace(dims=("whole_stance", *curve.dims[1:])) for name, curve in STANCE_CURVES.items()},
     "metric_value_of_stance": Variable(("whole_stance", "metric"), "1",
         "metrics of the whole stance, each in its metric_units; NaN if not defined in stance alone"),
@@ -232,18 +232,26 @@ REPRESENTATIVE = {
 }  # fmt: skip
 CYCLE_METRICS = {name: metric.variable for name, metric in METRICS.items()}
 STANCE_METRICS = {f"{name}{STANCE}": CYCLE_METRICS[name]._replace(dims=("stance",)) for name in OF_STANCE}
-_SCORES = {name: score.variable for name, score in (SCORES | CO_CONTRACTION | MUSCLE_METRICS).items()}
+_SCORES = {name: score.variable for name, score in (SCORES | CO_CONTRACTION | JOINED_METRICS).items()}
+# of the steps whose results are joined to cycles.nc
+_JOINED = {
+    name: variable
+    for step in every_step().values()
+    if step.joins
+    for name, variable in resolve(step.outputs[step.name].variables).items()
+    if name not in JOINED_METRICS
+}
 STUDY = (
     CURVES
-    | WITH_TRUNK
-    | WITH_EMG
+    | optional(WITH_TRUNK)
+    | optional(WITH_EMG)
     | CYCLE_METRICS
-    | _SCORES
-    | ON_REQUEST
-    | WITH_DRAWS
+    | optional(_SCORES)
+    | optional(ON_REQUEST)
+    | optional(WITH_DRAWS)
     | STANCE_CURVES
     | STANCE_METRICS
-    | OF_MUSCLES
+    | optional(_JOINED)
 )
 # coordinates of study.nc along `cycle`, first columns of metrics.csv
 IDENTITY = (
@@ -256,9 +264,8 @@ _MOTION = ("joint_angle", "pelvis_angle", "foot_progression", "emg_envelope", "m
 # curves and metrics of study.nc that need the ground force
 KINETICS = frozenset(
     (
-        *WITH_FORCES,
         "waist_moment_from_legs",
-        *(name for name in MUSCLE_METRICS if "force" in name),
+        *(name for name, variable in (_JOINED | _SCORES).items() if variable.of_kinetics),
         *(name for name in CURVES | ON_REQUEST | WITH_DRAWS | STANCE_CURVES if not name.startswith(_MOTION)),
         *(
             f"{name}{ending}"

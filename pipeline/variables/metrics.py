@@ -7,7 +7,7 @@ rows say. All outputs take a metric from this table, and the report its place.
 import itertools
 
 from ..conventions import ADDUCTION, ANGLES, ANKLE, FLEXION, FORWARD, HIP, JOINTS, KNEE, UP
-from .muscle_variables import MUSCLE_METRICS
+from ..step import every_step, resolve
 from .rows import (
     BY_SIZE,
     GAIT_SCORES,
@@ -387,4 +387,8 @@ CO_CONTRACTION = {  # if cycles.emg_normalisation is not none
     for ones, others in ((("tibialis anterior",), _CALF), (_EXTENSORS, _HAMSTRINGS))
     for one, other in itertools.product(ones, others)
 }  # fmt: skip
-NUMBERS = METRICS | SCORES | CO_CONTRACTION | MUSCLE_METRICS
+# of the steps whose results are joined to cycles.nc
+JOINED_METRICS: dict[str, Metric] = {
+    name: metric for step in every_step().values() if step.metrics for name, metric in resolve(step.metrics).items()
+}
+NUMBERS = METRICS | SCORES | CO_CONTRACTION | JOINED_METRICS

@@ -30,12 +30,14 @@ _VARIABLES = {
     "model_misfit": Variable(("cycle",), "m",
         "root mean square distance of the model's points from joint centres and axes of the study"),
 }  # fmt: skip
-OF_MUSCLES = {name: variable._replace(dtype="f4") for name, variable in _VARIABLES.items()} | {
+# without the ground force there are no moments to share
+WITH_FORCES = ("muscle_force", "activation", "joint_contact_force", "model_moment", "reserve_moment", *SHARES)
+OF_MUSCLES = {
+    name: variable._replace(dtype="f4", of_kinetics=name in WITH_FORCES) for name, variable in _VARIABLES.items()
+} | {
     "muscle_reason": Variable(("cycle",), "", "why the cycle has no muscle forces; empty if it has", "U"),
     "muscle_reason_code": Variable(("cycle",), "", "code of that reason; empty without one", "U"),
 }
-# without the ground force there are no moments to share
-WITH_FORCES = ("muscle_force", "activation", "joint_contact_force", "model_moment", "reserve_moment", *SHARES)
 
 REASONS = {  # by code; with the values of each cycle
     "no_kinetics": "no valid kinetics",
@@ -79,7 +81,8 @@ MUSCLE_METRICS = {  # if muscles.opensim is true
     **{
         f"peak_contact_force_{joint}": Metric("1",
             f"largest force between the bones of the {joint} in the gait cycle, that of the muscles included, in body "
-            "weights", window=CYCLE, source="Steele 2012", group=MUSCLES)
+            "weights", window=CYCLE, source="Steele 2012", group=MUSCLES, of_kinetics=True)
         for joint in ("ankle", "knee", "hip")
     },
 }  # fmt: skip
+MUSCLES_OF_CYCLES = OF_MUSCLES | {name: metric.variable for name, metric in MUSCLE_METRICS.items()}

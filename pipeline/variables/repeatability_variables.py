@@ -51,6 +51,7 @@ REPEATABILITY |= {
         units or variable.units,
         f"{meaning}, of {variable.long_name}",
         "f4",
+        optional=True,
     )
     for curve, variable in CURVES.items()
     if curve != "pelvis_residual"  # a check of the measurement, and nothing that is measured

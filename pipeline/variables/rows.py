@@ -1,5 +1,6 @@
 """The rows of the tables of variables and metrics."""
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 Kind = Literal["size", "signed", "phase"]
@@ -23,6 +24,13 @@ class Variable(NamedTuple):
     units: str
     long_name: str
     dtype: str = "f8"
+    optional: bool = False  # whether a file may lack it
+    of_kinetics: bool = False  # whether it needs the ground force; for the result of a step that joins cycles.nc
+
+
+def optional(variables: Mapping[str, Variable]) -> dict[str, Variable]:
+    """Return variables that a file may lack."""
+    return {name: variable._replace(optional=True) for name, variable in variables.items()}
 
 
 class Window(NamedTuple):
@@ -81,8 +89,9 @@ class Metric(NamedTuple):
     main: int = 0  # place among the numbers that clinics read first; 0 if it is not one of them
     compared: int = 0  # place in the table of symmetry of all participants; 0 if it is not there
     part: Part | None = None  # what a peak, range, impulse or work is computed from
+    of_kinetics: bool = False  # whether it needs the ground force; for one of a step that joins cycles.nc
 
     @property
     def variable(self) -> Variable:
         """Return the variable of study.nc."""
-        return Variable(("cycle",), self.units, self.long_name)
+        return Variable(("cycle",), self.units, self.long_name, of_kinetics=self.of_kinetics)

@@ -7,48 +7,16 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ..step import every_step, resolve
 from ..tables.study_tables import VISIT_COLUMNS
 from ..trials.session import IN_ONE_TRIAL
-from . import cycle_variables
-from .cycle_variables import CYCLES, ON_REQUEST, REPRESENTATIVE, STANCE, STUDY, WITH_EMG
-from .metrics import CO_CONTRACTION, METRICS, SCORES
-from .muscle_variables import MUSCLE_METRICS, OF_MUSCLES
-from .repeatability_variables import REPEATABILITY
+from .cycle_variables import STANCE
+from .metrics import METRICS
 from .rows import Variable
-from .session_variables import (
-    DOUBT,
-    MEASURED_UPPER_BODY,
-    OF_TRIALS,
-    UPPER_LOADS,
-    WHOLE_BODY,
-    WITH_DRAWS,
-    WITH_LINKED_LEGS,
-    WITH_SHOULDERS,
-    WITH_TRUNK,
-    WITH_UPPER_BODY,
-    WITH_UPPER_MARKERS,
-)
-from .session_variables import WITH_EMG as EMG_OF_TRIALS
 
-TITLES = {
-    "read": "Markers, plate wrenches and events of a session, ISB lab axes",
-    "calibrate": "Calibrated body model of a session",
-    "clean": "Filled and filtered markers and plate wrenches of a session",
-    "contacts": "Ground contacts, ground wrench per side and gait events of a session",
-    "kinematics": "Poses, joint centres and joint angles of a session",
-    "kinetics": "Joint forces, moments and powers of a session",
-    "cycles": "Gait cycles of a session",
-    "representative": "The trial of a session that the report shows",
-    "muscles": "Muscles of a scaled model in the gait cycles of a session",
-    "study": "Gait cycles and stances of a study",
-    "repeatability": "Repeatability of the metrics and curves of a study",
-}
-
-VARIABLES: dict[str, dict[str, Variable]] = {
-    **OF_TRIALS, "cycles": CYCLES, "representative": REPRESENTATIVE,
-    "muscles": OF_MUSCLES | {name: metric.variable for name, metric in MUSCLE_METRICS.items()}, "study": STUDY,
-    "repeatability": REPEATABILITY,
-}  # fmt: skip
+_OUTPUTS = {name: output for step in every_step().values() for name, output in step.outputs.items() if output.variables}
+TITLES = {name: output.title for name, output in _OUTPUTS.items()}
+VARIABLES: dict[str, dict[str, Variable]] = {name: resolve(output.variables) for name, output in _OUTPUTS.items()}
 COORDINATES = {
     "time": ("s", "time of the marker frame on the file's own time axis"),
     "plate_time": ("s", "time of the analog sample on the file's own time axis"),
@@ -161,31 +129,6 @@ COORDINATES = {
     "bound": ("", "value, or lower or upper limit of its interval of 95 %"),
     "effect": ("", "random effect of the model; remainder: all that the others do not explain"),
 }
-OPTIONAL = {
-    "calibrate": {*MEASURED_UPPER_BODY, *WITH_TRUNK},
-    "clean": {*EMG_OF_TRIALS, "emg_left_out", *WITH_SHOULDERS, *WITH_UPPER_MARKERS, *DOUBT},
-    "kinematics": {*WITH_LINKED_LEGS, *WITH_UPPER_BODY, *WHOLE_BODY, *DOUBT},
-    "kinetics": {*WITH_DRAWS, *UPPER_LOADS, *DOUBT},
-    "cycles": {
-        *ON_REQUEST,
-        *cycle_variables.WITH_DRAWS,
-        *cycle_variables.WITH_TRUNK,
-        *WITH_EMG,
-        *CO_CONTRACTION,
-        "emg_left_out",
-    },
-    "repeatability": {name for name in REPEATABILITY if not name.startswith("metric_")},
-    "study": {
-        *OF_MUSCLES,
-        *MUSCLE_METRICS,
-        *SCORES,
-        *ON_REQUEST,
-        *cycle_variables.WITH_DRAWS,
-        *cycle_variables.WITH_TRUNK,
-        *WITH_EMG,
-        *CO_CONTRACTION,
-    },
-}
 FLAGS = {  # those of `implausible` are given by step kinematics
     ("clean", "fill"): "none spline rigid_cluster neighbours spike exchanged_back",
     ("kinetics", "missing"): "known segment_not_seen ground_reaction_unknown gimbal_lock near_an_end",
@@ -210,14 +153,13 @@ def describe(step: str, dataset: xr.Dataset) -> xr.Dataset:
     all_rejected = "rejected" in dataset.coords and (dataset.variables["rejected"].values != "").all()
     result = dataset.drop_vars([*dataset.data_vars]) if all_rejected else _in_order(step, dataset)
     for name in map(str, result.data_vars):
-        dims, units, long_name, dtype = VARIABLES[step][name]
-        if result.variables[name].dims != dims:
-            raise ValueError(f"{step}: {name} has dimensions {result.variables[name].dims}, the schema says {dims}")
-        variable = result.variables[name]
-        if dtype not in ("U", variable.dtype):
-            variable.data = variable.data.astype(dtype)
+        row, variable = VARIABLES[step][name], result.variables[name]
+        if variable.dims != row.dims:
+            raise ValueError(f"{step}: {name} has dimensions {variable.dims}, the schema says {row.dims}")
+        if row.dtype not in ("U", variable.dtype):
+            variable.data = variable.data.astype(row.dtype)
         meanings = FLAGS.get((step, name)) or variable.attrs.get("flag_meanings", "")
-        variable.attrs = {"units": units, "long_name": long_name}
+        variable.attrs = {"units": row.units, "long_name": row.long_name}
         if meanings:
             values = np.arange(len(meanings.split()), dtype=variable.dtype)
             variable.attrs |= {"flag_values": values, "flag_meanings": meanings}
@@ -237,7 +179,7 @@ def describe(step: str, dataset: xr.Dataset) -> xr.Dataset:
 
 def _in_order(step: str, dataset: xr.Dataset) -> xr.Dataset:
     """Return a copy of a dataset with its variables in the order of the schema."""
-    names = [name for name in VARIABLES[step] if name in dataset or name not in OPTIONAL.get(step, {})]
+    names = [name for name, row in VARIABLES[step].items() if name in dataset or not row.optional]
     if different := {*map(str, dataset.data_vars)} ^ {*names}:
         raise ValueError(f"{step}: variables {sorted(different)} are not those of the schema")
     return dataset[names].copy()

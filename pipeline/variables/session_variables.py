@@ -1,6 +1,6 @@
 """Variables of the session files, read to kinetics: dimensions, units, meaning."""
 
-from .rows import Variable
+from .rows import Variable, optional
 
 _PLATE = ("plate_sample", "plate", "axis")
 JCS = "flexion (ankle: dorsiflexion), adduction (ankle: inversion) and internal rotation positive on both sides"
@@ -54,10 +54,13 @@ FACTS = {
     "uncertain_end_s": Variable(("trial",), "s",
         "how near an end of the recording or of a gap the filters make accelerations uncertain"),
     "exchanged_markers": Variable(("trial",), "", "setting clean.exchanged_markers", "U"),
-    "emg_left_out": Variable(("trial",), "",
-        f"channels of muscles that are not used, by label, and why, {LEFT_OUT}", "U"),
-    "doubt": Variable(("trial",), "", "why the kinetics of all stances of the trial are doubted; empty if not", "U"),
-    "doubt_code": Variable(("trial",), "", "codes of these doubts", "U"),
+    **optional({
+        "emg_left_out": Variable(("trial",), "",
+            f"channels of muscles that are not used, by label, and why, {LEFT_OUT}", "U"),
+        "doubt": Variable(("trial",), "", "why the kinetics of all stances of the trial are doubted; empty if not",
+            "U"),
+        "doubt_code": Variable(("trial",), "", "codes of these doubts", "U"),
+    }),
 }  # fmt: skip
 DOUBT = ("doubt", "doubt_code")  # of a trial that a step doubts; a session without such a trial has neither
 
@@ -200,8 +203,8 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "segment_inertia": Variable(("side", "segment", "local_axis", "local_axis_2"), "kg m2",
             "inertia tensor about the centre of mass, segment axes"),
         "segment_length": Variable(("side", "segment"), "m", "segment length as the parameter table defines it"),
-        **MEASURED_UPPER_BODY,
-        **WITH_TRUNK,
+        **optional(MEASURED_UPPER_BODY),
+        **optional(WITH_TRUNK),
         "leg_refused": Variable(("side",), "", "why the leg cannot be used; empty if it can", "U"),
         "joint_distance": Variable(("side", "segment"), "m",
             "distance of the joint centres at the segment's ends in the static trial, median"),
@@ -260,9 +263,9 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "plate_wander": Variable(("trial", "plate"), "N",
             "range of the force of the unloaded plate in means over 0.15 s; NaN if unloaded for less than 1 s"),
         **_EVENTS,
-        **WITH_SHOULDERS,
-        **WITH_UPPER_MARKERS,
-        **WITH_EMG,
+        **optional(WITH_SHOULDERS),
+        **optional(WITH_UPPER_MARKERS),
+        **optional(WITH_EMG),
         **FACTS,
     },
     "contacts": {
@@ -313,9 +316,9 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "foot_progression": Variable(("sample", "side"), "degree", f"{PROGRESSION} lab x", "f4"),
         "fit_residual": Variable(("sample", "side", "segment"), "m",
             "root-mean-square misfit of the segment's marker cluster, or of all its markers in linked legs", "f4"),
-        **WITH_LINKED_LEGS,
-        **WITH_UPPER_BODY,
-        **WHOLE_BODY,
+        **optional(WITH_LINKED_LEGS),
+        **optional(WITH_UPPER_BODY),
+        **optional(WHOLE_BODY),
         **_facts("direction_of_travel", "landmarks_absent", "marker_filter_order", *DOUBT),
         "implausible": Variable(("sample", "side"), "1",
             "why the leg's pose is refused, as no person has it: 0 it is not", "i1"),
@@ -338,7 +341,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "line_of_progression": Variable(("trial",), "", "setting kinematics.line_of_progression", "U"),
     },
     "kinetics": {
-        **WITH_DRAWS,
+        **optional(WITH_DRAWS),
         "joint_force": Variable(("sample", "side", "joint", "axis"), "N", f"joint force {ON_DISTAL}, lab axes", "f4"),
         "joint_moment": Variable(("sample", "side", "joint", "local_axis"), "N m",
             f"internal joint moment {ON_DISTAL} about the joint centre, distal segment axes", "f4"),
@@ -358,7 +361,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "pelvis_residual_force": Variable(("sample", "axis"), "N", f"residual force {RESIDUAL}, lab axes", "f4"),
         "pelvis_residual_moment": Variable(("sample", "axis"), "N m",
             f"residual moment {RESIDUAL}, about the midpoint of the hips, lab axes", "f4"),
-        **UPPER_LOADS,
+        **optional(UPPER_LOADS),
         "disagreement": Variable(("trial", "formulation", "load"), "1",
             "largest absolute difference of joint force (N) and joint moment (N m) from the stored loads"),
         "forward_closure": Variable(("trial", "side", "joint", "angle"), "degree",
@@ -368,3 +371,4 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         **_facts(*DOUBT),
     },
 }  # fmt: skip
+READ, CALIBRATE, CLEAN, CONTACTS, KINEMATICS, KINETICS = OF_TRIALS.values()

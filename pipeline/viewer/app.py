@@ -19,6 +19,7 @@ from ..tables.reference_curves import BySpeed, Curves, at_speed, reference_file,
 from ..tables.tsv import decode_text
 from ..variables.stance_verdicts import NOT_ON_A_PLATE
 from ..workflow.job_keys import Study
+from ..workflow.open_study import SESSION_STEPS
 from .charts import CycleCharts, TimeChart, cycles_of_session
 from .corrections_form import CorrectionsForm
 from .drafts import Drafts
@@ -26,7 +27,6 @@ from .scene import GREY, LAYERS, OF_VERDICT, VIEWS, Scene
 from .server import LocalServer
 from .shown_trial import Session, ShownTrial, shown_trial, trials_of_session
 
-STEPS = ("read", "calibrate", "clean", "contacts", "kinematics", "kinetics", "cycles")
 SPEEDS = ("1", "1/2", "1/4", "1/10")
 FRAMES_PER_S = 25  # drawn while it plays
 CURVES_EVERY = 5  # drawn frames between two moves of the cursor on the curves while it plays
@@ -274,10 +274,10 @@ def load_session(folder: Path) -> dict[str, xr.Dataset]:
     Raises:
         UserError: the session has not been computed.
     """
-    missing = [step for step in STEPS if not (folder / f"{step}.nc").exists()]
+    missing = [step for step in SESSION_STEPS if not (folder / f"{step}.nc").exists()]
     if missing:
         raise UserError(str(folder), f"no {missing[0]}.nc", "run the study first: gaitlab run STUDY")
-    return {step: netcdf.load(folder / f"{step}.nc") for step in STEPS}
+    return {step: netcdf.load(folder / f"{step}.nc") for step in SESSION_STEPS}
 
 
 def words_on(trial: ShownTrial) -> str:

@@ -1,7 +1,5 @@
 """The results of a session with other corrections, computed by the workflow's own jobs in a folder of its own."""
 
-import importlib
-import inspect
 import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,6 +8,7 @@ import xarray as xr
 
 from ..errors import UserError
 from ..results import netcdf
+from ..step import every_step
 from ..workflow import checksums
 from ..workflow.job_keys import Study
 from ..workflow.jobs.run_job import compute
@@ -32,7 +31,7 @@ def preview(study: Study, session: str) -> dict[str, xr.Dataset]:
     with TemporaryDirectory(prefix="gaitlab-view-") as folder:
         changed: dict[str, Path] = {}
         for step in SESSION_STEPS:
-            needs = inputs_of(step)
+            needs = [*every_step()[step].inputs]
             key = json.loads(json.dumps(study.content_of_key(step, session), sort_keys=True))  # as the job gets it
             written = checksums.recorded(derived, f"{session}/{step}.nc")
             as_made = written is not None and written.made_with == checksums.made_with(key)
@@ -46,9 +45,3 @@ def preview(study: Study, session: str) -> dict[str, xr.Dataset]:
             changed[step] = Path(folder) / f"{step}.nc"
             compute(key, inputs, {step: [changed[step]]})
         return {step: netcdf.load(file) for step, file in changed.items()}
-
-
-def inputs_of(step: str) -> list[str]:
-    """Return the steps that a step takes the results of."""
-    module = importlib.import_module(f"..steps.{step}.step", __package__)
-    return [name for name in inspect.signature(getattr(module, step)).parameters if name in SESSION_STEPS]

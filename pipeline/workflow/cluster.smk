@@ -8,18 +8,7 @@ localrules:
 
 if not workflow.is_main_process:  # a job on the cluster runs its steps; Slurm's plugin would start Snakemake for each
 
-    localrules:
-        read,
-        calibrate,
-        clean,
-        contacts,
-        kinematics,
-        kinetics,
-        cycles,
-        muscles,
-        study,
-        report,
-        page,
+    workflow.localrules(*every_step())
 
     def key(step):
         """Return the function that gives a job's key, which also changes settings.

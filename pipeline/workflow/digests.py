@@ -88,6 +88,11 @@ def code_digest(*modules: str) -> str:
     return digest.hexdigest()
 
 
+def of_text(text: str) -> str:
+    """Return the SHA-256 of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def versions(distributions: Iterable[str]) -> dict[str, str]:
     """Return the installed version of each distribution."""
     return {name: _version(name) for name in distributions}

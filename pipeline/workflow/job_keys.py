@@ -16,35 +16,23 @@ from typing import Any
 from .. import __version__
 from ..body.body_model import BodyModel
 from ..errors import UserError
+from ..step import Step, every_step, resolve
 from ..steps.repeatability.design import Design, design_of
 from ..steps.report.page_names import page_names
 from ..tables import corrections, session_table, study_tables, tsv
 from ..tables.reference_curves import reference_file
 from . import checksums, digests, settings
-from .report_additions import files_of_curve_tests, texts_of
 
-LIBRARIES = {
-    "read": ("numpy", "scipy", "ezc3d"),
-    "clean": ("numpy", "scipy"),
-    "kinematics": ("numpy", "scipy"),
-    "kinetics": ("numpy", "scipy"),
-    "muscles": ("numpy", "scipy", "opensim"),
-    "study": ("numpy", "pandas"),
-    "repeatability": ("numpy", "scipy", "pandas"),
-    "report": ("numpy", "scipy", "pandas", "jinja2", "plotly"),
-    "page": ("numpy", "pandas", "jinja2", "plotly"),
-}
-NOT_OF_ALL_PAGES = ("pages", "notes", "repeatability", "curve_tests")  # settings of the report
 STORAGE = ("xarray", "netCDF4")
 
 
-def code_of(step: str) -> tuple[str, ...]:
-    """Return the modules that a job calls; their imports belong to its code."""
-    if step == "page":
-        return "pipeline.steps.report.page", "pipeline.workflow.jobs.run_job", "pipeline.workflow.jobs.report_job"
-    job = f"{step}_job" if step in ("study", "repeatability", "report") else "session_job"
-    more = ("pipeline.steps.cycles.shown_walk.representative",) if step == "cycles" else ()
-    return f"pipeline.steps.{step}.step", *more, "pipeline.workflow.jobs.run_job", f"pipeline.workflow.jobs.{job}"
+def code_of(name: str) -> tuple[str, ...]:
+    """Return the modules that a job of a step calls; their imports belong to its code.
+
+    The tables of variables and metrics of all steps are among them: every job reads them.
+    """
+    tables = (module for step in every_step().values() for module in step.tables)
+    return tuple(dict.fromkeys((*every_step()[name].modules, "pipeline.workflow.jobs.run_job", *tables)))
 
 
 @dataclass(frozen=True)
@@ -93,10 +81,6 @@ class Study:
         files = {row["file"]: self.path / row["file"] for row in rows}
         return {name: digests.sha256(file) for name, file in files.items() if settings.is_file(file)}
 
-    def _corrections(self, session: str, step: str) -> dict[str, dict[str, Any]]:
-        """Return the corrections that a step applies to trials of a session, by trial."""
-        return {**corrections.for_step(self.corrections.get(session, ()), step)}
-
     @cached_property
     def repeated(self) -> dict[str, dict[str, str]]:
         """Return person, visit and assessor of each session in sessions.tsv, a person's in the order of their dates."""
@@ -113,20 +97,27 @@ class Study:
         """Return the design of the repeated measurements, None without enough of them."""
         return design_of(self.repeated, [str(name) for name in self.settings["repeatability"]["visits"]])
 
-    @property
-    def has_muscles(self) -> bool:
-        """Return whether the study has the step ``muscles``."""
-        return bool(self.settings["muscles"]["opensim"])
+    @cached_property
+    def steps(self) -> dict[str, Step]:
+        """Return the steps that the study has, each after those whose outputs it takes."""
+        return {name: step for name, step in every_step().items() if not step.only_if or resolve(step.only_if)(self)}
+
+    def joined(self, sessions: Sequence[str]) -> dict[str, list[str]]:
+        """Return the files that are joined to cycles.nc of sessions, by the step that makes them."""
+        return {
+            name: [f"derived/{session}/{name}.nc" for session in sessions]
+            for name, step in self.steps.items()
+            if step.joins
+        }
 
     def files_of_page(self, participant: str) -> dict[str, list[str]]:
         """Return the input files of a participant's page by name, relative to the study."""
         if participant not in self.people:
             raise UserError("trials.tsv", f"no participant '{participant}'", "ask for the page of one that it has")
-        sessions, names = self.people[participant], ("cycles", "representative", "calibrate", "clean")
-        files = {name: [f"derived/{session}/{name}.nc" for session in sessions] for name in names}
-        files |= {"muscles": [f"derived/{session}/muscles.nc" for session in sessions]} if self.has_muscles else {}
+        sessions = self.people[participant]
+        files = {name: [f"derived/{session}/{name}.nc" for session in sessions] for name in self.steps["page"].inputs}
         own = len(sessions) > 1 and self.repeated_design and not self.settings["report"]["repeatability"]
-        return files | ({"repeatability": ["derived/repeatability.csv"]} if own else {})
+        return files | self.joined(sessions) | ({"repeatability": ["derived/repeatability.csv"]} if own else {})
 
     @property
     def report_pages(self) -> dict[str, str]:
@@ -154,6 +145,16 @@ class Study:
         """
         return {"session": max(1, round(self._largest_mb / 25)), "study": 10 + len(self.sessions) // 60}
 
+    def memory_of(self, name: str) -> int:
+        """Return the memory to request for a job of a step, MB."""
+        step = every_step()[name]
+        return self.memory_mb["study" if step.scope == "study" else "session"] + step.extra_mb
+
+    def minutes_of(self, name: str) -> int:
+        """Return the minutes to request for a job of a step."""
+        step = every_step()[name]
+        return self.runtime_min["study" if step.scope == "study" else "session"] * step.times_as_long
+
     @cached_property
     def _largest_mb(self) -> float:
         """Return the size of the recordings of the largest session, MB."""
@@ -167,54 +168,52 @@ class Study:
         """Return the function from the wildcards to a job's key."""
 
         def of_wildcards(wildcards: Any) -> str:
-            subject = getattr(wildcards, "participant" if step == "page" else "session", None)
+            subject = getattr(wildcards, every_step()[step].scope, None)
             return json.dumps(self.content_of_key(step, subject), sort_keys=True)
 
         return of_wildcards
 
-    def content_of_key(self, step: str, subject: str | None) -> dict[str, Any]:
+    def content_of_key(self, name: str, subject: str | None) -> dict[str, Any]:
         """Return what a job's key holds, by name; its subject is a session, a participant (``page``) or None."""
+        step = every_step()[name]
+        own = resolve(step.cells)(self, subject) if step.cells else {}
+        taken: dict[str, Any] = {}
+        if "body_model" in step.takes and self.body_model:
+            taken["arguments"] = {"body_model": self.body_model.definition} | own.pop("arguments", {})
+        if "corrections" in step.takes:
+            stated = {**corrections.for_step(self.corrections.get(str(subject), ()), name)}
+            for trial, arguments in own.pop("by_trial", {}).items():
+                stated[trial] = {**stated.get(trial, {}), **arguments}
+            taken["by_trial"] = stated
         return {
-            "step": step,
-            "session": None if step == "page" else subject,
+            "step": name,
+            "session": subject if step.scope == "session" else None,
             "pipeline": __version__,
-            "code": digests.code_digest(*code_of(step)),
-            "versions": digests.versions(LIBRARIES.get(step, ("numpy",)) + STORAGE),
-            "settings": self.settings.get(step, {}),
-            **getattr(self, f"_{step}_needs", lambda _: {})(subject),
+            "code": digests.code_digest(*code_of(name)),
+            "declared": digests.of_text(repr(step)),
+            "versions": digests.versions(step.libraries + STORAGE),
+            "settings": self.settings.get(name, {}),
+            **taken,
+            **own,
         }
 
-    @property
-    def _body_model(self) -> dict[str, Any]:
-        return {"body_model": self.body_model.definition} if self.body_model else {}
+    def digest(self, file: str | Path) -> str:
+        """Return the SHA-256 of a file in the study, or anywhere, now."""
+        return digests.sha256(self.path / file)
 
-    def _read_needs(self, session: str) -> dict[str, Any]:
-        trials = [
-            {
-                **{name: row[name] for name in ("trial", "file", "role")},
-                **study_tables.person_of(row, self.participants),
-                "sha256": self.sha256.get(row["file"]),
-                **self._forces(row),
-            }
-            for row in self.sessions[session]
-        ]
-        return {"trials": trials, "arguments": self._body_model}
-
-    def _forces(self, row: tsv.Row) -> dict[str, Any]:
-        """Return the file with a trial's forces, that of their external loads, and their SHA-256, if it has them."""
-        forces, loads = study_tables.forces_of(row), study_tables.external_loads_of(row)
-        found = {"forces": forces, "forces_sha256": self.sha256.get(forces)} if forces else {}
-        return found | ({"loads": loads, "loads_sha256": self.sha256[loads]} if loads in self.sha256 else {})
+    def has_file(self, name: str) -> bool:
+        """Return whether a path in the study is a file."""
+        return settings.is_file(self.path / name)
 
     def calibration_of(self, session: str) -> dict[str, Any]:
         """Return the arguments of step ``calibrate`` that come from the tables."""
-        row = self._person(self.sessions[session])
+        row = self.participants[self.sessions[session][0]["participant_id"]]
         columns = (*study_tables.PARTICIPANT_COLUMNS, "mass_source", "width_source", "leg_length_source")
         own = self.own_sizes(session)
         participant = {name: row[name] for name in columns if row.get(name) and name not in (own or {})}
         segments = self.segments.get(row["participant_id"], [])
         functional = {row["trial"]: row["condition"] for row in self.sessions[session] if row["role"] == "functional"}
-        age_years = self._in_results(session).get("age_years", "")
+        age_years = self.in_results(session).get("age_years", "")
         table = settings.segment_table(self.settings["calibrate"]["segment_parameters"], age_years)
         given = {"functional": functional, "participant": participant, "segments": segments, "segment_table": table}
         return given | ({} if own is None else {"session_row": own})
@@ -223,65 +222,26 @@ class Study:
         """Return the sizes of a session in sessions.tsv, None if it has no row there."""
         return session_table.sizes_in(self.session_rows[session]) if session in self.session_rows else None
 
-    def _calibrate_needs(self, session: str) -> dict[str, Any]:
-        return {"arguments": self._body_model | self.calibration_of(session)}
-
-    def _clean_needs(self, session: str) -> dict[str, Any]:
-        corrected = self._corrections(session, "clean")
-        return {"arguments": self._body_model} | ({"by_trial": corrected} if corrected else {})
-
-    def _kinematics_needs(self, _: str) -> dict[str, Any]:
-        return {"arguments": self._body_model}
-
-    def _contacts_needs(self, session: str) -> dict[str, Any]:
-        """Return plates under each foot, belt speed and corrections; a trial without any gets no argument."""
-        given = self._corrections(session, "contacts")
-        for row in self.sessions[session]:
-            speed = tsv.number(row, "belt_speed_m_s", where="trials.tsv")
-            stated = study_tables.plates_in_row(row) | ({} if speed is None else {"belt_speed_m_s": speed})
-            given |= {row["trial"]: given.get(row["trial"], {}) | stated} if stated else {}
-        return {"by_trial": given}
-
-    def _muscles_needs(self, _: str) -> dict[str, Any]:
-        return {"model_sha256": digests.sha256(self.path / self.settings["muscles"]["model"])}
-
-    def _cycles_needs(self, session: str) -> dict[str, Any]:
-        """Return the cycles to leave out, and the condition of each trial."""
-        conditions = {row["trial"]: row["condition"] for row in self.sessions[session]}
-        return {"by_trial": self._corrections(session, "cycles"), "conditions": conditions}
-
-    def _report_needs(self, _: None) -> dict[str, Any]:
-        needs = {
-            "participants": [*self.people],
-            "conditions": self._conditions,
-            "groups": self._groups,
-            "visits": self._visits,
+    def about_sessions(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return what study.nc says of sessions that the tables and settings hold, as arguments of step ``study``."""
+        cycles = self.settings["cycles"]
+        about = {
+            "sessions": {
+                name: {
+                    "participant": self.in_results(name),
+                    "trials": {
+                        row["trial"]: {"condition": row["condition"], "role": row["role"]}
+                        for row in self.sessions[name]
+                    },
+                }
+                for name in names
+            },
+            "about_reference": settings.shipped_references().get(self.settings["study"]["reference"], {}),
+            "emg_pairs": cycles["emg_pairs"] if cycles["emg_normalisation"] != "none" else [],
         }
-        needs |= {"pages": self.settings["report"]["pages"], "reference": self.settings["study"]["reference"]}
-        if folder := self.settings["report"]["curve_tests"]:
-            files = [
-                one for path in files_of_curve_tests(self.path, folder) for one in (path, path.with_suffix(".txt"))
-            ]
-            needs |= {"curve_tests": {"folder": folder, "sha256": {path.name: digests.sha256(path) for path in files}}}
-        return self._of_all_pages | {"arguments": needs}
+        return about | ({"corrected": True} if any(self.corrections.get(name) for name in names) else {})
 
-    def _repeatability_needs(self, _: None) -> dict[str, Any]:
-        return {"arguments": {"sessions": self.repeated}} | self._order([*self.repeated])
-
-    def _page_needs(self, participant: str) -> dict[str, Any]:
-        """Return what a page needs: of the whole study only its conditions, and which columns hold numbers."""
-        sessions = self.people[participant]
-        recorded = self._recorded(participant)
-        needs = self._study_needs(None, sessions)["arguments"] | {"study": self.settings["study"]}
-        needs |= {"participant": participant, "recorded": recorded, "conditions": self._conditions}
-        needs |= {"visits": session_table.visits_in_order(participant, recorded, self.session_rows)}
-        if (name := self.settings["report"]["repeatability"]) and len(sessions) > 1:
-            needs |= {"repeatability": {"file": name, "sha256": digests.sha256(self.path / name)}}
-        needs["texts"] = texts_of(self.path, self.settings["report"]["notes"], participant)
-        columns = {name: {one: cells[one] for one in sessions} for name, cells in self._columns.items()}
-        return self._of_all_pages | {"arguments": needs | {"columns": columns}} | self._order(sessions)
-
-    def _recorded(self, participant: str) -> dict[str, str]:
+    def recorded(self, participant: str) -> dict[str, str]:
         """Return the days of recording of a participant's sessions."""
         return {
             name: study_tables.days_of_recording([self.session_rows.get(name, {})], {})
@@ -290,73 +250,40 @@ class Study:
         }
 
     @property
-    def _visits(self) -> list[tuple[str, str]]:
+    def visits(self) -> list[tuple[str, str]]:
         """Return session and visit of all sessions, the first visits first; empty if nobody has several."""
-        people = [session_table.visits_in_order(who, self._recorded(who), self.session_rows) for who in self.people]
+        people = [session_table.visits_in_order(who, self.recorded(who), self.session_rows) for who in self.people]
         return session_table.visits_of_people(people, self.session_rows)
 
     @cached_property
-    def _of_all_pages(self) -> dict[str, Any]:
-        """Return what the keys of the overview and of all pages hold; which pages are written changes none."""
-        report = self.settings["report"]
-        templates = sorted((digests.PACKAGE / "steps" / "report" / "templates").iterdir())
-        return {
-            "settings": {name: value for name, value in report.items() if name not in NOT_OF_ALL_PAGES},
-            "templates": {path.name: digests.sha256(path) for path in templates},
-            "reference": self._reference_sha256,
-            **({"logo": digests.sha256(self.path / report["logo"])} if report["logo"] else {}),
-        }
-
-    @cached_property
-    def _conditions(self) -> list[str]:
+    def conditions(self) -> list[str]:
         """Return the conditions of all walks, the participants in order, which give the lines their styles."""
         rows = (row for sessions in self.people.values() for name in sessions for row in self.sessions[name])
         return list(dict.fromkeys(row["condition"] for row in rows if row["role"] == "gait"))
 
     @property
-    def _groups(self) -> dict[str, str]:
+    def groups(self) -> dict[str, str]:
         """Return the column ``group`` of participants.tsv by participant, empty if it has no two groups."""
         cells = {name: self.participants[name].get("group", "") for name in self.people}
         groups = {name: study_tables.NO_GROUP if cell.lower() in tsv.ABSENT else cell for name, cell in cells.items()}
         return groups if len({*groups.values()}) > 1 else {}
 
     @cached_property
-    def _columns(self) -> dict[str, dict[str, float | str]]:
+    def columns(self) -> dict[str, dict[str, float | str]]:
         """Return the columns of participants.tsv and sessions.tsv that study.nc has, cells by session."""
-        return study_tables.columns_of_people({name: self._in_results(name) for name in self.sessions})
+        return study_tables.columns_of_people({name: self.in_results(name) for name in self.sessions})
 
-    def _in_results(self, session: str) -> tsv.Row:
+    def in_results(self, session: str) -> tsv.Row:
         """Return the row of participants.tsv of a session, with its cells of sessions.tsv, as results have them."""
-        person = study_tables.without_subject(self._person(self.sessions[session]))
-        return session_table.cells_in_results(person, session, self.session_rows)
+        person = self.participants[self.sessions[session][0]["participant_id"]]
+        return session_table.cells_in_results(study_tables.without_subject(person), session, self.session_rows)
 
-    def _order(self, sessions: Sequence[str]) -> dict[str, list[str]]:
-        """Return the order of sessions, which sessions.tsv may change."""
+    def order_of(self, sessions: Sequence[str]) -> dict[str, list[str]]:
+        """Return the order of sessions for a key, which sessions.tsv may change; nothing without that table."""
         return {"order": [*sessions]} if self.session_rows else {}
 
-    def _person(self, rows: Sequence[tsv.Row]) -> tsv.Row:
-        """Return the row of participants.tsv of a session's rows of trials.tsv."""
-        return self.participants[rows[0]["participant_id"]]
-
     @property
-    def _reference_sha256(self) -> str | None:
+    def reference_sha256(self) -> str | None:
+        """Return the SHA-256 of the reference, None without one."""
         name = self.settings["study"]["reference"]
         return digests.sha256(reference_file(name, study_path=self.path)) if name else None
-
-    def _study_needs(self, _: None, some: Sequence[str] | None = None) -> dict[str, Any]:
-        sessions = {
-            name: {
-                "participant": self._in_results(name),
-                "trials": {
-                    row["trial"]: {"condition": row["condition"], "role": row["role"]} for row in self.sessions[name]
-                },
-            }
-            for name in some or self.sessions
-        }
-        about = settings.shipped_references().get(self.settings["study"]["reference"], {})
-        cycles = self.settings["cycles"]
-        pairs = cycles["emg_pairs"] if cycles["emg_normalisation"] != "none" else []
-        needs = {"sessions": sessions, "about_reference": about, "emg_pairs": pairs}
-        if any(self.corrections.get(name) for name in sessions):
-            needs["corrected"] = True
-        return {"reference": self._reference_sha256, "arguments": needs, **self._order(some or [*self.sessions])}

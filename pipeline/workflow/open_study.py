@@ -1,7 +1,6 @@
 """The names of the steps, and a study with its settings and tables checked before jobs are planned."""
 
 import functools
-import importlib.util
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -14,24 +13,24 @@ from .. import __version__
 from ..body.body_model import BodyModel
 from ..errors import Problem, UserError, nearest
 from ..results.definitions import VERSION, definitions_of, refuse_others
+from ..step import every_step, resolve
 from ..tables import corrections, session_table, study_tables
 from ..tables.csv_files import detectable_changes
 from ..tables.reference_curves import numbers_of, read_reference, reference_file
+from ..tables.report_additions import check_additions
 from ..variables.data_dictionary import RESERVED
 from ..variables.metrics import NUMBERS
 from . import settings
 from .digests import sha256_of_files
 from .job_keys import Study
 from .places import find_wrong_places
-from .report_additions import check_additions
 
-SESSION_STEPS = ("read", "calibrate", "clean", "contacts", "kinematics", "kinetics", "cycles")
-SESSION_OUTPUTS = {
-    **{step: step for step in SESSION_STEPS},
-    "representative": "cycles",
-}  # by name: the step that writes it
-STEPS = (*SESSION_STEPS, "study", "report")  # rooms; the rule page belongs to report
-TABLES = ("metrics", "quality", "participants", "symmetry")
+_OF_EVERY_STUDY = [step for step in every_step().values() if not step.only_if]
+SESSION_STEPS = tuple(step.name for step in _OF_EVERY_STUDY if step.scope == "session")
+# by name: the step that writes it
+SESSION_OUTPUTS = {name: step.name for step in _OF_EVERY_STUDY if step.scope == "session" for name in step.outputs}
+STEPS = tuple(step.name for step in _OF_EVERY_STUDY if step.scope != "participant")
+TABLES = tuple(name for name, output in every_step()["study"].outputs.items() if len(output.files) > 1)
 
 
 def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None) -> Study:
@@ -98,40 +97,23 @@ def look_at(path: Path, *, overrides: Mapping[str, Any] | None = None) -> tuple[
     session_rows = collect(visits()) if participants and sessions else {}
     sessions = session_table.in_order_of_dates(sessions, session_rows)
     study = Study(path, chosen, model, participants, sessions, segments, {}, corrected, session_rows)
-    problems += [*_unknown_visits(study), *_wrong_repeatability(study), *_wrong_muscles(study)] if chosen else []
+    if chosen:
+        problems += _wrong_repeatability(study)
+        problems += [one for step in every_step().values() if step.problems for one in resolve(step.problems)(study)]
     return study, list(dict.fromkeys(problems))
 
 
 def outputs_of(study: Study) -> dict[str, tuple[str, str | None]]:
     """Return step and subject (session, participant or None) of every output, by its name below ``derived``."""
     names: dict[str, tuple[str, str | None]] = {
-        f"{session}/{output}.nc": (step, session)
+        file.format(session=session): (name, session)
         for session in study.sessions
-        for output, step in SESSION_OUTPUTS.items()
+        for name, step in study.steps.items()
+        if step.scope == "session"
+        for file in step.files
     }
-    tables = (f"{table}.{ending}" for table in TABLES for ending in ("csv", "json"))
-    names |= dict.fromkeys(("study.nc", *tables), ("study", None))
-    if study.has_muscles:
-        names |= {f"{session}/muscles.nc": ("muscles", session) for session in study.sessions}
-    if study.repeated_design:
-        names |= dict.fromkeys((f"repeatability.{ending}" for ending in ("nc", "csv", "json")), ("repeatability", None))
-    names |= {page: ("page", participant) for participant, page in study.report_pages.items()}
-    return names | {"report.html": ("report", None)}
-
-
-def _unknown_visits(study: Study) -> list[Problem]:
-    """Return the problems of the setting ``repeatability.visits``."""
-    known = [*dict.fromkeys(row.get("visit", name) for name, row in study.repeated.items())]
-    visits = [str(name) for name in study.settings["repeatability"]["visits"]]
-    return [
-        Problem(
-            f"repeatability.visits: {name}",
-            "no session of sessions.tsv has this visit",
-            nearest(name, known) or f"expected some of {', '.join(known) or 'its column visit'}",
-        )
-        for name in visits
-        if name not in known
-    ]
+    names |= {file: (name, None) for name, step in study.steps.items() if step.scope == "study" for file in step.files}
+    return names | {page: ("page", participant) for participant, page in study.report_pages.items()}
 
 
 def _settings_of(
@@ -185,24 +167,6 @@ def _check_reference(study: Path, name: str, chosen: Mapping[str, Any], model: B
             own = {"settings": json.dumps({**chosen, "body_model": model.name}), VERSION: __version__}
             remedy = "use the same in both studies, or another reference; gaitlab norm writes the file again"
             refuse_others(about.get("definitions", {}), own, where=f"{setting}: {name}", remedy=remedy)
-
-
-def _wrong_muscles(study: Study) -> list[Problem]:
-    """Return the problems of the section ``muscles``."""
-    if not study.has_muscles:
-        return []
-    problems, model = [], study.settings["muscles"]["model"]
-    if importlib.util.find_spec("opensim") is None:  # asks without importing it
-        remedy = "pip install 'gait-lab-pipeline[opensim]', or set muscles.opensim to false"
-        problems.append(Problem("muscles.opensim", "OpenSim is not installed", remedy))
-    if model is None:
-        remedy = "name your copy of a model of OpenSim, such as gait2392.osim"
-        problems.append(Problem("muscles.model", "no model is named", remedy))
-    elif not settings.is_file(study.path / model):
-        problems.append(Problem(f"muscles.model: {model}", "no such file", "correct the path, relative to the study"))
-    elif b"<OpenSimDocument" not in (study.path / model).read_bytes()[:2000]:
-        problems.append(Problem(f"muscles.model: {model}", "is no model of OpenSim", "name an .osim file"))
-    return problems
 
 
 def _wrong_repeatability(study: Study) -> list[Problem]:

@@ -14,7 +14,7 @@ from scipy import stats
 from pipeline.commands.groups.command import compare_groups
 from pipeline.errors import UserError
 from pipeline.results import netcdf
-from pipeline.workflow.report_additions import curve_tests_of
+from pipeline.tables.report_additions import curve_tests_of
 from tests.support.studies import for_report
 from tests.support.studies.for_report import made, trial_cycles
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.workflow.job_keys import LIBRARIES
+from pipeline.step import every_step
 from pipeline.workflow.open_study import SESSION_STEPS, STEPS
 from tests.campaigns.interruptions import write_tiny_study
 from tests.support.checkout import HOUSE
@@ -67,5 +67,5 @@ def test_at_work_a_step_loads_what_it_computes_with_and_no_more(tmp_path: Path) 
     found = {step: libraries - of_this_test for step, libraries in loaded(RUN, str(study), *SESSION_STEPS).items()}
     assert found == {step: AT_WORK.get(step, set()) for step in SESSION_STEPS}
     of_poles = {"read"}  # filters a recording of a pressed pole, which this study lacks
-    assert {step for step in SESSION_STEPS if "scipy" in LIBRARIES.get(step, ())} == AT_WORK.keys() | of_poles
-    assert "scipy" in LIBRARIES["report"], "the intervals of differences"
+    assert {step for step in SESSION_STEPS if "scipy" in every_step()[step].libraries} == AT_WORK.keys() | of_poles
+    assert "scipy" in every_step()["report"].libraries, "the intervals of differences"

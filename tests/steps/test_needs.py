@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 
 import pytest
 
-from pipeline.workflow.open_study import SESSION_STEPS
+from pipeline.step import Step, every_step
 from tests.support.studies.small_study import write_outputs
 
-STEPS = [importlib.import_module(f"pipeline.steps.{step}.step") for step in SESSION_STEPS]
-LIMITED = [step for step in STEPS if hasattr(step, "NEEDS")]
+LIMITED = [step for step in every_step().values() if step.scope == "session" and any(step.inputs.values())]
 
 
 def test_a_step_uses_only_what_it_loads(small_study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also with every further curve and with draws of errors, as :func:`write_outputs` sets them."""
     first = small_study / "data/demo"
     assert LIMITED
-    for step in LIMITED:
-        monkeypatch.setattr(step, "NEEDS", {})
+    monkeypatch.setattr(Step, "loaded", lambda *_: None)
     second = write_outputs(tmp_path)
     files = sorted(file.relative_to(first) for file in first.rglob("derived/sub-*/*.nc"))
     assert files

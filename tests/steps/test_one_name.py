@@ -22,7 +22,16 @@ FROM_THE_BRIDGE = {"body_model", "participant", "segments", "segment_table", "se
 FROM_THE_BRIDGE |= {"belt_speed_m_s", "corrections", "participants", "plates_left", "plates_right", "by_trial"}
 FROM_THE_BRIDGE |= {"session_row", "groups", "visits"}  # of tables
 FROM_THE_BRIDGE |= {"heels", "emg_reference"}  # of other trials of the session, in the step itself
-FROM_THE_BRIDGE |= {"about_reference", "corrected", "recorded", "columns", "before", "conditions", "folder"}
+FROM_THE_BRIDGE |= {
+    "model_sha256",
+    "about_reference",
+    "corrected",
+    "recorded",
+    "columns",
+    "before",
+    "conditions",
+    "folder",
+}
 NOT_OF_THE_STEP = {"report": {"notes"}}  # on participants, which only their pages show
 OF_ANOTHER_SECTION = {"report": {"reference"}, "study": {"emg_pairs"}}  # scores and bands; columns of cycles.emg_pairs
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.results import netcdf
-from pipeline.viewer.preview import inputs_of, preview
+from pipeline.step import every_step
+from pipeline.viewer.preview import preview
 from pipeline.workflow.open_study import SESSION_STEPS, open_study
 from tests.support.checkout import HOUSE, copy_study
 from tests.support.studies.small_study import run_steps
@@ -49,4 +50,4 @@ def test_inputs_are_those_of_the_rules() -> None:
     named = {rule.split()[0]: rule for rule in rules}
     for step in (name for name in SESSION_STEPS if name != "read"):
         lines = named[step].split("output:")[0].splitlines()
-        assert {line.split("=")[0].strip() for line in lines if "derived/" in line} == {*inputs_of(step)}
+        assert {line.split("=")[0].strip() for line in lines if "derived/" in line} == {*every_step()[step].inputs}

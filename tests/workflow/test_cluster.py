@@ -22,6 +22,7 @@ WITHOUT = {  # attribute of workflow: what fails without it
     "scheduling_settings.max_jobs_per_timespan": "Snakemake looks at all waiting jobs every second",
     "non_local_exec": "a local run, which needs no removal, removes the outputs of its jobs before it begins",
     "execution_settings.keep_incomplete": "outputs that Snakemake removes itself are removed twice",
+    "localrules": "Slurm's plugin starts Snakemake for each step of a job",
     "dag.needrun_jobs": "results of an earlier run count as those of a group that failed",
 }
 DOCUMENTED = {"basedir"}  # https://snakemake.readthedocs.io/en/stable/snakefiles/configuration.html

@@ -207,7 +207,7 @@ def test_a_disk_that_is_full_in_the_step_muscles_fails_the_job(tmp_path: Path) -
         (folder / "walk.mot").touch()
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    key = {"step": "muscles", "settings": {"model": str(model)}, "model_sha256": sha256(model)}
+    key = {"step": "muscles", "settings": {}, "files": {str(model): sha256(model)}}
     with pytest.raises(UserError, match=r"\.muscles: cannot be written"):
         session_job.run(key, muscles, {}, {}, {"muscles": [output]})
     assert [*tmp_path.iterdir()] == [model]
@@ -220,7 +220,7 @@ def test_a_file_that_the_step_muscles_cannot_read_is_no_full_disk(tmp_path: Path
     def muscles(*, folder: Path) -> xr.Dataset:
         raise OSError(errno.EIO, os.strerror(errno.EIO), str(folder / "walk.mot"))
 
-    key = {"step": "muscles", "settings": {"model": str(model)}, "model_sha256": sha256(model)}
+    key = {"step": "muscles", "settings": {}, "files": {str(model): sha256(model)}}
     with pytest.raises(OSError, match=r"walk\.mot") as raised:
         session_job.run(key, muscles, {}, {}, {"muscles": [output]})
     assert raised.value.errno == errno.EIO

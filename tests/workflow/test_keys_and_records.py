@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.results.job_files import provenance
 from pipeline.workflow import checksums
 from pipeline.workflow.digests import sha256, sha256_of_files
 from pipeline.workflow.job_keys import Study
-from pipeline.workflow.jobs.run_job import provenance
 from pipeline.workflow.settings import merged
 
 OLD_S = 1_600_000_000

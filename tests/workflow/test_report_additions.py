@@ -10,8 +10,8 @@ import pytest
 
 from pipeline.commands.check.command import check
 from pipeline.errors import UserError
+from pipeline.tables.report_additions import MOST_BYTES, MOST_LETTERS, curve_tests_of, logo_of, texts_of
 from pipeline.workflow.open_study import look_at, open_study
-from pipeline.workflow.report_additions import MOST_BYTES, MOST_LETTERS, curve_tests_of, logo_of, texts_of
 from tests.support.checkout import DEMO, copy_study
 from tests.support.studies.for_report import HOSTILE, Page, three_people
 

@@ -16,7 +16,8 @@ from pipeline.steps.study.step import columns_of, per_participant, study
 from pipeline.tables.csv_files import csv_of, rows_of
 from pipeline.trials.session import rejection
 from pipeline.variables import schema
-from pipeline.workflow.jobs import report_job, study_job
+from pipeline.workflow.jobs import study_job
+from pipeline.workflow.jobs.report_job import write_page
 from tests.support.studies.two_people import ALONE, PEOPLE, Trials, stored, trial
 
 CYCLES: Trials = {
@@ -154,7 +155,7 @@ def test_a_page_gets_from_its_own_sessions_what_the_study_has_of_the_person(
         return ""
 
     key: dict[str, Any] = {"step": "page", "pipeline": "1", "session": None, "settings": {}}
-    report_job.run(key, page, arguments, inputs, {"page": [tmp_path / "page.html"]})
+    write_page(key, page, arguments, inputs, {"page": [tmp_path / "page.html"]})
     of_person, whole = passed[0], netcdf.load(outputs["study"][0])
     for row, name in (("cycle", "participant"), ("stance", "participant_of_stance")):
         whole = whole.isel({row: whole[name].values == person})

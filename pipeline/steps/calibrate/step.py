@@ -36,8 +36,6 @@ from .reference_trial import ReferenceTrial, find_reference
 from .segment_parameters import SegmentParameters, from_measurement, from_table, has_its_axes
 from .upper_body import elbow_widths, upper_body, why_left_out
 
-NEEDS = {"read": ("marker_position",)}  # all that is loaded of an input
-
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:

@@ -25,14 +25,6 @@ from .plate_forces import filter_plates
 from .settings import Settings
 from .upper_markers import marker_paths, without_absent_upper_markers
 
-NEEDS = {
-    "read": (
-        "marker_position", "plate_force", "plate_moment", "plate_corner", "plate_edges_known", "plate_fault",
-        "event_time", "lab_rotation",
-        "zero_frames", "analog", "analog_units",
-    )
-}  # fmt: skip  # all that is loaded of an input
-
 
 @without_absent_muscles
 @without_absent_upper_markers

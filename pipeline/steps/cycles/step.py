@@ -33,9 +33,6 @@ from .spatiotemporal import Heels, spatiotemporal, support, turning_angle
 from .verdicts import Stances, Strike, judge_stances, leave_out_by_hand
 from .whole_stances import of_whole_stances
 
-NEEDS = {  # all that is loaded of an input
-    "clean": ("marker_position", "emg_envelope", "emg_rest", "emg_reference", "burst_start", "burst_end")
-}
 RESIDUAL, EMG, FROM_LEGS = "pelvis_residual", "emg_envelope", "waist_moment_from_legs"
 ANGLES = ("joint_angle", "pelvis_angle", "foot_progression", "upper_angle")
 VERDICTS = ("valid", "reason", "doubt", "doubt_code")

@@ -27,7 +27,6 @@ from .marker_check import NONE, Shift, build_witness, doubt_marker, farthest_mar
 from .static_check import doubt_static, static_misfits
 from .upper_body import upper_body_frame, whole_body
 
-NEEDS = {"clean": ("marker_position", "shoulder_position", "upper_marker_position")}  # all that is loaded of an input
 LABELS: dict[str, Any] = {
     "side": list(SIDES), "segment": list(SEGMENTS), "joint": list(JOINTS), "angle": list(ANGLES),
     "axis": list("xyz"), "local_axis": list("xyz"),

@@ -25,10 +25,8 @@ from .foot_power import foot_power
 from .pelvis_residual import TURNING, Hips, beside_unknown, pelvis_residual, upper_body
 from .trunk_and_arms import MOVING, sharper, trunk_and_arms
 
-NEEDS = {
-    "kinematics": (*MOTION, *TURNING, *MOVING),
-    "contacts": (*GROUND, "belt_speed"),
-}  # all that is loaded of an input
+# all that is loaded of the inputs
+OF_KINEMATICS, OF_CONTACTS = (*MOTION, *TURNING, *MOVING), (*GROUND, "belt_speed")
 # samples in one portion: few enough for the processor's cache, enough for few calls
 SOLVED_AT_A_TIME, SIMULATED_AT_A_TIME = 1000, 5000
 

@@ -25,7 +25,6 @@ from .ground_loads import loads
 from .opensim_run import fit_motion, geometry, refuse_full_disk, share_moments
 from .scaled_model import BODIES, ENDS, ScaledModel, opensim, write_scaled_model
 
-NEEDS = {"cycles": ("joint_angle",)}
 MARGIN = 3  # frames analysed before and after the cycles: Analyze may leave out the first
 FEWEST_FRAMES = 10  # of a motion, to which OpenSim fits splines
 AT_ONCE_S = 1e-6
@@ -68,6 +67,7 @@ def muscles(
     *,
     settings: Settings,
     folder: Path,
+    model_sha256: str = "",
 ) -> xr.Dataset:
     """Find what the muscles of a scaled model do in the gait cycles of a session.
 
@@ -76,6 +76,7 @@ def muscles(
 
     Args:
         folder: an empty one, for OpenSim's files.
+        model_sha256: of the model's file, for the result's attributes.
 
     Returns:
         The variables of :data:`pipeline.variables.muscle_variables.OF_MUSCLES` and its metrics, in the cycles of
@@ -87,8 +88,9 @@ def muscles(
     """
     result = cycles.drop_dims({*cycles.dims} - {"trial", "cycle"})
     result = result.drop_vars([*result.data_vars])
+    used = {"opensim_model_sha256": model_sha256}
     if "cycle" not in cycles.dims:  # all trials are rejected
-        return result
+        return result.assign_attrs(used)
     scaled, sizes = folder / setup_files.SCALED_MODEL, model_motion.sizes_of(calibrate)
     try:
         model = write_scaled_model(
@@ -118,7 +120,7 @@ def muscles(
     labels |= {"joint": [*JOINTS], "axis": [*"xyz"], "phase": PHASE}
     return result.assign({
         name: (OF_MUSCLES[name].dims if name in OF_MUSCLES else ("cycle",), values) for name, values in found.items()
-    }).assign_coords(labels).assign_attrs(about)  # fmt: skip
+    }).assign_coords(labels).assign_attrs(about | used)  # fmt: skip
 
 
 def _standing(calibrate: xr.Dataset, model: ScaledModel, folder: Path) -> Array:

@@ -16,20 +16,16 @@ from .tables import Row
 from .visits.repeatability import overview_of
 
 METRICS_DRAWN = ("stance_share", "turning_angle", "progression_offset", "reference_speed")
-NEEDS = {  # variables of the inputs, besides the facts of whole trials
-    "study": (
-        *CURVES,
-        *WITH_EMG,
-        *WITH_TRUNK,
-        *STANCE_CURVES,
-        "pelvis_residual",
-        *BANDS.values(),
-        "joint_moment_variance_share",
-        *METRICS_DRAWN,
-    ),
-    "cycles": (),
-    "calibrate": ("leg_refused",),
-}
+OF_STUDY = (  # all that is loaded of study.nc, besides the facts of whole trials
+    *CURVES,
+    *WITH_EMG,
+    *WITH_TRUNK,
+    *STANCE_CURVES,
+    "pelvis_residual",
+    *BANDS.values(),
+    "joint_moment_variance_share",
+    *METRICS_DRAWN,
+)
 Rows = Iterable[tuple[str, list[Row]]]  # of a table, by participant
 
 

@@ -40,9 +40,8 @@ from ...variables.cycle_variables import (
 )
 from ...variables.data_dictionary import CORRECTED
 from ...variables.data_dictionary import QUALITY as QUALITY_COLUMNS
-from ...variables.metrics import METRICS, OF_STANCE, SCORES, WITH_ERRORS, co_contraction_name
+from ...variables.metrics import JOINED_METRICS, METRICS, OF_STANCE, SCORES, WITH_ERRORS, co_contraction_name
 from ...variables.metrics import NUMBERS as NUMBERS_OF_CYCLES
-from ...variables.muscle_variables import MUSCLE_METRICS
 from ...variables.schema import REPAIRS, separate_metrics
 from ...variables.stance_verdicts import BETWEEN_WORDS, REFUSED, is_accepted, verdict_of
 from ...vocabulary.muscle_names import in_order
@@ -106,7 +105,7 @@ def study(
         dataset.attrs["reference"] = json.dumps(about, ensure_ascii=False, sort_keys=True)
     names = [
         *METRICS,
-        *(name for name in (*SCORES, *MUSCLE_METRICS) if name in dataset),
+        *(name for name in (*SCORES, *JOINED_METRICS) if name in dataset),
         *map(co_contraction_name, emg_pairs),
     ]
     if "metric_draw" in dataset:

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...results import netcdf
+from ...results.job_files import Files, provenance
 from ...results.study_file import without_doubted
 from ...tables.csv_files import csv_of
 from ...variables import schema
 from ...variables.data_dictionary import as_json, data_dictionary
-from .run_job import Files, provenance
 
 
 def run(

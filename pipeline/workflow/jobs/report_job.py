@@ -9,17 +9,16 @@ from typing import Any
 import xarray as xr
 
 from ...results import netcdf
+from ...results.job_files import Files, load_cycles, load_reference, provenance
 from ...results.study_file import table_of, without_doubted
-from ...steps.report.pictures import refused_stances
-from ...steps.report.step import NEEDS
+from ...step import every_step
 from ...steps.study.parts import gather
 from ...steps.study.reference import describe_reference
 from ...steps.study.step import Settings
 from ...tables.csv_files import detectable_changes, groups_of, rows_of
+from ...tables.report_additions import curve_tests_of, logo_of
 from ...variables import schema
 from ...variables.cycle_variables import STANCE
-from ..report_additions import curve_tests_of, logo_of
-from .run_job import Files, load_cycles, load_reference, provenance
 
 TABLES = ("metrics", "quality", "means", "symmetry")
 AT_A_TIME = 50  # participants
@@ -28,7 +27,7 @@ AT_A_TIME = 50  # participants
 class Sessions(Mapping[str, xr.Dataset]):
     """The files of sessions, each loaded when it is asked for."""
 
-    def __init__(self, files: Sequence[Path], names: Sequence[str]) -> None:
+    def __init__(self, files: Sequence[Path], names: Sequence[str] | None) -> None:
         self.files, self.names = {file.parent.name: file for file in files}, names
 
     def __getitem__(self, session: str) -> xr.Dataset:
@@ -42,47 +41,44 @@ class Sessions(Mapping[str, xr.Dataset]):
         return len(self.files)
 
 
-def run(
+def write_overview(
     key: Mapping[str, Any], function: Callable[..., str], arguments: dict[str, Any], inputs: Files, outputs: Files
 ) -> None:
-    """Write the overview or a page; arguments as of :func:`pipeline.workflow.jobs.run_job.run`."""
-    report = arguments["settings"]
-    arguments["settings"] = replace(report, logo=logo_of(Path(), report.logo))
-    if key["step"] == "report":
-        html = _overview(function, arguments, inputs)
-    else:
-        html = _page(key, function, arguments, inputs)
-    ((output,),) = outputs.values()
-    netcdf.write_whole(output, html.encode())
-
-
-def _overview(function: Callable[..., str], arguments: dict[str, Any], inputs: Files) -> str:
-    """Return the overview of a study."""
+    """Write the overview of a study; arguments as of :func:`pipeline.workflow.jobs.run_job.run`."""
+    step = every_step()[key["step"]]
+    _embed_logo(arguments)
     name = arguments["reference"]
     arguments["reference"] = _table(load_reference(name) if name else None)
     if shown := arguments.pop("curve_tests", None):
         arguments["curve_tests"] = curve_tests_of(Path(), shown["folder"])
-    parts = _parts(inputs["study"][0], arguments["participants"])
+    parts = _parts(inputs["study"][0], arguments["participants"], step.loaded("study") or ())
     tables = (groups_of(inputs[name][0], "participant") for name in TABLES)
-    sessions = (Sessions(inputs[name], NEEDS[name]) for name in ("cycles", "calibrate"))
+    sessions = (Sessions(inputs[name], step.loaded(name)) for name in ("cycles", "calibrate"))
     repeated = [row for file in inputs.get("repeatability", ()) for row in rows_of(file.read_text(encoding="utf-8"))]
-    return function(parts, *tables, *sessions, **arguments, repeatability=repeated)
+    html = function(parts, *tables, *sessions, **arguments, repeatability=repeated)
+    netcdf.write_whole(outputs["report"][0], html.encode())
 
 
-def _page(key: Mapping[str, Any], function: Callable[..., str], arguments: dict[str, Any], inputs: Files) -> str:
-    """Return the page of a participant.
+def write_page(
+    key: Mapping[str, Any], function: Callable[..., str], arguments: dict[str, Any], inputs: Files, outputs: Files
+) -> None:
+    """Write the page of a participant; arguments as of :func:`pipeline.workflow.jobs.run_job.run`.
 
     The participant's part of study.nc and of the tables is computed here once more, from the files of the person's
     sessions. So a page needs no file with other people's results, and stays as it is when these change.
     """
+    _embed_logo(arguments)
     table, given = inputs.get("repeatability", []), arguments.pop("repeatability", {})
     detectable = next(map(detectable_changes, [*table, *([Path(given["file"])] if given else [])]), {})
+    step = every_step()[key["step"]]
     sessions: dict[str, Mapping[str, xr.Dataset]] = {
-        name: {file.parent.name: load_cycles(file, inputs) if name == "cycles" else netcdf.load(file) for file in files}
+        name: Sessions(files, step.loaded(name))
+        if step.loaded(name)
+        else {one.parent.name: netcdf.load(one) for one in files}
         for name, files in inputs.items()
-        if name not in ("repeatability", "clean", "muscles")
+        if name in step.inputs and name != "cycles"
     }
-    sessions["clean"] = Sessions(inputs["clean"], refused_stances.NEEDS)
+    sessions["cycles"] = {file.parent.name: load_cycles(file, inputs) for file in inputs["cycles"]}
     settings = Settings(**arguments.pop("study"))
     roots = [data.attrs for data in sessions["cycles"].values()]
     own = provenance({**key, "step": "study", "settings": asdict(settings)}, roots)
@@ -97,7 +93,14 @@ def _page(key: Mapping[str, Any], function: Callable[..., str], arguments: dict[
     texts = part.texts()
     rows = (rows_of(texts[name].decode()) for name in ("metrics", "quality", "symmetry"))
     arguments |= {"reference": _table(reference and reference.curves), "detectable": detectable}
-    return function(data, *rows, **sessions, **arguments)
+    html = function(data, *rows, **sessions, **arguments)
+    netcdf.write_whole(outputs["page"][0], html.encode())
+
+
+def _embed_logo(arguments: dict[str, Any]) -> None:
+    """Replace the path of the logo by the picture itself."""
+    report = arguments["settings"]
+    arguments["settings"] = replace(report, logo=logo_of(Path(), report.logo))
 
 
 def _table(reference: xr.Dataset | str | None) -> str | None:
@@ -105,7 +108,9 @@ def _table(reference: xr.Dataset | str | None) -> str | None:
     return table_of(reference) if isinstance(reference, xr.Dataset) else reference
 
 
-def _parts(study: Path, participants: Sequence[str]) -> Iterator[tuple[Sequence[str], xr.Dataset]]:
+def _parts(
+    study: Path, participants: Sequence[str], names: Sequence[str]
+) -> Iterator[tuple[Sequence[str], xr.Dataset]]:
     """Yield some participants at a time, in order, with the part of study.nc in which they are."""
     counts, start = {}, {}
     for row, ending in (("cycle", ""), ("stance", STANCE)):
@@ -115,5 +120,5 @@ def _parts(study: Path, participants: Sequence[str]) -> Iterator[tuple[Sequence[
         people = participants[first : first + AT_A_TIME]
         end = {row: start[row] + sum(count[name] for name in people) for row, count in counts.items()}
         rows = {row: slice(start[row], end[row]) for row in counts}
-        yield people, without_doubted(netcdf.load(study, NEEDS["study"], rows=rows))
+        yield people, without_doubted(netcdf.load(study, names, rows=rows))
         start = end

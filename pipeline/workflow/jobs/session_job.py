@@ -2,6 +2,7 @@
 
 import errno
 import importlib
+import inspect
 import json
 import logging
 import shutil
@@ -14,13 +15,13 @@ import xarray as xr
 
 from ...errors import UserError
 from ...results import netcdf
+from ...results.job_files import Files, provenance
+from ...step import Step, every_step, resolve
 from ...trials.session import Trial
 from ...trials.step_on_session import attempt
 from ...variables import schema
 from .. import checksums
-from .run_job import Files, provenance
 
-FOLDER = ".muscles"  # next to muscles.nc while its job runs
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 log = logging.getLogger("pipeline")
 
@@ -29,56 +30,77 @@ def run(
     key: Mapping[str, Any], function: Callable[..., Any], arguments: dict[str, Any], inputs: Files, outputs: Files
 ) -> None:
     """Run one job of a session; arguments as of :func:`pipeline.workflow.jobs.run_job.run`."""
-    step = key["step"]
+    step = every_step()[key["step"]]
     if definition := arguments.get("body_model"):  # imported by name: it counts in the keys of steps that take it
         body_model = importlib.import_module("...body.body_model", __package__)
         arguments["body_model"] = body_model.BodyModel.of(definition)
-    if step == "read":
-        try:
-            data, before = function(key["trials"], **arguments), set[str]()
-        except OSError as error:
-            raise UserError(str(error.filename), str(error.strerror), checksums.LOST) from None
-        sources = sources_of(key["trials"])
-        for file, digest in sources.items():
-            checksums.refuse_changed(Path(file), digest)
-        roots: list[Mapping[str, Any]] = [{"source_sha256": json.dumps(sources, sort_keys=True), **data.attrs}]
+    if "recordings" in step.takes:
+        data, roots = _read_recordings(function, key, arguments)
+        loaded: list[xr.Dataset] = []
     else:
-        needs = getattr(importlib.import_module(function.__module__), "NEEDS", {})
-        loaded = [netcdf.load(file, needs.get(name)) for name, (file,) in inputs.items()]
-        by_trial = {"by_trial": key["by_trial"]} if "by_trial" in key else {}
-        if step == "muscles":
-            data = _with_folder(partial(function, *loaded, **arguments), outputs, key)
-        else:  # in the order of the arguments
-            found = attempt(partial(function, *loaded, **arguments, **by_trial), {})
-            data = found.dataset() if isinstance(found, Trial) else found  # a session that cannot be calibrated
-        before = {reason for each in loaded for reason in _rejections(each).values()}
+        loaded = [netcdf.load(file, step.loaded(name)) for name, (file,) in inputs.items()]
+        if "by_trial" in key:
+            arguments["by_trial"] = key["by_trial"]
+        data = _result(step, partial(function, *loaded, **arguments), key, outputs)
         roots = [each.attrs for each in loaded]
-    results = {step: data}
-    if "representative" in outputs:
-        show = importlib.import_module("...steps.cycles.shown_walk.representative", __package__).representative
-        results["representative"] = show(data, *loaded[:-1], conditions=key["conditions"])
-    for what, reason in _rejections(data).items():
-        if reason not in before:
-            log.warning("%s rejected: %s", what, reason)
+    results = {step.name: data}
+    named = {step.name: data, **dict(zip(inputs, loaded, strict=False))}
+    for name in outputs.keys() - {step.name}:
+        make = resolve(step.outputs[name].made_by)
+        taken = [
+            named[each] for each, one in inspect.signature(make).parameters.items() if one.kind != one.KEYWORD_ONLY
+        ]
+        results[name] = make(*taken, **key.get("of_outputs", {}).get(name, {}))
+    _say_what_is_rejected(data, loaded)
     for name, result in results.items():
         (output,) = outputs[name]
         netcdf.save(output, schema.describe(name, result).assign_attrs(provenance(key, roots, output=name)))
 
 
-def _with_folder(function: Callable[..., xr.Dataset], outputs: Files, key: Mapping[str, Any]) -> xr.Dataset:
-    """Return the result of the step ``muscles``, which needs a folder for files; one of a killed job is emptied."""
-    checksums.refuse_changed(Path(key["settings"]["model"]), key["model_sha256"])
-    folder = outputs["muscles"][0].with_name(FOLDER)
+def _read_recordings(
+    function: Callable[..., xr.Dataset], key: Mapping[str, Any], arguments: Mapping[str, Any]
+) -> tuple[xr.Dataset, list[Mapping[str, Any]]]:
+    """Return what a step makes of the session's recordings, and what is known of these; refuse one that has changed."""
+    try:
+        data = function(key["trials"], **arguments)
+    except OSError as error:
+        raise UserError(str(error.filename), str(error.strerror), checksums.LOST) from None
+    sources = sources_of(key["trials"])
+    for file, digest in sources.items():
+        checksums.refuse_changed(Path(file), digest)
+    return data, [{"source_sha256": json.dumps(sources, sort_keys=True), **data.attrs}]
+
+
+def _result(step: Step, function: Callable[..., Any], key: Mapping[str, Any], outputs: Files) -> xr.Dataset:
+    """Return the result of a step's function, or the session rejected where the step refuses it."""
+    for file, digest in key.get("files", {}).items():
+        checksums.refuse_changed(Path(file), digest)
+    if "folder" in step.takes:
+        function = partial(_with_folder, function, outputs[step.name][0].with_name(f".{step.name}"))
+    found = attempt(function, {}) if step.refuses else function()
+    return found.dataset() if isinstance(found, Trial) else found  # a session that cannot be calibrated
+
+
+def _with_folder(function: Callable[..., xr.Dataset], folder: Path) -> xr.Dataset:
+    """Return the result of a step that needs an empty folder for files; one of a killed job is emptied."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     try:
-        return function(folder=folder).assign_attrs(opensim_model_sha256=key["model_sha256"])
+        return function(folder=folder)
     except OSError as error:
         if error.errno not in NO_ROOM:
             raise
         raise netcdf.not_written(folder, error) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _say_what_is_rejected(data: xr.Dataset, loaded: Iterable[xr.Dataset]) -> None:
+    """Log each trial, or the session, that this step has rejected."""
+    before = {reason for each in loaded for reason in _rejections(each).values()}
+    for what, reason in _rejections(data).items():
+        if reason not in before:
+            log.warning("%s rejected: %s", what, reason)
 
 
 def sources_of(trials: Iterable[Mapping[str, Any]]) -> dict[str, str]:

@@ -11,13 +11,13 @@ from typing import Any
 import xarray as xr
 
 from ...results import netcdf
+from ...results.job_files import Files, load_cycles, load_reference, provenance
 from ...steps.study.parts import StudyPart, gather_in_parts, sort_by_participant
 from ...steps.study.reference import describe_reference
 from ...steps.study.step import emg_of, with_muscles
 from ...variables import schema
 from ...variables.data_dictionary import as_json, data_dictionary
 from ...vocabulary.muscle_names import in_order
-from .run_job import Files, load_cycles, load_reference, provenance
 
 PART_BYTES = 32e6  # of cycles.nc in memory at a time
 Emg = tuple[list[str], dict[str, tuple[int, ...]]]  # muscles, and shapes of their values, of a part

@@ -9,6 +9,7 @@ forking is not safe (``spawn``: macOS and Windows). ``GAITLAB_START_METHOD=spawn
 """
 
 import importlib
+import json
 import logging
 import multiprocessing
 import os
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...errors import UserError
+from ...step import every_step
 from ..activity_lock import hold
 
 if sys.platform == "linux":
@@ -45,7 +47,6 @@ ENVIRONMENT = {
     # no remark about semaphores if Snakemake is killed: they are removed
     "PYTHONWARNINGS": "ignore::UserWarning:multiprocessing.resource_tracker",
 }
-ENDS_ITS_WORKER = "muscles"  # OpenSim keeps some 55 MB of each walk until its process ends
 DIED = "the process of this job was killed, or ran out of memory"
 STOPPED = "Stopped by {}. The same command continues the run.\n"
 
@@ -93,7 +94,7 @@ def _in_worker(job: Job) -> str:
     except BrokenProcessPool:
         worker.shutdown(wait=False)
         raise
-    if ENDS_ITS_WORKER in job.output:
+    if every_step()[json.loads(job.key)["step"]].ends_its_worker:
         worker.shutdown(wait=False)
     else:
         _idle.put(worker)

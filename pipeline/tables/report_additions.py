@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UserError, nearest, printable
-from ..tables.tsv import decode_text
+from .tsv import decode_text
 
 TEXTS = {"question": "Referral question", "notes": "Notes"}  # by the end of a file's name
 NAME = re.compile(rf"(.+)_({'|'.join(TEXTS)})\.txt")

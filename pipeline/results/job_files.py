@@ -1,0 +1,74 @@
+"""What jobs share: the names of their files, the provenance of outputs, cycles with results joined, the reference."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from ..step import every_step
+from ..tables.reference_curves import reference_file
+from ..tables.tsv import decode_text
+from ..variables.schema import TITLES, VARIABLES
+from . import netcdf
+from .study_file import without_doubted
+
+Files = Mapping[str, list[Path]]
+
+
+def provenance(
+    key: Mapping[str, Any], roots: Sequence[Mapping[str, Any]], *, output: str | None = None
+) -> dict[str, str]:
+    """Return the global attributes of an output: code version, sources, settings and corrections; no clock.
+
+    Args:
+        roots: the global attributes of the input files, the main one first.
+        output: name of the output; None for that of the step.
+    """
+    used: dict[str, Any] = {}
+    sources: dict[str, str] = {}
+    tests: dict[str, Any] = {}
+    rows = [row for root in roots for row in json.loads(root.get("corrections", "[]"))]
+    rows += [row for arguments in key.get("by_trial", {}).values() for row in arguments.get("corrections", ())]
+    sizes = next((root["session_sizes"] for root in roots if "session_sizes" in root), "")  # of sessions.tsv
+    corrections = [json.loads(text) for text in dict.fromkeys(json.dumps(row) for row in rows)]
+    for root in roots:
+        used |= json.loads(root.get("settings", "{}"))
+        sources |= json.loads(root.get("source_sha256", "{}"))
+        tests |= json.loads(root.get("plate_tests", "{}"))
+    used[key["step"]] = key["settings"]
+    if model := key.get("arguments", {}).get("body_model"):
+        used["body_model"] = model["name"]
+    done = [*(roots[0].get("history", "").splitlines() if roots else []), f"{key['step']}: pipeline {key['pipeline']}"]
+    return {
+        "Conventions": "CF-1.11",
+        "title": TITLES[output or key["step"]],
+        "history": "\n".join(done),
+        "pipeline_version": key["pipeline"],
+        "settings": json.dumps(used, sort_keys=True),
+        "source_sha256": json.dumps(sources, sort_keys=True),
+        **({"plate_tests": json.dumps(tests, sort_keys=True)} if tests else {}),
+        **({"corrections": json.dumps(corrections, ensure_ascii=False)} if corrections else {}),
+        **({"session": key["session"]} if key["session"] else {}),
+        **({"session_sizes": sizes} if key["session"] and sizes else {}),
+    }
+
+
+def load_cycles(file: Path, inputs: Files) -> xr.Dataset:
+    """Return cycles.nc of a session, with the results joined to it that the job has among its inputs."""
+    cycles = netcdf.load(file)
+    joined = [name for name, step in every_step().items() if step.joins and name in inputs]
+    for name in joined if "cycle" in cycles.dims else ():
+        results = netcdf.load(file.with_name(f"{name}.nc"), [*VARIABLES[name]])
+        own = {each: one for each, one in results.variables.items() if each not in cycles.variables}
+        labels = [each for each, one in own.items() if one.dims == (each,)]
+        used = json.loads(cycles.attrs["settings"]) | json.loads(results.attrs["settings"])
+        cycles = cycles.assign(own).set_coords(labels).assign_attrs(settings=json.dumps(used, sort_keys=True))
+    return cycles
+
+
+def load_reference(name: str) -> xr.Dataset | str:
+    """Return the study.nc of other people, or the text of a table of their curves, shipped or the user's."""
+    path = reference_file(name, study_path=Path())
+    return without_doubted(netcdf.load(path)) if path.suffix == ".nc" else decode_text(path.read_bytes())

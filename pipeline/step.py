@@ -1,0 +1,140 @@
+"""What a step is, told once in its own room: ``pipeline/steps/<room>/declaration.py`` holds one or more :class:`Step`.
+
+From it follow the key of a job, what is loaded of its inputs, the check of its outputs, the time and memory that it asks
+for, and the lists of steps. A new step is a room with a declaration and its rule in the Snakefile; nothing else names it.
+
+Declarations are data: this module and they import the standard library alone, as each command and each process that
+plans or runs jobs reads them all. What they name, ``"package.module:name"``, is imported when it is used.
+"""
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
+from typing import Any, Literal
+
+Reference = str  # "package.module:name" of something that is imported when it is used
+EVERYTHING = None  # of an input that is loaded whole
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """One output of a rule.
+
+    Attributes:
+        files: below ``derived``, with ``{session}`` or ``{participant}``; of a table the CSV file and its dictionary.
+        title: of the NetCDF file.
+        variables: of the NetCDF file, by name: a mapping to :class:`pipeline.variables.rows.Variable`.
+        made_by: the function that makes it of the step's result and inputs; empty if the step's function does.
+    """
+
+    files: tuple[str, ...]
+    title: str = ""
+    variables: Reference = ""
+    made_by: Reference = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """A step: a rule of the Snakefile, a function, and a section of the settings, all of one name.
+
+    Attributes:
+        scope: what a job is of.
+        function: gets what is loaded of ``inputs``, in this order, and by name ``settings`` and what ``cells`` gives
+            as ``arguments``.
+        inputs: by the rule's name of each, the variables that are loaded of it, or a reference to them.
+        outputs: by the rule's name; the first one is what the function returns.
+        takes: ``recordings``: the function gets the trials of the session instead of inputs; ``body_model``;
+            ``corrections``: of corrections.tsv, in ``by_trial``; ``folder``: an empty one, for files of another program.
+        cells: of a :class:`pipeline.workflow.job_keys.Study` and a session, participant or None, gives what a job's key
+            holds besides: cells of the study's tables, digests of other files.
+        libraries: whose versions count, besides those that write NetCDF.
+        only_if: of a study, whether it has the step; empty if every study has it.
+        problems: of a study, the problems of its settings that need more than their own bounds.
+        joins: the result along ``cycle`` is joined to cycles.nc for the study and the pages.
+        metrics: numbers of a cycle that it adds to metrics.csv: a mapping to :class:`pipeline.variables.rows.Metric`.
+        job: loads the inputs, calls the function and saves the outputs.
+        refuses: a UserError rejects the session; else it fails the job.
+        extra_mb, times_as_long: memory and time that a job needs beyond that of other steps.
+        ends_its_worker: its library keeps memory until its process ends.
+    """
+
+    name: str
+    scope: Literal["session", "study", "participant"] = "session"
+    function: Reference
+    inputs: Mapping[str, tuple[str, ...] | Reference | None] = field(default_factory=dict)
+    outputs: Mapping[str, Output]
+    takes: tuple[Literal["recordings", "body_model", "corrections", "folder"], ...] = ()
+    cells: Reference = ""
+    libraries: tuple[str, ...] = ("numpy",)
+    only_if: Reference = ""
+    problems: Reference = ""
+    joins: bool = False
+    metrics: Reference = ""
+    job: Reference = "pipeline.workflow.jobs.session_job:run"
+    refuses: bool = True
+    extra_mb: int = 0
+    times_as_long: int = 1
+    ends_its_worker: bool = False
+
+    @property
+    def files(self) -> list[str]:
+        """Return the files of all outputs, as of :class:`Output`."""
+        return [file for output in self.outputs.values() for file in output.files]
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """Return the modules that a job calls; with their imports they are its code."""
+        named = [self.function, self.job, *(one.made_by for one in self.outputs.values())]
+        return _modules([*named, *(one for one in self.inputs.values() if isinstance(one, str))])
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Return the modules with the step's tables of variables and metrics."""
+        return _modules([self.metrics, *(one.variables for one in self.outputs.values())])
+
+    def settings_of(self, section: Mapping[str, Any]) -> Any:
+        """Return the step's section of the settings as the function gets it."""
+        return resolve(f"{self.function.partition(':')[0]}:Settings")(**section)
+
+    def loaded(self, name: str) -> tuple[str, ...] | None:
+        """Return the variables that are loaded of an input, None for all."""
+        names = self.inputs.get(name)
+        return resolve(names) if isinstance(names, str) else names
+
+
+def _modules(references: Iterable[Reference]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.partition(":")[0] for one in references if one))
+
+
+def resolve(reference: Reference) -> Any:
+    """Import what a declaration names; ``pipeline`` is this package, also where it is imported as gaitlab.pipeline."""
+    module, _, name = reference.partition(":")
+    own = module.removeprefix("pipeline") if module.startswith("pipeline.") else module
+    return getattr(importlib.import_module(own, __package__), name)
+
+
+@functools.cache
+def every_step() -> Mapping[str, Step]:
+    """Return all steps by name, each after those whose outputs it takes."""
+    found = {step.name: step for step in _declared()}
+    made_by = {output: step.name for step in found.values() for output in step.outputs}
+    before = {name: {made_by[one] for one in step.inputs if one in made_by} for name, step in found.items()}
+    order = TopologicalSorter(before)
+    order.prepare()
+    names: list[str] = []
+    while order.is_active():
+        ready = sorted(order.get_ready())
+        names += ready
+        order.done(*ready)
+    return {name: found[name] for name in names}
+
+
+def _declared() -> Iterator[Step]:
+    """Yield the steps that the rooms declare."""
+    steps = importlib.import_module(".steps", __package__)
+    for room in pkgutil.iter_modules(steps.__path__):
+        declaration = importlib.import_module(f"{steps.__name__}.{room.name}.declaration")
+        yield from (one for one in vars(declaration).values() if isinstance(one, Step))

@@ -1,0 +1,30 @@
+"""The step ``cycles``."""
+
+from ...step import EVERYTHING, Output, Step
+
+CYCLES = Step(
+    name="cycles",
+    function="pipeline.steps.cycles.step:cycles",
+    inputs={
+        "kinetics": EVERYTHING,
+        "kinematics": EVERYTHING,
+        "contacts": EVERYTHING,
+        "clean": ("marker_position", "emg_envelope", "emg_rest", "emg_reference", "burst_start", "burst_end"),
+        "calibrate": EVERYTHING,
+    },
+    takes=("corrections",),
+    cells="pipeline.steps.cycles.cells:cells",
+    outputs={
+        "cycles": Output(
+            files=("{session}/cycles.nc",),
+            title="Gait cycles of a session",
+            variables="pipeline.variables.cycle_variables:CYCLES",
+        ),
+        "representative": Output(
+            files=("{session}/representative.nc",),
+            title="The trial of a session that the report shows",
+            variables="pipeline.variables.cycle_variables:REPRESENTATIVE",
+            made_by="pipeline.steps.cycles.shown_walk.representative:representative",
+        ),
+    },
+)

@@ -1,0 +1,21 @@
+"""The step ``kinematics``."""
+
+from ...step import EVERYTHING, Output, Step
+
+KINEMATICS = Step(
+    name="kinematics",
+    function="pipeline.steps.kinematics.step:kinematics",
+    inputs={
+        "clean": ("marker_position", "shoulder_position", "upper_marker_position"),
+        "calibrate": EVERYTHING,
+    },
+    takes=("body_model",),
+    libraries=("numpy", "scipy"),
+    outputs={
+        "kinematics": Output(
+            files=("{session}/kinematics.nc",),
+            title="Poses, joint centres and joint angles of a session",
+            variables="pipeline.variables.session_variables:KINEMATICS",
+        )
+    },
+)

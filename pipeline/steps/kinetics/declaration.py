@@ -1,0 +1,21 @@
+"""The step ``kinetics``."""
+
+from ...step import EVERYTHING, Output, Step
+
+KINETICS = Step(
+    name="kinetics",
+    function="pipeline.steps.kinetics.step:kinetics",
+    inputs={
+        "kinematics": "pipeline.steps.kinetics.step:OF_KINEMATICS",
+        "contacts": "pipeline.steps.kinetics.step:OF_CONTACTS",
+        "calibrate": EVERYTHING,
+    },
+    libraries=("numpy", "scipy"),
+    outputs={
+        "kinetics": Output(
+            files=("{session}/kinetics.nc",),
+            title="Joint forces, moments and powers of a session",
+            variables="pipeline.variables.session_variables:KINETICS",
+        )
+    },
+)

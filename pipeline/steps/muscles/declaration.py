@@ -1,0 +1,32 @@
+"""The step ``muscles``, which a study may have."""
+
+from ...step import EVERYTHING, Output, Step
+
+MUSCLES = Step(
+    name="muscles",
+    function="pipeline.steps.muscles.step:muscles",
+    inputs={
+        "cycles": ("joint_angle",),
+        "kinematics": EVERYTHING,
+        "contacts": EVERYTHING,
+        "calibrate": EVERYTHING,
+    },
+    takes=("folder",),
+    cells="pipeline.steps.muscles.cells:cells",
+    libraries=("numpy", "scipy", "opensim"),
+    only_if="pipeline.steps.muscles.cells:is_asked_for",
+    problems="pipeline.steps.muscles.cells:find_problems",
+    refuses=False,
+    outputs={
+        "muscles": Output(
+            files=("{session}/muscles.nc",),
+            title="Muscles of a scaled model in the gait cycles of a session",
+            variables="pipeline.variables.muscle_variables:MUSCLES_OF_CYCLES",
+        )
+    },
+    joins=True,
+    metrics="pipeline.variables.muscle_variables:MUSCLE_METRICS",
+    extra_mb=600,
+    times_as_long=60,
+    ends_its_worker=True,  # OpenSim keeps some 55 MB of each walk until its process ends
+)

@@ -1,0 +1,23 @@
+"""The step ``repeatability``, of a study with repeated measurements."""
+
+from ...step import EVERYTHING, Output, Step
+
+REPEATABILITY = Step(
+    name="repeatability",
+    scope="study",
+    function="pipeline.steps.repeatability.step:repeatability",
+    inputs={"study": EVERYTHING},
+    cells="pipeline.steps.repeatability.cells:cells",
+    libraries=("numpy", "scipy", "pandas"),
+    only_if="pipeline.steps.repeatability.cells:is_designed",
+    problems="pipeline.steps.repeatability.cells:find_problems",
+    job="pipeline.workflow.jobs.repeatability_job:run",
+    outputs={
+        "repeatability": Output(
+            files=("repeatability.nc",),
+            title="Repeatability of the metrics and curves of a study",
+            variables="pipeline.variables.repeatability_variables:REPEATABILITY",
+        ),
+        "table": Output(files=("repeatability.csv", "repeatability.json")),
+    },
+)

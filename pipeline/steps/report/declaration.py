@@ -1,0 +1,37 @@
+"""The steps ``report``, the overview of a study, and ``page``, that of a participant."""
+
+from ...step import EVERYTHING, Output, Step
+
+REPORT = Step(
+    name="report",
+    scope="study",
+    function="pipeline.steps.report.step:report",
+    inputs={
+        "study": "pipeline.steps.report.step:OF_STUDY",
+        "metrics": EVERYTHING,
+        "quality": EVERYTHING,
+        "means": EVERYTHING,
+        "symmetry": EVERYTHING,
+        "cycles": (),
+        "calibrate": ("leg_refused",),
+    },
+    cells="pipeline.steps.report.cells:cells_of_overview",
+    libraries=("numpy", "scipy", "pandas", "jinja2", "plotly"),
+    job="pipeline.workflow.jobs.report_job:write_overview",
+    outputs={"report": Output(files=("report.html",))},
+)
+PAGE = Step(
+    name="page",
+    scope="participant",
+    function="pipeline.steps.report.page:page",
+    inputs={
+        "cycles": EVERYTHING,
+        "representative": EVERYTHING,
+        "calibrate": EVERYTHING,
+        "clean": "pipeline.steps.report.pictures.refused_stances:NEEDS",
+    },
+    cells="pipeline.steps.report.cells:cells_of_page",
+    libraries=("numpy", "pandas", "jinja2", "plotly"),
+    job="pipeline.workflow.jobs.report_job:write_page",
+    outputs={"page": Output(files=("report/{participant}.html",))},
+)
