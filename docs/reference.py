@@ -77,12 +77,8 @@ def _variables(step: str) -> str:
         absent = ", ".join(f"`{name}`" for name in cycles if name not in variables)
         remark = f": the variables of cycles.nc, without {absent}; and the metrics of each cycle, "
         remark += "with the scores if `study.reference` is set; with `muscles.opensim`, the variables of muscles.nc"
-        described = cycles | schema.VARIABLES["muscles"]
-        variables = {
-            name: variable
-            for name, variable in variables.items()
-            if name not in described or described[name][:4] != variable[:4]
-        }
+        described = {name: row[:4] for name, row in (cycles | schema.VARIABLES["muscles"]).items()}
+        variables = {name: row for name, row in variables.items() if described.get(name) != row[:4]}
     asked = "; only if `cycles.further_curves` names it" if step == "cycles" else ""
     rows = [
         (f"`{name}`", f"`({', '.join(dims)})`", units, TYPES[dtype], meaning + asked * (name in ON_REQUEST))

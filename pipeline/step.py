@@ -1,7 +1,7 @@
 """What a step is, told once in its own room: ``pipeline/steps/<room>/declaration.py`` holds one or more :class:`Step`.
 
-From it follow the key of a job, what is loaded of its inputs, the check of its outputs, the time and memory that it asks
-for, and the lists of steps. A new step is a room with a declaration and its rule in the Snakefile; nothing else names it.
+From it follow the key of a job, what is loaded of its inputs, the check of its outputs, the time and memory that it
+asks for, and the lists of steps. A new step is a room with a declaration, and its rule in the Snakefile.
 
 Declarations are data: this module and they import the standard library alone, as each command and each process that
 plans or runs jobs reads them all. What they name, ``"package.module:name"``, is imported when it is used.
@@ -47,7 +47,7 @@ class Step:
         inputs: by the rule's name of each, the variables that are loaded of it, or a reference to them.
         outputs: by the rule's name; the first one is what the function returns.
         takes: ``recordings``: the function gets the trials of the session instead of inputs; ``body_model``;
-            ``corrections``: of corrections.tsv, in ``by_trial``; ``folder``: an empty one, for files of another program.
+            ``corrections``: of corrections.tsv, in ``by_trial``; ``folder``: an empty one, for another program's files.
         cells: of a :class:`pipeline.workflow.job_keys.Study` and a session, participant or None, gives what a job's key
             holds besides: cells of the study's tables, digests of other files.
         libraries: whose versions count, besides those that write NetCDF.

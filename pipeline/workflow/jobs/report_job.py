@@ -72,13 +72,11 @@ def write_page(
     detectable = next(map(detectable_changes, [*table, *([Path(given["file"])] if given else [])]), {})
     step = every_step()[key["step"]]
     sessions: dict[str, Mapping[str, xr.Dataset]] = {
-        name: Sessions(files, step.loaded(name))
-        if step.loaded(name)
-        else {one.parent.name: netcdf.load(one) for one in files}
+        name: {file.parent.name: load_cycles(file, inputs) if name == "cycles" else netcdf.load(file) for file in files}
         for name, files in inputs.items()
-        if name in step.inputs and name != "cycles"
+        if name in step.inputs and not step.loaded(name)
     }
-    sessions["cycles"] = {file.parent.name: load_cycles(file, inputs) for file in inputs["cycles"]}
+    sessions["clean"] = Sessions(inputs["clean"], step.loaded("clean"))
     settings = Settings(**arguments.pop("study"))
     roots = [data.attrs for data in sessions["cycles"].values()]
     own = provenance({**key, "step": "study", "settings": asdict(settings)}, roots)

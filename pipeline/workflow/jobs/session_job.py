@@ -44,13 +44,10 @@ def run(
         data = _result(step, partial(function, *loaded, **arguments), key, outputs)
         roots = [each.attrs for each in loaded]
     results = {step.name: data}
-    named = {step.name: data, **dict(zip(inputs, loaded, strict=False))}
     for name in outputs.keys() - {step.name}:
+        further = {**dict(zip(inputs, loaded, strict=True)), step.name: data, **key["of_outputs"][name]}
         make = resolve(step.outputs[name].made_by)
-        taken = [
-            named[each] for each, one in inspect.signature(make).parameters.items() if one.kind != one.KEYWORD_ONLY
-        ]
-        results[name] = make(*taken, **key.get("of_outputs", {}).get(name, {}))
+        results[name] = make(**{each: further[each] for each in inspect.signature(make).parameters})
     _say_what_is_rejected(data, loaded)
     for name, result in results.items():
         (output,) = outputs[name]
