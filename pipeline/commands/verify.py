@@ -14,6 +14,7 @@ from typing import Any
 
 from ..errors import Problem, UserError, as_argument, join_some
 from ..results import netcdf
+from ..step import every_step
 from ..steps.report.page_names import PAGES
 from ..tables import study_tables
 from ..tables.terminal_table import align
@@ -59,6 +60,9 @@ HEADER = ("file", "what is wrong", "what to do")
 KEPT_AS_SHA = 64  # characters
 OF_THE_KEY = {  # the user's name for each part of a job's key
     "code": "the code of this step",
+    "declared": "the code of this step",
+    "files": "a file that the step reads besides the recordings",
+    "of_outputs": "rows of trials.tsv",
     "trials": "rows of trials.tsv, or the recordings in them",
     "by_trial": "rows of trials.tsv or corrections.tsv",
     "arguments.sessions": "rows of trials.tsv, sessions.tsv or participants.tsv",
@@ -168,11 +172,12 @@ def _find_sources(
 ) -> dict[str, str] | None:
     """Return the recordings behind an output by its record, None if unknown.
 
-    For ``read`` they are the present recordings if its key names them, for a later step the recordings of its inputs.
+    For the step that reads them they are the present recordings if its key names them, for a later step those of its
+    inputs.
     """
     if record is None:
         return None
-    if step == "read":
+    if "recordings" in every_step()[step].takes:
         key = study.content_of_key(step, session)
         if checksums.made_with(key)["trials"] != record.made_with.get("trials"):
             return None

@@ -4,6 +4,7 @@ import ast
 import functools
 import hashlib
 import importlib.metadata
+import importlib.util
 import json
 import os
 import time
@@ -55,28 +56,36 @@ def sha256_of_files(paths: Iterable[Path], *, cache: Path) -> dict[Path, str]:
 
 @functools.cache
 def imported_modules(*modules: str) -> frozenset[str]:
-    """Return modules of this package with all modules of it that they import."""
+    """Return modules with all modules of their packages that they import, whichever way an import is written."""
+    packages = {"pipeline", *(name.partition(".")[0] for name in modules)}
     found: set[str] = set()
     waiting = {*modules}
     while waiting:
         name = waiting.pop()
         found.add(name)
-        waiting |= _direct_imports(name) - found
+        own = (one for one in _direct_imports(name) if one.partition(".")[0] in packages)
+        waiting |= {one for one in own if _source(one)} - found
     return frozenset(found)
 
 
 @functools.cache
 def _direct_imports(module: str) -> frozenset[str]:
+    """Return the names that a module imports, of modules or in them."""
     names: list[str] = []
-    waiting: list[ast.AST] = [ast.parse(_source(module).read_text(encoding="utf-8"))]  # type: ignore[union-attr]
+    source: Path = _source(module)  # type: ignore[assignment]
+    parts = [*module.split("."), *(["__init__"] if source.name == "__init__.py" else [])]
+    waiting: list[ast.AST] = [ast.parse(source.read_text(encoding="utf-8"))]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.ImportFrom) and node.level:
-            origin = ".".join([*module.split(".")[: -node.level], *filter(None, [node.module])])
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = parts[: -node.level] if node.level else []
+            origin = ".".join([*above, *filter(None, [node.module])])
             names += [origin, *(f"{origin}.{alias.name}" for alias in node.names)]
         elif not isinstance(node, ast.expr):  # most nodes are in expressions, which have no imports
             waiting += ast.iter_child_nodes(node)
-    return frozenset(name for name in names if _source(name))
+    return frozenset(name.removeprefix("gaitlab.") for name in names)
 
 
 @functools.cache
@@ -102,6 +111,14 @@ _version = functools.cache(importlib.metadata.version)
 
 
 def _source(module: str) -> Path | None:
-    """Return the file of a module of this package, None for anything else."""
-    path = PACKAGE.joinpath(*module.split(".")[1:]).with_suffix(".py")
-    return path if path.is_file() else None
+    """Return the file of a module of this package, or of one that declares a step; None for anything else."""
+    package, *inner = module.split(".")
+    if package == "pipeline":  # its folders' own modules are empty
+        file = PACKAGE.joinpath(*inner).with_suffix(".py")
+        return file if file.is_file() else None
+    found = importlib.util.find_spec(package)  # which imports nothing
+    for folder in (found and found.submodule_search_locations) or ():
+        for file in (Path(folder, *inner).with_suffix(".py"), Path(folder, *inner, "__init__.py")):
+            if file.is_file():
+                return file
+    return None

@@ -252,7 +252,7 @@ def _missing(record: CycleRecord) -> Iterator[str]:
 
 
 def _settings(record: CycleRecord) -> Blocks:
-    for step in ("read", "calibrate", "clean", "contacts", "kinematics", "kinetics", "cycles", "study"):
+    for step in (*SESSION_STEPS, "study"):
         settings = record.settings.get(step, {})
         yield f"{step}: " + ", ".join(f"{name} {_plain(value)}" for name, value in settings.items())
 
