@@ -38,7 +38,7 @@ DOORS = {
     "opensim": ("steps/muscles/",),
 }
 READS_NETCDF = {"open_dataset", "load_dataset", "open_datatree", "load_datatree", "to_netcdf"}
-MOST_MODULES = 12
+MOST_MODULES = 13
 
 
 def imported(source: str, module: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ from ...steps.report.pictures import refused_stances
 from ...steps.report.step import NEEDS
 from ...steps.study.parts import gather
 from ...steps.study.reference import describe_reference
-from ...steps.study.step import Settings
+from ...steps.study.settings import Settings
 from ...tables.csv_files import detectable_changes, groups_of, rows_of
 from ...variables import schema
 from ...variables.cycle_variables import STANCE
