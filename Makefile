@@ -7,8 +7,8 @@ NEW_ENOUGH = $(shell $(PYTHON) -c "import sys; print(sys.version_info >= (3, 11)
 FOUND = $(or $(shell $(PYTHON) -c "import sys; print(sys.version.split()[0])" 2>/dev/null),not installed)
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test quick times test-slurm test-faults test-versions mutations check faults fuzz bench bench-study docs \
-	format clean
+.PHONY: demo test quick times test-slurm test-faults test-versions mutations check settings faults fuzz bench \
+	bench-study docs format clean
 
 demo: .venv/ready
 	$(BIN)/gaitlab run data/demo
@@ -46,7 +46,7 @@ test-versions: .venv/ready-dev
 mutations: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.mutations --jobs 2
 
-# The linters, and what the change since BASE (the merge base) does to the size of the code.
+# The linters, whether generated settings are stale, and what the change since BASE (the merge base) does to the size of the code.
 BASE ?=
 check: .venv/ready-dev
 	$(BIN)/ruff check .
@@ -54,7 +54,14 @@ check: .venv/ready-dev
 	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile pipeline/workflow/cluster.smk
 	$(BIN)/snakemake --lint
+	$(BIN)/python -m pipeline.workflow.declared_settings --check
 	$(BIN)/python -m tests.code_counts $(BASE)
+
+# config/settings.schema.yaml, config/default.yaml and the tables of docs/settings.md, from the settings that the steps
+# declare.
+settings: .venv/ready-dev
+	$(BIN)/python -m pipeline.workflow.declared_settings
+	$(BIN)/python docs/reference.py
 
 # Damaged C3D files, 11,000 of them: each is read or refused by name (7 minutes). Then settings and tables, results, and
 # a hundred trials of which up to half are bad (10 minutes).

@@ -44,6 +44,9 @@ class Step:
         scope: what a job is of.
         function: gets what is loaded of ``inputs``, in this order, and by name ``settings`` and what ``cells`` gives
             as ``arguments``.
+        settings: the dataclass of the settings that the function gets; a ``Section`` beside it has those of the whole
+            section, where the workflow takes some itself.
+        section: of the settings; empty if it is named as the step.
         inputs: by the rule's name of each, the variables that are loaded of it, or a reference to them.
         outputs: by the rule's name; the first one is what the function returns.
         takes: ``recordings``: the function gets the trials of the session instead of inputs; ``body_model``;
@@ -64,6 +67,8 @@ class Step:
     name: str
     scope: Literal["session", "study", "participant"] = "session"
     function: Reference
+    settings: Reference
+    section: str = ""
     inputs: Mapping[str, tuple[str, ...] | Reference | None] = field(default_factory=dict)
     outputs: Mapping[str, Output]
     takes: tuple[Literal["recordings", "body_model", "corrections", "folder"], ...] = ()
@@ -87,7 +92,7 @@ class Step:
     @property
     def modules(self) -> tuple[str, ...]:
         """Return the modules that a job calls; with their imports they are its code."""
-        named = [self.function, self.job, *(one.made_by for one in self.outputs.values())]
+        named = [self.function, self.settings, self.job, *(one.made_by for one in self.outputs.values())]
         return _modules([*named, *(one for one in self.inputs.values() if isinstance(one, str))])
 
     @property
@@ -97,7 +102,7 @@ class Step:
 
     def settings_of(self, section: Mapping[str, Any]) -> Any:
         """Return the step's section of the settings as the function gets it."""
-        return resolve(f"{self.function.partition(':')[0]}:Settings")(**section)
+        return resolve(self.settings)(**section)
 
     def loaded(self, name: str) -> tuple[str, ...] | None:
         """Return the variables that are loaded of an input, None for all."""

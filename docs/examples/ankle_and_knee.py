@@ -36,15 +36,15 @@ from gaitlab import load_trial
 from gaitlab.pipeline.dynamics import block_matrix
 from gaitlab.pipeline.dynamics.kernel import TERMS, Segments
 from gaitlab.pipeline.results import netcdf
-from gaitlab.pipeline.steps.calibrate.step import Settings as CalibrateSettings
+from gaitlab.pipeline.steps.calibrate.settings import Settings as CalibrateSettings
 from gaitlab.pipeline.steps.calibrate.step import calibrate
-from gaitlab.pipeline.steps.clean.step import Settings as CleanSettings
+from gaitlab.pipeline.steps.clean.settings import Settings as CleanSettings
 from gaitlab.pipeline.steps.clean.step import clean
-from gaitlab.pipeline.steps.contacts.step import Settings as ContactsSettings
+from gaitlab.pipeline.steps.contacts.settings import Settings as ContactsSettings
 from gaitlab.pipeline.steps.contacts.step import contacts
-from gaitlab.pipeline.steps.kinematics.step import Settings as KinematicsSettings
+from gaitlab.pipeline.steps.kinematics.settings import Settings as KinematicsSettings
 from gaitlab.pipeline.steps.kinematics.step import kinematics
-from gaitlab.pipeline.steps.kinetics.step import Settings as KineticsSettings
+from gaitlab.pipeline.steps.kinetics.settings import Settings as KineticsSettings
 from gaitlab.pipeline.steps.kinetics.step import kinetics
 from gaitlab.pipeline.steps.read.step import read_trial
 from gaitlab.pipeline.tables import study_tables

@@ -5,9 +5,9 @@ from contextlib import chdir
 from pathlib import Path
 
 from ..errors import UserError, join_some, nearest
-from ..steps.report.html_page import Settings
 from ..steps.report.page import page
 from ..steps.report.page_names import PAGES
+from ..steps.report.settings import Settings
 from ..workflow import checksums
 from ..workflow.job_keys import Study
 from ..workflow.jobs.report_job import write_page

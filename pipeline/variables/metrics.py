@@ -379,13 +379,13 @@ def co_contraction_name(pair: str) -> str:
 _CALF = ("soleus", "gastrocnemius", "gastrocnemius medialis", "gastrocnemius lateralis", "peroneus longus")
 _EXTENSORS = ("rectus femoris", "vastus medialis", "vastus lateralis", "vastus", "quadriceps")
 _HAMSTRINGS = ("hamstrings", "medial hamstrings", "lateral hamstrings", "semitendinosus", "biceps femoris")
+PAIRS = (*itertools.product(("tibialis anterior",), _CALF), *itertools.product(_EXTENSORS, _HAMSTRINGS))
 CO_CONTRACTION = {  # if cycles.emg_normalisation is not none
     co_contraction_name(f"{one} - {other}"): Metric(
         "percent", f"co-contraction index of {one} and {other}, from their normalised envelopes over the cycle",
         source="Falconer and Winter 1985", group=MUSCLE_PAIRS,
     )
-    for ones, others in ((("tibialis anterior",), _CALF), (_EXTENSORS, _HAMSTRINGS))
-    for one, other in itertools.product(ones, others)
+    for one, other in PAIRS
 }  # fmt: skip
 # of the steps whose results are joined to cycles.nc
 JOINED_METRICS: dict[str, Metric] = {

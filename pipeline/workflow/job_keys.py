@@ -192,7 +192,7 @@ class Study:
             "code": digests.code_digest(*code_of(name)),
             "declared": digests.of_text(repr(step)),
             "versions": digests.versions(step.libraries + STORAGE),
-            "settings": self.settings.get(name, {}),
+            "settings": self.settings.get(step.section or name, {}),
             **taken,
             **own,
         }

@@ -70,17 +70,6 @@ def rule_of(step: str) -> str:
     return rule[1] if rule else ""
 
 
-def test_defaults_and_schema_are_in_step() -> None:
-    schema = settings.schema("settings")
-    defaults = settings.read_yaml(HOUSE / "config" / "default.yaml")
-    sections = {name: part for name, part in schema["properties"].items() if part["type"] == "object"}
-    assert set(sections) == set(defaults)
-    for name, section in sections.items():
-        assert set(section["properties"]) == set(defaults[name])
-        assert all(len(key["description"]) > 20 for key in section["properties"].values())
-    assert settings.problems_in(defaults, schema, where="default.yaml") == []
-
-
 @pytest.mark.parametrize("name", settings.shipped_body_models())
 def test_shipped_body_models_are_valid_and_named_after_their_file(name: str) -> None:
     assert settings.load_body_model(name, where="study.yaml", study_path=HOUSE).name == name

@@ -1,4 +1,4 @@
-"""Settings of a step: the defaults of config/default.yaml, with changes."""
+"""Settings of a step: the defaults, with changes."""
 
 from __future__ import annotations
 
@@ -12,5 +12,4 @@ DEFAULTS = read_yaml(CONFIG / "default.yaml")
 
 def settings_of(step: str, **changes: Any) -> Any:
     """Return the settings of a step as its type ``Settings``, with some changed."""
-    module = importlib.import_module(f"pipeline.steps.{step}.step")
-    return module.Settings(**(DEFAULTS[step] | changes))
+    return importlib.import_module(f"pipeline.steps.{step}.settings").Settings(**changes)

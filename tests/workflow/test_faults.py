@@ -24,6 +24,7 @@ from pipeline.commands.run import unlock
 from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.steps.read import step
+from pipeline.steps.read.settings import Settings
 from pipeline.trials.session import Trial
 from pipeline.workflow.activity_lock import hold, is_left_alone
 from pipeline.workflow.digests import sha256, sha256_of_files
@@ -33,7 +34,7 @@ from tests.campaigns.interruptions import KILLED, kill, leftovers, outputs, reco
 from tests.support.checkout import HOUSE
 
 POINTS, SEED = 20, 7
-SETTINGS: dict[str, Any] = {"body_model": None, "settings": step.Settings(lab_axes="free")}
+SETTINGS: dict[str, Any] = {"body_model": None, "settings": Settings(lab_axes="free")}
 
 
 def written(path: Path) -> None:

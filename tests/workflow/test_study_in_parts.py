@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 from pipeline.results import netcdf
-from pipeline.steps.report.html_page import Settings
+from pipeline.steps.report.settings import Settings
 from pipeline.steps.study.parts import TIMES
 from pipeline.steps.study.step import columns_of, per_participant, study
 from pipeline.tables.csv_files import csv_of, rows_of

@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import Problem
-from ...steps.calibrate.step import Settings, calibrate
+from ...steps.calibrate.settings import HipCentre, Settings
+from ...steps.calibrate.step import calibrate
 from ...steps.read.recording_contents import Contents, problems_of
 from ...trials.session import Trial, join_trials
 from ...workflow.job_keys import Study
 
 FOUND_HERE = ("leg_implausible", "leg_ill_defined", "static_knee_bent")
-WITHOUT_MOTION = "harrington"  # in place of a functional hip centre
+WITHOUT_MOTION: HipCentre = "harrington"  # in place of a functional hip centre
 
 
 def of_legs(session: str, facts: Mapping[str, Contents], study: Study) -> Iterator[Problem]:

@@ -5,6 +5,7 @@ from ...step import Output, Step
 CALIBRATE = Step(
     name="calibrate",
     function="pipeline.steps.calibrate.step:calibrate",
+    settings="pipeline.steps.calibrate.settings:Settings",
     inputs={"read": ("marker_position",)},
     takes=("body_model",),
     cells="pipeline.steps.calibrate.cells:cells",

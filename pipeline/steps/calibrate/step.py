@@ -5,7 +5,6 @@ It holds joint centres, marker clusters and body-segment parameters in segment a
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -34,16 +33,8 @@ from .marker_sensitivity import per_marker
 from .model_dataset import Side, model_dataset, static_distances
 from .reference_trial import ReferenceTrial, find_reference
 from .segment_parameters import SegmentParameters, from_measurement, from_table, has_its_axes
+from .settings import Settings
 from .upper_body import elbow_widths, upper_body, why_left_out
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """Section ``calibrate`` of the settings; config/settings.schema.yaml has the meaning of each key."""
-
-    segment_parameters: str
-    hip_centre: str
-    static_results: str
 
 
 def calibrate(

@@ -5,6 +5,7 @@ from ...step import Output, Step
 CLEAN = Step(
     name="clean",
     function="pipeline.steps.clean.step:clean",
+    settings="pipeline.steps.clean.settings:Settings",
     inputs={
         "read": (
             *("marker_position", "plate_force", "plate_moment", "plate_corner", "plate_edges_known", "plate_fault"),

@@ -5,6 +5,7 @@ from ...step import EVERYTHING, Output, Step
 CONTACTS = Step(
     name="contacts",
     function="pipeline.steps.contacts.step:contacts",
+    settings="pipeline.steps.contacts.settings:Settings",
     inputs={"clean": EVERYTHING},
     takes=("corrections",),
     cells="pipeline.steps.contacts.cells:cells",

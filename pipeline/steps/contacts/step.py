@@ -1,7 +1,7 @@
 """Step ``contacts``: stances with foot and plates, ground wrench of each side, gait events."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -24,26 +24,10 @@ from .events import SAME_EVENT_S, GaitEvent, Stance, of_both_sides, stances
 from .feet import Feet, belt_speeds
 from .plate_contacts import Contact, Loaded, between
 from .plate_faults import forces, placement
+from .settings import Settings
 from .time_offset import witnesses
 
 UNSURE_S = 0.04  # error of foot events from motion alone, see validation.md
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """Section ``contacts`` of the settings, described in config/settings.schema.yaml."""
-
-    threshold_n: float
-    min_contact_s: float
-    max_cop_distance_m: float
-    edge_margin_m: float
-    max_time_offset_s: float
-    doubted_time_offset_s: float
-    time_offset: str
-    max_lever_arm_m: float
-    max_drift_n: float
-    misread_plates: str
-    kinematic_events: str
 
 
 @take_usable_walks

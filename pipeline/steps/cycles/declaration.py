@@ -5,6 +5,7 @@ from ...step import EVERYTHING, Output, Step
 CYCLES = Step(
     name="cycles",
     function="pipeline.steps.cycles.step:cycles",
+    settings="pipeline.steps.cycles.settings:Settings",
     inputs={
         "kinetics": EVERYTHING,
         "kinematics": EVERYTHING,

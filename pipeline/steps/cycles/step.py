@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +28,7 @@ from .knee_axis import knee_axis_figures
 from .normalisation import IN_STANCE, dimensionless, further, leg_lengths, per_height, residual_share
 from .peaks_and_work import impulses, peaks, ranges, work
 from .progression import SEGMENT, along_line, headings, progression_angles
+from .settings import Settings
 from .spatiotemporal import Heels, spatiotemporal, support, turning_angle
 from .verdicts import Stances, Strike, judge_stances, leave_out_by_hand
 from .whole_stances import of_whole_stances
@@ -36,20 +36,6 @@ from .whole_stances import of_whole_stances
 RESIDUAL, EMG, FROM_LEGS = "pelvis_residual", "emg_envelope", "waist_moment_from_legs"
 ANGLES = ("joint_angle", "pelvis_angle", "foot_progression", "upper_angle")
 VERDICTS = ("valid", "reason", "doubt", "doubt_code")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """Section ``cycles`` of the settings; config/settings.schema.yaml has the meaning and unit of each key."""
-
-    longest_cycle_s: float
-    min_peak_force_body_weights: float
-    max_disagreement_n_m: float
-    hands_bear_weight: bool
-    doubted_stances: str
-    emg_normalisation: str
-    emg_pairs: Sequence[str]
-    further_curves: Sequence[str]
 
 
 class Cycles(NamedTuple):

@@ -5,6 +5,7 @@ from ...step import EVERYTHING, Output, Step
 KINEMATICS = Step(
     name="kinematics",
     function="pipeline.steps.kinematics.step:kinematics",
+    settings="pipeline.steps.kinematics.settings:Settings",
     inputs={
         "clean": ("marker_position", "shoulder_position", "upper_marker_position"),
         "calibrate": EVERYTHING,

@@ -1,7 +1,6 @@
 """Step ``kinematics``: poses with angular velocity and acceleration, joint centres and angles, centres of mass."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from .label_check import refuse_exchanged
 from .leg_check import Verdicts, judge_legs
 from .linked_model import build_linked_model, pose_linked_legs
 from .marker_check import NONE, Shift, build_witness, doubt_marker, farthest_marker
+from .settings import Settings
 from .static_check import doubt_static, static_misfits
 from .upper_body import upper_body_frame, whole_body
 
@@ -35,21 +35,6 @@ Variables = dict[str, tuple[tuple[str, ...], Array]]
 Spans = Sequence[tuple[slice, int]]  # the samples of each trial, and how many at an end have no acceleration
 
 PORTION = 2000  # samples, of whole trials, that are handled together: few enough for the processor's cache
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """Section ``kinematics`` of the settings; config/settings.schema.yaml has the meaning of each key."""
-
-    method: str
-    joint_types: Mapping[str, str]
-    marker_weights: Mapping[str, float]
-    joint_limits: Mapping[str, Sequence[float]]
-    smallest_floating_axis: float
-    angle_convention: str
-    line_of_progression: str
-    static_offset: str
-    upper_body: bool
 
 
 @take_usable_walks

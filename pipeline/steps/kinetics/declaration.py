@@ -5,6 +5,7 @@ from ...step import EVERYTHING, Output, Step
 KINETICS = Step(
     name="kinetics",
     function="pipeline.steps.kinetics.step:kinetics",
+    settings="pipeline.steps.kinetics.settings:Settings",
     inputs={
         "kinematics": "pipeline.steps.kinetics.step:OF_KINEMATICS",
         "contacts": "pipeline.steps.kinetics.step:OF_CONTACTS",

@@ -2,8 +2,7 @@
 
 import functools
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,22 +22,13 @@ from ...whole_body.skeleton import JOINTS as JOINTS_OF_TRUNK
 from . import closures, cross_checks
 from .foot_power import foot_power
 from .pelvis_residual import TURNING, Hips, beside_unknown, pelvis_residual, upper_body
+from .settings import Settings
 from .trunk_and_arms import MOVING, sharper, trunk_and_arms
 
 # all that is loaded of the inputs
 OF_KINEMATICS, OF_CONTACTS = (*MOTION, *TURNING, *MOVING), (*GROUND, "belt_speed")
 # samples in one portion: few enough for the processor's cache, enough for few calls
 SOLVED_AT_A_TIME, SIMULATED_AT_A_TIME = 1000, 5000
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """Section ``kinetics`` of the settings; config/settings.schema.yaml has the meaning and unit of each key."""
-
-    gravity_m_s2: float
-    uncertainty_draws: int
-    uncertainty_band_percent: float
-    uncertainty_sizes: Mapping[str, float]
 
 
 @take_usable_walks

@@ -5,6 +5,7 @@ from ...step import EVERYTHING, Output, Step
 MUSCLES = Step(
     name="muscles",
     function="pipeline.steps.muscles.step:muscles",
+    settings="pipeline.steps.muscles.settings:Settings",
     inputs={
         "cycles": ("joint_angle",),
         "kinematics": EVERYTHING,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,24 +23,13 @@ from .cycle_curves import ModelMotion, both_sides, curves_of, peaks
 from .ground_loads import loads
 from .opensim_run import fit_motion, geometry, refuse_full_disk, share_moments
 from .scaled_model import BODIES, ENDS, ScaledModel, opensim, write_scaled_model
+from .settings import Settings
 
 MARGIN = 3  # frames analysed before and after the cycles: Analyze may leave out the first
 FEWEST_FRAMES = 10  # of a motion, to which OpenSim fits splines
 AT_ONCE_S = 1e-6
 NO_KINETICS = "no_kinetics"
 WALK, LOADS = "walk", "loads"  # names of files
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """Section ``muscles`` of the settings; config/settings.schema.yaml has the meaning and unit of each key."""
-
-    opensim: bool
-    model: str
-    strength: float
-    activation_exponent: float
-    reserve_n_m: float
-    most_reserve_percent: float
 
 
 class Session(NamedTuple):

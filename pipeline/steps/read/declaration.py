@@ -5,6 +5,7 @@ from ...step import Output, Step
 READ = Step(
     name="read",
     function="pipeline.steps.read.step:read",
+    settings="pipeline.steps.read.settings:Settings",
     takes=("recordings", "body_model"),
     cells="pipeline.steps.read.cells:cells",
     libraries=("numpy", "scipy", "ezc3d"),

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import product, zip_longest
 from pathlib import Path
@@ -26,15 +26,9 @@ from ...variables.left_out import LeftOut
 from .lab_view import view_in_lab_axes
 from .plates_and_channels import compare_with_pole, label_other_channels
 from .recording_file import read_recording
+from .settings import Settings
 
 ANGLES_SHOWN = 25  # frames of stored angles, for a median
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """The settings of this step; config/settings.schema.yaml describes them."""
-
-    lab_axes: str
 
 
 def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, settings: Settings) -> xr.Dataset:

@@ -6,6 +6,7 @@ REPEATABILITY = Step(
     name="repeatability",
     scope="study",
     function="pipeline.steps.repeatability.step:repeatability",
+    settings="pipeline.steps.repeatability.settings:Settings",
     inputs={"study": EVERYTHING},
     cells="pipeline.steps.repeatability.cells:cells",
     libraries=("numpy", "scipy", "pandas"),

@@ -11,7 +11,6 @@ person's measurements (Bland JM, Altman DG (1996) Measurement error. BMJ 313:744
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,6 +32,7 @@ from ...variables.repeatability_variables import (
 )
 from .components import Repeatability, repeatability_of
 from .design import FACTORS, FEWEST_PEOPLE, Cell, Design, codes_of, design_of
+from .settings import Settings
 
 DETECTABLE = 1.96 * np.sqrt(2)
 MODELS = {  # by the number of repeated factors that people share
@@ -44,13 +44,6 @@ MEASUREMENT = "mean of the gait cycles of one person, visit, assessor, condition
 EXTENT = "all people with two or more measurements"
 LEVELS = tuple(f"{name}s" for name in FACTORS)
 Numbers = dict[str, Array]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """Section ``repeatability`` of the settings; config/settings.schema.yaml has the meaning of each key."""
-
-    visits: Sequence[str]
 
 
 def repeatability(

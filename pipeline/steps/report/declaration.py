@@ -6,6 +6,7 @@ REPORT = Step(
     name="report",
     scope="study",
     function="pipeline.steps.report.step:report",
+    settings="pipeline.steps.report.settings:Settings",
     inputs={
         "study": "pipeline.steps.report.step:OF_STUDY",
         "metrics": EVERYTHING,
@@ -24,6 +25,8 @@ PAGE = Step(
     name="page",
     scope="participant",
     function="pipeline.steps.report.page:page",
+    settings="pipeline.steps.report.settings:Settings",
+    section="report",
     inputs={
         "cycles": EVERYTHING,
         "representative": EVERYTHING,

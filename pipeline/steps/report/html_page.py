@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from .curves.error_shares import band_percent
 from .curves.figures import Drawn, describe
 from .curves.panels import BALANCE
 from .page_names import PAGES
+from .settings import Settings
 from .tables import Table
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
@@ -34,20 +35,6 @@ EMG_REFERENCE = {  # by cycles.emg_normalisation
     "reference": "its highest mean over 0.5 s in the trials of role emg_reference",
 }
 LIBRARY_STYLE = re.compile(r'getElementById\("([0-9a-f]{40,})"\)')
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """Settings of the overview and of pages, described in config/settings.schema.yaml; others are the workflow's.
-
-    The logo is the picture itself, as a data URI.
-    """
-
-    title: str
-    moment_signs: str
-    axes: str
-    laboratory: str | None
-    logo: str | None
 
 
 def render(

@@ -15,7 +15,7 @@ from .curves.figures import Drawn, draw_cycles, key_of
 from .curves.lines import dash_styles, lines_of, normal_of
 from .curves.panels import panels_of
 from .data_check import data_check
-from .html_page import Settings, days_of, render
+from .html_page import days_of, render
 from .movement_profile import (
     age_in_words,
     compares_children_and_adults,
@@ -25,6 +25,7 @@ from .movement_profile import (
 )
 from .one_walk import representative_trial, walk
 from .pictures.refused_stances import pictures_of
+from .settings import Settings
 from .tables import Row, Table
 from .visits.changes import Detectable, profile_changes, tables_of_changes
 from .visits.compared import Compared, compared

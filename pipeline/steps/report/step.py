@@ -9,9 +9,10 @@ from ...tables.reference_curves import reference_of
 from ...variables.cycle_variables import BANDS, CURVES, STANCE_CURVES, WITH_EMG, WITH_TRUNK
 from .curves.cycles import cycles_of
 from .curves.panels import panels_of
-from .html_page import Settings, render
+from .html_page import render
 from .overview import Overview, RowsOfPerson
 from .page_names import page_names
+from .settings import Settings
 from .tables import Row
 from .visits.repeatability import overview_of
 

@@ -6,6 +6,7 @@ STUDY = Step(
     name="study",
     scope="study",
     function="pipeline.steps.study.step:study",
+    settings="pipeline.steps.study.settings:Settings",
     inputs={"cycles": EVERYTHING},
     cells="pipeline.steps.study.cells:cells",
     libraries=("numpy", "pandas"),

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -47,20 +46,13 @@ from ...variables.stance_verdicts import BETWEEN_WORDS, REFUSED, is_accepted, ve
 from ...vocabulary.muscle_names import in_order
 from .gait_scores import score_cycles
 from .reference import Reference
+from .settings import Settings
 
 QUALITY = tuple(QUALITY_COLUMNS)
 NUMBERS = QUALITY[QUALITY.index("doubt_code") + 1 :]  # checks of a stance, then repairs of its trial
 LABELS = [*dict.fromkeys(dim for variable in STUDY.values() for dim in variable.dims if dim not in ("cycle", "stance"))]
 IS_PHASE = np.array([metric.kind == "phase" for metric in METRICS.values()])
 Columns = Mapping[str, Mapping[str, Any]]  # of participants.tsv by name, their cells by session
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """Section ``study`` of the settings; config/settings.schema.yaml has the meaning of each key."""
-
-    reference: str | None
-    gdi_features: int | None
 
 
 def study(

@@ -14,7 +14,7 @@ from ...results.study_file import table_of, without_doubted
 from ...step import every_step
 from ...steps.study.parts import gather
 from ...steps.study.reference import describe_reference
-from ...steps.study.step import Settings
+from ...steps.study.settings import Settings
 from ...tables.csv_files import detectable_changes, groups_of, rows_of
 from ...tables.report_additions import curve_tests_of, logo_of
 from ...variables import schema

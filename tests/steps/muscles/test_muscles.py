@@ -12,7 +12,8 @@ from pipeline.conventions import JOINTS, SIDES, STANDARD_GRAVITY_M_S2
 from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.steps.muscles.scaled_model import opensim
-from pipeline.steps.muscles.step import Settings, muscles
+from pipeline.steps.muscles.settings import Settings
+from pipeline.steps.muscles.step import muscles
 from pipeline.trials.step_on_session import some_trials
 from pipeline.variables.muscle_variables import MUSCLE_METRICS, OF_MUSCLES, SHARES, WITH_FORCES
 from pipeline.variables.schema import describe

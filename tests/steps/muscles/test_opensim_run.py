@@ -18,6 +18,7 @@ from pipeline.opensim_files.setup_files import SCALED_MODEL
 from pipeline.steps.muscles import model_motion, step
 from pipeline.steps.muscles.opensim_run import ROOM, geometry, here, share_moments
 from pipeline.steps.muscles.scaled_model import opensim
+from pipeline.steps.muscles.settings import Settings
 
 pytest.importorskip("opensim", reason="OpenSim is not installed")
 
@@ -139,9 +140,7 @@ def test_a_full_disk_is_no_fault_of_the_model(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(step, "write_scaled_model", write)
     monkeypatch.setattr(model_motion, "sizes_of", lambda _: None)
-    chosen = step.Settings(
-        opensim=True, model="legs.osim", strength=1, activation_exponent=2, reserve_n_m=1, most_reserve_percent=5
-    )
+    chosen = Settings(opensim=True, model="legs.osim")
     empty, cycles = xr.Dataset(), xr.Dataset(coords={"cycle": [0]})
     with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
         step.muscles(cycles, empty, empty, empty, settings=chosen, folder=tmp_path)

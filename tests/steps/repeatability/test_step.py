@@ -10,7 +10,8 @@ import pytest
 import xarray as xr
 
 from pipeline.steps.repeatability.components import repeatability_of
-from pipeline.steps.repeatability.step import Settings, repeatability
+from pipeline.steps.repeatability.settings import Settings
+from pipeline.steps.repeatability.step import repeatability
 from pipeline.variables import schema
 from pipeline.variables.data_dictionary import as_json, data_dictionary
 from tests.support.studies.repeated import PEAK_TIME, SPEED, repeated_study, without

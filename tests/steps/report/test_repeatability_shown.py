@@ -7,7 +7,8 @@ import re
 import pandas as pd
 import pytest
 
-from pipeline.steps.repeatability.step import Settings, repeatability
+from pipeline.steps.repeatability.settings import Settings
+from pipeline.steps.repeatability.step import repeatability
 from pipeline.steps.report.tables import Row
 from pipeline.steps.report.visits.repeatability import (
     cells_of,

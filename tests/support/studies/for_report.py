@@ -16,8 +16,8 @@ import numpy as np
 import xarray as xr
 
 from pipeline.steps.cycles.shown_walk.representative import representative
-from pipeline.steps.report.html_page import Settings
 from pipeline.steps.report.page import page
+from pipeline.steps.report.settings import Axes, Settings, Signs
 from pipeline.steps.report.step import report
 from pipeline.steps.study.step import per_participant, study
 from pipeline.tables.csv_files import rows_of
@@ -84,8 +84,8 @@ class Made(NamedTuple):
     repeatability: Sequence[dict[str, str]] = ()
 
     def pages(
-        self, title: str = "A study", *, reference: str | None = None, moment_signs: str = "stored",
-        axes: str = "fixed", pages: str = "all", at_a_time: int = 100,
+        self, title: str = "A study", *, reference: str | None = None, moment_signs: Signs = "stored",
+        axes: Axes = "fixed", pages: str = "all", at_a_time: int = 100,
         laboratory: str = "", logo: str = "", texts: Mapping[str, str] = MappingProxyType({}),
         curve_tests: Sequence[Mapping[str, str]] = (),
     ) -> dict[str, str]:  # fmt: skip

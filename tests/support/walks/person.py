@@ -26,7 +26,8 @@ from pipeline.body.resolved_model import resolve
 from pipeline.body.skeleton import Skeleton
 from pipeline.body.static_skeleton import static_skeleton
 from pipeline.conventions import SEGMENTS, SIDES
-from pipeline.steps.calibrate.step import Settings, calibrate
+from pipeline.steps.calibrate.settings import Settings
+from pipeline.steps.calibrate.step import calibrate
 from pipeline.trials.session import join_trials
 from pipeline.workflow.settings import load_body_model, segment_table
 from tests.support.settings import settings_of
