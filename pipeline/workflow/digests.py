@@ -63,7 +63,8 @@ def imported_modules(*modules: str) -> frozenset[str]:
     while waiting:
         name = waiting.pop()
         found.add(name)
-        own = (one for one in _direct_imports(name) if one.partition(".")[0] in packages)
+        run = {name.rpartition(".")[0], *_direct_imports(name)}  # a module's package runs first
+        own = (one for one in run if one.partition(".")[0] in packages)
         waiting |= {one for one in own if _source(one)} - found
     return frozenset(found)
 

@@ -5,6 +5,7 @@
 
 import copy
 import functools
+import importlib
 import json
 import math
 import re
@@ -17,6 +18,7 @@ import yaml
 
 from ..body.body_model import BodyModel, find_loose_ends, find_unknown_weights
 from ..errors import Problem, UserError, find_hidden, nearest
+from ..step import every_step
 from ..tables.tsv import bad_path, decode_text, leaves_study
 from ..whole_body import rule_names
 
@@ -258,14 +260,32 @@ def _config(name: str) -> dict[str, Any]:
     return content
 
 
+@functools.cache
 def schema(name: str) -> dict[str, Any]:
-    """Return ``config/<name>.schema.yaml``; callers must not change it."""
-    return _config(f"{name}.schema")
+    """Return ``config/<name>.schema.yaml``, with the sections of further steps; callers must not change it."""
+    rules = _config(f"{name}.schema")
+    if name != "settings" or not (further := _further_sections()):
+        return rules
+    own = {section: declared_settings().section_rule(of) for section, of in further.items()}
+    return {**rules, "properties": {**rules["properties"], **own}}
+
+
+def _further_sections() -> dict[str, Any]:
+    """Return what declares the sections of steps that config/ does not have, those of other packages."""
+    shipped = _config("settings.schema")["properties"]
+    names = [name for name, step in every_step().items() if not step.section and name not in shipped]
+    return {name: declared_settings().section_of(every_step()[name]) for name in names}
+
+
+def declared_settings() -> Any:
+    """Return the module that reads declarations, which costs more than the files that it writes."""
+    return importlib.import_module(".declared_settings", __package__)
 
 
 def defaults(model: BodyModel) -> dict[str, Any]:
     """Return the default settings, with those of a body model."""
-    return merged(copy.deepcopy(_config("default")), model.settings)
+    further = {name: declared_settings().defaults_of(of) for name, of in _further_sections().items()}
+    return merged(copy.deepcopy(_config("default")), further, model.settings)
 
 
 def load_settings(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import os
 import re
 import subprocess
 import sys
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
@@ -101,6 +103,32 @@ def imports_of(tree: ast.AST) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             names.add(node.module)
     return names
+
+
+@pytest.mark.parametrize("order", ["import pipeline, gaitlab.pipeline", "import gaitlab.pipeline, pipeline"])
+def test_both_names_of_the_package_are_one(order: str) -> None:
+    """Two would be two lists of steps, of which a step of another package is only in one."""
+    code = f"""{order}
+import gaitlab.pipeline.workflow.job_keys, pipeline.steps.kinetics.step, sys
+first = pipeline.__name__
+assert gaitlab.pipeline is pipeline
+names = [name for name in sys.modules if name.startswith(("pipeline.", "gaitlab.pipeline."))]
+assert len(names) > 50
+for name in names:
+    inner = name[name.index("pipeline."):]
+    assert sys.modules.get(inner, sys.modules[name]) is sys.modules[name], name
+    assert sys.modules.get("gaitlab." + inner, sys.modules[name]) is sys.modules[name], name
+    assert sys.modules[name].__name__ == sys.modules[name].__spec__.name == first + inner.removeprefix("pipeline")
+"""
+    subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=HOUSE, check=True)
+
+
+def test_another_package_of_the_name_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "pipeline").mkdir()
+    (tmp_path / "pipeline" / "__init__.py").write_text("THEIRS = True")
+    code = "from gaitlab import load_study; import pipeline; assert pipeline.THEIRS"
+    path = os.pathsep.join([str(tmp_path), str(HOUSE)])
+    subprocess.run([sys.executable, "-P", "-c", code], env={**os.environ, "PYTHONPATH": path}, check=True)
 
 
 def test_package_inits_are_empty_but_for_the_door_of_scripts() -> None:

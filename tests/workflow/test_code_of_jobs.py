@@ -96,6 +96,28 @@ def test_the_key_of_a_job_names_exactly_the_code_that_it_runs(step: str, run_mod
     assert digests.imported_modules(*code_of(step)) == expected
 
 
+def test_imports_are_followed_however_they_are_written_and_into_other_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "our_lab"
+    package.mkdir()
+    texts = {
+        "__init__.py": "from . import by_package",
+        "step.py": "import our_lab.absolute, pipeline.arrays\nfrom gaitlab.pipeline.dynamics import screws",
+        "absolute.py": "def late():\n    from .relative import NAME",
+        "relative.py": "NAME = 1",
+        "by_package.py": "from our_lab import relative",
+        "unused.py": "",
+    }
+    for name, text in texts.items():
+        (package / name).write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    found = digests.imported_modules("our_lab.step")
+    own = {name for name in found if name.startswith("our_lab")}
+    assert own == {"our_lab", "our_lab.step", "our_lab.absolute", "our_lab.relative", "our_lab.by_package"}
+    assert {"pipeline.dynamics.screws", "pipeline.arrays", "pipeline.dynamics.vectors"} <= found
+
+
 @pytest.fixture
 def keys_with_a_comment_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
