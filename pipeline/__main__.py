@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from . import __version__
-from .command_table import COMMANDS, Command
+from .command_table import COMMANDS, Argument, Command
 from .errors import ERROR, INTERRUPTED, UserError, as_json, nearest, printable
 
 NO_ACCESS_OR_ROOM = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
@@ -69,13 +69,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run_command(chosen: Namespace) -> tuple[str, int]:
     """Run the chosen command, and return the text to print and the exit code."""
     command: Command = chosen.command
-    arguments = (*command.arguments, *command.one_of)
+    values = {one.parameter: getattr(chosen, one.parameter) for one in command.every_argument}
     for form in chosen.forms:
-        for option in form.arguments:
-            if option not in arguments and getattr(chosen, option.parameter):
+        for option in form.every_argument:
+            name = option.parameter
+            if name not in values and getattr(chosen, name) != chosen.parser.get_default(name):
                 flag = form.name.split()[1]
                 raise UserError(option.names[0], f"is an option of {flag}", f"add {flag}")
-    values = {one.parameter: getattr(chosen, one.parameter) for one in arguments}
     try:
         answer = command.load()(chosen.path, **values)
     except UserError as error:
@@ -134,29 +134,29 @@ def _add_command(parser: Parser, command: Command) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.set_defaults(command=command, parser=parser, forms=[])
     parser.add_argument("path", metavar=command.place, type=Path)
-    for one in command.arguments:
-        action = parser.add_argument(*one.names, **one.terms)
-        action.required = action.required and action.nargs != argparse.REMAINDER  # argparse requires even no words
-    if command.one_of:
-        group = parser.add_mutually_exclusive_group()
-        for one in command.one_of:
-            group.add_argument(*one.names, **one.terms)
+    _add_arguments(parser, command)
 
 
 def _examples_of(command: Command) -> list[str]:
     return [f"  gaitlab {command.name.split()[0]} {example}" for example in command.examples]
 
 
+def _add_arguments(parser: Parser, command: Command, present: Sequence[Argument] = ()) -> None:
+    """Add the arguments of a command that are not yet present."""
+    alone = parser.add_mutually_exclusive_group() if command.one_of else parser
+    for one in (one for one in command.every_argument if one not in present):
+        action = (alone if one in command.one_of else parser).add_argument(*one.names, **one.terms)
+        action.required = action.required and action.nargs != argparse.REMAINDER  # argparse requires even no words
+
+
 def _add_form(parser: Parser, form: Command) -> None:
     """Add another form of a command to its parser: the option that chooses it, and arguments that are new."""
-    flag, used, forms = form.name.split()[1], parser.get_default("command").arguments, parser.get_default("forms")
-    forms.append(form)
+    flag, command = form.name.split()[1], parser.get_default("command")
+    parser.get_default("forms").append(form)
     parser.description = f"{parser.description} With {flag}, {form.text}."
     parser.epilog = "\n".join([parser.epilog or "", *_examples_of(form)])
     parser.add_argument(flag, dest="command", action="store_const", const=form, help=form.text)
-    for one in form.arguments:
-        if one not in used:
-            parser.add_argument(*one.names, **one.terms)
+    _add_arguments(parser, form, command.every_argument)
 
 
 if __name__ == "__main__":

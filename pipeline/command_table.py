@@ -23,7 +23,8 @@ class Argument:
 class Command(NamedTuple):
     """A command, such as ``export``, or another form of one that an option chooses, such as ``export --opensim``.
 
-    Its function takes the path that the command names first and, by keyword, each of the arguments.
+    Its function takes the path that the command names first and, by keyword, each of the arguments. A form follows its
+    command in the table; arguments that both have are the same objects.
     """
 
     name: str
@@ -35,6 +36,11 @@ class Command(NamedTuple):
     more: str = ""  # sentences that only its own help has
     examples: tuple[str, ...] = ("my_study",)  # what follows the name of the command
     place: str = "STUDY"  # what its path is; STUDY may be left out in the folder of a study
+
+    @property
+    def every_argument(self) -> tuple[Argument, ...]:
+        """All arguments but the path."""
+        return (*self.arguments, *self.one_of)
 
     def load(self) -> Callable[..., Answer]:
         """Import the function of the command."""
@@ -60,7 +66,7 @@ COMMANDS = (
                  help="let the markers of the walks slide over the bones as skin does (default: rigid segments)"),
     )),
     Command("init", RUN, "write the tables of a folder of recordings", ".commands.init.command:initialise",
-            more="Existing tables are kept, and rows for new recordings are proposed.", place="DIR"),
+            more="Keep existing tables, and propose rows for new recordings.", place="DIR"),
     Command("check", RUN, "list everything that is wrong with a study, before it runs",
             ".commands.check.command:report_findings",
             examples=("my_study", "my_study --json"), arguments=(JSON,)),
@@ -68,13 +74,13 @@ COMMANDS = (
             examples=("my_study", "my_study --cores 2", "my_study --profile slurm",
                       "my_study --dry-run --config 'clean={\"marker_cutoff_hz\": 8}'"), arguments=(SNAKEMAKE,)),
     Command("recover", RUN, "continue a run that was killed or that filled the disk", ".commands.run:recover",
-            more="It unlocks the study, then runs it.", arguments=(SNAKEMAKE,)),
+            more="Unlock the study, then run it.", arguments=(SNAKEMAKE,)),
     Command("corrections", RUN, "list the corrections made by hand, and complete their table",
             ".commands.corrections:complete_corrections",
-            more="It fills in the SHA-256 of their recordings, and takes over cycles.tsv."),
+            more="Fill in the SHA-256 of their recordings, and take over cycles.tsv."),
 
     Command("show", LOOK, "list what an output file holds, or the numbers of a variable",
-            ".commands.show:show_in_terminal", more="Of a study, the file is study.nc.",
+            ".commands.show:show_in_terminal", more="For a study, show its study.nc.",
             examples=("my_study", "my_study --variable joint_angle",
                       "my_study/derived/sub-01/kinetics.nc --trial fast_01"), place="STUDY|NC", arguments=(
         Argument("--trial", metavar="T", help="one trial only"),
@@ -82,7 +88,7 @@ COMMANDS = (
                  help="print the numbers of this variable, or of a metric by another name (KAM)"),
     )),
     Command("view", LOOK, "show every trial in the browser", ".commands.view:view",
-            more="The page has markers, legs, plates, forces, events, verdicts and curves.",
+            more="Show markers, legs, plates, forces, events, verdicts and curves.",
             examples=("my_study", "my_study --no-browser --port 8123"), arguments=(
         Argument("--port", type=int, default=8080,
                  help="port of this computer (default: 8080, or the next free one)"),
@@ -90,7 +96,7 @@ COMMANDS = (
     )),
     Command("report", LOOK, "list the pages of the report, or print them as PDF",
             ".commands.print_pages:list_or_print_pages",
-            more="To print them, an installed Chrome, Edge or Chromium is needed.",
+            more="Printing needs an installed Chrome, Edge or Chromium.",
             examples=("my_study --pdf", "my_study --pdf --participant sub-01 --paper letter"), arguments=(
         Argument("--pdf", action="store_true", help="print the overview and every page, into derived/pdf"),
         Argument("--participant", dest="people", metavar="P", action="append", default=[],
@@ -101,15 +107,15 @@ COMMANDS = (
         Argument("--output", metavar="FOLDER", type=Path, help="the folder to write (default: derived/pdf)"),
     )),
     Command("explain", LOOK, "trace one gait cycle back to its recording", ".commands.explain.command:explain",
-            more="It names the frames and plates that the cycle was computed from.",
+            more="List the frames and plates that it comes from.",
             examples=("my_study", "my_study --cycle 2"), one_of=(
         Argument("--cycle", metavar="N", type=int, help="its number (default: list the cycles)"),
         Argument("--stance", metavar="N", type=int, help="number of a stance instead, as in the list"),
     )),
-    Command("methods", LOOK, "write the methods in sentences to paste into a paper", ".commands.methods:methods"),
+    Command("methods", LOOK, "write a study's methods in sentences to paste into a paper", ".commands.methods:methods"),
 
     Command("compare", COMPARE, "set two visits of a person, or two conditions, side by side",
-            ".commands.compare:write_comparison", more="It writes a page with both.",
+            ".commands.compare:write_comparison", more="Write a page with both.",
             examples=("my_study pre post --participant sub-01",), arguments=(
         Argument("earlier", metavar="A", help="the earlier visit, or a condition"),
         Argument("later", metavar="B", help="the later visit, or another condition"),
@@ -117,7 +123,7 @@ COMMANDS = (
         Argument("--output", metavar="HTML", type=Path, help="the page to write (default: in derived/report)"),
     )),
     Command("compare-groups", COMPARE, "write the differences between groups and conditions",
-            ".commands.groups.command:compare_groups", more="They are those of all metrics and of chosen curves.",
+            ".commands.groups.command:compare_groups", more="Compare all metrics, and the curves that are chosen.",
             examples=('my_study --out differences --curve "knee adduction moment"',), arguments=(
         Argument("--out", dest="output", metavar="DIR", type=Path, required=True, help="the folder to write"),
         Argument("--curve", dest="curves", metavar="C", action="append", default=[],
@@ -125,9 +131,9 @@ COMMANDS = (
                       "needed"),
     )),
     Command("repeatability", COMPARE, "list how far main metrics differ when nothing has changed",
-            ".commands.repeatability:repeatability_of", more="It also lists what change can be detected."),
+            ".commands.repeatability:repeatability_of", more="Also list what change can be detected."),
     Command("norm", COMPARE, "write the norm of a study of controls, for other studies",
-            ".commands.norm.command:write_norm", more="It is a file that another study names in study.reference.",
+            ".commands.norm.command:write_norm", more="Another study names this file in study.reference.",
             examples=("controls --out norm.tsv", "controls --out norm.tsv --condition walk"), arguments=(
         Argument("--out", dest="output", metavar="FILE", type=Path, required=True, help="the file to write"),
         Argument("--condition", metavar="C", help="the condition, if the study has several"),
@@ -158,14 +164,14 @@ COMMANDS = (
         EXPORTED,
     )),
     Command("write-c3d", FILES, "write results into copies of the C3D files", ".commands.write_c3d:write_c3d_files",
-            more="These are angles, moments, powers, forces and events of a computed study.",
+            more="Write angles, moments, powers, forces and events of a computed study.",
             examples=("my_study", "my_study --session sub-01 --anonymous"), arguments=(
         Argument("--session", metavar="S", help="one session only"),
         Argument("--anonymous", action="store_true",
                  help="leave out the recordings' free text, which may contain names and birth dates"),
     )),
     Command("body-model", FILES, "list the labels that a body model looks for, or draw it",
-            ".commands.draw_body_model:body_model_report", more="It is drawn on a static trial.",
+            ".commands.draw_body_model:body_model_report", more="Draw it on a static trial.",
             examples=("plug_in_gait", "my_model.yaml static.c3d --output my_model.html"), place="NAME|YAML", arguments=(
         Argument("file", metavar="RECORDING", type=Path, nargs="?", help="a static trial"),
         Argument("--output", metavar="HTML", type=Path, help="the page to write (default: NAME.html, here)"),
@@ -176,6 +182,6 @@ COMMANDS = (
             examples=("my_study", "my_study --json"), arguments=(JSON,)),
     Command("sbom", QUALITY, "list the installed program and libraries with their licences",
             ".commands.bill_of_materials:write_bill",
-            more="The file is a CycloneDX bill of materials, with versions.", examples=("bom.json",), place="FILE"),
+            more="Write them with versions, as a CycloneDX bill of materials.", examples=("bom.json",), place="FILE"),
 )
 # fmt: on

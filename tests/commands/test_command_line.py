@@ -62,7 +62,7 @@ def test_help_lists_every_command_in_one_line_of_its_group_and_fits_a_screen(
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 def test_function_of_a_command_takes_its_path_and_arguments(command: Command) -> None:
-    given = dict.fromkeys((one.parameter for one in (*command.arguments, *command.one_of)), None)
+    given = dict.fromkeys((one.parameter for one in command.every_argument), None)
     inspect.signature(command.load()).bind(Path(), **given)
 
 
@@ -85,16 +85,16 @@ def join_parts(path: Path, *, most: int) -> str:
 
 def test_a_declaration_adds_a_command_or_another_form_of_one(capsys: pytest.CaptureFixture[str]) -> None:
     """Its function is in another package; options of the form are refused without the form."""
-    most = Argument("--most", type=int, default=0)
-    function, arguments = f"{__name__}:join_parts", (most,)
+    function, arguments = f"{__name__}:join_parts", (Argument("--most", type=int, default=3),)
     added = [
         Command("parts", "Teaching", "print the parts of a path", function, arguments, place="FILE"),
         Command("verify --parts", "Teaching", "print the parts of a path", function, arguments),
     ]
     parser = command_line_parser([*COMMANDS, *added])
     assert re.search(r"^Teaching:\n  parts +print the.*\n  verify --parts +print", parser.format_help(), re.MULTILINE)
-    for words in ("parts a/b/c --most 2", "verify a/b/c --parts --most 2"):
+    for words in ("parts a/b/c/d --most 2", "verify a/b/c/d --parts --most 2"):
         assert run_command(parser.parse_args(words.split())) == ("a b", 0)
+    assert run_command(parser.parse_args(["verify", "a/b/c/d", "--parts"])) == ("a b c", 0)
     with pytest.raises(UserError, match=r"--most: is an option of --parts; add --parts"):
         run_command(parser.parse_args(["verify", "a/b/c", "--most", "1"]))
     with pytest.raises(SystemExit):
