@@ -19,6 +19,7 @@ from typing import Any
 
 from gaitlab import pipeline
 from gaitlab.pipeline.__main__ import command_line_parser
+from gaitlab.pipeline.command_table import COMMANDS
 from gaitlab.pipeline.variables import schema
 from gaitlab.pipeline.variables.cycle_variables import ON_REQUEST
 from gaitlab.pipeline.variables.metrics import NUMBERS
@@ -110,8 +111,14 @@ def commands_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentP
 
 
 def command_sections() -> str:
-    """Return a section for each command of ``gaitlab``: usage, meaning, arguments, examples."""
-    return "\n".join(_command(*one) for one in commands_of(command_line_parser()).items())
+    """Return the groups of commands, and a section for each command: usage, meaning, arguments, examples."""
+    groups: dict[str, list[str]] = {}
+    for one in COMMANDS:
+        link = f"[{one.name}](#gaitlab-{one.name.split()[0]})"
+        groups.setdefault(one.group, []).append(f"{link}: {one.text}")
+    rows = [(group if i == 0 else "", line) for group, lines in groups.items() for i, line in enumerate(lines)]
+    sections = [_command(*one) for one in commands_of(command_line_parser(COMMANDS)).items()]
+    return "\n".join([_table(("to", "command"), rows), *sections])
 
 
 def _command(name: str, parser: argparse.ArgumentParser) -> str:

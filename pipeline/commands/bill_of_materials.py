@@ -20,8 +20,8 @@ PROGRAM = "gait-lab-pipeline"
 LONGEST_LICENSE = 80  # characters of a name; longer ones are whole licence texts
 
 
-def write_bill(path: Path) -> int:
-    """Write the bill of materials to a file and return the number of components; the same installation, the same bytes.
+def write_bill(path: Path) -> str:
+    """Write the bill of materials to a file and count its components; the same installation gives the same bytes.
 
     Raises:
         UserError: the program is not installed, as in a bare copy of its folder, or the file is a folder.
@@ -30,7 +30,7 @@ def write_bill(path: Path) -> int:
         raise UserError(str(path), "is a folder", "give a file, such as bom.json")
     bill = bill_of_materials()
     write_whole(path, json.dumps(bill, indent=2).encode() + b"\n")
-    return len(bill["components"])
+    return f"{path}: {len(bill['components'])} components"
 
 
 def bill_of_materials() -> dict[str, Any]:

@@ -17,12 +17,13 @@ from ..workflow.open_study import look_at
 MOST_LISTED = 6
 
 
-def compare(study_path: Path, *, participant: str | None, labels: tuple[str, str], output: Path | None) -> Path:
-    """Write a page with two visits, or two conditions, of a participant, and return its path.
+def write_comparison(
+    study_path: Path, *, participant: str | None, earlier: str, later: str, output: Path | None
+) -> str:
+    """Write a page with two visits of a participant, or two conditions, and return where it is.
 
     Args:
         participant: its id; None if the study has only one.
-        labels: the earlier and the later visit, or two conditions.
         output: the page; None for one beside the page of the participant.
 
     Raises:
@@ -31,7 +32,7 @@ def compare(study_path: Path, *, participant: str | None, labels: tuple[str, str
     study, problems = look_at(study_path)
     if problems:
         raise UserError.of(problems)
-    name = participant or _only_participant(study)
+    labels, name = (earlier, later), participant or _only_participant(study)
     files = study.files_of_page(name)
     content = study.content_of_key("page", name)
     _refuse_unknown(study, name, labels, [visit for _, visit in content["arguments"]["visits"]])
@@ -44,7 +45,7 @@ def compare(study_path: Path, *, participant: str | None, labels: tuple[str, str
             raise UserError(str(study_path / absent[0]), "no such file", "run the workflow first")
         checksums.as_written(DERIVED, [file for mine in inputs.values() for file in mine])
         write_page(content, page, arguments, inputs, {"page": [target]})
-    return target
+    return f"Page: {target}"
 
 
 def _only_participant(study: Study) -> str:

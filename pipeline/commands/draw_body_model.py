@@ -42,16 +42,17 @@ STYLE = (
 )
 
 
-def body_model_report(name: str, file: Path | None, output: Path) -> str:
+def body_model_report(name: Path, *, file: Path | None, output: Path | None) -> str:
     """Return the labels of each landmark; with a C3D file, also draw the model.
 
     Args:
         name: a shipped model, or a path.
+        output: the page to write; None for one in this folder.
 
     Raises:
         UserError: no such model or file, or a file in which up or forward is unknown.
     """
-    model = settings.read_body_model(name, where="body-model", study_path=Path())
+    model = settings.read_body_model(str(name), where="body-model", study_path=Path())
     model = replace(model, landmarks={**model.landmarks, **model.shoulders})
     if file is None:
         wanted = [("landmark", "label"), *((n, _either(groups)) for n, groups in model.landmarks.items())]
@@ -60,6 +61,7 @@ def body_model_report(name: str, file: Path | None, output: Path) -> str:
     seen = positions(model, recording.labels, recording.markers)
     rows = _landmark_rows(model, recording.labels, seen)
     points, skeletons, problems = _skeletons(model, seen, recording.sizes, file)
+    output = output or Path(f"{name.stem}.html")
     output.write_text(_page(model, file.name, rows, _picture(points, skeletons), problems), encoding="utf-8")
     return "\n".join([align(rows, width=110), "", *map(str, problems), f"Drawn: {output}"])
 

@@ -42,6 +42,17 @@ PAPER = {"a4": "A4", "letter": "letter"}
 SIZE = re.compile(r"(?<=<style>)[^<]*?@page \{\s+size: portrait;[^<]*(?=</style>)")  # the style with the paper's size
 
 
+def list_or_print_pages(
+    study: Path, *, pdf: bool, people: Sequence[str], paper: str, browser: Path | None, output: Path | None
+) -> tuple[str, int]:
+    """Return the pages of the report, or those that are now printed as PDF, and 1 if one could not be printed."""
+    if not pdf:
+        return "\n".join(map(str, list_pages(study, people))), 0
+    written, failed = print_pages(study, people=people, paper=paper, browser=browser, output=output)
+    lines = [*map(str, written), *(f"not printed: {line}" for line in failed)]
+    return "\n".join([*lines, f"{len(written)} of {len(written) + len(failed)} pages printed."]), int(bool(failed))
+
+
 def print_pages(
     study: Path,
     *,

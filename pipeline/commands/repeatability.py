@@ -7,7 +7,7 @@ from ..errors import UserError
 from ..steps.repeatability.design import FEWEST_PEOPLE
 from ..steps.report.visits.repeatability import cells_of, header_of, main_rows, remarks, within_person
 from ..tables.csv_files import rows_of
-from ..tables.terminal_table import align
+from ..tables.terminal_table import align, text_width
 from ..workflow import checksums
 from ..workflow.job_keys import Study
 from ..workflow.jobs.run_job import DERIVED
@@ -18,11 +18,8 @@ RECORD = f"measure {FEWEST_PEOPLE} people or more twice with nothing changed, gi
 RECORD += "(participant_id, session, date, visit, assessor), and name the visits in repeatability.visits of study.yaml"
 
 
-def repeatability_of(folder: Path, *, width: int) -> str:
+def repeatability_of(folder: Path) -> str:
     """Return the main metrics of derived/repeatability.csv as a table, with what to know of its numbers.
-
-    Args:
-        width: characters per line.
 
     Raises:
         UserError: wrong settings or tables, a design without repeated measurements, or the study has not run.
@@ -36,6 +33,7 @@ def repeatability_of(folder: Path, *, width: int) -> str:
     if not path.is_file():
         raise UserError(str(path), "no such file", "run the workflow first")
     checksums.as_written(study.path / DERIVED, [path])
+    width = text_width()
     rows = main_rows(rows_of(path.read_text(encoding="utf-8")))
     if not rows:
         raise UserError(str(path), "has no number of a main metric", "see why in quality.csv")

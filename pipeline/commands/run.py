@@ -34,6 +34,12 @@ def run(study: Path, options: Sequence[str]) -> NoReturn:
     os.execve(command[0], command, _environment())  # noqa: S606 (no shell is wanted)
 
 
+def recover(study: Path, options: Sequence[str]) -> NoReturn:
+    """Unlock a study and run it."""
+    unlock(study)
+    run(study, options)
+
+
 def unlock(study: Path, *, wait_s: float = LONGEST_WAIT_S) -> None:
     """Remove Snakemake's locks from a study if no run is active.
 

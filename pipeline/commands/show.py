@@ -1,5 +1,6 @@
 """``gaitlab show``: the content of an output file, in the terminal."""
 
+import sys
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from ..arrays import Array, Flags
 from ..errors import UserError, join_some, nearest
 from ..results import netcdf
 from ..results.study_file import without_doubted
-from ..tables.terminal_table import align
+from ..tables.terminal_table import align, text_width
 from ..trials.session import separate
 from ..variables.cycle_variables import STANCE
 from ..variables.data_dictionary import find_metric
@@ -35,6 +36,16 @@ CURVE_WIDTH = 24
 INDENT = "    "
 WHOLE = 10_000  # characters: no line is wrapped
 Table = list[list[str]]
+
+
+def show_in_terminal(path: Path, *, trial: str | None, variable: str | None) -> str:
+    """Return what :func:`show` does, as wide as the terminal; curves only if it can draw them."""
+    try:
+        LEVELS.encode(sys.stdout.encoding or "ascii")
+        levels = LEVELS
+    except UnicodeEncodeError:
+        levels = ""
+    return show(path, trial=trial, variable=variable, width=text_width(), levels=levels)
 
 
 def show(path: Path, *, trial: str | None, variable: str | None, width: int, levels: str = LEVELS) -> str:

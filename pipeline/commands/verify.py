@@ -12,12 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import Problem, UserError, as_argument, join_some
+from ..errors import Problem, UserError, as_argument, as_json, join_some
 from ..results import netcdf
 from ..step import every_step
 from ..steps.report.page_names import PAGES
 from ..tables import study_tables
-from ..tables.terminal_table import align
+from ..tables.terminal_table import align, text_width
 from ..workflow import checksums
 from ..workflow.digests import sha256
 from ..workflow.job_keys import Study
@@ -86,6 +86,13 @@ OF_THE_KEY = {  # the user's name for each part of a job's key
     "reference": "the reference",
     "templates": "the code of this step",
 }
+
+
+def report_changes(folder: Path, *, json: bool) -> tuple[str, int]:
+    """Return the problems of :func:`verify` as a table or as JSON, and 1 if there are any."""
+    faults, summary = verify(folder)
+    text = as_json(faults) if json else as_text(faults, summary, folder, width=text_width())
+    return text, int(bool(faults))
 
 
 def verify(folder: Path) -> tuple[list[Problem], str]:

@@ -6,7 +6,7 @@ import sys
 import webbrowser
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from ..errors import UserError
 from ..workflow.open_study import open_study
@@ -18,7 +18,7 @@ INSTALL = "install it with: pip install 'gait-lab-pipeline[view]'"
 ENDING = ("SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 
 
-def view(path: Path, *, port: int, opens_browser: bool) -> None:
+def view(path: Path, *, port: int, opens_browser: bool) -> NoReturn:
     """Show a study until Ctrl-C.
 
     Args:

@@ -18,16 +18,14 @@ from .shared.exported_files import C3D_COPIES, list_copies
 MOST_LISTED = 6  # sessions in a message
 
 
-def write_c3d_files(
-    study_path: Path, *, session: str | None = None, anonymous: bool = False
-) -> tuple[list[Path], list[str]]:
+def write_c3d_files(study_path: Path, *, session: str | None, anonymous: bool) -> str:
     """Write ``derived/<session>/c3d/<trial>.c3d`` for every gait trial with results.
 
     Args:
         anonymous: whether to leave out free text of the recordings, which may name people.
 
     Returns:
-        The files written, and one line with the reason for each trial without one.
+        A line for each file that is written, and one with the reason for each trial without one.
 
     Raises:
         UserError: wrong settings or tables, no such session, or a session without results.
@@ -44,7 +42,8 @@ def write_c3d_files(
         files, lines = _write_session(study, name, anonymous=anonymous)
         written += files
         left_out += lines
-    return written, left_out
+    left_out = [f"left out: {line}" for line in left_out]
+    return "\n".join([*map(str, written), *left_out, f"{len(written)} files written."])
 
 
 def _write_session(study: Study, session: str, *, anonymous: bool) -> tuple[list[Path], list[str]]:

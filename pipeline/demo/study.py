@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..errors import UserError, as_argument
 from .body import Walker, make_walker
 from .plates import ForcePlate, stepping_on
 from .trials import write_answer, write_static, write_tables, write_walk
@@ -41,6 +42,14 @@ PLATES = {
 DIRECTIONS = {"sub-01": ("+X", "-X", "+X"), "sub-02": ("+Y", "+Y", "+Y")}
 WITH_EVENTS = "comfortable"
 TWO_FEET_ON_ONE_PLATE = ("sub-02", "comfortable_03")
+
+
+def write_new_study(path: Path, *, soft_tissue: bool) -> str:
+    """Write the demonstration study into a new folder, and return what to do next."""
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise UserError(str(path), "is not empty", "give a new folder for the demonstration study")
+    write_demo_study(path, soft_tissue=float(soft_tissue))
+    return f"Demo study written.\nNext: gaitlab run {as_argument(path)}"
 
 
 def write_demo_study(path: Path, *, seed: int = 0, noise: float = 1.0, soft_tissue: float = 0.0) -> None:

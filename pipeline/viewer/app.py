@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NoReturn
 
 import numpy as np
 import viser
@@ -71,7 +71,7 @@ class Viewer:
             choice.on_update(lambda _: self.guarded(self._draw_curves))
         self.show_session(self.session.value)
 
-    def run(self) -> None:
+    def run(self) -> NoReturn:
         """Play, until the process is ended."""
         while True:
             self.playing.wait()

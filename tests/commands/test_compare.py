@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from contextlib import chdir
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pipeline.commands.compare import compare
+from pipeline.commands.compare import write_comparison
 from pipeline.errors import UserError
 from pipeline.steps.report.page_names import PAGES
 from pipeline.tables.csv_files import detectable_changes
@@ -49,17 +50,18 @@ def test_visits_are_in_the_order_of_their_days_with_and_without_sessions_tsv(dem
 )
 def test_labels_that_cannot_be_compared_are_refused(demo: Path, labels: tuple[str, str], words: str) -> None:
     with pytest.raises(UserError) as refused:
-        compare(with_visits(demo), participant="sub-01", labels=labels, output=None)
+        write_comparison(with_visits(demo), participant="sub-01", earlier=labels[0], later=labels[1], output=None)
     assert words in str(refused.value)
 
 
 def test_a_study_of_several_people_or_without_results_is_refused(demo: Path) -> None:
+    speeds: dict[str, Any] = {"earlier": "comfortable", "later": "fast", "output": None}
     with pytest.raises(UserError, match="--participant: is missing; give one of sub-01, sub-02"):
-        compare(demo, participant=None, labels=("comfortable", "fast"), output=None)
+        write_comparison(demo, participant=None, **speeds)
     with pytest.raises(UserError, match="run the workflow first"):
-        compare(demo, participant="sub-02", labels=("comfortable", "fast"), output=None)
+        write_comparison(demo, participant="sub-02", **speeds)
     with pytest.raises(UserError, match="no participant 'sub-03'"):
-        compare(demo, participant="sub-03", labels=("comfortable", "fast"), output=None)
+        write_comparison(demo, participant="sub-03", **speeds)
 
 
 def test_a_repeatability_of_another_study_is_part_of_the_pages_of_several_visits(demo: Path) -> None:

@@ -361,7 +361,7 @@ def test_options_of_files_for_opensim_are_refused_for_a_table(
     finished: Path, option: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["export", str(finished), *option]) == 1
-    assert capsys.readouterr().err == f"{option[0]}: is of files for OpenSim; add --opensim\n"
+    assert capsys.readouterr().err == f"{option[0]}: is an option of --opensim; add --opensim\n"
 
 
 def test_files_of_earlier_results_are_named_until_they_are_exported_again(

@@ -15,6 +15,7 @@ import pytest
 from docs import reference
 from pipeline import FOR_SCRIPTS
 from pipeline.__main__ import command_line_parser, main
+from pipeline.command_table import COMMANDS as TABLE
 from pipeline.tables import study_tables
 from pipeline.variables import schema
 from pipeline.variables.metrics import NUMBERS
@@ -138,7 +139,7 @@ def test_every_metric_is_listed_with_its_other_names_and_a_source_that_is_cited(
 
 # --- commands --------------------------------------------------------------------------------------------------------
 
-COMMANDS = reference.commands_of(command_line_parser())
+COMMANDS = reference.commands_of(command_line_parser(TABLE))
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -160,7 +161,7 @@ def test_commands_of_the_pages_are_understood() -> None:
     for page in PAGES:
         for line in re.findall(r"^(?:\$ )?gaitlab ([^#\n&]+)", page.read_text(), re.MULTILINE):
             name, *rest = line.split()
-            known = reference.commands_of(command_line_parser()).get(name)
+            known = reference.commands_of(command_line_parser(TABLE)).get(name)
             options = [word for word in rest if word.startswith("--")]
             takes_more = name in ("run", "recover")  # options of Snakemake
             if name != "--version" and (

@@ -89,7 +89,9 @@ def test_a_repeatability_of_other_definitions_is_refused(visited: Path) -> None:
                 open_study(visited, overrides=named)
 
 
-def test_the_command_says_what_to_record_until_people_are_measured_again(visited: Path) -> None:
+def test_the_command_says_what_to_record_until_people_are_measured_again(
+    visited: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings = visited / "study.yaml"
     plain = settings.read_text()
     cases = {
@@ -100,21 +102,22 @@ def test_the_command_says_what_to_record_until_people_are_measured_again(visited
     for text, message in cases.items():
         settings.write_text(plain + text)
         with pytest.raises(UserError, match=message):
-            repeatability_of(visited, width=100)
+            repeatability_of(visited)
     (visited / "derived").mkdir()
     (visited / "derived" / "repeatability.csv").write_text("metric,icc,sem\nstance_time,0.9,0.1\n")  # no main metric
     with pytest.raises(UserError, match=r"repeatability.csv: has no number of a main metric"):
-        repeatability_of(visited, width=100)
+        repeatability_of(visited)
     columns = dict.fromkeys(("icc", "sem", "mdc", "within_person_sd", "icc_bias", "sem_bias_percent"), "0.5")
     columns |= {f"{name}{end}": "0.25" for name in ("icc", "mdc") for end in ("_lower", "_upper")}
     columns |= {"metric": "walking_speed", "units": "m s-1", "condition": "walk", "side": "left", "people": "4"}
     columns |= {"model": "ICC(1)", "visits": "", "assessors": ""}
     (visited / "derived" / "repeatability.csv").write_text("\n".join(map(",".join, (columns, columns.values()))))
-    printed = " ".join(repeatability_of(visited, width=200).split())
+    monkeypatch.setenv("COLUMNS", "200")
+    printed = " ".join(repeatability_of(visited).split())
     assert "walking_speed m s-1 walk left 4 0.50 (0.25 to 0.25) 0.50 0.50 (0.25 to 0.25) 0.50" in printed
     assert "ICC(1): one-way" in printed
     assert "Few people (n 4)" in printed
     settings.write_text(plain)
     (visited / "sessions.tsv").unlink()
     with pytest.raises(UserError, match=r"sessions.tsv: has no sessions.*measure 3 people or more twice"):
-        repeatability_of(visited, width=100)
+        repeatability_of(visited)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...errors import Problem, UserError, as_argument, warning
+from ...errors import ERROR, Problem, UserError, as_argument, as_json, warning
 from ...steps.read.recording_contents import Contents, look_through
 from ...tables import corrections, study_tables, tsv
 from ...tables.terminal_table import align, text_width
@@ -35,6 +35,13 @@ class Key(NamedTuple):
     forces: str
     subject: str
     participant: str
+
+
+def report_findings(folder: Path, *, json: bool) -> tuple[str, int]:
+    """Return the findings of :func:`check` as a table or as JSON, and 1 if one is an error."""
+    findings = check(folder)
+    text = as_json(findings) if json else as_text(findings, folder)
+    return text, int(any(finding.severity == ERROR for finding in findings))
 
 
 def check(folder: Path) -> list[Problem]:

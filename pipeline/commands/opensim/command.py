@@ -21,6 +21,16 @@ PLACE_OF_MODEL = "model.osim"  # in the folder, if none is given
 COLUMNS = ("session", "trial", "side", "start_s", "end_s", "loaded", "reason", "doubt")
 
 
+def hand_over(
+    path: Path, *, output: Path | None, model: Path | None, markers: Path | None, angles: bool, filter_forces: bool
+) -> str:
+    """Write the files of :func:`export_opensim`, and return what trials lack and what to do next."""
+    readme_path, lacking = export_opensim(
+        path, output=output, model=model, markers=markers, angles=angles, filter_forces=filter_forces
+    )
+    return "\n".join([*lacking, f"Next: the three commands in {readme_path}"])
+
+
 def export_opensim(
     path: Path,
     *,

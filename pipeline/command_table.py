@@ -1,0 +1,187 @@
+"""The commands of ``gaitlab``: one declaration each, in the order of the help.
+
+This is data: the function of a command is imported when that command runs.
+"""
+
+import importlib
+from argparse import REMAINDER
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+Answer = str | tuple[str, int]  # text to print, and the exit code where it may differ from 0
+
+
+class Argument:
+    """A further argument or an option of a command, in the terms of ``ArgumentParser.add_argument``."""
+
+    def __init__(self, *names: str, **terms: Any) -> None:
+        self.names, self.terms = names, terms
+        self.parameter: str = terms.get("dest", names[-1].lstrip("-").replace("-", "_"))  # of the command's function
+
+
+class Command(NamedTuple):
+    """A command, such as ``export``, or another form of one that an option chooses, such as ``export --opensim``.
+
+    Its function takes the path that the command names first and, by keyword, each of the arguments. A form follows its
+    command in the table; arguments that both have are the same objects.
+    """
+
+    name: str
+    group: str  # heading in the help
+    text: str  # what it does: one line of the help
+    function: str  # ".module:function" of this package, or "package.module:function"
+    arguments: tuple[Argument, ...] = ()
+    one_of: tuple[Argument, ...] = ()  # options of which only one may be given
+    more: str = ""  # sentences that only its own help has
+    examples: tuple[str, ...] = ("my_study",)  # what follows the name of the command
+    place: str = "STUDY"  # what its path is; STUDY may be left out in the folder of a study
+
+    @property
+    def every_argument(self) -> tuple[Argument, ...]:
+        """All arguments but the path."""
+        return (*self.arguments, *self.one_of)
+
+    def load(self) -> Callable[..., Answer]:
+        """Import the function of the command."""
+        module, name = self.function.split(":")
+        function: Callable[..., Answer] = getattr(importlib.import_module(module, __package__), name)
+        return function
+
+
+RUN, LOOK, COMPARE = "Run a study", "Look at results", "Compare people and visits"
+FILES, QUALITY = "Files and body models", "Quality"
+# one argument a line, where it fits
+# fmt: off
+SNAKEMAKE = Argument("options", metavar="...", nargs=REMAINDER, help="options of Snakemake (default: --cores all)")
+JSON = Argument("--json", action="store_true",
+                help="print a JSON list of findings instead: severity, code, where, what, remedy")
+EXPORTED = Argument("--output", metavar="FILE", type=Path,
+                    help="the table, or the folder of the Parquet tables or for OpenSim, to write "
+                         "(default: next to study.nc)")
+COMMANDS = (
+    Command("demo", RUN, "write a small study with known joint moments", ".demo.study:write_new_study",
+            examples=("my_demo && gaitlab run my_demo", "my_demo --soft-tissue"), place="DIR", arguments=(
+        Argument("--soft-tissue", action="store_true",
+                 help="let the markers of the walks slide over the bones as skin does (default: rigid segments)"),
+    )),
+    Command("init", RUN, "write the tables of a folder of recordings", ".commands.init.command:initialise",
+            more="Keep existing tables, and propose rows for new recordings.", place="DIR"),
+    Command("check", RUN, "list everything that is wrong with a study, before it runs",
+            ".commands.check.command:report_findings",
+            examples=("my_study", "my_study --json"), arguments=(JSON,)),
+    Command("run", RUN, "compute what is missing or out of date, and write the report", ".commands.run:run",
+            examples=("my_study", "my_study --cores 2", "my_study --profile slurm",
+                      "my_study --dry-run --config 'clean={\"marker_cutoff_hz\": 8}'"), arguments=(SNAKEMAKE,)),
+    Command("recover", RUN, "continue a run that was killed or that filled the disk", ".commands.run:recover",
+            more="Unlock the study, then run it.", arguments=(SNAKEMAKE,)),
+    Command("corrections", RUN, "list the corrections made by hand, and complete their table",
+            ".commands.corrections:complete_corrections",
+            more="Fill in the SHA-256 of their recordings, and take over cycles.tsv."),
+
+    Command("show", LOOK, "list what an output file holds, or the numbers of a variable",
+            ".commands.show:show_in_terminal", more="For a study, show its study.nc.",
+            examples=("my_study", "my_study --variable joint_angle",
+                      "my_study/derived/sub-01/kinetics.nc --trial fast_01"), place="STUDY|NC", arguments=(
+        Argument("--trial", metavar="T", help="one trial only"),
+        Argument("--variable", metavar="V",
+                 help="print the numbers of this variable, or of a metric by another name (KAM)"),
+    )),
+    Command("view", LOOK, "show every trial in the browser", ".commands.view:view",
+            more="Show markers, legs, plates, forces, events, verdicts and curves.",
+            examples=("my_study", "my_study --no-browser --port 8123"), arguments=(
+        Argument("--port", type=int, default=8080,
+                 help="port of this computer (default: 8080, or the next free one)"),
+        Argument("--no-browser", dest="opens_browser", action="store_false", help="only print the address"),
+    )),
+    Command("report", LOOK, "list the pages of the report, or print them as PDF",
+            ".commands.print_pages:list_or_print_pages",
+            more="Printing needs an installed Chrome, Edge or Chromium.",
+            examples=("my_study --pdf", "my_study --pdf --participant sub-01 --paper letter"), arguments=(
+        Argument("--pdf", action="store_true", help="print the overview and every page, into derived/pdf"),
+        Argument("--participant", dest="people", metavar="P", action="append", default=[],
+                 help="print only the page of this participant; may be given several times"),
+        Argument("--paper", choices=("a4", "letter"), default="a4", help="its size (default: a4)"),
+        Argument("--browser", metavar="PROGRAM", type=Path,
+                 help="the browser's program (default: GAITLAB_BROWSER, or one that is installed)"),
+        Argument("--output", metavar="FOLDER", type=Path, help="the folder to write (default: derived/pdf)"),
+    )),
+    Command("explain", LOOK, "trace one gait cycle back to its recording", ".commands.explain.command:explain",
+            more="List the frames and plates that it comes from.",
+            examples=("my_study", "my_study --cycle 2"), one_of=(
+        Argument("--cycle", metavar="N", type=int, help="its number (default: list the cycles)"),
+        Argument("--stance", metavar="N", type=int, help="number of a stance instead, as in the list"),
+    )),
+    Command("methods", LOOK, "write a study's methods in sentences to paste into a paper", ".commands.methods:methods"),
+
+    Command("compare", COMPARE, "set two visits of a person, or two conditions, side by side",
+            ".commands.compare:write_comparison", more="Write a page with both.",
+            examples=("my_study pre post --participant sub-01",), arguments=(
+        Argument("earlier", metavar="A", help="the earlier visit, or a condition"),
+        Argument("later", metavar="B", help="the later visit, or another condition"),
+        Argument("--participant", metavar="P", help="the person (default: the only one)"),
+        Argument("--output", metavar="HTML", type=Path, help="the page to write (default: in derived/report)"),
+    )),
+    Command("compare-groups", COMPARE, "write the differences between groups and conditions",
+            ".commands.groups.command:compare_groups", more="Compare all metrics, and the curves that are chosen.",
+            examples=('my_study --out differences --curve "knee adduction moment"',), arguments=(
+        Argument("--out", dest="output", metavar="DIR", type=Path, required=True, help="the folder to write"),
+        Argument("--curve", dest="curves", metavar="C", action="append", default=[],
+                 help="a joint's moment or power, over stance, or angle, such as 'ankle flexion moment'; as often as "
+                      "needed"),
+    )),
+    Command("repeatability", COMPARE, "list how far main metrics differ when nothing has changed",
+            ".commands.repeatability:repeatability_of", more="Also list what change can be detected."),
+    Command("norm", COMPARE, "write the norm of a study of controls, for other studies",
+            ".commands.norm.command:write_norm", more="Another study names this file in study.reference.",
+            examples=("controls --out norm.tsv", "controls --out norm.tsv --condition walk"), arguments=(
+        Argument("--out", dest="output", metavar="FILE", type=Path, required=True, help="the file to write"),
+        Argument("--condition", metavar="C", help="the condition, if the study has several"),
+        Argument("--group", metavar="G", help="the group of participants.tsv, if it has several"),
+    )),
+
+    Command("export", FILES, "write results as one long table, a workbook or other tables",
+            ".commands.export.command:export_as",
+            examples=("my_study", "my_study --format xlsx", "my_study --format csv-tables --decimal comma"), arguments=(
+        Argument("--format", dest="form", choices=("csv", "csv-tables", "xlsx", "parquet", "parquet-tables"),
+                 default="csv",
+                 help="xlsx: a workbook of all tables; csv-tables: these as CSV; parquet-tables: metrics.csv and "
+                      "quality.csv, with a folder for each participant (default: csv, one long table of all curves)"),
+        Argument("--decimal", choices=("point", "comma"), default="point",
+                 help="for csv and csv-tables: the mark in numbers; comma also sets --separator ';', as spreadsheets "
+                      "expect"),
+        Argument("--separator", choices=(",", ";", "tab"), help="for csv and csv-tables: between cells (default: ,)"),
+        EXPORTED,
+    )),
+    Command("export --opensim", FILES, "write files with which OpenSim goes on", ".commands.opensim.command:hand_over",
+            examples=("my_study --opensim --model rajagopal.osim",), arguments=(
+        Argument("--model", metavar="OSIM", type=Path, help="for OpenSim: the generic model to scale"),
+        Argument("--markers", metavar="TSV", type=Path,
+                 help="for OpenSim: a table of the model's marker for each label, columns label, marker, weight"),
+        Argument("--angles", action="store_true", help="for OpenSim: also write the joint angles of the study"),
+        Argument("--filter-forces", action="store_true",
+                 help="for OpenSim: filter ground reactions as the study does"),
+        EXPORTED,
+    )),
+    Command("write-c3d", FILES, "write results into copies of the C3D files", ".commands.write_c3d:write_c3d_files",
+            more="Write angles, moments, powers, forces and events of a computed study.",
+            examples=("my_study", "my_study --session sub-01 --anonymous"), arguments=(
+        Argument("--session", metavar="S", help="one session only"),
+        Argument("--anonymous", action="store_true",
+                 help="leave out the recordings' free text, which may contain names and birth dates"),
+    )),
+    Command("body-model", FILES, "list the labels that a body model looks for, or draw it",
+            ".commands.draw_body_model:body_model_report", more="Draw it on a static trial.",
+            examples=("plug_in_gait", "my_model.yaml static.c3d --output my_model.html"), place="NAME|YAML", arguments=(
+        Argument("file", metavar="RECORDING", type=Path, nargs="?", help="a static trial"),
+        Argument("--output", metavar="HTML", type=Path, help="the page to write (default: NAME.html, here)"),
+    )),
+
+    Command("verify", QUALITY, "check that recordings and results are those of the last run",
+            ".commands.verify:report_changes",
+            examples=("my_study", "my_study --json"), arguments=(JSON,)),
+    Command("sbom", QUALITY, "list the installed program and libraries with their licences",
+            ".commands.bill_of_materials:write_bill",
+            more="Write them with versions, as a CycloneDX bill of materials.", examples=("bom.json",), place="FILE"),
+)
+# fmt: on

@@ -1,0 +1,38 @@
+"""``gaitlab export``: the results of a study as tables, in the form that is chosen."""
+
+from pathlib import Path
+
+from ...errors import UserError
+from .long_table import export
+from .parquet_tables import export_tables
+from .spreadsheets import export_csv_tables, export_workbook
+
+
+def export_as(path: Path, *, form: str, decimal: str, separator: str | None, output: Path | None) -> str:
+    """Write one long table, a workbook or several tables, and return where they are.
+
+    Args:
+        form: csv, csv-tables, xlsx, parquet or parquet-tables.
+        decimal: point or comma, in numbers of CSV files.
+        separator: between cells of CSV files, or ``tab``; None for the one that goes with ``decimal``.
+        output: a file, or a folder for several tables; None for a place next to study.nc.
+
+    Raises:
+        UserError: no study.nc, or ``decimal`` and ``separator`` do not fit each other or ``form``.
+    """
+    comma = decimal == "comma"
+    if (comma or separator) and not form.startswith("csv"):
+        raise UserError("--decimal and --separator", "are of CSV files", "add --format csv or csv-tables")
+    between = "\t" if separator == "tab" else separator or (";" if comma else ",")
+    if comma and between == ",":
+        raise UserError("--separator ,", "numbers have a comma, too", "take --separator ';' or tab")
+    locale = {"separator": between, "decimal": "," if comma else "."}
+    if form == "xlsx":
+        return f"Workbook: {export_workbook(path, output=output)}"
+    if form == "csv-tables":
+        tables = export_csv_tables(path, folder=output, **locale)
+    elif form == "parquet-tables":
+        tables = export_tables(path, folder=output)
+    else:
+        tables = [export(path, form=form, output=output, **locale)]
+    return "\n".join(f"Table: {table}" for table in tables)
