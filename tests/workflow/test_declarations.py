@@ -1,0 +1,59 @@
+"""What steps declare agrees with the Snakefile, and costs a process little."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from pipeline.step import every_step, resolve
+from pipeline.workflow.open_study import TABLES
+from tests.support.checkout import HOUSE
+
+RULE = re.compile(r"^(?:rule|use rule \w+ as) (\w+)(?: with)?:\n(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
+RULES = dict(RULE.findall((HOUSE / "Snakefile").read_text()))
+SECTIONS = ("input", "output", "log", "resources", "params", "run")
+
+
+def named(rule: str, section: str) -> list[str]:
+    """Return the names in a section of a rule, in order."""
+    start = rule.partition(f"    {section}:\n")[2]
+    text = re.split(rf"^    (?:{'|'.join(SECTIONS)}):\n", start, maxsplit=1, flags=re.MULTILINE)[0]
+    return re.findall(r"^        (\w+)=", text, re.MULTILINE)
+
+
+def test_each_step_has_its_rule() -> None:
+    assert RULES.keys() - {"all"} == every_step().keys()
+
+
+@pytest.mark.parametrize("name", [*every_step()])
+def test_a_rule_has_the_files_that_its_step_declares(name: str) -> None:
+    step, rule = every_step()[name], RULES[name]
+    tables = [*TABLES] if "for name in TABLES" in rule else []
+    assert [*tables, *named(rule, "output")] == [*step.outputs]
+    if name == "page":  # its rule asks the study
+        assert "STUDY.files_of_page" in rule
+    else:
+        assert named(rule, "input") == (["recordings"] if "recordings" in step.takes else [*step.inputs])
+
+
+@pytest.mark.parametrize("name", [*every_step()])
+def test_all_that_a_step_names_is_there(name: str) -> None:
+    step = every_step()[name]
+    named = [step.function, step.settings, step.job, step.cells, step.only_if, step.problems, step.metrics]
+    named += [of for output in step.outputs.values() for of in (output.variables, output.made_by)]
+    assert all(resolve(one) is not None for one in named if one)
+    assert all(isinstance(step.loaded(one), tuple | None) for one in step.inputs)
+
+
+def test_declarations_and_settings_import_the_standard_library_alone() -> None:
+    """Every process reads them: commands, the planning of a run, each job."""
+    code = (
+        "import sys; before = {*sys.modules}; from pipeline.step import every_step, resolve\n"
+        "[resolve(step.settings) for step in every_step().values()]\n"
+        "print(*{name.partition('.')[0] for name in {*sys.modules} - before} - {*sys.stdlib_module_names})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=HOUSE, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["pipeline"]
