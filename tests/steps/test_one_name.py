@@ -105,6 +105,7 @@ def imports_of(tree: ast.AST) -> set[str]:
     return names
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("order", ["import pipeline, gaitlab.pipeline", "import gaitlab.pipeline, pipeline"])
 def test_both_names_of_the_package_are_one(order: str) -> None:
     """Two would be two lists of steps, of which a step of another package is only in one."""
@@ -123,6 +124,7 @@ for name in names:
     subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=HOUSE, check=True)
 
 
+@pytest.mark.process
 def test_another_package_of_the_name_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "pipeline").mkdir()
     (tmp_path / "pipeline" / "__init__.py").write_text("THEIRS = True")

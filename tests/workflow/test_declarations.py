@@ -48,6 +48,7 @@ def test_all_that_a_step_names_is_there(name: str) -> None:
     assert all(isinstance(step.loaded(one), tuple | None) for one in step.inputs)
 
 
+@pytest.mark.process
 def test_declarations_and_settings_import_the_standard_library_alone() -> None:
     """Every process reads them: commands, the planning of a run, each job."""
     code = (

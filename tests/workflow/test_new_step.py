@@ -167,6 +167,7 @@ def keys_of(house: Path, study: Path) -> dict[str, str]:
     return dict(json.loads(done.stdout))
 
 
+@pytest.mark.process
 def test_a_setting_of_it_that_is_wrong_is_refused(house: Path, tmp_path: Path) -> None:
     study = write_tiny_study(tmp_path / "study")
     with (study / "study.yaml").open("a") as handle:

@@ -276,6 +276,7 @@ def test_a_worker_ends_after_opensim_which_keeps_memory(
     worker, idle = Worker(), queue.LifoQueue[Worker]()
     monkeypatch.setattr(workers, "_idle_worker", lambda: worker)
     monkeypatch.setattr(workers, "_idle", idle)
-    workers._in_worker(workers.Job("{}", {}, {output: [Path("a.nc")]}, Path("a.log")))
+    key = json.dumps({"step": output})
+    workers._in_worker(workers.Job(key, {}, {output: [Path("a.nc")]}, Path("a.log")))
     assert worker.ended is not goes_on
     assert idle.qsize() == goes_on
