@@ -1,6 +1,8 @@
 # What a run on a cluster needs: the only place that uses what Snakemake does not document. tests/workflow/test_cluster.py
 # names each attribute and what fails without it.
 
+from pipeline.step import every_step
+
 
 localrules:
     all,
