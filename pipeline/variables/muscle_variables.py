@@ -1,5 +1,7 @@
 """The results of the step ``muscles``: variables of muscles.nc and study.nc, reasons to refuse a cycle, metrics."""
 
+from collections.abc import Sequence
+
 from ..errors import Problem
 from .rows import CYCLE, Metric, Variable
 
@@ -33,6 +35,10 @@ _VARIABLES = {
 OF_MUSCLES = {name: variable._replace(dtype="f4") for name, variable in _VARIABLES.items()} | {
     "muscle_reason": Variable(("cycle",), "", "why the cycle has no muscle forces; empty if it has", "U"),
     "muscle_reason_code": Variable(("cycle",), "", "code of that reason; empty without one", "U"),
+    "muscle_doubt": Variable(
+        ("cycle",), "", "why the contact forces of the cycle are doubted; empty if they are not", "U"
+    ),
+    "muscle_doubt_code": Variable(("cycle",), "", "code of that doubt; empty without one", "U"),
 }
 # without the ground force there are no moments to share
 WITH_FORCES = ("muscle_force", "activation", "joint_contact_force", "model_moment", "reserve_moment", *SHARES)
@@ -51,6 +57,32 @@ REASONS = {  # by code; with the values of each cycle
         "or its posture or the forces are wrong"
     ),
 }
+
+
+# body weights, by joint. Hip: median peak of a patient at 5 km/h, the highest of walking that implants have shown
+# (Bergmann et al. 1993). Knee: high level of eight patients in all activities but jogging, 4218 N at 100 kg (Bergmann
+# et al. 2014)
+MOST_IN_IMPLANTS = {"hip": 4.8, "knee": 4.3}
+CONTACT_FORCE_TOO_LARGE = "contact_force_too_large"
+_TOO_LARGE = (
+    "the {joint} bears {weights:.1f} body weights at {phase} % of the cycle; implants have shown at most {most:g} in "
+    "walking; {at_limit}"
+)
+_AT_LIMIT = "at their limit of activation there: {muscles}"
+_NOT_AT_LIMIT = "no muscle is at its limit of activation there, so look at posture, joint centres and forces"
+
+
+def contact_doubt(joint: str, weights: float, phase: int, muscles: Sequence[str]) -> Problem:
+    """Return the doubt about a contact force that implants have not shown, in words.
+
+    Args:
+        weights: the largest force in the cycle, body weights.
+        phase: of that, percent of the cycle.
+        muscles: those at their limit of activation then.
+    """
+    at_limit = _AT_LIMIT.format(muscles=", ".join(muscles)) if muscles else _NOT_AT_LIMIT
+    what = _TOO_LARGE.format(joint=joint, weights=weights, phase=phase, most=MOST_IN_IMPLANTS[joint], at_limit=at_limit)
+    return Problem("", what, "", CONTACT_FORCE_TOO_LARGE)
 
 
 def muscle_refusal(code: str, **values: object) -> Problem:

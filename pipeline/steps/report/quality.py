@@ -86,9 +86,16 @@ def muscles_left_out(clean: Trials, sessions: Iterable[str]) -> Table:
 
 
 def muscles_refused(study: xr.Dataset) -> Table:
-    """Return why cycles have no forces of a model's muscles, and how many; no rows without the step muscles."""
-    reasons = study["muscle_reason"].values.astype(str).tolist() if "muscle_reason" in study else []
-    rows = [[reason, f"{count} of {len(reasons)}"] for reason, count in Counter(reasons).most_common() if reason]
+    """Return why cycles have no forces of a model's muscles, or doubtful ones, and how many.
+
+    There are no rows without the step muscles.
+    """
+    rows = []
+    for name, start in (("muscle_reason", ""), ("muscle_doubt", "doubtful: ")):
+        reasons = study[name].values.astype(str).tolist() if name in study else []
+        rows += [
+            [start + reason, f"{count} of {len(reasons)}"] for reason, count in Counter(reasons).most_common() if reason
+        ]
     return Table(["Reason", "Cycles"], rows)
 
 
