@@ -1,6 +1,7 @@
 """The results of the step ``muscles``: variables of muscles.nc and study.nc, reasons to refuse a cycle, metrics."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from ..errors import Problem
 from .rows import CYCLE, Metric, Variable
@@ -59,30 +60,51 @@ REASONS = {  # by code; with the values of each cycle
 }
 
 
-# body weights, by joint. Hip: median peak of a patient at 5 km/h, the highest of walking that implants have shown
-# (Bergmann et al. 1993). Knee: high level of eight patients in all activities but jogging, 4218 N at 100 kg (Bergmann
-# et al. 2014)
-MOST_IN_IMPLANTS = {"hip": 4.8, "knee": 4.3}
-CONTACT_FORCE_TOO_LARGE = "contact_force_too_large"
+NEAR_LIMIT = 0.95  # activation of a muscle that can hardly bear more
+
+
+class Implants(NamedTuple):
+    """What instrumented implants have shown of a joint, body weights."""
+
+    usual: float  # mean of the peaks of patients in walking
+    most: float  # more is doubted
+
+
+# Hip: 2.4 in four patients at 4 km/h (Bergmann et al. 2001). Larger medians are those of two patients of 1993: 4.1 at
+# 3 km/h, and 2.8 at 1 km/h to 4.8 at 5 km/h, which is 4.0 at 3.4 km/h (Bergmann et al. 1993).
+# Knee: 2.6 in five patients (Kutzner et al. 2010); the high level of eight patients in all activities but jogging is
+# 4218 N for 100 kg (Bergmann et al. 2014)
+IMPLANTS = {"hip": Implants(2.4, 4.0), "knee": Implants(2.6, 4.3)}
+DOUBT_OF = {joint: f"{joint}_contact_force_too_large" for joint in IMPLANTS}  # codes
 _TOO_LARGE = (
-    "the {joint} bears {weights:.1f} body weights at {phase} % of the cycle; implants have shown at most {most:g} in "
-    "walking; {at_limit}"
+    "the {joint} bears {weights:.1f} body weights at {phase} % of the cycle, where implants have shown {usual:g} in "
+    "walking on average and seldom more than {most:g}; {muscles}"
 )
-_AT_LIMIT = "at their limit of activation there: {muscles}"
-_NOT_AT_LIMIT = "no muscle is at its limit of activation there, so look at posture, joint centres and forces"
+_AT_LIMIT = "at their limit of activation there: {names}"
+_NOT_AT_LIMIT = (
+    "no muscle is at its limit there (most active: {name}, {level:.2f}), so look at posture, joint centres and forces"
+)
 
 
-def contact_doubt(joint: str, weights: float, phase: int, muscles: Sequence[str]) -> Problem:
-    """Return the doubt about a contact force that implants have not shown, in words.
+def contact_doubt(joint: str, weights: float, phase: int, activation: Mapping[str, float]) -> Problem:
+    """Return the doubt about a contact force that implants hardly show, in words.
 
     Args:
         weights: the largest force in the cycle, body weights.
         phase: of that, percent of the cycle.
-        muscles: those at their limit of activation then.
+        activation: of each muscle then.
     """
-    at_limit = _AT_LIMIT.format(muscles=", ".join(muscles)) if muscles else _NOT_AT_LIMIT
-    what = _TOO_LARGE.format(joint=joint, weights=weights, phase=phase, most=MOST_IN_IMPLANTS[joint], at_limit=at_limit)
-    return Problem("", what, "", CONTACT_FORCE_TOO_LARGE)
+    at_limit = [name for name, level in activation.items() if level >= NEAR_LIMIT]
+    most = max(activation, key=lambda name: activation[name])
+    muscles = (
+        _AT_LIMIT.format(names=", ".join(at_limit))
+        if at_limit
+        else _NOT_AT_LIMIT.format(name=most, level=activation[most])
+    )
+    known = IMPLANTS[joint]._asdict()
+    return Problem(
+        "", _TOO_LARGE.format(joint=joint, weights=weights, phase=phase, muscles=muscles, **known), "", DOUBT_OF[joint]
+    )
 
 
 def muscle_refusal(code: str, **values: object) -> Problem:

@@ -7,14 +7,13 @@ import numpy as np
 from ...arrays import Array
 from ...conventions import JOINTS, STANDARD_GRAVITY_M_S2
 from ...errors import Problem
-from ...variables.muscle_variables import MOST_IN_IMPLANTS, contact_doubt, muscle_refusal
+from ...variables.muscle_variables import IMPLANTS, contact_doubt, muscle_refusal
 from .cycle_curves import ModelMotion
 from .scaled_model import COORDINATES, ScaledModel
 
 # of the joint's largest moment. Static optimisation that ends well leaves 0.03 %, one that finds no solution tens
 MOST_ERROR_PERCENT = 2.0
 LIMITS, ROUNDING = (0.0, 1.0), 0.01  # of activations; OpenSim's own lowest control is 0.01
-NEAR_LIMIT = 0.95  # activation of a muscle that can hardly bear more
 
 
 class Checked:
@@ -59,11 +58,11 @@ def doubt_of(contact: Array, activation: Array, muscles: Sequence[str]) -> Probl
         activation: (muscle, phase).
     """
     weights = np.linalg.norm(contact, axis=1) / STANDARD_GRAVITY_M_S2
-    beyond = {joint: weights[JOINTS.index(joint)].max() / most for joint, most in MOST_IN_IMPLANTS.items()}
+    beyond = {joint: weights[JOINTS.index(joint)].max() / known.most for joint, known in IMPLANTS.items()}
     joint = max(beyond, key=lambda name: beyond[name])
     if not beyond[joint] > 1:
         return None
     curve = weights[JOINTS.index(joint)]
     phase = int(curve.argmax())
-    at_limit = [name for name, level in zip(muscles, activation[:, phase], strict=True) if level >= NEAR_LIMIT]
-    return contact_doubt(joint, float(curve[phase]), phase, at_limit)
+    levels = dict(zip(muscles, activation[:, phase].tolist(), strict=True))
+    return contact_doubt(joint, float(curve[phase]), phase, levels)

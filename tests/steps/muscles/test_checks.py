@@ -21,6 +21,7 @@ from pipeline.steps.muscles.model_motion import posed, sizes_of, standing, walki
 from pipeline.steps.muscles.pelvis import Pelvis
 from pipeline.steps.muscles.scaled_model import COORDINATES, ScaledModel, Tip
 from pipeline.trials.session import Trial, trials_of
+from pipeline.variables.muscle_variables import DOUBT_OF
 
 TIME = np.arange(101) / 100
 NAMES = ("ankle_angle", "knee_angle", "hip_flexion")
@@ -116,7 +117,7 @@ def test_missing_numbers_are_no_sound_ones() -> None:
 
 
 @pytest.mark.parametrize(("joint", "weights", "doubted"), [
-    ("hip", 4.7, False), ("hip", 4.9, True), ("knee", 4.2, False), ("knee", 4.4, True), ("ankle", 9.0, False)
+    ("hip", 3.9, False), ("hip", 4.1, True), ("knee", 4.2, False), ("knee", 4.4, True), ("ankle", 9.0, False)
 ])  # fmt: skip
 def test_a_contact_force_beyond_implants_is_doubted_with_the_muscles_at_their_limit(
     joint: str, weights: float, doubted: bool
@@ -127,9 +128,22 @@ def test_a_contact_force_beyond_implants_is_doubted_with_the_muscles_at_their_li
     found = doubt_of(contact, activation, MODEL.muscles)
     assert (found is not None) == doubted
     if found:
-        assert found.code == "contact_force_too_large"
+        assert found.code == DOUBT_OF[joint]
         assert f"{joint} bears {weights} body weights at 52 %" in found.what
         assert found.what.endswith(": psoas"), "the muscle that is at its limit at that instant"
+
+
+def test_a_doubt_without_a_muscle_at_its_limit_names_the_most_active() -> None:
+    contact, activation = np.full((3, 3, 101), 50.0), np.full((3, 101), 0.3)
+    activation[0] = 0.6
+    found = doubt_of(contact, activation, MODEL.muscles)
+    assert found is not None
+    assert "most active: soleus, 0.60" in found.what
+    assert found.code == DOUBT_OF["hip"], "the joint farthest beyond implants"
+
+
+def test_forces_that_are_missing_are_not_doubted() -> None:
+    assert doubt_of(np.full((3, 3, 101), np.nan), np.full((3, 101), np.nan), MODEL.muscles) is None
 
 
 def test_curves_and_peaks() -> None:
