@@ -75,7 +75,7 @@ class Implants(NamedTuple):
 # Knee: 2.6 in five patients (Kutzner et al. 2010); the high level of eight patients in all activities but jogging is
 # 4218 N for 100 kg (Bergmann et al. 2014)
 IMPLANTS = {"hip": Implants(2.4, 4.0), "knee": Implants(2.6, 4.3)}
-DOUBT_OF = {joint: f"{joint}_contact_force_too_large" for joint in IMPLANTS}  # codes
+DOUBT_OF = {"hip": "hip_contact_force_too_large", "knee": "knee_contact_force_too_large"}  # codes
 _TOO_LARGE = (
     "the {joint} bears {weights:.1f} body weights at {phase} % of the cycle, where implants have shown {usual:g} in "
     "walking on average and seldom more than {most:g}; {muscles}"
