@@ -23,7 +23,7 @@ PRESSURE_AHEAD = cyclic((0, 0.0), (12, 0.15), (30, 0.42), (48, 0.543), (62, 0.67
 PRESSURE_OUTWARDS = cyclic((0, 0.043), (15, 0.007), (35, 0.059), (50, 0.017), (62, -0.039), (75, -0.039), (92, 0.043))
 # forward over vertical force at a dimensionless speed of 0.43; braking and propulsion cancel over a stride
 FORWARD_SHARE = cyclic(
-    (0, -0.034), (5, -0.205), (10, -0.209), (16, -0.138), (31, -0.02), (46, 0.119), (53, 0.255), (58, 0.238),
+    (0, -0.034), (5, -0.205), (10, -0.209), (16, -0.138), (31, -0.02), (46, 0.119), (53, 0.255), (58, 0.29),
     (62, 0.193), (75, 0.193), (92, -0.034),
 )  # fmt: skip
 USUAL_SPEED = 0.43  # dimensionless: speed / sqrt(gravity x leg length)
@@ -55,7 +55,7 @@ def ground(walk: Walk, body: Pose, time: Array) -> Ground:
     """Return the ground reaction on both feet at the instants (time,) of the pose."""
     counted = [cycles(walk, side, time) for side in (0, 1)]
     total = _vertical_force(walk, (counted[0] + counted[1]) / 2)
-    aim = body.centre[:, :, 2].mean(axis=1) + [0, AIMED_ABOVE_HIPS * walk.walker.leg_m, 0]
+    aim = body.centre[:, :, 2].mean(axis=1) + np.array([0, AIMED_ABOVE_HIPS * walk.walker.leg_m, 0])
     forward = np.sqrt(walk.gait.speed_m_s / np.sqrt(GRAVITY * walk.walker.leg_m) / USUAL_SPEED)
     shape = (len(time), 2)
     force, centre, free = np.zeros((*shape, 3)), np.full((*shape, 3), np.nan), np.zeros(shape)
@@ -80,10 +80,13 @@ def ground(walk: Walk, body: Pose, time: Array) -> Ground:
 
 
 def _vertical_force(walk: Walk, cycle: Array) -> Array:
-    """Return the vertical force (time,), N; the body rises twice per cycle."""
-    swing = 0.13 * (walk.gait.speed_m_s / 1.3) ** 1.5
+    """Return the vertical force (time,), N; the body rises twice per cycle.
+
+    It varies about as much as the motion of the legs and hips demands, which grows with the square of the speed.
+    """
+    swing = 0.20 * (walk.gait.speed_m_s / 1.3) ** 2
     turn = 4 * np.pi * (cycle - 0.06)
-    return np.asarray(walk.walker.mass_kg * GRAVITY * (1 + swing * np.cos(turn) - 0.25 * swing * np.cos(2 * turn)))
+    return np.asarray(walk.walker.mass_kg * GRAVITY * (1 + swing * np.cos(turn) - 0.4 * swing * np.cos(2 * turn)))
 
 
 def load_share(walk: Walk, step: int, time: Array) -> Array:
