@@ -2,7 +2,7 @@
 
 The vertical force supports the body's weight and accelerates its centre of mass; in double support it passes from the
 trailing to the leading foot. The force brakes and propels by a share of its vertical part that is a curve over the
-stance, and points sideways to a point high above the pelvis. These and the centre of pressure are fitted so that the
+stance, and points sideways to a point above the pelvis. These and the centre of pressure are fitted so that the
 moments and powers of hip, knee and ankle are those of people (Schwartz et al. 2008).
 """
 
@@ -27,8 +27,8 @@ FORWARD_SHARE = cyclic(
     (62, 0.193), (75, 0.193), (92, -0.034),
 )  # fmt: skip
 USUAL_SPEED = 0.43  # dimensionless: speed / sqrt(gravity x leg length)
-# sideways, the force points to this height above the midpoint of the hips, in leg lengths
-AIMED_ABOVE_HIPS = 1.76
+# sideways, the force points to this height above the midpoint of the hips, in leg lengths: 5 % of the vertical force
+AIMED_ABOVE_HIPS = 0.8
 # largest free moment per newton of vertical force
 FREE_MOMENT_M = 0.006
 
