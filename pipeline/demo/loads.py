@@ -19,12 +19,12 @@ from .walk import FOOT_OFF, Motion, Walk, cycles
 GRAVITY = 9.81  # m s-2, down
 
 # centre of pressure in the footprint, as fractions of foot length from the point under the ankle (outwards positive)
-PRESSURE_AHEAD = cyclic((0, 0.0), (12, 0.15), (30, 0.42), (48, 0.543), (62, 0.677), (75, 0.677), (92, 0.0))
-PRESSURE_OUTWARDS = cyclic((0, 0.043), (15, 0.007), (35, 0.059), (50, 0.017), (62, -0.039), (75, -0.039), (92, 0.043))
+PRESSURE_AHEAD = cyclic((0, -0.18), (12, 0.166), (30, 0.449), (48, 0.5), (62, 0.666), (75, 0.666), (92, -0.18))
+PRESSURE_OUTWARDS = cyclic((0, 0.056), (15, 0.059), (35, 0.077), (50, 0.059), (62, -0.022), (75, -0.022), (92, 0.056))
 # forward over vertical force at a dimensionless speed of 0.43; braking and propulsion cancel over a stride
 FORWARD_SHARE = cyclic(
-    (0, -0.034), (5, -0.205), (10, -0.209), (16, -0.138), (31, -0.02), (46, 0.119), (53, 0.255), (58, 0.29),
-    (62, 0.193), (75, 0.193), (92, -0.034),
+    (0, -0.122), (5, -0.166), (10, -0.224), (16, -0.137), (31, -0.028), (46, 0.131), (53, 0.256), (58, 0.304),
+    (62, 0.124), (75, 0.124), (92, -0.122),
 )  # fmt: skip
 USUAL_SPEED = 0.43  # dimensionless: speed / sqrt(gravity x leg length)
 # sideways, the force points to this height above the midpoint of the hips, in leg lengths: 5 % of the vertical force
