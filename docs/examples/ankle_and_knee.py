@@ -13,8 +13,8 @@ once with all moments in lab axes, where every block off the diagonal is -1 or t
 3. They are the numbers of the step ``kinetics``, to rounding, which is that of single precision where the results are
    read. The step stores the running sums, and compares them with the solution of such a matrix in every frame. Its
    matrix is 18 x 18: the thigh, which it also includes, does not change the segments below it.
-4. During stance the ground causes the moments: 108 N m of plantarflexion at the ankle in this frame. Inertia, velocity
-   and weight of foot and shank together stay below 2 N m at the ankle and 4 N m at the knee.
+4. During stance the ground causes the moments: 113 N m of plantarflexion at the ankle in this frame. Inertia, velocity
+   and weight of foot and shank together stay below 2 N m at the ankle and 5 N m at the knee.
 
 ``python docs/examples/ankle_and_knee.py [output.svg]`` draws the matrix and, by term, the moments about the
 mediolateral axes, positive towards dorsiflexion and towards extension.

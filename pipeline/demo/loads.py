@@ -1,8 +1,9 @@
 """Loads of a walk: ground reaction of each foot, and the exact joint wrenches.
 
 The vertical force supports the body's weight and accelerates its centre of mass; in double support it passes from the
-trailing to the leading foot. The force points from the centre of pressure to a pivot above the pelvis (the virtual
-pivot point, Maus et al. 2010), which gives realistic braking and propulsion.
+trailing to the leading foot. The force brakes and propels by a share of its vertical part that is a curve over the
+stance, and points sideways to a point above the pelvis. These and the centre of pressure are fitted so that the
+moments and powers of hip, knee and ankle are those of people (Schwartz et al. 2008).
 """
 
 from dataclasses import dataclass
@@ -18,10 +19,16 @@ from .walk import FOOT_OFF, Motion, Walk, cycles
 GRAVITY = 9.81  # m s-2, down
 
 # centre of pressure in the footprint, as fractions of foot length from the point under the ankle (outwards positive)
-PRESSURE_AHEAD = cyclic((0, -0.18), (12, 0.10), (30, 0.34), (48, 0.55), (62, 0.65), (75, 0.65), (92, -0.18))
-PRESSURE_OUTWARDS = cyclic((0, -0.02), (15, 0.06), (35, 0.07), (50, -0.02), (62, -0.10), (75, -0.10), (92, -0.02))
-# relative to the midpoint of the hips, in leg lengths; so far back that braking and propulsion cancel over a stride
-PIVOT_FROM_HIPS = (-0.04, 0.42, 0.0)
+PRESSURE_AHEAD = cyclic((0, -0.18), (12, 0.166), (30, 0.449), (48, 0.5), (62, 0.666), (75, 0.666), (92, -0.18))
+PRESSURE_OUTWARDS = cyclic((0, 0.056), (15, 0.059), (35, 0.077), (50, 0.059), (62, -0.022), (75, -0.022), (92, 0.056))
+# forward over vertical force at a dimensionless speed of 0.43; braking and propulsion cancel over a stride
+FORWARD_SHARE = cyclic(
+    (0, -0.122), (5, -0.166), (10, -0.224), (16, -0.137), (31, -0.028), (46, 0.131), (53, 0.256), (58, 0.304),
+    (62, 0.124), (75, 0.124), (92, -0.122),
+)  # fmt: skip
+USUAL_SPEED = 0.43  # dimensionless: speed / sqrt(gravity x leg length)
+# sideways, the force points to this height above the midpoint of the hips, in leg lengths: 5 % of the vertical force
+AIMED_ABOVE_HIPS = 0.8
 # largest free moment per newton of vertical force
 FREE_MOMENT_M = 0.006
 
@@ -48,7 +55,8 @@ def ground(walk: Walk, body: Pose, time: Array) -> Ground:
     """Return the ground reaction on both feet at the instants (time,) of the pose."""
     counted = [cycles(walk, side, time) for side in (0, 1)]
     total = _vertical_force(walk, (counted[0] + counted[1]) / 2)
-    pivot = body.centre[:, :, 2].mean(axis=1) + walk.walker.leg_m * np.array(PIVOT_FROM_HIPS)
+    aim = body.centre[:, :, 2].mean(axis=1) + np.array([0, AIMED_ABOVE_HIPS * walk.walker.leg_m, 0])
+    forward = np.sqrt(walk.gait.speed_m_s / np.sqrt(GRAVITY * walk.walker.leg_m) / USUAL_SPEED)
     shape = (len(time), 2)
     force, centre, free = np.zeros((*shape, 3)), np.full((*shape, 3), np.nan), np.zeros(shape)
     for step in range(1, len(walk.strike) - 1):
@@ -59,8 +67,10 @@ def ground(walk: Walk, body: Pose, time: Array) -> Ground:
         count = counted[side][on] - walk.number[step] / 2
         under = pressure_path(walk, step, count)
         vertical = load_share(walk, step, time[on]) * total[on]
-        to_pivot = pivot[on] - under
-        force[on, side] = vertical[:, None] * to_pivot / to_pivot[:, 1:2]
+        upwards = aim[on] - under
+        slope = upwards / upwards[:, 1:2]
+        slope[:, 0] = forward * FORWARD_SHARE(count)
+        force[on, side] = vertical[:, None] * slope
         centre[on, side] = under
         outward = 1 if side else -1
         free[on, side] = (
@@ -70,10 +80,13 @@ def ground(walk: Walk, body: Pose, time: Array) -> Ground:
 
 
 def _vertical_force(walk: Walk, cycle: Array) -> Array:
-    """Return the vertical force (time,), N; the body rises twice per cycle."""
-    swing = 0.20 * (walk.gait.speed_m_s / 1.3) ** 1.5
+    """Return the vertical force (time,), N; the body rises twice per cycle.
+
+    It varies about as much as the motion of the legs and hips demands, which grows with the square of the speed.
+    """
+    swing = 0.20 * (walk.gait.speed_m_s / 1.3) ** 2
     turn = 4 * np.pi * (cycle - 0.06)
-    return np.asarray(walk.walker.mass_kg * GRAVITY * (1 + swing * np.cos(turn) - 0.25 * swing * np.cos(2 * turn)))
+    return np.asarray(walk.walker.mass_kg * GRAVITY * (1 + swing * np.cos(turn) - 0.4 * swing * np.cos(2 * turn)))
 
 
 def load_share(walk: Walk, step: int, time: Array) -> Array:

@@ -26,7 +26,7 @@ PEOPLE = {
 }
 GAITS = {
     ("sub-01", "comfortable"): Gait(1.28, 112, 2.5),
-    ("sub-01", "fast"): Gait(1.55, 124, 2.3, stance_percent=60.5),
+    ("sub-01", "fast"): Gait(1.55, 126, 2.3, stance_percent=60.5),
     ("sub-02", "comfortable"): Gait(1.16, 112, 2.5, stance_percent=62.5),
     ("sub-02", "fast"): Gait(1.42, 126, 2.3, stance_percent=61.0),
 }

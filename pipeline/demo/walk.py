@@ -23,9 +23,10 @@ from .legs import Guides, Pose, assemble, highest_middle
 Motion = Callable[[Array], Pose]
 
 # Curves over the gait cycle in percent from foot strike (foot off at 62), fitted to hip, knee and ankle angles and the
-# pelvis height of normal walking (Winter 1991).
+# pelvis height of normal walking (Winter 1991); in stance so that with the forces of loads.py also the moments
+# of hip, knee and ankle are within two standard deviations of Schwartz et al. (2008) at the walk's speed.
 FOOT_PITCH_DEG = cyclic(
-    (0, 14), (7, 0), (33, 0), (38, -3.3), (43, -7.7), (47, -13.5), (51, -22.5), (56, -38.7), (62, -70.8), (67, -75),
+    (0, 14), (7, 0), (33, 0), (38, -1.8), (43, -3.4), (47, -8), (51, -15.8), (56, -33.9), (62, -66.7), (67, -75),
     (72, -56.3), (78, -30.7), (83, -10.8), (88, 0.2), (95, 30),
 )  # fmt: skip
 CLEARANCE_M = cyclic(
@@ -33,7 +34,8 @@ CLEARANCE_M = cyclic(
 )  # fmt: skip
 SWING = passage((63.8, 0), (68, 0.075), (72.5, 0.234), (77, 0.418), (82, 0.627), (87, 0.802), (92, 0.953), (97, 1))
 KNEE_AT_LEAST_DEG = cyclic(
-    (0, 7.3), (6, 19), (13, 23.8), (20, 19.9), (30, 7.7), (38, 7.1), (46, 7.4), (52, 5), (75, 6), (90, 9.2), (95, 11.5)
+    (0, 7.3), (6, 19), (13, 24.6), (20, 17.8), (30, 7.8), (38, 5), (46, 1.3), (52, 16), (75, 6), (90, 9.2),
+    (95, 11.5),
 )  # fmt: skip
 THIGH_TURN_DEG = cyclic((0, 2), (15, -3), (45, 2), (70, -2))
 SHANK_TURN_DEG = cyclic((0, -8), (20, -4), (50, -9), (75, -3))
@@ -51,7 +53,7 @@ STRAIGHTEST_KNEE_DEG = 4.0
 # Foot off in all curves over the gait cycle, independent of its actual time.
 FOOT_OFF = 0.62
 # Distance of a footprint in front of the pelvis at foot strike, in steps.
-REACH = 0.437
+REACH = 0.456
 # Steps before and after the recording, so that no curve ends within it.
 BEYOND = 9
 

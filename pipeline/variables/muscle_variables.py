@@ -1,5 +1,8 @@
 """The results of the step ``muscles``: variables of muscles.nc and study.nc, reasons to refuse a cycle, metrics."""
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 from ..errors import Problem
 from .rows import CYCLE, Metric, Variable
 
@@ -37,6 +40,10 @@ OF_MUSCLES = {
 } | {
     "muscle_reason": Variable(("cycle",), "", "why the cycle has no muscle forces; empty if it has", "U"),
     "muscle_reason_code": Variable(("cycle",), "", "code of that reason; empty without one", "U"),
+    "muscle_doubt": Variable(
+        ("cycle",), "", "why the contact forces of the cycle are doubted; empty if they are not", "U"
+    ),
+    "muscle_doubt_code": Variable(("cycle",), "", "code of that doubt; empty without one", "U"),
 }
 
 REASONS = {  # by code; with the values of each cycle
@@ -53,6 +60,53 @@ REASONS = {  # by code; with the values of each cycle
         "or its posture or the forces are wrong"
     ),
 }
+
+
+NEAR_LIMIT = 0.95  # activation of a muscle that can hardly bear more
+
+
+class Implants(NamedTuple):
+    """What instrumented implants have shown of a joint, body weights."""
+
+    usual: float  # mean of the peaks of patients in walking
+    most: float  # more is doubted
+
+
+# Hip: 2.4 in four patients at 4 km/h (Bergmann et al. 2001). Larger medians are those of two patients of 1993: 4.1 at
+# 3 km/h, and 2.8 at 1 km/h to 4.8 at 5 km/h, which is 4.0 at 3.4 km/h (Bergmann et al. 1993).
+# Knee: 2.6 in five patients (Kutzner et al. 2010); the high level of eight patients in all activities but jogging is
+# 4218 N for 100 kg (Bergmann et al. 2014)
+IMPLANTS = {"hip": Implants(2.4, 4.0), "knee": Implants(2.6, 4.3)}
+DOUBT_OF = {"hip": "hip_contact_force_too_large", "knee": "knee_contact_force_too_large"}  # codes
+_TOO_LARGE = (
+    "the {joint} bears {weights:.1f} body weights at {phase} % of the cycle, where implants have shown {usual:g} in "
+    "walking on average and seldom more than {most:g}; {muscles}"
+)
+_AT_LIMIT = "at their limit of activation there: {names}"
+_NOT_AT_LIMIT = (
+    "no muscle is at its limit there (most active: {name}, {level:.2f}), so look at posture, joint centres and forces"
+)
+
+
+def contact_doubt(joint: str, weights: float, phase: int, activation: Mapping[str, float]) -> Problem:
+    """Return the doubt about a contact force that implants hardly show, in words.
+
+    Args:
+        weights: the largest force in the cycle, body weights.
+        phase: of that, percent of the cycle.
+        activation: of each muscle then.
+    """
+    at_limit = [name for name, level in activation.items() if level >= NEAR_LIMIT]
+    most = max(activation, key=lambda name: activation[name])
+    muscles = (
+        _AT_LIMIT.format(names=", ".join(at_limit))
+        if at_limit
+        else _NOT_AT_LIMIT.format(name=most, level=activation[most])
+    )
+    known = IMPLANTS[joint]._asdict()
+    return Problem(
+        "", _TOO_LARGE.format(joint=joint, weights=weights, phase=phase, muscles=muscles, **known), "", DOUBT_OF[joint]
+    )
 
 
 def muscle_refusal(code: str, **values: object) -> Problem:

@@ -1,11 +1,13 @@
 """Checks of a cycle's muscle forces: do they give the joint moments, within their limits, without reserve actuators?"""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...arrays import Array
-from ...conventions import JOINTS
+from ...conventions import JOINTS, STANDARD_GRAVITY_M_S2
 from ...errors import Problem
-from ...variables.muscle_variables import muscle_refusal
+from ...variables.muscle_variables import IMPLANTS, contact_doubt, muscle_refusal
 from .cycle_curves import ModelMotion
 from .scaled_model import COORDINATES, ScaledModel
 
@@ -46,3 +48,21 @@ class Checked:
         if self.reserve_share[worst] > most_reserve_percent:
             return muscle_refusal("reserves_too_large", joint=JOINTS[worst], percent=self.reserve_share[worst])
         return None
+
+
+def doubt_of(contact: Array, activation: Array, muscles: Sequence[str]) -> Problem | None:
+    """Return the doubt about the contact forces of a cycle, that of the joint farthest beyond implants; None without.
+
+    Args:
+        contact: force (joint, axis, phase) between the bones per body mass, N/kg.
+        activation: (muscle, phase).
+    """
+    weights = np.linalg.norm(contact, axis=1) / STANDARD_GRAVITY_M_S2
+    beyond = {joint: weights[JOINTS.index(joint)].max() / known.most for joint, known in IMPLANTS.items()}
+    joint = max(beyond, key=lambda name: beyond[name])
+    if not beyond[joint] > 1:
+        return None
+    curve = weights[JOINTS.index(joint)]
+    phase = int(curve.argmax())
+    levels = dict(zip(muscles, activation[:, phase].tolist(), strict=True))
+    return contact_doubt(joint, float(curve[phase]), phase, levels)

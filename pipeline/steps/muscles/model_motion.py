@@ -9,10 +9,10 @@ from ...dynamics.vectors import cross, unit
 from ...signals.filters import stretches
 from ...trials.session import Trial
 from ...whole_body.skeleton import of_either_side
+from .pelvis import Spines
 from .scaled_model import ScaledModel, Sizes, Tip
 
 ENDS_OF_FOOT = ("heel", "toe")  # landmarks
-SHORTEST_HIP_M = 0.03  # of the hips from the pelvis's origin; else that is no point between the spines
 
 
 def sizes_of(calibrate: xr.Dataset) -> Sizes:
@@ -29,7 +29,24 @@ def sizes_of(calibrate: xr.Dataset) -> Sizes:
         (side, name): float(lengths[i, j]) for i, side in enumerate(SIDES) for j, name in enumerate(("thigh", "shank"))
     }
     length_m |= {(side, "foot"): float(feet[i]) for i, side in enumerate(SIDES)}
-    return Sizes(dict(zip(SIDES, links, strict=True)), length_m, float(calibrate.attrs["body_mass_kg"]))
+    hips, mass_kg = dict(zip(SIDES, links, strict=True)), float(calibrate.attrs["body_mass_kg"])
+    return Sizes(hips, length_m, mass_kg, _spines(calibrate))
+
+
+def _spines(calibrate: xr.Dataset) -> Spines | None:
+    """Return the distances of the markers at the spines in the static trial; None if they are not all seen."""
+    seen, front = calibrate["landmark"].values.tolist(), [f"asis_{side}" for side in SIDES]
+    back = [name for name in (f"psis_{side}" for side in SIDES) if name in seen] or ["sacrum"]
+    if not {*front, *back} <= {*seen}:
+        return None
+
+    def mean_square(ones: list[str], others: list[str]) -> float:
+        return float((calibrate["static_distance"].sel(landmark=ones, landmark_2=others) ** 2).mean())
+
+    # of the midpoints of two pairs, by the distances of their points (Leibniz)
+    square = mean_square(front, back) - (mean_square(front, front) + mean_square(back, back)) / 2
+    width_m = float(calibrate["static_distance"].sel(landmark=front[0], landmark_2=front[1]))
+    return Spines(width_m, float(np.sqrt(square))) if np.isfinite(width_m + square) else None
 
 
 def _foot_m(calibrate: xr.Dataset, side: str) -> float:
@@ -88,7 +105,7 @@ def _offset(tip: Tip, model: ScaledModel, calibrate: xr.Dataset) -> Array:
     """
     offset = np.asarray(tip.offset)
     if tip.segment == "pelvis":
-        c, s = np.cos(model.pelvis_tilt_rad), np.sin(model.pelvis_tilt_rad)
+        c, s = np.cos(model.pelvis.tilt_rad), np.sin(model.pelvis.tilt_rad)
         return np.array([c * offset[0] - s * offset[1], s * offset[0] + c * offset[1], offset[2]])
     if tip.segment == "foot":
         rotation = calibrate["static_rotation"].sel(side=tip.side, pose="foot").values

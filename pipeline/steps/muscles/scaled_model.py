@@ -17,6 +17,8 @@ from ...arrays import Array
 from ...conventions import SIDES
 from ...errors import UserError
 from ...opensim_files.setup_files import OF_SIDE
+from . import pelvis
+from .pelvis import Pelvis, Spines
 
 ENDS = tuple(OF_SIDE[side] for side in SIDES)  # of names, in the order of the dimension side
 BODIES = {"hip": "femur", "knee": "tibia", "ankle": "talus"}  # with the joint's centre as origin
@@ -35,11 +37,12 @@ REMEDY = "name a model with the bodies and coordinates of Gait2392 (femur_r, tib
 
 
 class Sizes(NamedTuple):
-    """The sizes of a person: joint centres in the pelvis, lengths of segments, body mass."""
+    """The sizes of a person: joint centres and spines of the pelvis, lengths of segments, body mass."""
 
     hip: Mapping[str, Array]  # by side, the hip's centre (3,) from the pelvis's origin, pelvis axes, m
     length_m: Mapping[tuple[str, str], float]  # by side and segment: thigh, shank, foot (heel to toe)
     mass_kg: float
+    spines: Spines | None  # None if they have no markers
 
 
 class Tip(NamedTuple):
@@ -62,8 +65,8 @@ class ScaledModel(NamedTuple):
     moved: Mapping[str, tuple[str, ...]]  # the coordinates that each muscle moves, whole names
     tips: tuple[Tip, ...]
     joints: Mapping[str, str]  # the name of the joint in the model, by name of the body with its centre
-    pelvis_tilt_rad: float  # turn about z from the study's pelvis to the model's
-    factors: Mapping[str, float]  # of scale, by body
+    pelvis: Pelvis
+    factors: Mapping[str, Array]  # of scale (3,), by body
 
 
 def opensim() -> Any:
@@ -90,10 +93,11 @@ def write_scaled_model(
 ) -> ScaledModel:
     """Scale a model, keep the muscles of its legs, add actuators and points, and write it.
 
-    Each body is scaled alike along all axes: the pelvis by the distance of the hips, thigh and shank by those of the
-    joint centres, the foot by that of heel and toe, the trunk as the legs on average; all masses together to the
-    person's. Coordinates of other joints, and those that the model locks, are locked at 0, so that the trunk moves with
-    the pelvis, and muscles that move no leg are taken out.
+    The pelvis is scaled by the spines (:mod:`.pelvis`) and keeps its shape about each hip, which is put to the person's
+    place. The other bodies are scaled alike along all axes: thigh and shank by the distances of the joint centres, the
+    foot by that of heel and toe, the trunk as the legs on average; all masses together to the person's.
+    Coordinates of other joints, and those that the model locks, are locked at 0, so that the trunk moves with the
+    pelvis, and muscles that move no leg are taken out.
 
     Args:
         strength: factor of the largest isometric forces.
@@ -107,18 +111,21 @@ def write_scaled_model(
         model = library.Model(str(generic))
         state = _at_zero(model)
         places = _places(model, state)
-        factors = _factors(places, sizes)
+        own = pelvis.fit_pelvis(_markers(model), _hips(places), sizes.hip, sizes.spines)
+        factors = {"pelvis": own.factors} | _factors(places, sizes)
         scales = library.ScaleSet()
         for body, factor in factors.items():
             scale = library.Scale()
             scale.setSegmentName(body)
-            scale.setScaleFactors(library.Vec3(factor))
+            scale.setScaleFactors(library.Vec3(*factor.tolist()))
             scale.setApply(True)
             scales.cloneAndAppend(scale)
         model.scale(state, scales, True, sizes.mass_kg)
+        hips = _hips(_places(model, _at_zero(model)))
+        _move_hips(library, model, pelvis.shifts(hips, sizes.hip, own.tilt_rad))
         state = _at_zero(model)
         places = _places(model, state)
-        tilt, tips = _tilt(places, sizes), _tips(places)
+        tips = _tips(places)
         moved = _moved(model, state)
         _lock_and_drive(library, model, state, reserve_n_m)
         forces = model.updForceSet()
@@ -137,7 +144,7 @@ def write_scaled_model(
     crossed = {
         name: tuple(f"{of}_{name[-1]}" for of in coordinates if of in moved[name]) for name in moved if moved[name]
     }
-    return ScaledModel(muscles, coordinates, crossed, tips, joints, tilt, factors)
+    return ScaledModel(muscles, coordinates, crossed, tips, joints, own, factors)
 
 
 def _at_zero(model: Any) -> Any:
@@ -157,14 +164,25 @@ def _places(model: Any, state: Any) -> dict[str, Array]:
     return {body: np.array(frames.get(body).getPositionInGround(state).to_numpy()) for body in bodies}
 
 
-def _factors(places: Mapping[str, Array], sizes: Sizes) -> dict[str, float]:
-    """Return the scale of each body."""
+def _hips(places: Mapping[str, Array]) -> dict[str, Array]:
+    return {side: places[f"femur_{end}"] - places["pelvis"] for side, end in OF_SIDE.items()}
+
+
+def _markers(model: Any) -> dict[str, Array]:
+    """Return the places (3,) of the markers on the pelvis by name, m."""
+    every = model.getMarkerSet()
+    markers = [every.get(i) for i in range(every.getSize())]
+    on = [marker for marker in markers if marker.getParentFrame().findBaseFrame().getName() == "pelvis"]
+    return {marker.getName(): np.array(marker.get_location().to_numpy()) for marker in on}
+
+
+def _factors(places: Mapping[str, Array], sizes: Sizes) -> dict[str, Array]:
+    """Return the scale (3,) of each body but the pelvis."""
 
     def apart(one: str, other: str) -> float:
         return float(np.linalg.norm(places[one] - places[other]))
 
-    hips_m = np.linalg.norm(sizes.hip["right"] - sizes.hip["left"])
-    factors = {"pelvis": float(hips_m / apart("femur_r", "femur_l"))}
+    factors: dict[str, float] = {}
     for side, end in OF_SIDE.items():
         lengths = {
             "thigh": apart(f"femur_{end}", f"tibia_{end}"),
@@ -177,18 +195,35 @@ def _factors(places: Mapping[str, Array], sizes: Sizes) -> dict[str, float]:
         factors |= {f"femur_{end}": own["thigh"], f"tibia_{end}": own["shank"]}
         factors |= dict.fromkeys((f"talus_{end}", f"calcn_{end}", f"toes_{end}"), own["foot"])
     legs = [factors[f"{body}_{end}"] for body in ("femur", "tibia") for end in OF_SIDE.values()]
-    return factors | {"torso": float(np.mean(legs))}
+    factors["torso"] = float(np.mean(legs))
+    return {body: np.full(3, factor) for body, factor in factors.items()}
 
 
-def _tilt(places: Mapping[str, Array], sizes: Sizes) -> float:
-    """Return by how much the model's pelvis is turned about z from the study's, rad.
+def _move_hips(library: Any, model: Any, shift: Mapping[str, Array]) -> None:
+    """Move hips in the pelvis by (3,), m, each with what the muscles of its leg touch there, so that all arms stay."""
+    for side, end in OF_SIDE.items():
+        joint = next(one for one in model.getJointSet() if _body_of(one.getChildFrame()) == f"femur_{end}")
+        hip = library.PhysicalOffsetFrame.safeDownCast(joint.getParentFrame())
+        hip.set_translation(_moved_by(library, hip.get_translation(), shift[side]))
+        wraps = set()
+        for path in (muscle.updGeometryPath() for muscle in model.getMuscles() if muscle.getName()[-1] == end):
+            points, wrapped = path.updPathPointSet(), path.getWrapSet()
+            wraps |= {wrapped.get(i).getWrapObjectName() for i in range(wrapped.getSize())}
+            for point in (library.PathPoint.safeDownCast(points.get(i)) for i in range(points.getSize())):
+                if point is not None and _body_of(point.getParentFrame()) == "pelvis":
+                    point.set_location(_moved_by(library, point.get_location(), shift[side]))
+        objects = model.getBodySet().get("pelvis").getWrapObjectSet()
+        for one in (objects.get(i) for i in range(objects.getSize())):
+            if one.getName() in wraps:
+                one.set_translation(_moved_by(library, one.get_translation(), shift[side]))
 
-    Axes of pelves are defined in many ways. Seen from the side, the hips lie in one direction from the point between
-    the anterior superior iliac spines, which is the origin of both.
-    """
-    own = (sizes.hip["right"] + sizes.hip["left"]) / 2
-    of_model = (places["femur_r"] + places["femur_l"]) / 2 - places["pelvis"]
-    return float(np.arctan2(own[1], own[0]) - np.arctan2(of_model[1], of_model[0]))
+
+def _moved_by(library: Any, place: Any, shift: Array) -> Any:
+    return library.Vec3(*(place.to_numpy() + shift).tolist())
+
+
+def _body_of(frame: Any) -> str:
+    return str(frame.findBaseFrame().getName())
 
 
 def _tips(places: Mapping[str, Array]) -> tuple[Tip, ...]:

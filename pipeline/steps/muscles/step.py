@@ -18,7 +18,7 @@ from ...signals.time_normalisation import PHASE
 from ...trials.session import Trial, trials_of
 from ...variables.muscle_variables import OF_MUSCLES, SHARES, WITH_FORCES, muscle_refusal
 from . import model_motion
-from .checks import Checked
+from .checks import Checked, doubt_of
 from .cycle_curves import ModelMotion, both_sides, curves_of, peaks
 from .ground_loads import loads
 from .opensim_run import fit_motion, geometry, refuse_full_disk, share_moments
@@ -97,11 +97,18 @@ def muscles(
         if mine.size:
             for variable, values in _of_walk(cycles.isel(cycle=mine), walks[name], grounds[name], session).items():
                 found[variable][mine] = values
+    for i, (contact, activation) in enumerate(zip(found["joint_contact_force"], found["activation"], strict=True)):
+        if doubt := doubt_of(contact, activation, model.muscles):
+            found["muscle_doubt"][i], found["muscle_doubt_code"][i] = doubt.what, doubt.code
     about = {
         "opensim_version": str(opensim().GetVersion()),
         "opensim_model": Path(settings.model).name,
-        "opensim_model_scale": ", ".join(f"{body} {factor:.4f}" for body, factor in model.factors.items()),
-        "opensim_pelvis_tilt": float(np.degrees(model.pelvis_tilt_rad)),
+        "opensim_model_scale": ", ".join(
+            f"{body} {'x'.join(f'{factor:.4f}' for factor in (factors if body == 'pelvis' else factors[:1]))}"
+            for body, factors in model.factors.items()
+        ),
+        "opensim_pelvis_tilt": float(np.degrees(model.pelvis.tilt_rad)),
+        "opensim_pelvis_spines": model.pelvis.spines,
     }
     found |= peaks(found, model.muscles)
     labels: dict[str, Any] = {"model_muscle": [*model.muscles], "coordinate": [*model.coordinates]}

@@ -9,17 +9,19 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.conventions import JOINTS
+from pipeline.conventions import JOINTS, STANDARD_GRAVITY_M_S2
 from pipeline.dynamics.vectors import cross
 from pipeline.errors import Problem
 from pipeline.opensim_files.motion_files import mot, read_table
 from pipeline.results import netcdf
-from pipeline.steps.muscles.checks import Checked
+from pipeline.steps.muscles.checks import Checked, doubt_of
 from pipeline.steps.muscles.cycle_curves import ModelMotion, curves_of, peaks
 from pipeline.steps.muscles.ground_loads import loads
 from pipeline.steps.muscles.model_motion import posed, sizes_of, standing, walking
+from pipeline.steps.muscles.pelvis import Pelvis
 from pipeline.steps.muscles.scaled_model import COORDINATES, ScaledModel, Tip
 from pipeline.trials.session import Trial, trials_of
+from pipeline.variables.muscle_variables import DOUBT_OF
 
 TIME = np.arange(101) / 100
 NAMES = ("ankle_angle", "knee_angle", "hip_flexion")
@@ -32,7 +34,7 @@ TIPS = (
     Tip("foot_y_r", "calcn_r", np.zeros(3), "right", "ankle", "foot", OFFSET[1]),
     Tip("thigh_z_l", "femur_l", np.zeros(3), "left", "knee", "thigh", OFFSET[2]),
 )
-MODEL = ScaledModel(("soleus", "vas_lat", "psoas"), NAMES, {}, TIPS, {}, np.radians(10), {})
+MODEL = ScaledModel(("soleus", "vas_lat", "psoas"), NAMES, {}, TIPS, {}, Pelvis(np.ones(3), np.radians(10), ""), {})
 
 
 def motion(**changes: Any) -> ModelMotion:
@@ -114,6 +116,36 @@ def test_missing_numbers_are_no_sound_ones() -> None:
     assert found.code == "muscle_moments_differ"
 
 
+@pytest.mark.parametrize(("joint", "weights", "doubted"), [
+    ("hip", 3.9, False), ("hip", 4.1, True), ("knee", 4.2, False), ("knee", 4.4, True), ("ankle", 9.0, False)
+])  # fmt: skip
+def test_a_contact_force_beyond_implants_is_doubted_with_the_muscles_at_their_limit(
+    joint: str, weights: float, doubted: bool
+) -> None:
+    contact, activation = np.full((3, 3, 101), 1.0), np.full((3, 101), 0.3)
+    contact[JOINTS.index(joint), :, 52] = [0.0, -weights * STANDARD_GRAVITY_M_S2, 0.0]
+    activation[2, 52], activation[1, 10] = 0.99, 1.0
+    found = doubt_of(contact, activation, MODEL.muscles)
+    assert (found is not None) == doubted
+    if found:
+        assert found.code == DOUBT_OF[joint]
+        assert f"{joint} bears {weights} body weights at 52 %" in found.what
+        assert found.what.endswith(": psoas"), "the muscle that is at its limit at that instant"
+
+
+def test_a_doubt_without_a_muscle_at_its_limit_names_the_most_active() -> None:
+    contact, activation = np.full((3, 3, 101), 50.0), np.full((3, 101), 0.3)
+    activation[0] = 0.6
+    found = doubt_of(contact, activation, MODEL.muscles)
+    assert found is not None
+    assert "most active: soleus, 0.60" in found.what
+    assert found.code == DOUBT_OF["hip"], "the joint farthest beyond implants"
+
+
+def test_forces_that_are_missing_are_not_doubted() -> None:
+    assert doubt_of(np.full((3, 3, 101), np.nan), np.full((3, 101), np.nan), MODEL.muscles) is None
+
+
 def test_curves_and_peaks() -> None:
     spans, rows = np.array([[0.1, 0.9]]), np.array([1])
     curves = curves_of(motion(), spans, rows, np.full((2, 3), 0.4), mass_kg=60)
@@ -166,7 +198,7 @@ def test_the_foot_is_flat_in_the_static_trial(session: dict[str, xr.Dataset]) ->
 
 
 def test_the_pelvis_is_turned_by_the_tilt_between_study_and_model(session: dict[str, xr.Dataset]) -> None:
-    flat = standing(session["calibrate"], MODEL._replace(pelvis_tilt_rad=0.0))["pelvis_x"]
+    flat = standing(session["calibrate"], MODEL._replace(pelvis=MODEL.pelvis._replace(tilt_rad=0.0)))["pelvis_x"]
     moved = standing(session["calibrate"], MODEL)["pelvis_x"] - flat
     assert np.linalg.norm(moved) == pytest.approx(2 * 0.15 * np.sin(np.radians(5)))
     assert moved[0, 1] > 0, "its front is higher in the model"
@@ -230,3 +262,16 @@ def test_each_coordinate_belongs_to_one_joint() -> None:
     every = [name for names in COORDINATES.values() for name in names]
     assert len(every) == len({*every})
     assert COORDINATES.keys() == {*JOINTS}
+
+
+def test_spines_are_measured_between_their_midpoints(session: dict[str, xr.Dataset]) -> None:
+    calibrate = session["calibrate"]
+    places = dict(zip(calibrate["fixed_marker"].values.tolist(), calibrate["fixed_position"].values, strict=True))
+    back = (places["psis_left"] + places["psis_right"]) / 2
+    front = (places["asis_left"] + places["asis_right"]) / 2
+    spines = sizes_of(calibrate).spines
+    assert spines is not None
+    assert spines.depth_m == pytest.approx(float(np.linalg.norm(front - back)), abs=1e-4)
+    assert spines.width_m == pytest.approx(float(np.linalg.norm(places["asis_left"] - places["asis_right"])), abs=1e-4)
+    other = calibrate.assign_coords(landmark=[name.replace("asis", "other") for name in calibrate["landmark"].values])
+    assert sizes_of(other).spines is None

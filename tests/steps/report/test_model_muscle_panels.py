@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
+from pipeline.conventions import JOINTS
 from pipeline.steps.report.curves.panels import OF_MODEL
-from pipeline.variables.muscle_variables import MUSCLES, muscle_refusal
+from pipeline.variables.muscle_variables import DOUBT_OF, MUSCLES, contact_doubt, muscle_refusal
 from tests.steps.report.test_muscle_panels import with_muscles
 from tests.support.studies.for_report import Made, Page, curve_of, three_people
 
 MODEL_MUSCLES = ["semimem", "soleus", "med_gas", "quad_fem"]
 REFUSED = muscle_refusal("reserves_too_large", percent=12.0, joint="ankle")
+LARGE, LARGER = (contact_doubt("hip", weights, 50, {"psoas": 1.0, "soleus": 0.4}) for weights in (4.7, 6.1))
 
 
 @pytest.fixture(scope="module")
@@ -22,11 +26,16 @@ def study() -> Made:
     level = np.arange(len(MODEL_MUSCLES))[None, :, None] / 10 + np.full((count, 1, 101), 0.1)
     activation = level.copy()
     activation[0] = np.nan
+    contact = np.full((count, 3, 3, 101), -30.0)
+    contact[2, JOINTS.index("hip")] *= 2
+    doubts = ["", LARGE.what, LARGER.what, *[""] * (count - 3)]
     variables = {
         "activation": (("cycle", "model_muscle", "phase"), activation),
         "muscle_tendon_length_of_standing": (("cycle", "model_muscle", "phase"), 1 + level),
-        "joint_contact_force": (("cycle", "joint", "axis", "phase"), np.full((count, 3, 3, 101), -30.0)),
+        "joint_contact_force": (("cycle", "joint", "axis", "phase"), contact),
         "muscle_reason": ("cycle", np.array([REFUSED.what, *[""] * (count - 1)])),
+        "muscle_doubt": ("cycle", np.array(doubts)),
+        "muscle_doubt_code": ("cycle", np.array([DOUBT_OF["hip"] if doubt else "" for doubt in doubts])),
     }
     return made._replace(study=made.study.assign(variables).assign_coords(model_muscle=MODEL_MUSCLES))
 
@@ -51,6 +60,17 @@ def test_cycles_without_forces_are_counted_with_their_reason(study: Made) -> Non
     assert "Cycles without muscle forces of the model" in first
     assert REFUSED.what in first
     assert "Cycles without muscle forces of the model" not in other
+
+
+def test_contact_forces_beyond_implants_are_shown_with_the_muscle_at_its_limit(study: Made) -> None:
+    """One row for a joint, that of the cycle with the largest force."""
+    page = Page(study.person("sub-01")).words
+    assert f"doubtful: {LARGER.what}" in page
+    assert "6.1 body weights" in page
+    assert LARGER.what.endswith("psoas")
+    assert LARGE.what not in page
+    assert re.search(rf"{re.escape(LARGER.what)}\s+2 of ", page)
+    assert "doubtful" not in Page(study.person("sub-02")).words
 
 
 def test_a_study_without_the_step_shows_nothing_of_it() -> None:
