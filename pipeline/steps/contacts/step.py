@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from ...arrays import Array
 from ...conventions import SIDES
-from ...errors import Problem
+from ...errors import Problem, UserError
 from ...plates.wrench import centre_of_pressure
-from ...trials.session import AnyTrial, Trial, trials_of
-from ...trials.step_on_session import repeat_for_trials, take_usable_walks
+from ...trials.session import Trial, join_trials, rejected_by, trials_of
+from ...trials.usable_walks import UsableWalks
 from ...variables.left_out import from_text
 from ...variables.stance_verdicts import joined, refusal
 from . import by_hand, contact_checks, foot_on_plate, plate_contacts, time_offset
@@ -46,64 +46,57 @@ class Settings:
     kinematic_events: str
 
 
-@take_usable_walks
 def contacts(
-    clean: xr.Dataset,
-    *,
-    settings: Settings,
-    plates_left: str | None = None,
-    plates_right: str | None = None,
-    belt_speed_m_s: float | None = None,
-    corrections: by_hand.Rows = (),
-    by_trial: Mapping[str, Mapping[str, Any]] | None = None,
+    clean: xr.Dataset, *, settings: Settings, by_trial: Mapping[str, Mapping[str, Any]] | None = None
 ) -> xr.Dataset:
-    """Find contacts, ground wrenches and events of a session, or of one trial.
+    """Find contacts, ground wrenches and events of a session.
 
     Args:
         clean: the step ``clean``.
         settings: see :class:`Settings`.
-        plates_left, plates_right: the plates that the foot met by trials.tsv, "1 3", or "none", of one trial.
-        belt_speed_m_s: speed of the treadmill; None estimates it from the feet in stance if the person does not travel.
-        corrections: rows of corrections.tsv about events and contacts of one trial.
-        by_trial: these four of the trials of a session.
+        by_trial: of some trials, by name: ``plates_left`` and ``plates_right``, the plates that the foot met by
+            trials.tsv, "1 3", or "none"; ``belt_speed_m_s`` of the treadmill, else estimated from the feet in stance if
+            the person does not travel; ``corrections``, rows of corrections.tsv about events and contacts.
 
     Returns:
         The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`, forces at the marker instants. The
         wrench is zero in swing and NaN in a stance without known force. Every stance has its side, plates, validity,
-        reason and its code, every event its kind, side and source.
-
-    Raises:
-        UserError: trials.tsv assigns a plate that the file does not have, or a correction does not fit the trial.
+        reason and its code, every event its kind, side and source. A walk is rejected if trials.tsv assigns a plate
+        that the file does not have, or a correction does not fit.
     """
-    cells, doubted_s = by_trial or {}, settings.doubted_time_offset_s
-
-    def found_in(session: xr.Dataset) -> xr.Dataset:
-        motions = motions_of(trials_of(session), judged=settings.misread_plates == "reject")
-        return repeat_for_trials(_of_trial)(
-            session, settings=settings, plates_left=plates_left, plates_right=plates_right,
-            belt_speed_m_s=belt_speed_m_s, corrections=corrections,
-            by_trial={name: {**cells.get(name, {}), "motion": motion} for name, motion in motions.items()},
-        )  # fmt: skip
-
-    found, corrected_s = found_in(clean), 0.0
+    walks, cells, doubted_s = UsableWalks.of(clean), by_trial or {}, settings.doubted_time_offset_s
+    found, corrected_s = _contacts_of(walks.trials(), settings, cells), 0.0
     if settings.time_offset == "correct":
         offset_s, error_s = time_offset.offset_of_session(found)
         if time_offset.is_large(offset_s, error_s, doubted_s=doubted_s):
-            found, corrected_s = found_in(time_offset.later_plates(clean, offset_s)), offset_s
-    return time_offset.with_time_offset(found, doubted_s=doubted_s, corrected_s=corrected_s)
+            later = time_offset.later_plates(walks.inputs[0], offset_s)
+            found, corrected_s = _contacts_of(trials_of(later), settings, cells), offset_s
+    return walks.complete(time_offset.with_time_offset(found, doubted_s=doubted_s, corrected_s=corrected_s))
 
 
-def _of_trial(
-    clean: AnyTrial,
-    *,
+def _contacts_of(clean: Mapping[str, Trial], settings: Settings, cells: Mapping[str, Mapping[str, Any]]) -> xr.Dataset:
+    """Return the contacts of the walks of a session."""
+    motions = motions_of(clean, judged=settings.misread_plates == "reject")
+    found = {}
+    for name, walk in clean.items():
+        try:
+            found[name] = _of_walk(walk, settings, motions[name], **cells.get(name, {}))
+        except UserError as error:
+            found[name] = rejected_by(error)
+    return join_trials(found)
+
+
+def _of_walk(
+    clean: Trial,
     settings: Settings,
     motion: BodyMotion,
+    *,
     plates_left: str | None = None,
     plates_right: str | None = None,
     belt_speed_m_s: float | None = None,
     corrections: by_hand.Rows = (),
 ) -> Trial:
-    """Return the contacts of one trial. Arguments and results as of :func:`contacts`."""
+    """Return the contacts of one walk; for arguments and results see :func:`contacts`."""
     data: dict[str, NDArray[Any]] = {str(name): variable.values for name, variable in clean.variables.items()}
     time, corners, numbers = data["time"], data["plate_corner"], data["plate"].tolist()
     force, moment = data["plate_force"], data["plate_moment"]
@@ -311,7 +304,7 @@ def ground_wrench(
 
 
 def _dataset(
-    clean: AnyTrial,
+    clean: Trial,
     numbers: Sequence[int],
     wrenches: Sequence[tuple[Array, Array, Array, Array]],
     listed: Sequence[Contact],
@@ -339,7 +332,7 @@ def _dataset(
         "event_side": ("event", _text(side for _, side in events)),
         "event_source": ("event", _text(event.source for event, _ in events)),
     }
-    return Trial(
+    return Trial.of(
         {
             "ground_force": (vector, force),
             "ground_moment": (vector, moment),

@@ -14,8 +14,7 @@ import xarray as xr
 
 from ...errors import UserError
 from ...results import netcdf
-from ...trials.session import Trial
-from ...trials.step_on_session import attempt
+from ...trials.session import rejected_by
 from ...variables import schema
 from .. import checksums
 from .run_job import Files, provenance
@@ -49,8 +48,7 @@ def run(
         if step == "muscles":
             data = _with_folder(partial(function, *loaded, **arguments), outputs, key)
         else:  # in the order of the arguments
-            found = attempt(partial(function, *loaded, **arguments, **by_trial), {})
-            data = found.dataset() if isinstance(found, Trial) else found  # a session that cannot be calibrated
+            data = _of_session(partial(function, *loaded, **arguments, **by_trial))
         before = {reason for each in loaded for reason in _rejections(each).values()}
         roots = [each.attrs for each in loaded]
     results = {step: data}
@@ -63,6 +61,14 @@ def run(
     for name, result in results.items():
         (output,) = outputs[name]
         netcdf.save(output, schema.describe(name, result).assign_attrs(provenance(key, roots, output=name)))
+
+
+def _of_session(step: Callable[[], xr.Dataset]) -> xr.Dataset:
+    """Return the result of a step, or the reason if the session cannot be calibrated."""
+    try:
+        return step()
+    except UserError as error:
+        return rejected_by(error).dataset()
 
 
 def _with_folder(function: Callable[..., xr.Dataset], outputs: Files, key: Mapping[str, Any]) -> xr.Dataset:

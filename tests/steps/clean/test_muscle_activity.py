@@ -15,8 +15,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.commands.export.long_table import long_table
-from pipeline.steps.clean.step import clean
-from pipeline.steps.cycles.step import cycles
 from pipeline.steps.read.step import read, read_trial
 from pipeline.steps.study.step import per_participant, study
 from pipeline.trials.session import join_trials, one_trial, rejection
@@ -29,6 +27,7 @@ from pipeline.workflow import settings
 from tests.support.checkout import DEMO, copy_study
 from tests.support.files.emg import add_channels, electromyogram
 from tests.support.settings import settings_of
+from tests.support.steps import clean, cycles
 from tests.support.studies.run_steps import run_study
 from tests.support.studies.two_people import ALONE, sessions, stored, trial
 
