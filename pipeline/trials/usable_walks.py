@@ -10,14 +10,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ..errors import INVALID, Problem
-from .session import IN_ONE_TRIAL, SOURCE, VERDICT, Trial, facts_of_trials, rows_of_all, trials_of
+from .session import IN_ONE_TRIAL, SOURCE, VERDICT, facts_of_trials, rows_of_all
 
 
 class UsableWalks(NamedTuple):
     """The walks of a session that a step can use."""
 
-    inputs: Sequence[xr.Dataset]  # results of earlier steps with these walks alone, and the session's model
-    every: xr.Dataset  # the first of the results, with all walks of the session
+    names: list[str]  # none if all walks are rejected
+    every: xr.Dataset  # the result of an earlier step, with all walks of the session
     verdicts: Mapping[str, tuple[str, str]]  # of the other walks, by name: see VERDICT
 
     @classmethod
@@ -36,18 +36,11 @@ class UsableWalks(NamedTuple):
             for name in walks:
                 if facts[name].get("rejected"):
                     verdicts.setdefault(name, (facts[name]["rejected"], facts[name].get("rejected_code", INVALID)))
-        usable = [name for name in walks if name not in verdicts]
-        some = [some_trials(data, usable) if "trial" in data.dims else data for data in inputs]
-        return cls(some, some_trials(inputs[0], walks), verdicts)
+        return cls([name for name in walks if name not in verdicts], some_trials(inputs[0], walks), verdicts)
 
-    @property
-    def names(self) -> list[str]:
-        """Return the names of the walks; none if all are rejected."""
-        return [str(name) for name in self.inputs[0].variables["trial"].values]
-
-    def trials(self) -> dict[str, Trial]:
-        """Return each walk in the first input, by name, as of :func:`.session.trials_of`."""
-        return trials_of(self.inputs[0])
+    def take(self, session: xr.Dataset) -> xr.Dataset:
+        """Return the result of an earlier step with these walks alone."""
+        return some_trials(session, self.names)
 
     def complete(self, result: xr.Dataset) -> xr.Dataset:
         """Return the result of a step with all walks of the session.
@@ -60,7 +53,8 @@ class UsableWalks(NamedTuple):
                 these as of :func:`.session.join_trials`.
         """
         if "sample" in result.dims and "sample_trial" not in result.variables:
-            result = result.assign_coords({name: self.inputs[0].variables[name] for name in ("time", "sample_trial")})
+            samples = self.take(self.every[["trial", "time", "sample_trial"]])
+            result = result.assign_coords({name: samples.variables[name] for name in ("time", "sample_trial")})
         verdicts, names = dict(self.verdicts), self.every.variables["trial"].values
         usable = np.array([name not in verdicts for name in names.tolist()], dtype=bool)
         if "rejected" in result.variables:  # by the step, one by one

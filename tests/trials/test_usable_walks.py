@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 from pipeline.errors import Problem, UserError
-from pipeline.trials.session import Trial, join_trials, one_trial, rejected_by, rejection, spans_of
+from pipeline.trials.session import Trial, join_trials, one_trial, rejected_by, rejection, spans_of, trials_of
 from pipeline.trials.usable_walks import UsableWalks, batches, reject, some_trials
 from tests.support.studies.ragged_trials import LOST, REASON, ragged_trial
 
@@ -32,7 +32,7 @@ def product(first: xr.Dataset, second: xr.Dataset, model: xr.Dataset) -> xr.Data
     walks = UsableWalks.of(first, second, model)
     if not walks.names:
         return walks.complete(xr.Dataset())
-    first, second, _ = walks.inputs
+    first, second = walks.take(first), walks.take(second)
     assert (first.trial.values == second.trial.values).all()
     for data in (first, second):
         assert not (data.rejected != "").any()
@@ -114,7 +114,7 @@ def test_trials_that_are_neighbours_are_not_copied() -> None:
 
 def scaled(clean: xr.Dataset, factor: float) -> xr.Dataset:
     walks, results = UsableWalks.of(clean), {}
-    for name, walk in walks.trials().items():
+    for name, walk in trials_of(walks.take(clean)).items():
         try:
             if "Ünterarm" not in walk["marker"].values:
                 raise UserError("Ünterarm", "not seen", "")

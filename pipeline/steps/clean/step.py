@@ -61,7 +61,7 @@ def clean(
     walks, others = UsableWalks.of(read), trials_of(read).values()
     heels, highest = heels_of_static(others, body_model), reference_levels(others, settings)
     cleaned = {}
-    for name, walk in walks.trials().items():
+    for name, walk in trials_of(walks.take(read)).items():
         corrections = (by_trial or {}).get(name, {}).get("corrections", ())
         try:
             cleaned[name] = _clean_walk(correct_markers(walk, corrections), body_model, settings, heels, highest)

@@ -1,8 +1,7 @@
 """Step ``contacts``: stances with foot and plates, ground wrench of each side, gait events."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -65,11 +64,12 @@ def contacts(
         that the file does not have, or a correction does not fit.
     """
     walks, cells, doubted_s = UsableWalks.of(clean), by_trial or {}, settings.doubted_time_offset_s
-    found, corrected_s = _contacts_of(walks.trials(), settings, cells), 0.0
+    clean = walks.take(clean)
+    found, corrected_s = _contacts_of(trials_of(clean), settings, cells), 0.0
     if settings.time_offset == "correct":
         offset_s, error_s = time_offset.offset_of_session(found)
         if time_offset.is_large(offset_s, error_s, doubted_s=doubted_s):
-            later = time_offset.later_plates(walks.inputs[0], offset_s)
+            later = time_offset.later_plates(clean, offset_s)
             found, corrected_s = _contacts_of(trials_of(later), settings, cells), offset_s
     return walks.complete(time_offset.with_time_offset(found, doubted_s=doubted_s, corrected_s=corrected_s))
 
@@ -104,9 +104,8 @@ def _of_walk(
     cells = {"left": plates_left, "right": plates_right}
     given = {side: foot_on_plate.read_given_plates(text, numbers, side=side) for side, text in cells.items()}
     refusals = _refuse_plates(data, numbers, motion.misread)
-    combine = _combining(data, motion, settings)
     single = _of_single_plates(data, feet, given, refusals, settings, corrections)
-    contacts = combine(single)
+    contacts = _combine(single, data, motion, settings)
     span = {"first_s": float(time[0]), "last_s": float(time[-1])}
     stated = [data[name] for name in ("event_time", "event", "event_side")]
     weaker = weaker_events(time, motion.landmarks, stated, feet, plate_events(contacts), settings.kinematic_events)
@@ -115,7 +114,7 @@ def _of_walk(
     edgeless = np.flatnonzero(data["plate_edges_known"] == 0).tolist()
     pressed = {i: centre_of_pressure(force[:, i], moment[:, i], corners[i])[0] for i in edgeless}
     alone = foot_on_plate.reject_shared(single, time, feet, first_stances, corners, pressed)
-    contacts = combine(alone) if alone != single else contacts
+    contacts = _combine(alone, data, motion, settings) if alone != single else contacts
     steps = [step for step in motion.steps if not refusals[step.plate]]
     contacts = forces.judge_plates(contacts, time, steps, corners, numbers, motion.channels)
     most = {name: getattr(settings, name) for name in ("max_cop_distance_m", "max_lever_arm_m")}
@@ -184,24 +183,18 @@ def _with_loads(contacts: Iterable[Contact], data: Mapping[str, NDArray[Any]]) -
     return [Loaded(one, _sum(force, one.plates), _sum(moment, one.plates), corners[one.plates[0]]) for one in contacts]
 
 
-def _combining(
-    data: Mapping[str, NDArray[Any]], motion: BodyMotion, settings: Settings
-) -> Callable[[Sequence[Contact]], list[Contact]]:
-    """Return a function that joins the contacts of a foot on several plates, and checks their places and times.
-
-    A contact that it has seen before is not compared with the plate's edges again.
-    """
-    time, corners = data["time"], data["plate_corner"]
-    places: dict[str, Any] = {"time": time, "feet": motion.feet, "corners": corners}
-    places |= {"edges_known": data["plate_edges_known"].astype(bool), "edge_margin_m": settings.edge_margin_m}
-    reject_partly_off = cache(partial(foot_on_plate.reject_partly_off, **places))
-
-    def combine(single: Sequence[Contact]) -> list[Contact]:
-        joined_up = _with_loads(map(reject_partly_off, foot_on_plate.combine(single)), data)
-        offset_s = settings.max_time_offset_s
-        return time_offset.reject_out_of_time(joined_up, time, motion.feet, motion.pelvis, max_time_offset_s=offset_s)
-
-    return combine
+def _combine(
+    single: Sequence[Contact], data: Mapping[str, NDArray[Any]], motion: BodyMotion, settings: Settings
+) -> list[Contact]:
+    """Return contacts with those of a foot on several plates joined, and their places and times checked."""
+    time, corners, edges_known = data["time"], data["plate_corner"], data["plate_edges_known"].astype(bool)
+    margin_m, most_s = settings.edge_margin_m, settings.max_time_offset_s
+    placed = [
+        foot_on_plate.reject_partly_off(one, time, motion.feet, corners, edges_known, edge_margin_m=margin_m)
+        for one in foot_on_plate.combine(single)
+    ]
+    loaded = _with_loads(placed, data)
+    return time_offset.reject_out_of_time(loaded, time, motion.feet, motion.pelvis, max_time_offset_s=most_s)
 
 
 def _refuse_plates(

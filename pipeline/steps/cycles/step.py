@@ -162,11 +162,12 @@ def cycles(
     walks = UsableWalks.of(kinetics, kinematics, contacts, clean, calibrate)
     if not walks.names:
         return walks.complete(xr.Dataset())
-    cut, refused = _cut_walks(walks, settings, by_trial or {})
+    parts = [trials_of(walks.take(data)) for data in (kinetics, kinematics, contacts, clean)]
+    cut, refused = _cut_walks({name: [of[name] for of in parts] for name in walks.names}, calibrate, settings, by_trial)
     if refused:  # the others are judged without them
         kinetics = reject(kinetics, refused)
         return cycles(kinetics, kinematics, contacts, clean, calibrate, settings=settings, by_trial=by_trial)
-    kinetics, kinematics, contacts, clean, _ = walks.inputs
+    kinetics, kinematics, contacts, clean = map(walks.take, (kinetics, kinematics, contacts, clean))
     walk = CutTrial.join(cut, [span.start for span in spans_of(contacts, "sample")])
     trial, stance_trial = _numbers([one.gone for one in cut]), _numbers([one.stances.start for one in cut])
     quantities = _quantities(kinetics, kinematics, contacts, clean, calibrate, settings.further_curves)
@@ -235,18 +236,25 @@ def _chain(parts: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any
 
 
 def _cut_walks(
-    walks: UsableWalks, settings: Settings, by_trial: Mapping[str, Mapping[str, Any]]
+    trials: Mapping[str, Sequence[Trial]],
+    calibrate: xr.Dataset,
+    settings: Settings,
+    by_trial: Mapping[str, Mapping[str, Any]] | None,
 ) -> tuple[list[CutTrial], dict[str, Problem]]:
-    """Return the cycles of each walk, and by name the problems of those that cannot be cut."""
-    *sessions, calibrate = walks.inputs
-    parts = [trials_of(session) for session in sessions]
-    trials = {name: [of[name] for of in parts] for name in parts[0]}
+    """Return the cycles of each walk, and by name the problems of those that cannot be cut.
+
+    ``trials`` has the walk in kinetics, kinematics, contacts and clean.
+    """
     shown = [momentum.in_single_support(moved, touched, calibrate) for _, moved, touched, _ in trials.values()]
     plates = [touched["plates"].values for _, _, touched, _ in trials.values()]
     doubts = momentum.doubts_of_session(shown, plates, float(calibrate.attrs["body_mass_kg"]))
     cut, refused = [], {}
     for (name, of), of_trial, mine in zip(trials.items(), shown, doubts, strict=True):
-        given = {"shown": of_trial, "doubts": mine, "corrections": by_trial.get(name, {}).get("corrections", ())}
+        given = {
+            "shown": of_trial,
+            "doubts": mine,
+            "corrections": (by_trial or {}).get(name, {}).get("corrections", ()),
+        }
         try:
             cut.append(_divide(*of, calibrate=calibrate, settings=settings, **given))
         except UserError as error:

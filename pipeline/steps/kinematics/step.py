@@ -76,7 +76,7 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
     walks = UsableWalks.of(clean, calibrate)
     if not walks.names:
         return walks.complete(xr.Dataset())
-    clean = walks.inputs[0]
+    clean = walks.take(clean)
     names, refused, linkage = clean.variables["marker"].values.tolist(), find_exchanged(clean, calibrate), None
     if settings.method == "linked":
         try:

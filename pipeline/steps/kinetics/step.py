@@ -64,7 +64,7 @@ def kinetics(
     walks = UsableWalks.of(kinematics, contacts, calibrate)
     if not walks.names:
         return walks.complete(xr.Dataset())
-    kinematics, contacts, _ = walks.inputs
+    kinematics, contacts = walks.take(kinematics), walks.take(contacts)
     spans = spans_of(kinematics, "sample")
     legs_at = functools.partial(
         legs_of, kinematics, contacts, calibrate,
