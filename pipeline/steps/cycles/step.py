@@ -169,7 +169,9 @@ def cycles(
         return cycles(kinetics, kinematics, contacts, clean, calibrate, settings=settings, by_trial=by_trial)
     kinetics, kinematics, contacts, clean = map(walks.take, (kinetics, kinematics, contacts, clean))
     walk = CutTrial.join(cut, [span.start for span in spans_of(contacts, "sample")])
-    trial, stance_trial = _numbers([one.gone for one in cut]), _numbers([one.stances.start for one in cut])
+    places = np.arange(len(cut), dtype=np.int32)
+    trial = np.repeat(places, [len(one.gone) for one in cut])  # of each cycle
+    stance_trial = np.repeat(places, [len(one.stances.start) for one in cut])
     quantities = _quantities(kinetics, kinematics, contacts, clean, calibrate, settings.further_curves)
     mass_kg, lengths = float(calibrate.attrs["body_mass_kg"]), leg_lengths(kinematics)
     curves = _curves(quantities, walk, kinematics, mass_kg)
@@ -223,11 +225,6 @@ def cycles(
         },
     )
     return walks.complete(result)
-
-
-def _numbers(parts: Sequence[NDArray[Any]]) -> NDArray[np.int32]:
-    """Return the number of the trial of each element, given the elements of each trial."""
-    return np.repeat(np.arange(len(parts), dtype=np.int32), [len(part) for part in parts])
 
 
 def _chain(parts: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
