@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,6 @@ UNITED = ("marker", "plate", "channel", "muscle")
 HELPERS = {*(f"{dim}_trial" for dim in IN_ONE_TRIAL), *(f"{dim}_order" for dim in UNITED)}
 FILES = ("source", "force_source")  # names of a trial's files; a TRC file has none of the forces
 SOURCE = (*FILES, *(f"{name}_sha256" for name in FILES))  # attributes of a trial that every step passes on
-NOTHING: Mapping[str, Any] = MappingProxyType({})
 VERDICT = ("rejected", "rejected_code")  # why a trial cannot be used, and the code of that; empty if it can
 
 
@@ -170,9 +168,9 @@ def rejection(reason: str, about: Mapping[str, Any], code: str = INVALID) -> Tri
     return Trial.of(attributes={"rejected": " ".join(reason.split()), "rejected_code": code, **about})
 
 
-def rejected_by(error: UserError, about: Mapping[str, Any] = NOTHING, code: str = INVALID) -> Trial:
+def rejected_by(error: UserError, about: Mapping[str, Any] | None = None, code: str = INVALID) -> Trial:
     """Return a trial that cannot be used for a problem; ``code`` is that of one without a code of its own."""
-    return rejection("; ".join(map(str, error.problems)), about, error.problems[0].of_kind(code).code)
+    return rejection("; ".join(map(str, error.problems)), about or {}, error.problems[0].of_kind(code).code)
 
 
 def join_trials(trials: Mapping[str, AnyTrial]) -> xr.Dataset:

@@ -186,9 +186,10 @@ def cycles(
         normalisation=settings.emg_normalisation, pairs=settings.emg_pairs,
     )  # fmt: skip
     numbers = _metrics(curves, walk, lengths[trial, walk.cycles.row], float(calibrate.attrs["body_height_m"]))
+    belt_m_s = contacts.variables["belt_speed"].values[trial, walk.cycles.row]
     of_balance, more = balance(
-        kinematics, contacts, {side: _foot(clean, side) for side in SIDES}, walk.frames["phase"], walk.cycles.row,
-        walk.heading, walk.distances, trial, mass_kg * body_height_m(calibrate),
+        kinematics, belt_m_s, {side: _foot(clean, side) for side in SIDES}, walk.frames["phase"], walk.cycles.row,
+        walk.heading, walk.distances, mass_kg * body_height_m(calibrate),
     )  # fmt: skip
     for array in (*of_balance.values(), *more.values()):
         array[walk.gone] = np.nan
