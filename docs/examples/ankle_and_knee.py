@@ -48,7 +48,7 @@ from gaitlab.pipeline.steps.kinetics.settings import Settings as KineticsSetting
 from gaitlab.pipeline.steps.kinetics.step import kinetics
 from gaitlab.pipeline.steps.read.step import read_trial
 from gaitlab.pipeline.tables import study_tables
-from gaitlab.pipeline.trials.session import join_trials
+from gaitlab.pipeline.trials.session import join_trials, one_trial
 from gaitlab.pipeline.workflow import settings
 
 HOUSE = Path(__file__).resolve().parents[2]
@@ -73,19 +73,21 @@ def steps(study: Path) -> dict[str, xr.Dataset]:
         name: read_trial(study / PERSON / f"{name}.c3d", body_model=model, **chosen["read"]).assign_attrs(role=role)
         for name, role in (("static", "static"), (TRIAL, "gait"))
     }
+    session = join_trials(recorded)
     calibration = calibrate(
-        join_trials(recorded),
+        session,
         body_model=model,
         participant=participants[PERSON],
         segments=study_tables.read_segments(study / "segments.tsv", participants).get(PERSON, []),
         segment_table=settings.segment_table(chosen["calibrate"]["segment_parameters"]),
         settings=CalibrateSettings(**chosen["calibrate"]),
     )
-    cleaned = clean(recorded[TRIAL], body_model=model, settings=CleanSettings(**chosen["clean"]))
+    cleaned = clean(session, body_model=model, settings=CleanSettings(**chosen["clean"]))
     touched = contacts(cleaned, settings=ContactsSettings(**chosen["contacts"]))
     moved = kinematics(cleaned, calibration, body_model=model, settings=KinematicsSettings(**chosen["kinematics"]))
     loaded = kinetics(moved, touched, calibration, settings=KineticsSettings(**chosen["kinetics"]))
-    return dict(zip((*names, "calibrate"), (touched, moved, loaded, calibration), strict=True))
+    walk = {name: one_trial(data, TRIAL) for name, data in zip(names, (touched, moved, loaded), strict=True)}
+    return walk | {"calibrate": calibration}
 
 
 def foot_and_shank(walk: dict[str, xr.Dataset], frame: int) -> Segments:

@@ -7,7 +7,10 @@ hold the number of the trial, from 0, of each element (CF conventions 1.11, sect
 why, and ``rejected_code`` is the code of that.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -15,7 +18,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ..errors import INVALID
+from ..errors import INVALID, UserError
 
 # dimensions of a session, and their names in one trial
 IN_ONE_TRIAL = {
@@ -32,33 +35,32 @@ SOURCE = (*FILES, *(f"{name}_sha256" for name in FILES))  # attributes of a tria
 VERDICT = ("rejected", "rejected_code")  # why a trial cannot be used, and the code of that; empty if it can
 
 
+@dataclass(frozen=True)
 class Trial:
-    """One trial over ``time``, as a step on one trial takes and returns it.
+    """One trial over ``time``, as a step takes and returns it.
 
-    It is built and read like a dataset, but has no indexes and aligns nothing, so that it costs little to build.
-
-    Args:
-        variables, coordinates: variables, values with their dimensions, or labels of a dimension, by name.
-        attributes: single values about the trial; ``rejected`` if it cannot be used.
+    It is read like a dataset, but has no indexes and aligns nothing, so that it costs little to build.
     """
 
-    def __init__(
-        self,
+    variables: dict[Any, xr.Variable]  # by name, coordinates too
+    coords: tuple[Any, ...]  # names of the coordinates
+    attrs: dict[str, Any]  # single values about the trial; ``rejected`` if it cannot be used
+
+    @classmethod
+    def of(
+        cls,
         variables: Mapping[Any, Any] | None = None,
         coordinates: Mapping[Any, Any] | None = None,
         attributes: Mapping[str, Any] | None = None,
-    ) -> None:
+    ) -> Trial:
+        """Return a trial from variables, values with their dimensions, or labels of a dimension, by name."""
         every = {**(variables or {}), **(coordinates or {})}
-        self.variables = {name: _variable(name, one) for name, one in every.items()}
-        self.coords = tuple(coordinates or ())
-        self.attrs = dict(attributes or {})
-
-    def __getattr__(self, name: str) -> xr.Variable:
-        try:
-            variable: xr.Variable = self.__dict__["variables"][name]
-        except KeyError:
-            raise AttributeError(f"the trial has no variable {name!r}") from None
-        return variable
+        for name, one in every.items():
+            if not isinstance(one, xr.Variable):
+                dims, values = one if isinstance(one, tuple) else (name, one)
+                dims = (dims,) if isinstance(dims, str) else dims
+                every[name] = xr.Variable(dims, np.asarray(values), fastpath=True)
+        return cls(every, tuple(coordinates or ()), dict(attributes or {}))
 
     def __getitem__(self, name: str) -> xr.Variable:
         return self.variables[name]
@@ -72,13 +74,6 @@ class Trial:
         """Return the trial as a dataset with indexes."""
         variables = {name: one for name, one in self.variables.items() if name not in self.coords}
         return xr.Dataset(variables, {name: self.variables[name] for name in self.coords}, self.attrs)
-
-
-def _variable(name: Any, value: Any) -> xr.Variable:
-    if isinstance(value, xr.Variable):
-        return value
-    dims, values = value if isinstance(value, tuple) else (name, value)
-    return xr.Variable((dims,) if isinstance(dims, str) else dims, np.asarray(values), fastpath=True)
 
 
 AnyTrial = Trial | xr.Dataset
@@ -134,7 +129,7 @@ def _trial(session: xr.Dataset, number: int, spans: Mapping[str, Sequence[slice]
     }
     along = session.coords.keys()
     coordinates = {key: variables.pop(key) for key in [*variables] if key in along}
-    return Trial(variables, coordinates, about)
+    return Trial.of(variables, coordinates, about)
 
 
 def _of_trial(
@@ -170,7 +165,12 @@ def spans_of(session: xr.Dataset, dim: str) -> list[slice]:
 
 def rejection(reason: str, about: Mapping[str, Any], code: str = INVALID) -> Trial:
     """Return a trial that cannot be used, with the code of the reason."""
-    return Trial(attributes={"rejected": " ".join(reason.split()), "rejected_code": code, **about})
+    return Trial.of(attributes={"rejected": " ".join(reason.split()), "rejected_code": code, **about})
+
+
+def rejected_by(error: UserError, about: Mapping[str, Any] | None = None, code: str = INVALID) -> Trial:
+    """Return a trial that cannot be used for a problem; ``code`` is that of one without a code of its own."""
+    return rejection("; ".join(map(str, error.problems)), about or {}, error.problems[0].of_kind(code).code)
 
 
 def join_trials(trials: Mapping[str, AnyTrial]) -> xr.Dataset:

@@ -69,8 +69,8 @@ class DrawnSession:
             "ankle_foot_power": foot + power[:, :, FOOT],
         }
         return (
-            Trial({**self._kinematics.variables, **kinematics}),
-            Trial({**self._kinetics.variables, **kinetics}),
+            Trial.of({**self._kinematics.variables, **kinematics}),
+            Trial.of({**self._kinetics.variables, **kinetics}),
         )
 
     def _pelvis_angle(self, legs: Legs) -> Array:

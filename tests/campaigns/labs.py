@@ -24,8 +24,6 @@ from pipeline.commands.check.command import check
 from pipeline.commands.init.command import initialise
 from pipeline.errors import Problem, UserError
 from pipeline.steps.calibrate.step import calibrate
-from pipeline.steps.clean.step import clean
-from pipeline.steps.contacts.step import contacts
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables, tsv
 from pipeline.trials.session import join_trials
@@ -33,6 +31,7 @@ from pipeline.workflow import settings
 from tests.campaigns.lab_truths import Score, Stance, score
 from tests.support.checkout import SHARED
 from tests.support.settings import settings_of
+from tests.support.steps import clean, contacts
 from tests.support.studies.references import JOINTS, MOMENTS, compared, reference_of
 from tests.support.studies.run_steps import run_trial
 from tests.support.studies.swing import PROXIMAL, compared_in_swing, radii_shown, solve

@@ -16,11 +16,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.errors import UserError
-from pipeline.steps.clean.step import clean
-from pipeline.steps.kinematics.step import kinematics
 from tests.campaigns.labs import BY_HAND, FOLDERS, LABS, choose_body_model, set_up, walks
 from tests.support.checkout import SHARED
 from tests.support.settings import settings_of
+from tests.support.steps import clean, kinematics
 from tests.support.studies.references import JOINTS
 
 Array = NDArray[np.float64]

@@ -16,12 +16,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.errors import Problem, UserError
-from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.pelvis import middle_of_pelvis
 from pipeline.steps.cycles.momentum import Support, doubts_of_session, in_single_support, judged
 from pipeline.variables.cycle_variables import RESIDUALS
 from tests.support.plates.stances import found
 from tests.support.settings import settings_of
+from tests.support.steps import clean
 from tests.support.walks.moving_on_plates import BODY_MODEL, Recorded, recorded
 from tests.support.walks.ways_of_moving import WAYS
 

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import xarray as xr
 
 from pipeline.errors import UserError
-from pipeline.steps.clean.step import clean
 from tests.support.plates.stances import found
 from tests.support.settings import settings_of
+from tests.support.steps import clean
 from tests.support.walks.moving_on_plates import BODY_MODEL, INVALID, VALID, Recorded, Truth, recorded
 from tests.support.walks.ways_of_moving import WAYS
 

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from pipeline.body.joint_centres import width_of_mass
 from pipeline.plates.wrench import at_instants
 from pipeline.steps.kinematics import step as kinematics
-from pipeline.steps.kinetics.step import kinetics
 from pipeline.tables import study_tables
 from pipeline.workflow import settings
 from tests.support.checkout import copy_study
 from tests.support.settings import settings_of
+from tests.support.steps import kinetics
 from tests.support.studies.references import JOINTS, MOMENTS, compared, correlation, read_sto, reference_of, rms
 from tests.support.studies.run_steps import ResultsOf, Session, run_study
 from tests.support.studies.swing import radii_shown, solve

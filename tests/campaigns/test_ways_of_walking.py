@@ -14,16 +14,13 @@ from numpy.typing import NDArray
 
 from pipeline.plates.wrench import at_instants, centre_of_pressure
 from pipeline.steps.calibrate.step import calibrate
-from pipeline.steps.clean.step import clean
-from pipeline.steps.contacts.step import contacts
-from pipeline.steps.kinematics.step import kinematics
-from pipeline.steps.kinetics.step import kinetics
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables
 from pipeline.trials.session import join_trials
 from pipeline.workflow import settings
 from tests.support.checkout import HOUSE
 from tests.support.settings import settings_of
+from tests.support.steps import clean, contacts, kinematics, kinetics
 
 Array = NDArray[np.float64]
 DEMO = HOUSE / "data" / "demo"

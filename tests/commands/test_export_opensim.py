@@ -166,13 +166,13 @@ def test_setup_files_name_the_files_next_to_them_and_the_person(finished: Path) 
 def test_repaired_samples_and_no_others_are_those_of_clean() -> None:
     recorded = np.arange(24.0).reshape(4, 2, 3)
     recorded[1, 0] = np.nan
-    read = Trial({"marker_position": (("time", "marker", "axis"), recorded)}, {"marker": ["LHEE", "LTOE"]})
+    read = Trial.of({"marker_position": (("time", "marker", "axis"), recorded)}, {"marker": ["LHEE", "LTOE"]})
     cleaned = {
         "marker_position": (("time", "marker", "axis"), recorded[:, :1] + 0.1),
         "fill": (("time", "marker"), np.array([[0], [1], [4], [0]])),
     }
     cleaned["marker_position"][1][1:3] = 7.0
-    clean = Trial(cleaned, {"marker": ["heel_left"], "label": ("marker", ["LHEE"])})
+    clean = Trial.of(cleaned, {"marker": ["heel_left"], "label": ("marker", ["LHEE"])})
     expected = np.stack([recorded[0, 0], np.full(3, 7.0), np.full(3, 7.0), recorded[3, 0]])
     written = markers(read, clean)
     assert np.array_equal(written["LHEE"], expected)
@@ -320,11 +320,11 @@ def test_angles_are_written_while_both_legs_are_known() -> None:
     known[1, 0, 2, 1] = np.nan
     labels: dict[str, Any] = {"time": np.arange(4.0), "side": sides, "joint": joints, "angle": axes}
     trial = {"joint_angle": (("time", "side", "joint", "angle"), known)}
-    both = angles(Trial(trial, labels), knee_sign=1)
+    both = angles(Trial.of(trial, labels), knee_sign=1)
     assert both["time"].tolist() == [0, 2, 3]
     assert np.array_equal(both["ankle_angle_l"], known[[0, 2, 3], 0, 0, 0])
     known[:, 0] = np.nan
-    right = angles(Trial(trial, labels), knee_sign=1)
+    right = angles(Trial.of(trial, labels), knee_sign=1)
     assert right["time"].tolist() == [0, 1, 2, 3]
     assert len(right) == 10
 

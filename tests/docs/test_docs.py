@@ -24,8 +24,6 @@ from docs import conf, reference
 from pipeline import FOR_SCRIPTS, __version__
 from pipeline.__main__ import main
 from pipeline.steps.calibrate.step import calibrate
-from pipeline.steps.clean.step import clean
-from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.read.step import read_trial as read
 from pipeline.steps.study.step import QUALITY
 from pipeline.tables import study_tables
@@ -36,6 +34,7 @@ from pipeline.workflow import settings
 from pipeline.workflow.open_study import STEPS
 from tests.support.checkout import HOUSE, planned
 from tests.support.settings import settings_of
+from tests.support.steps import clean, kinematics
 
 DEMO = HOUSE / "data" / "demo"
 DOCS = HOUSE / "docs"

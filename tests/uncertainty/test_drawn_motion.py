@@ -70,7 +70,7 @@ def moments(motion: xr.Dataset, sizes: Mapping[str, float], count: int = 3, seed
         loads(motion), motion, contacts, CALIBRATION,
         gravity_m_s2=GRAVITY, draws=count, sizes=sizes, stride_s=STRIDE_S, strike_s=STRIKE_S,
     )  # fmt: skip
-    return np.array([drawn.joint_moment_jcs.values for _, drawn in session])
+    return np.array([drawn["joint_moment_jcs"].values for _, drawn in session])
 
 
 def loads(motion: xr.Dataset) -> xr.Dataset:

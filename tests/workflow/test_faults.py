@@ -179,7 +179,7 @@ def test_a_recording_that_cannot_be_read_any_more_fails_the_job_and_not_the_tria
         if error:
             raise OSError(error, os.strerror(error))
         path.write_bytes(b"another")
-        return Trial()
+        return Trial.of()
 
     monkeypatch.setattr(step, "_read_trial", read_trial)
     said = os.strerror(error) if error else "has changed since the run began"

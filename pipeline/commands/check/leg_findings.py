@@ -40,7 +40,7 @@ def of_legs(session: str, facts: Mapping[str, Contents], study: Study) -> Iterat
 
 def trial_of(facts: Contents, role: str, file: str) -> Trial:
     """Return a trial as step ``read`` gives it, as far as step ``calibrate`` needs it."""
-    return Trial(
+    return Trial.of(
         {"marker_position": (("time", "marker", "axis"), facts.recording.markers)},
         {
             "time": np.arange(len(facts.recording.markers), dtype=float),

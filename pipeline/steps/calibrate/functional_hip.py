@@ -136,8 +136,8 @@ def functional_hips(
             try:
                 if "rejected" in recorded.attrs:
                     raise UserError("", recorded.attrs["rejected"], OTHERWISE)
-                labels = [str(label) for label in recorded.marker.values]
-                points = positions(body_model, labels, recorded.marker_position.values)
+                labels = [str(label) for label in recorded["marker"].values]
+                points = positions(body_model, labels, recorded["marker_position"].values)
                 hips[side] = functional_hip(points, body_model.legs[side])
             except UserError as error:
                 wrong = (problem.of_kind(UNUSABLE) for problem in error.within(f"functional trial {trial}").problems)

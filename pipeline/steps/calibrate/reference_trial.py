@@ -51,7 +51,7 @@ def find_reference(trials: Trials, body_model: BodyModel, *, use_stated: bool) -
     source, results = _results_of_session(trials) if use_stated and body_model.may_be_stated else ("", "")
     name, model = _choose(trials, body_model, source)
     trial = trials[name]
-    labels, markers = _labels(trial), trial.marker_position.values
+    labels, markers = _labels(trial), trial["marker_position"].values
     seen = mean_positions(model.labels, labels, markers)
     return ReferenceTrial(
         name,
@@ -112,12 +112,12 @@ def _choose(trials: Trials, body_model: BodyModel, source: str) -> tuple[str, Re
 
 def _resolve(trial: AnyTrial, body_model: BodyModel) -> ResolvedModel:
     return resolve(
-        body_model, choose_labels(body_model, find_seen_labels(_labels(trial), trial.marker_position.values))
+        body_model, choose_labels(body_model, find_seen_labels(_labels(trial), trial["marker_position"].values))
     )
 
 
 def _labels(trial: AnyTrial) -> list[str]:
-    return [str(label) for label in trial.marker.values]
+    return [str(label) for label in trial["marker"].values]
 
 
 def _of_role(trials: Trials, role: str) -> dict[str, AnyTrial]:

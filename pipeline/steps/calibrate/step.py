@@ -4,7 +4,7 @@ It holds joint centres, marker clusters and body-segment parameters in segment a
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -82,16 +82,8 @@ def calibrate(
     sex = participant.get("sex") or "n/a"
     of_both_sexes = len(measured) < 6 and "n/a" not in segment_table and sex not in ("M", "F")
 
-    def calibrate_side(side: str) -> Side:
-        hip = hips[side].centre if side in hips else settings.hip_centre
-        still, findings, texts, note = _build_leg(reference, side, sizes, hip)
-        of_side = {segment: parameters for (leg, segment), parameters in measured.items() if leg == side}
-        parameters, unturned = _parameters(
-            reference.points, still, of_side, side, segment_table, sex=sex, body_mass_kg=sizes["mass_kg"]
-        )
-        return Side(still, findings, texts, parameters, "; ".join(filter(None, [unturned, note])))
-
-    sides, refused = _usable_sides(calibrate_side, where=reference.file)
+    centres = {side: hips[side].centre if side in hips else settings.hip_centre for side in SIDES}
+    sides, refused = _usable_sides(reference, centres, measured, segment_table, sizes, sex)
     dataset = model_dataset(sides, refused).assign(
         static_distance=static_distances(reference.seen), **_of_upper_body(upper)
     )
@@ -131,6 +123,33 @@ def calibrate(
         **({} if session_row is None else {"session_sizes": json.dumps(sizes_in_results(sizes, origin))}),
     }
     return dataset
+
+
+def _usable_sides(
+    reference: ReferenceTrial,
+    hip_centres: Mapping[str, str | Array],
+    measured: Mapping[tuple[str, str], SegmentParameters],
+    table: Mapping[str, Any],
+    sizes: Mapping[str, float],
+    sex: str,
+) -> tuple[dict[str, Side], dict[str, tuple[Problem, ...]]]:
+    """Return the sides that can be used, and the problems of the others; raise these if neither side can be used."""
+    sides: dict[str, Side] = {}
+    problems: dict[str, tuple[Problem, ...]] = {}
+    for side in SIDES:
+        of_side = {segment: parameters for (leg, segment), parameters in measured.items() if leg == side}
+        try:
+            still, findings, texts, note = _build_leg(reference, side, sizes, hip_centres[side])
+            parameters, unturned = _parameters(
+                reference.points, still, of_side, side, table, sex=sex, body_mass_kg=sizes["mass_kg"]
+            )
+        except UserError as error:
+            problems[side] = error.within(reference.file).problems
+        else:
+            sides[side] = Side(still, findings, texts, parameters, "; ".join(filter(None, [unturned, note])))
+    if not sides:
+        raise UserError.of(dict.fromkeys(problem for of_side in problems.values() for problem in of_side))
+    return sides, problems
 
 
 def _build_leg(
@@ -198,22 +217,6 @@ def _of_upper_body(measured: Mapping[tuple[str, str], SegmentParameters]) -> dic
         variables["upper_body_com"] = ("local_axis", part.com)
         variables["upper_body_inertia"] = (("local_axis", "local_axis_2"), part.inertia)
     return variables
-
-
-def _usable_sides(
-    calibrate_side: Callable[[str], Side], *, where: str
-) -> tuple[dict[str, Side], dict[str, tuple[Problem, ...]]]:
-    """Return the sides that can be used, and the problems of the others; raise these if neither side can be used."""
-    sides: dict[str, Side] = {}
-    problems: dict[str, tuple[Problem, ...]] = {}
-    for side in SIDES:
-        try:
-            sides[side] = calibrate_side(side)
-        except UserError as error:
-            problems[side] = error.within(where).problems
-    if not sides:
-        raise UserError.of(dict.fromkeys(problem for of_side in problems.values() for problem in of_side))
-    return sides, problems
 
 
 def _in_segment_axes(points: Points, still: Skeleton, segment: str, side: str) -> dict[str, Array]:

@@ -45,4 +45,4 @@ def correct_markers(read: Trial, corrections: Sequence[Mapping[str, str]]) -> Tr
         position[part] = np.nan if row["kind"] == "hide_marker" else position[part][:, ::-1]
     variables: dict[Any, Any] = {name: one for name, one in read.variables.items() if name not in read.coords}
     variables["marker_position"] = (read["marker_position"].dims, position)
-    return Trial(variables, {name: read[name] for name in read.coords}, read.attrs)
+    return Trial.of(variables, {name: read[name] for name in read.coords}, read.attrs)

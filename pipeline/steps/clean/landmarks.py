@@ -1,11 +1,9 @@
 """Landmarks of a trial: markers repaired, gaps filled, heels added where the trial lacks their markers."""
 
-import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from ...arrays import Array, Flags
@@ -15,7 +13,7 @@ from ...body.resolved_model import resolve
 from ...body.static_skeleton import with_devices
 from ...conventions import SIDES
 from ...errors import UserError
-from ...trials.session import Trial, facts_of_trials, one_trial
+from ...trials.session import Trial
 from . import gap_filling
 from .impossible_motion import Breaks, find_breaks, frozen_frames
 from .marker_repair import SPIKE, repair_markers
@@ -33,22 +31,15 @@ class Landmarks(NamedTuple):
     measured: Flags  # (time, landmark), whether all its markers were seen and kept
 
 
-def give_heels_of_static(step: Callable[..., xr.Dataset]) -> Callable[..., xr.Dataset]:
-    """Give a step on the walks of a session the places of the heels in its static trial, as ``heels``."""
-
-    @functools.wraps(step)
-    def with_static(read: xr.Dataset, *, body_model: BodyModel, **arguments: Any) -> xr.Dataset:
-        places: dict[str, Array] = {}
-        about = facts_of_trials(read) if "trial" in read.dims else {}
-        for name, facts in about.items():
-            if facts.get("role") == "static" and not facts["rejected"]:
-                trial = one_trial(read, name)
-                labels = [str(label) for label in trial.marker.values]
-                points = positions(body_model, labels, trial.marker_position.values)
-                places |= heel_places(with_devices(points, resolve(body_model, points.keys()).devices))
-        return step(read, body_model=body_model, heels=places, **arguments)
-
-    return with_static
+def heels_of_static(trials: Iterable[Trial], body_model: BodyModel) -> dict[str, Array]:
+    """Return the place of each heel in the session's static trial, see :func:`pipeline.body.landmarks.with_heels`."""
+    places: dict[str, Array] = {}
+    for trial in trials:
+        if trial.attrs.get("role") == "static" and "rejected" not in trial.attrs:
+            labels = [str(label) for label in trial["marker"].values]
+            points = positions(body_model, labels, trial["marker_position"].values)
+            places |= heel_places(with_devices(points, resolve(body_model, points.keys()).devices))
+    return places
 
 
 def repair_landmarks(read: Trial, body_model: BodyModel, settings: Settings) -> tuple[Landmarks, str, Breaks]:
@@ -95,7 +86,7 @@ def repair_landmarks(read: Trial, body_model: BodyModel, settings: Settings) -> 
 
 def _markers(read: Trial, body_model: BodyModel) -> tuple[Chosen, list[str], Array]:
     """Return labels of each landmark, all labels, positions (time, label, 3); refuse a trial that shows no landmark."""
-    labels, recorded = [str(label) for label in read.marker.values], read.marker_position.values
+    labels, recorded = [str(label) for label in read["marker"].values], read["marker_position"].values
     chosen = choose_labels(body_model, find_seen_labels(labels, recorded))
     if not chosen:
         here = ", ".join(labels[:9])

@@ -1,8 +1,7 @@
 """Envelopes and bursts of the muscles with EMG among the channels of a trial."""
 
-import functools
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from ...conventions import SIDES
 from ...errors import Problem
 from ...plates.wrench import at_instants
 from ...signals import emg
-from ...trials.session import AnyTrial, facts_of_trials, trials_of
+from ...trials.session import Trial
 from ...variables.left_out import LeftOut, as_text
 from ...vocabulary.muscle_names import muscles_in
 from .settings import Settings
@@ -22,43 +21,32 @@ REFERENCE_S = 0.5  # of a maximal contraction; shorter windows repeat worse (Kat
 Levels = Mapping[tuple[str, str], float]  # by side and muscle, mV
 
 
-def give_emg_reference(step: Callable[..., xr.Dataset]) -> Callable[..., xr.Dataset]:
-    """Give a step the highest envelopes of a session's trials ``emg_reference``, means over 0.5 s."""
-
-    @functools.wraps(step)
-    def with_reference(read: xr.Dataset, *, settings: Settings, **arguments: Any) -> xr.Dataset:
-        highest: dict[tuple[str, str], float] = {}
-        facts = facts_of_trials(read) if "trial" in read.dims else {}
-        for name in (name for name, one in facts.items() if one.get("role") == "emg_reference" and not one["rejected"]):
-            trial = trials_of(read)[name]
-            variables, coordinates, _ = muscle_activity(trial, settings)
-            window = round(REFERENCE_S * trial.attrs["marker_rate_hz"])
-            muscles = coordinates["muscle"][1].tolist()
-            for place in itertools.product(SIDES, muscles):
-                envelope = variables["emg_envelope"][1][:, SIDES.index(place[0]), muscles.index(place[1])]
-                if len(envelope) >= window and np.isfinite(envelope).any():
-                    means = np.convolve(envelope, np.full(window, 1 / window), "valid")
-                    highest[place] = float(np.fmax(np.fmax.reduce(means), highest.get(place, np.nan)))
-        return step(read, settings=settings, emg_reference=highest, **arguments)
-
-    return with_reference
+def reference_levels(trials: Iterable[Trial], settings: Settings) -> Levels:
+    """Return the highest envelopes in the session's trials ``emg_reference``, means over 0.5 s."""
+    highest: dict[tuple[str, str], float] = {}
+    for trial in trials:
+        if trial.attrs.get("role") != "emg_reference" or "rejected" in trial.attrs:
+            continue
+        variables, coordinates, _ = muscle_activity(trial, settings)
+        window = round(REFERENCE_S * trial.attrs["marker_rate_hz"])
+        muscles = coordinates["muscle"][1].tolist()
+        for place in itertools.product(SIDES, muscles):
+            envelope = variables["emg_envelope"][1][:, SIDES.index(place[0]), muscles.index(place[1])]
+            if len(envelope) >= window and np.isfinite(envelope).any():
+                means = np.convolve(envelope, np.full(window, 1 / window), "valid")
+                highest[place] = float(np.fmax(np.fmax.reduce(means), highest.get(place, np.nan)))
+    return highest
 
 
-def without_absent_muscles(step: Callable[..., xr.Dataset]) -> Callable[..., xr.Dataset]:
-    """Remove from the result of a step what no trial has: muscles, bursts, reasons why channels are left out."""
-
-    @functools.wraps(step)
-    def with_present(*inputs: xr.Dataset, **arguments: Any) -> xr.Dataset:
-        result = step(*inputs, **arguments)
-        if "emg_left_out" in result.data_vars and not (result.variables["emg_left_out"].values != "").any():
-            result = result.drop_vars("emg_left_out")
-        return result if result.sizes.get("muscle", 1) else result.drop_dims(["muscle", "burst"]).drop_vars("side")
-
-    return with_present
+def without_absent_muscles(clean: xr.Dataset) -> xr.Dataset:
+    """Return a session without what no trial has: muscles, bursts, reasons why channels are left out."""
+    if "emg_left_out" in clean.data_vars and not (clean.variables["emg_left_out"].values != "").any():
+        clean = clean.drop_vars("emg_left_out")
+    return clean if clean.sizes.get("muscle", 1) else clean.drop_dims(["muscle", "burst"]).drop_vars("side")
 
 
 def muscle_activity(
-    read: AnyTrial, settings: Settings, emg_reference: Levels | None = None
+    read: Trial, settings: Settings, emg_reference: Levels | None = None
 ) -> tuple[dict[str, Any], dict[str, Any], str]:
     """Return the envelopes and bursts of a trial.
 

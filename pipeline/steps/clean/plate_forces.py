@@ -10,7 +10,7 @@ from ...plates.baseline import subtract_baseline
 from ...plates.foot_proximity import without_feet
 from ...plates.wrench import at_instants
 from ...signals.filters import low_pass
-from ...trials.session import AnyTrial, Trial
+from ...trials.session import Trial
 from .settings import Settings
 
 
@@ -41,7 +41,7 @@ def filter_plates(read: Trial, landmarks: Mapping[str, Array], settings: Setting
     }
 
 
-def subtract_baselines(read: AnyTrial, landmarks: Mapping[str, Array]) -> tuple[Array, Array, Array, Array]:
+def subtract_baselines(read: Trial, landmarks: Mapping[str, Array]) -> tuple[Array, Array, Array, Array]:
     """Return the unfiltered wrenches (plate_time, plate, 6) without baseline, its mean (plate, 3), drift and wander, N.
 
     Args:
@@ -71,9 +71,9 @@ def _rate_hz(instants: Array) -> float:
     return float((len(instants) - 1) / (instants[-1] - instants[0]))
 
 
-def _zero_window(read: AnyTrial, rate_hz: float) -> slice | None:
+def _zero_window(read: Trial, rate_hz: float) -> slice | None:
     """Return the samples that FORCE_PLATFORM:ZERO names as unloaded."""
-    if np.isnan(limits := read.zero_frames.values).any():
+    if np.isnan(limits := read["zero_frames"].values).any():
         return None
     first, last = limits.astype(int).tolist()
     per_frame = rate_hz / read.attrs["marker_rate_hz"]

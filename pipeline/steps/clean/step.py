@@ -3,73 +3,79 @@
 From this step on markers have the names of landmarks (``heel_left``) instead of the lab's labels.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from ...arrays import Array, Flags
 from ...body.body_model import BodyModel
 from ...body.rules import Names
 from ...conventions import SIDES
-from ...trials.session import Trial
-from ...trials.step_on_session import repeat_for_trials, take_usable_walks
+from ...errors import UserError
+from ...trials.session import Trial, join_trials, rejected_by, trials_of
+from ...trials.usable_walks import UsableWalks
 from ...variables.schema import REPAIRS
 from ...variables.stance_verdicts import joined
 from .corrected_markers import correct_markers
 from .impossible_motion import doubt_noise, marker_noise
-from .landmarks import Landmarks, add_heels, give_heels_of_static, repair_landmarks
+from .landmarks import Landmarks, add_heels, heels_of_static, repair_landmarks
 from .marker_filters import HALF_ORDER, filter_markers, uncertain_end_s
-from .muscle_activity import Levels, give_emg_reference, muscle_activity, without_absent_muscles
+from .muscle_activity import Levels, muscle_activity, reference_levels, without_absent_muscles
 from .plate_forces import filter_plates
 from .settings import Settings
 from .upper_markers import marker_paths, without_absent_upper_markers
 
 
-@without_absent_muscles
-@without_absent_upper_markers
-@give_emg_reference
-@give_heels_of_static
-@take_usable_walks
-@repeat_for_trials
 def clean(
-    read: Trial,
+    read: xr.Dataset,
     *,
     body_model: BodyModel,
     settings: Settings,
-    heels: Mapping[str, Array] | None = None,
-    emg_reference: Levels | None = None,
-    corrections: Sequence[Mapping[str, str]] = (),
-) -> Trial:
-    """Clean one trial.
+    by_trial: Mapping[str, Mapping[str, Any]] | None = None,
+) -> xr.Dataset:
+    """Clean the walks of a session.
 
     Args:
-        read: a trial of the step ``read``.
+        read: the session; its static trial gives the place of each heel, see
+            :func:`pipeline.body.landmarks.with_heels`, its trials ``emg_reference`` the envelopes to compare with.
         body_model: defines the labels of each landmark and the rigid clusters.
-        heels: the place of each heel in the static trial, see :func:`pipeline.body.landmarks.with_heels`.
-        emg_reference: envelopes of the session's reference contractions, mV.
-        corrections: by hand, of the markers of the trial; ``by_trial`` of a session has those of each.
+        by_trial: ``corrections`` by hand of the markers of some trials, by name.
 
     Returns:
         The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`: markers, shoulders if they are seen,
-        plates at the marker instants, and at their own rate to detect contacts, events, and EMG if the trial has it;
-        along ``marker`` the labels, the shares of frames measured and filled, and the cut-off.
-
-    Raises:
-        UserError: no marker of the model is seen, labels are exchanged beyond repair, a cut-off is too high for the
-            file's rate, or a correction fits no marker.
+        plates at the marker instants, and at their own rate to detect contacts, events, and EMG if the session has it;
+        along ``marker`` the labels, the shares of frames measured and filled, and the cut-off. A walk is rejected if no
+        marker of the model is seen, labels are exchanged beyond repair, a cut-off is too high for the file's rate, or
+        a correction fits no marker.
     """
-    read = correct_markers(read, corrections)
+    walks, others = UsableWalks.of(read), trials_of(read).values()
+    heels, highest = heels_of_static(others, body_model), reference_levels(others, settings)
+    cleaned = {}
+    for name, walk in trials_of(walks.take(read)).items():
+        corrections = (by_trial or {}).get(name, {}).get("corrections", ())
+        try:
+            cleaned[name] = _clean_walk(correct_markers(walk, corrections), body_model, settings, heels, highest)
+        except UserError as error:
+            cleaned[name] = rejected_by(error)
+    return walks.complete(without_absent_muscles(without_absent_upper_markers(join_trials(cleaned))))
+
+
+def _clean_walk(
+    read: Trial, body_model: BodyModel, settings: Settings, heels: Mapping[str, Array], highest: Levels
+) -> Trial:
+    """Return one walk, cleaned; for the arguments see :func:`clean`, for ``highest`` :func:`reference_levels`."""
     seen, exchanged, breaks = repair_landmarks(read, body_model, settings)
-    landmarks = add_heels(seen, heels or {}, read.variables["time"].values)
+    landmarks = add_heels(seen, heels, read.variables["time"].values)
     rebuilt = np.isfinite(landmarks.position).all(axis=-1) & ~landmarks.measured
     filtered, cutoffs_hz = filter_markers(landmarks.position, rate_hz=read.attrs["marker_rate_hz"], settings=settings)
     noise_m = marker_noise(seen.position, read.attrs["marker_rate_hz"])
     cutoff_hz = float(np.median(cutoffs_hz[np.isfinite(cutoffs_hz)])) if np.isfinite(cutoffs_hz).any() else np.nan
     doubts = joined(doubt_noise(noise_m, cutoff_hz, read.attrs["marker_rate_hz"]))
     paths = {name: filtered[:, i] for i, name in enumerate(landmarks.labels)}
-    envelopes, muscles, emg_left_out = muscle_activity(read, settings, emg_reference)
-    return Trial(
+    envelopes, muscles, emg_left_out = muscle_activity(read, settings, highest)
+    return Trial.of(
         {
             "marker_position": (("time", "marker", "axis"), filtered),
             "shoulder_position": (("time", "shoulder", "axis"), marker_paths(read, _shoulders(body_model), settings)),

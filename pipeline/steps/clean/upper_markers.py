@@ -1,8 +1,6 @@
 """Markers of trunk, head and arms: cleaned apart from the landmarks of the legs, which they must not affect."""
 
-import functools
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import xarray as xr
@@ -20,21 +18,15 @@ from .settings import Settings
 VARIABLES = {"shoulder": "shoulder_position", "upper_marker": "upper_marker_position"}  # by dimension
 
 
-def without_absent_upper_markers(step: Callable[..., xr.Dataset]) -> Callable[..., xr.Dataset]:
-    """Remove the shoulders from the result of a step if no trial shows them, and each upper marker that none shows."""
-
-    @functools.wraps(step)
-    def with_present(*inputs: xr.Dataset, **arguments: Any) -> xr.Dataset:
-        result = step(*inputs, **arguments)
-        for dim in VARIABLES.keys() & {*result.dims}:
-            seen = np.isfinite(result.variables[VARIABLES[dim]].values).any(axis=(0, 2))
-            if not seen.any():
-                result = result.drop_dims(dim)
-            elif dim != "shoulder":
-                result = result.isel({dim: seen})
-        return result
-
-    return with_present
+def without_absent_upper_markers(clean: xr.Dataset) -> xr.Dataset:
+    """Return a session without its shoulders if no trial shows them, and without each upper marker that none shows."""
+    for dim in VARIABLES.keys() & {*clean.dims}:
+        seen = np.isfinite(clean.variables[VARIABLES[dim]].values).any(axis=(0, 2))
+        if not seen.any():
+            clean = clean.drop_dims(dim)
+        elif dim != "shoulder":
+            clean = clean.isel({dim: seen})
+    return clean
 
 
 def marker_paths(
@@ -48,7 +40,7 @@ def marker_paths(
         settings: of the step; spikes are removed, and gaps up to ``max_gap_s`` filled by a spline.
         clusters: landmarks of rigid segments; where three others are seen, these fill a gap.
     """
-    rate_hz, labels = read.attrs["marker_rate_hz"], [str(label) for label in read.marker.values]
+    rate_hz, labels = read.attrs["marker_rate_hz"], [str(label) for label in read["marker"].values]
     seen = positions(BodyModel("", landmarks), labels, read.variables["marker_position"].values)
     result = np.full((len(read.variables["time"]), len(landmarks), 3), np.nan)
     if seen:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from ...arrays import Array
 from ...errors import Problem
 from ...signals.filters import interval_s
-from ...trials.session import AnyTrial
+from ...trials.session import Trial
 from .feet import Feet, feet_of
 from .pelvis import middle_of_pelvis
 from .plate_faults import forces, placement
@@ -28,7 +28,7 @@ class BodyMotion(NamedTuple):
     channels: Mapping[int, Problem]
 
 
-def motions_of(trials: Mapping[str, AnyTrial], *, judged: bool) -> dict[str, BodyMotion]:
+def motions_of(trials: Mapping[str, Trial], *, judged: bool) -> dict[str, BodyMotion]:
     """Return the motion of each trial of a session; ``judged``: whether steps judge the plates."""
     on_plates: dict[bytes, list[PlateStep]] = {}
     plates, motions = {}, {}

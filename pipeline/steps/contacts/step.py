@@ -1,8 +1,7 @@
 """Step ``contacts``: stances with foot and plates, ground wrench of each side, gait events."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,10 @@ from numpy.typing import NDArray
 
 from ...arrays import Array
 from ...conventions import SIDES
-from ...errors import Problem
+from ...errors import Problem, UserError
 from ...plates.wrench import centre_of_pressure
-from ...trials.session import AnyTrial, Trial, trials_of
-from ...trials.step_on_session import repeat_for_trials, take_usable_walks
+from ...trials.session import Trial, join_trials, rejected_by, trials_of
+from ...trials.usable_walks import UsableWalks
 from ...variables.left_out import from_text
 from ...variables.stance_verdicts import joined, refusal
 from . import by_hand, contact_checks, foot_on_plate, plate_contacts, time_offset
@@ -30,64 +29,58 @@ from .time_offset import witnesses
 UNSURE_S = 0.04  # error of foot events from motion alone, see validation.md
 
 
-@take_usable_walks
 def contacts(
-    clean: xr.Dataset,
-    *,
-    settings: Settings,
-    plates_left: str | None = None,
-    plates_right: str | None = None,
-    belt_speed_m_s: float | None = None,
-    corrections: by_hand.Rows = (),
-    by_trial: Mapping[str, Mapping[str, Any]] | None = None,
+    clean: xr.Dataset, *, settings: Settings, by_trial: Mapping[str, Mapping[str, Any]] | None = None
 ) -> xr.Dataset:
-    """Find contacts, ground wrenches and events of a session, or of one trial.
+    """Find contacts, ground wrenches and events of a session.
 
     Args:
         clean: the step ``clean``.
         settings: see :class:`Settings`.
-        plates_left, plates_right: the plates that the foot met by trials.tsv, "1 3", or "none", of one trial.
-        belt_speed_m_s: speed of the treadmill; None estimates it from the feet in stance if the person does not travel.
-        corrections: rows of corrections.tsv about events and contacts of one trial.
-        by_trial: these four of the trials of a session.
+        by_trial: of some trials, by name: ``plates_left`` and ``plates_right``, the plates that the foot met by
+            trials.tsv, "1 3", or "none"; ``belt_speed_m_s`` of the treadmill, else estimated from the feet in stance if
+            the person does not travel; ``corrections``, rows of corrections.tsv about events and contacts.
 
     Returns:
         The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`, forces at the marker instants. The
         wrench is zero in swing and NaN in a stance without known force. Every stance has its side, plates, validity,
-        reason and its code, every event its kind, side and source.
-
-    Raises:
-        UserError: trials.tsv assigns a plate that the file does not have, or a correction does not fit the trial.
+        reason and its code, every event its kind, side and source. A walk is rejected if trials.tsv assigns a plate
+        that the file does not have, or a correction does not fit.
     """
-    cells, doubted_s = by_trial or {}, settings.doubted_time_offset_s
-
-    def found_in(session: xr.Dataset) -> xr.Dataset:
-        motions = motions_of(trials_of(session), judged=settings.misread_plates == "reject")
-        return repeat_for_trials(_of_trial)(
-            session, settings=settings, plates_left=plates_left, plates_right=plates_right,
-            belt_speed_m_s=belt_speed_m_s, corrections=corrections,
-            by_trial={name: {**cells.get(name, {}), "motion": motion} for name, motion in motions.items()},
-        )  # fmt: skip
-
-    found, corrected_s = found_in(clean), 0.0
+    walks, cells, doubted_s = UsableWalks.of(clean), by_trial or {}, settings.doubted_time_offset_s
+    clean = walks.take(clean)
+    found, corrected_s = _contacts_of(trials_of(clean), settings, cells), 0.0
     if settings.time_offset == "correct":
         offset_s, error_s = time_offset.offset_of_session(found)
         if time_offset.is_large(offset_s, error_s, doubted_s=doubted_s):
-            found, corrected_s = found_in(time_offset.later_plates(clean, offset_s)), offset_s
-    return time_offset.with_time_offset(found, doubted_s=doubted_s, corrected_s=corrected_s)
+            later = time_offset.later_plates(clean, offset_s)
+            found, corrected_s = _contacts_of(trials_of(later), settings, cells), offset_s
+    return walks.complete(time_offset.with_time_offset(found, doubted_s=doubted_s, corrected_s=corrected_s))
 
 
-def _of_trial(
-    clean: AnyTrial,
-    *,
+def _contacts_of(clean: Mapping[str, Trial], settings: Settings, cells: Mapping[str, Mapping[str, Any]]) -> xr.Dataset:
+    """Return the contacts of the walks of a session."""
+    motions = motions_of(clean, judged=settings.misread_plates == "reject")
+    found = {}
+    for name, walk in clean.items():
+        try:
+            found[name] = _of_walk(walk, settings, motions[name], **cells.get(name, {}))
+        except UserError as error:
+            found[name] = rejected_by(error)
+    return join_trials(found)
+
+
+def _of_walk(
+    clean: Trial,
     settings: Settings,
     motion: BodyMotion,
+    *,
     plates_left: str | None = None,
     plates_right: str | None = None,
     belt_speed_m_s: float | None = None,
     corrections: by_hand.Rows = (),
 ) -> Trial:
-    """Return the contacts of one trial. Arguments and results as of :func:`contacts`."""
+    """Return the contacts of one walk; for arguments and results see :func:`contacts`."""
     data: dict[str, NDArray[Any]] = {str(name): variable.values for name, variable in clean.variables.items()}
     time, corners, numbers = data["time"], data["plate_corner"], data["plate"].tolist()
     force, moment = data["plate_force"], data["plate_moment"]
@@ -95,9 +88,8 @@ def _of_trial(
     cells = {"left": plates_left, "right": plates_right}
     given = {side: foot_on_plate.read_given_plates(text, numbers, side=side) for side, text in cells.items()}
     refusals = _refuse_plates(data, numbers, motion.misread)
-    combine = _combining(data, motion, settings)
     single = _of_single_plates(data, feet, given, refusals, settings, corrections)
-    contacts = combine(single)
+    contacts = _combine(single, data, motion, settings)
     span = {"first_s": float(time[0]), "last_s": float(time[-1])}
     stated = [data[name] for name in ("event_time", "event", "event_side")]
     weaker = weaker_events(time, motion.landmarks, stated, feet, plate_events(contacts), settings.kinematic_events)
@@ -106,7 +98,7 @@ def _of_trial(
     edgeless = np.flatnonzero(data["plate_edges_known"] == 0).tolist()
     pressed = {i: centre_of_pressure(force[:, i], moment[:, i], corners[i])[0] for i in edgeless}
     alone = foot_on_plate.reject_shared(single, time, feet, first_stances, corners, pressed)
-    contacts = combine(alone) if alone != single else contacts
+    contacts = _combine(alone, data, motion, settings) if alone != single else contacts
     steps = [step for step in motion.steps if not refusals[step.plate]]
     contacts = forces.judge_plates(contacts, time, steps, corners, numbers, motion.channels)
     most = {name: getattr(settings, name) for name in ("max_cop_distance_m", "max_lever_arm_m")}
@@ -175,24 +167,18 @@ def _with_loads(contacts: Iterable[Contact], data: Mapping[str, NDArray[Any]]) -
     return [Loaded(one, _sum(force, one.plates), _sum(moment, one.plates), corners[one.plates[0]]) for one in contacts]
 
 
-def _combining(
-    data: Mapping[str, NDArray[Any]], motion: BodyMotion, settings: Settings
-) -> Callable[[Sequence[Contact]], list[Contact]]:
-    """Return a function that joins the contacts of a foot on several plates, and checks their places and times.
-
-    A contact that it has seen before is not compared with the plate's edges again.
-    """
-    time, corners = data["time"], data["plate_corner"]
-    places: dict[str, Any] = {"time": time, "feet": motion.feet, "corners": corners}
-    places |= {"edges_known": data["plate_edges_known"].astype(bool), "edge_margin_m": settings.edge_margin_m}
-    reject_partly_off = cache(partial(foot_on_plate.reject_partly_off, **places))
-
-    def combine(single: Sequence[Contact]) -> list[Contact]:
-        joined_up = _with_loads(map(reject_partly_off, foot_on_plate.combine(single)), data)
-        offset_s = settings.max_time_offset_s
-        return time_offset.reject_out_of_time(joined_up, time, motion.feet, motion.pelvis, max_time_offset_s=offset_s)
-
-    return combine
+def _combine(
+    single: Sequence[Contact], data: Mapping[str, NDArray[Any]], motion: BodyMotion, settings: Settings
+) -> list[Contact]:
+    """Return contacts with those of a foot on several plates joined, and their places and times checked."""
+    time, corners, edges_known = data["time"], data["plate_corner"], data["plate_edges_known"].astype(bool)
+    margin_m, most_s = settings.edge_margin_m, settings.max_time_offset_s
+    placed = [
+        foot_on_plate.reject_partly_off(one, time, motion.feet, corners, edges_known, edge_margin_m=margin_m)
+        for one in foot_on_plate.combine(single)
+    ]
+    loaded = _with_loads(placed, data)
+    return time_offset.reject_out_of_time(loaded, time, motion.feet, motion.pelvis, max_time_offset_s=most_s)
 
 
 def _refuse_plates(
@@ -295,7 +281,7 @@ def ground_wrench(
 
 
 def _dataset(
-    clean: AnyTrial,
+    clean: Trial,
     numbers: Sequence[int],
     wrenches: Sequence[tuple[Array, Array, Array, Array]],
     listed: Sequence[Contact],
@@ -323,7 +309,7 @@ def _dataset(
         "event_side": ("event", _text(side for _, side in events)),
         "event_source": ("event", _text(event.source for event, _ in events)),
     }
-    return Trial(
+    return Trial.of(
         {
             "ground_force": (vector, force),
             "ground_moment": (vector, moment),

@@ -49,29 +49,27 @@ def turn_to_line(
 
 def balance(
     kinematics: xr.Dataset,
-    contacts: xr.Dataset,
+    belt_m_s: Array,
     feet: Mapping[str, tuple[Array, Array]],
     frames: PhaseFrames,
     row: NDArray[np.intp],
     heading: Array,
     distances: Mapping[str, Array],
-    trial: NDArray[np.int32],
     size_kg_m: float,
 ) -> tuple[dict[str, Array], dict[str, Array]]:
     """Return curves and metrics of the balance of cycles; NaN where trunk or legs are not known.
 
     Args:
+        belt_m_s: (cycle,), speed of the belt below the foot.
         feet: heel and toe (sample, 3) by side, m.
         frames: of the cycles.
         row, heading: (cycle,), index of the side, direction of the line of progression, rad.
         distances: metrics of the cycles: walking speed, share of stance.
-        trial: (cycle,), number of the trial.
         size_kg_m: body mass times height.
     """
     if "whole_body_centre_of_mass" not in kinematics:
         unknown = np.full(len(row), np.nan)
         return {}, dict.fromkeys(WHOLE_BODY, unknown)
-    belt = contacts.variables["belt_speed"].values[trial, row]
     values = {name: kinematics.variables[f"whole_body_{name}"].values for name in ("centre_of_mass", "velocity")}
     hips = [kinematics.variables[f"joint_centre{rate}"].values[:, :, HIP].mean(axis=1) for rate in ("", "_velocity")]
     soles = np.stack([sole(*feet[side]) for side in SIDES], axis=1)
@@ -91,7 +89,7 @@ def balance(
     by_pelvis, speed_of_hips = along(hips[0]), along(hips[1])
     out = np.array([SIDE_SIGN[side] for side in SIDES])[row][:, None]
     # the belt runs against lab x, so that the body moves along it against the belt
-    on_belt = from_line(belt[:, None, None] * np.array([1.0, 0.0, 0.0]), heading)
+    on_belt = from_line(belt_m_s[:, None, None] * np.array([1.0, 0.0, 0.0]), heading)
     outermost = [(out[..., None] * points[..., 2]).max(axis=-1) for points in (border, ends)]
     margins = []
     for point, speed in ((com, velocity), (by_pelvis, speed_of_hips)):

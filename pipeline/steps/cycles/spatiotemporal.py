@@ -29,10 +29,10 @@ class Heels(NamedTuple):
     @classmethod
     def of(cls, clean: AnyTrial) -> Heels:
         """Return the heels of a trial of the step ``clean``."""
-        names, position = list(clean.marker.values), clean.marker_position.values
+        names, position = list(clean["marker"].values), clean["marker_position"].values
         unseen = np.full((len(position), 3), np.nan)
         heel = {side: position[:, names.index(f"heel_{side}")] if f"heel_{side}" in names else unseen for side in SIDES}
-        return cls(clean.time.values, heel, clean.attrs["direction_of_travel"] == "backwards")
+        return cls(clean["time"].values, heel, clean.attrs["direction_of_travel"] == "backwards")
 
     def place_at(self, strike_s: Array, belt_speed_m_s: Array) -> dict[str, Displacement]:
         """Return where heels that strike at instants (...) come to rest on the ground, or on the belt, by side.
@@ -155,7 +155,7 @@ def support(
 
 def _only(kind: str, contacts: AnyTrial, *, side: ArrayLike, start: Array, end: Array) -> Array:
     """Return when (...) the other foot has its only event of a kind in a cycle, s; NaN if it has none or several."""
-    time, seen = contacts.event_time.values, contacts.event.values == kind
-    seen = seen & (contacts.event_side.values != np.asarray(side)[..., None])
+    time, seen = contacts["event_time"].values, contacts["event"].values == kind
+    seen = seen & (contacts["event_side"].values != np.asarray(side)[..., None])
     seen = seen & (time > start[..., None]) & (time < end[..., None])
     return np.where(seen.sum(axis=-1) == 1, np.where(seen, time, 0).sum(axis=-1), np.nan)

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from ...arrays import Array, Flags
 from ...body.skeleton import body_height_m
 from ...conventions import LONGEST_SWING_S, SIDES
-from ...errors import Problem
+from ...errors import Problem, UserError
 from ...signals.time_normalisation import PHASE, PhaseFrames, at_phases, phase_frames
 from ...trials.session import AnyTrial, Trial, spans_of, trials_of
-from ...trials.step_on_session import take_usable_walks
+from ...trials.usable_walks import UsableWalks, reject
 from ...uncertainty.spread import spread_over_draws
 from ...variables.cycle_variables import LABELS_OF_TRUNK, REPAIRED
 from ...variables.metrics import DRAWN, METRICS, WITH_ERRORS
@@ -119,7 +119,6 @@ class CutTrial(NamedTuple):
         return {name: ("cycle", values) for name, values in of_cycles.items()} | self.stances.coordinates()
 
 
-@take_usable_walks
 def cycles(
     kinetics: xr.Dataset,
     kinematics: xr.Dataset,
@@ -128,30 +127,34 @@ def cycles(
     calibrate: xr.Dataset,
     *,
     settings: Settings,
-    corrections: Sequence[Mapping[str, str]] = (),
     by_trial: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> xr.Dataset:
-    """Cut trials into gait cycles.
+    """Cut walks into gait cycles.
 
     Args:
         settings: of the step; for ``further_curves`` see :mod:`pipeline.steps.cycles.normalisation`.
-        corrections: rows of corrections.tsv: cycles, or stances without one, to leave out.
-        by_trial: ``corrections`` of some trials, by name.
+        by_trial: ``corrections`` of some trials, by name: rows of corrections.tsv, with cycles, or stances without one,
+            to leave out.
 
     Returns:
         The variables of :data:`pipeline.variables.cycle_variables.CYCLES`. Along ``stance`` is every stance with its
         verdict and the checks of its side, along ``whole_stance`` those with both ends and valid kinetics, whether or
-        not a whole cycle follows. Kinetics that are not valid, and all curves of a cycle left out, are NaN.
-
-    Raises:
-        UserError: a cycle or stance to leave out does not exist, or one that is accepted by hand cannot be.
+        not a whole cycle follows. Kinetics that are not valid, and all curves of a cycle left out, are NaN. A walk is
+        rejected if a cycle or stance to leave out does not exist, or one that is accepted by hand cannot be.
     """
-    walks = _walks(
-        [kinetics, kinematics, contacts, clean], calibrate, by_trial or {},
-        settings=settings, corrections=corrections,
-    )  # fmt: skip
-    walk = CutTrial.join(walks, [span.start for span in spans_of(contacts, "sample")])
-    trial, stance_trial = _numbers([one.gone for one in walks]), _numbers([one.stances.start for one in walks])
+    walks = UsableWalks.of(kinetics, kinematics, contacts, clean, calibrate)
+    if not walks.names:
+        return walks.complete(xr.Dataset())
+    parts = [trials_of(walks.take(data)) for data in (kinetics, kinematics, contacts, clean)]
+    cut, refused = _cut_walks({name: [of[name] for of in parts] for name in walks.names}, calibrate, settings, by_trial)
+    if refused:  # the others are judged without them
+        kinetics = reject(kinetics, refused)
+        return cycles(kinetics, kinematics, contacts, clean, calibrate, settings=settings, by_trial=by_trial)
+    kinetics, kinematics, contacts, clean = map(walks.take, (kinetics, kinematics, contacts, clean))
+    walk = CutTrial.join(cut, [span.start for span in spans_of(contacts, "sample")])
+    places = np.arange(len(cut), dtype=np.int32)
+    trial = np.repeat(places, [len(one.gone) for one in cut])  # of each cycle
+    stance_trial = np.repeat(places, [len(one.stances.start) for one in cut])
     quantities = _quantities(kinetics, kinematics, contacts, clean, calibrate, settings.further_curves)
     mass_kg, lengths = float(calibrate.attrs["body_mass_kg"]), leg_lengths(kinematics)
     curves = _curves(quantities, walk, kinematics, mass_kg)
@@ -166,9 +169,10 @@ def cycles(
         normalisation=settings.emg_normalisation, pairs=settings.emg_pairs,
     )  # fmt: skip
     numbers = _metrics(curves, walk, lengths[trial, walk.cycles.row], float(calibrate.attrs["body_height_m"]))
+    belt_m_s = contacts.variables["belt_speed"].values[trial, walk.cycles.row]
     of_balance, more = balance(
-        kinematics, contacts, {side: _foot(clean, side) for side in SIDES}, walk.frames["phase"], walk.cycles.row,
-        walk.heading, walk.distances, trial, mass_kg * body_height_m(calibrate),
+        kinematics, belt_m_s, {side: _foot(clean, side) for side in SIDES}, walk.frames["phase"], walk.cycles.row,
+        walk.heading, walk.distances, mass_kg * body_height_m(calibrate),
     )  # fmt: skip
     for array in (*of_balance.values(), *more.values()):
         array[walk.gone] = np.nan
@@ -185,7 +189,7 @@ def cycles(
     repairs = {name: clean.variables[name] for name in REPAIRED if name in clean.variables}
     dims = dict.fromkeys(str(dim) for quantity in quantities.values() for dim in quantity.dims[2:])
     dims = {dim: None for dim in dims if dim not in LABELS_OF_TRUNK} | ({"axis": None} if of_balance else {})
-    return xr.Dataset(
+    result = xr.Dataset(
         {
             **with_dims("cycles", curves | errors | of_stances | of_muscles),
             **metrics,
@@ -204,11 +208,7 @@ def cycles(
             "whole_stance_trial": ("whole_stance", stance_trial[whole]),
         },
     )
-
-
-def _numbers(parts: Sequence[NDArray[Any]]) -> NDArray[np.int32]:
-    """Return the number of the trial of each element, given the elements of each trial."""
-    return np.repeat(np.arange(len(parts), dtype=np.int32), [len(part) for part in parts])
+    return walks.complete(result)
 
 
 def _chain(parts: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
@@ -216,26 +216,38 @@ def _chain(parts: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _walks(
-    sessions: Sequence[xr.Dataset], calibrate: xr.Dataset, by_trial: Mapping[str, Mapping[str, Any]], **given: Any
-) -> list[CutTrial]:
-    """Return the cycles of each trial; ``by_trial`` has other arguments of some trials."""
-    parts = [trials_of(session) for session in sessions]
-    trials = {name: [of[name] for of in parts] for name in parts[0]}
+def _cut_walks(
+    trials: Mapping[str, Sequence[Trial]],
+    calibrate: xr.Dataset,
+    settings: Settings,
+    by_trial: Mapping[str, Mapping[str, Any]] | None,
+) -> tuple[list[CutTrial], dict[str, Problem]]:
+    """Return the cycles of each walk, and by name the problems of those that cannot be cut.
+
+    ``trials`` has the walk in kinetics, kinematics, contacts and clean.
+    """
     shown = [momentum.in_single_support(moved, touched, calibrate) for _, moved, touched, _ in trials.values()]
     plates = [touched["plates"].values for _, _, touched, _ in trials.values()]
     doubts = momentum.doubts_of_session(shown, plates, float(calibrate.attrs["body_mass_kg"]))
-    return [
-        _divide(*of, calibrate=calibrate, **given | {**by_trial.get(name, {})}, shown=of_trial, doubts=mine)
-        for (name, of), of_trial, mine in zip(trials.items(), shown, doubts, strict=True)
-    ]
+    cut, refused = [], {}
+    for (name, of), of_trial, mine in zip(trials.items(), shown, doubts, strict=True):
+        given = {
+            "shown": of_trial,
+            "doubts": mine,
+            "corrections": (by_trial or {}).get(name, {}).get("corrections", ()),
+        }
+        try:
+            cut.append(_divide(*of, calibrate=calibrate, settings=settings, **given))
+        except UserError as error:
+            refused[name] = error.problems[0]
+    return cut, refused
 
 
 def _divide(
-    kinetics: AnyTrial,
-    kinematics: AnyTrial,
-    contacts: AnyTrial,
-    clean: AnyTrial,
+    kinetics: Trial,
+    kinematics: Trial,
+    contacts: Trial,
+    clean: Trial,
     *,
     calibrate: xr.Dataset,
     settings: Settings,

@@ -392,9 +392,9 @@ def _refuse_hidden(
 ) -> Problem:
     """Return the refusal of a stance that names the markers not seen in it, or why those seen give no pose."""
     other = {"left": "_right", "right": "_left"}[side]
-    inside = (clean.time.values >= start_s) & (clean.time.values <= end_s)
-    unseen = np.isnan(clean.marker_position.values[inside]).any(axis=(0, 2))
-    gaps = clean.marker.values[unseen].tolist()
+    inside = (clean["time"].values >= start_s) & (clean["time"].values <= end_s)
+    unseen = np.isnan(clean["marker_position"].values[inside]).any(axis=(0, 2))
+    gaps = clean["marker"].values[unseen].tolist()
     of_side = calibrate.cluster_marker.values[calibrate.cluster_side.values == side]
     absent = [f"{name}_{side}" for name in of_side if f"{name}_{side}" in clean.attrs["landmarks_absent"].split()]
     hidden = sorted({name for name in (*gaps, *absent) if not name.endswith(other)})

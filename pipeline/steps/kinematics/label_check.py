@@ -7,21 +7,22 @@ import numpy as np
 import xarray as xr
 
 from ...arrays import Array
-from ...errors import UserError
+from ...errors import Problem
 from ...signals.marker_distances import CURE, FARTHEST_M, RIGID_M, WRONG_M, steadiness
 from ...trials.session import spans_of
 
 FEWEST = 2  # distances by which each of two markers is judged
 
 
-def refuse_exchanged(clean: xr.Dataset, calibrate: xr.Dataset) -> None:
-    """Refuse two markers exchanged against the static trial, unless ``exchanged_markers`` is ``ignore``."""
+def find_exchanged(clean: xr.Dataset, calibrate: xr.Dataset) -> dict[str, Problem]:
+    """Return by walk two markers exchanged against the static trial, unless ``exchanged_markers`` is ``ignore``."""
+    problems = {}
     here, there = clean.marker.values.tolist(), calibrate.landmark.values.tolist()
     shared = [(here.index(name), there.index(name)) for name in here if name in there]
     columns, rows = np.array(shared, dtype=int).reshape(-1, 2).T
     static = calibrate.static_distance.values[np.ix_(rows, rows)]
     position, settings = (clean.variables[name].values for name in ("marker_position", "exchanged_markers"))
-    for number, span in enumerate(spans_of(clean, "sample")):
+    for number, (walk, span) in enumerate(zip(clean.trial.values.tolist(), spans_of(clean, "sample"), strict=True)):
         if settings[number] == "ignore":
             continue
         if pair := find_exchange(position[span, columns], static):
@@ -32,7 +33,8 @@ def refuse_exchanged(clean: xr.Dataset, calibrate: xr.Dataset) -> None:
                 "other markers fit when they are exchanged"
             )
             remedy = "label them in the capture software and export again, or set clean.exchanged_markers to ignore"
-            raise UserError("", what, remedy, "labels_exchanged")
+            problems[walk] = Problem("", what, remedy, "labels_exchanged")
+    return problems
 
 
 def find_exchange(position: Array, static: Array) -> tuple[int, int] | None:

@@ -13,7 +13,7 @@ from ...body.landmarks import Points
 from ...body.plausibility import REMEDY_IN_MOTION, implausible, knee_axis_error, measures, reason_of, reason_of_axis
 from ...body.skeleton import Skeleton
 from ...conventions import SIDES
-from ...errors import UserError
+from ...errors import Problem
 from ...signals.filters import interval_s, stretches
 
 # of the calibration
@@ -38,6 +38,11 @@ class Verdicts(NamedTuple):
             mask[span] |= bool(reason)
         return mask
 
+    def refused(self, names: Sequence[str]) -> dict[str, Problem]:
+        """Return the problems of the trials of which neither leg can be used, by name."""
+        reasons = zip(names, self.leg_refused.tolist(), strict=True)
+        return {name: Problem("", "; ".join(both), "", "leg_implausible") for name, both in reasons if all(both)}
+
 
 def judge_legs(
     points: Points, legs: Mapping[str, Skeleton], calibrate: xr.Dataset, time: Array, spans: Sequence[slice]
@@ -48,9 +53,6 @@ def judge_legs(
         points: landmarks (time, 3), m.
         time: (time,), s.
         spans: instants of each trial.
-
-    Raises:
-        UserError: neither leg of a trial can be used.
     """
     static = {name: calibrate.variables[name].values.tolist() for name in USED}
     pairs = [(one, other) for one in static["landmark"] for other in static["landmark_2"]]
@@ -71,9 +73,6 @@ def judge_legs(
             reason = often or reason_of_axis(turn_deg, in_step, side)
             refused[row][column] = f"{reason}; {REMEDY_IN_MOTION}" if reason else ""
             _drop_short(flags[span, column], time[span])
-    for reasons in refused:
-        if all(reasons):
-            raise UserError("", "; ".join(reasons), "", "leg_implausible")
     return Verdicts(flags, np.array(refused, dtype=str), *axis)
 
 

@@ -1,7 +1,7 @@
 """Step ``kinematics``: poses with angular velocity and acceleration, joint centres and angles, centres of mass."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -12,16 +12,16 @@ from ...body.joint_angles import foot_progression, joint_angles, pelvis_angles
 from ...body.plausibility import FLAG_MEANINGS, LARGEST_STANDING_BEND_DEG
 from ...body.skeleton import CalibratedSide, Skeleton, moving_legs, read_sides, take_stated_results
 from ...conventions import ANGLES, CHAIN, CONVENTIONAL, HIP, JOINTS, SEGMENTS, SIDES
-from ...errors import UserError
+from ...errors import Problem, UserError
 from ...signals.filters import interval_s, near_ends
 from ...signals.splines import angular_rates, derivatives
 from ...trials.session import spans_of
-from ...trials.step_on_session import batches, take_usable_walks
+from ...trials.usable_walks import UsableWalks, batches, reject
 from ...variables.stance_verdicts import of_trials
 from .angle_check import angle_misfit, doubt_angles
-from .label_check import refuse_exchanged
+from .label_check import find_exchanged
 from .leg_check import Verdicts, judge_legs
-from .linked_model import build_linked_model, pose_linked_legs
+from .linked_model import LinkedModel, build_linked_model, pose_linked_legs
 from .marker_check import NONE, Shift, build_witness, doubt_marker, farthest_marker
 from .settings import Settings
 from .static_check import doubt_static, static_misfits
@@ -34,10 +34,19 @@ LABELS: dict[str, Any] = {
 Variables = dict[str, tuple[tuple[str, ...], Array]]
 Spans = Sequence[tuple[slice, int]]  # the samples of each trial, and how many at an end have no acceleration
 
+HIDDEN = "none; they are hidden"  # in place of absent markers
 PORTION = 2000  # samples, of whole trials, that are handled together: few enough for the processor's cache
 
 
-@take_usable_walks
+class Posed(NamedTuple):
+    """The motion of the legs in the walks of a session."""
+
+    variables: Variables
+    verdicts: list[Verdicts]  # of each portion of walks
+    shifts: list[Shift]  # of each walk
+    refused: dict[str, Problem]  # walks without a leg, by name; with any, the rest is not complete
+
+
 def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, body_model: BodyModel) -> xr.Dataset:
     """Return the motion of both legs in the trials of a session.
 
@@ -45,28 +54,66 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
         The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`, ``marker_residual`` with linked legs
         (:mod:`pipeline.steps.kinematics.linked_leg`), the upper body with shoulders. NaN where markers are not seen,
         accelerations also near the ends of what is seen, and for a leg that no person has: ``implausible`` and
-        ``leg_refused`` give the reason.
-
-    Raises:
-        UserError: no segment of either side can be followed, neither leg can be used, or two markers are exchanged
-            against the static trial.
+        ``leg_refused`` give the reason. A walk is rejected if no segment of either side can be followed, neither leg
+        can be used, or two markers are exchanged against the static trial.
     """
-    refuse_exchanged(clean, calibrate)
-    spans, calibrated = spans_of(clean, "sample"), read_sides(calibrate)
-    names, position, time = (clean.variables[name].values for name in ("marker", "marker_position", "time"))
-    offset = _static_angles(calibrate, settings) if settings.static_offset == "subtract" else 0.0
-    linkage = None
+    walks = UsableWalks.of(clean, calibrate)
+    if not walks.names:
+        return walks.complete(xr.Dataset())
+    clean = walks.take(clean)
+    names, refused, linkage = clean.variables["marker"].values.tolist(), find_exchanged(clean, calibrate), None
     if settings.method == "linked":
-        linkage = build_linked_model(
-            calibrate, names.tolist(), joint_types=settings.joint_types,
-            marker_weights=settings.marker_weights, joint_limits=settings.joint_limits,
-        )  # fmt: skip
+        try:
+            linkage = build_linked_model(
+                calibrate, names, joint_types=settings.joint_types,
+                marker_weights=settings.marker_weights, joint_limits=settings.joint_limits,
+            )  # fmt: skip
+        except UserError as error:
+            refused = dict.fromkeys(walks.names, error.problems[0]) | refused
+    offset = _static_angles(calibrate, settings) if settings.static_offset == "subtract" else 0.0
+    time, spans = clean.variables["time"].values, spans_of(clean, "sample")
+    ends = [round(s / (interval_s(time[at]) or 1)) for s, at in zip(clean.uncertain_end_s.values, spans, strict=True)]
+    within = list(zip(spans, ends, strict=True))
+    posed = _pose_walks(clean, calibrate, linkage, within, offset, settings, body_model)
+    refused = posed.refused | refused
+    if refused:  # all others are done again without them
+        return kinematics(reject(walks.every, refused), calibrate, settings=settings, body_model=body_model)
+    labels = {name: clean.variables[name] for name in ("marker", "marker_order")} if linkage else {}
+    flags, *of_trials_and_sides = (np.concatenate(parts) for parts in zip(*posed.verdicts, strict=True))
+    judgements: dict[str, Any] = {
+        "implausible": (("sample", "side"), flags, {"flag_meanings": FLAG_MEANINGS}),
+        **{
+            name: (("trial", "side"), each)
+            for name, each in zip(Verdicts._fields[1:], of_trials_and_sides, strict=True)
+        },
+    }
+    compared = settings.angle_convention == CONVENTIONAL and body_model.is_plug_in_gait
+    angle = posed.variables["joint_angle"][1] + offset
+    witnesses = _witnesses(clean, calibrate, posed.shifts, angle, compared=compared)
+    upper, labels_of_upper = whole_body(
+        clean, calibrate, body_model if settings.upper_body else None, posed.variables, within,
+        _derivatives, settings.angle_convention, settings.smallest_floating_axis,
+    )  # fmt: skip
+    every = posed.variables | upper | judgements | witnesses | _facts(clean, settings)
+    return walks.complete(xr.Dataset(every, LABELS | labels | labels_of_upper))
+
+
+def _pose_walks(
+    clean: xr.Dataset,
+    calibrate: xr.Dataset,
+    linkage: LinkedModel | None,
+    within: Spans,
+    offset: Array | float,
+    settings: Settings,
+    body_model: BodyModel,
+) -> Posed:
+    """Return the motion of the legs, in portions of whole walks."""
+    names, position, time = (clean.variables[name].values for name in ("marker", "marker_position", "time"))
+    walks, absent = clean.trial.values.tolist(), clean.landmarks_absent.values.tolist()
+    spans, calibrated = [span for span, _ in within], read_sides(calibrate)
     # points that another program computed do not lie in the segment that carries the markers
     witness = None if body_model.shows_untwisted_shank else build_witness(calibrate, names.tolist())
-    shifts: list[Shift] = []
-    ends = [round(s / (interval_s(time[at]) or 1)) for s, at in zip(clean.uncertain_end_s.values, spans, strict=True)]
-    variables: Variables = {}
-    verdicts: list[Verdicts] = []
+    posed = Posed({}, [], [], {})
     by_file = calibrate.attrs.get("static_results") or body_model.shows_untwisted_shank
     stated = clean.static_results.values.tolist() if by_file else [""] * len(spans)
     for numbers in batches(spans, PORTION, stated):
@@ -77,17 +124,23 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
         sides = take_stated_results(calibrated, stated[numbers.start], torsion_alone=body_model.shows_untwisted_shank)
         legs = moving_legs(points, body_model.legs, sides, paths.shape[-1])
         spans_here = [slice(span.start - here.start, span.stop - here.start) for span in part]
-        verdicts.append(judge_legs(points, legs, calibrate, time[here], spans_here))
-        hidden = [verdicts[-1].hide(side, spans_here) for side in range(len(SIDES))]
-        shifts += [farthest_marker(witness, paths, legs, hidden, each) if witness else NONE for each in spans_here]
+        verdicts = judge_legs(points, legs, calibrate, time[here], spans_here)
+        posed.verdicts.append(verdicts)
+        posed.refused.update(verdicts.refused(walks[numbers]))
+        if posed.refused:
+            continue
+        hidden = [verdicts.hide(side, spans_here) for side in range(len(SIDES))]
+        posed.shifts.extend(
+            farthest_marker(witness, paths, legs, hidden, each) if witness else NONE for each in spans_here
+        )
         if linkage:
             legs, residual = pose_linked_legs(linkage, paths, legs, hidden, time[here], spans_here)
-        within = list(zip(spans_here, ends[numbers], strict=True))
-        motion = _motion([legs[side] for side in SIDES], calibrate.segment_com.values, time[here], within)
+        within_here = [(span, end) for span, (_, end) in zip(spans_here, within[numbers], strict=True)]
+        motion = _motion([legs[side] for side in SIDES], calibrate.segment_com.values, time[here], within_here)
         if not linkage:
-            _hide_beside_changes(motion, points, body_model, sides, within)
+            _hide_beside_changes(motion, points, body_model, sides, within_here)
         rotation = motion["rotation"][1]
-        _refuse_unfollowed(rotation, spans_here, clean.landmarks_absent.values[numbers].tolist())
+        posed.refused.update(_find_unfollowed(rotation, spans_here, walks[numbers], absent[numbers]))
         twisted = calibrated if linkage else sides  # all walks of a session have the same linkage
         torsion = np.array([twisted[side].tibial_torsion if side in twisted else 0.0 for side in SIDES])
         angles = _angles(rotation, offset, settings, torsion)
@@ -96,25 +149,9 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
             motion["marker_residual"] = ("sample", "marker"), residual.T
         if "shoulder_position" in clean:
             shoulders, hips = clean.shoulder_position.values[here], motion["joint_centre"][1][:, :, HIP]
-            motion |= _of_upper_body(upper_body_frame(hips, shoulders), time[here], within)
-        _store(variables, motion | angles, here, len(time))
-    labels = {name: clean.variables[name] for name in ("marker", "marker_order")} if linkage else {}
-    flags, *of_trials_and_sides = (np.concatenate(parts) for parts in zip(*verdicts, strict=True))
-    judgements: dict[str, Any] = {
-        "implausible": (("sample", "side"), flags, {"flag_meanings": FLAG_MEANINGS}),
-        **{
-            name: (("trial", "side"), each)
-            for name, each in zip(Verdicts._fields[1:], of_trials_and_sides, strict=True)
-        },
-    }
-    compared = settings.angle_convention == CONVENTIONAL and body_model.is_plug_in_gait
-    witnesses = _witnesses(clean, calibrate, shifts, variables["joint_angle"][1] + offset, compared=compared)
-    upper, labels_of_upper = whole_body(
-        clean, calibrate, body_model if settings.upper_body else None, variables, list(zip(spans, ends, strict=True)),
-        _derivatives, settings.angle_convention, settings.smallest_floating_axis,
-    )  # fmt: skip
-    every = variables | upper | judgements | witnesses | _facts(clean, settings)
-    return xr.Dataset(every, LABELS | labels | labels_of_upper)
+            motion |= _of_upper_body(upper_body_frame(hips, shoulders), time[here], within_here)
+        _store(posed.variables, motion | angles, here, len(time))
+    return posed
 
 
 def _witnesses(
@@ -250,14 +287,16 @@ def _store(variables: Variables, part: Variables, here: slice, count: int) -> No
         variables[name][1][here] = values
 
 
-def _refuse_unfollowed(rotation: Array, spans: Sequence[slice], absent: Sequence[str]) -> None:
-    """Raise UserError if a trial shows no pose of any segment."""
-    for span, names in zip(spans, absent, strict=True):
+def _find_unfollowed(
+    rotation: Array, spans: Sequence[slice], walks: Sequence[str], absent: Sequence[str]
+) -> dict[str, Problem]:
+    """Return the problems of the walks that show no pose of any segment, by name."""
+    problems = {}
+    for walk, span, names in zip(walks, spans, absent, strict=True):
         if not np.isfinite(rotation[span]).any():
-            seen = f"too few markers of the body model are seen (absent: {names or 'none; they are hidden'})"
-            raise UserError(
-                "", f"no leg can be followed: {seen}", "label them, or exclude the trial", "markers_missing"
-            )
+            what = f"no leg can be followed: too few markers of the body model are seen (absent: {names or HIDDEN})"
+            problems[walk] = Problem("", what, "label them, or exclude the trial", "markers_missing")
+    return problems
 
 
 def _hide(variables: Variables, hidden: Sequence[Flags]) -> None:

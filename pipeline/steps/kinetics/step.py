@@ -16,7 +16,7 @@ from ...dynamics.interaction_torques import MOTIONS
 from ...dynamics.kernel import TERMS, inverse_dynamics_by_term
 from ...dynamics.vectors import rotate, transpose
 from ...trials.session import spans_of
-from ...trials.step_on_session import take_usable_walks
+from ...trials.usable_walks import UsableWalks
 from ...variables.schema import with_dims
 from ...whole_body.skeleton import JOINTS as JOINTS_OF_TRUNK
 from . import closures, cross_checks
@@ -31,7 +31,6 @@ OF_KINEMATICS, OF_CONTACTS = (*MOTION, *TURNING, *MOVING), (*GROUND, "belt_speed
 SOLVED_AT_A_TIME, SIMULATED_AT_A_TIME = 1000, 5000
 
 
-@take_usable_walks
 def kinetics(
     kinematics: xr.Dataset,
     contacts: xr.Dataset,
@@ -50,6 +49,10 @@ def kinetics(
         unknown. With draws of errors, their settings for the step
         ``cycles``.
     """
+    walks = UsableWalks.of(kinematics, contacts, calibrate)
+    if not walks.names:
+        return walks.complete(xr.Dataset())
+    kinematics, contacts = walks.take(kinematics), walks.take(contacts)
     spans = spans_of(kinematics, "sample")
     legs_at = functools.partial(
         legs_of, kinematics, contacts, calibrate,
@@ -78,10 +81,10 @@ def kinetics(
     if with_trunk:
         result = result.assign_coords(upper_joint=list(JOINTS_OF_TRUNK))
     if not settings.uncertainty_draws:
-        return result
+        return walks.complete(result)
     about: dict[str, Any] = {"draws": settings.uncertainty_draws, "band_percent": settings.uncertainty_band_percent}
     about |= {"sizes": {**settings.uncertainty_sizes}, "gravity_m_s2": settings.gravity_m_s2}
-    return result.assign(uncertainty=("trial", np.full(len(spans), json.dumps(about))))
+    return walks.complete(result.assign(uncertainty=("trial", np.full(len(spans), json.dumps(about)))))
 
 
 def _of_session(

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import partial
 from itertools import product, zip_longest
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,7 @@ from ...errors import UserError
 from ...plates import loaded_pole
 from ...plates.parameters import zero_frames
 from ...recording import Recording
-from ...trials.session import Trial, join_trials, rejection
-from ...trials.step_on_session import attempt
+from ...trials.session import Trial, join_trials, rejected_by, rejection
 from ...variables import left_out
 from ...variables.left_out import LeftOut
 from .lab_view import view_in_lab_axes
@@ -28,6 +26,7 @@ from .plates_and_channels import compare_with_pole, label_other_channels
 from .recording_file import read_recording
 from .settings import Settings
 
+UNUSABLE = "recording_unusable"  # code of a problem
 ANGLES_SHOWN = 25  # frames of stored angles, for a median
 
 
@@ -53,28 +52,29 @@ def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, settings
         about = {"source": row["file"], "source_sha256": row["sha256"] or "", "role": row["role"]}
         if row.get("forces"):
             about |= {"force_source": row["forces"], "force_source_sha256": row["forces_sha256"] or ""}
-        step = partial(
-            _read_trial,
-            Path(row["file"]),
-            body_model=body_model,
-            lab_axes=settings.lab_axes,
-            subject=row["subject"],
-            participant=row["participant"],
-            forces=Path(row["forces"]) if row.get("forces") else None,
-            following=Path(following["file"]) if following else None,
-            any_heading=row["role"] in ("emg_reference", "equipment"),
-            tests_plates=row["role"] == "equipment",
-        )
         try:
-            by_name[row["trial"]] = attempt(step, about, "recording_unusable")
+            trial = _read_trial(
+                Path(row["file"]),
+                body_model=body_model,
+                lab_axes=settings.lab_axes,
+                subject=row["subject"],
+                participant=row["participant"],
+                forces=Path(row["forces"]) if row.get("forces") else None,
+                following=Path(following["file"]) if following else None,
+                any_heading=row["role"] in ("emg_reference", "equipment"),
+                tests_plates=row["role"] == "equipment",
+            )
+            trial.attrs.update(about)
+        except UserError as error:
+            trial = rejected_by(error, about, UNUSABLE)
         except OSError as error:
             failed = error.filename or row["file"]
             if all(row[name] for name in ("sha256", "forces_sha256") if name in row):  # readable when the run began
                 raise OSError(error.errno, error.strerror, failed) from None
-            by_name[row["trial"]] = rejection(f"{failed}: {error.strerror}", about, "recording_unusable")
+            trial = rejection(f"{failed}: {error.strerror}", about, UNUSABLE)
         if row["role"] == "equipment":
-            about = by_name[row["trial"]].attrs
-            tests[row["file"]] = about.get("rejected") or about.pop("plate_tests")
+            tests[row["file"]] = trial.attrs.get("rejected") or trial.attrs.pop("plate_tests")
+        by_name[row["trial"]] = trial
     session = join_trials(by_name)
     return session.assign_attrs(plate_tests=json.dumps(tests, sort_keys=True)) if tests else session
 
@@ -130,7 +130,7 @@ def _read_trial(
     units = [*recording.analog_units, *[""] * recording.analog.shape[1]]
     plate = ("plate_time", "plate", "axis")
     zero = zero_frames(recording.force_platform)
-    return Trial(
+    return Trial.of(
         {
             "marker_position": (("time", "marker", "axis"), markers),
             "plate_force": (plate, plates.force),

@@ -17,8 +17,7 @@ from ...errors import UserError
 from ...results import netcdf
 from ...results.job_files import Files, provenance
 from ...step import Step, every_step, resolve
-from ...trials.session import Trial
-from ...trials.step_on_session import attempt
+from ...trials.session import rejected_by
 from ...variables import schema
 from .. import checksums
 
@@ -68,14 +67,18 @@ def _read_recordings(
     return data, [{"source_sha256": json.dumps(sources, sort_keys=True), **data.attrs}]
 
 
-def _result(step: Step, function: Callable[..., Any], key: Mapping[str, Any], outputs: Files) -> xr.Dataset:
+def _result(step: Step, function: Callable[..., xr.Dataset], key: Mapping[str, Any], outputs: Files) -> xr.Dataset:
     """Return the result of a step's function, or the session rejected where the step refuses it."""
     for file, digest in key.get("files", {}).items():
         checksums.refuse_changed(Path(file), digest)
     if "folder" in step.takes:
         function = partial(_with_folder, function, outputs[step.name][0].with_name(f".{step.name}"))
-    found = attempt(function, {}) if step.refuses else function()
-    return found.dataset() if isinstance(found, Trial) else found  # a session that cannot be calibrated
+    try:
+        return function()
+    except UserError as error:
+        if not step.refuses:
+            raise
+        return rejected_by(error).dataset()
 
 
 def _with_folder(function: Callable[..., xr.Dataset], folder: Path) -> xr.Dataset:

@@ -13,8 +13,8 @@ from pipeline.body.plausibility import LARGEST_STANDING_BEND_DEG
 from pipeline.body.segment_poses import fit_pose
 from pipeline.conventions import SIDES
 from pipeline.steps.calibrate.leg_doubts import LARGEST_TURN_DEG, MARKER_ERROR_M, singular_values
-from pipeline.steps.kinematics.step import kinematics
 from tests.support.settings import settings_of
+from tests.support.steps import kinematics
 from tests.support.walks.person import (
     PLACES,
     Landmarks,

@@ -15,8 +15,8 @@ from pipeline.body.body_model import BodyModel
 from pipeline.errors import UserError
 from pipeline.plates.wrench import centre_of_pressure
 from pipeline.signals.filters import low_pass
-from pipeline.steps.clean.step import clean
 from tests.support.settings import settings_of
+from tests.support.steps import clean
 from tests.support.walks.as_clean import BODY_MODEL, Rectangle
 
 Array = NDArray[np.float64]

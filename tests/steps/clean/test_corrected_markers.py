@@ -18,7 +18,7 @@ def recorded() -> Trial:
     time = 0.5 + np.arange(200) / 100
     position = np.random.default_rng(1).normal(size=(200, 4, 3))
     position[:, 3] = np.nan
-    return Trial(
+    return Trial.of(
         {"marker_position": (("time", "marker", "axis"), position)},
         {"time": time, "marker": np.array(LABELS), "axis": ["x", "y", "z"]},
         {"marker_rate_hz": 100.0},

@@ -11,9 +11,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.steps.clean.impossible_motion import find_breaks, frozen_frames
-from pipeline.steps.clean.step import clean
 from tests.support.plates.stances import found
 from tests.support.settings import settings_of
+from tests.support.steps import clean
 from tests.support.walks.moving_on_plates import BODY_MODEL, recorded
 from tests.support.walks.ways_of_moving import WAYS
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pipeline.steps.clean.impossible_motion import marker_noise
-from pipeline.steps.clean.step import clean
 from tests.support.settings import settings_of
+from tests.support.steps import clean
 from tests.support.walks.moving_on_plates import BODY_MODEL, recorded
 
 

@@ -10,10 +10,10 @@ import xarray as xr
 
 from pipeline.errors import UserError
 from pipeline.steps.contacts.events import GaitEvent
-from pipeline.steps.contacts.step import contacts
 from pipeline.variables.stance_verdicts import ACCEPTED
 from tests.support.plates.stances import events_of, is_unknown, side_of, stance, under, within
 from tests.support.settings import settings_of
+from tests.support.steps import contacts
 from tests.support.studies.corrected import correction
 from tests.support.walks.as_clean import FOOT_M, Footfall, Rectangle, Walk, as_stored, cleaned, walk
 

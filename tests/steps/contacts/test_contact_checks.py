@@ -13,7 +13,6 @@ from pipeline.errors import UserError
 from pipeline.steps.contacts import contact_checks
 from pipeline.steps.contacts.foot_on_plate import combine
 from pipeline.steps.contacts.plate_contacts import Contact, detect
-from pipeline.steps.contacts.step import contacts
 from pipeline.trials.session import join_trials
 from pipeline.variables.stance_verdicts import DOUBTS
 from tests.support.plates.stances import (
@@ -28,6 +27,7 @@ from tests.support.plates.stances import (
     within,
 )
 from tests.support.settings import settings_of
+from tests.support.steps import contacts
 from tests.support.walks.as_clean import ANALOG_HZ, FOOT_M, Rectangle, Walk, as_stored, cleaned, crossing, walk
 
 Array = NDArray[np.float64]

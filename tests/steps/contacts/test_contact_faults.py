@@ -15,13 +15,12 @@ import xarray as xr
 
 from pipeline.body.body_model import BodyModel
 from pipeline.conventions import SIDES
-from pipeline.steps.clean.step import clean
-from pipeline.steps.contacts.step import contacts
 from pipeline.steps.read.step import read_trial as read
 from pipeline.trials.session import join_trials, separate
 from tests.support.faults.plates import Stance, on_plates
 from tests.support.plates.stances import STOPS_AT_ONCE, found, stance, under
 from tests.support.settings import settings_of
+from tests.support.steps import clean, contacts
 from tests.support.walks import as_clean
 from tests.support.walks.as_clean import FOOT_M, SPEED_M_S, Rectangle, Walk, as_stored, cleaned, walk
 from tests.support.walks.on_plates import BODY_MODEL, jumping, late, mirrored, negative, raw_walk, reread, shifted

@@ -9,9 +9,9 @@ import pytest
 import xarray as xr
 
 from pipeline.conventions import SIDES
-from pipeline.steps.clean.step import clean
 from tests.support.plates.stances import found
 from tests.support.settings import settings_of
+from tests.support.steps import clean
 from tests.support.walks.moving_on_plates import BODY_MODEL, recorded
 
 Row = dict[str, Any]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.time_offset import WITNESSES, acceleration_ahead_s, later_plates, with_time_offset
 from tests.support.plates.stances import found
 from tests.support.settings import settings_of
+from tests.support.steps import clean
 from tests.support.walks.moving_on_plates import BODY_MODEL, recorded
 
 

@@ -12,13 +12,13 @@ from pipeline.conventions import CHAIN, SIDES, STANDARD_GRAVITY_M_S2, UP
 from pipeline.dynamics.interaction_torques import MOTIONS
 from pipeline.errors import Problem, UserError
 from pipeline.person.size_findings import MASS_WRONG
-from pipeline.steps.cycles.step import cycles
 from pipeline.steps.kinetics.cross_checks import CAUSES
 from pipeline.trials.session import join_trials, one_trial
 from pipeline.variables.cycle_variables import ON_REQUEST
 from pipeline.variables.schema import describe
 from pipeline.variables.stance_verdicts import ACCEPTED
 from tests.support.settings import settings_of
+from tests.support.steps import cycles
 from tests.support.walks.as_clean import PEAK_N, STANCE_S, STRIDE_S, Walk, walk
 from tests.support.walks.for_cycles import (
     EVEN,

@@ -13,10 +13,10 @@ from scipy.spatial.transform import Rotation
 from pipeline.conventions import JOINTS, SEGMENTS, SIDES
 from pipeline.errors import UserError
 from pipeline.steps.kinematics import step
-from pipeline.steps.kinematics.step import kinematics
 from pipeline.trials.session import join_trials, one_trial
 from pipeline.workflow.settings import defaults
 from tests.support.settings import settings_of
+from tests.support.steps import kinematics
 from tests.support.walks.person import (
     BODY_MODELS,
     PARTICIPANT,

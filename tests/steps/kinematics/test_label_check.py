@@ -17,12 +17,12 @@ from pipeline.conventions import SIDES
 from pipeline.errors import UserError
 from pipeline.steps.calibrate.model_dataset import static_distances
 from pipeline.steps.kinematics.label_check import find_exchange
-from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables
 from pipeline.trials.session import join_trials
 from pipeline.workflow import settings
 from tests.support.settings import settings_of
+from tests.support.steps import kinematics
 from tests.support.walks.as_read import cleaned, generated
 from tests.support.walks.movements import MOVEMENTS, seen
 from tests.support.walks.person import BODY_MODELS, body_model, calibrated, recorded, standing

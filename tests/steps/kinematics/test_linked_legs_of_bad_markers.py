@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.steps.kinematics.step import kinematics
 from pipeline.workflow.settings import defaults
 from tests.support.settings import settings_of
+from tests.support.steps import kinematics
 from tests.support.walks.person import Landmarks, body_model, calibrated, cleaned, close, landmarks, standing, walk
 
 TIME = np.arange(100) / 100

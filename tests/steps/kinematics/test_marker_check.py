@@ -7,9 +7,9 @@ import pytest
 import xarray as xr
 
 from pipeline.steps.kinematics.marker_check import LARGEST_M
-from pipeline.steps.kinematics.step import kinematics
 from pipeline.trials.session import join_trials
 from tests.steps.kinematics.test_label_check import SETTINGS
+from tests.support.steps import kinematics
 from tests.support.walks.as_read import cleaned as cleaned_by_step
 from tests.support.walks.as_read import generated
 from tests.support.walks.person import (

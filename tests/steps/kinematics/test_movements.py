@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.steps.kinematics.step import kinematics
 from tests.support.settings import settings_of
+from tests.support.steps import kinematics
 from tests.support.walks import person_on_ground as on_ground
 from tests.support.walks.movements import MOVEMENTS, moved, seen
 from tests.support.walks.person import (

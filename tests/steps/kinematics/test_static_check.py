@@ -11,9 +11,9 @@ import xarray as xr
 from pipeline.body.landmarks import positions
 from pipeline.steps.calibrate.model_dataset import static_distances
 from pipeline.steps.kinematics.static_check import LARGEST_M, static_misfits
-from pipeline.steps.kinematics.step import kinematics
 from pipeline.trials.session import join_trials
 from tests.steps.kinematics.test_label_check import SEEDS, SETTINGS
+from tests.support.steps import kinematics
 from tests.support.walks.as_read import cleaned, generated
 from tests.support.walks.person import BODY_MODELS, calibrated, recorded, standing
 

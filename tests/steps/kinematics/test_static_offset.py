@@ -9,9 +9,9 @@ from scipy.spatial.transform import Rotation
 
 from pipeline.body.segment_poses import mean_rotation
 from pipeline.steps.kinematics import step
-from pipeline.steps.kinematics.step import kinematics
 from pipeline.workflow.settings import defaults
 from tests.support.settings import settings_of
+from tests.support.steps import kinematics
 from tests.support.walks.person import (
     ROUNDING,
     Landmarks,

@@ -12,7 +12,7 @@ from pipeline.body.legs import OUTWARDS, Legs
 from pipeline.dynamics import driven_leg, limb
 from pipeline.dynamics.vectors import rotate
 from pipeline.steps.kinetics import closures, cross_checks
-from pipeline.steps.kinetics.step import kinetics
+from tests.support.steps import kinetics
 from tests.support.walks.person import Array, calibrated, close, landmarks, mirrored, standing, walk
 from tests.support.walks.person_on_ground import CALIBRATION, KINETICS, MODEL, TIME, ground, legs, moving
 

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from pipeline.body.legs import GROUND
 from pipeline.conventions import JOINTS, SIDES
-from pipeline.steps.kinetics.step import kinetics
+from tests.support.steps import kinetics
 from tests.support.walks.person import (
     GRAVITY,
     Array,

@@ -11,8 +11,8 @@ import xarray as xr
 from scipy.spatial.transform import Rotation
 
 from pipeline.body.skeleton import body_height_m
-from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.kinetics.pelvis_residual import COM_FROM_HIPS, LENGTH_PER_HEIGHT
+from tests.support.steps import kinematics
 from tests.support.walks.person import GRAVITY, Array, cleaned, close, derivative, landmarks, particles, walk
 from tests.support.walks.person_on_ground import CALIBRATION, INNER, MODEL, SETTINGS, TIME, UP, loads, moved
 

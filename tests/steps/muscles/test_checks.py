@@ -214,7 +214,7 @@ def test_points_move_with_the_lab(session: dict[str, xr.Dataset]) -> None:
     ):
         moved[name] = xr.Variable(kinematics[name].dims, values)
     before, after = (
-        walking(trial, session["calibrate"], MODEL) for trial in (kinematics, Trial(moved, {}, kinematics.attrs))
+        walking(trial, session["calibrate"], MODEL) for trial in (kinematics, Trial.of(moved, {}, kinematics.attrs))
     )
     for name, point in before.items():
         np.testing.assert_allclose(after[name], point @ turn.T + (1, 0, 2), atol=1e-9, err_msg=name)
@@ -225,7 +225,7 @@ def test_an_absent_leg_leaves_the_pelvis_where_it_is(session: dict[str, xr.Datas
     variables = {name: one.copy(deep=True) for name, one in kinematics.variables.items()}
     for name in ("joint_centre", "rotation"):
         variables[name].values[:, 0] = np.nan
-    alone = walking(Trial(variables, {}, kinematics.attrs), session["calibrate"], MODEL)
+    alone = walking(Trial.of(variables, {}, kinematics.attrs), session["calibrate"], MODEL)
     both = walking(kinematics, session["calibrate"], MODEL)
     # the linked legs keep the hips' distance of the static trial to a fraction of a millimetre
     np.testing.assert_allclose(alone["pelvis_x"], both["pelvis_x"], atol=1e-3)

@@ -14,7 +14,7 @@ from pipeline.results import netcdf
 from pipeline.steps.muscles.scaled_model import opensim
 from pipeline.steps.muscles.settings import Settings
 from pipeline.steps.muscles.step import muscles
-from pipeline.trials.step_on_session import some_trials
+from pipeline.trials.usable_walks import some_trials
 from pipeline.variables.muscle_variables import MUSCLE_METRICS, OF_MUSCLES, SHARES, WITH_FORCES
 from pipeline.variables.schema import describe
 from tests.support.leg_model import write_leg_model

@@ -12,10 +12,10 @@ import xarray as xr
 from pipeline.body.body_model import BodyModel
 from pipeline.conventions import SEGMENTS, SIDES
 from pipeline.errors import UserError
-from pipeline.steps.kinematics.step import kinematics
 from pipeline.workflow.settings import defaults
 from tests.support.faults.outcomes import FLAGGED, HARMLESS, MISSED, Row
 from tests.support.settings import settings_of
+from tests.support.steps import kinematics
 from tests.support.walks.person import (
     PARTICIPANT,
     PLACES,

@@ -12,12 +12,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.body.body_model import BodyModel
-from pipeline.steps.clean.step import clean
 from pipeline.steps.read.step import read_trial as read
 from tests.support.faults.channels import CHANNEL_FAULTS
 from tests.support.faults.outcomes import ALL, FLAGGED, MISSED, REFUSED, REPAIRED, Row
 from tests.support.plates.stances import found
 from tests.support.settings import settings_of
+from tests.support.steps import clean
 from tests.support.walks import moving_on_plates
 from tests.support.walks.moving_on_plates import VALID
 from tests.support.walks.on_plates import (

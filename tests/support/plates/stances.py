@@ -9,8 +9,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.steps.contacts.events import GaitEvent
-from pipeline.steps.contacts.step import contacts
 from tests.support.settings import settings_of
+from tests.support.steps import contacts
 from tests.support.walks.as_clean import ANALOG_HZ, FOOT_M, MARKER_HZ, Footfall, Rectangle, Walk, as_stored
 
 Array = NDArray[np.float64]

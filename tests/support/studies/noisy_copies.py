@@ -20,14 +20,12 @@ from pipeline.body.body_model import BodyModel
 from pipeline.conventions import JOINTS, SEGMENTS, SIDES
 from pipeline.demo.trials import write_static, write_tables, write_walk
 from pipeline.signals.filters import low_pass
-from pipeline.steps.cycles.step import cycles
-from pipeline.steps.kinematics.step import kinematics
-from pipeline.steps.kinetics.step import kinetics
 from pipeline.variables.cycle_variables import BANDS
 from pipeline.variables.metrics import METRICS
 from pipeline.workflow import settings
 from pipeline.workflow.settings import CONFIG, read_yaml
 from tests.support.settings import settings_of
+from tests.support.steps import cycles, kinematics, kinetics
 from tests.support.studies.run_steps import run_study
 from tests.support.walks.on_plates import any_walk, own_plates
 

@@ -14,11 +14,6 @@ import xarray as xr
 from pipeline.body.body_model import BodyModel
 from pipeline.recording import Recording
 from pipeline.steps.calibrate.step import calibrate
-from pipeline.steps.clean.step import clean
-from pipeline.steps.contacts.step import contacts
-from pipeline.steps.cycles.step import cycles
-from pipeline.steps.kinematics.step import kinematics
-from pipeline.steps.kinetics.step import kinetics
 from pipeline.steps.read.step import read as read_session
 from pipeline.steps.read.step import read_trial as read
 from pipeline.steps.study.reference import Reference
@@ -28,6 +23,7 @@ from pipeline.trials.session import join_trials
 from pipeline.variables import schema
 from pipeline.workflow import settings
 from tests.support.settings import settings_of
+from tests.support.steps import clean, contacts, cycles, kinematics, kinetics
 from tests.support.studies.step_results import described_trial
 
 

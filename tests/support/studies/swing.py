@@ -18,9 +18,9 @@ from pipeline.conventions import ANKLE, CHAIN, HIP, JOINTS, KNEE, SIDES, STANDAR
 from pipeline.signals.filters import low_pass
 from pipeline.signals.time_normalisation import at_phases, phase_frames
 from pipeline.steps.cycles.peaks_and_work import peaks
-from pipeline.steps.kinetics.step import kinetics
 from pipeline.workflow import settings
 from tests.support.settings import settings_of
+from tests.support.steps import kinetics
 from tests.support.studies.references import Reference, rms
 
 Array = NDArray[np.float64]

@@ -12,11 +12,11 @@ import xarray as xr
 
 from pipeline.body.body_model import BodyModel
 from pipeline.body.landmarks import choose_labels, find_seen_labels
-from pipeline.steps.clean.step import clean
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables
 from pipeline.workflow import settings
 from tests.support.settings import settings_of
+from tests.support.steps import clean
 from tests.support.walks.person import Landmarks, body_model, landmarks, mirrored, recorded, turned, walk
 
 Markers = dict[str, np.ndarray]

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from pipeline.conventions import CHAIN, LOADS, SEGMENTS, SIDES, STANDARD_GRAVITY_M_S2
 from pipeline.dynamics.interaction_torques import MOTIONS
-from pipeline.steps.cycles.step import cycles
 from pipeline.steps.kinetics.cross_checks import CAUSES, FORMULATIONS
 from pipeline.variables.schema import separate_metrics
 from pipeline.variables.session_variables import DOUBT
 from tests.support.settings import settings_of
+from tests.support.steps import cycles
 from tests.support.studies.corrected import correction
 from tests.support.studies.step_results import described_trial
 from tests.support.walks.as_clean import HALF_WIDTH_M, SPEED_M_S, STANCE_S, STRIDE_S, Walk, cleaned, vertical

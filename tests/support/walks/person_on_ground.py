@@ -12,9 +12,8 @@ import xarray as xr
 
 from pipeline.body.legs import Legs, legs_of
 from pipeline.conventions import SIDES
-from pipeline.steps.kinematics.step import kinematics
-from pipeline.steps.kinetics.step import kinetics
 from tests.support.settings import settings_of
+from tests.support.steps import kinematics, kinetics
 from tests.support.studies.step_results import described_trial
 from tests.support.walks.person import (
     GRAVITY,

@@ -8,11 +8,11 @@ from typing import Any
 import xarray as xr
 
 from pipeline.body.body_model import BodyModel
-from pipeline.steps.clean.step import clean
 from pipeline.steps.read.step import read_trial as read
 from pipeline.workflow.settings import read_yaml
 from tests.support.checkout import HOUSE
 from tests.support.settings import settings_of
+from tests.support.steps import clean
 from tests.support.walks.as_clean import BODY_MODEL
 
 

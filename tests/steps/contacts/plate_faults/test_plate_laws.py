@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from pipeline.plates.wrench import plate_axes
 from pipeline.signals.filters import interval_s
-from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.feet import feet_of
 from pipeline.steps.contacts.pelvis import middle_of_pelvis
 from pipeline.steps.contacts.plate_faults.forces import misread_channels
@@ -23,6 +22,7 @@ from pipeline.steps.contacts.plate_faults.steps import PlateStep, steps_on
 from pipeline.variables.stance_verdicts import DOUBTS
 from tests.support.plates.stances import found
 from tests.support.settings import settings_of
+from tests.support.steps import clean
 from tests.support.walks.moving_on_plates import BODY_MODEL, VALID, recorded
 from tests.support.walks.on_plates import shifted
 from tests.support.walks.ways_of_moving import WAYS

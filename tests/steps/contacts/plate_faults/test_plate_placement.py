@@ -16,12 +16,12 @@ from scipy.spatial.transform import Rotation
 
 from pipeline.plates.wrench import plate_axes
 from pipeline.signals.filters import interval_s
-from pipeline.steps.clean.step import clean
 from pipeline.steps.contacts.feet import feet_of
 from pipeline.steps.contacts.pelvis import middle_of_pelvis
 from pipeline.steps.contacts.plate_faults.placement import find_shifted_plates, misreading, pushing_down, steps_of
 from pipeline.steps.contacts.plate_faults.steps import PlateStep
 from tests.support.settings import settings_of
+from tests.support.steps import clean
 from tests.support.walks.on_plates import BODY_MODEL, raw_walk, reread
 from tests.support.walks.real import cleaned_walks
 

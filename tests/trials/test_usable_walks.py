@@ -1,4 +1,4 @@
-"""Steps on all usable trials of a session at once: single trials, trials rejected before and by the step, portions."""
+"""The walks of a session that a step can use: those rejected before and by the step, their results, portions."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.errors import UserError
-from pipeline.trials.session import Trial, join_trials, one_trial, rejection, spans_of
-from pipeline.trials.step_on_session import batches, repeat_for_trials, some_trials, take_usable_walks
+from pipeline.errors import Problem, UserError
+from pipeline.trials.session import Trial, join_trials, one_trial, rejected_by, rejection, spans_of, trials_of
+from pipeline.trials.usable_walks import UsableWalks, batches, reject, some_trials
 from tests.support.studies.ragged_trials import LOST, REASON, ragged_trial
 
 NAMES = ["a", "b", "c", "d"]
@@ -28,18 +28,19 @@ def session(level: float, **rejected: str) -> xr.Dataset:
     return join_trials(made | {name: rejection(why, {"source": f"{name}.c3d"}) for name, why in rejected.items()})
 
 
-@take_usable_walks
-def product(first: xr.Dataset, second: xr.Dataset, model: xr.Dataset, *, refused: float = np.nan) -> xr.Dataset:
+def product(first: xr.Dataset, second: xr.Dataset, model: xr.Dataset) -> xr.Dataset:
+    walks = UsableWalks.of(first, second, model)
+    if not walks.names:
+        return walks.complete(xr.Dataset())
+    first, second = walks.take(first), walks.take(second)
     assert (first.trial.values == second.trial.values).all()
     for data in (first, second):
         assert not (data.rejected != "").any()
         np.testing.assert_array_equal(np.unique(data.sample_trial), np.arange(data.sizes["trial"]))
-    if (first.level == refused).any():
-        raise UserError("", "refused", "mend it")
     values = first.level.values * second.level.values * model.attrs["factor"]
     means = [values[span].mean() for span in spans_of(first, "sample")]
     about = {"count": ("trial", np.array([span.stop - span.start for span in spans_of(first, "sample")]))}
-    return xr.Dataset({"product": ("sample", values), "mean": ("trial", np.array(means))}, about)
+    return walks.complete(xr.Dataset({"product": ("sample", values), "mean": ("trial", np.array(means))}, about))
 
 
 def products(found: xr.Dataset) -> dict[str, float]:
@@ -50,9 +51,9 @@ def test_a_session_is_its_trials() -> None:
     found = product(session(1.0), session(10.0), MODEL)
     assert products(found) == {"a": 20, "b": 44, "c": 72, "d": 104}
     for i, name in enumerate(NAMES):
-        alone = product(trial(name, 1.0 + i), trial(name, 10.0 + i), MODEL)
-        xr.testing.assert_identical(alone, one_trial(found, name))
-        assert alone.attrs["source"] == f"{name}.c3d"
+        alone = product(join_trials({name: trial(name, 1.0 + i)}), join_trials({name: trial(name, 10.0 + i)}), MODEL)
+        xr.testing.assert_identical(one_trial(alone, name), one_trial(found, name))
+        assert alone.source.values.tolist() == [f"{name}.c3d"]
 
 
 @pytest.mark.parametrize("here", [0, 1])
@@ -60,7 +61,8 @@ def test_a_trial_rejected_in_one_input_stays_rejected(here: int) -> None:
     """Its samples in the other input are left out; the trial's source is known from the first."""
     inputs = [session(1.0), session(10.0)]
     inputs[here] = session([1.0, 10.0][here], b="no markers")
-    found = product(*inputs, MODEL)
+    first, second = inputs
+    found = product(first, second, MODEL)
     assert found.rejected.values.tolist() == ["", "no markers", "", ""]
     assert np.isnan(found["mean"].values[1])
     assert found.coords["count"].values.tolist() == [3, 0, 5, 6]
@@ -82,12 +84,12 @@ def test_without_a_model_every_trial_is_rejected() -> None:
     assert found.source.values.tolist() == [f"{name}.c3d" for name in NAMES]
 
 
-def test_an_error_of_one_trial_rejects_only_this_trial() -> None:
-    found = product(session(1.0, a="hidden"), session(10.0), MODEL, refused=3.0)
+def test_a_trial_that_a_step_rejects_costs_no_other() -> None:
+    refused = {"c": Problem("", "refused", "mend it", "kind")}
+    found = product(reject(session(1.0, a="hidden"), refused), session(10.0), MODEL)
     assert found.rejected.values.tolist() == ["hidden", "", "refused; mend it", ""]
+    assert found.rejected_code.values.tolist()[1:] == ["", "kind", ""]
     assert one_trial(found, "d")["product"].values.tolist() == [104] * 6
-    with pytest.raises(UserError, match="refused"):
-        product(trial("a", 1.0), trial("a", 2.0), MODEL, refused=1.0)
 
 
 def test_standing_trials_are_left_out() -> None:
@@ -110,15 +112,19 @@ def test_trials_that_are_neighbours_are_not_copied() -> None:
     assert np.shares_memory(some_trials(whole, ["a", "b"]).level.values, whole.level.values)
 
 
-@take_usable_walks
-@repeat_for_trials
-def scaled(clean: Trial, *, factor: float, offset: float = 0.0) -> Trial:
-    if "Ünterarm" not in clean.marker.values:
-        raise UserError("Ünterarm", "not seen", "")
-    return Trial({"x": clean.joint_moment * factor + offset}, {"time": clean.time})
+def scaled(clean: xr.Dataset, factor: float) -> xr.Dataset:
+    walks, results = UsableWalks.of(clean), {}
+    for name, walk in trials_of(walks.take(clean)).items():
+        try:
+            if "Ünterarm" not in walk["marker"].values:
+                raise UserError("Ünterarm", "not seen", "")
+            results[name] = Trial.of({"x": walk["joint_moment"] * factor}, {"time": walk["time"]})
+        except UserError as error:
+            results[name] = rejected_by(error)
+    return walks.complete(join_trials(results))
 
 
-def test_a_function_is_applied_to_each_usable_walk() -> None:
+def test_walks_one_by_one() -> None:
     """A trial that fails, or was rejected before, costs no other; a static trial is left out."""
     trials = {
         "static": ragged_trial(1).assign_attrs(role="static"),
@@ -127,15 +133,20 @@ def test_a_function_is_applied_to_each_usable_walk() -> None:
         "b": ragged_trial(3, markers=5),
         "fails": ragged_trial(4, markers=5).drop_sel(marker="Ünterarm"),
     }
-    found = scaled(join_trials(trials), factor=2.0, by_trial={"b": {"offset": 1.0}})
+    found = scaled(join_trials(trials), 2.0)
     assert found.trial.values.tolist() == ["a", "lost", "b", "fails"]
     assert found.rejected.values.tolist() == ["", REASON, "", "Ünterarm: not seen"]
     assert found.source.values.tolist() == [trials[name].source for name in found.trial.values.tolist()]
-    np.testing.assert_array_equal(one_trial(found, "a").x, 2 * trials["a"].joint_moment)
-    np.testing.assert_array_equal(one_trial(found, "b").x, 2 * trials["b"].joint_moment + 1)
-    np.testing.assert_array_equal(scaled(trials["a"], factor=2.0).x, one_trial(found, "a").x)
-    with pytest.raises(UserError, match="not seen"):
-        scaled(trials["fails"], factor=2.0)
+    for name in ("a", "b"):
+        np.testing.assert_array_equal(one_trial(found, name).x, 2 * trials[name].joint_moment)
+
+
+def test_a_session_without_a_walk_that_can_be_used() -> None:
+    """One by one, and together: the result has no variable."""
+    lost = session(1.0, **dict.fromkeys(NAMES, "why"))
+    for found in (scaled(lost, 2.0), product(lost, session(1.0), MODEL)):
+        assert not found.data_vars
+        assert found.rejected.values.tolist() == ["why"] * len(NAMES)
 
 
 @pytest.mark.parametrize(
