@@ -2,8 +2,8 @@
 
 The vertical force supports the body's weight and accelerates its centre of mass; in double support it passes from the
 trailing to the leading foot. The force brakes and propels by a share of its vertical part that is a curve over the
-stance, and points sideways to a point above the pelvis. These and the centre of pressure are fitted so that the
-moments and powers of hip, knee and ankle are those of people (Schwartz et al. 2008).
+stance, and points sideways to a point above the pelvis. These and the centre of pressure, which begins at the heel, are
+fitted so that the moments of hip, knee and ankle are those of people (Schwartz et al. 2008).
 """
 
 from dataclasses import dataclass
