@@ -40,7 +40,7 @@ class DrawnSession:
         drawn = draws, sizes, calibrate, kinematics, stride_s, strike_s
         linked = "linked_legs" in kinematics.variables
         self._carrier = np.array([DISTAL] * len(SIDES)) if linked else carriers(calibrate)
-        self._errors = LinkedDraws(self._legs, *drawn) if linked else ErrorDraws(*drawn)
+        self._errors: ErrorDraws | LinkedDraws = LinkedDraws(self._legs, *drawn) if linked else ErrorDraws(*drawn)
         self._pelvis = self._pelvis_angle(self._legs)
         self._foot_power = foot_power(self._legs)
         self._draws = draws

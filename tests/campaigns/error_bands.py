@@ -181,5 +181,5 @@ def main(copies: int, walks: int, draws: int, *methods: str) -> None:
 
 
 if __name__ == "__main__":
-    numbers = [int(text) for text in sys.argv[1:4]]
-    main(*(numbers if len(numbers) == 3 else (1000, 50, 100)), *sys.argv[4:])
+    numbers = [int(text) for text in sys.argv[1:4]] if len(sys.argv) > 3 else [1000, 50, 100]
+    main(numbers[0], numbers[1], numbers[2], *sys.argv[4:])

@@ -124,7 +124,8 @@ def _places(
     Epicondyles and malleoli turn about their segment with the axis between them, and shift with their joint centre.
     The foot's markers turn about their middle; those of the pelvis are each on their own.
     """
-    turns, shifts = {}, {}
+    turns: dict[tuple[str, int], Rotation] = {}
+    shifts: dict[tuple[str, int], Array] = {}
     for side in range(len(SIDES)):
         for joint in CENTRES:
             shifts[joint, side] = sizes[f"{joint}_centre_mm"] / 1000 * rng.standard_normal(3)
@@ -179,7 +180,8 @@ def _skin(
     walk: Walk, time: Array, sizes: Mapping[str, float], rng: np.random.Generator
 ) -> dict[tuple[str, int], Array]:
     """Return the turns (time, 3) of each cluster, rad: a mean and two harmonics of the stride, of any phase."""
-    stride_s, turns = 120 / walk.gait.steps_per_min, {}
+    stride_s = 120 / walk.gait.steps_per_min
+    turns: dict[tuple[str, int], Array] = {}
     for segment, side in (("pelvis", 0), *((segment, side) for segment in CHAIN for side in range(len(SIDES)))):
         phase = 2 * np.pi * (time / stride_s + rng.uniform())
         waves = [np.ones_like(time), *(wave(k * phase) for k in (1, 2) for wave in (np.cos, np.sin))]
