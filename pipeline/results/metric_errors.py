@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -11,12 +12,19 @@ from ..arrays import Array
 from ..conventions import SIDES
 from ..variables.cycle_variables import KINETICS
 from ..variables.metrics import METRICS, WITH_ERRORS
-from .averages import average, errors_of, standard_uncertainty
+from .averages import IS_PHASE, average, errors_of, standard_uncertainty, symmetry_index
 
 PLACE = "cycle_of_draws"  # of a row: the index of its cycle among the draws
-DIFFERENCE = "difference"  # right minus left
+DIFFERENCE, INDEX = "difference", "symmetry_index"  # right minus left, and the symmetry index
 Row = Mapping[str, str]
-Errors = Mapping[tuple[str, str], Array]  # by condition, and side or difference: errors of the means (metric, draw)
+Errors = Mapping[tuple[str, str], Array]  # by condition, and side or comparison of the sides: errors (metric, draw)
+
+
+class DrawnMetrics(NamedTuple):
+    """Metrics of gait cycles with errors and their errors, NaN of those that are not used or have no draws."""
+
+    values: Array  # (cycle, metric)
+    errors: Array  # (cycle, metric, draw)
 
 
 def number_cycles(rows: Iterable[Row]) -> list[dict[str, str]]:
@@ -24,42 +32,62 @@ def number_cycles(rows: Iterable[Row]) -> list[dict[str, str]]:
     return [{**row, PLACE: str(number)} for number, row in enumerate(rows)]
 
 
-def errors_of_cycles(study: xr.Dataset, rows: Sequence[Row]) -> Array | None:
-    """Return the errors (cycle, metric, draw) of the metrics of gait cycles; None without draws.
+def errors_of_cycles(study: xr.Dataset, rows: Sequence[Row]) -> DrawnMetrics | None:
+    """Return the errors of the metrics of gait cycles; None without draws.
 
     Args:
         study: the cycles of study.nc.
-        rows: the same cycles in metrics.csv; kinetics that are not used are NaN.
+        rows: the same cycles in metrics.csv.
     """
-    if "metric_draw" not in study.variables or study.sizes["cycle"] != len(rows):
+    if "metric_draw" not in study.variables:
         return None
-    drawn = study.variables["metric_draw"].values.astype(float)
-    unused = np.array([row["kinetics_valid"] == "False" for row in rows], dtype=bool)
-    values = np.array([[float(row.get(name) or "nan") for name in METRICS] for row in rows])
-    values[np.ix_(unused, [name in KINETICS for name in METRICS])] = np.nan
-    values[:, [name not in WITH_ERRORS for name in METRICS]] = np.nan
-    return errors_of(drawn, values, np.array([metric.kind == "phase" for metric in METRICS.values()]))
+    values = np.full((len(rows), len(METRICS)), np.nan)
+    for number, row in enumerate(rows):
+        left_out = KINETICS if row["kinetics_valid"] == "False" else frozenset()
+        for place, name in enumerate(METRICS):
+            if name in WITH_ERRORS and name not in left_out:
+                values[number, place] = float(row.get(name) or "nan")
+    return DrawnMetrics(values, errors_of(study.variables["metric_draw"].values.astype(float), values, IS_PHASE))
 
 
-def errors_of_means(rows: Sequence[Row], errors: Array | None) -> Errors:
-    """Return the errors of the means over the cycles of each condition and side, and of right minus left.
+def errors_of_means(rows: Sequence[Row], drawn: DrawnMetrics | None) -> Errors:
+    """Return the errors of the means over the cycles of each condition and side, and of what compares the sides.
+
+    These are right minus left and the symmetry index, of each session and averaged over sessions.
 
     Args:
         rows: of :func:`number_cycles`.
-        errors: of :func:`errors_of_cycles`.
+        drawn: of :func:`errors_of_cycles`.
     """
-    if errors is None:
+    if drawn is None:
         return {}
     result: dict[tuple[str, str], Array] = {}
     for condition in dict.fromkeys(row["condition"] for row in rows):
+        here = [row for row in rows if row["condition"] == condition]
         for side in SIDES:
-            mine = [int(row[PLACE]) for row in rows if (row["condition"], row["side"]) == (condition, side)]
+            mine = [int(row[PLACE]) for row in here if row["side"] == side]
             if mine:
-                result[condition, side] = average(errors[mine]).mean
-        left, right = (result.get((condition, side)) for side in SIDES)
-        if left is not None and right is not None:
-            result[condition, DIFFERENCE] = right - left
+                result[condition, side] = average(drawn.errors[mine]).mean
+        apart = [*_errors_of_sides(here, drawn)]
+        if apart:
+            of_sessions = average(np.array(apart)).mean
+            result |= {(condition, DIFFERENCE): of_sessions[0], (condition, INDEX): of_sessions[1]}
     return result
+
+
+def _errors_of_sides(rows: Sequence[Row], drawn: DrawnMetrics) -> Iterable[Array]:
+    """Yield the errors (2, metric, draw) of right minus left and of the symmetry index of each session with both."""
+    names = [*METRICS]
+    for session in dict.fromkeys(row["session"] for row in rows):
+        places = [
+            [int(row[PLACE]) for row in rows if (row["session"], row["side"]) == (session, side)] for side in SIDES
+        ]
+        if all(places):
+            (left, of_left), (right, of_right) = (
+                (average(drawn.values[mine]).mean, average(drawn.errors[mine]).mean) for mine in places
+            )
+            with_errors = symmetry_index(left + of_left.T, right + of_right.T, names)
+            yield np.array([of_right - of_left, (with_errors - symmetry_index(left, right, names)).T])
 
 
 def uncertainties(shown: Sequence[str], errors: Array | None) -> list[float]:

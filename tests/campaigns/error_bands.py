@@ -41,11 +41,15 @@ KAM1 = "peak_knee_abductor_moment_first"
 
 
 def campaign(
-    copies: int, walks: int, draws: int, method: str, *, injected: Mapping[str, float] = SIZES, seed: int = SEED
-) -> pd.DataFrame:
+    copies: int, walks: int, draws: int, method: str, *, injected: Mapping[str, float] = SIZES,
+    stated: Mapping[str, float] = SIZES, seed: int = SEED,
+) -> pd.DataFrame:  # fmt: skip
     """Return of each copy and quantity the share of instants, or of cycles, that the band holds, and mean squares.
 
     The mean squares are those of the error and of its stated standard deviation.
+
+    Args:
+        injected, stated: sizes of the errors in the copies, and of those that are drawn.
     """
     rows = []
     each = -(-copies // walks)
@@ -55,13 +59,14 @@ def campaign(
             truth = exact.results(method)["cycles"]
             for i in range(min(each, copies - number * each)):
                 rng = np.random.default_rng([seed, number, i])
-                copy = perturbed(exact, injected, rng).results(method, draws=draws, seed=f"{seed} {number} {i}")
-                rows += [{"copy": (number, i), **row} for row in _rows(compared(copy, truth))]
+                copy = perturbed(exact, injected, rng)
+                found = copy.results(method, draws=draws, seed=f"{seed} {number} {i}", sizes=stated)
+                rows += [{"copy": (number, i), **row} for row in _rows(compared(found, truth))]
     return pd.DataFrame(rows)
 
 
 def _rows(found: Mapping[str, tuple[Array, Array, Array]]) -> list[dict[str, Any]]:
-    rows = []
+    rows: list[dict[str, Any]] = []
     for kind, (variable, over) in KINDS.items():
         inside, off, spread = (_mean(part, over) for part in _squared(found[variable]))
         for place in np.ndindex(inside.shape):
@@ -69,8 +74,8 @@ def _rows(found: Mapping[str, tuple[Array, Array, Array]]) -> list[dict[str, Any
             numbers = {"held": inside[place], "error2": off[place], "stated2": spread[place]}
             rows.append({"kind": kind, "quantity": name, **numbers})
     for name in WITH_ERRORS:
-        inside, off, spread = (float(_mean(part, (0,))) for part in _squared(found[name]))
-        rows.append({"kind": "metric", "quantity": name, "held": inside, "error2": off, "stated2": spread})
+        held, error2, stated2 = (float(_mean(part, (0,))) for part in _squared(found[name]))
+        rows.append({"kind": "metric", "quantity": name, "held": held, "error2": error2, "stated2": stated2})
     return rows
 
 
@@ -173,8 +178,9 @@ def main(copies: int, walks: int, draws: int, *methods: str) -> None:
         found = pooled(campaign(copies, walks, draws, method)).dropna()
         for kind in (*KINDS, "metric"):
             mine = found.loc[kind]
-            outside = ", ".join(f"{n} {v:.0f}" for n, v in mine.held[(mine.held < 90) | (mine.held > 99)].items())
-            ends = " | ".join(f"{mine.held[n]:.1f} {n}" for n in (mine.held.idxmin(), mine.held.idxmax()))
+            outside = ", ".join(f"{n} {v:.1f}" for n, v in mine.held[(mine.held < 90) | (mine.held > 99)].items())
+            ordered = mine.held.sort_values()
+            ends = " | ".join(f"{ordered.iloc[i]:.1f} {ordered.index[i]}" for i in (0, -1))
             ratio = mine["true over stated"].median()
             print(f"| {method} | {kind} | {mine.held.mean():.1f} | {ends} | {ratio:.2f} | {outside} |")  # noqa: T201
         print(found.round(2).to_string(), flush=True)  # noqa: T201

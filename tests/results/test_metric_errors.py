@@ -15,12 +15,22 @@ from pipeline.results.metric_errors import (
 from pipeline.variables.metrics import METRICS
 
 PEAK, MOMENT, SPEED = "peak_knee_flexion", "peak_knee_abductor_moment_first", "walking_speed"
+RANGE = "range_of_knee_flexion"
 SIDES = ("left", "left", "right", "right")
 
 
 def rows(unused: int | None = None) -> list[dict[str, str]]:
     return number_cycles(
-        {"condition": "walk", "side": side, "kinetics_valid": str(i != unused), PEAK: "60", MOMENT: "0.5", SPEED: "1.2"}
+        {
+            "condition": "walk",
+            "session": "one",
+            "side": side,
+            "kinetics_valid": str(i != unused),
+            PEAK: "60",
+            RANGE: "60",
+            MOMENT: "0.5",
+            SPEED: "1.2",
+        }
         for i, side in enumerate(SIDES)
     )
 
@@ -29,7 +39,7 @@ def study(shared: float, own: float) -> xr.Dataset:
     """Return draws of which all cycles share an error, and each side and cycle has one of its own."""
     rng = np.random.default_rng(1)
     drawn = np.full((4, len(METRICS), 2000), np.nan)
-    for name, value in ((PEAK, 60.0), (MOMENT, 0.5), (SPEED, 1.2)):
+    for name, value in ((PEAK, 60.0), (RANGE, 60.0), (MOMENT, 0.5), (SPEED, 1.2)):
         of_cycle = own * rng.standard_normal((4, 2000))
         drawn[:, [*METRICS].index(name)] = value + shared * rng.standard_normal(2000) + of_cycle
     return xr.Dataset({"metric_draw": (("cycle", "metric", "draw"), drawn)})
@@ -46,6 +56,24 @@ def test_in_a_difference_of_the_sides_the_shared_error_cancels() -> None:
     errors = errors_of_means(rows(), errors_of_cycles(study(3.0, 0.4), rows()))
     (found,) = uncertainties([PEAK], errors["walk", "difference"])
     np.testing.assert_allclose(found, 0.4, rtol=0.06)
+
+
+def test_a_symmetry_index_has_the_error_of_a_ratio() -> None:
+    """Of equal sides of size 60 it is 100 (R - L) / 60 to the first order; speed has none."""
+    errors = errors_of_means(rows(), errors_of_cycles(study(3.0, 0.4), rows()))
+    index, speed = uncertainties([RANGE, SPEED], errors["walk", "symmetry_index"])
+    np.testing.assert_allclose(index, 100 * 0.4 / 60, rtol=0.08)
+    assert np.isnan(speed)
+
+
+def test_sides_are_compared_within_each_session() -> None:
+    """Session two has the right side only, so that it says nothing about the difference."""
+    both = [row | {"session": session} for row, session in zip(rows(), ("one", "one", "one", "two"), strict=True)]
+    drawn = errors_of_cycles(study(0.0, 0.4), both)
+    assert drawn is not None
+    of_peak = [*METRICS].index(PEAK)
+    expected = drawn.errors[2, of_peak] - drawn.errors[:2, of_peak].mean(axis=0)
+    np.testing.assert_allclose(errors_of_means(both, drawn)["walk", "difference"][of_peak], expected)
 
 
 def test_only_metrics_with_errors_and_kinetics_in_use_have_one() -> None:

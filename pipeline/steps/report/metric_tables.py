@@ -10,7 +10,7 @@ from ...arrays import Array
 from ...conventions import SIDES
 from ...results.averages import PHASES, Average, Text, average, shortest_way
 from ...results.differences import compare
-from ...results.metric_errors import Errors, uncertainties, with_uncertainty
+from ...results.metric_errors import DIFFERENCE, INDEX, Errors, uncertainties, with_uncertainty
 from ...tables.reference_curves import BySpeed, numbers_of
 from ...tables.study_tables import NO_GROUP
 from ...variables.cycle_variables import KINETICS
@@ -21,7 +21,7 @@ from .tables import ABSENT, Row, Table, names
 
 DECIMALS = {"m": 3, "degree": 1, "percent": 1, "min-1": 1, "J kg-1": 3, "N m s kg-1": 3, "1": 3}
 CLINICAL = "Main numbers"
-COMPARED = {"difference": "right minus left", "symmetry_index": "symmetry index, %"}  # of symmetry.csv
+COMPARED = {DIFFERENCE: "right minus left", INDEX: "symmetry index, %"}  # of symmetry.csv
 MAIN_NUMBERS = sorted((name for name, metric in NUMBERS.items() if metric.main), key=lambda name: NUMBERS[name].main)
 MEANS_SHOWN = [name for name in MAIN_NUMBERS if NUMBERS[name].group in (TIMES, GAIT_SCORES)]
 OF_TRUNK = {  # shown where they are known
@@ -146,7 +146,7 @@ def differences(
             continue
         title = f"{pair.within}, the same people".removeprefix(", ") if pair.paired else pair.within
         most, cells = one.counts(int(one.first.n.argmax())), []
-        for i, places in enumerate(map(places_of, shown)):
+        for i, places in enumerate(places_of(name) for name in shown):
             numbers = (_format(of[i], places) for of in (one.difference, one.low, one.high))
             cell = "{} ({}\xa0to\xa0{})".format(*numbers) if np.isfinite(one.difference[i]) else ABSENT
             cells.append(cell if one.counts(i) == most else f"{cell}, n\xa0{one.counts(i)}")
@@ -159,14 +159,14 @@ def cells_of(shown: list[str], what: str, column: Average, errors: Array | None 
     """Return the cells of metrics: of a side, or what compares the sides, in the metric's unit or in percent."""
     if what in COMPARED:
         column = column._replace(mean=np.where(phases(shown), shortest_way(column.mean), column.mean))
-    places = [1 if what == "symmetry_index" else places_of(name) for name in shown]
+    places = [places_of(name, what) for name in shown]
     known = np.where(column.n > 0, uncertainties(shown, errors), np.nan).tolist()
     return [with_uncertainty(*one) for one in zip(_means_sds(column, places), known, places, strict=True)]
 
 
-def places_of(name: str) -> int:
-    """Return how many decimals of a metric are shown."""
-    return DECIMALS.get(NUMBERS[name].units, 2)
+def places_of(name: str, what: str = "") -> int:
+    """Return how many decimals of a metric, or of what compares its sides, are shown."""
+    return 1 if what == INDEX else DECIMALS.get(NUMBERS[name].units, 2)
 
 
 def by_group(shown: list[str], columns: Sequence[Column], *, on_screen: Collection[int]) -> dict[str, Table]:

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import xarray as xr
 
-from ...arrays import Array
-from ...results.metric_errors import errors_of_cycles, errors_of_means, number_cycles
+from ...results.metric_errors import DrawnMetrics, errors_of_cycles, errors_of_means, number_cycles
 from ...tables.reference_curves import BySpeed, reference_of
 from ...trials.session import facts_of_trials
 from ...variables.stance_verdicts import is_accepted
@@ -138,7 +137,11 @@ def page(
 
 
 def _metrics(
-    rows: list[Row], symmetry: list[Row], side_by_side: Compared, detectable: Detectable, errors: Array | None = None
+    rows: list[Row],
+    symmetry: list[Row],
+    side_by_side: Compared,
+    detectable: Detectable,
+    errors: DrawnMetrics | None = None,
 ) -> dict[str, dict[str, Table]]:
     """Return the tables of metrics by condition, if visits are compared; else all of them without a title."""
     if side_by_side.several:

@@ -62,9 +62,14 @@ class Generated:
     files: Mapping[str, Recording]  # static and walk, by path in the study
     segments: list[dict[str, Any]]  # rows of segments.tsv
 
-    def results(self, method: str, *, draws: int = 0, seed: str = "") -> dict[str, xr.Dataset]:
-        """Return the results of all steps by a method of kinematics."""
-        changes = {"kinematics": {"method": method}, "kinetics": {"uncertainty_draws": draws}}
+    def results(
+        self, method: str, *, draws: int = 0, seed: str = "", sizes: Mapping[str, float] = SIZES
+    ) -> dict[str, xr.Dataset]:
+        """Return the results of all steps by a method of kinematics, with draws of errors of these sizes."""
+        changes = {
+            "kinematics": {"method": method},
+            "kinetics": {"uncertainty_draws": draws, "uncertainty_sizes": {**sizes}},
+        }
         chosen, model = settings.load_settings(
             {"body_model": "marked_hips.yaml"} | changes, where="", study_path=self.folder
         )

@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ....arrays import Array
 from ....conventions import SIDES
 from ....results.averages import Average, average, shortest_way
-from ....results.metric_errors import Errors, errors_of_means, uncertainties, with_uncertainty
+from ....results.metric_errors import DrawnMetrics, Errors, errors_of_means, uncertainties, with_uncertainty
 from ....variables.gait_profile import SMALLEST_IMPORTANT
 from .. import metric_tables
 from ..movement_profile import GPS, GVS, Bars, bars_of, score_in_words
@@ -23,7 +22,11 @@ Detectable = Mapping[str, Mapping[str, Limits]]  # minimal detectable changes by
 
 
 def tables_of_changes(
-    cycles: list[Row], symmetry: list[Row], compared: Compared, detectable: Detectable, errors: Array | None = None
+    cycles: list[Row],
+    symmetry: list[Row],
+    compared: Compared,
+    detectable: Detectable,
+    errors: DrawnMetrics | None = None,
 ) -> dict[str, dict[str, Table]]:
     """Return the tables of :func:`pipeline.steps.report.metric_tables.metrics` for each condition.
 
@@ -33,8 +36,7 @@ def tables_of_changes(
     Args:
         cycles, symmetry: rows of metrics.csv and symmetry.csv with their ``visit``, in the order of the visits.
         detectable: the minimal detectable changes; those of visits are none of conditions in one visit.
-        errors: (cycle, metric, draw) of all cycles of the page, None without draws. In a change what both visits share
-            cancels.
+        errors: of all cycles of the page, None without draws. In a change what both visits share cancels.
     """
     result = {}
     for place in names(cycles, compared.within):
@@ -67,11 +69,11 @@ def _tables(
             )
             if label != own[0][0]:
                 limits = [limits_of(name, detectable.get(what, {})) if what in SIDES else {} for name in shown]
-                cells = _changes(shown, own[0][1], one, percent=what == "symmetry_index", limits=limits)
+                places = [metric_tables.places_of(name, what) for name in shown]
+                cells = _changes(shown, own[0][1], one, places=places, limits=limits)
                 before, after = errors.get((own[0][0], what)), errors.get((label, what))
                 if before is not None and after is not None:
                     apart = np.where(np.isnan(own[0][1].mean + one.mean), np.nan, uncertainties(shown, after - before))
-                    places = map(metric_tables.places_of, shown)
                     cells = [with_uncertainty(*each) for each in zip(cells, apart.tolist(), places, strict=True)]
                 columns.append((group, f"{label} minus {own[0][0]}", cells))
     sides = sum(group in SIDES for group, *_ in columns)
@@ -79,12 +81,11 @@ def _tables(
 
 
 def _changes(
-    shown: list[str], before: Average, after: Average, *, percent: bool, limits: Sequence[Limits]
+    shown: list[str], before: Average, after: Average, *, places: Sequence[int], limits: Sequence[Limits]
 ) -> list[str]:
-    """Return the cells of a column of changes; ``limits`` are those of each metric."""
+    """Return the cells of a column of changes; ``places`` are decimals and ``limits`` those of each metric."""
     change = after.mean - before.mean
     change = np.where(metric_tables.phases(shown), shortest_way(change), change)
-    places = [1 if percent else metric_tables.places_of(name) for name in shown]
     return [change_of(*one) for one in zip(change.tolist(), places, limits, strict=True)]
 
 
