@@ -16,6 +16,14 @@ from .averages import IS_PHASE, average, errors_of, standard_uncertainty, symmet
 
 PLACE = "cycle_of_draws"  # of a row: the index of its cycle among the draws
 DIFFERENCE, INDEX = "difference", "symmetry_index"  # right minus left, and the symmetry index
+USUALLY_HELD = 90, 99  # percent
+# By ``kinematics.method``, the metrics beyond USUALLY_HELD: how often, in percent, 1.96 standard uncertainties held the
+# true value in the 640 copies of generated walks of docs/validation.md, with errors of the default sizes.
+# ``python -m tests.campaigns.error_bands`` prints them.
+HELD: Mapping[str, Mapping[str, float]] = {
+    "linked": {},
+    "segments": {},
+}
 Row = Mapping[str, str]
 Errors = Mapping[tuple[str, str], Array]  # by condition, and side or comparison of the sides: errors (metric, draw)
 
@@ -25,6 +33,13 @@ class DrawnMetrics(NamedTuple):
 
     values: Array  # (cycle, metric)
     errors: Array  # (cycle, metric, draw)
+
+
+class Exceptions(NamedTuple):
+    """Metrics that are not held as often as others, each with how often, percent, in words."""
+
+    too_small: str  # the uncertainty is
+    too_large: str
 
 
 def number_cycles(rows: Iterable[Row]) -> list[dict[str, str]]:
@@ -88,6 +103,16 @@ def _errors_of_sides(rows: Sequence[Row], drawn: DrawnMetrics) -> Iterable[Array
             )
             with_errors = symmetry_index(left + of_left.T, right + of_right.T, names)
             yield np.array([of_right - of_left, (with_errors - symmetry_index(left, right, names)).T])
+
+
+def exceptions_of(method: str, shown: Iterable[str]) -> Exceptions:
+    """Return the metrics shown whose uncertainties are too small or too large where ``kinematics.method`` is this."""
+    held = {name.replace("_", " "): HELD[method][name] for name in shown if name in HELD.get(method, {})}
+    few, many = USUALLY_HELD
+    return Exceptions(
+        too_small=", ".join(f"{name} ({percent:g})" for name, percent in held.items() if percent < few),
+        too_large=", ".join(f"{name} ({percent:g})" for name, percent in held.items() if percent > many),
+    )
 
 
 def uncertainties(shown: Sequence[str], errors: Array | None) -> list[float]:
