@@ -23,6 +23,7 @@ from pipeline.body.static_results import parse_results
 from pipeline.conventions import ANGLES, JOINTS, SIDE_SIGN, SIDES
 from pipeline.errors import UserError
 from pipeline.results.averages import standard_uncertainty
+from pipeline.results.metric_errors import USUALLY_HELD
 from pipeline.steps.cycles.step import cycles
 from pipeline.steps.kinematics.step import kinematics
 from pipeline.steps.kinetics.step import kinetics
@@ -178,12 +179,13 @@ def main(copies: int, walks: int, draws: int, *methods: str) -> None:
         found = pooled(campaign(copies, walks, draws, method)).dropna()
         for kind in (*KINDS, "metric"):
             mine = found.loc[kind]
-            outside = ", ".join(f"{n} {v:.1f}" for n, v in mine.held[(mine.held < 90) | (mine.held > 99)].items())
             ordered = mine.held.sort_values()
             ends = " | ".join(f"{ordered.iloc[i]:.1f} {ordered.index[i]}" for i in (0, -1))
             ratio = mine["true over stated"].median()
-            print(f"| {method} | {kind} | {mine.held.mean():.1f} | {ends} | {ratio:.2f} | {outside} |")  # noqa: T201
+            print(f"| {method} | {kind} | {mine.held.mean():.1f} | {ends} | {ratio:.2f} |")  # noqa: T201
         print(found.round(2).to_string(), flush=True)  # noqa: T201
+        held = found.loc["metric"].held.round(1)
+        print(method, held[(held < USUALLY_HELD[0]) | (held > USUALLY_HELD[1])].to_dict(), flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":
