@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
+import pytest
 import xarray as xr
 
 from pipeline.results.metric_errors import (
+    HELD,
+    USUALLY_HELD,
     errors_of_cycles,
     errors_of_means,
+    exceptions_of,
     number_cycles,
     uncertainties,
     with_uncertainty,
 )
-from pipeline.variables.metrics import METRICS
+from pipeline.variables.metrics import METRICS, WITH_ERRORS
+from tests.support.checkout import HOUSE
 
 PEAK, MOMENT, SPEED = "peak_knee_flexion", "peak_knee_abductor_moment_first", "walking_speed"
 RANGE = "range_of_knee_flexion"
@@ -89,3 +96,28 @@ def test_without_draws_a_cell_stays_as_it_is() -> None:
     assert errors_of_means(rows(), None) == {}
     assert with_uncertainty("58.8 (1.2)", uncertainties([PEAK], None)[0], 1) == "58.8 (1.2)"
     assert with_uncertainty("58.8 (1.2)", 0.71, 1).endswith("\N{NO-BREAK SPACE}0.7")
+
+
+def test_metrics_that_are_held_too_seldom_or_too_often_are_those_of_the_campaign() -> None:
+    """docs/validation.md has the table that the campaign prints; - stands for a metric that is held as usual."""
+    text = (HOUSE / "docs" / "validation.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^\| `(\w+)` \| ([\d.-]+) \| ([\d.-]+) \|$", text, re.MULTILINE)
+    documented = {
+        method: {cells[0]: float(cells[place]) for cells in lines if cells[place] != "-"}
+        for place, method in enumerate(("linked", "segments"), start=1)
+    }
+    assert documented == HELD
+    for name, percent in ((name, percent) for held in HELD.values() for name, percent in held.items()):
+        assert name in WITH_ERRORS
+        assert not USUALLY_HELD[0] <= percent <= USUALLY_HELD[1]
+
+
+@pytest.mark.parametrize("method", HELD)
+def test_a_page_names_its_exceptions_once(method: str) -> None:
+    found = exceptions_of(method, METRICS)
+    named = ", ".join(filter(None, found))
+    assert sorted(named.split(", ")) == sorted(
+        f"{name.replace('_', ' ')} ({percent:g})" for name, percent in HELD[method].items()
+    )
+    assert exceptions_of(method, [SPEED]) == ("", "")
+    assert exceptions_of("", METRICS) == ("", "")

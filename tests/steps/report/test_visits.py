@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import re
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pipeline.results.metric_errors import errors_of_cycles, number_cycles
+from pipeline.results.metric_errors import HELD, errors_of_cycles, number_cycles
 from pipeline.steps.report import metric_tables
 from pipeline.steps.report.movement_profile import GPS, GVS, OVERALL
 from pipeline.steps.report.tables import Row, Table
@@ -238,7 +239,11 @@ def test_errors_that_visits_share_cancel_in_their_change_and_of_sides_in_their_d
     for cells, uncertainty in zip(shown.values(), expected, strict=True):
         assert cells["Peak knee flexion"].endswith(f"\N{PLUS-MINUS SIGN}\N{NO-BREAK SPACE}{uncertainty:.1f}")
         assert "\N{PLUS-MINUS SIGN}" not in cells.get("Walking speed", "")
-    assert "standard uncertainty" in Page(study._replace(study=dataset).person("sub-02")).words
+    linked = dataset.assign_attrs(settings=json.dumps({"kinematics": {"method": "linked"}}))
+    words = Page(study._replace(study=linked).person("sub-02")).words
+    assert "standard uncertainty" in words
+    assert f"phase of peak power a1 ({HELD['linked']['phase_of_peak_power_a1']})" in words
+    assert "range of knee adduction (" not in words
     assert "standard uncertainty" not in Page(study.person("sub-02")).words
 
 
