@@ -22,7 +22,7 @@ from ...variables.stance_verdicts import of_trials
 from .angle_check import angle_misfit, doubt_angles
 from .label_check import refuse_exchanged
 from .leg_check import Verdicts, judge_legs
-from .linked_model import build_linked_model, pose_linked_legs
+from .linked_model import build_linked_model, describe_linkage, pose_linked_legs
 from .marker_check import NONE, Shift, build_witness, doubt_marker, farthest_marker
 from .static_check import doubt_static, static_misfits
 from .upper_body import upper_body_frame, whole_body
@@ -58,10 +58,10 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
     """Return the motion of both legs in the trials of a session.
 
     Returns:
-        The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`, ``marker_residual`` with linked legs
-        (:mod:`pipeline.steps.kinematics.linked_leg`), the upper body with shoulders. NaN where markers are not seen,
-        accelerations also near the ends of what is seen, and for a leg that no person has: ``implausible`` and
-        ``leg_refused`` give the reason.
+        The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`, ``marker_residual`` and ``linked_legs``
+        with linked legs (:mod:`pipeline.steps.kinematics.linked_leg`), the upper body with shoulders. NaN where markers
+        are not seen, accelerations also near the ends of what is seen, and for a leg that no person has:
+        ``implausible`` and ``leg_refused`` give the reason.
 
     Raises:
         UserError: no segment of either side can be followed, neither leg can be used, or two markers are exchanged
@@ -129,8 +129,8 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
         clean, calibrate, body_model if settings.upper_body else None, variables, list(zip(spans, ends, strict=True)),
         _derivatives, settings.angle_convention, settings.smallest_floating_axis,
     )  # fmt: skip
-    every = variables | upper | judgements | witnesses | _facts(clean, settings)
-    return xr.Dataset(every, LABELS | labels | labels_of_upper)
+    facts = _facts(clean, settings) | describe_linkage(linkage, names.tolist(), len(spans))
+    return xr.Dataset(variables | upper | judgements | witnesses | facts, LABELS | labels | labels_of_upper)
 
 
 def _witnesses(

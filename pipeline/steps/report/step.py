@@ -25,6 +25,7 @@ NEEDS = {  # variables of the inputs, besides the facts of whole trials
         "pelvis_residual",
         *BANDS.values(),
         "joint_moment_variance_share",
+        "metric_draw",
         *METRICS_DRAWN,
     ),
     "cycles": (),
