@@ -30,7 +30,7 @@ class ResolvedLeg:
         return {
             joint: f"{rule.method}: {', '.join(name.removesuffix(ending) for name in rule.points)}"
             for joint, rule in self.centres.items()
-            if joint != "hip" or rule.method == "shown"
+            if joint != "hip" or rule.method != "regression"
         }
 
 
@@ -77,7 +77,7 @@ class ResolvedModel:
         """Return the participants.tsv columns that the joint centres need, with this recording as static trial."""
         rules = [(side, rule) for side, leg in self.legs.items() for rule in leg.centres.values()]
         columns = {f"{rule.essential_size}_{side}_m" for side, rule in rules if rule.essential_size}
-        if self.body_model.joint_centres["hip"][0].method == "shown":
+        if all(leg.centres["hip"].method != "regression" for leg in self.legs.values()):
             return sorted(columns)
         try:  # a regression raises where it lacks a size that markers do not show
             hip_regression(hip_centre, "left", {"pelvis_width": 0.25, "pelvis_depth": 0.15, "marker_radius": 0.007})

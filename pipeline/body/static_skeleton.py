@@ -76,14 +76,21 @@ def static_skeleton(
     Args:
         points: landmarks (time, 3), m.
         sizes: anthropometry, kg and m, by participants.tsv column.
-        hip_centre: name of the regression, or the centre (3,) in pelvis axes from the mid-ASIS point, m.
+        hip_centre: name of the regression, or the centre (3,) in pelvis axes from the mid-ASIS point, m; used if the
+            body model leaves the hip to a regression.
 
     Raises:
         UserError: a size is missing, or no frame shows a segment.
     """
     rules, side = leg.rules, leg.rules.side
     still = Skeleton(centres=find_shown_centres(points, rules, len(next(iter(points.values())))))
-    _add_pelvis(still, points, rules, sizes, hip_centre)
+    _add_pelvis(still, points, rules)
+    if "hip_centre" not in still.centres:
+        still.centres["hip_centre"] = (
+            _static_hip(points, still, side, sizes, hip_centre)
+            if leg.centres["hip"].method == "regression"
+            else _static_centre(points, still, leg.centres["hip"], side, sizes)
+        )
     torsion = 0.0
     for segment in FROM_PELVIS[1:]:
         rule, joint = rules.segments[segment], DISTAL.get(segment, "")
@@ -127,8 +134,8 @@ def skeleton_by_stated_results(
     Arguments and errors as of :func:`static_skeleton`.
     """
     pelvis = Skeleton()
-    _add_pelvis(pelvis, points, rules, sizes, hip_centre)
-    middle = place_in_segment(pelvis, "pelvis", pelvis.centres.pop("hip_centre"))
+    _add_pelvis(pelvis, points, rules)
+    middle = place_in_segment(pelvis, "pelvis", _static_hip(points, pelvis, rules.side, sizes, hip_centre))
     radius = {joint: _radius(rules.joint_centres[joint][0], rules.side, sizes) for joint in ("knee", "ankle")}
     carried = {"hip": middle, "knee": np.full(3, np.nan), "ankle": np.full(3, np.nan)}
     carrier = {"hip": "pelvis", "knee": "", "ankle": ""}
@@ -156,15 +163,10 @@ def _refuse_unseen(still: Skeleton, side: str) -> None:
             raise UserError("", what, "use another static trial", "markers_missing")
 
 
-def _add_pelvis(
-    still: Skeleton, points: Points, rules: LegRules, sizes: Mapping[str, float], hip_centre: str | Array
-) -> None:
-    """Add the pelvis, and the hip centre unless the file shows it."""
+def _add_pelvis(still: Skeleton, points: Points, rules: LegRules) -> None:
     rule = rules.segments["pelvis"]
     still.frames["pelvis"] = frame(rule.axes, points, {}, rules.side)
     still.origins["pelvis"] = point(points, rule.origin)
-    if "hip_centre" not in still.centres:
-        still.centres["hip_centre"] = _static_hip(points, still, rules.side, sizes, hip_centre)
 
 
 def _findings(
@@ -246,7 +248,7 @@ def _mean_length(vectors: Array) -> float:
 
 
 def _static_centre(shown: Points, still: Skeleton, rule: CentreRule, side: str, sizes: Mapping[str, float]) -> Array:
-    """Return the centre of knee or ankle (time, 3), m."""
+    """Return a joint centre (time, 3) by its own rule, m."""
     if rule.method == "midpoint":
         first, second = (shown[name] for name in rule.between)
         return first + _radius_between(second - first, rule, side, sizes) * unit(second - first)

@@ -27,13 +27,14 @@ from numpy.typing import NDArray
 
 from ..arrays import Array, Flags
 from ..conventions import SIDES
-from ..variables.metrics import NUMBERS, USUAL_SIZE
+from ..variables.metrics import METRICS, NUMBERS, USUAL_SIZE
 
 Text = NDArray[np.str_]
 SESSION = ["participant", "session", "condition"]
 UNIT_OF_MEANS = ("participant", "side", "condition")
 ROWS = ("cycle", "stance")  # dimensions with one entry per cycle, or per stance
 PHASES = frozenset(name for name, metric in NUMBERS.items() if metric.kind == "phase")
+IS_PHASE = np.array([metric.kind == "phase" for metric in METRICS.values()])
 RADIANS = 2 * np.pi / 100  # per percent of the gait cycle
 # Gait services differ by 0.1 N m/kg and 0.2 W/kg (Pinzone et al. 2014), a tenth to half of the usual moments and
 # powers: at a quarter of the usual size such a difference alone makes an index of 40 to 200.
@@ -249,12 +250,8 @@ def symmetry(
 
     Returns:
         The columns ``about``, ``metric``, its ``kind``, the means ``left`` and ``right``, and ``difference``, right
-        minus left in the metric's ``units``, of phases the shorter way round. ``symmetry_index`` is 100 (R - L) /
-        ((R + L) / 2) of the sizes, percent (Robinson et al. 1987): 0 where the sides are equal, positive where the
-        right side is larger in size, 200 where the left one is 0. Only a metric of kind "size" has one: where a
-        quantity may cross zero the mean in the denominator may vanish, and the zero of a phase is arbitrary. NaN where
-        a side is not known, where the mean of the sides is below SMALL_SHARE of the metric's usual size, and where the
-        sides have different signs after all, such as the steps of a person who always leads with one foot.
+        minus left in the metric's ``units``, of phases the shorter way round. ``symmetry_index`` is that of
+        :func:`symmetry_index`.
     """
     first = means.drop_duplicates(SESSION)[[*SESSION, *about]].reset_index(drop=True)
     left, right = (
@@ -263,11 +260,7 @@ def symmetry(
     )
     kinds = np.array([NUMBERS[name].kind for name in names], dtype=str)
     difference = np.where(kinds == "phase", shortest_way(right - left), right - left)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        sizes = np.abs(right), np.abs(left)
-        smallest = SMALL_SHARE * np.array([USUAL_SIZE.get(name, 0) for name in names])
-        of_sizes = (kinds == "size") & (left * right >= 0) & (np.add(*sizes) / 2 >= smallest)
-        index = np.where(of_sizes, 200 * np.subtract(*sizes) / np.add(*sizes), np.nan)
+    index = symmetry_index(left, right, names)
     table = first.loc[first.index.repeat(len(names))].reset_index(drop=True)
     if errors is not None:
         place = means.assign(row=np.arange(len(means)))
@@ -288,3 +281,20 @@ def symmetry(
         units=np.tile([NUMBERS[name].units for name in names], len(first)),
         symmetry_index=index.ravel(),
     )[[*order, *([] if errors is None else ["difference_u"]), "units", "symmetry_index"]]
+
+
+def symmetry_index(left: Array, right: Array, names: Sequence[str]) -> Array:
+    """Return 100 (R - L) / ((R + L) / 2) of the sizes of metrics (..., metric), percent (Robinson et al. 1987).
+
+    It is 0 where the sides are equal, positive where the right side is larger in size, 200 where the left one is 0.
+    Only a metric of kind "size" has one: where a quantity may cross zero the mean in the denominator may vanish, and
+    the zero of a phase is arbitrary. NaN where a side is not known, where the mean of the sides is below SMALL_SHARE of
+    the metric's usual size, and where the sides have different signs after all, such as the steps of a person who
+    always leads with one foot.
+    """
+    kinds = np.array([NUMBERS[name].kind for name in names], dtype=str)
+    smallest = SMALL_SHARE * np.array([USUAL_SIZE.get(name, 0) for name in names])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        sizes = np.abs(right), np.abs(left)
+        of_sizes = (kinds == "size") & (left * right >= 0) & (np.add(*sizes) / 2 >= smallest)
+        return np.where(of_sizes, 200 * np.subtract(*sizes) / np.add(*sizes), np.nan)

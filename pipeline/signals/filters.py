@@ -12,6 +12,7 @@ from ..errors import UserError
 
 Kind = Literal["lowpass", "highpass"]
 Section = tuple[Array, Array, Array]  # numerator, denominator, state
+FADED_S = 0.1  # a period of the filter's default cut-off: what changes as slowly is no movement that it would remove
 
 
 def design_cutoff_hz(cutoff_hz: float, rate_hz: float, *, order: int, kind: Kind = "lowpass") -> float:
@@ -150,6 +151,27 @@ def near_ends(seen: NDArray[np.bool_], reach: int) -> NDArray[np.bool_]:
     unseen = np.pad(~seen, ((reach + 1, reach), (0, 0)), constant_values=True)
     count = np.cumsum(unseen, axis=0)
     return np.asarray(count[2 * reach + 1 :] > count[: len(seen)])
+
+
+def fade_beside_gaps(seen: NDArray[np.bool_], time: Array, spans: Sequence[slice]) -> Array:
+    """Return with which share of its weight (marker, time) a marker counts: less beside frames that do not show it.
+
+    Without that a body jumps where one of its markers appears or vanishes, and accelerations have a spike there.
+
+    Args:
+        seen: (marker, time).
+        time: (time,), s.
+        spans: frames of each trial.
+    """
+    share = seen.astype(float)
+    for span in spans:
+        for row in np.flatnonzero(~seen[:, span].all(axis=1)):
+            frame, unseen = np.arange(span.stop - span.start), np.flatnonzero(~seen[row, span])
+            next_one = np.searchsorted(unseen, frame).clip(max=len(unseen) - 1)
+            beside = unseen[[(next_one - 1).clip(0), next_one]]
+            away_s = np.abs(beside - frame).min(axis=0) * interval_s(time[span])
+            share[row, span] = (1 - np.cos(np.pi * np.minimum(away_s / FADED_S, 1))) / 2
+    return share
 
 
 def _same_pattern(seen: NDArray[np.bool_]) -> Iterator[NDArray[np.intp]]:

@@ -13,13 +13,15 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from ..body import joint_angles
 from ..body.legs import Legs, legs_of
-from ..conventions import SEGMENTS, SIDES
+from ..conventions import CHAIN, SEGMENTS, SIDES
 from ..dynamics.kernel import inverse_dynamics
 from ..dynamics.vectors import cross, dot, rotate, skew, transpose
 from ..trials.session import Trial
 from .error_draws import SOURCES, ErrorDraws, Errors, carriers
+from .linked_draws import LinkedDraws
 
 FOOT = 0
+DISTAL = tuple(range(len(CHAIN)))  # index of the distal segment of each joint
 
 
 class DrawnSession:
@@ -35,8 +37,10 @@ class DrawnSession:
             kinematics, contacts, calibrate, gravity_m_s2=gravity_m_s2, smallest_floating_axis=self._limit
         )
         self._kinetics, self._kinematics = kinetics, kinematics
-        self._carrier = carriers(calibrate)
-        self._errors = ErrorDraws(draws, sizes, calibrate, kinematics, stride_s, strike_s)
+        drawn = draws, sizes, calibrate, kinematics, stride_s, strike_s
+        linked = "linked_legs" in kinematics.variables
+        self._carrier = np.array([DISTAL] * len(SIDES)) if linked else carriers(calibrate)
+        self._errors: ErrorDraws | LinkedDraws = LinkedDraws(self._legs, *drawn) if linked else ErrorDraws(*drawn)
         self._pelvis = self._pelvis_angle(self._legs)
         self._foot_power = foot_power(self._legs)
         self._draws = draws
@@ -78,7 +82,7 @@ class DrawnSession:
 
 
 def with_errors(legs: Legs, errors: Errors, carrier: NDArray[np.intp], smallest_floating_axis: float) -> Legs:
-    """Return the legs with errors; ``carrier`` is that of :func:`carriers`.
+    """Return the legs with errors; ``carrier`` has the segment (side, joint) in whose axes centres err.
 
     A turned segment takes its tensor, its centre of mass and the joint axes on both sides with it. With the turn a in
     segment axes its angular velocity w changes by R'b and its angular acceleration by R'b' + w x R'b, where

@@ -9,7 +9,7 @@ spread.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -54,7 +54,7 @@ class ErrorDraws:
 
     def __init__(
         self, draws: int, sizes: Mapping[str, float], calibrate: xr.Dataset, kinematics: xr.Dataset, stride_s: Array,
-        strike_s: Array,
+        strike_s: Array, *, noisy_markers: int | None = None,
     ) -> None:  # fmt: skip
         """Draw all errors.
 
@@ -64,7 +64,9 @@ class ErrorDraws:
             kinematics: time, rate and filter of the trials, and the SHA-256 of their files.
             stride_s: (trial,), duration of a stride.
             strike_s: (trial, side), a foot strike of each side.
+            noisy_markers: number of markers with noise; None for those with an effect on single segments.
         """
+        self._coordinates = 3 * (calibrate.sizes["marker"] if noisy_markers is None else noisy_markers)
         self._sizes, self._calibrate, self._draws = sizes, calibrate, draws
         self._com = np.nan_to_num(calibrate["segment_com"].values)
         self._middle, self._levers = self._middles()
@@ -96,11 +98,10 @@ class ErrorDraws:
 
     def _draw_marker_noise(self) -> list[tuple[Array, Array]]:
         """Return by trial the place of the frequency in each share of power, and noise (draw, 2, wave, marker axis)."""
-        count = self._calibrate.sizes["marker"] * self._calibrate.sizes["axis"]
         return [
             (
                 _generator(seed, "frequencies").random((self._draws, WAVES)),
-                self._normal("markers", 2, WAVES, count, seed=seed),
+                self._normal("markers", 2, WAVES, self._coordinates, seed=seed),
             )
             for seed in self._files
         ]
@@ -161,12 +162,32 @@ class ErrorDraws:
         """
         poses = [list(self._calibrate.pose.values).index(name) for name in SEGMENTS]
         turn, origin, centre = (
-            self._calibrate[f"{name}_per_marker"].values.reshape(len(SIDES), -1, 3, self._drawn_size())
+            self._calibrate[f"{name}_per_marker"].values.reshape(len(SIDES), -1, 3, self._coordinates)
             for name in ("segment_turn", "segment_origin", "joint_centre")
         )
         turn, origin = turn[:, poses], origin[:, poses[:-1]]
         gain = np.concatenate([turn, origin, centre], axis=1)
         parts = []
+        for phase, first, second, markers in self._noise_waves(draw):
+            amplitude = np.moveaxis(gain @ markers.reshape(2 * WAVES, -1).T, -1, 0)
+            parts.append(_waves(phase, first, second, amplitude.reshape(2, WAVES, *amplitude.shape[1:])))
+        ends = len(SEGMENTS), len(SEGMENTS) + len(CHAIN)
+        turned, moved, centred = np.split(np.concatenate(parts, axis=1), ends, axis=3)
+        return {"turn": turned, "shift": moved + self.by_turn(turned), "centre": centred[0]}
+
+    def noise(self, draw: int) -> Array:
+        """Return the noise of the filtered markers (sample, marker, 3), m."""
+        parts = []
+        for phase, _, _, (cosine, sine) in self._noise_waves(draw):
+            parts.append(np.cos(phase[:, 0]) @ cosine + np.sin(phase[:, 0]) @ sine)
+        return np.concatenate(parts).reshape(self._spans[-1].stop, -1, 3)
+
+    def _noise_waves(self, draw: int) -> Iterator[tuple[Array, Array, Array, Array]]:
+        """Yield the waves of the markers of each trial.
+
+        They are phase (sample, 1, wave), factors (wave,) of the first and second derivative, and amplitudes of cosine
+        and sine (2, wave, marker axis), m.
+        """
         for trial, (chosen, white) in zip(self._trials, self._drawn["marker_noise"], strict=True):
             time = trial.variables["time"].values
             rate_hz = (len(time) - 1) / (time[-1] - time[0])
@@ -175,20 +196,19 @@ class ErrorDraws:
             share = (np.cumsum(found.power) - found.power / 2) / found.power.sum()
             place = np.searchsorted(share, (np.arange(WAVES) + chosen[draw]) / WAVES).clip(max=len(share) - 1)
             size = self._sizes["marker_mm"] / 1000 * np.sqrt(found.power.mean() / WAVES)
-            amplitude = np.moveaxis(gain @ (size * white[draw].reshape(2 * WAVES, -1).T), -1, 0)
             phase = found.w[place] * rate_hz * (time - time[0])[:, None, None]
-            amplitude = amplitude.reshape(2, WAVES, *amplitude.shape[1:])
-            parts.append(_waves(phase, found.first[place], found.second[place], amplitude))
-        ends = len(SEGMENTS), len(SEGMENTS) + len(CHAIN)
-        turned, moved, centred = np.split(np.concatenate(parts, axis=1), ends, axis=3)
-        return {"turn": turned, "shift": moved + self._by_turn(turned), "centre": centred[0]}
+            yield phase, found.first[place], found.second[place], size * white[draw]
 
     def _soft_tissue(self, draw: int) -> dict[str, Array]:
         """Return turns of clusters about their middles, which take centres of mass and carried joint centres along."""
-        turn = _waves(self._phase, self._stride_rate, -(self._stride_rate**2), self._drawn["soft_tissue"][draw])
+        turn = self.skin(draw)
         sides = np.arange(len(SIDES))[:, None]
         centre = np.cross(turn[0][:, sides, carriers(self._calibrate)], self._levers)
-        return {"turn": turn, "shift": self._by_turn(turn, self._middle[:, : len(CHAIN)]), "centre": centre}
+        return {"turn": turn, "shift": self.by_turn(turn, self._middle[:, : len(CHAIN)]), "centre": centre}
+
+    def skin(self, draw: int) -> Array:
+        """Return the turns of clusters and their derivatives (3, sample, side, segment, 3), segment axes, rad."""
+        return _waves(self._phase, self._stride_rate, -(self._stride_rate**2), self._drawn["soft_tissue"][draw])
 
     def _segment_axes(self, draw: int) -> dict[str, Array]:
         """Return turned axes, and the joint centres that hang on them, at a chord's radius from the lateral marker."""
@@ -197,7 +217,7 @@ class ErrorDraws:
         centre = np.zeros((1, len(SIDES), len(JOINTS), 3))
         for joint, segment in ((JOINTS.index("ankle"), SHANK), (JOINTS.index("knee"), THIGH)):
             centre[0, :, joint, 0] = -OUTWARDS * radius[:, joint] * turn[0, 0, :, segment, 1]
-        return {"turn": turn, "shift": self._by_turn(turn), "centre": centre}
+        return {"turn": turn, "shift": self.by_turn(turn), "centre": centre}
 
     def _joint_centres(self, draw: int) -> dict[str, Array]:
         """Return displaced centres, which take centres of mass along and turn the axes between them."""
@@ -207,7 +227,7 @@ class ErrorDraws:
         turn = np.zeros((len(SIDES), len(SEGMENTS), 3))
         turn[:, SHANK : THIGH + 1, 0], turn[:, SHANK : THIGH + 1, 2] = tilt[..., 2], -tilt[..., 0]
         turned = _constant(np.nan_to_num(turn))
-        return {"turn": turned, "shift": self._by_turn(turned) + _constant(centre), "centre": centre[None]}
+        return {"turn": turned, "shift": self.by_turn(turned) + _constant(centre), "centre": centre[None]}
 
     def _centre_of_pressure(self, draw: int) -> dict[str, Array]:
         counts = [span.stop - span.start for span in self._spans]
@@ -220,7 +240,7 @@ class ErrorDraws:
         mass, inertia = (np.tile(of[name], (len(SIDES), 1)) for name in ("mass", "inertia"))
         return {"shift": _constant(reach * of["com"]), "mass": mass, "inertia": inertia}
 
-    def _by_turn(self, turn: Array, about: Array | float = 0.0) -> Array:
+    def by_turn(self, turn: Array, about: Array | float = 0.0) -> Array:
         """Return how turns about the proximal joints, or other points (side, segment, 3), move the centres of mass."""
         moved: Array = np.einsum("sgij,dtsgj->dtsgi", skew(about - self._com), turn[:, :, :, : len(CHAIN)])
         return moved
@@ -241,9 +261,6 @@ class ErrorDraws:
                     carried = carriers(given)[i] == j
                     lever[i, carried] = given["joint_position"].values[i, carried] - middle[i, j]
         return middle, np.nan_to_num(lever)
-
-    def _drawn_size(self) -> int:
-        return self._calibrate.sizes["marker"] * self._calibrate.sizes["axis"]
 
 
 def carriers(calibrate: xr.Dataset) -> NDArray[np.intp]:

@@ -117,8 +117,8 @@ def _of_models(used: Mapping[str, Any], models: Sequence[Mapping[str, Any]]) -> 
 
 def _centre(joint: str, text: str) -> str:
     """Return how a joint centre was found, in words, from its text in calibrate.nc."""
-    if joint == "hip":
-        return next((words for name, words in HIP_CENTRES.items() if text.startswith(name)), text)
+    if joint == "hip" and (words := next((words for name, words in HIP_CENTRES.items() if text.startswith(name)), "")):
+        return words
     name, _, more = text.replace("_", " ").replace("midpoint: ", "the midpoint of ").partition(", stated: ")
     name = "the chord function" if name == "chord" else name
     return f"{name} (with {more} degrees)" if more else name

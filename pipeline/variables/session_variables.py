@@ -78,6 +78,8 @@ WITH_DRAWS = {
 WITH_LINKED_LEGS = {
     "marker_residual": Variable(("sample", "marker"), "m",
         "distance of the marker from its place in its segment of the linked legs", "f4"),
+    "linked_legs": Variable(("trial",), "",
+        "markers of the linked legs with number of the body and weight, and which joint angles are free, JSON", "U"),
 }  # fmt: skip
 WITH_SHOULDERS = {
     "shoulder_position": Variable(("sample", "shoulder", "axis"), "m",

@@ -277,6 +277,29 @@ def test_centres_of_cortex_are_the_points_of_the_file(shared: Path) -> None:
     assert resolved.find_needed_sizes(hip_centre="bell") == []
 
 
+@pytest.mark.parametrize("side", SIDES)
+def test_a_hip_centre_between_two_markers_is_no_regression(tmp_path: Path, side: str) -> None:
+    """Its markers are in the static trial only; no leg length is needed, and the pelvis carries it in motion."""
+    text = """extends: isb_clusters
+landmarks: {hip_front: '{side}HFR', hip_rear: '{side}HRE'}
+joint_centres: {hip: {method: midpoint, between: [hip_front, hip_rear], moves_with: pelvis}}
+"""
+    written(tmp_path, "mine", text)
+    model = load_body_model("mine.yaml", where="study.yaml", study_path=tmp_path)
+    seen = standing()
+    middle = seen[f"hip_point_{side}"] + np.array([0.01, -0.02, 0.005])
+    for end in SIDES:
+        seen |= {f"hip_front_{end}": seen[f"hip_point_{end}"], f"hip_rear_{end}": seen[f"hip_point_{end}"]}
+    seen |= {f"hip_{place}_{side}": middle + sign * 0.03 for place, sign in (("front", 1), ("rear", -1))}
+    trial = recorded(model, seen)
+    points = positions(model, list(trial.marker.values), trial.marker_position.values)
+    resolved = resolve(model, points.keys())
+    still, found = static_skeleton(points, resolved.legs[side], {"marker_diameter_m": 0.014}, hip_centre="davis")
+    close(still.centres["hip_centre"], middle)
+    assert found.carrier["hip"] == "pelvis"
+    assert resolved.find_needed_sizes(hip_centre="davis") == []
+
+
 # ---- the drawing
 
 

@@ -1,6 +1,6 @@
 """How often bands and standard uncertainties hold, in copies of generated walks with errors of the stated sizes.
 
-``python -m tests.campaigns.error_bands [COPIES [WALKS [DRAWS]]]`` prints the table of docs/validation.md.
+``python -m tests.campaigns.error_bands [COPIES WALKS DRAWS [METHOD ...]]`` prints the table of docs/validation.md.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,48 +17,72 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from pipeline.body.body_model import BodyModel
 from pipeline.body.segment_poses import turn_about_y
 from pipeline.body.static_results import parse_results
 from pipeline.conventions import ANGLES, JOINTS, SIDE_SIGN, SIDES
 from pipeline.errors import UserError
 from pipeline.results.averages import standard_uncertainty
+from pipeline.results.metric_errors import USUALLY_HELD
+from pipeline.steps.cycles.step import cycles
+from pipeline.steps.kinematics.step import kinematics
+from pipeline.steps.kinetics.step import kinetics
 from pipeline.uncertainty import spread
 from pipeline.variables.metrics import WITH_ERRORS
 from pipeline.workflow import settings
-from tests.support.studies.noisy_copies import RIGID, SIZES, Array, Recorded, generated, held, perturbed
+from tests.support.settings import settings_of
+from tests.support.studies.noisy_copies import METHODS, SIZES, Array, compared, generated, perturbed
 from tests.support.studies.run_steps import run_study
 
 SEED = 4000
+# by kind, the variable of a curve and the axes over which it is averaged: cycles and phases
+KINDS = {"angle": ("joint_angle", (0, 3)), "moment": ("joint_moment_jcs", (0, 3)), "power": ("joint_power", (0, 2))}
+RIGID: dict[str, Any] = {"kinematics": {"method": "segments"}}  # each segment follows its own markers
 KAM1 = "peak_knee_abductor_moment_first"
 
 
 def campaign(
-    copies: int, walks: int, draws: int, *, injected: Mapping[str, float] = SIZES, seed: int = SEED
-) -> pd.DataFrame:
-    """Return the share of instants, or of cycles, that each band holds (copy, quantity)."""
+    copies: int, walks: int, draws: int, method: str, *, injected: Mapping[str, float] = SIZES,
+    stated: Mapping[str, float] = SIZES, seed: int = SEED,
+) -> pd.DataFrame:  # fmt: skip
+    """Return of each copy and quantity the share of instants, or of cycles, that the band holds, and mean squares.
+
+    The mean squares are those of the error and of its stated standard deviation.
+
+    Args:
+        injected, stated: sizes of the errors in the copies, and of those that are drawn.
+    """
     rows = []
     each = -(-copies // walks)
     for number in range(walks):
         with tempfile.TemporaryDirectory() as folder:
-            trial = generated(Path(folder), seed + number)
-        exact = trial.results()
-        base, truth = exact["kinematics"], exact["cycles"]
-        base.attrs["stride_s"] = float(np.median(truth.end_time - truth.start_time))
-        for i in range(min(each, copies - number * each)):
-            rng = np.random.default_rng([seed, number, i])
-            found = perturbed(trial, base, injected, rng).results(draws=draws, seed=f"{seed} {number} {i}")
-            rows.append(_row(held(found, truth)))
+            exact = generated(Path(folder), seed + number)
+            truth = exact.results(method)["cycles"]
+            for i in range(min(each, copies - number * each)):
+                rng = np.random.default_rng([seed, number, i])
+                copy = perturbed(exact, injected, rng)
+                found = copy.results(method, draws=draws, seed=f"{seed} {number} {i}", sizes=stated)
+                rows += [{"copy": (number, i), **row} for row in _rows(compared(found, truth))]
     return pd.DataFrame(rows)
 
 
-def _row(inside: Mapping[str, Array]) -> dict[str, float]:
-    row: dict[str, float] = {}
-    for name, variable in (("angle", "joint_angle"), ("moment", "joint_moment_jcs")):
-        values = _mean(inside[variable], (0, 3))
-        row |= {f"{name}: {j} {a}": float(values[m, n]) for m, j in enumerate(JOINTS) for n, a in enumerate(ANGLES)}
-    values = _mean(inside["joint_power"], (0, 2))
-    row |= {f"power: {joint}": float(values[m]) for m, joint in enumerate(JOINTS)}
-    return row | {f"metric: {name}": float(_mean(inside[name], (0,))) for name in WITH_ERRORS}
+def _rows(found: Mapping[str, tuple[Array, Array, Array]]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for kind, (variable, over) in KINDS.items():
+        inside, off, spread = (_mean(part, over) for part in _squared(found[variable]))
+        for place in np.ndindex(inside.shape):
+            name = " ".join(names[k] for names, k in zip((JOINTS, ANGLES), place, strict=False))
+            numbers = {"held": inside[place], "error2": off[place], "stated2": spread[place]}
+            rows.append({"kind": kind, "quantity": name, **numbers})
+    for name in WITH_ERRORS:
+        held, error2, stated2 = (float(_mean(part, (0,))) for part in _squared(found[name]))
+        rows.append({"kind": "metric", "quantity": name, "held": held, "error2": error2, "stated2": stated2})
+    return rows
+
+
+def _squared(parts: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+    inside, off, spread = parts
+    return inside, off**2, spread**2
 
 
 def _mean(values: Array, axis: tuple[int, ...]) -> Array:
@@ -67,9 +91,33 @@ def _mean(values: Array, axis: tuple[int, ...]) -> Array:
         return np.asarray(np.where(known, values, 0).sum(axis=axis) / known.sum(axis=axis))
 
 
-def pooled(table: pd.DataFrame) -> pd.Series:
-    """Return the mean over the copies of each quantity, percent."""
-    return 100 * table.mean()
+def pooled(table: pd.DataFrame) -> pd.DataFrame:
+    """Return by kind and quantity the percentage held, and the ratio of true over stated error, over all copies."""
+    mean = table.groupby(["kind", "quantity"])[["held", "error2", "stated2"]].mean()
+    ratio = np.sqrt(mean.error2 / mean.stated2)
+    return pd.DataFrame({"held": 100 * mean.held, "true over stated": ratio})
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A walk of the step ``clean``, its contacts and calibration, and the body model."""
+
+    clean: xr.Dataset
+    contacts: xr.Dataset
+    calibration: xr.Dataset
+    model: BodyModel
+    chosen: Mapping[str, Any]  # settings
+
+    def results(self, *, draws: int = 0, seed: str = "") -> dict[str, xr.Dataset]:
+        """Return the results of the steps from kinematics to cycles."""
+        own = {step: dict(self.chosen[step]) for step in ("kinematics", "kinetics", "cycles")}
+        own["kinetics"] |= {"uncertainty_draws": draws}
+        of = {step: settings_of(step, **values) for step, values in own.items()}
+        moved = kinematics(self.clean, self.calibration, body_model=self.model, settings=of["kinematics"])
+        moved.attrs["source_sha256"] = seed
+        loaded = kinetics(moved, self.contacts, self.calibration, settings=of["kinetics"])
+        cut = cycles(loaded, moved, self.contacts, self.clean, self.calibration, settings=of["cycles"])
+        return {"kinematics": moved, "kinetics": loaded, "cycles": cut}
 
 
 def turned(study: Path, degrees: float, draws: int) -> pd.DataFrame:
@@ -125,19 +173,21 @@ def with_turned_knees(calibration: xr.Dataset, degrees: float) -> xr.Dataset:
     return model
 
 
-def main(copies: int, walks: int, draws: int) -> None:
+def main(copies: int, walks: int, draws: int, *methods: str) -> None:
     spread.SHARE_DRAWS = 2  # nobody looks at the shares
-    table = campaign(copies, walks, draws)
-    shares = pooled(table)
-    for kind in ("angle", "moment", "power", "metric"):
-        mine = shares[shares.index.str.startswith(f"{kind}: ")].dropna()
-        outside = ", ".join(f"{name} {value:.1f}" for name, value in mine[(mine < 90) | (mine > 99)].items())
-        least, most = (
-            f"{value:.1f} {name}" for name, value in ((mine.idxmin(), mine.min()), (mine.idxmax(), mine.max()))
-        )
-        print(f"| {kind} | {mine.mean():.1f} | {least} | {most} | {outside} |")  # noqa: T201
-    print(shares.round(1).to_string())  # noqa: T201
+    for method in methods or METHODS:
+        found = pooled(campaign(copies, walks, draws, method)).dropna()
+        for kind in (*KINDS, "metric"):
+            mine = found.loc[kind]
+            ordered = mine.held.sort_values()
+            ends = " | ".join(f"{ordered.iloc[i]:.1f} {ordered.index[i]}" for i in (0, -1))
+            ratio = mine["true over stated"].median()
+            print(f"| {method} | {kind} | {mine.held.mean():.1f} | {ends} | {ratio:.2f} |")  # noqa: T201
+        print(found.round(2).to_string(), flush=True)  # noqa: T201
+        held = found.loc["metric"].held.round(1)
+        print(method, held[(held < USUALLY_HELD[0]) | (held > USUALLY_HELD[1])].to_dict(), flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":
-    main(*(int(text) for text in sys.argv[1:]) if len(sys.argv) > 3 else (1000, 50, 100))
+    numbers = [int(text) for text in sys.argv[1:4]] if len(sys.argv) > 3 else [1000, 50, 100]
+    main(numbers[0], numbers[1], numbers[2], *sys.argv[4:])

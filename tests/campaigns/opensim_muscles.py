@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
-from pipeline.trials.usable_walks import some_trials
 
 from pipeline.arrays import Array
 from pipeline.conventions import JOINTS, STANDARD_GRAVITY_M_S2
@@ -27,6 +26,7 @@ from pipeline.steps.muscles.checks import doubt_of
 from pipeline.steps.muscles.opensim_run import share_moments
 from pipeline.steps.muscles.scaled_model import opensim
 from pipeline.steps.muscles.step import muscles
+from pipeline.trials.usable_walks import some_trials
 from pipeline.variables.muscle_variables import NEAR_LIMIT
 from tests.campaigns.opensim_round_trip import prepared
 from tests.support.checkout import SHARED, copy_study

@@ -39,6 +39,7 @@ MASS_ERROR = 0.06  # of estimates of one mass from plates, see walking_weights_n
 MOST = 0.75  # share of estimates that agree; fewer mean several people, or steps off a plate
 NO_MASS = "no body mass: no file states it, and no plates show it to 6 %. Fill in mass_kg"
 
+BANDS_COST_S = 4  # of one core, for 200 draws of a walk of some 350 frames (docs/uncertainty.md)
 OWN_MODEL_ADVICE = ("Write one that names yours (docs/body_models.md) and enter it as body_model in study.yaml.",)
 KEYPOINTS = frozenset(f"{side}{joint}" for side in "rl" for joint in ("hip", "knee", "ankle"))
 KEYPOINTS_ADVICE = (
@@ -226,6 +227,8 @@ def _study_text(fits: Mapping[str, ModelFit], files: Sequence[Contents]) -> str:
         *(f"# {line}" for line in (guess if fit.essential else _advice(fits, files, width=110))),
         *(f"#   {line}" for line in table),
         f"body_model: {model}" if fit.essential else "body_model:",
+        "",
+        f"# kinetics: {{uncertainty_draws: 200}}  # error bands; costs about {BANDS_COST_S} s a walk",
         "",
     ]
     return "\n".join(lines)

@@ -1,7 +1,8 @@
 """The linkage of a session's person, from the calibration and the settings, and both legs posed by it."""
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -13,7 +14,7 @@ from ...body.plausibility import LIMITS
 from ...body.skeleton import Skeleton
 from ...conventions import ANGLES, CHAIN, FROM_PELVIS, JOINTS, SEGMENTS, SIDES
 from ...errors import UserError
-from ...signals.filters import interval_s
+from ...signals.filters import fade_beside_gaps
 from .linkage import Linkage, Posture, body_number
 from .linked_leg import Fit, fit
 
@@ -24,7 +25,6 @@ FREE = {
     "flexion_rotation": (True, False, True),
     "hinge": (True, False, False),
 }
-FADED_S = 0.1  # a period of the filter's default cut-off: what changes as slowly is no movement that it would remove
 AT_A_TIME = 300  # frames that are solved together: few enough for the processor's cache
 
 
@@ -100,6 +100,19 @@ def _limits(changes: Mapping[str, Sequence[float]]) -> Array:
     return np.sort(np.radians(np.moveaxis(clinical, -1, 0))[:, None] * SIGNS, axis=0)
 
 
+def describe_linkage(model: LinkedModel | None, markers: Sequence[str], trials: int) -> dict[str, Any]:
+    """Return the variable ``linked_legs``, from which errors are drawn: markers with body and weight, free angles.
+
+    Nothing without a linkage.
+    """
+    if model is None:
+        return {}
+    linkage = model.linkage
+    owners = zip(model.marker.tolist(), linkage.body.tolist(), linkage.weight.tolist(), strict=True)
+    rows = [[markers[number], body, weight] for number, body, weight in owners]
+    return {"linked_legs": ("trial", [json.dumps({"markers": rows, "free": linkage.free.tolist()})] * trials)}
+
+
 def pose_linked_legs(
     model: LinkedModel,
     paths: Array,
@@ -122,7 +135,7 @@ def pose_linked_legs(
         (marker, time), m, NaN of markers that the linkage does not use.
     """
     start, markers = start_posture(model, paths, legs, spans), shown_markers(model, paths, hidden)
-    share = _fade(np.asarray(np.isfinite(markers).all(axis=1)), time, spans)
+    share = fade_beside_gaps(np.asarray(np.isfinite(markers).all(axis=1)), time, spans)
     residual, fits = np.full(markers[:, 0].shape, np.nan), []
     for span in spans:  # each with its own frames and markers only, as the size of an array changes the rounding
         shown = np.flatnonzero(np.isfinite(markers[..., span]).any(axis=(1, 2)))
@@ -148,22 +161,6 @@ def shown_markers(model: LinkedModel, paths: Array, hidden: Sequence[Flags]) -> 
 def only_markers(linkage: Linkage, rows: NDArray[np.intp]) -> Linkage:
     """Return the linkage with some of its markers."""
     return linkage._replace(place=linkage.place[rows], body=linkage.body[rows], weight=linkage.weight[rows])
-
-
-def _fade(seen: Flags, time: Array, spans: Sequence[slice]) -> Array:
-    """Return with which share of its weight (marker, time) a marker counts: less beside frames that do not show it.
-
-    Without that the legs jump where a marker appears or vanishes, and accelerations have a spike there.
-    """
-    share = seen.astype(float)
-    for span in spans:
-        for row in np.flatnonzero(~seen[:, span].all(axis=1)):
-            frame, unseen = np.arange(span.stop - span.start), np.flatnonzero(~seen[row, span])
-            next_one = np.searchsorted(unseen, frame).clip(max=len(unseen) - 1)
-            beside = unseen[[(next_one - 1).clip(0), next_one]]
-            away_s = np.abs(beside - frame).min(axis=0) * interval_s(time[span])
-            share[row, span] = (1 - np.cos(np.pi * np.minimum(away_s / FADED_S, 1))) / 2
-    return share
 
 
 def start_posture(model: LinkedModel, paths: Array, legs: Mapping[str, Skeleton], spans: Sequence[slice]) -> Posture:

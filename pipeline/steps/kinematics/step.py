@@ -21,7 +21,7 @@ from ...variables.stance_verdicts import of_trials
 from .angle_check import angle_misfit, doubt_angles
 from .label_check import find_exchanged
 from .leg_check import Verdicts, judge_legs
-from .linked_model import LinkedModel, build_linked_model, pose_linked_legs
+from .linked_model import LinkedModel, build_linked_model, describe_linkage, pose_linked_legs
 from .marker_check import NONE, Shift, build_witness, doubt_marker, farthest_marker
 from .settings import Settings
 from .static_check import doubt_static, static_misfits
@@ -51,11 +51,11 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
     """Return the motion of both legs in the trials of a session.
 
     Returns:
-        The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`, ``marker_residual`` with linked legs
-        (:mod:`pipeline.steps.kinematics.linked_leg`), the upper body with shoulders. NaN where markers are not seen,
-        accelerations also near the ends of what is seen, and for a leg that no person has: ``implausible`` and
-        ``leg_refused`` give the reason. A walk is rejected if no segment of either side can be followed, neither leg
-        can be used, or two markers are exchanged against the static trial.
+        The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`, ``marker_residual`` and ``linked_legs``
+        with linked legs (:mod:`pipeline.steps.kinematics.linked_leg`), the upper body with shoulders. NaN where markers
+        are not seen, accelerations also near the ends of what is seen, and for a leg that no person has:
+        ``implausible`` and ``leg_refused`` give the reason. A walk is rejected if no segment of either side can be
+        followed, neither leg can be used, or two markers are exchanged against the static trial.
     """
     walks = UsableWalks.of(clean, calibrate)
     if not walks.names:
@@ -94,7 +94,8 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
         clean, calibrate, body_model if settings.upper_body else None, posed.variables, within,
         _derivatives, settings.angle_convention, settings.smallest_floating_axis,
     )  # fmt: skip
-    every = posed.variables | upper | judgements | witnesses | _facts(clean, settings)
+    facts = _facts(clean, settings) | describe_linkage(linkage, names, len(spans))
+    every = posed.variables | upper | judgements | witnesses | facts
     return walks.complete(xr.Dataset(every, LABELS | labels | labels_of_upper))
 
 

@@ -10,6 +10,7 @@ from ...arrays import Array
 from ...conventions import SIDES
 from ...results.averages import PHASES, Average, Text, average, shortest_way
 from ...results.differences import compare
+from ...results.metric_errors import DIFFERENCE, INDEX, Errors, uncertainties, with_uncertainty
 from ...tables.reference_curves import BySpeed, numbers_of
 from ...tables.study_tables import NO_GROUP
 from ...variables.cycle_variables import KINETICS
@@ -20,7 +21,7 @@ from .tables import ABSENT, Row, Table, names
 
 DECIMALS = {"m": 3, "degree": 1, "percent": 1, "min-1": 1, "J kg-1": 3, "N m s kg-1": 3, "1": 3}
 CLINICAL = "Main numbers"
-COMPARED = {"difference": "right minus left", "symmetry_index": "symmetry index, %"}  # of symmetry.csv
+COMPARED = {DIFFERENCE: "right minus left", INDEX: "symmetry index, %"}  # of symmetry.csv
 MAIN_NUMBERS = sorted((name for name, metric in NUMBERS.items() if metric.main), key=lambda name: NUMBERS[name].main)
 MEANS_SHOWN = [name for name in MAIN_NUMBERS if NUMBERS[name].group in (TIMES, GAIT_SCORES)]
 OF_TRUNK = {  # shown where they are known
@@ -29,14 +30,16 @@ OF_TRUNK = {  # shown where they are known
     if one.group == TRUNK_AND_BALANCE or (one.part and one.part.curve == "upper_angle")
 }
 Column = tuple[str, str, list[str]]  # title above the columns of a group, title, cells by metric
+NO_ERRORS: Errors = {}
 ONE_SIDED = sorted((name for name, one in NUMBERS.items() if one.compared), key=lambda name: NUMBERS[name].compared)
 
 
-def metrics(cycles: list[Row], symmetry: list[Row]) -> dict[str, Table]:
+def metrics(cycles: list[Row], symmetry: list[Row], errors: Errors = NO_ERRORS) -> dict[str, Table]:
     """Return the tables of the metrics of a participant: averages over cycles, and of the sides over sessions."""
     shown = metrics_with_values(cycles)
     values = values_of(cycles, symmetry, shown)
-    return metric_tables(shown, {place: average(one, phase=phases(shown)) for place, (one, _) in values.items()})
+    averages = {place: average(one, phase=phases(shown)) for place, (one, _) in values.items()}
+    return metric_tables(shown, averages, errors)
 
 
 def with_normal(
@@ -97,7 +100,9 @@ def _numbers(row: Row, shown: list[str]) -> list[float]:
     return [np.nan if name in left_out else float(row[name] or "nan") for name in shown]
 
 
-def metric_tables(shown: list[str], averages: Mapping[tuple[str, str], Average]) -> dict[str, Table]:
+def metric_tables(
+    shown: list[str], averages: Mapping[tuple[str, str], Average], errors: Errors = NO_ERRORS
+) -> dict[str, Table]:
     """Return the tables of metrics by group, one row per metric: those that clinics read first, then the others.
 
     Columns are mean (standard deviation) per condition and side, with n in the header, and per condition the difference
@@ -105,6 +110,7 @@ def metric_tables(shown: list[str], averages: Mapping[tuple[str, str], Average])
 
     Args:
         averages: by condition, and side or comparison of the sides, the averages (metric,).
+        errors: of these; a standard uncertainty follows the numbers that have one.
     """
     columns: list[Column] = []
     for condition in dict.fromkeys(condition for condition, _ in averages):
@@ -112,7 +118,7 @@ def metric_tables(shown: list[str], averages: Mapping[tuple[str, str], Average])
             column = averages.get((condition, what))
             if column and (what in SIDES or column.n.any()):
                 title = f"{what} (n\xa0{column.n.max()})" if what in SIDES else COMPARED[what]
-                columns.append((condition, title, cells_of(shown, what, column)))
+                columns.append((condition, title, cells_of(shown, what, column, errors.get((condition, what)))))
     header = ["Metric", "Unit", *(title for _, title, _ in columns)]
     return by_group(shown, columns, on_screen=_on_screen(header, len({condition for condition, *_ in columns})))
 
@@ -140,7 +146,7 @@ def differences(
             continue
         title = f"{pair.within}, the same people".removeprefix(", ") if pair.paired else pair.within
         most, cells = one.counts(int(one.first.n.argmax())), []
-        for i, places in enumerate(map(places_of, shown)):
+        for i, places in enumerate(places_of(name) for name in shown):
             numbers = (_format(of[i], places) for of in (one.difference, one.low, one.high))
             cell = "{} ({}\xa0to\xa0{})".format(*numbers) if np.isfinite(one.difference[i]) else ABSENT
             cells.append(cell if one.counts(i) == most else f"{cell}, n\xa0{one.counts(i)}")
@@ -149,16 +155,18 @@ def differences(
     return by_group(shown, columns, on_screen=()) if columns else {}
 
 
-def cells_of(shown: list[str], what: str, column: Average) -> list[str]:
+def cells_of(shown: list[str], what: str, column: Average, errors: Array | None = None) -> list[str]:
     """Return the cells of metrics: of a side, or what compares the sides, in the metric's unit or in percent."""
     if what in COMPARED:
         column = column._replace(mean=np.where(phases(shown), shortest_way(column.mean), column.mean))
-    return _means_sds(column, [1 if what == "symmetry_index" else places_of(name) for name in shown])
+    places = [places_of(name, what) for name in shown]
+    known = np.where(column.n > 0, uncertainties(shown, errors), np.nan).tolist()
+    return [with_uncertainty(*one) for one in zip(_means_sds(column, places), known, places, strict=True)]
 
 
-def places_of(name: str) -> int:
-    """Return how many decimals of a metric are shown."""
-    return DECIMALS.get(NUMBERS[name].units, 2)
+def places_of(name: str, what: str = "") -> int:
+    """Return how many decimals of a metric, or of what compares its sides, are shown."""
+    return 1 if what == INDEX else DECIMALS.get(NUMBERS[name].units, 2)
 
 
 def by_group(shown: list[str], columns: Sequence[Column], *, on_screen: Collection[int]) -> dict[str, Table]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import xarray as xr
 
+from ...results.metric_errors import DrawnMetrics, errors_of_cycles, errors_of_means, exceptions_of, number_cycles
 from ...tables.reference_curves import BySpeed, reference_of
 from ...trials.session import facts_of_trials
 from ...variables.stance_verdicts import is_accepted
@@ -83,7 +84,9 @@ def page(
     sessions = tables.names([*stances, *metrics], "session")
     trials = {session: facts_of_trials(cycles[session]) for session in sessions}
     gait_cycles, whole_stances = (side_by_side.curves(of(study, panels)) for of in (cycles_of, stances_of))
-    rows = tables.of_part(metrics, "cycle")
+    rows = number_cycles(tables.of_part(metrics, "cycle"))
+    errors = errors_of_cycles(study, rows)
+    method = json.loads(study.attrs.get("settings", "{}")).get("kinematics", {}).get("method", "")
     rows_alone = [] if any(map(tables.has_kinetics, rows)) else tables.of_part(metrics, "stance")
     drawn = _figures(gait_cycles, dashes, curves, "another age" if no_verdict else "normal")
     drawn_stances = _figures(whole_stances, dashes, {}, "").with_curves()
@@ -115,9 +118,10 @@ def page(
             condition: metric_tables.with_normal(
                 each, curves, about, "people of another age" if no_verdict else "normal people"
             )
-            for condition, each in _metrics(rows, symmetry, side_by_side, detectable).items()
+            for condition, each in _metrics(rows, symmetry, side_by_side, detectable, errors).items()
         },
         metrics_of_stances=_metrics(metric_tables.with_metrics_of_stance(rows_alone), [], side_by_side, detectable),
+        uncertainty=None if errors is None else exceptions_of(method, metric_tables.metrics_in(rows)),
         profile_changes=profile_changes(rows, side_by_side, detectable) if curves and side_by_side.several else {},
         shares={label: shares(part, share_sums(part, panels)) for label, part in side_by_side.apart(study).items()},
         compared=side_by_side if side_by_side.several else None,
@@ -135,12 +139,16 @@ def page(
 
 
 def _metrics(
-    rows: list[Row], symmetry: list[Row], side_by_side: Compared, detectable: Detectable
+    rows: list[Row],
+    symmetry: list[Row],
+    side_by_side: Compared,
+    detectable: Detectable,
+    errors: DrawnMetrics | None = None,
 ) -> dict[str, dict[str, Table]]:
     """Return the tables of metrics by condition, if visits are compared; else all of them without a title."""
     if side_by_side.several:
-        return tables_of_changes(rows, symmetry, side_by_side, detectable)
-    return {"": metric_tables.metrics(rows, symmetry)}
+        return tables_of_changes(rows, symmetry, side_by_side, detectable, errors)
+    return {"": metric_tables.metrics(rows, symmetry, errors_of_means(rows, errors))}
 
 
 def _figures(cycles: CycleCurves, dashes: Mapping[str, str], reference: BySpeed, band: str) -> Drawn:

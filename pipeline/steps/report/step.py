@@ -25,6 +25,7 @@ OF_STUDY = (  # all that is loaded of study.nc, besides the facts of whole trial
     "pelvis_residual",
     *BANDS.values(),
     "joint_moment_variance_share",
+    "metric_draw",
     *METRICS_DRAWN,
 )
 Rows = Iterable[tuple[str, list[Row]]]  # of a table, by participant

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...conventions import ANGLES, JOINTS, LOADS, SAME_STRIKE_S
 from ...results.averages import (
+    IS_PHASE,
     SESSION,
     errors_of,
     errors_of_means,
@@ -51,7 +52,6 @@ from .settings import Settings
 QUALITY = tuple(QUALITY_COLUMNS)
 NUMBERS = QUALITY[QUALITY.index("doubt_code") + 1 :]  # checks of a stance, then repairs of its trial
 LABELS = [*dict.fromkeys(dim for variable in STUDY.values() for dim in variable.dims if dim not in ("cycle", "stance"))]
-IS_PHASE = np.array([metric.kind == "phase" for metric in METRICS.values()])
 Columns = Mapping[str, Mapping[str, Any]]  # of participants.tsv by name, their cells by session
 
 

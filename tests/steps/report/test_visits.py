@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import re
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pipeline.results.metric_errors import HELD, errors_of_cycles, number_cycles
 from pipeline.steps.report import metric_tables
 from pipeline.steps.report.movement_profile import GPS, GVS, OVERALL
 from pipeline.steps.report.tables import Row, Table
@@ -214,6 +216,35 @@ def test_shares_of_the_error_sources_are_by_visit() -> None:
     words = Page(wide.person("sub-02")).words
     assert words.count("Error sources of the moments: pre") == 1
     assert words.count("Error sources of the moments: post") == 1
+
+
+def test_errors_that_visits_share_cancel_in_their_change_and_of_sides_in_their_difference() -> None:
+    """Both visits err by 3 in all draws; in draws of either sign each errs by 0.4 the other way than the other one."""
+    study = visits({"sub-02_before": "pre", "sub-02_after": "post"})
+    rows = [row for row in rows_of(study.metrics) if row["part"] == "cycle"]
+    own = np.array([0.4 if row["session"] == "sub-02_after" else -0.4 for row in rows])[:, None]
+    errors = np.array([3, 3, -3, -3]) + own * np.array([1, -1, 1, -1])
+    values = np.array([[float(row[name]) for name in METRICS] for row in rows])
+    drawn = (("cycle", "metric", "draw"), values[..., None] + errors[:, None])
+    dataset = study.study.assign(metric_draw=drawn)
+    pairs = compared([*study.visits.items()])
+    ordered = number_cycles(pairs.rows(rows))
+    of_cycles = errors_of_cycles(pairs.part(dataset), ordered)
+    tables = tables_of_changes(ordered, pairs.rows(rows_of(study.symmetry)), pairs, {}, of_cycles)["slow"].values()
+    shown = {
+        place: next(cells for table in tables if "Peak knee flexion" in (cells := column(table, *place)))
+        for place in [("left", "post"), ("left", "post minus pre"), ("right minus left", "post")]
+    }
+    expected = [np.hypot(3, 0.4), 0.8, 0.0]
+    for cells, uncertainty in zip(shown.values(), expected, strict=True):
+        assert cells["Peak knee flexion"].endswith(f"\N{PLUS-MINUS SIGN}\N{NO-BREAK SPACE}{uncertainty:.1f}")
+        assert "\N{PLUS-MINUS SIGN}" not in cells.get("Walking speed", "")
+    linked = dataset.assign_attrs(settings=json.dumps({"kinematics": {"method": "linked"}}))
+    words = Page(study._replace(study=linked).person("sub-02")).words
+    assert "standard uncertainty" in words
+    assert f"phase of peak power a1 ({HELD['linked']['phase_of_peak_power_a1']})" in words
+    assert "range of knee adduction (" not in words
+    assert "standard uncertainty" not in Page(study.person("sub-02")).words
 
 
 def test_the_overview_keeps_visits_apart() -> None:

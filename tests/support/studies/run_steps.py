@@ -107,7 +107,7 @@ def run_session(
     """Return the dataset of each step of a session over all its trials, from files that are already read.
 
     Args:
-        rows: of trials.tsv.
+        rows: of trials.tsv; ``sha256`` may be added.
         recordings: by the file in ``rows``.
         participant, segments: rows of participants.tsv and segments.tsv.
         model, chosen: body model and settings.
@@ -115,7 +115,7 @@ def run_session(
     Raises:
         UserError: the session cannot be calibrated.
     """
-    listed = [{**row, "sha256": "", "forces": "", "subject": "", "participant": row["participant_id"]} for row in rows]
+    listed = [{"sha256": "", **row, "forces": "", "subject": "", "participant": row["participant_id"]} for row in rows]
 
     def known(path: Path, *_: Any, **__: Any) -> Recording:
         return recordings[path.as_posix()]

@@ -10,6 +10,7 @@ import numpy as np
 
 from ....conventions import SIDES
 from ....results.averages import Average, average, shortest_way
+from ....results.metric_errors import DrawnMetrics, Errors, errors_of_means, uncertainties, with_uncertainty
 from ....variables.gait_profile import SMALLEST_IMPORTANT
 from .. import metric_tables
 from ..movement_profile import GPS, GVS, Bars, bars_of, score_in_words
@@ -21,7 +22,11 @@ Detectable = Mapping[str, Mapping[str, Limits]]  # minimal detectable changes by
 
 
 def tables_of_changes(
-    cycles: list[Row], symmetry: list[Row], compared: Compared, detectable: Detectable
+    cycles: list[Row],
+    symmetry: list[Row],
+    compared: Compared,
+    detectable: Detectable,
+    errors: DrawnMetrics | None = None,
 ) -> dict[str, dict[str, Table]]:
     """Return the tables of :func:`pipeline.steps.report.metric_tables.metrics` for each condition.
 
@@ -31,11 +36,14 @@ def tables_of_changes(
     Args:
         cycles, symmetry: rows of metrics.csv and symmetry.csv with their ``visit``, in the order of the visits.
         detectable: the minimal detectable changes; those of visits are none of conditions in one visit.
+        errors: of all cycles of the page, None without draws. In a change what both visits share cancels.
     """
     result = {}
     for place in names(cycles, compared.within):
         rows, of_sides = (_labelled(table, place, compared) for table in (cycles, symmetry))
-        result[place] = _tables(rows, of_sides, compared.labels, detectable.get(place, {}))
+        result[place] = _tables(
+            rows, of_sides, compared.labels, detectable.get(place, {}), errors_of_means(rows, errors)
+        )
     return result
 
 
@@ -45,7 +53,7 @@ def _labelled(rows: list[Row], place: str, compared: Compared) -> list[Row]:
 
 
 def _tables(
-    cycles: list[Row], symmetry: list[Row], labels: Sequence[str], detectable: Mapping[str, Limits]
+    cycles: list[Row], symmetry: list[Row], labels: Sequence[str], detectable: Mapping[str, Limits], errors: Errors
 ) -> dict[str, Table]:
     shown = metric_tables.metrics_with_values(cycles)
     phases, values = metric_tables.phases(shown), metric_tables.values_of(cycles, symmetry, shown)
@@ -56,22 +64,28 @@ def _tables(
         for label, one in own:
             count = f" (n\xa0{one.n.max()})" if what in SIDES else ""
             group = metric_tables.COMPARED.get(what, what)
-            columns.append((group, f"{label}{count}", metric_tables.cells_of(shown, what, one)))
+            columns.append(
+                (group, f"{label}{count}", metric_tables.cells_of(shown, what, one, errors.get((label, what))))
+            )
             if label != own[0][0]:
                 limits = [limits_of(name, detectable.get(what, {})) if what in SIDES else {} for name in shown]
-                cells = _changes(shown, own[0][1], one, percent=what == "symmetry_index", limits=limits)
+                places = [metric_tables.places_of(name, what) for name in shown]
+                cells = _changes(shown, own[0][1], one, places=places, limits=limits)
+                before, after = errors.get((own[0][0], what)), errors.get((label, what))
+                if before is not None and after is not None:
+                    apart = np.where(np.isnan(own[0][1].mean + one.mean), np.nan, uncertainties(shown, after - before))
+                    cells = [with_uncertainty(*each) for each in zip(cells, apart.tolist(), places, strict=True)]
                 columns.append((group, f"{label} minus {own[0][0]}", cells))
     sides = sum(group in SIDES for group, *_ in columns)
     return metric_tables.by_group(shown, columns, on_screen=range(2 + sides, 2 + len(columns)))
 
 
 def _changes(
-    shown: list[str], before: Average, after: Average, *, percent: bool, limits: Sequence[Limits]
+    shown: list[str], before: Average, after: Average, *, places: Sequence[int], limits: Sequence[Limits]
 ) -> list[str]:
-    """Return the cells of a column of changes; ``limits`` are those of each metric."""
+    """Return the cells of a column of changes; ``places`` are decimals and ``limits`` those of each metric."""
     change = after.mean - before.mean
     change = np.where(metric_tables.phases(shown), shortest_way(change), change)
-    places = [1 if percent else metric_tables.places_of(name) for name in shown]
     return [change_of(*one) for one in zip(change.tolist(), places, limits, strict=True)]
 
 
