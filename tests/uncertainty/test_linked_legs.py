@@ -10,12 +10,12 @@ from scipy.spatial.transform import Rotation
 from pipeline.body.legs import Legs, legs_of
 from pipeline.conventions import CHAIN, SEGMENTS, SIDES
 from pipeline.signals.splines import angular_rates, derivatives
-from pipeline.steps.kinematics.step import kinematics
 from pipeline.trials.session import join_trials
 from pipeline.uncertainty.drawn_motion import with_errors
 from pipeline.uncertainty.linked_draws import LinkedDraws
 from pipeline.uncertainty.linked_legs import LinkedLegs
 from tests.support.settings import settings_of
+from tests.support.steps import kinematics
 from tests.support.studies.noisy_copies import SIZES
 from tests.support.walks.person import GRAVITY, Array, Landmarks, body_model, cleaned, landmarks, walk
 from tests.support.walks.person_on_ground import CALIBRATION, ground
