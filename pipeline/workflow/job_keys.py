@@ -177,6 +177,7 @@ class Study:
         """Return what a job's key holds, by name; its subject is a session, a participant (``page``) or None."""
         step = every_step()[name]
         own = resolve(step.cells)(self, subject) if step.cells else {}
+        joined = [one for one in every_step().values() if one.joins and step.scope != "session"]
         taken: dict[str, Any] = {}
         if "body_model" in step.takes and self.body_model:
             taken["arguments"] = {"body_model": self.body_model.definition} | own.pop("arguments", {})
@@ -190,7 +191,7 @@ class Study:
             "session": subject if step.scope == "session" else None,
             "pipeline": __version__,
             "code": digests.code_digest(*code_of(name)),
-            "declared": digests.of_text(repr(step)),
+            "declared": digests.of_text(repr([step, *joined])),
             "versions": digests.versions(step.libraries + STORAGE),
             "settings": self.settings.get(step.section or name, {}),
             **taken,

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from pipeline.step import every_step, resolve
-from pipeline.workflow.open_study import TABLES
-from tests.support.checkout import HOUSE
+from pipeline.workflow import job_keys
+from pipeline.workflow.open_study import TABLES, open_study
+from tests.support.checkout import DEMO, HOUSE
 
 RULE = re.compile(r"^(?:rule|use rule \w+ as) (\w+)(?: with)?:\n(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
 RULES = dict(RULE.findall((HOUSE / "Snakefile").read_text()))
@@ -22,6 +24,25 @@ def named(rule: str, section: str) -> list[str]:
     start = rule.partition(f"    {section}:\n")[2]
     text = re.split(rf"^    (?:{'|'.join(SECTIONS)}):\n", start, maxsplit=1, flags=re.MULTILINE)[0]
     return re.findall(r"^        (\w+)=", text, re.MULTILINE)
+
+
+def test_what_a_step_declares_is_in_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also what a step declares whose results are joined to the cycles of a study."""
+    study = open_study(DEMO)
+    subjects = {"session": "sub-01", "participant": "sub-01", "study": None}
+    changed: dict[str, set[str]] = {}
+    keys = {
+        name: study.content_of_key(name, subjects[step.scope])
+        for name, step in every_step().items()
+        if name != "muscles"
+    }
+    before = dict(every_step())
+    for changed_step in ("kinetics", "muscles"):
+        others = before | {changed_step: replace(before[changed_step], libraries=())}
+        monkeypatch.setattr(job_keys, "every_step", lambda others=others: others)
+        now = {name: study.content_of_key(name, subjects[before[name].scope]) for name in keys}
+        changed[changed_step] = {name for name in keys if keys[name]["declared"] != now[name]["declared"]}
+    assert changed == {"kinetics": {"kinetics"}, "muscles": {"study", "report", "page", "repeatability"}}
 
 
 def test_each_step_has_its_rule() -> None:
