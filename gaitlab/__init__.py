@@ -49,7 +49,8 @@ class OtherName(MetaPathFinder, Loader):
 
 
 def _is_ours(file: str | None) -> bool:
-    return any(file == str(Path(folder, "pipeline", "__init__.py")) for folder in __path__)
+    ours = (Path(folder, "pipeline", "__init__.py") for folder in __path__)
+    return file is not None and any(one.exists() and one.samefile(file) for one in ours)
 
 
 if "pipeline" in sys.modules and _is_ours(sys.modules["pipeline"].__file__):

@@ -50,17 +50,18 @@ class Step:
         inputs: by the rule's name of each, the variables that are loaded of it, or a reference to them.
         outputs: by the rule's name; the first one is what the function returns.
         takes: ``recordings``: the function gets the trials of the session instead of inputs; ``body_model``;
-            ``corrections``: of corrections.tsv, in ``by_trial``; ``folder``: an empty one, for another program's files.
+            ``corrections``: rows of corrections.tsv of the kinds that name the step, in ``by_trial``; ``folder``: an
+            empty one, for another program's files.
         cells: of a :class:`pipeline.workflow.job_keys.Study` and a session, participant or None, gives what a job's key
-            holds besides: cells of the study's tables, digests of other files.
+            holds besides: cells of the study's tables, digests of other files (``files``, which the job checks).
         libraries: whose versions count, besides those that write NetCDF.
         only_if: of a study, whether it has the step; empty if every study has it.
         problems: of a study, the problems of its settings that need more than their own bounds.
-        joins: the result along ``cycle`` is joined to cycles.nc for the study and the pages.
+        joins: the result along ``cycle`` is joined to cycles.nc for the study and the pages; it rejects no session.
         metrics: numbers of a cycle that it adds to metrics.csv: a mapping to :class:`pipeline.variables.rows.Metric`.
         job: loads the inputs, calls the function and saves the outputs.
-        refuses: a UserError rejects the session; else it fails the job.
-        extra_mb, times_as_long: memory and time that a job needs beyond that of other steps.
+        refuses: a UserError rejects the session; else it fails the job, as in all steps without results as inputs.
+        extra_mb, times_as_long: memory and time that a job needs beyond that of other steps; its rule asks for them.
         ends_its_worker: its library keeps memory until its process ends.
     """
 
@@ -92,8 +93,15 @@ class Step:
     @property
     def modules(self) -> tuple[str, ...]:
         """Return the modules that a job calls; with their imports they are its code."""
-        named = [self.function, self.settings, self.job, *(one.made_by for one in self.outputs.values())]
-        return _modules([*named, *(one for one in self.inputs.values() if isinstance(one, str))])
+        named = [self.function, self.job, *(one.made_by for one in self.outputs.values())]
+        named += [one for one in self.inputs.values() if isinstance(one, str)]
+        return _modules([*named, "pipeline.body.body_model:BodyModel" if "body_model" in self.takes else ""])
+
+    @property
+    def content(self) -> tuple[Any, ...]:
+        """Return what a job takes from the declaration, for its key."""
+        of_job = (self.name, self.function, self.job, self.settings, self.section, self.takes, self.refuses, self.joins)
+        return *of_job, self.metrics, tuple(self.inputs.items()), tuple(self.outputs.items())
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -124,8 +132,13 @@ def resolve(reference: Reference) -> Any:
 @functools.cache
 def every_step() -> Mapping[str, Step]:
     """Return all steps by name, each after those whose outputs it takes."""
-    found = {step.name: step for step in _declared()}
-    made_by = {output: step.name for step in found.values() for output in step.outputs}
+    found: dict[str, Step] = {}
+    made_by: dict[str, str] = {}
+    for step in _declared():
+        if twice := {step.name} & found.keys() | step.outputs.keys() & made_by.keys():
+            raise ValueError(f"two steps are named, or write, {', '.join(sorted(twice))}")
+        found[step.name] = step
+        made_by |= dict.fromkeys(step.outputs, step.name)
     before = {name: {made_by[one] for one in step.inputs if one in made_by} for name, step in found.items()}
     order = TopologicalSorter(before)
     order.prepare()
@@ -135,6 +148,15 @@ def every_step() -> Mapping[str, Step]:
         names += ready
         order.done(*ready)
     return {name: found[name] for name in names}
+
+
+def steps_to(name: str) -> tuple[str, ...]:
+    """Return a step with all that come before it, in their order."""
+    needed, steps = {name}, every_step()
+    for one in reversed([*steps]):
+        if needed & {one, *steps[one].outputs}:
+            needed |= {one, *steps[one].inputs}
+    return tuple(one for one in steps if one in needed)
 
 
 def _declared() -> Iterator[Step]:

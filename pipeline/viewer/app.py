@@ -15,11 +15,11 @@ import xarray as xr
 from ..conventions import SIDES
 from ..errors import UserError
 from ..results import netcdf
+from ..step import steps_to
 from ..tables.reference_curves import BySpeed, Curves, at_speed, reference_file, reference_of, speeds_of
 from ..tables.tsv import decode_text
 from ..variables.stance_verdicts import NOT_ON_A_PLATE
 from ..workflow.job_keys import Study
-from ..workflow.open_study import SESSION_STEPS
 from .charts import CycleCharts, TimeChart, cycles_of_session
 from .corrections_form import CorrectionsForm
 from .drafts import Drafts
@@ -274,10 +274,10 @@ def load_session(folder: Path) -> dict[str, xr.Dataset]:
     Raises:
         UserError: the session has not been computed.
     """
-    missing = [step for step in SESSION_STEPS if not (folder / f"{step}.nc").exists()]
+    missing = [step for step in steps_to("cycles") if not (folder / f"{step}.nc").exists()]
     if missing:
         raise UserError(str(folder), f"no {missing[0]}.nc", "run the study first: gaitlab run STUDY")
-    return {step: netcdf.load(folder / f"{step}.nc") for step in SESSION_STEPS}
+    return {step: netcdf.load(folder / f"{step}.nc") for step in steps_to("cycles")}
 
 
 def words_on(trial: ShownTrial) -> str:

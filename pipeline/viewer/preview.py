@@ -8,11 +8,10 @@ import xarray as xr
 
 from ..errors import UserError
 from ..results import netcdf
-from ..step import every_step
+from ..step import every_step, steps_to
 from ..workflow import checksums
 from ..workflow.job_keys import Study
 from ..workflow.jobs.run_job import compute
-from ..workflow.open_study import SESSION_STEPS
 
 
 def preview(study: Study, session: str) -> dict[str, xr.Dataset]:
@@ -30,7 +29,7 @@ def preview(study: Study, session: str) -> dict[str, xr.Dataset]:
     derived = study.path / "derived"
     with TemporaryDirectory(prefix="gaitlab-view-") as folder:
         changed: dict[str, Path] = {}
-        for step in SESSION_STEPS:
+        for step in steps_to("cycles"):
             needs = [*every_step()[step].inputs]
             key = json.loads(json.dumps(study.content_of_key(step, session), sort_keys=True))  # as the job gets it
             written = checksums.recorded(derived, f"{session}/{step}.nc")

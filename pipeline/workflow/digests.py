@@ -90,10 +90,10 @@ def _direct_imports(module: str) -> frozenset[str]:
 
 
 @functools.cache
-def code_digest(*modules: str) -> str:
-    """Return a digest of the source of :func:`imported_modules`."""
+def code_digest(*modules: str, without: frozenset[str] = frozenset()) -> str:
+    """Return a digest of the source of :func:`imported_modules`, some left out."""
     digest = hashlib.sha256()
-    for name in sorted(imported_modules(*modules)):
+    for name in sorted(imported_modules(*modules) - without):
         digest.update(name.encode() + b"\0" + _source(name).read_bytes() + b"\0")  # type: ignore[union-attr]
     return digest.hexdigest()
 
@@ -118,8 +118,9 @@ def _source(module: str) -> Path | None:
         file = PACKAGE.joinpath(*inner).with_suffix(".py")
         return file if file.is_file() else None
     found = importlib.util.find_spec(package)  # which imports nothing
-    for folder in (found and found.submodule_search_locations) or ():
-        for file in (Path(folder, *inner).with_suffix(".py"), Path(folder, *inner, "__init__.py")):
-            if file.is_file():
-                return file
-    return None
+    folders = (found and found.submodule_search_locations) or ()
+    names = [Path(*inner).with_suffix(".py")] if inner else []
+    files = [Path(folder, name) for folder in folders for name in (*names, Path(*inner, "__init__.py"))]
+    if found and found.origin and not folders and not inner:  # a module without a package
+        files = [Path(found.origin)]
+    return next((file for file in files if file.is_file()), None)

@@ -9,7 +9,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +29,22 @@ STORAGE = ("xarray", "netCDF4")
 def code_of(name: str) -> tuple[str, ...]:
     """Return the modules that a job of a step calls; their imports belong to its code.
 
-    The tables of variables and metrics of all steps are among them: every job reads them.
+    What other steps write, and their metrics, count where their results are joined: in jobs of more than a session.
     """
-    tables = (module for step in every_step().values() for module in step.tables)
-    return tuple(dict.fromkeys((*every_step()[name].modules, "pipeline.workflow.jobs.run_job", *tables)))
+    step = every_step()[name]
+    tables = [module for one in (step, *_joined_in(step)) for module in one.tables]
+    return tuple(dict.fromkeys((*step.modules, "pipeline.workflow.jobs.run_job", *tables)))
+
+
+def _joined_in(step: Step) -> list[Step]:
+    """Return the steps whose results may be among those of a job of a step."""
+    return [one for one in every_step().values() if one.joins and step.scope != "session"]
+
+
+@cache
+def without_results() -> frozenset[str]:
+    """Return modules that jobs import and that change no result: settings, of which a key holds the values."""
+    return frozenset(("pipeline.setting", *(step.settings.partition(":")[0] for step in every_step().values())))
 
 
 @dataclass(frozen=True)
@@ -100,7 +112,13 @@ class Study:
     @cached_property
     def steps(self) -> dict[str, Step]:
         """Return the steps that the study has, each after those whose outputs it takes."""
-        return {name: step for name, step in every_step().items() if not step.only_if or resolve(step.only_if)(self)}
+        every, found = every_step(), dict[str, Step]()
+        made_by = {output: name for name, step in every.items() for output in step.outputs}
+        for name, step in every.items():
+            present = all(made_by[one] in found for one in step.inputs if one in made_by)
+            if present and (not step.only_if or resolve(step.only_if)(self)):
+                found[name] = step
+        return found
 
     def joined(self, sessions: Sequence[str]) -> dict[str, list[str]]:
         """Return the files that are joined to cycles.nc of sessions, by the step that makes them."""
@@ -176,8 +194,7 @@ class Study:
     def content_of_key(self, name: str, subject: str | None) -> dict[str, Any]:
         """Return what a job's key holds, by name; its subject is a session, a participant (``page``) or None."""
         step = every_step()[name]
-        own = resolve(step.cells)(self, subject) if step.cells else {}
-        joined = [one for one in every_step().values() if one.joins and step.scope != "session"]
+        own = {**resolve(step.cells)(self, subject)} if step.cells else {}
         taken: dict[str, Any] = {}
         if "body_model" in step.takes and self.body_model:
             taken["arguments"] = {"body_model": self.body_model.definition} | own.pop("arguments", {})
@@ -190,8 +207,8 @@ class Study:
             "step": name,
             "session": subject if step.scope == "session" else None,
             "pipeline": __version__,
-            "code": digests.code_digest(*code_of(name)),
-            "declared": digests.of_text(repr([step, *joined])),
+            "code": digests.code_digest(*code_of(name), without=without_results()),
+            "declared": digests.of_text(repr([one.content for one in (step, *_joined_in(step))])),
             "versions": digests.versions(step.libraries + STORAGE),
             "settings": self.settings.get(step.section or name, {}),
             **taken,

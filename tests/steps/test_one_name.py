@@ -20,10 +20,8 @@ from pipeline.workflow.open_study import STEPS
 from tests.support.checkout import HOUSE
 
 PACKAGE = HOUSE / "pipeline"
-FROM_THE_BRIDGE = {"body_model", "participant", "segments", "segment_table", "sessions", "functional", "subject"}
-FROM_THE_BRIDGE |= {"belt_speed_m_s", "corrections", "participants", "plates_left", "plates_right", "by_trial"}
-FROM_THE_BRIDGE |= {"session_row", "groups", "visits"}  # of tables
-FROM_THE_BRIDGE |= {"heels", "emg_reference"}  # of other trials of the session, in the step itself
+FROM_THE_BRIDGE = {"body_model", "participant", "segments", "segment_table", "sessions", "functional"}
+FROM_THE_BRIDGE |= {"participants", "by_trial", "session_row", "groups", "visits"}  # of tables
 FROM_THE_BRIDGE |= {
     "model_sha256",
     "about_reference",

@@ -38,7 +38,7 @@ def test_what_a_step_declares_is_in_its_key(monkeypatch: pytest.MonkeyPatch) -> 
     }
     before = dict(every_step())
     for changed_step in ("kinetics", "muscles"):
-        others = before | {changed_step: replace(before[changed_step], libraries=())}
+        others = before | {changed_step: replace(before[changed_step], takes=("corrections",))}
         monkeypatch.setattr(job_keys, "every_step", lambda others=others: others)
         now = {name: study.content_of_key(name, subjects[before[name].scope]) for name in keys}
         changed[changed_step] = {name for name in keys if keys[name]["declared"] != now[name]["declared"]}
@@ -54,6 +54,10 @@ def test_a_rule_has_the_files_that_its_step_declares(name: str) -> None:
     step, rule = every_step()[name], RULES[name]
     tables = [*TABLES] if "for name in TABLES" in rule else []
     assert [*tables, *named(rule, "output")] == [*step.outputs]
+    for output in (one for name, one in step.outputs.items() if name not in tables):
+        assert all(f'"derived/{file}"' in rule for file in output.files)
+    asks = "resources" in rule and "memory_of" in rule and "minutes_of" in rule
+    assert asks == (step.extra_mb > 0 or step.times_as_long > 1)
     if name == "page":  # its rule asks the study
         assert "STUDY.files_of_page" in rule
     else:

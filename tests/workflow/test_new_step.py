@@ -142,6 +142,14 @@ def test_a_new_step_is_a_room_and_a_rule(house: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.process
+def test_a_new_step_changes_no_key_of_a_session(house: Path, tmp_path: Path) -> None:
+    study = write_tiny_study(tmp_path / "study")
+    without, with_it = keys_of(HOUSE, study), keys_of(house, study)
+    assert with_it.keys() - without.keys() == {"push"}
+    assert {name for name in without if without[name] != with_it[name]} == set()
+
+
+@pytest.mark.process
 @pytest.mark.parametrize("step", ["push", "kinetics"])
 def test_a_change_of_a_step_changes_no_other_key(house: Path, tmp_path: Path, step: str) -> None:
     study = write_tiny_study(tmp_path / "study")

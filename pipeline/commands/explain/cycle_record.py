@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ...errors import UserError
 from ...results import netcdf
+from ...step import steps_to
 from ...tables.corrections import in_words
 from ...trials.session import FILES, separate
-from ...workflow.open_study import SESSION_STEPS
 
 # a section: texts, which are wrapped, and tables
 Blocks = Iterator[str | list[list[str]]]
@@ -54,7 +54,7 @@ def cycle_record(file: Path, study: xr.Dataset, number: int) -> CycleRecord:
     """Return the record of a cycle from the session's files; refuse missing ones and those of another run."""
     cycle = study.isel(cycle=int(np.flatnonzero(study.cycle.values == number)[0]))
     session, trial = str(cycle.session.item()), str(cycle.trial.item())
-    files = {step: file.parent / session / f"{step}.nc" for step in SESSION_STEPS}
+    files = {step: file.parent / session / f"{step}.nc" for step in steps_to("cycles")}
     for path in files.values():
         if not path.is_file():
             raise UserError(

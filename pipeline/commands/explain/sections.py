@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ...body.plausibility import axis_in_words
 from ...conventions import FROM_HIP, SAME_STRIKE_S, STANDARD_GRAVITY_M_S2
 from ...signals.filters import stretches
+from ...step import steps_to
 from ...trials.session import FILES
 from ...variables.cycle_variables import KNEE_AXIS
 from ...variables.left_out import in_words
@@ -18,7 +19,6 @@ from ...variables.schema import FLAGS
 from ...variables.stance_verdicts import verdict_of
 from ...workflow import checksums
 from ...workflow.digests import sha256
-from ...workflow.open_study import SESSION_STEPS
 from .cycle_record import Blocks, CycleRecord
 
 SHORT = 12  # characters of a digest
@@ -252,7 +252,7 @@ def _missing(record: CycleRecord) -> Iterator[str]:
 
 
 def _settings(record: CycleRecord) -> Blocks:
-    for step in (*SESSION_STEPS, "study"):
+    for step in (*steps_to("cycles"), "study"):
         settings = record.settings.get(step, {})
         yield f"{step}: " + ", ".join(f"{name} {_plain(value)}" for name, value in settings.items())
 
@@ -262,7 +262,7 @@ def _plain(value: Any) -> str:
 
 
 def _provenance(record: CycleRecord) -> Blocks:
-    names = {step: f"{record.cycle.session.item()}/{step}.nc" for step in SESSION_STEPS} | {"study": "study.nc"}
+    names = {step: f"{record.cycle.session.item()}/{step}.nc" for step in steps_to("cycles")} | {"study": "study.nc"}
     for step, name in names.items():
         made = checksums.recorded(record.derived, name)
         if made is None:

@@ -15,6 +15,7 @@ CYCLES = Step(
     },
     takes=("corrections",),
     cells="pipeline.steps.cycles.cells:cells",
+    libraries=("numpy", "scipy"),  # the latter for draws of linked legs
     outputs={
         "cycles": Output(
             files=("{session}/cycles.nc",),

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...tables import session_table
 from ...tables.report_additions import files_of_curve_tests, texts_of
+from .settings import Settings
 
 if TYPE_CHECKING:
     from ...workflow.job_keys import Study
 
-NOT_OF_ALL_PAGES = ("pages", "notes", "repeatability", "curve_tests")  # settings of the report
 TEMPLATES = Path(__file__).with_name("templates")
 
 
@@ -56,7 +57,7 @@ def _of_all_pages(study: Study) -> dict[str, Any]:
     """Return what the keys of the overview and of all pages hold; which pages are written changes none."""
     report = study.settings["report"]
     return {
-        "settings": {name: value for name, value in report.items() if name not in NOT_OF_ALL_PAGES},
+        "settings": {one.name: report[one.name] for one in fields(Settings)},
         "templates": {path.name: study.digest(path) for path in sorted(TEMPLATES.iterdir())},
         "reference": study.reference_sha256,
         **({"logo": study.digest(report["logo"])} if report["logo"] else {}),

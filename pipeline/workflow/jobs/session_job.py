@@ -6,7 +6,8 @@ import inspect
 import json
 import logging
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,14 +38,15 @@ def run(
         data, roots = _read_recordings(function, key, arguments)
         loaded: list[xr.Dataset] = []
     else:
-        loaded = [netcdf.load(file, step.loaded(name)) for name, (file,) in inputs.items()]
+        names = [name for name in step.inputs if name in inputs]
+        loaded = [netcdf.load(inputs[name][0], step.loaded(name)) for name in names]
         if "by_trial" in key:
             arguments["by_trial"] = key["by_trial"]
         data = _result(step, partial(function, *loaded, **arguments), key, outputs)
         roots = [each.attrs for each in loaded]
     results = {step.name: data}
     for name in outputs.keys() - {step.name}:
-        further = {**dict(zip(inputs, loaded, strict=True)), step.name: data, **key["of_outputs"][name]}
+        further = {**dict(zip(names, loaded, strict=True)), step.name: data, **key.get("of_outputs", {}).get(name, {})}
         make = resolve(step.outputs[name].made_by)
         results[name] = make(**{each: further[each] for each in inspect.signature(make).parameters})
     _say_what_is_rejected(data, loaded)
@@ -69,24 +71,36 @@ def _read_recordings(
 
 def _result(step: Step, function: Callable[..., xr.Dataset], key: Mapping[str, Any], outputs: Files) -> xr.Dataset:
     """Return the result of a step's function, or the session rejected where the step refuses it."""
-    for file, digest in key.get("files", {}).items():
-        checksums.refuse_changed(Path(file), digest)
+    further = {Path(file): digest for file, digest in key.get("files", {}).items()}
+    for file, digest in further.items():
+        checksums.refuse_changed(file, digest)
     if "folder" in step.takes:
-        function = partial(_with_folder, function, outputs[step.name][0].with_name(f".{step.name}"))
+        with _empty_folder(outputs[step.name][0].with_name(f".{step.name}")) as folder:
+            result = _or_rejected(step, partial(function, folder=folder))
+    else:
+        result = _or_rejected(step, function)
+    for file, digest in further.items():  # that it was read as it is
+        checksums.refuse_changed(file, digest)
+    return result
+
+
+def _or_rejected(step: Step, function: Callable[..., xr.Dataset]) -> xr.Dataset:
+    """Return the result of a function, or a rejected session in place of a UserError if the step refuses sessions."""
     try:
         return function()
     except UserError as error:
-        if not step.refuses:
+        if step.joins or not step.refuses:
             raise
         return rejected_by(error).dataset()
 
 
-def _with_folder(function: Callable[..., xr.Dataset], folder: Path) -> xr.Dataset:
-    """Return the result of a step that needs an empty folder for files; one of a killed job is emptied."""
+@contextmanager
+def _empty_folder(folder: Path) -> Iterator[Path]:
+    """Give an empty folder for files of a step; one of a killed job is emptied. A full disk fails the job."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     try:
-        return function(folder=folder)
+        yield folder
     except OSError as error:
         if error.errno not in NO_ROOM:
             raise
