@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.step import every_step
 from pipeline.tables import corrections, session_table, study_tables
+from pipeline.workflow.job_keys import without_results
 from tests.campaigns.reruns import NOT_WITNESSED, TABLE, Recorder, Row, differences, read_table, rows_with_new
 from tests.support.checkout import HOUSE
 from tests.support.studies.every_change import every_change
@@ -97,9 +99,13 @@ def test_code_that_jobs_run_is_in_their_keys(recorded: dict[tuple[str, str], Row
     """The campaign has seen it: but for what changes no result, a job runs no code that its key does not hold."""
     assert [row.what for row in recorded.values() if row.unseen == NOT_WITNESSED] == [], f"record all: {TABLE.name}"
     unseen = {row.what.partition(" ")[0] for row in recorded.values() if row.kind in ("module", "file") and row.unseen}
-    declarations = {path.relative_to(HOUSE).as_posix() for path in HOUSE.glob("pipeline/steps/*/declaration.py")}
-    assert declarations <= unseen  # a key holds what its step declares as data
-    assert {name for name in unseen - declarations if (HOUSE / name).stat().st_size} == CHANGES_NO_RESULT
+    # a key holds what its step declares and the values of its settings; tables of other steps change no result
+    steps = every_step().values()
+    data = [*without_results(), *(f"{one.settings.rpartition('.')[0]}.declaration" for one in steps)]
+    data += ["pipeline.variables.muscle_variables", "pipeline.variables.repeatability_variables"]
+    of_data = {f"{module.replace('.', '/')}.py" for module in data}
+    assert of_data <= unseen
+    assert {name for name in unseen - of_data if (HOUSE / name).stat().st_size} == CHANGES_NO_RESULT
 
 
 def test_libraries_that_jobs_import_are_in_their_keys(recorded: dict[tuple[str, str], Row]) -> None:
