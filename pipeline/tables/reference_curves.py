@@ -11,6 +11,7 @@ what it holds of its people and their study, as JSON.
 
 import bisect
 import csv
+import functools
 import io
 import json
 import math
@@ -119,8 +120,9 @@ def read_reference(path: Path, *, setting: str) -> tuple[BySpeed, dict[str, Any]
     return reference_of(text, where=path.name), about_norm_file(text)
 
 
+@functools.lru_cache(maxsize=2)
 def reference_of(text: str, *, where: str) -> BySpeed:
-    """Return the curves of a table's text by speed.
+    """Return the curves of a table's text by speed; a worker parses a table once for all of its pages.
 
     Raises:
         UserError: missing or unknown columns, a wrong cell, a curve without two or more ascending phases, or other

@@ -84,8 +84,8 @@ def find_breaks(position: Array, frozen: Flags, interval_s: float) -> Breaks:
     off = np.linalg.norm(np.diff(path, axis=0)[wide:-wide] - count[:, None, None] * mean, axis=2)
     enough = np.isfinite(off).sum(axis=1) >= FEWEST
     jump, motion = np.zeros((2, len(off)))
-    jump[enough] = np.nanmedian(off[enough], axis=1)
-    motion[enough] = np.nanmedian(np.linalg.norm(mean[enough], axis=2), axis=1)
+    jump[enough] = _median(off[enough], 1)
+    motion[enough] = _median(np.linalg.norm(mean[enough], axis=2), 1)
     usual = float(np.median(jump[enough & (count == 1)])) if (enough & (count == 1)).any() else 0.0
     noise = TIMES_USUAL * usual * np.maximum(count / (2 * wide), 1)
     noise += (count == 1) * wide * CHANGE_M_S2 / 2 * interval_s**2
@@ -110,7 +110,12 @@ def marker_noise(position: Array, rate_hz: float) -> float:
     seen = np.isfinite(away).sum(axis=(0, 2)) > 0
     if rate_hz < SLOWEST_HZ or not seen.any():
         return np.nan
-    return float(np.median(1.4826 * np.nanmedian(away[:, seen], axis=(0, 2))))  # from the median of a normal variable
+    return float(np.median(1.4826 * _median(away[:, seen], (0, 2))))  # from the median of a normal variable
+
+
+def _median(values: Array, axis: int | tuple[int, int]) -> Array:
+    """Return numpy.nanmedian, which takes several times as long as the median if nothing is unknown."""
+    return np.asarray((np.median if np.isfinite(values).all() else np.nanmedian)(values, axis=axis))
 
 
 def doubt_noise(noise_m: float, cutoff_hz: float, rate_hz: float) -> Iterator[Problem]:

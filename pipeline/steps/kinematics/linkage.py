@@ -38,6 +38,11 @@ class Linkage(NamedTuple):
     limits: Array  # (2, side, 3, 3), least and greatest right-handed angle, rad; infinite for none
 
 
+def only_markers(linkage: Linkage, rows: NDArray[np.intp]) -> Linkage:
+    """Return the linkage with some of its markers."""
+    return linkage._replace(place=linkage.place[rows], body=linkage.body[rows], weight=linkage.weight[rows])
+
+
 @dataclass
 class Posture:
     """Coordinates of the linkage."""

@@ -13,12 +13,13 @@ Sources: Lu TW, O'Connor JJ (1999) J Biomech 32:129-134 (global optimisation wit
 Modern Robotics, sections 4.1 and 5.1 (product of exponentials, space Jacobian); Marquardt DW (1963) J SIAM 11:431-441.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ...arrays import Array, Flags
-from .linkage import PELVIS, Bodies, Linkage, Posture, hold_fixed_angles, pose_bodies, take_step
+from .linkage import PELVIS, Bodies, Linkage, Posture, hold_fixed_angles, only_markers, pose_bodies, take_step
 from .normal_equations import Normal, Sums, find_step, form_normal_equations, sum_markers, whole_matrix
 
 MOST_STEPS = 60
@@ -41,22 +42,26 @@ class Fit(NamedTuple):
     converged: Flags  # (time,), whether the last step was short enough
 
 
-def fit(linkage: Linkage, markers: Array, start: Posture, share: Array | float = 1.0) -> Fit:
+def fit(
+    linkage: Linkage, markers: Array, start: Posture, share: Array | float = 1.0, *, trials: Sequence[slice] = ()
+) -> Fit:
     """Return the poses that fit the markers best.
 
     Args:
         markers: (marker, 3, time), lab axes, m; NaN where unseen.
         start: a posture near the one sought.
         share: of its weight with which a marker counts, (marker, time) or 1 for all.
+        trials: frames of each of several trials, at least two; each is the same to the last bit beside any others.
     """
     # about a point near the pelvis, so that no digits are lost in the sums
     around = start.origin.copy()
     posture = Posture(start.rotation.copy(), np.zeros_like(around), hold_fixed_angles(linkage, start.angle))
     seen = np.asarray(np.isfinite(markers).all(axis=1)) & (linkage.weight[:, None] > 0)
     near = np.where(seen[:, None], markers - around, 0.0)
-    converged = _solve(linkage, sum_markers(linkage, near, seen * share * linkage.weight[:, None]), posture)
+    weighted = _sums(linkage, near, seen * share * linkage.weight[:, None], trials)
+    converged = _solve(linkage, weighted, posture, together=bool(trials))
     bodies = pose_bodies(linkage, posture)
-    unknown = _find_undetermined(linkage, sum_markers(linkage, near, seen.astype(float)), posture)
+    unknown = _find_undetermined(linkage, _sums(linkage, near, seen.astype(float), trials), posture)
     for part in bodies[:2]:
         np.moveaxis(part, -1, 1)[unknown] = np.nan
     bodies.origin[...] += around
@@ -67,10 +72,25 @@ def fit(linkage: Linkage, markers: Array, start: Posture, share: Array | float =
     return Fit(bodies, residual, converged)
 
 
-def _solve(linkage: Linkage, sums: Sums, posture: Posture) -> Flags:
+def _sums(linkage: Linkage, markers: Array, weight: Array, trials: Sequence[slice]) -> Sums:
+    """Return the sums over markers, of each trial by itself: the size of a matrix product changes the rounding."""
+    if not trials:
+        return sum_markers(linkage, markers, weight)
+    parts = []
+    for span in trials:
+        shown = np.flatnonzero(weight[:, span].any(axis=1))
+        parts.append(sum_markers(only_markers(linkage, shown), markers[shown, :, span], weight[shown, span]))
+    return Sums(*(np.concatenate(part, axis=-1) for part in zip(*parts, strict=True)))
+
+
+def _solve(linkage: Linkage, sums: Sums, posture: Posture, *, together: bool) -> Flags:
     """Bring the posture to the least cost, in place, and return (time,) whether it has converged.
 
     A step that raises the cost of a frame is taken back there and followed by a shorter one.
+
+    Args:
+        together: whether frames that have converged stay in the arrays, as their size and their order in memory change
+            the rounding.
     """
     count = posture.origin.shape[-1]
     converged, live = np.zeros(count, dtype=bool), np.arange(count)
@@ -92,15 +112,18 @@ def _solve(linkage: Linkage, sums: Sums, posture: Posture) -> Flags:
         force = np.concatenate([normal.on_pelvis, normal.on_leg.reshape(-1, len(size))])
         short = (force * step).sum(axis=0) < CONVERGED_M**2  # twice the cost that the step takes off
         done, curved = short & ~worse & ~saddle, (size < near) & ~worse & ~saddle
+        if together:
+            done &= ~converged
         if done.any():
             posture.replace(live[done], now.at(done))
             converged[live[done]] = True
+        if done.any() and not together:
             kept = ~done
             live, here, now, last = live[kept], here.at(kept), now.at(kept), last.at(kept)
             damping, least, curved, near = damping[kept], least[kept], curved[kept], near[kept]
-        if not live.size:
+        if converged.all():
             break
-    posture.replace(live, last)
+    posture.replace(live[~converged[live]], last.at(~converged[live]))
     return converged
 
 

@@ -15,7 +15,7 @@ from ...body.skeleton import Skeleton
 from ...conventions import ANGLES, CHAIN, FROM_PELVIS, JOINTS, SEGMENTS, SIDES
 from ...errors import UserError
 from ...signals.filters import fade_beside_gaps
-from .linkage import Linkage, Posture, body_number
+from .linkage import Linkage, Posture, body_number, only_markers
 from .linked_leg import Fit, fit
 
 # whether flexion, adduction and rotation are free
@@ -156,11 +156,6 @@ def shown_markers(model: LinkedModel, paths: Array, hidden: Sequence[Flags]) -> 
         of_leg = np.flatnonzero(model.linkage.body // len(CHAIN) == side)
         markers[of_leg[:, None], :, np.flatnonzero(rows)] = np.nan
     return markers
-
-
-def only_markers(linkage: Linkage, rows: NDArray[np.intp]) -> Linkage:
-    """Return the linkage with some of its markers."""
-    return linkage._replace(place=linkage.place[rows], body=linkage.body[rows], weight=linkage.weight[rows])
 
 
 def start_posture(model: LinkedModel, paths: Array, legs: Mapping[str, Skeleton], spans: Sequence[slice]) -> Posture:

@@ -30,7 +30,7 @@ from ...errors import Problem, UserError
 from ...variables.stance_verdicts import doubt
 from .linkage import PELVIS, Bodies
 from .linked_leg import fit
-from .linked_model import LinkedModel, build_linked_model, only_markers, shown_markers, start_posture
+from .linked_model import LinkedModel, build_linked_model, shown_markers, start_posture
 from .normal_equations import FLOOR
 
 LARGEST_M = 0.015
@@ -70,51 +70,74 @@ def build_witness(calibrate: xr.Dataset, names: Sequence[str]) -> LinkedModel | 
         return None
 
 
-def farthest_marker(
-    model: LinkedModel, paths: Array, legs: Mapping[str, Skeleton], hidden: Sequence[Flags], span: slice
-) -> Shift:
-    """Return the marker that lies farthest from its place, on average over some frames of a trial.
+def farthest_markers(
+    model: LinkedModel, paths: Array, legs: Mapping[str, Skeleton], hidden: Sequence[Flags], spans: Sequence[slice]
+) -> list[Shift]:
+    """Return for each trial the marker that lies farthest from its place, on average over some frames.
 
     Args:
         model: of :func:`build_witness`.
         paths: (marker, 3, time) of the session's markers, lab axes, m.
         legs: by side, with each segment posed by itself; the search starts from them.
         hidden: by side, (time,) whether the leg is refused, so that its markers do not count.
-        span: frames of the trial.
+        spans: frames of each trial.
     """
-    paths = paths[..., span]
-    markers = shown_markers(model, paths, [rows[span] for rows in hidden])
-    seen = np.asarray(np.isfinite(markers).all(axis=1))
-    often = np.flatnonzero(seen.sum(axis=0) >= NEARLY_ALL * seen.sum(axis=0).max())
-    frames = often[np.unique(np.linspace(0, len(often) - 1, FRAMES).round().astype(int))]
-    shown = np.flatnonzero(seen[:, frames].sum(axis=1) >= len(frames) / 2)
+    markers, chosen = shown_markers(model, paths, hidden), list[NDArray[np.intp]]()
+    for span in spans:
+        seen = np.asarray(np.isfinite(markers[..., span]).all(axis=1))
+        often = np.flatnonzero(seen.sum(axis=0) >= NEARLY_ALL * seen.sum(axis=0).max())
+        frames = often[np.unique(np.linspace(0, len(often) - 1, FRAMES).round().astype(int))]
+        rare = np.flatnonzero(seen[:, frames].sum(axis=1) < len(frames) / 2)
+        markers[rare, :, span] = np.nan
+        chosen.append(span.start + np.resize(frames, max(len(frames), 2)))  # a frame alone is rounded otherwise
+    every, ends = np.concatenate(chosen), np.cumsum([len(frames) for frames in chosen]).tolist()
+    parts = [slice(end - len(frames), end) for frames, end in zip(chosen, ends, strict=True)]
     here = {
-        side: replace(
-            leg, **{part: {name: of[span][frames] for name, of in getattr(leg, part).items()} for part in STARTS}
-        )
+        side: replace(leg, **{part: {name: of[every] for name, of in getattr(leg, part).items()} for part in STARTS})
         for side, leg in legs.items()
     }
-    start = start_posture(model, paths[..., frames], here, [slice(0, len(frames))])
-    linkage, measured = only_markers(model.linkage, shown), markers[shown][..., frames]
-    found = fit(linkage, measured, start)
+    linkage, measured = model.linkage, markers[..., every]
+    found = fit(linkage, measured, start_posture(model, paths[..., every], here, parts), trials=parts)
     to_segment = found.bodies.rotation[linkage.body]
     place = found.bodies.origin[linkage.body] + np.einsum("mjit,mj->mit", to_segment, linkage.place)
     off = np.einsum("mijt,mjt->mit", to_segment, measured - place)
     motion = _motion(found.bodies, linkage.body, place)
     known = np.isfinite(off).all(axis=1) & np.isfinite(motion).all(axis=(0, 2)) & found.converged
     motion = np.where(known[:, None], motion, 0.0)
+    return [
+        _farthest(model, off[..., part].copy(), motion[..., part].copy(), to_segment[..., part].copy(), known[:, part])
+        for part in parts
+    ]
+
+
+def _farthest(model: LinkedModel, off: Array, motion: Array, to_segment: Array, known: Flags) -> Shift:
+    """Return the marker of a trial that lies farthest from its place, on average over its frames.
+
+    Args:
+        model: the linkage.
+        off: (marker, 3, time), of markers from their places in the axes of their segments, m.
+        motion: (3, marker, coordinate, time), by the coordinates of the linkage; 0 where not known.
+        to_segment: (marker, 3, 3, time), rotation of the segments.
+        known: (marker, time).
+    """
     normal = np.einsum("amqt,amrt->tqr", motion, motion) + FLOOR * np.eye(motion.shape[2])
+    shown = np.flatnonzero(2 * known.sum(axis=1) >= known.shape[1])
+    if not shown.size:
+        return NONE
+    motion, to_segment, off, known = motion[:, shown], to_segment[shown], off[shown], known[shown]
     seen_share = np.einsum("amqt,tqr,bmrt->mabt", motion, np.linalg.inv(normal), motion, optimize=True)
     share = np.eye(3)[..., None] - np.einsum("mijt,mjkt,mlkt->milt", to_segment, seen_share, to_segment)
-    best = NONE
-    for number in np.flatnonzero(2 * known.sum(axis=1) >= len(frames)):
-        values, axes = np.linalg.eigh(share[number][..., known[number]].mean(axis=-1))
-        along = axes.T @ off[number][:, known[number]].mean(axis=-1)
-        shows = values > LEAST_SHARE
-        shift = float(np.sqrt((along[shows] ** 2 / values[shows]).sum()))
-        if not shift <= best.shift:
-            best = Shift(int(model.marker[shown[number]]), shift, axes[:, shows] @ (along[shows] / values[shows]))
-    return best
+    values, axes = np.linalg.eigh(_mean(share, known[:, None, None]))
+    along = np.einsum("mij,mi->mj", axes, _mean(off, known[:, None]))
+    apart = np.divide(along, values, out=np.zeros_like(along), where=values > LEAST_SHARE)
+    shift = np.sqrt((along * apart).sum(axis=1))
+    best = int(shift.argmax())
+    return Shift(int(model.marker[shown[best]]), float(shift[best]), axes[best] @ apart[best])
+
+
+def _mean(values: Array, known: Flags) -> Array:
+    """Return the mean over the frames that are known, which are last."""
+    return np.asarray(np.where(known, values, 0.0).sum(axis=-1) / known.sum(axis=-1))
 
 
 def _motion(bodies: Bodies, body: NDArray[np.intp], place: Array) -> Array:

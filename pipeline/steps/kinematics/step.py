@@ -22,7 +22,7 @@ from .angle_check import angle_misfit, doubt_angles
 from .label_check import find_exchanged
 from .leg_check import Verdicts, judge_legs
 from .linked_model import LinkedModel, build_linked_model, describe_linkage, pose_linked_legs
-from .marker_check import NONE, Shift, build_witness, doubt_marker, farthest_marker
+from .marker_check import NONE, Shift, build_witness, doubt_marker, farthest_markers
 from .settings import Settings
 from .static_check import doubt_static, static_misfits
 from .upper_body import upper_body_frame, whole_body
@@ -131,9 +131,8 @@ def _pose_walks(
         if posed.refused:
             continue
         hidden = [verdicts.hide(side, spans_here) for side in range(len(SIDES))]
-        posed.shifts.extend(
-            farthest_marker(witness, paths, legs, hidden, each) if witness else NONE for each in spans_here
-        )
+        found = farthest_markers(witness, paths, legs, hidden, spans_here) if witness else [NONE] * len(part)
+        posed.shifts.extend(found)
         if linkage:
             legs, residual = pose_linked_legs(linkage, paths, legs, hidden, time[here], spans_here)
         within_here = [(span, end) for span, (_, end) in zip(spans_here, within[numbers], strict=True)]

@@ -7,13 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ....arrays import Array
+from ....dynamics.vectors import transpose
 from ....errors import Problem
 from ....plates.wrench import plate_axes
 from ....variables.stance_verdicts import DOUBTS, doubt, refusal
 from ..plate_contacts import Contact
 from . import laws
 from .placement import find_shifted_plates
-from .steps import PlateStep
+from .steps import PlateStep, Steps, as_arrays
 
 # chance of steps on a sound plate below which its forces are wrong, below which they are doubted, and
 # above which another reading of its channels is likely
@@ -49,34 +50,32 @@ def judge_forces(steps: Sequence[PlateStep], corners: Array, number: int) -> Jud
         corners: m.
         number: of the plate.
     """
-    off, deviations = laws.deviations(steps)
+    every = as_arrays(steps)
+    off, deviations = laws.deviations(every)
     chance = laws.chance_of(deviations)
     if not chance < SUSPECT:
         return Judged(None, None, chance)
-    values = {"number": number, "how": laws.in_words(off, deviations), "cause": _cause(steps, corners)}
+    values = {"number": number, "how": laws.in_words(off, deviations), "cause": _cause(every, corners)}
     if chance < WRONG:
         return Judged(refusal("plate_forces_wrong", **values), None, chance)
     return Judged(None, doubt("plate_forces_suspect", **values, percent=100 * chance), chance)
 
 
-def _cause(steps: Sequence[PlateStep], corners: Array) -> str:
+def _cause(steps: Steps, corners: Array) -> str:
     """Return in words which channels may be wrong: those that, read otherwise, make the forces likely."""
-    chances = {
-        name: laws.chance_of(laws.deviations([_reread(step, corners, name) for step in steps])[1]) for name in CHANNELS
-    }
+    axes = plate_axes(corners)[None]
+    chances = {name: laws.chance_of(laws.deviations(_reread(steps, axes, name))[1]) for name in CHANNELS}
     likely = [name for name, chance in chances.items() if chance > max(LIKELY, max(chances.values()) / 10)]
     return f"is {' or '.join(likely)} wrong?" if likely else "check the signs, order and scales of its channels"
 
 
-def _reread(step: PlateStep, corners: Array, name: str) -> PlateStep:
-    """Return a step on a plate with corners (4, 3), m, of which channels are read otherwise, as ``CHANNELS`` names."""
-    axes, turn = plate_axes(corners), np.eye(3)
-    turns = []
-    for reading in CHANNELS[name]:
-        turn[:2, :2] = reading
-        turns.append(axes @ turn @ axes.T)
-    of_force, of_pressed = turns
-    return replace(step, force=step.force @ of_force.T, pressed=step.pressed @ of_pressed.T, free=0 * step.free)
+def _reread(steps: Steps, axes: Array, name: str) -> Steps:
+    """Return steps on plates with axes (step, 3, 3) of which channels are read otherwise, as ``CHANNELS`` names."""
+    turns = np.tile(np.eye(3), (2, 1, 1))
+    turns[:, :2, :2] = CHANNELS[name]
+    back = transpose(axes)
+    of_force, of_pressed = (transpose(axes @ turn @ back) for turn in turns)
+    return steps._replace(force=steps.force @ of_force, pressed=steps.pressed @ of_pressed, free=0 * steps.free)
 
 
 def misread_channels(steps: Sequence[PlateStep], corners: Sequence[Array], names: Sequence[str]) -> dict[str, Problem]:
@@ -93,12 +92,11 @@ def misread_channels(steps: Sequence[PlateStep], corners: Sequence[Array], names
     if not steps:
         return {}
     judging = [i for i, law in enumerate(laws.LAWS) if law != "twist"]
-    pairs = [*zip(steps, corners, strict=True)]
-    found = [[laws.numbers_of(step)[0][judging] for step in steps]]
-    found += [[laws.numbers_of(_reread(*pair, name))[0][judging] for pair in pairs] for name in CHANNELS]
-    off = np.array(found)  # (reading, step, law)
-    seen = np.isfinite(off).all(axis=0)
-    off, shared = np.where(seen, off, 0.0), np.where(seen.T[..., None], laws.shared_deviations(steps)[judging], 0.0)
+    every, axes = as_arrays(steps), np.stack([plate_axes(of) for of in corners])
+    readings = [every, *(_reread(every, axes, name) for name in CHANNELS)]
+    off = np.stack([laws.numbers_of(reading)[0][:, judging] for reading in readings])  # (reading, step, law)
+    seen = np.asarray(np.isfinite(off).all(axis=0))
+    off, shared = np.where(seen, off, 0.0), np.where(seen.T[..., None], laws.shared_deviations(every)[judging], 0.0)
     own = np.array([law.step for law in laws.LAWS.values()])[judging]
     inner = np.linalg.inv(np.swapaxes(shared, 1, 2) @ shared + own[:, None, None] ** 2 * np.eye(shared.shape[2]))
 

@@ -8,14 +8,15 @@ is needed to judge a step by them.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from ....arrays import Array
 from ....conventions import STANDARD_GRAVITY_M_S2
-from .steps import ALONE, PlateStep, acceleration_of, lines_from_pelvis, places_in_foot
+from ....dynamics.vectors import dot
+from .steps import ALONE, Steps, acceleration_of, lines_from_pelvis, places_in_foot
 
 # a toe marker this much higher than it is later: the heel alone is on the ground. Filtered markers are known to 2 mm
 TOES_UP_M = 0.01
@@ -72,88 +73,89 @@ PLANES = (("push", "strike", "rolls", "ahead", "progress"), ("across", "inwards"
 OF_PLACE = ("push", "strike", "across", "ahead", "inwards")  # those that a shift of the plate moves by as much
 
 
-def numbers_of(step: PlateStep) -> tuple[Array, Array]:
-    """Return what a step shows of each of :data:`LAWS`, less what is usual, (law,), m, NaN if unknown.
+def numbers_of(steps: Steps) -> tuple[Array, Array]:
+    """Return what steps show of each of :data:`LAWS`, less what is usual, (step, law), m, NaN if unknown.
 
-    And the horizontal directions (law, 3) along which a shift of its plate adds to it, 0 where it does not.
+    And the horizontal directions (step, law, 3) along which a shift of their plate adds to it, 0 where it does not.
     """
     unturned = np.eye(3)[None]
-    along, across = (of[0] for of in places_in_foot(step, unturned))
-    push = (along - np.hypot(*(step.toe - step.heel)[:, ::2].T))[step.heel_up]
-    first = -1 if travel_of(step) < 0 else 0  # backwards, the heel is the last on the ground
-    on_heel = step.toe[first, 1] - step.toe[:, 1].min() > TOES_UP_M and not step.heel_up[first]
-    strike = along[first] if on_heel else np.nan
-    ahead = step.ahead.mean(axis=0)
-    outwards = 1.0 if step.side == "right" else -1.0
-    inwards = -outwards * np.array([-ahead[2], 0.0, ahead[0]])
-    load = step.force[:, 1] / step.force[:, 1].sum()
-    line = lines_from_pelvis(step, unturned)[0]
-    moved, middle = line[-1] - line[0], line.mean(axis=0)
+    along, across = (of[:, 0] for of in places_in_foot(steps, unturned))
+    travel, outwards = travel_of(steps), steps.outwards
+    ahead = steps.ahead.mean(axis=1)
+    inwards = outwards[:, None] * np.stack([ahead[:, 2], np.zeros(len(ahead)), -ahead[:, 0]], axis=1)
+    each, first = np.arange(len(ahead)), np.where(travel < 0, -1, 0)  # backwards, the heel is the last on the ground
+    height = steps.toe[..., 1]
+    on_heel = (height[each, first] - height.min(axis=1) > TOES_UP_M) & ~steps.heel_up[each, first]
+    load = steps.force[..., 1] / steps.force[..., 1].sum(axis=1, keepdims=True)
+    line = lines_from_pelvis(steps, unturned)[:, 0]
+    moved, middle = line[:, -1] - line[:, 0], line.mean(axis=1)
+    with np.errstate(invalid="ignore"):  # no part has the heel up
+        push = np.where(steps.heel_up, along - steps.length, 0.0).sum(axis=1) / steps.heel_up.sum(axis=1)
     found = {
-        "push": push.mean() if push.size else np.nan,
-        "strike": strike,
-        "rolls": (along[-1] - along[1]) * np.sign(travel_of(step)),  # backwards, from toe to heel
-        "across": -outwards * (load @ across),
-        "ahead": middle @ ahead,
-        "inwards": middle @ inwards,
-        "progress": moved @ ahead + LAGS * travel_of(step),
-        "sways": moved @ inwards,
-        "carries": _beside_acceleration(step) @ inwards if step.loaded_s > ACCELERATION_S else np.nan,
-        "twist": math.sqrt(np.mean(step.free**2)) / step.force[:, 1].mean(),
+        "push": push,
+        "strike": np.where(on_heel, along[each, first], np.nan),
+        "rolls": (along[:, -1] - along[:, 1]) * np.sign(travel),  # backwards, from toe to heel
+        "across": -outwards * (load * across).sum(axis=1),
+        "ahead": dot(middle, ahead),
+        "inwards": dot(middle, inwards),
+        "progress": dot(moved, ahead) + LAGS * travel,
+        "sways": dot(moved, inwards),
+        "carries": np.where(steps.loaded_s > ACCELERATION_S, dot(_beside_acceleration(steps), inwards), np.nan),
+        "twist": np.sqrt((steps.free**2).mean(axis=1)) / steps.force[..., 1].mean(axis=1),
     }
-    of_shift = dict.fromkeys(LAWS, np.zeros(3)) | dict(
+    of_shift = dict.fromkeys(LAWS, np.zeros_like(ahead)) | dict(
         zip(OF_PLACE, (ahead, ahead, inwards, ahead, inwards), strict=True)
     )
-    usual = np.array([law.usual for law in LAWS.values()])
-    return np.array([found[name] for name in LAWS]) - usual, np.stack([of_shift[name] for name in LAWS])
+    off = [found[name] - law.usual for name, law in LAWS.items()]
+    return np.stack(off, axis=1), np.stack([of_shift[name] for name in LAWS], axis=1)
 
 
-def _beside_acceleration(step: PlateStep) -> Array:
-    """Return how far the mean force passes, at the pelvis, beside the one that accelerates it as it moves (3,), m.
+def _beside_acceleration(steps: Steps) -> Array:
+    """Return how far the mean force passes, at the pelvis, beside the one that accelerates it as it moves (step, 3), m.
 
     By Newton, a mass with acceleration a bears a force along a - g. No lean of the trunk changes that.
     """
-    acceleration, force = acceleration_of(step), step.force[ALONE].mean(axis=0)
-    height = (step.pelvis - step.pressed)[ALONE, 1].mean()
-    return np.asarray(height * (force / force[1] - acceleration / (STANDARD_GRAVITY_M_S2 + acceleration[1])))
+    acceleration, force = acceleration_of(steps), steps.force[:, ALONE].mean(axis=1)
+    height = (steps.pelvis - steps.pressed)[:, ALONE, 1].mean(axis=1)
+    lean = force / force[:, 1:2] - acceleration / (STANDARD_GRAVITY_M_S2 + acceleration[:, 1:2])
+    return np.asarray(height[:, None] * lean)
 
 
-def travel_of(step: PlateStep) -> float:
-    """Return how far the pelvis passes over the centre of pressure while one foot bears the body, m; NaN if unseen."""
-    passed = (step.pelvis - step.pressed)[ALONE] @ step.ahead.mean(axis=0)
-    return float(passed[-1] - passed[0])
+def travel_of(steps: Steps) -> Array:
+    """Return how far the pelvis passes over the centre of pressure while one foot bears the body (step,), m.
+
+    NaN if it is unseen.
+    """
+    passed = dot((steps.pelvis - steps.pressed)[:, ALONE], steps.ahead.mean(axis=1)[:, None])
+    return np.asarray(passed[:, -1] - passed[:, 0])
 
 
-def shared_deviations(steps: Sequence[PlateStep]) -> Array:
+def shared_deviations(steps: Steps) -> Array:
     """Return standard deviations (law, step, part), m, of the parts of each law that steps of a person share.
 
     The parts are the person's, the left foot's and the right foot's; what is a step's own has :attr:`Law.step`.
     """
-    side = np.array([step.side for step in steps])
-    travel = np.nan_to_num([travel_of(step) for step in steps])
-    feet = [side == "left", side == "right"]
-    return np.stack([
-        np.stack([np.hypot(law.person, law.travel * travel), *(law.foot * foot for foot in feet)], axis=1)
-        for law in LAWS.values()
-    ])  # fmt: skip
+    travel, left = np.nan_to_num(travel_of(steps)), steps.outwards < 0
+    person, foot, by_travel = np.array([[law.person, law.foot, law.travel] for law in LAWS.values()]).T[..., None]
+    return np.stack([np.hypot(person, by_travel * travel), foot * left, foot * ~left], axis=-1)
 
 
-def covariances(steps: Sequence[PlateStep]) -> Array:
+def covariances(steps: Steps) -> Array:
     """Return the covariance (law, step, step), m2, of what the steps of a person show of each law."""
     shared, own = shared_deviations(steps), np.array([law.step for law in LAWS.values()])
-    return np.asarray(shared @ np.swapaxes(shared, 1, 2) + own[:, None, None] ** 2 * np.eye(len(steps)))
+    return np.asarray(shared @ np.swapaxes(shared, 1, 2) + own[:, None, None] ** 2 * np.eye(len(steps.outwards)))
 
 
-def deviations(steps: Sequence[PlateStep]) -> tuple[Array, Array]:
+def deviations(steps: Steps) -> tuple[Array, Array]:
     """Return the mean of steps on a plate, less what is usual, (law,), m, and in standard deviations; NaN: unknown."""
-    numbers = np.stack([numbers_of(step)[0] for step in steps])
-    mean, size = np.full((2, len(LAWS)), np.nan)
-    for i, covariance in enumerate(covariances(steps)):
-        seen = np.isfinite(numbers[:, i])
-        if seen.any():
-            weight = np.linalg.solve(covariance[np.ix_(seen, seen)], np.ones(seen.sum()))
-            mean[i], size[i] = weight @ numbers[seen, i] / weight.sum(), weight.sum() ** -0.5
-    return mean, mean / size
+    numbers = numbers_of(steps)[0].T
+    seen = np.isfinite(numbers)
+    covariance = np.where(seen[:, None] & seen[..., None], covariances(steps), np.eye(len(steps.outwards)))
+    weight = np.linalg.solve(covariance, seen[..., None].astype(float))[..., 0]
+    total = weight.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):  # no step shows a law
+        mean = (weight * np.where(seen, numbers, 0.0)).sum(axis=1) / total
+        return mean, mean * np.sqrt(total)
 
 
 def chance_of(deviations: Array) -> float:

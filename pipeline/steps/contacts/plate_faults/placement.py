@@ -7,7 +7,6 @@ plates are judged by all steps of a session on plates with the same corners, shi
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from ....plates.wrench import plate_axes
 from ....variables.stance_verdicts import doubt, refusal
 from ..feet import Feet
 from . import laws
-from .steps import PlateStep, beside_sole, lines_from_pelvis, steps_on
+from .steps import PlateStep, Steps, as_arrays, beside_sole, lines_from_pelvis, steps_on
 
 LEAST_PEAK_N = 100.0
 # how far the force's line passes from the centre of mass: 14 % of a foot's length (Herr and Popovic 2008)
@@ -116,14 +115,14 @@ def misreading(steps: Sequence[PlateStep], corners: Array, number: int) -> Probl
     axes, turns = plate_axes(corners), np.tile(np.eye(3), (1 + len(MISREADINGS), 1, 1))
     turns[1:, :2, :2] = [reading for reading, _ in MISREADINGS]
     turns = axes @ turns @ axes.T
-    lines = np.stack([lines_from_pelvis(step, turns) for step in steps])  # (step, reading, part, 3)
-    beside = np.stack([_beside(step, turns) for step in steps])
+    every = as_arrays(steps)
+    lines, beside = lines_from_pelvis(every, turns), _beside(every, turns)  # (step, reading, part, axis)
     misfit = _misfit(lines, LINE_M) + _misfit(beside, SOLE_M)
     gain = misfit[:, :1] - misfit[:, 1:]
     fits = ((gain > 0).mean(axis=0) > 0.5) & (misfit[:, 1:].mean(axis=0) < FITTING)
     total = np.where(fits, gain.sum(axis=0), 0.0)
     best = int(np.argmax(total))
-    if total[best] < MARGIN or _misfit_of_shift(steps, lines[:, 0]) < misfit[:, 1 + best].sum():
+    if total[best] < MARGIN or _misfit_of_shift(every, lines[:, 0]) < misfit[:, 1 + best].sum():
         return None
     passed, pressed = ([_distance(of[:, reading]) for reading in (0, 1 + best)] for of in (lines, beside))
     words = [
@@ -139,8 +138,8 @@ def misreading(steps: Sequence[PlateStep], corners: Array, number: int) -> Probl
     return refusal("plate_turned", number=number, how=names, away=" ".join(words).removeprefix("and "))
 
 
-def _beside(step: PlateStep, turns: Array) -> Array:
-    return beside_sole(step, turns, ends=SOLE_ENDS, half_width_m=HALF_SOLE_M)
+def _beside(steps: Steps, turns: Array) -> Array:
+    return beside_sole(steps, turns, ends=SOLE_ENDS, half_width_m=HALF_SOLE_M)
 
 
 def _misfit(away: Array, deviation: float) -> Array:
@@ -149,15 +148,14 @@ def _misfit(away: Array, deviation: float) -> Array:
     return np.asarray(INDEPENDENT * np.where(np.isfinite(squares), squares, 0.0).mean(axis=-1))
 
 
-def _misfit_of_shift(steps: Sequence[PlateStep], lines: Array) -> float:
+def _misfit_of_shift(steps: Steps, lines: Array) -> float:
     """Return the squared deviations of all steps if the plate is shifted so that its forces pass the pelvis.
 
     Two more numbers are fitted than for a turn, which costs two squared deviations each.
     """
     seen = np.isfinite(lines).all(axis=-1)
     shift = lines[seen].mean(axis=0) if seen.any() else np.zeros(3)
-    back = [replace(step, pressed=step.pressed - shift) for step in steps]
-    beside = np.stack([_beside(step, np.eye(3)[None]) for step in back])
+    beside = _beside(steps._replace(pressed=steps.pressed - shift), np.eye(3)[None])
     return float((_misfit((lines - shift)[:, None], LINE_M) + _misfit(beside, SOLE_M)).sum()) + 4.0
 
 
@@ -178,10 +176,11 @@ def find_shifted_plates(steps: Sequence[PlateStep], numbers: Sequence[int]) -> d
     if not plates:
         return {}
     of_place = [[*laws.LAWS].index(name) for name in laws.OF_PLACE]
-    off, axes = (np.stack(of)[:, of_place] for of in zip(*map(laws.numbers_of, steps), strict=True))
+    every = as_arrays(steps)
+    off, axes = (of[:, of_place] for of in laws.numbers_of(every))
     each, defined = np.eye(len(steps)), np.isfinite(off).T
     seen = defined[:, :, None] & defined[:, None]  # (number, step, step)
-    covariance = np.where(seen, laws.covariances(steps)[of_place], each)
+    covariance = np.where(seen, laws.covariances(every)[of_place], each)
     weight, off = np.where(seen, np.linalg.inv(covariance), 0.0), np.where(defined.T, off, 0.0)
     gains, shifts = {}, {}
     for group in dict.fromkeys([*((plate,) for plate in plates), tuple(plates)]):

@@ -6,11 +6,13 @@ The centre of pressure is not used to find them, as it may be wrong.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from ....arrays import Array, Flags
 from ....conventions import LOADED_SHARE
+from ....dynamics.vectors import dot
 from ....plates.wrench import centre_of_pressure
 from ....signals.filters import stretches
 from ..feet import Feet, Foot
@@ -47,12 +49,6 @@ class PlateStep:
     pelvis: Array  # middle of the pelvis (part, 3), NaN if unseen
     free: Array  # free moment of the mean wrench (part,), N m
     loaded_s: float = math.nan  # how long the load lasts
-
-    @property
-    def ahead(self) -> Array:
-        """Return the horizontal unit vectors (part, 3) from heel to toe."""
-        line = (self.toe - self.heel) * [1, 0, 1]
-        return np.asarray(line / np.hypot(line[:, :1], line[:, 2:]))
 
 
 def steps_on(
@@ -123,57 +119,93 @@ def _step(
     return PlateStep(plate, side, frame, mean[:, 0], pressed - centre, heel, toe, raised[0], raised[1], pelvis, free)
 
 
-def lines_from_pelvis(step: PlateStep, turns: Array) -> Array:
-    """Return how far ground forces pass the pelvis, horizontally at its height, its plate turned, m.
+class Steps(NamedTuple):
+    """Several steps, as arrays (step, ...) of the fields of :class:`PlateStep`."""
+
+    outwards: Array  # (step,), 1 of a right foot, -1 of a left one
+    force: Array
+    pressed: Array
+    heel: Array
+    toe: Array
+    heel_up: Flags
+    toe_up: Flags
+    pelvis: Array
+    free: Array
+    loaded_s: Array
+
+    @property
+    def ahead(self) -> Array:
+        """Return the horizontal unit vectors (step, part, 3) from heel to toe."""
+        line = (self.toe - self.heel) * [1, 0, 1]
+        return np.asarray(line / np.hypot(line[..., :1], line[..., 2:]))
+
+    @property
+    def length(self) -> Array:
+        """Return the horizontal distance (step, part) of heel and toe marker, m."""
+        line = self.toe - self.heel
+        return np.asarray(np.hypot(line[..., 0], line[..., 2]))
+
+
+def as_arrays(steps: Sequence[PlateStep]) -> Steps:
+    """Return the steps as arrays."""
+    outwards = np.array([1.0 if step.side == "right" else -1.0 for step in steps])
+    return Steps(outwards, *(np.array([getattr(step, name) for step in steps]) for name in Steps._fields[1:]))
+
+
+def lines_from_pelvis(steps: Steps, turns: Array) -> Array:
+    """Return how far ground forces pass the pelvis, horizontally at its height, their plate turned, m.
 
     The body's angular momentum about its centre of mass changes little in walking, running, turning and on stairs, so
     that the force of the ground on a person points to it (Herr and Popovic 2008).
 
     Args:
-        step: of one foot, alone on the ground.
+        steps: of one foot, alone on the ground.
         turns: (reading, 3, 3).
 
     Returns:
-        (reading, part, 3), in the middle parts of the load; y is 0.
+        (step, reading, part, 3), in the middle parts of the load; y is 0.
     """
-    force, pressed, pelvis = (of[ALONE] for of in (step.force, step.pressed, step.pelvis))
-    force, pressed = (np.einsum("rij,pj->rpi", turns, of) for of in (force, pressed))
+    force, pressed, pelvis = (of[:, ALONE] for of in (steps.force, steps.pressed, steps.pelvis))
+    force, pressed = (np.einsum("rij,spj->srpi", turns, of) for of in (force, pressed))
+    pelvis = pelvis[:, None]
     line = pressed + (pelvis - pressed)[..., 1:2] * force / force[..., 1:2]
     return np.asarray((line - pelvis) * [1, 0, 1])
 
 
-def acceleration_of(step: PlateStep) -> Array:
-    """Return the mean acceleration (3,) of the pelvis while one foot bears the body, m/s2; NaN if unseen."""
+def acceleration_of(steps: Steps) -> Array:
+    """Return the mean acceleration (step, 3) of the pelvis while one foot bears the body, m/s2; NaN if unseen."""
     middles = np.convolve(PARTS, [0.5, 0.5], "valid")
-    velocity = np.diff(step.pelvis, axis=0) / np.diff(middles)[:, None]
+    velocity = np.diff(steps.pelvis, axis=1) / np.diff(middles)[:, None]
     between = np.convolve(middles, [0.5, 0.5], "valid")
-    return np.asarray((velocity[-1] - velocity[0]) / (between[-1] - between[0]) / step.loaded_s**2)
+    return np.asarray((velocity[:, -1] - velocity[:, 0]) / (between[-1] - between[0]) / steps.loaded_s[:, None] ** 2)
 
 
-def places_in_foot(step: PlateStep, turns: Array) -> tuple[Array, Array]:
-    """Return where ground forces press, in front of the heel marker and right of the foot's line (reading, part), m.
+def places_in_foot(steps: Steps, turns: Array) -> tuple[Array, Array]:
+    """Return where ground forces press, in front of the heel marker and right of the foot's line, m.
 
-    Arguments as in :func:`lines_from_pelvis`.
+    Both are (step, reading, part). Arguments as in :func:`lines_from_pelvis`.
     """
-    ahead = step.ahead
-    right = np.stack([-ahead[:, 2], 0 * ahead[:, 1], ahead[:, 0]], axis=1)
-    from_heel = np.einsum("rij,pj->rpi", turns, step.pressed) - step.heel
-    return np.asarray((from_heel * ahead).sum(axis=-1)), np.asarray((from_heel * right).sum(axis=-1))
+    ahead = steps.ahead[:, None]
+    from_heel = np.einsum("rij,spj->srpi", turns, steps.pressed) - steps.heel[:, None]
+    across = ahead[..., 0] * from_heel[..., 2] - ahead[..., 2] * from_heel[..., 0]
+    return dot(from_heel, ahead), np.asarray(across)
 
 
-def beside_sole(step: PlateStep, turns: Array, *, ends: Sequence[float], half_width_m: float) -> Array:
-    """Return how far ground forces press outside the part of the sole that is on the ground, (reading, part, 2), m.
+def beside_sole(steps: Steps, turns: Array, *, ends: Sequence[float], half_width_m: float) -> Array:
+    """Return how far ground forces press outside the part of the sole that is on the ground, m.
 
     If the heel is raised, that is the front half of the sole; if the toes are, the rear half.
 
     Args:
-        step, turns: as in :func:`lines_from_pelvis`.
+        steps, turns: as in :func:`lines_from_pelvis`.
         ends: of the sole behind the heel marker, m, and in front of the toe marker per distance of the two.
         half_width_m: of the sole.
+
+    Returns:
+        (step, reading, part, 2), along and across the foot.
     """
-    along, across = places_in_foot(step, turns)
-    length = np.hypot(*(step.toe - step.heel)[:, ::2].T)
-    back = np.where(step.heel_up, 0.5 * length, -ends[0])
-    front = np.where(step.toe_up, 0.5, 1 + ends[1]) * length
+    along, across = places_in_foot(steps, turns)
+    back = np.where(steps.heel_up, 0.5 * steps.length, -ends[0])[:, None]
+    front = (np.where(steps.toe_up, 0.5, 1 + ends[1]) * steps.length)[:, None]
     beyond = np.maximum(np.maximum(back - along, along - front), 0)
     return np.stack([beyond, np.maximum(np.abs(across) - half_width_m, 0)], axis=-1)

@@ -18,7 +18,7 @@ from pipeline.steps.contacts.feet import feet_of
 from pipeline.steps.contacts.pelvis import middle_of_pelvis
 from pipeline.steps.contacts.plate_faults.forces import misread_channels
 from pipeline.steps.contacts.plate_faults.laws import LAWS, chance_of, deviations, numbers_of
-from pipeline.steps.contacts.plate_faults.steps import PlateStep, steps_on
+from pipeline.steps.contacts.plate_faults.steps import PlateStep, as_arrays, steps_on
 from pipeline.variables.stance_verdicts import DOUBTS
 from tests.support.plates.stances import found
 from tests.support.settings import settings_of
@@ -84,9 +84,11 @@ def test_walking_backwards_obeys_the_same_laws(way: str) -> None:
             back = replace(step, **{
                 name: getattr(step, name)[::-1] for name in ("force", "pressed", "heel", "toe", "heel_up", "pelvis")
             })  # fmt: skip
-            assert chance_of(deviations([back])[1]) > 0.01
+            assert chance_of(deviations(as_arrays([back]))[1]) > 0.01
             # where the heel presses while the toes are up, first or last
-            assert numbers_of(back)[0][1] == pytest.approx(numbers_of(step)[0][1], nan_ok=True)
+            assert numbers_of(as_arrays([back]))[0][0, 1] == pytest.approx(
+                numbers_of(as_arrays([step]))[0][0, 1], nan_ok=True
+            )
 
 
 def steps_on_plate(trial: xr.Dataset, plate: int) -> list[PlateStep]:
@@ -151,7 +153,7 @@ def test_a_path_of_pressure_that_runs_backwards_is_found(way: str) -> None:
             *(steps_on_plate(of, plate) for of in (trial, read_as(trial, plate, np.eye(3), sign))), strict=True
         ):
             moved = np.abs(wrong.pressed - step.pressed).max()
-            assert chance_of(deviations([wrong])[1]) < 0.01 or moved < 0.15
+            assert chance_of(deviations(as_arrays([wrong]))[1]) < 0.01 or moved < 0.15
 
 
 def test_the_sign_of_the_free_moment_is_found_where_it_twists() -> None:
