@@ -99,5 +99,5 @@ def test_watch_sees_files_of_the_checkout(installed: Path, tmp_path: Path) -> No
 
 
 def test_command_prints_help_and_version(installed: Path, tmp_path: Path) -> None:
-    assert "examples:\n  gaitlab demo" in shell(installed, "gaitlab --help", tmp_path).stdout
+    assert "Examples:\n  gaitlab demo" in shell(installed, "gaitlab --help", tmp_path).stdout
     assert shell(installed, "gaitlab --version", tmp_path).stdout == f"gaitlab {__version__}\n"

@@ -148,7 +148,7 @@ def test_command_has_a_section_with_all_that_its_help_lists(name: str, capsys: p
         main([name, "--help"])
     printed = capsys.readouterr().out
     section = re.split(r"^## ", (DOCS / "commands.md").read_text().split(f"## gaitlab {name}\n")[1], flags=re.M)[0]
-    options = set(re.findall(r"--[a-z][\w-]+", printed.partition("examples:")[0])) - {"--help"}
+    options = set(re.findall(r"--[a-z][\w-]+", printed.partition("Examples:")[0])) - {"--help"}
     assert [option for option in options if option not in section] == []
     examples = re.findall(rf"^ +(gaitlab {name} .*)$", printed, re.MULTILINE)
     assert examples
