@@ -24,13 +24,11 @@ from pipeline.conventions import ANGLES, JOINTS, SIDE_SIGN, SIDES
 from pipeline.errors import UserError
 from pipeline.results.averages import standard_uncertainty
 from pipeline.results.metric_errors import USUALLY_HELD
-from pipeline.steps.cycles.step import cycles
-from pipeline.steps.kinematics.step import kinematics
-from pipeline.steps.kinetics.step import kinetics
 from pipeline.uncertainty import spread
 from pipeline.variables.metrics import WITH_ERRORS
 from pipeline.workflow import settings
 from tests.support.settings import settings_of
+from tests.support.steps import cycles, kinematics, kinetics
 from tests.support.studies.noisy_copies import METHODS, SIZES, Array, compared, generated, perturbed
 from tests.support.studies.run_steps import run_study
 
