@@ -1,5 +1,7 @@
 """What a step is, told once in its own room: ``pipeline/steps/<room>/declaration.py`` holds one or more :class:`Step`.
 
+Extras declare further ones (:mod:`pipeline.extra`).
+
 From it follow the key of a job, what is loaded of its inputs, the check of its outputs, the time and memory that it
 asks for, and the lists of steps. A new step is a room with a declaration, and its rule in the Snakefile.
 
@@ -14,6 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from typing import Any, Literal
+
+from .extra import every_extra, refuse_second
 
 Reference = str  # "package.module:name" of something that is imported when it is used
 EVERYTHING = None  # of an input that is loaded whole
@@ -124,7 +128,7 @@ def resolve(reference: Reference) -> Any:
 @functools.cache
 def every_step() -> Mapping[str, Step]:
     """Return all steps by name, each after those whose outputs it takes."""
-    found = {step.name: step for step in _declared()}
+    found = {step.name: step for step in (*_of_rooms(), *steps_of_extras().values())}
     made_by = {output: step.name for step in found.values() for output in step.outputs}
     before = {name: {made_by[one] for one in step.inputs if one in made_by} for name, step in found.items()}
     order = TopologicalSorter(before)
@@ -137,8 +141,27 @@ def every_step() -> Mapping[str, Step]:
     return {name: found[name] for name in names}
 
 
-def _declared() -> Iterator[Step]:
-    """Yield the steps that the rooms declare."""
+@functools.cache
+def steps_of_extras() -> Mapping[str, Step]:
+    """Return the steps that extras declare, by name.
+
+    Raises:
+        UserError: an extra has a step or an output of another's name.
+    """
+    names = {name for step in _of_rooms() for name in (step.name, *step.outputs)}
+    found: dict[str, Step] = {}
+    for extra in every_extra().values():
+        for step in map(resolve, extra.steps):
+            own = {step.name, *step.outputs}
+            for name in sorted(own):
+                refuse_second("step or output", name, names, extra)
+            names |= own
+            found[step.name] = step
+    return found
+
+
+def _of_rooms() -> Iterator[Step]:
+    """Yield the steps that the rooms in ``pipeline/steps/`` declare."""
     steps = importlib.import_module(".steps", __package__)
     for room in pkgutil.iter_modules(steps.__path__):
         declaration = importlib.import_module(f"{steps.__name__}.{room.name}.declaration")

@@ -16,7 +16,7 @@ from typing import Any
 from .. import __version__
 from ..body.body_model import BodyModel
 from ..errors import UserError
-from ..step import Step, every_step, resolve
+from ..step import Step, every_step, resolve, steps_of_extras
 from ..steps.repeatability.design import Design, design_of
 from ..steps.report.page_names import page_names
 from ..tables import corrections, session_table, study_tables, tsv
@@ -29,9 +29,10 @@ STORAGE = ("xarray", "netCDF4")
 def code_of(name: str) -> tuple[str, ...]:
     """Return the modules that a job of a step calls; their imports belong to its code.
 
-    The tables of variables and metrics of all steps are among them: every job reads them.
+    The tables of variables and metrics of all steps are among them, as every job reads them; but not those of extras.
     """
-    tables = (module for step in every_step().values() for module in step.tables)
+    others = steps_of_extras().keys() - {name}
+    tables = (module for step in every_step().values() if step.name not in others for module in step.tables)
     return tuple(dict.fromkeys((*every_step()[name].modules, "pipeline.workflow.jobs.run_job", *tables)))
 
 
@@ -177,7 +178,8 @@ class Study:
         """Return what a job's key holds, by name; its subject is a session, a participant (``page``) or None."""
         step = every_step()[name]
         own = resolve(step.cells)(self, subject) if step.cells else {}
-        joined = [one for one in every_step().values() if one.joins and step.scope != "session"]
+        joined = [one for one in self.steps.values() if one.joins and step.scope != "session"]
+        tables = (module for one in joined for module in one.tables)
         taken: dict[str, Any] = {}
         if "body_model" in step.takes and self.body_model:
             taken["arguments"] = {"body_model": self.body_model.definition} | own.pop("arguments", {})
@@ -190,7 +192,7 @@ class Study:
             "step": name,
             "session": subject if step.scope == "session" else None,
             "pipeline": __version__,
-            "code": digests.code_digest(*code_of(name)),
+            "code": digests.code_digest(*dict.fromkeys((*code_of(name), *tables))),
             "declared": digests.of_text(repr([step, *joined])),
             "versions": digests.versions(step.libraries + STORAGE),
             "settings": self.settings.get(step.section or name, {}),
