@@ -46,8 +46,7 @@ class Command(NamedTuple):
 
     def load(self) -> Callable[..., Answer]:
         """Import the function of the command."""
-        module, name = self.function.split(":")
-        function: Callable[..., Answer] = getattr(importlib.import_module(module, __package__), name)
+        function: Callable[..., Answer] = _named(self.function)
         return function
 
 
@@ -190,7 +189,13 @@ def every_command() -> list[Command]:
     """
     commands = {command.name: command for command in COMMANDS}
     for extra in every_extra().values():
-        for command in extra.commands:
+        for command in _named(extra.commands) if extra.commands else ():
             refuse_second("command", command.name, commands, extra)
             commands[command.name] = command
     return [*commands.values()]
+
+
+def _named(reference: str) -> Any:
+    """Import what a declaration names: ".module:name" of this package, or "package.module:name"."""
+    module, name = reference.split(":")
+    return getattr(importlib.import_module(module, __package__), name)

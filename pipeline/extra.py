@@ -14,12 +14,9 @@ import os
 import sys
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from .errors import UserError
-
-if TYPE_CHECKING:
-    from .command_table import Command
 
 GROUP = "gaitlab.extras"  # of entry points
 
@@ -29,7 +26,7 @@ class Extra(NamedTuple):
 
     name: str
     install: str = ""  # the command that installs the libraries that it needs
-    commands: tuple["Command", ...] = ()  # and further forms of commands
+    commands: str = ""  # "package.module:name" of a tuple of pipeline.command_table.Command
     steps: tuple[str, ...] = ()  # "package.module:name" of each pipeline.step.Step
     rules: Path | None = None  # the file with the rules of its steps, which the Snakefile includes
 

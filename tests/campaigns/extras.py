@@ -63,7 +63,7 @@ def faults(names: Collection[str], checkout: Path) -> Iterator[str]:
     """Yield what is wrong with a copy after extras are deleted from it."""
     commands, jobs = commands_and_jobs(checkout)
     declared = [every_extra()[name] for name in names]
-    commands -= {command.name for extra in declared for command in extra.commands}
+    commands -= {command.name for extra in declared if extra.commands for command in resolve(extra.commands)}
     steps = {resolve(step).name for extra in declared for step in extra.steps}
     jobs = {job for job in jobs if job.partition(":")[0] not in steps}
     delete(names, checkout)

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ import xarray as xr
 
 from pipeline import command_table, step
 from pipeline.__main__ import command_line_parser, main
-from pipeline.command_table import COMMANDS, every_command
+from pipeline.command_table import COMMANDS, Command, every_command
 from pipeline.errors import UserError
 from pipeline.extra import Extra, every_extra
 from tests.campaigns.extras import commands_and_jobs, python
@@ -27,6 +27,7 @@ from tests.workflow.test_new_step import SHIPPED
 EXTRAS = HOUSE / "pipeline" / "extras"
 OURS = sorted(path.parent.name for path in EXTRAS.glob("*/declaration.py"))
 CODE = (".py", ".smk", ".yaml", "")
+ExtrasWith = Callable[[Path], dict[str, Extra]]
 # the package that the page writes, by file
 PAGE = (HOUSE / "docs" / "extras.md").read_text(encoding="utf-8")
 LAB = dict(re.findall(r"^```\w+\n# (\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
@@ -43,6 +44,13 @@ print(json.dumps({rule: study.key(rule)(wildcards(subject)) for rule, subject in
 """
 
 
+def commands_of(one: Extra) -> list[Command]:
+    """Return the commands of an extra."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(command_table, "every_extra", lambda: {one.name: one})
+        return every_command()[len(COMMANDS) :]
+
+
 def core_files() -> Iterator[Path]:
     """Yield each file of code, rules or settings that no extra has."""
     for folder in ("pipeline", "gaitlab", "config", "profiles", "snakemake_logger_plugin_gaitlab"):
@@ -53,7 +61,7 @@ def core_files() -> Iterator[Path]:
 
 def named_in(text: str, one: Extra) -> list[str]:
     """Return where a text names an extra, or one of its commands."""
-    new = {command.name for command in one.commands} - {command.name for command in COMMANDS}
+    new = {command.name for command in commands_of(one)}
     commands = "|".join(rf"gaitlab {name}\b|[\"']{name}[\"']" for name in sorted(new))
     return re.findall(rf"(?i)\b{one.name}\b{'|' if new else ''}{commands}", text)
 
@@ -73,7 +81,7 @@ def test_a_name_of_an_extra_is_found(name: str, line: str) -> None:
     one = every_extra()[name]
     assert named_in(line.format(name), one)
     assert not named_in(line.format("another"), one)
-    for command in one.commands:
+    for command in commands_of(one):
         assert named_in(f'Command("{command.name}", RUN)', one)
         assert named_in(f"give 'gaitlab {command.name} STUDY'", one)
 
@@ -88,7 +96,7 @@ def test_a_command_of_an_absent_extra_is_unknown(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     others = {other: one for other, one in every_extra().items() if other != name}
-    absent = [command.name for command in every_extra()[name].commands]
+    absent = [command.name for command in commands_of(every_extra()[name])]
     assert {*absent} <= {command.name for command in every_command()}
     monkeypatch.setattr(command_table, "every_extra", lambda: others)
     listed = re.findall(r"^  (\S+)  ", command_line_parser(every_command()).format_help(), re.MULTILINE)
@@ -117,33 +125,46 @@ def write_package(folder: Path, **changed: str) -> Path:
     return folder
 
 
-def extras_with(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Extra]:
-    """Return all extras where a folder is on the path of modules."""
-    monkeypatch.syspath_prepend(folder)
-    for name in [name for name in sys.modules if name.partition(".")[0] == "our_lab"]:
-        monkeypatch.delitem(sys.modules, name)
-    return dict(every_extra.__wrapped__())
+@pytest.fixture
+def extras_with(monkeypatch: pytest.MonkeyPatch) -> Iterator[ExtrasWith]:
+    """Give a function that returns all extras where a folder is on the path of modules."""
+
+    def forget() -> None:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "our_lab"]:
+            del sys.modules[name]
+
+    def found(folder: Path) -> dict[str, Extra]:
+        forget()
+        monkeypatch.syspath_prepend(folder)
+        return dict(every_extra.__wrapped__())
+
+    yield found
+    forget()
 
 
-def test_an_extra_of_another_package_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = extras_with(write_package(tmp_path), monkeypatch)
+def test_an_extra_of_another_package_is_found(
+    extras_with: ExtrasWith, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = extras_with(write_package(tmp_path))
     assert [*found] == [*every_extra(), "push"]
     monkeypatch.setattr(command_table, "every_extra", lambda: found)
     assert [command.name for command in every_command()][-1] == "push-off"
     assert main(["push-off", str(tmp_path)]) == 1  # no results there
 
 
-def test_a_package_that_cannot_be_imported_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_that_cannot_be_imported_is_named(extras_with: ExtrasWith, tmp_path: Path) -> None:
     write_package(tmp_path, declaration="import no_such_library")
     with pytest.raises(
         UserError, match=r"extra 'push': cannot be imported: .*no_such_library.*; install our-lab again"
     ):
-        extras_with(tmp_path, monkeypatch)
+        extras_with(tmp_path)
 
 
-def test_a_second_command_of_a_name_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    declared = LAB["our_lab/declaration.py"].replace('"push-off"', '"run"')
-    found = extras_with(write_package(tmp_path, declaration=declared), monkeypatch)
+def test_a_second_command_of_a_name_is_refused(
+    extras_with: ExtrasWith, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared = LAB["our_lab/commands.py"].replace('"push-off"', '"run"')
+    found = extras_with(write_package(tmp_path, commands=declared))
     monkeypatch.setattr(command_table, "every_extra", lambda: found)
     with pytest.raises(UserError, match="extra 'push': there is another command 'run'"):
         every_command()
@@ -151,24 +172,24 @@ def test_a_second_command_of_a_name_is_refused(tmp_path: Path, monkeypatch: pyte
 
 @pytest.mark.parametrize(("old", "new"), [('name="push"', 'name="clean"'), ('"push": Output', '"clean": Output')])
 def test_a_second_step_or_output_of_a_name_is_refused(
-    old: str, new: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    old: str, new: str, extras_with: ExtrasWith, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     declared = LAB["our_lab/push.py"]
     assert old in declared
-    found = extras_with(write_package(tmp_path, push=declared.replace(old, new)), monkeypatch)
+    found = extras_with(write_package(tmp_path, push=declared.replace(old, new)))
     monkeypatch.setattr(step, "every_extra", lambda: found)
     with pytest.raises(UserError, match="extra 'push': there is another step or output 'clean'"):
         step.steps_of_extras.__wrapped__()
 
 
-def test_a_second_extra_of_a_name_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_extra_of_a_name_is_refused(extras_with: ExtrasWith, tmp_path: Path) -> None:
     for place in ("one", "other"):
         write_package(tmp_path / place)
     about = (tmp_path / "other/our_lab-1.0.dist-info").rename(tmp_path / "other/their_lab-1.0.dist-info")
     (about / "METADATA").write_text("Name: their-lab\nVersion: 1.0\n")
-    extras_with(tmp_path / "one", monkeypatch)
+    extras_with(tmp_path / "one")
     with pytest.raises(UserError, match="extra 'push': there is another extra 'push'"):
-        extras_with(tmp_path / "other", monkeypatch)
+        extras_with(tmp_path / "other")
 
 
 def test_files_that_are_no_packages_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
