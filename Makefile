@@ -42,7 +42,7 @@ VERSIONS ?= python3.11=oldest python3.12=newest python3.13=newest python3.14=new
 test-versions: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.versions $(VERSIONS)
 
-# Each extra deleted from a copy, and all of them: the rest works, and its quick tests pass (ESTIMATE).
+# Each extra deleted from a copy, and all of them: the rest works, and its quick tests pass.
 test-extras: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.extras
 
