@@ -16,7 +16,7 @@ from benchmarks.figures import Figure
 from benchmarks.generated import write_study
 from benchmarks.growth import grown
 from benchmarks.timing import cost_of
-from pipeline.workflow.open_study import SESSION_STEPS
+from pipeline.step import steps_to
 
 TITLE = "Memory of a job at its peak"
 LENGTHS_S = (5.0, 75.0, 150.0, 300.0)  # the first needs less than the imports, so it shows no growth
@@ -25,7 +25,7 @@ MOST_MB = 1074.0  # 1 GiB
 
 def measure(
     trials: int = 20, duration_s: float = 10.0, *, lengths_s: Sequence[float] = LENGTHS_S,
-    steps: Sequence[str] = SESSION_STEPS,
+    steps: Sequence[str] = steps_to("cycles"),
 ) -> list[Figure]:  # fmt: skip
     """Return the memory for a session of several trials, MB, and its growth with the length of a trial."""
     with tempfile.TemporaryDirectory() as folder:

@@ -21,7 +21,7 @@ from benchmarks import jobs
 from benchmarks.figures import Figure
 from benchmarks.generated import write_study
 from benchmarks.timing import HOUSE, cost_of
-from pipeline.workflow.open_study import SESSION_STEPS
+from pipeline.step import steps_to
 
 TITLE = "This checkout against an earlier commit"
 MOST_TIMES_BEFORE = 1.1  # the rest allows for noise
@@ -97,7 +97,7 @@ def _cost_of_steps(
             with tempfile.TemporaryDirectory() as folder:
                 shutil.copytree(session, folder, dirs_exist_ok=True)
                 (Path(folder) / "study.yaml").write_text(settings, encoding="utf-8")
-                command = [sys.executable, "-P", jobs.__file__, folder, "2", ",".join(SESSION_STEPS), "sub-0001"]
+                command = [sys.executable, "-P", jobs.__file__, folder, "2", ",".join(steps_to("cycles")), "sub-0001"]
                 found = json.loads(cost_of(command, house=house).output)
             ms = {f": {step}": 1e3 * seconds / walks for step, seconds in found["cpu_s"].items()}
             for step, cost in ({"": sum(ms.values())} | ms).items():

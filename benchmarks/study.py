@@ -12,7 +12,7 @@ from benchmarks.figures import Figure
 from benchmarks.generated import write_study
 from benchmarks.timing import cost_of, cost_of_run
 from benchmarks.trial import TO_KINETICS, first_walk, seconds
-from pipeline.workflow.open_study import SESSION_STEPS
+from pipeline.step import steps_to
 
 TITLE = "A study"
 MOST_TIMES_WORK, LEAST_TIMES_FASTER = 2.0, 8.0
@@ -29,7 +29,8 @@ def measure(
         shutil.copytree(study, copy)
         names = [path.name for path in sorted(study.glob("sub-*"))]
         trial_s = seconds(first_walk(copy), rounds=rounds)[TO_KINETICS]
-        alone_s = cost_of([sys.executable, "-P", jobs.__file__, str(copy), "1", ",".join(SESSION_STEPS), *names]).cpu_s
+        steps = ",".join(steps_to("cycles"))
+        alone_s = cost_of([sys.executable, "-P", jobs.__file__, str(copy), "1", steps, *names]).cpu_s
         cold_s = cost_of_run(study).cpu_s
     in_memory_s = sessions * trials * trial_s
     whole, a_job = per_trial.measure(*per_trial_size, duration_s)

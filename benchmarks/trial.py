@@ -23,9 +23,10 @@ from benchmarks.generated import write_study
 from benchmarks.jobs import job
 from benchmarks.timing import best_in_turn_s
 from pipeline.results import netcdf
+from pipeline.step import steps_to
 from pipeline.trials.session import join_trials, separate
 from pipeline.workflow.jobs import run_job
-from pipeline.workflow.open_study import SESSION_STEPS, open_study
+from pipeline.workflow.open_study import open_study
 from tests.support.checkout import DEMO, SHARED, copy_study
 
 TITLE = "One trial, C3D to kinetics in one process"
@@ -50,9 +51,9 @@ class Session:
     def __init__(self, study: Path) -> None:
         opened = open_study(study)
         name = next(iter(opened.sessions))
-        self.study, self.steps = study, [*SESSION_STEPS]
+        self.study, self.steps = study, [*steps_to("cycles")]
         self.files: dict[Path, xr.Dataset] = {}
-        self.jobs = {step: job(opened, step, name) for step in SESSION_STEPS}
+        self.jobs = {step: job(opened, step, name) for step in steps_to("cycles")}
         self.keys = {step: json.loads(key) for step, (key, _, _) in self.jobs.items()}
 
     def run(self, step: str) -> xr.Dataset:

@@ -1,6 +1,6 @@
-"""What a step is, told once in its own room: ``pipeline/steps/<room>/declaration.py`` holds one or more :class:`Step`.
+"""What a step is: each room in ``pipeline/steps/`` declares its own in ``declaration.py``, as a :class:`Step`.
 
-From it follow the key of a job, what is loaded of its inputs, the check of its outputs, the time and memory that it
+From that follow the key of a job, what is loaded of its inputs, the check of its outputs, the time and memory that it
 asks for, and the lists of steps. A new step is a room with a declaration, and its rule in the Snakefile.
 
 Declarations are data: this module and they import the standard library alone, as each command and each process that
@@ -10,7 +10,7 @@ plans or runs jobs reads them all. What they name, ``"package.module:name"``, is
 import functools
 import importlib
 import pkgutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from typing import Any, Literal
@@ -54,7 +54,7 @@ class Step:
             empty one, for another program's files.
         cells: of a :class:`pipeline.workflow.job_keys.Study` and a session, participant or None, gives what a job's key
             holds besides: cells of the study's tables, digests of other files (``files``, which the job checks).
-        libraries: whose versions count, besides those that write NetCDF.
+        libraries: a new version of one reruns the step's jobs, as one of those that write NetCDF does.
         only_if: of a study, whether it has the step; empty if every study has it.
         problems: of a study, the problems of its settings that need more than their own bounds.
         joins: the result along ``cycle`` is joined to cycles.nc for the study and the pages; it rejects no session.
@@ -108,10 +108,6 @@ class Step:
         """Return the modules with the step's tables of variables and metrics."""
         return _modules([self.metrics, *(one.variables for one in self.outputs.values())])
 
-    def settings_of(self, section: Mapping[str, Any]) -> Any:
-        """Return the step's section of the settings as the function gets it."""
-        return resolve(self.settings)(**section)
-
     def loaded(self, name: str) -> tuple[str, ...] | None:
         """Return the variables that are loaded of an input, None for all."""
         names = self.inputs.get(name)
@@ -131,10 +127,13 @@ def resolve(reference: Reference) -> Any:
 
 @functools.cache
 def every_step() -> Mapping[str, Step]:
-    """Return all steps by name, each after those whose outputs it takes."""
-    found: dict[str, Step] = {}
-    made_by: dict[str, str] = {}
-    for step in _declared():
+    """Return all steps by name, each after the steps that make its inputs."""
+    declared, found, made_by = list[Step](), dict[str, Step](), dict[str, str]()
+    rooms = importlib.import_module(".steps", __package__)
+    for room in pkgutil.iter_modules(rooms.__path__):
+        declaration = importlib.import_module(f"{rooms.__name__}.{room.name}.declaration")
+        declared += [one for one in vars(declaration).values() if isinstance(one, Step)]
+    for step in declared:
         if twice := {step.name} & found.keys() | step.outputs.keys() & made_by.keys():
             raise ValueError(f"two steps are named, or write, {', '.join(sorted(twice))}")
         found[step.name] = step
@@ -157,11 +156,3 @@ def steps_to(name: str) -> tuple[str, ...]:
         if needed & {one, *steps[one].outputs}:
             needed |= {one, *steps[one].inputs}
     return tuple(one for one in steps if one in needed)
-
-
-def _declared() -> Iterator[Step]:
-    """Yield the steps that the rooms declare."""
-    steps = importlib.import_module(".steps", __package__)
-    for room in pkgutil.iter_modules(steps.__path__):
-        declaration = importlib.import_module(f"{steps.__name__}.{room.name}.declaration")
-        yield from (one for one in vars(declaration).values() if isinstance(one, Step))

@@ -117,7 +117,7 @@ def _errors_of_sides(rows: Sequence[Row], drawn: DrawnMetrics) -> Iterable[Array
 
 
 def exceptions_of(method: str, shown: Iterable[str]) -> Exceptions:
-    """Return the metrics shown whose uncertainties are too small or too large where ``kinematics.method`` is this."""
+    """Return which of the metrics shown have too small or too large uncertainties with a ``kinematics.method``."""
     held = {name.replace("_", " "): HELD[method][name] for name in shown if name in HELD.get(method, {})}
     few, many = USUALLY_HELD
     return Exceptions(

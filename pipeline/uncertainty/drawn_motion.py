@@ -82,7 +82,7 @@ class DrawnSession:
 
 
 def with_errors(legs: Legs, errors: Errors, carrier: NDArray[np.intp], smallest_floating_axis: float) -> Legs:
-    """Return the legs with errors; ``carrier`` has the segment (side, joint) in whose axes centres err.
+    """Return the legs with errors; ``carrier`` has the segment (side, joint) with the axes of each centre's error.
 
     A turned segment takes its tensor, its centre of mass and the joint axes on both sides with it. With the turn a in
     segment axes its angular velocity w changes by R'b and its angular acceleration by R'b' + w x R'b, where

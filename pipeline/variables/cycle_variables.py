@@ -233,7 +233,7 @@ REPRESENTATIVE = {
 CYCLE_METRICS = {name: metric.variable for name, metric in METRICS.items()}
 STANCE_METRICS = {f"{name}{STANCE}": CYCLE_METRICS[name]._replace(dims=("stance",)) for name in OF_STANCE}
 _SCORES = {name: score.variable for name, score in (SCORES | CO_CONTRACTION | JOINED_METRICS).items()}
-# of the steps whose results are joined to cycles.nc
+# what a step adds to each gait cycle of study.nc, if it joins its results to cycles.nc
 _JOINED = {
     name: variable
     for step in every_step().values()

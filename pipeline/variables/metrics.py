@@ -387,7 +387,7 @@ CO_CONTRACTION = {  # if cycles.emg_normalisation is not none
     )
     for one, other in PAIRS
 }  # fmt: skip
-# of the steps whose results are joined to cycles.nc
+# what a step adds to each gait cycle of study.nc, if it joins its results to cycles.nc
 JOINED_METRICS: dict[str, Metric] = {
     name: metric for step in every_step().values() if step.metrics for name, metric in resolve(step.metrics).items()
 }

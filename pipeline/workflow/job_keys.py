@@ -111,7 +111,7 @@ class Study:
 
     @cached_property
     def steps(self) -> dict[str, Step]:
-        """Return the steps that the study has, each after those whose outputs it takes."""
+        """Return the steps that the study has, each after the steps that make its inputs."""
         every, found = every_step(), dict[str, Step]()
         made_by = {output: name for name, step in every.items() for output in step.outputs}
         for name, step in every.items():

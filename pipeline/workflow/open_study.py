@@ -12,10 +12,9 @@ from typing import Any
 from .. import __version__
 from ..body.body_model import BodyModel
 from ..errors import Problem, UserError, nearest
-from ..results.definitions import VERSION, definitions_of, refuse_others
+from ..results.definitions import VERSION, refuse_others
 from ..step import every_step, resolve
 from ..tables import corrections, session_table, study_tables
-from ..tables.csv_files import detectable_changes
 from ..tables.reference_curves import numbers_of, read_reference, reference_file
 from ..tables.report_additions import check_additions
 from ..variables.data_dictionary import RESERVED
@@ -25,11 +24,6 @@ from .digests import sha256_of_files
 from .job_keys import Study
 from .places import find_wrong_places
 
-_OF_EVERY_STUDY = [step for step in every_step().values() if not step.only_if]
-SESSION_STEPS = tuple(step.name for step in _OF_EVERY_STUDY if step.scope == "session")
-# by name: the step that writes it
-SESSION_OUTPUTS = {name: step.name for step in _OF_EVERY_STUDY if step.scope == "session" for name in step.outputs}
-STEPS = tuple(step.name for step in _OF_EVERY_STUDY if step.scope != "participant")
 TABLES = tuple(name for name, output in every_step()["study"].outputs.items() if len(output.files) > 1)
 
 
@@ -98,7 +92,6 @@ def look_at(path: Path, *, overrides: Mapping[str, Any] | None = None) -> tuple[
     sessions = session_table.in_order_of_dates(sessions, session_rows)
     study = Study(path, chosen, model, participants, sessions, segments, {}, corrected, session_rows)
     if chosen:
-        problems += _wrong_repeatability(study)
         problems += [one for step in every_step().values() if step.problems for one in resolve(step.problems)(study)]
     return study, list(dict.fromkeys(problems))
 
@@ -167,28 +160,3 @@ def _check_reference(study: Path, name: str, chosen: Mapping[str, Any], model: B
             own = {"settings": json.dumps({**chosen, "body_model": model.name}), VERSION: __version__}
             remedy = "use the same in both studies, or another reference; gaitlab norm writes the file again"
             refuse_others(about.get("definitions", {}), own, where=f"{setting}: {name}", remedy=remedy)
-
-
-def _wrong_repeatability(study: Study) -> list[Problem]:
-    """Return the problem of the setting ``report.repeatability``, if it has one."""
-    if not (name := study.settings["report"]["repeatability"]):
-        return []
-    try:
-        detectable_changes(study.path / name)
-    except (OSError, ValueError, KeyError, StopIteration) as error:
-        what = "no such file" if isinstance(error, FileNotFoundError) else "is not a repeatability.csv"
-        return [Problem(f"report.repeatability: {name}", what, "give the repeatability.csv of a study that has one")]
-    about, model = (study.path / name).with_suffix(".nc"), study.body_model
-    return _attempt(partial(_refuse_other_repeatability, about, study.settings, model), None)[1] if model else []
-
-
-def _refuse_other_repeatability(file: Path, chosen: Mapping[str, Any], model: BodyModel) -> None:
-    """Refuse a repeatability.csv if the repeatability.nc beside it was made with other definitions."""
-    from ..results import netcdf  # a large library, for this setting alone
-
-    if not file.is_file():
-        return
-    own = {"settings": json.dumps({**chosen, "body_model": model.name}), VERSION: __version__}
-    remedy = "run that study again with the settings and the version of this one"
-    where = f"report.repeatability: {file.name}"
-    refuse_others(definitions_of(netcdf.attributes(file)), own, where=where, remedy=remedy)

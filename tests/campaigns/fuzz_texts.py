@@ -29,8 +29,9 @@ from pipeline.tables.tsv import IDENTIFIER
 from pipeline.workflow import settings
 from pipeline.workflow.digests import sha256
 from pipeline.workflow.job_keys import Study
-from pipeline.workflow.open_study import STEPS, open_study
+from pipeline.workflow.open_study import open_study
 from tests.support.checkout import HOUSE
+from tests.support.step_names import STEPS
 
 DEMO = HOUSE / "data" / "demo"
 TEXTS = {name: (DEMO / name).read_text(encoding="utf-8") for name in ("participants.tsv", "trials.tsv", "segments.tsv")}

@@ -31,9 +31,9 @@ from pipeline.tables.corrections import corrections_of
 from pipeline.trials.session import join_trials
 from pipeline.variables.stance_verdicts import DOUBTS, OF_STANCES, OF_TRIALS
 from pipeline.workflow import settings
-from pipeline.workflow.open_study import STEPS
 from tests.support.checkout import HOUSE, planned
 from tests.support.settings import settings_of
+from tests.support.step_names import STEPS
 from tests.support.steps import clean, kinematics
 
 DEMO = HOUSE / "data" / "demo"

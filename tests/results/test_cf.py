@@ -18,8 +18,8 @@ from compliance_checker.suite import CheckSuite
 
 from pipeline.trials.session import IN_ONE_TRIAL as RAGGED
 from pipeline.variables import schema
-from pipeline.workflow.open_study import SESSION_STEPS
 from tests.support.checkout import keep_rows
+from tests.support.step_names import SESSION_STEPS
 from tests.support.studies.small_study import write_outputs
 
 SUITE = "cf:1.11"

@@ -14,7 +14,7 @@ import xarray as xr
 from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.trials.session import join_trials
-from pipeline.workflow.open_study import SESSION_OUTPUTS
+from tests.support.step_names import SESSION_OUTPUTS
 from tests.support.studies.ragged_trials import SESSIONS
 
 OF_A_SESSION = [*SESSION_OUTPUTS]

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from pipeline.step import every_step
-from pipeline.workflow.open_study import SESSION_STEPS, STEPS
 from tests.campaigns.interruptions import write_tiny_study
 from tests.support.checkout import HOUSE
+from tests.support.step_names import SESSION_STEPS, STEPS
 
 LARGE = {
     *("scipy", "scipy.signal", "scipy.interpolate", "ezc3d", "pipeline.c3d.parser", "plotly", "jinja2"),

@@ -16,8 +16,8 @@ import pytest
 
 from pipeline.workflow import settings
 from pipeline.workflow.digests import imported_modules
-from pipeline.workflow.open_study import STEPS
 from tests.support.checkout import HOUSE
+from tests.support.step_names import STEPS
 
 PACKAGE = HOUSE / "pipeline"
 FROM_THE_BRIDGE = {"body_model", "participant", "segments", "segment_table", "sessions", "functional"}

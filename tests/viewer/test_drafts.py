@@ -14,7 +14,8 @@ from pipeline.tables.corrections import append_corrections, read_corrections
 from pipeline.trials.session import one_trial
 from pipeline.viewer.drafts import Drafts, changed_metrics, changes
 from pipeline.viewer.shown_trial import Session, shown_trial
-from pipeline.workflow.open_study import SESSION_STEPS, open_study
+from pipeline.workflow.open_study import open_study
+from tests.support.step_names import SESSION_STEPS
 from tests.support.studies.small_study import run_steps
 
 TRIAL = {"session": "sub-01", "trial": "comfortable_01", "reason": "seen in the video", "by": "AB"}

@@ -9,8 +9,9 @@ import pytest
 from pipeline.results import netcdf
 from pipeline.step import every_step
 from pipeline.viewer.preview import preview
-from pipeline.workflow.open_study import SESSION_STEPS, open_study
+from pipeline.workflow.open_study import open_study
 from tests.support.checkout import HOUSE, copy_study
+from tests.support.step_names import SESSION_STEPS
 from tests.support.studies.small_study import run_steps
 
 

@@ -18,8 +18,9 @@ import pytest
 from pipeline.step import every_step
 from pipeline.workflow import digests
 from pipeline.workflow.job_keys import Study, code_of, without_results
-from pipeline.workflow.open_study import SESSION_OUTPUTS, SESSION_STEPS, STEPS, open_study
+from pipeline.workflow.open_study import open_study
 from tests.support.checkout import HOUSE
+from tests.support.step_names import SESSION_OUTPUTS, SESSION_STEPS, STEPS
 
 PACKAGE = HOUSE / "pipeline"
 MODULES = sorted(

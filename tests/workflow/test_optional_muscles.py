@@ -24,8 +24,9 @@ from pipeline.workflow import checksums
 from pipeline.workflow.digests import imported_modules
 from pipeline.workflow.job_keys import code_of
 from pipeline.workflow.jobs import run_job
-from pipeline.workflow.open_study import SESSION_STEPS, TABLES, look_at, open_study, outputs_of
+from pipeline.workflow.open_study import TABLES, look_at, open_study, outputs_of
 from tests.support.checkout import DRY_RUN, HOUSE, jobs_in, snakemake
+from tests.support.step_names import SESSION_STEPS
 from tests.workflow.test_scale import stub_study
 
 ON = {"muscles": {"opensim": True, "model": "legs.osim"}}

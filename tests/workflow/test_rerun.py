@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.workflow.open_study import SESSION_STEPS
 from tests.support.checkout import DRY_RUN, HOUSE, copy_study, jobs_in, keep_rows, snakemake
 from tests.support.files.changes import edit
+from tests.support.step_names import SESSION_STEPS
 from tests.support.studies.corrected import correct
 
 SESSIONS = ("sub-01", "sub-02")  # each of a person of the same name
@@ -295,10 +295,11 @@ from snakemake.cli import get_argument_parser, main
 get_argument_parser()
 house, finished = sys.argv[1:]
 sys.path.insert(0, house)
+from pipeline.step import steps_to
 from pipeline.workflow import digests, open_study, run_snakemake
 opened = open_study.open_study(Path(finished))
 opened.content_of_key("report", None)
-for step in open_study.SESSION_STEPS:
+for step in steps_to("cycles"):
     opened.content_of_key(step, "sub-01")
 gc.disable()
 gc.freeze()  # else each plan copies and searches all memory that it inherits: three times as slow

@@ -11,8 +11,9 @@ import pytest
 import yaml
 
 from pipeline.workflow.job_keys import Study
-from pipeline.workflow.open_study import SESSION_STEPS, STEPS, open_study
+from pipeline.workflow.open_study import open_study
 from tests.support.checkout import DRY_RUN, HOUSE, jobs_in, snakemake
+from tests.support.step_names import SESSION_STEPS, STEPS
 
 CLUSTERS = ("slurm", "cluster-generic")
 

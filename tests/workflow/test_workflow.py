@@ -17,10 +17,11 @@ from pipeline.__main__ import main
 from pipeline.results import netcdf
 from pipeline.results.session_file import load_trial
 from pipeline.trials.session import separate
-from pipeline.workflow.open_study import SESSION_STEPS, open_study
+from pipeline.workflow.open_study import open_study
 from pipeline.workflow.places import folders_of_a_run
 from tests.support.checkout import HOUSE, copy_study, run_study, snakemake
 from tests.support.files.changes import edit, relabel, rewrite, set_parameter
+from tests.support.step_names import SESSION_STEPS
 
 
 @pytest.fixture

@@ -52,9 +52,8 @@ class Pelvis(NamedTuple):
     """The scale of a model's pelvis by axis, and its axes."""
 
     factors: Array  # (3,)
-    tilt_rad: (
-        float  # turn about z from the study's pelvis, whose x comes from between the posterior spines, to the model's
-    )
+    # turn about z from the axes of the study's pelvis, x from between the posterior spines, to those of the model
+    tilt_rad: float
     spines: str  # where those of the model come from, or why the hips decide
 
 
@@ -91,8 +90,8 @@ def fit_pelvis(
 def _spines_of(markers: Mapping[str, Array], hips: Mapping[str, Array]) -> tuple[tuple[Array, Array] | None, str]:
     """Return anterior and posterior spine of a model, right side, and their source; without them the reason.
 
-    Markers of a model are often placed by eye, centimetres from the bone. They are used if the model's hips lie where
-    hips of people do from them.
+    Markers of a model are often placed by eye, centimetres from the bone. They are used if the model's hips lie from
+    them as the hips of people lie from their spines.
     """
     hip = (hips["right"] + hips["left"] * (1, 1, -1)) / 2
     names = {

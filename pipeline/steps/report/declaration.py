@@ -17,6 +17,7 @@ REPORT = Step(
         "calibrate": ("leg_refused",),
     },
     cells="pipeline.steps.report.cells:cells_of_overview",
+    problems="pipeline.steps.report.cells:find_problems",
     libraries=("numpy", "scipy", "pandas", "jinja2", "plotly"),
     job="pipeline.workflow.jobs.report_job:write_overview",
     outputs={"report": Output(files=("report.html",))},

@@ -38,5 +38,5 @@ def run(text: str, inputs: Files, outputs: Files) -> None:
 def compute(key: Mapping[str, Any], inputs: Files, outputs: Files) -> None:
     """Compute the outputs of one job from its key and its inputs, without a record of either."""
     step = every_step()[key["step"]]
-    arguments = {"settings": step.settings_of(key["settings"]), **key.get("arguments", {})}
+    arguments = {"settings": resolve(step.settings)(**key["settings"]), **key.get("arguments", {})}
     resolve(step.job)(key, resolve(step.function), arguments, inputs, outputs)

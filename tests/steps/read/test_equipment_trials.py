@@ -11,8 +11,8 @@ import pytest
 import xarray as xr
 
 from pipeline.results import netcdf
-from pipeline.workflow.open_study import SESSION_STEPS
 from tests.support.plates.pressed_pole import pressed_pole
+from tests.support.step_names import SESSION_STEPS
 from tests.support.studies.small_study import run_steps, write_outputs
 
 WALK = "fast_01"

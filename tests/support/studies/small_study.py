@@ -14,8 +14,9 @@ from typing import Any
 from pipeline.workflow import settings
 from pipeline.workflow.job_keys import Study
 from pipeline.workflow.jobs import run_job
-from pipeline.workflow.open_study import SESSION_OUTPUTS, SESSION_STEPS, open_study
+from pipeline.workflow.open_study import open_study
 from tests.support.checkout import HOUSE, copy_study, keep_rows
+from tests.support.step_names import SESSION_OUTPUTS, SESSION_STEPS
 
 ON_TOP = """
 kinetics: {{uncertainty_draws: 5}}

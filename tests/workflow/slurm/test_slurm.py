@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.workflow.open_study import SESSION_STEPS, open_study
+from pipeline.workflow.open_study import open_study
 from tests.support.checkout import HOUSE, copy_study, planned, run_study
+from tests.support.step_names import SESSION_STEPS
 
 CLUSTER = HOUSE / "tests" / "workflow" / "slurm" / "cluster"
 FINISHED_JOBS = Path("/var/tmp/gait-lab-slurm/jobs.txt")  # noqa: S108 (where the cluster writes it)
