@@ -61,11 +61,12 @@ check: .venv/ready-dev
 	$(BIN)/python -m pipeline.workflow.declared_settings --check
 	$(BIN)/python -m tests.code_counts $(BASE)
 
-# config/settings.schema.yaml, config/default.yaml and the tables of docs/settings.md, from the settings that the steps
-# declare.
+# Writes what is generated: config/settings.schema.yaml and config/default.yaml from the settings that the steps declare,
+# the tables of docs/, the lists of CONTRIBUTING.md.
 settings: .venv/ready-dev
 	$(BIN)/python -m pipeline.workflow.declared_settings
 	$(BIN)/python docs/reference.py
+	$(BIN)/python -m tests.walls
 
 # Damaged C3D files, 11,000 of them: each is read or refused by name (7 minutes). Then settings and tables, results, and
 # a hundred trials of which up to half are bad (10 minutes).

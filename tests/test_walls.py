@@ -3,92 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 from tests.support.checkout import HOUSE
+from tests.walls import LISTS, NOUNS, PACKAGE, PAGE, VERBS, arrows, faults, modules, with_lists
 
-PACKAGE = HOUSE / "pipeline"
-NOUNS = {
-    *("vocabulary", "c3d", "opensim_files", "plates", "body", "person", "dynamics", "signals", "tables"),
-    *("trials", "variables", "results", "uncertainty", "whole_body"),
-}
-ROOMS = NOUNS | {"steps", "workflow", "commands", "demo", "extras"}
-ARROWS_BETWEEN_NOUNS = {
-    *(("body", "dynamics"), ("signals", "dynamics")),
-    *(("c3d", "vocabulary"), ("opensim_files", "vocabulary")),
-    *(("variables", "tables"), ("variables", "trials")),
-    *(("results", "tables"), ("results", "trials"), ("results", "variables")),
-    *(("plates", "dynamics"), ("plates", "signals")),
-    *(("uncertainty", "body"), ("uncertainty", "dynamics"), ("uncertainty", "signals")),
-    *(("uncertainty", "trials"), ("uncertainty", "variables")),
-    *(("whole_body", "body"), ("whole_body", "dynamics")),
-    *(("person", "plates"), ("person", "body"), ("person", "signals"), ("person", "tables")),
-}
-DOORS = {
-    "snakemake": ("workflow/",),
-    "netCDF4": ("results/",),
-    "ezc3d": ("c3d/", "demo/recording.py"),
-    "plotly": ("steps/report/",),
-    "jinja2": ("steps/report/",),
-    "viser": ("extras/viewer/",),
-    "websockets": ("extras/viewer/",),
-    "opensim": ("steps/muscles/",),
-}
 READS_NETCDF = {"open_dataset", "load_dataset", "open_datatree", "load_datatree", "to_netcdf"}
-MOST_MODULES = 12
+# fewer modules than this are part of another room, more than the most are several rooms; labels are not counted
+FEWEST_MODULES, MOST_MODULES = 3, 16
 LABELS = ("__init__", "declaration", "settings", "cells")  # modules that say what a step is; they compute nothing
-STUDY = "pipeline.workflow.job_keys.Study"  # of which the cells of a step's key are, for the type checker alone
-
-
-def imported(source: str, module: str) -> Iterator[str]:
-    """Yield the dotted names that the source of a module such as ``body.legs`` imports, its own from ``pipeline``."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            above = ["pipeline", *module.split(".")][: -node.level] if node.level else []
-            origin = ".".join([*above, *filter(None, [node.module])])
-            yield from (f"{origin}.{alias.name}" for alias in node.names)
-
-
-def faults(source: str, module: str) -> list[str]:
-    """Return what a module imports through a wall."""
-    room, inner, *_ = [*module.split("."), ""]
-    path = module.replace(".", "/") + ".py"
-    found = []
-    for name in imported(source, module):
-        top, other, *rest = [*name.split("."), "", ""]
-        if top != "pipeline":
-            allowed = path.startswith(DOORS.get(top, ("",)))
-        elif other not in ROOMS or other == room not in ("steps", "commands", "extras"):
-            allowed = True
-        elif "extras" in (room, other):
-            theirs = rest[0] in (inner, "shared") if other in ("extras", "commands") else other != "demo"
-            allowed = room == "extras" and theirs
-        elif room in NOUNS:
-            allowed = (room, other) in ARROWS_BETWEEN_NOUNS
-        elif room == "steps":
-            allowed = rest[0] == inner if other == "steps" else other in NOUNS
-            allowed |= path.endswith("/cells.py") and name == STUDY
-        elif room == "workflow":
-            allowed = other != "commands"
-        elif room == other == "commands":
-            allowed = rest[0] in (inner, "shared")
-        else:
-            allowed = room == "commands" or other == "variables"  # the demo's group of people is a study.nc
-        if not allowed:
-            found.append(f"{path} imports {name}")
-    return found
-
-
-def modules() -> Iterator[tuple[str, str]]:
-    """Yield the name below ``pipeline`` and the source of each module in a room."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        if path.name != "__init__.py" and path.parent != PACKAGE:
-            yield ".".join(path.relative_to(PACKAGE).with_suffix("").parts), path.read_text()
 
 
 def test_no_import_passes_a_wall() -> None:
@@ -139,11 +65,27 @@ def test_only_results_opens_netcdf() -> None:
         assert module.startswith(("results.", "demo.")) or not called & READS_NETCDF, module
 
 
-def test_rooms_are_few_and_small() -> None:
-    folders = [path for path in PACKAGE.rglob("*") if path.is_dir() and path.name != "__pycache__"]
-    assert {path.name for path in folders if path.parent == PACKAGE} == ROOMS
-    sizes = {folder: sum(path.stem not in LABELS for path in folder.glob("*.py")) for folder in folders}
-    assert {str(folder): size for folder, size in sizes.items() if size > MOST_MODULES} == {}
+def test_rooms_are_of_a_fitting_size() -> None:
+    folders = [path for path in PACKAGE.rglob("*") if path.is_dir() and path.name not in ("__pycache__", "templates")]
+    assert {path.name for path in folders if path.parent == PACKAGE} == {*NOUNS, *VERBS}
+    sizes = {path: sum(one.stem not in LABELS for one in path.glob("*.py")) for path in folders}
+    assert {str(path): size for path, size in sizes.items() if size > MOST_MODULES} == {}
+    inside = {path: size for path, size in sizes.items() if path.parent != PACKAGE}
+    assert {str(path): size for path, size in inside.items() if size < FEWEST_MODULES} == {}
+
+
+def test_rooms_import_each_other_in_no_circle() -> None:
+    before: dict[str, set[str]] = {}
+    for importing, imported in arrows():
+        before.setdefault(importing, set()).add(imported)
+    TopologicalSorter(before).prepare()  # raises CycleError
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_lists_of_the_page_are_fresh(name: str) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert page.count(f"<!-- list of {name} -->") == 1
+    assert with_lists(page) == page, "run: python -m tests.walls"
 
 
 def test_tests_mirror_the_rooms() -> None:

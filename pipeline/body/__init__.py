@@ -1,0 +1,1 @@
+"""From markers to landmarks, joint centres, segment poses and joint angles."""

@@ -1,0 +1,1 @@
+"""Reading and writing C3D files."""

@@ -1,0 +1,1 @@
+"""The functions of the commands; shared/ has what two of them use."""

@@ -1,0 +1,1 @@
+"""The generated demonstration study with exact answers."""

@@ -1,0 +1,1 @@
+"""What is optional, one folder each: it and its tests can be deleted, and nothing else names it."""

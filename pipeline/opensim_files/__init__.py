@@ -1,0 +1,1 @@
+"""TRC and MOT files as recordings, and the text tables that OpenSim reads and writes."""

@@ -1,0 +1,1 @@
+"""A force plate: parameters, baseline, wrench, centre of pressure."""

@@ -1,0 +1,1 @@
+"""NetCDF files and averages."""

@@ -1,0 +1,1 @@
+"""Filters, splines, time normalisation, distances between markers."""

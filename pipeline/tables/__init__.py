@@ -1,0 +1,1 @@
+"""Text tables: study tables, CSV, terminal."""

@@ -1,0 +1,1 @@
+"""Errors of measurement: their draws, the motion and loads with them, bands."""

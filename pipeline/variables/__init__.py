@@ -1,0 +1,1 @@
+"""Every output variable and metric: name, unit, dimensions, meaning."""

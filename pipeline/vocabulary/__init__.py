@@ -1,0 +1,1 @@
+"""Names that labs and programs give to markers, events and muscles."""

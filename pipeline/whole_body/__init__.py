@@ -1,0 +1,1 @@
+"""Trunk, head and arms: frames, angles, loads; balance of the whole body."""

@@ -1,0 +1,1 @@
+"""Systems for lessons, which docs and tests use."""

@@ -1,0 +1,1 @@
+"""The page of `gaitlab view`: server, scene, charts, corrections and their preview."""

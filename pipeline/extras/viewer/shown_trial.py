@@ -11,7 +11,7 @@ from ...arrays import Array
 from ...conventions import JOINTS, SIDES
 from ...plates.sole import sole
 from ...plates.wrench import centre_of_pressure
-from ...steps.cycles.shown_walk.representative import points_of_figure
+from ...steps.cycles.representative import points_of_figure
 from ...steps.report.one_walk import LIMBS, ROUND, TRUNK
 from ...trials.session import facts_of_trials, one_trial
 from ...variables.stance_verdicts import verdict_of

@@ -26,7 +26,7 @@ CYCLES = Step(
             files=("{session}/representative.nc",),
             title="The trial of a session that the report shows",
             variables="pipeline.variables.cycle_variables:REPRESENTATIVE",
-            made_by="pipeline.steps.cycles.shown_walk.representative:representative",
+            made_by="pipeline.steps.cycles.representative:representative",
         ),
     },
 )

@@ -32,7 +32,7 @@ PAGE = Step(
         "cycles": EVERYTHING,
         "representative": EVERYTHING,
         "calibrate": EVERYTHING,
-        "clean": "pipeline.steps.report.pictures.refused_stances:NEEDS",
+        "clean": "pipeline.steps.report.refused_stances:NEEDS",
     },
     cells="pipeline.steps.report.cells:cells_of_page",
     libraries=("numpy", "pandas", "jinja2", "plotly"),

@@ -43,7 +43,7 @@ def scene(trial: xr.Dataset, *, cycles: dict[str, tuple[float, float]]) -> dict[
     """Return a trial in motion.
 
     Args:
-        trial: as of :func:`pipeline.steps.cycles.shown_walk.representative.representative`.
+        trial: as of :func:`pipeline.steps.cycles.representative.representative`.
         cycles: start and end of the cycle of each side, s.
 
     Returns:
@@ -103,7 +103,7 @@ def contributions(trial: xr.Dataset, *, side: str, mass_kg: float | None, moment
     """Return the parts of the joint moments of one side over its cycle.
 
     Args:
-        trial: as of :func:`pipeline.steps.cycles.shown_walk.representative.representative`.
+        trial: as of :func:`pipeline.steps.cycles.representative.representative`.
         mass_kg: body mass to divide by; None for moments in N m.
         moment_signs: ``clinical`` or ``stored``, see :func:`pipeline.steps.report.curves.panels.panels_of`.
 

@@ -25,7 +25,7 @@ from .movement_profile import (
     without_comparison,
 )
 from .one_walk import representative_trial, walk
-from .pictures.refused_stances import pictures_of
+from .refused_stances import pictures_of
 from .settings import Settings
 from .tables import Row, Table
 from .visits.changes import Detectable, profile_changes, tables_of_changes
@@ -60,7 +60,7 @@ def page(
         cycles: by session of the participant, at least what cycles.nc holds of each trial as a whole.
         representative: by session, the trial to show.
         calibrate: by session, the model of the person, at least its facts and why a leg cannot be used.
-        clean: by session, :data:`pipeline.steps.report.pictures.refused_stances.NEEDS` of clean.nc.
+        clean: by session, :data:`pipeline.steps.report.refused_stances.NEEDS` of clean.nc.
         texts: the laboratory's own, such as the referral question, by title.
         reference: text of the table of reference curves, see :mod:`pipeline.tables.reference_curves`.
         visits, chosen: of :func:`pipeline.steps.report.visits.compared.compared`; without ``chosen`` all is shown.

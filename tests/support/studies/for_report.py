@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from pipeline.steps.cycles.shown_walk.representative import representative
+from pipeline.steps.cycles.representative import representative
 from pipeline.steps.report.page import page
 from pipeline.steps.report.settings import Axes, Settings, Signs
 from pipeline.steps.report.step import report

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 from pipeline.plates.sole import SOLE_STARTS_M
-from pipeline.steps.report.pictures.refused_stances import MOST_PICTURES, MOST_POINTS, pictures_of
+from pipeline.steps.report.refused_stances import MOST_PICTURES, MOST_POINTS, pictures_of
 from pipeline.trials.session import join_trials
 
 TIME = np.arange(100) / 100

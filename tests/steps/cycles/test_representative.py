@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.steps.cycles.shown_walk.representative import MARGIN_S, points_of_figure
+from pipeline.steps.cycles.representative import MARGIN_S, points_of_figure
 from pipeline.trials.session import join_trials, rejection
 from pipeline.variables.cycle_variables import REPRESENTATIVE
 from pipeline.variables.schema import describe

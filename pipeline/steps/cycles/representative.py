@@ -6,14 +6,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ....arrays import Array
-from ....conventions import ANGLES, FROM_HIP, JOINTS, SIDES
-from ....dynamics.kernel import TERMS
-from ....results.averages import average
-from ....signals.time_normalisation import PHASE
-from ....trials.session import one_trial
-from ....whole_body.skeleton import END, JOINT, ORIGIN, SEGMENTS
-from ....whole_body.skeleton import JOINTS as JOINTS_OF_TRUNK
+from ...arrays import Array
+from ...conventions import ANGLES, FROM_HIP, JOINTS, SIDES
+from ...dynamics.kernel import TERMS
+from ...results.averages import average
+from ...signals.time_normalisation import PHASE
+from ...trials.session import one_trial
+from ...whole_body.skeleton import END, JOINT, ORIGIN, SEGMENTS
+from ...whole_body.skeleton import JOINTS as JOINTS_OF_TRUNK
 from .moment_parts import parts_over_cycle
 
 LANDMARKS = ("heel", "toe", "asis", "psis")

@@ -3,10 +3,10 @@
 import numpy as np
 import xarray as xr
 
-from ....arrays import Array
-from ....body import joint_angles
-from ....dynamics.vectors import transpose
-from ....signals.time_normalisation import over_one_cycle
+from ...arrays import Array
+from ...body import joint_angles
+from ...dynamics.vectors import transpose
+from ...signals.time_normalisation import over_one_cycle
 
 
 def project_terms(kinematics: xr.Dataset, kinetics: xr.Dataset) -> Array:
