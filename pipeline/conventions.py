@@ -29,3 +29,8 @@ LOADS = ("force", "moment")
 ANKLE, KNEE, HIP = range(3)
 FLEXION, ADDUCTION, ROTATION = range(3)
 FORWARD, UP = range(2)
+# dimensions of a session, and their names in one trial
+IN_ONE_TRIAL = {
+    "sample": "time", "plate_sample": "plate_time", "event": "event", "contact": "contact", "cycle": "cycle",
+    "stance": "stance", "whole_stance": "whole_stance", "burst": "burst",
+}  # fmt: skip

@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from ..errors import UserError
-from ..results.netcdf import write_whole
+from ..results.whole_files import write_whole
 
 PROGRAM = "gait-lab-pipeline"
 LONGEST_LICENSE = 80  # characters of a name; longer ones are whole licence texts

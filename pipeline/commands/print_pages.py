@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..errors import UserError
-from ..results import netcdf
+from ..results.whole_files import write_whole
 from ..steps.report.page_names import OVERVIEW, PAGES
 from .shared.exported_files import PDF
 
@@ -76,7 +76,7 @@ def print_pages(
         except UserError as error:
             failed.append(str(error))
             continue
-        netcdf.write_whole(folder / f"{page.stem}.pdf", content)
+        write_whole(folder / f"{page.stem}.pdf", content)
         written.append(folder / f"{page.stem}.pdf")
     return written, failed
 

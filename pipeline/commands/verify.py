@@ -14,6 +14,7 @@ from typing import Any
 
 from ..errors import Problem, UserError, as_argument, as_json, join_some
 from ..results import netcdf
+from ..results.whole_files import REMEDY
 from ..step import every_step
 from ..steps.report.page_names import PAGES
 from ..tables import study_tables
@@ -44,15 +45,15 @@ REMEDIES = {  # what to do, by code
     "result_missing": "run again",
     "result_changed": "run again",
     "table_changed": "run again; the changed table is kept",
-    "result_damaged": netcdf.REMEDY,
+    "result_damaged": REMEDY,
     "result_without_record": "run again",
-    "result_of_earlier_input": netcdf.REMEDY,
+    "result_of_earlier_input": REMEDY,
     "result_outdated": "run again",
     "c3d_copy_outdated": "write the copies again",
     "export_outdated": "export it again",
     "opensim_files_outdated": "export the files again",
 }
-REMOVED = [code for code, remedy in REMEDIES.items() if remedy == netcdf.REMEDY]
+REMOVED = [code for code, remedy in REMEDIES.items() if remedy == REMEDY]
 # files of the system, and what a program that edits a table leaves
 OF_THE_SYSTEM = re.compile(r"[.~].*|Thumbs\.db|desktop\.ini", re.IGNORECASE)
 MOST_LISTED = 10

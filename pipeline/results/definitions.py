@@ -1,14 +1,18 @@
 """What the numbers of a study depend on, and of which people they are, for comparisons with other studies."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 
 from ..errors import Problem, UserError
 from ..tables.tsv import ABSENT
+
+if TYPE_CHECKING:  # each command and each plan reads this module; xarray takes longer than both
+    import xarray as xr
 
 SETTINGS = {  # that change angles, moments and metrics of every person
     "kinematics": ("angle_convention", "static_offset", "line_of_progression"),

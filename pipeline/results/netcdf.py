@@ -6,8 +6,6 @@ A file appears complete or not at all: it is written under a temporary name, flu
 from __future__ import annotations
 
 import math
-import os
-import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,11 +16,10 @@ import numpy as np
 import xarray as xr
 
 from ..errors import UserError
+from .whole_files import REMEDY, whole
 
-NEARLY_FULL_BYTES = 20e6  # of free disk: more than a session's largest file of usual size
 TEXT = "string"  # begins the name of the dimension of the characters of a text
 CHUNK_BYTES, MOST_ROWS = 2**18, 4096  # of a chunk of a joined file: a few rows are read without the others
-REMEDY = "remove it and run again"
 
 
 @contextmanager
@@ -184,48 +181,3 @@ def _create_like(target: netCDF4.Dataset, variable: netCDF4.Variable[Any], width
     created.setncatts(about)
     if dims:
         created.set_var_chunk_cache(4 * CHUNK_BYTES)
-
-
-def write_whole(path: Path, content: bytes, *, flush: bool = True) -> None:
-    """Write bytes so that the file appears complete or not at all; ``flush`` as of :func:`whole`."""
-    with whole(path, flush=flush) as partial:
-        partial.write_bytes(content)
-
-
-@contextmanager
-def whole(path: Path, *, flush: bool = True) -> Iterator[Path]:
-    """Give a temporary name to write to, which becomes the file if all goes well.
-
-    Args:
-        flush: whether to wait for the disk, so that the file is complete even after a loss of power. Without it, a
-            file has to have a record of its SHA-256 by which a later run finds it torn.
-
-    Raises:
-        UserError: the file cannot be written.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    for stale in path.parent.glob(f".{path.name}.*.partial"):
-        stale.unlink(missing_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        yield partial
-        if flush:
-            with partial.open("rb") as handle:
-                os.fsync(handle.fileno())
-        partial.replace(path)
-    except (OSError, RuntimeError) as error:  # NetCDF's own errors have other names for a full disk
-        raise not_written(path, error) from None
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def not_written(path: Path, error: Exception) -> UserError:
-    """Return why a file or folder cannot be written, and what to do."""
-    free = shutil.disk_usage(path.parent).free
-    if free < NEARLY_FULL_BYTES:
-        return UserError(
-            str(path), f"cannot be written: {free / 1e6:.0f} MB are left on its disk", "make room and run again"
-        )
-    reason = getattr(error, "strerror", None) or str(error)
-    remedy = "close it in other programs, see to its disk and to the right to write there, and run again"
-    return UserError(str(path), f"cannot be written ({reason})", remedy)

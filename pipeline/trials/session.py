@@ -18,13 +18,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ..conventions import IN_ONE_TRIAL
 from ..errors import INVALID, UserError
 
-# dimensions of a session, and their names in one trial
-IN_ONE_TRIAL = {
-    "sample": "time", "plate_sample": "plate_time", "event": "event", "contact": "contact", "cycle": "cycle",
-    "stance": "stance", "whole_stance": "whole_stance", "burst": "burst",
-}  # fmt: skip
 IN_SESSION = {in_trial: dim for dim, in_trial in IN_ONE_TRIAL.items()}
 # dimensions along which trials may have different labels. A session has those of all trials; ``marker_order`` is the
 # place of each in a trial, from 1, or 0 if the trial lacks it

@@ -9,8 +9,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ..conventions import IN_ONE_TRIAL
 from ..errors import INVALID, Problem
-from .session import IN_ONE_TRIAL, SOURCE, VERDICT, facts_of_trials, rows_of_all
+from .session import SOURCE, VERDICT, facts_of_trials, rows_of_all
 
 
 class UsableWalks(NamedTuple):

@@ -1,18 +1,22 @@
 """The schema of all outputs: dimensions, units and meaning of every variable."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
+from ..conventions import IN_ONE_TRIAL
 from ..step import every_step, resolve
 from ..tables.study_tables import VISIT_COLUMNS
-from ..trials.session import IN_ONE_TRIAL
 from .cycle_variables import STANCE
 from .metrics import METRICS
 from .rows import Variable
+
+if TYPE_CHECKING:  # each command and each plan reads this module; xarray takes longer than both
+    import xarray as xr
 
 _OUTPUTS = {name: output for step in every_step().values() for name, output in step.outputs.items() if output.variables}
 TITLES = {name: output.title for name, output in _OUTPUTS.items()}

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import UserError
-from ..results import netcdf
+from ..results.whole_files import REMEDY, write_whole
 from .digests import sha256, sha256_of_files
 
 FOLDER = "checksums"
@@ -52,7 +52,7 @@ def recorded(derived: Path, name: str) -> Record | None:
 def begin(derived: Path, outputs: Iterable[Path]) -> None:
     """Replace the records of outputs by marks before they are written."""
     for name in _names(derived, outputs):
-        netcdf.write_whole(_mark_path(derived, name), b"", flush=False)
+        write_whole(_mark_path(derived, name), b"", flush=False)
         record_path(derived, name).unlink(missing_ok=True)
 
 
@@ -77,7 +77,7 @@ def record(derived: Path, outputs: Iterable[Path], *, inputs: Mapping[str, str],
     made = json.dumps({"inputs": dict(inputs), "made_with": made_with(key)}, sort_keys=True)
     for name in _names(derived, outputs):
         line = f"{sha256(derived / name)}  {name}\n# {made}\n"
-        netcdf.write_whole(record_path(derived, name), line.encode())
+        write_whole(record_path(derived, name), line.encode())
         _mark_path(derived, name).unlink(missing_ok=True)
 
 
@@ -132,7 +132,7 @@ def keep_copy(table: Path) -> Path:
     )
     copy = next(copy for copy in copies if not copy.exists() or copy.read_bytes() == content)
     if not copy.exists():
-        netcdf.write_whole(copy, content)
+        write_whole(copy, content)
     return copy
 
 
@@ -147,7 +147,7 @@ def as_written(derived: Path, files: Iterable[Path]) -> dict[str, str]:
         digests[name] = sha256(derived / name)
         known = recorded(derived, name)
         if known and known.sha256 != digests[name]:
-            raise UserError(str(derived / name), CHANGED, netcdf.REMEDY)
+            raise UserError(str(derived / name), CHANGED, REMEDY)
     return digests
 
 

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from ..results.netcdf import NEARLY_FULL_BYTES
+from ..results.whole_files import NEARLY_FULL_BYTES
 
 LONGEST_REASON = 8  # lines
 NOTHING_TO_DO = "Nothing to do, all results are up to date."

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from .. import __version__
 from ..errors import UserError, as_argument, printable
-from ..results import netcdf
+from ..results.whole_files import write_whole
 from ..variables.stance_verdicts import DOUBTED, NOT_ON_A_PLATE, REFUSED, USED, doubts_of, in_general
 from .progress import count_of
 
@@ -51,7 +51,7 @@ def summarise(
         lines = [*lines_of(summary, study, code, doubts_used=doubts_used)]
     content = json.dumps(content_of(summary, failures, code), indent=2, ensure_ascii=False)
     try:
-        netcdf.write_whole(derived / RUN, f"{content}\n".encode())
+        write_whole(derived / RUN, f"{content}\n".encode())
     except UserError as error:  # the results are there all the same
         sys.stderr.write(f"{error}\n")
     sys.stdout.write(printable("".join(f"{line}\n" for line in lines)))

@@ -21,6 +21,7 @@ import xarray as xr
 
 from pipeline.errors import UserError
 from pipeline.results import netcdf
+from pipeline.results.whole_files import REMEDY
 from pipeline.workflow import checksums
 from tests.support.studies.small_study import write_outputs
 
@@ -64,7 +65,7 @@ def alone(path: Path, original: xr.Dataset) -> str:
         try:
             code = 1 if netcdf.load(path).identical(original) else 2
         except UserError as error:
-            code = 0 if str(error).endswith(netcdf.REMEDY) else 3
+            code = 0 if str(error).endswith(REMEDY) else 3
         finally:
             os._exit(code)
     return ALONE.get(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), "crashed")
@@ -76,7 +77,7 @@ def outcome(derived: Path, name: str, original: xr.Dataset) -> str:
     try:
         checksums.as_written(derived, [path])
     except UserError as error:
-        return REFUSED if str(path) in str(error) and str(error).endswith(netcdf.REMEDY) else HARM
+        return REFUSED if str(path) in str(error) and str(error).endswith(REMEDY) else HARM
     return EQUAL if netcdf.load(path).identical(original) else HARM
 
 

@@ -21,6 +21,7 @@ from pipeline.__main__ import main
 from pipeline.commands.verify import as_text, verify
 from pipeline.errors import Problem, UserError
 from pipeline.results import netcdf
+from pipeline.results.whole_files import write_whole
 from pipeline.workflow import checksums, digests
 from pipeline.workflow.jobs import run_job
 from pipeline.workflow.open_study import open_study, outputs_of
@@ -35,7 +36,7 @@ def finished(small_study: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     study = Path(shutil.copytree(small_study / "data/demo", tmp_path_factory.mktemp("house") / "study"))
     opened = open_study(study)
     for page, step, of in (("report.html", "report", None), ("report/sub-01.html", "page", "sub-01")):
-        netcdf.write_whole(study / "derived" / page, b"<html>" * 1000)
+        write_whole(study / "derived" / page, b"<html>" * 1000)
         checksums.record(study / "derived", [study / "derived" / page], inputs={}, key=opened.content_of_key(step, of))
     now = time.time()
     for path in (study / "derived").rglob("*.*"):

@@ -16,7 +16,7 @@ from cf_units import Unit
 from compliance_checker.cf import util
 from compliance_checker.suite import CheckSuite
 
-from pipeline.trials.session import IN_ONE_TRIAL as RAGGED
+from pipeline.conventions import IN_ONE_TRIAL as RAGGED
 from pipeline.variables import schema
 from tests.support.checkout import keep_rows
 from tests.support.step_names import SESSION_STEPS

@@ -70,3 +70,10 @@ def test_at_work_a_step_loads_what_it_computes_with_and_no_more(tmp_path: Path) 
     elsewhere = {"read", "cycles"}
     assert {step for step in SESSION_STEPS if "scipy" in every_step()[step].libraries} == AT_WORK.keys() | elsewhere
     assert "scipy" in every_step()["report"].libraries, "the intervals of differences"
+
+
+def test_a_plan_of_jobs_imports_no_library_of_results() -> None:
+    """Each command that opens a study, and Snakemake, would pay for them."""
+    code = "import sys; import pipeline.workflow.open_study; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=HOUSE, capture_output=True, text=True, check=True)
+    assert not {"xarray", "pandas", "netCDF4", "scipy"} & {*done.stdout.split()}

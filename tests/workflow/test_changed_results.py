@@ -14,6 +14,7 @@ import pytest
 from pipeline.commands.verify import verify
 from pipeline.errors import UserError
 from pipeline.results import netcdf
+from pipeline.results.whole_files import write_whole
 from pipeline.workflow import checksums, digests
 from pipeline.workflow.open_study import open_study
 from pipeline.workflow.preparation import changed_results
@@ -185,5 +186,5 @@ def test_a_result_that_cannot_be_written_is_no_fault_of_the_pipeline(
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=free))
     monkeypatch.setattr(Path, "replace", refuse)
     with pytest.raises(UserError, match=expected):
-        netcdf.write_whole(tmp_path / "metrics.csv", b"x")
+        write_whole(tmp_path / "metrics.csv", b"x")
     assert [*tmp_path.iterdir()] == []

@@ -13,8 +13,8 @@ import pandas as pd
 import xarray as xr
 
 from ...errors import UserError
-from ...results.netcdf import write_whole
 from ...results.study_file import load_study, study_path
+from ...results.whole_files import write_whole
 from ...tables.csv_files import DIGITS, guard_formulas
 from ...variables.data_dictionary import as_json, data_dictionary
 from ...workflow.digests import sha256

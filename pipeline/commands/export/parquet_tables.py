@@ -14,6 +14,7 @@ from typing import Any
 from ...errors import UserError
 from ...results import netcdf
 from ...results.study_file import study_path
+from ...results.whole_files import write_whole
 from ...tables.csv_files import FORMULA, unguard
 from ...variables.data_dictionary import QUALITY, as_json, data_dictionary
 from ...variables.metrics import NUMBERS
@@ -47,7 +48,7 @@ def export_tables(path: Path, *, folder: Path | None = None) -> list[Path]:
         try:
             columns = _write(table, target, types)
             about = data_dictionary(name, columns)
-            netcdf.write_whole(sidecar(target), as_json({MADE_FROM: {source.name: sha256(source)}, **about}))
+            write_whole(sidecar(target), as_json({MADE_FROM: {source.name: sha256(source)}, **about}))
         except ImportError:
             raise UserError("--format parquet-tables", "needs pyarrow", "pip install pyarrow") from None
         except ValueError as error:  # of a cell that is no number

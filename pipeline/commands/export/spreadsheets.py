@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from ...errors import UserError
 from ...results import netcdf
 from ...results.study_file import study_path
+from ...results.whole_files import whole, write_whole
 from ...tables.csv_files import guard, unguard
 from ...variables.data_dictionary import as_json
 from ...variables.metrics import NUMBERS
@@ -79,14 +80,14 @@ def export_workbook(path: Path, *, output: Path | None = None) -> Path:
     }
     try:
         sidecar(output).unlink(missing_ok=True)
-        with netcdf.whole(output) as partial, xlsxwriter.Workbook(str(partial), options) as book:
+        with whole(output) as partial, xlsxwriter.Workbook(str(partial), options) as book:
             book.set_properties({"created": CREATED})
             style = book.add_format({"bold": True, "text_wrap": True, "valign": "top"})
             for table in tables:
                 _sheet(book.add_worksheet(table.path.stem), table, style)
             _explain(book.add_worksheet("columns"), tables, style)
         about = {table.path.stem: table.columns for table in tables}
-        netcdf.write_whole(sidecar(output), as_json({MADE_FROM: {source.name: sha256(source)}, **about}))
+        write_whole(sidecar(output), as_json({MADE_FROM: {source.name: sha256(source)}, **about}))
     except OSError as error:
         raise UserError(str(output), f"cannot be written ({error.strerror})", "choose another --output") from None
     return output
@@ -155,7 +156,7 @@ def export_csv_tables(path: Path, *, separator: str, decimal: str, folder: Path 
         target = folder / table.path.name
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            with netcdf.whole(target) as partial, partial.open("w", encoding="utf-8-sig", newline="") as file:
+            with whole(target) as partial, partial.open("w", encoding="utf-8-sig", newline="") as file:
                 writer = csv.writer(file, delimiter=separator)
                 writer.writerow([guard(_titled(name, about)) for name, about in table.columns.items()])
                 are_numbers = [name in table.numbers for name in table.columns]

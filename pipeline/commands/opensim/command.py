@@ -8,6 +8,7 @@ import xarray as xr
 from ... import __version__
 from ...errors import UserError
 from ...results import netcdf
+from ...results.whole_files import write_whole
 from ...workflow import checksums
 from ...workflow.open_study import look_at
 from ..shared.exported_files import OPENSIM, README
@@ -75,9 +76,9 @@ def export_opensim(
             by_reason.setdefault(reason, (session, trial))
         table += stance_rows(session, results["contacts"])
     lacking += _find_left_over(folder, study.sessions)
-    netcdf.write_whole(folder / STANCES, "\n".join([*table, ""]).encode())
+    write_whole(folder / STANCES, "\n".join([*table, ""]).encode())
     session, trial = by_reason.get("", by_reason.get(NO_LOAD, ("", "")))
-    netcdf.write_whole(folder / README, readme(session, trial, choices).encode())
+    write_whole(folder / README, readme(session, trial, choices).encode())
     checksums.record(derived, [folder / README], inputs=inputs, key={"pipeline": __version__})
     return folder / README, lacking
 

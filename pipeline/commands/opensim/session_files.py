@@ -16,7 +16,7 @@ from ...errors import join_some
 from ...opensim_files import setup_files
 from ...opensim_files.motion_files import mot, trc
 from ...person.marker_travel import STANDING_M, extent_m
-from ...results import netcdf
+from ...results.whole_files import write_whole
 from ...signals.filters import design_cutoff_hz, stretches
 from ...steps.clean.settings import Settings as CleanSettings
 from ...steps.clean.step import clean
@@ -139,8 +139,8 @@ def _write_static(
         time=(time[first], time[last]),
     )
     text = trc(STATIC, time, named, rate_hz=static.attrs["marker_rate_hz"])
-    netcdf.write_whole(folder / STATIC, text.encode())
-    netcdf.write_whole(folder / SCALE, scale)
+    write_whole(folder / STATIC, text.encode())
+    write_whole(folder / SCALE, scale)
     placed = [name for name in weights if np.isfinite(named[name][first : last + 1]).all()]
     return placed, setup_files.find_unmeasured(landmarks)
 
@@ -210,7 +210,7 @@ def _write_walk(
             output=f"{name}_id.sto",
         )
     for file, content in files.items():
-        netcdf.write_whole(folder / file, content)
+        write_whole(folder / file, content)
     return "" if loaded else NO_LOAD
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from ...results import netcdf
 from ...results.job_files import Files, provenance
 from ...results.study_file import without_doubted
+from ...results.whole_files import write_whole
 from ...tables.csv_files import csv_of
 from ...variables import schema
 from ...variables.data_dictionary import as_json, data_dictionary
@@ -19,5 +20,5 @@ def run(
     data, rows = function(without_doubted(netcdf.load(study)), **arguments)
     about = provenance(key, [netcdf.attributes(study)])
     netcdf.save(result, schema.describe("repeatability", data).assign_attrs(about))
-    netcdf.write_whole(table, csv_of(rows))
-    netcdf.write_whole(dictionary, as_json(data_dictionary("repeatability", rows.columns)))
+    write_whole(table, csv_of(rows))
+    write_whole(dictionary, as_json(data_dictionary("repeatability", rows.columns)))

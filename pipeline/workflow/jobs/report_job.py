@@ -11,6 +11,7 @@ import xarray as xr
 from ...results import netcdf
 from ...results.job_files import Files, load_cycles, load_reference, provenance
 from ...results.study_file import table_of, without_doubted
+from ...results.whole_files import write_whole
 from ...step import every_step
 from ...steps.study.parts import gather
 from ...steps.study.reference import describe_reference
@@ -56,7 +57,7 @@ def write_overview(
     sessions = (Sessions(inputs[name], step.loaded(name)) for name in ("cycles", "calibrate"))
     repeated = [row for file in inputs.get("repeatability", ()) for row in rows_of(file.read_text(encoding="utf-8"))]
     html = function(parts, *tables, *sessions, **arguments, repeatability=repeated)
-    netcdf.write_whole(outputs["report"][0], html.encode())
+    write_whole(outputs["report"][0], html.encode())
 
 
 def write_page(
@@ -92,7 +93,7 @@ def write_page(
     rows = (rows_of(texts[name].decode()) for name in ("metrics", "quality", "symmetry"))
     arguments |= {"reference": _table(reference and reference.curves), "detectable": detectable}
     html = function(data, *rows, **sessions, **arguments)
-    netcdf.write_whole(outputs["page"][0], html.encode())
+    write_whole(outputs["page"][0], html.encode())
 
 
 def _embed_logo(arguments: dict[str, Any]) -> None:

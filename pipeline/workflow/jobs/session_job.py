@@ -17,6 +17,7 @@ import xarray as xr
 from ...errors import UserError
 from ...results import netcdf
 from ...results.job_files import Files, provenance
+from ...results.whole_files import not_written
 from ...step import Step, every_step, resolve
 from ...trials.session import rejected_by
 from ...variables import schema
@@ -104,7 +105,7 @@ def _empty_folder(folder: Path) -> Iterator[Path]:
     except OSError as error:
         if error.errno not in NO_ROOM:
             raise
-        raise netcdf.not_written(folder, error) from None
+        raise not_written(folder, error) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

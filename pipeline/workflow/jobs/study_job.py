@@ -12,6 +12,7 @@ import xarray as xr
 
 from ...results import netcdf
 from ...results.job_files import Files, load_cycles, load_reference, provenance
+from ...results.whole_files import whole, write_whole
 from ...steps.study.parts import StudyPart, gather_in_parts, sort_by_participant
 from ...steps.study.reference import describe_reference
 from ...steps.study.step import emg_of, with_muscles
@@ -80,7 +81,7 @@ def _save_parts(parts: Iterator[StudyPart], folder: Path, outputs: Files) -> dic
     """Save parts of study.nc in a folder, and the tables whole; return the parts but empty ones, with their EMG."""
     muscles, empty = dict[Path, Emg](), list[Path]()
     with ExitStack() as stack:
-        paths = {name: stack.enter_context(netcdf.whole(outputs[name][0])) for name in outputs if name != "study"}
+        paths = {name: stack.enter_context(whole(outputs[name][0])) for name in outputs if name != "study"}
         for number, part in enumerate(parts):
             path = folder / f"{number}.nc"
             netcdf.save(path, schema.describe("study", part.study))
@@ -92,7 +93,7 @@ def _save_parts(parts: Iterator[StudyPart], folder: Path, outputs: Files) -> dic
                 with paths[name].open("ab") as handle:
                     handle.write(text)
     for name, table in part.tables.items():
-        netcdf.write_whole(outputs[name][1], as_json(data_dictionary(name, table.columns)))
+        write_whole(outputs[name][1], as_json(data_dictionary(name, table.columns)))
     return muscles or {empty[0]: ([], {})}
 
 
