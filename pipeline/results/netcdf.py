@@ -47,11 +47,31 @@ def load(path: Path, names: Collection[str] | None = None, *, rows: Mapping[Any,
     """
     with _damage_reported(path), netCDF4.Dataset(path) as source:
         coordinates = _coordinates(source)
-        others = [] if names is None else _others(source, names, coordinates)
+        dims = {name: one.dimensions for name, one in source.variables.items()}
+        others = [] if names is None else _others(dims, names, coordinates)
         store = xr.backends.NetCDF4DataStore(source)  # type: ignore[no-untyped-call]
         data = xr.open_dataset(store, cache=False, decode_times=False, drop_variables=others)
         data = data.set_coords(coordinates & data.variables.keys()).isel(rows or {}).load()
     return in_double_precision(data)
+
+
+def as_loaded(dataset: xr.Dataset) -> xr.Dataset:
+    """Return a copy of a dataset as :func:`load` would give it from its file, of arrays that cannot be written to."""
+    variables = {}
+    for name, one in _with_empty_texts(dataset).variables.items():
+        kind = {"U": object, "f": float}.get(one.dtype.kind, one.dtype)
+        values = np.array(one.values, dtype=kind, order="C")  # as a file has them: sums depend on the order in memory
+        values.flags.writeable = False
+        variables[name] = xr.Variable(one.dims, values, one.attrs)
+    about = {name: np.float64(value) if isinstance(value, float) else value for name, value in dataset.attrs.items()}
+    return xr.Dataset(variables, attrs=about).set_coords([*dataset.coords])
+
+
+def select(data: xr.Dataset, names: Collection[str] | None) -> xr.Dataset:
+    """Return the variables that :func:`load` reads of a file with this content, in the same arrays."""
+    dims = {str(name): [str(dim) for dim in one.dims] for name, one in data.variables.items()}
+    others = [] if names is None else _others(dims, names, {*map(str, data.coords)})
+    return data.drop_vars(others).copy()
 
 
 def in_double_precision(data: xr.Dataset) -> xr.Dataset:
@@ -69,14 +89,14 @@ def _coordinates(file: netCDF4.Dataset) -> set[str]:
     return {*file.dimensions}.union(*listed)
 
 
-def _others(file: netCDF4.Dataset, names: Collection[str], coordinates: Collection[str]) -> list[str]:
-    """Return the variables that :func:`load` leaves out."""
-    dims = {name: [dim for dim in one.dimensions if not dim.startswith(TEXT)] for name, one in file.variables.items()}
+def _others(along: Mapping[str, Sequence[str]], names: Collection[str], coordinates: Collection[str]) -> list[str]:
+    """Return the variables that :func:`load` leaves out, of those with these dimensions."""
+    dims = {name: [dim for dim in every if not dim.startswith(TEXT)] for name, every in along.items()}
     wanted = {"trial"}.union(*(dims[name] for name in names if name in dims and name not in coordinates))
     return [
         name
-        for name, along in dims.items()
-        if name not in names and along != ["trial"] and (name not in coordinates or not wanted.issuperset(along))
+        for name, own in dims.items()
+        if name not in names and own != ["trial"] and (name not in coordinates or not wanted.issuperset(own))
     ]
 
 
@@ -102,10 +122,7 @@ def save(path: Path, dataset: xr.Dataset) -> None:
     Text is stored as characters in UTF-8, which every reader knows. Missing floating-point samples are NaN; coordinates
     have no ``_FillValue``. Every array has a checksum. Nothing is compressed.
     """
-    if empty := [name for name, one in dataset.variables.items() if one.dtype == object and not one.size]:
-        dataset = dataset.assign(
-            {name: dataset.variables[name].astype(str) for name in empty}
-        )  # else taken for numbers
+    dataset = _with_empty_texts(dataset)
     encoding: dict[Any, dict[str, Any]] = {}
     for name, variable in dataset.variables.items():
         stored = encoding[name] = {"fletcher32": True} if variable.ndim else {}
@@ -115,6 +132,12 @@ def save(path: Path, dataset: xr.Dataset) -> None:
             stored["_FillValue"] = None
     with whole(path) as partial:
         dataset.to_netcdf(partial, engine="netcdf4", encoding=encoding)
+
+
+def _with_empty_texts(dataset: xr.Dataset) -> xr.Dataset:
+    """Return a dataset of which texts without elements have the type of texts, else they were taken for numbers."""
+    empty = [name for name, one in dataset.variables.items() if one.dtype == object and not one.size]
+    return dataset.assign({name: dataset.variables[name].astype(str) for name in empty}) if empty else dataset
 
 
 def join(path: Path, parts: Sequence[Path], *, along: Collection[str], attributes: Mapping[str, Any]) -> None:
