@@ -27,7 +27,19 @@ def choose_labels(body_model: BodyModel, present: Iterable[str]) -> dict[str, Na
     A label may be spelt otherwise than in the model (:func:`_spellings`) if only one label of the file then matches;
     one that differs in the case of letters alone comes first: ``l_knee`` is ``L_knee``, beside a keypoint ``LKnee``.
     """
-    here = set(present)
+    landmarks = body_model.landmarks
+    named = frozenset(label for alternatives in landmarks.values() for group in alternatives for label in group)
+    spelt = _spelt(named, frozenset(present))
+    groups = {
+        landmark: next(filter(all, (tuple(spelt[label] for label in group) for group in alternatives)), ())
+        for landmark, alternatives in landmarks.items()
+    }
+    return {landmark: group for landmark, group in groups.items() if group}
+
+
+@functools.lru_cache(maxsize=64)
+def _spelt(named: frozenset[str], here: frozenset[str]) -> Mapping[str, str]:
+    """Return the label of a file for each label of a body model, empty if it has none; trials have the same labels."""
     alike: dict[tuple[str, str], set[str]] = {}
     cased: dict[str, set[str]] = {}
     for label in here:
@@ -42,11 +54,7 @@ def choose_labels(body_model: BodyModel, present: Iterable[str]) -> dict[str, Na
         others = cased.get(label.casefold(), others)
         return min(others) if len(others) == 1 else ""
 
-    groups = {
-        landmark: next(filter(all, (tuple(map(find, group)) for group in alternatives)), ())
-        for landmark, alternatives in body_model.landmarks.items()
-    }
-    return {landmark: group for landmark, group in groups.items() if group}
+    return {label: find(label) for label in named}
 
 
 @functools.lru_cache(maxsize=16384)

@@ -108,9 +108,10 @@ def solve_as_one_system(segments: Segments) -> tuple[Array, Array]:
     matrix = system_matrix(segments)
     force, moment = (terms.sum(axis=-3) for terms in right_hand_sides(segments))
     b = np.concatenate([force, moment], axis=-1).reshape(matrix.shape[:-1])
-    row_lost = np.isnan(matrix).any(axis=-1) | np.isnan(b)
+    unknown = np.isnan(matrix)
+    row_lost = unknown.any(axis=-1) | np.isnan(b)
     # without NaN in other rows, those that do not depend on unknown ones are solved
-    matrix[np.isnan(matrix)], b[row_lost] = 0, 0
+    matrix[unknown], b[row_lost] = 0, 0
     loads = np.linalg.solve(matrix, b[..., None]).reshape(*force.shape[:-1], 2, 3)
     lost = np.logical_or.accumulate(row_lost.reshape(loads.shape).any(axis=-1), axis=-2)
     lost[..., 1] |= lost[..., 0]

@@ -44,11 +44,31 @@ def load(path: Path, names: Collection[str] | None = None, *, rows: Mapping[Any,
     """
     with _damage_reported(path), netCDF4.Dataset(path) as source:
         coordinates = _coordinates(source)
-        others = [] if names is None else _others(source, names, coordinates)
+        dims = {name: one.dimensions for name, one in source.variables.items()}
+        others = [] if names is None else _others(dims, names, coordinates)
         store = xr.backends.NetCDF4DataStore(source)  # type: ignore[no-untyped-call]
         data = xr.open_dataset(store, cache=False, decode_times=False, drop_variables=others)
         data = data.set_coords(coordinates & data.variables.keys()).isel(rows or {}).load()
     return in_double_precision(data)
+
+
+def as_loaded(dataset: xr.Dataset) -> xr.Dataset:
+    """Return a copy of a dataset as :func:`load` would give it from its file, of arrays that cannot be written to."""
+    variables = {}
+    for name, one in dataset.variables.items():
+        kind = {"U": object, "f": float}.get(one.dtype.kind, one.dtype)
+        values = np.array(one.values, dtype=kind, order="C")  # as a file has them: sums depend on the order in memory
+        values.flags.writeable = False
+        variables[name] = xr.Variable(one.dims, values, one.attrs)
+    about = {name: np.float64(value) if isinstance(value, float) else value for name, value in dataset.attrs.items()}
+    return xr.Dataset(variables, attrs=about).set_coords([*dataset.coords])
+
+
+def select(data: xr.Dataset, names: Collection[str] | None) -> xr.Dataset:
+    """Return the variables that :func:`load` reads of a file with this content, in the same arrays."""
+    dims = {str(name): [str(dim) for dim in one.dims] for name, one in data.variables.items()}
+    others = [] if names is None else _others(dims, names, {*map(str, data.coords)})
+    return data.drop_vars(others).copy()
 
 
 def in_double_precision(data: xr.Dataset) -> xr.Dataset:
@@ -66,14 +86,14 @@ def _coordinates(file: netCDF4.Dataset) -> set[str]:
     return {*file.dimensions}.union(*listed)
 
 
-def _others(file: netCDF4.Dataset, names: Collection[str], coordinates: Collection[str]) -> list[str]:
-    """Return the variables that :func:`load` leaves out."""
-    dims = {name: [dim for dim in one.dimensions if not dim.startswith(TEXT)] for name, one in file.variables.items()}
+def _others(along: Mapping[str, Sequence[str]], names: Collection[str], coordinates: Collection[str]) -> list[str]:
+    """Return the variables that :func:`load` leaves out, of those with these dimensions."""
+    dims = {name: [dim for dim in every if not dim.startswith(TEXT)] for name, every in along.items()}
     wanted = {"trial"}.union(*(dims[name] for name in names if name in dims and name not in coordinates))
     return [
         name
-        for name, along in dims.items()
-        if name not in names and along != ["trial"] and (name not in coordinates or not wanted.issuperset(along))
+        for name, own in dims.items()
+        if name not in names and own != ["trial"] and (name not in coordinates or not wanted.issuperset(own))
     ]
 
 
@@ -97,21 +117,54 @@ def save(path: Path, dataset: xr.Dataset) -> None:
     """Write a dataset.
 
     Text is stored as characters in UTF-8, which every reader knows. Missing floating-point samples are NaN; coordinates
-    have no ``_FillValue``. Every array has a checksum. Nothing is compressed.
+    have no ``_FillValue``. Every array has a checksum. Nothing is compressed. The values follow when all variables are
+    declared: xarray writes those of each at once, and the library then flushes the file each time, half of its work.
     """
-    if empty := [name for name, one in dataset.variables.items() if one.dtype == object and not one.size]:
-        dataset = dataset.assign(
-            {name: dataset.variables[name].astype(str) for name in empty}
-        )  # else taken for numbers
-    encoding: dict[Any, dict[str, Any]] = {}
-    for name, variable in dataset.variables.items():
-        stored = encoding[name] = {"fletcher32": True} if variable.ndim else {}
-        if variable.dtype.kind in "UO":
-            stored["dtype"] = "S1"
-        elif name in dataset.coords:
-            stored["_FillValue"] = None
-    with whole(path) as partial:
-        dataset.to_netcdf(partial, engine="netcdf4", encoding=encoding)
+    stored = {str(name): _as_written(variable) for name, variable in dataset.variables.items()}
+    listed, of_none = _list_coordinates(dataset)
+    with whole(path) as partial, _as_stored(partial, "w") as target:
+        target.setncatts(dataset.attrs | of_none)
+        for name, one in stored.items():
+            dims = [str(dim) for dim in one.dims]
+            for dim, size in zip(dims, one.shape, strict=True):
+                if dim not in target.dimensions:
+                    target.createDimension(dim, size)
+            fill = one.dtype.type(np.nan) if one.dtype.kind == "f" and name not in dataset.coords else None
+            created = target.createVariable(name, one.dtype, dims, fletcher32=bool(dims), fill_value=fill)
+            created.setncatts(dataset.variables[name].attrs | listed.get(name, {}) | one.attrs)
+        for name, one in stored.items():
+            target[name][...] = one.values
+
+
+def _as_written(variable: xr.Variable) -> xr.Variable:
+    """Return a variable as files have it, with what tells readers so: text as characters, flags as small numbers."""
+    values = variable.values
+    if values.dtype.kind == "b":
+        return xr.Variable(variable.dims, values.astype(np.int8), {"dtype": "bool"})
+    if values.dtype.kind not in "UO":
+        return xr.Variable(variable.dims, values)
+    if values.dtype == object and (others := {*map(type, values.flat)} - {str}):
+        raise TypeError(f"{others} instead of text")
+    text = np.char.encode(values.astype(str), "utf-8")
+    width = max(1, text.dtype.itemsize)
+    letters = np.ascontiguousarray(text).view("S1").reshape(*text.shape, width)
+    return xr.Variable((*variable.dims, f"{TEXT}{width}"), letters, {"_Encoding": "utf-8"})
+
+
+def _list_coordinates(dataset: xr.Dataset) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
+    """Return the attribute ``coordinates`` of each variable and of the file, as CF 1.11, chapter 5, and xarray have it.
+
+    A variable lists the coordinates along its dimensions; the file lists those that no variable does.
+    """
+    names = sorted(map(str, dataset.coords.keys() - {*dataset.dims}))
+    labels = {name: {*dataset.variables[name].dims} for name in names}
+    along = {
+        str(name): [label for label, dims in labels.items() if dims.issubset(dataset.variables[name].dims)]
+        for name in dataset.data_vars
+    }
+    rest = labels.keys() - set().union(*along.values())
+    listed = {name: {"coordinates": " ".join(own)} for name, own in along.items() if own}
+    return listed, {"coordinates": " ".join(sorted(rest))} if rest else {}
 
 
 def join(path: Path, parts: Sequence[Path], *, along: Collection[str], attributes: Mapping[str, Any]) -> None:

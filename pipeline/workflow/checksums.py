@@ -67,18 +67,23 @@ def is_begun(derived: Path, name: str) -> bool:
     return _mark_path(derived, name).exists()
 
 
-def record(derived: Path, outputs: Iterable[Path], *, inputs: Mapping[str, str], key: Mapping[str, Any]) -> None:
-    """Write the records of outputs, and remove their marks.
+def record(
+    derived: Path, outputs: Iterable[Path], *, inputs: Mapping[str, str], key: Mapping[str, Any]
+) -> dict[str, str]:
+    """Write the records of outputs, remove their marks and return their SHA-256 by name.
 
     Args:
         outputs: files. Those outside of ``derived`` get no record.
         inputs: the SHA-256 of each input, as of :func:`as_written`.
     """
     made = json.dumps({"inputs": dict(inputs), "made_with": made_with(key)}, sort_keys=True)
+    found = {}
     for name in _names(derived, outputs):
-        line = f"{sha256(derived / name)}  {name}\n# {made}\n"
+        found[name] = sha256(derived / name)
+        line = f"{found[name]}  {name}\n# {made}\n"
         write_whole(record_path(derived, name), line.encode())
         _mark_path(derived, name).unlink(missing_ok=True)
+    return found
 
 
 def _mark_path(derived: Path, name: str) -> Path:

@@ -75,6 +75,37 @@ def test_values_text_and_attributes_come_back(tmp_path: Path) -> None:
     xr.testing.assert_identical(saved(tmp_path, found), data)
 
 
+def described(path: Path) -> list[Any]:
+    """Return all that a file holds, in its order, but for the place of each part in the file."""
+    with netCDF4.Dataset(path) as file:
+        file.set_auto_maskandscale(False)
+        found: list[Any] = [file.ncattrs(), *(repr(file.getncattr(name)) for name in file.ncattrs())]
+        found += [(name, len(dim), dim.isunlimited()) for name, dim in file.dimensions.items()]
+        for name, one in file.variables.items():
+            about = {each: repr(one.getncattr(each)) for each in one.ncattrs()}
+            found.append((name, one.dtype, one.dimensions, one.chunking(), one.filters(), about, one[...].tolist()))
+    return found
+
+
+def test_a_file_is_what_xarray_writes(tmp_path: Path, derived: Path) -> None:
+    """A second writer of the same rules: of CF for coordinates, of xarray for text and flags."""
+    for name in OF_A_SESSION:
+        data = netcdf.load(derived / f"sub-01/{name}.nc").drop_encoding()
+        encoding: dict[Any, dict[str, Any]] = {}
+        for each, variable in data.variables.items():
+            stored = encoding[each] = {"fletcher32": True}
+            if variable.dtype.kind in "UO":
+                stored["dtype"] = "S1"
+            elif each in data.coords:
+                stored["_FillValue"] = None
+        texts = {each: one.astype(str) for each, one in data.variables.items() if one.dtype == object}
+        as_text = data.assign({each: one for each, one in texts.items() if not one.size})[[*data.data_vars]]
+        as_text = as_text.assign_attrs(data.attrs, some=np.array([1, 2]), note="Jyväskylä")
+        as_text.to_netcdf(tmp_path / "xarray.nc", engine="netcdf4", encoding=encoding)
+        netcdf.save(tmp_path / "own.nc", as_text)
+        assert str(described(tmp_path / "own.nc")) == str(described(tmp_path / "xarray.nc")), name
+
+
 def test_missing_samples_are_nan_and_coordinates_have_no_fill_value(tmp_path: Path) -> None:
     netcdf.save(tmp_path / "file.nc", xr.Dataset({"x": ("time", [np.nan, 1.0])}, {"time": [0.0, 0.1]}))
     with netCDF4.Dataset(tmp_path / "file.nc") as file:

@@ -55,15 +55,19 @@ class Foot:
             return np.asarray(line / np.hypot(line[:, :1], line[:, 2:]))
 
     @cached_property
+    def ends(self) -> Array:
+        """Return the places (3, time, 3) of the foot's back, toe marker and tips."""
+        back, tips = self.heel + SOLE_STARTS_M * self.ahead, self.toe + TIP_SHARE * (self.toe - self.heel)
+        return np.stack([back, self.toe, tips])
+
+    @cached_property
     def still(self) -> Flags:
         """Return whether the foot is at rest on the ground (time,)."""
         return np.asarray(self.slow.any(axis=0))
 
     def over(self, corners: Array, margin_m: float, frames: slice) -> Flags:
         """Return whether back, toe marker and tips are over plates (plate, 4, 3) + margin (3, time, plate)."""
-        heel, toe = self.heel[frames], self.toe[frames]
-        ends = np.stack([heel + SOLE_STARTS_M * self.ahead[frames], toe, toe + TIP_SHARE * (toe - heel)])
-        return self._over(ends, corners, margin_m, frames)
+        return self._over(self.ends[:, frames], corners, margin_m, frames)
 
     def whole_over(self, corners: Array, margin_m: float, frames: slice) -> Flags:
         """Return whether heel and forefoot are over one or another of plates (plate, 4, 3) + margin (2, time)."""

@@ -58,10 +58,12 @@ def fit(
     posture = Posture(start.rotation.copy(), np.zeros_like(around), hold_fixed_angles(linkage, start.angle))
     seen = np.asarray(np.isfinite(markers).all(axis=1)) & (linkage.weight[:, None] > 0)
     near = np.where(seen[:, None], markers - around, 0.0)
-    weighted = _sums(linkage, near, seen * share * linkage.weight[:, None], trials)
+    weight = seen * share * linkage.weight[:, None]
+    weighted = _sums(linkage, near, weight, trials)
     converged = _solve(linkage, weighted, posture, together=bool(trials))
     bodies = pose_bodies(linkage, posture)
-    unknown = _find_undetermined(linkage, _sums(linkage, near, seen.astype(float), trials), posture)
+    alike = weighted if np.array_equal(weight, seen) else _sums(linkage, near, seen.astype(float), trials)
+    unknown = _find_undetermined(linkage, alike, posture, bodies)
     for part in bodies[:2]:
         np.moveaxis(part, -1, 1)[unknown] = np.nan
     bodies.origin[...] += around
@@ -98,7 +100,7 @@ def _solve(linkage: Linkage, sums: Sums, posture: Posture, *, together: bool) ->
     damping, least = np.full(count, FIRST_DAMPING), np.full(count, np.inf)
     curved, near = np.zeros(count, dtype=bool), np.full(count, NEAR)
     for _ in range(MOST_STEPS):
-        normal = form_normal_equations(linkage, here, now, curved)
+        normal = form_normal_equations(linkage, here, now, pose_bodies(linkage, now), curved)
         step, pivot = find_step(normal, damping)
         worse, saddle = normal.cost > least + 1e-15 * here.energy, pivot <= 0  # beyond rounding
         damping = np.where(worse, 100 * damping, np.where(saddle, damping, damping / 10))
@@ -127,9 +129,10 @@ def _solve(linkage: Linkage, sums: Sums, posture: Posture, *, together: bool) ->
     return converged
 
 
-def _find_undetermined(linkage: Linkage, sums: Sums, posture: Posture) -> Flags:
+def _find_undetermined(linkage: Linkage, sums: Sums, posture: Posture, bodies: Bodies) -> Flags:
     """Return (7, time) whether the markers leave the orientation of a body open, each marker with weight 1."""
-    normal = form_normal_equations(linkage, sums, posture, np.zeros(posture.origin.shape[-1], dtype=bool))
+    nowhere = np.zeros(posture.origin.shape[-1], dtype=bool)
+    normal = form_normal_equations(linkage, sums, posture, bodies, nowhere)
     # a matrix has as many eigenvalues below a number as pivots below zero once that is off its diagonal (Sylvester)
     with np.errstate(divide="ignore", invalid="ignore"):
         _, pivot = find_step(normal, 0.0, -(LEAST_LEVER_M**2))

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ...arrays import Array, Flags
 from ...body.skeleton import Skeleton
 from ...conventions import CHAIN, JOINTS
-from ...dynamics.vectors import cross
+from ...dynamics.vectors import cross, transpose
 from ...errors import Problem, UserError
 from ...variables.stance_verdicts import doubt
 from .linkage import PELVIS, Bodies
@@ -103,30 +103,39 @@ def farthest_markers(
     off = np.einsum("mijt,mjt->mit", to_segment, measured - place)
     motion = _motion(found.bodies, linkage.body, place)
     known = np.isfinite(off).all(axis=1) & np.isfinite(motion).all(axis=(0, 2)) & found.converged
-    motion = np.where(known[:, None], motion, 0.0)
-    return [
-        _farthest(model, off[..., part].copy(), motion[..., part].copy(), to_segment[..., part].copy(), known[:, part])
-        for part in parts
-    ]
+    share = _share_in_residual(motion, to_segment, known)
+    return [_farthest(model, off[..., part], share[..., part], known[:, part]) for part in parts]
 
 
-def _farthest(model: LinkedModel, off: Array, motion: Array, to_segment: Array, known: Flags) -> Shift:
+def _share_in_residual(motion: Array, to_segment: Array, known: Flags) -> Array:
+    """Return Q (marker, 3, 3, time) of the module's text, in the axes of the segments.
+
+    Args:
+        motion: (3, marker, coordinate, time), by the coordinates of the linkage.
+        to_segment: (marker, 3, 3, time), rotation of the segments.
+        known: (marker, time); the others do not hold the linkage.
+    """
+    turned = np.einsum("mijt,jmqt->tmiq", to_segment, motion)
+    turned[~known.T] = 0.0
+    rows = turned.reshape(len(turned), -1, turned.shape[-1])  # of each frame by itself, the same beside any others
+    normal = transpose(rows) @ rows + FLOOR * np.eye(rows.shape[-1])
+    followed = (rows @ np.linalg.inv(normal)).reshape(turned.shape)
+    return np.asarray(np.eye(3)[..., None] - np.einsum("tmiq,tmlq->milt", followed, turned))
+
+
+def _farthest(model: LinkedModel, off: Array, share: Array, known: Flags) -> Shift:
     """Return the marker of a trial that lies farthest from its place, on average over its frames.
 
     Args:
         model: the linkage.
         off: (marker, 3, time), of markers from their places in the axes of their segments, m.
-        motion: (3, marker, coordinate, time), by the coordinates of the linkage; 0 where not known.
-        to_segment: (marker, 3, 3, time), rotation of the segments.
+        share: (marker, 3, 3, time), as of :func:`_share_in_residual`.
         known: (marker, time).
     """
-    normal = np.einsum("amqt,amrt->tqr", motion, motion) + FLOOR * np.eye(motion.shape[2])
     shown = np.flatnonzero(2 * known.sum(axis=1) >= known.shape[1])
     if not shown.size:
         return NONE
-    motion, to_segment, off, known = motion[:, shown], to_segment[shown], off[shown], known[shown]
-    seen_share = np.einsum("amqt,tqr,bmrt->mabt", motion, np.linalg.inv(normal), motion, optimize=True)
-    share = np.eye(3)[..., None] - np.einsum("mijt,mjkt,mlkt->milt", to_segment, seen_share, to_segment)
+    off, share, known = off[shown], share[shown], known[shown]
     values, axes = np.linalg.eigh(_mean(share, known[:, None, None]))
     along = np.einsum("mij,mi->mj", axes, _mean(off, known[:, None]))
     apart = np.divide(along, values, out=np.zeros_like(along), where=values > LEAST_SHARE)

@@ -26,7 +26,7 @@ import numpy as np
 
 from ...arrays import Array, Flags
 from ...dynamics.vectors import cross, running_sum
-from .linkage import PELVIS, Bodies, Frames, Linkage, Posture, find_excess, pose_bodies
+from .linkage import PELVIS, Bodies, Frames, Linkage, Posture, find_excess
 
 FLOOR = 1e-9  # m2, added to the normal matrix: coordinates that no marker shows stay where they are
 LIMIT_STIFFNESS_M2 = 1.0  # a degree beyond a joint limit costs as much as a marker that is 17 mm off
@@ -80,27 +80,28 @@ class Normal(NamedTuple):
     screws: Array  # (side, free, 6, time), of the free coordinates
 
 
-def form_normal_equations(linkage: Linkage, sums: Sums, posture: Posture, curved: Flags) -> Normal:
+def form_normal_equations(linkage: Linkage, sums: Sums, posture: Posture, bodies: Bodies, curved: Flags) -> Normal:
     """Return the normal equations; twists are (angular, linear) about the point that all positions are from.
 
     Args:
+        bodies: in this posture.
         curved: (time,), whether to include the curvature that Gauss and Newton leave out.
     """
-    bodies, free = pose_bodies(linkage, posture), linkage.free.ravel()
+    free = linkage.free.ravel()
     inertia, wrench, moment, cost = _point_masses(sums, bodies)
     count = inertia.shape[-1]
     centre = np.broadcast_to(bodies.origin[:PELVIS].reshape(2, 3, 1, 3, count), bodies.axes.shape)
     linear = np.moveaxis(cross(np.moveaxis(centre, 3, 0), np.moveaxis(bodies.axes, 3, 0), axis=0), 0, 3)
     screw = np.concatenate([bodies.axes, linear], axis=3)
-    beyond, load, bend = (
-        running_sum(part[:PELVIS].reshape(2, 3, *part.shape[1:]), axis=1) for part in (inertia, wrench, moment * curved)
-    )
+    beyond, load = (_of_all_beyond(part) for part in (inertia, wrench))
     on_pelvis, pelvis = load[:, -1].sum(axis=0) + wrench[PELVIS], beyond[:, -1].sum(axis=0) + inertia[PELVIS]
     momentum, on_leg = np.einsum("sjabt,sjkbt->sjkat", beyond, screw), np.einsum("sjkat,sjat->sjkt", screw, load)
-    about = bend - load[:, :, 3:, None] * curved * centre[:, :, :1]
-    momentum[:, :, :, :3] -= _curvature(about, bodies.axes)
-    whole = bend[:, -1].sum(axis=0) + moment[PELVIS] * curved
-    pelvis[:3, :3] -= (whole + np.swapaxes(whole, 0, 1)) / 2 - np.eye(3)[..., None] * np.einsum("iit->t", whole)
+    if curved.any():
+        bend = _of_all_beyond(moment * curved)
+        about = bend - load[:, :, 3:, None] * curved * centre[:, :, :1]
+        momentum[:, :, :, :3] -= _curvature(about, bodies.axes)
+        whole = bend[:, -1].sum(axis=0) + moment[PELVIS] * curved
+        pelvis[:3, :3] -= (whole + np.swapaxes(whole, 0, 1)) / 2 - np.eye(3)[..., None] * np.einsum("iit->t", whole)
     over = find_excess(linkage, posture.angle)
     on_leg -= LIMIT_STIFFNESS_M2 * over
     cost += LIMIT_STIFFNESS_M2 / 2 * (over * over).sum(axis=(0, 1, 2))
@@ -112,6 +113,11 @@ def form_normal_equations(linkage: Linkage, sums: Sums, posture: Posture, curved
     diagonal = np.einsum("sppt->spt", leg)
     diagonal += LIMIT_STIFFNESS_M2 * (over != 0)
     return Normal(cost, pelvis, momentum, leg, on_pelvis, on_leg, screw)
+
+
+def _of_all_beyond(parts: Array) -> Array:
+    """Return the sums (side, joint, ..., time) over the bodies beyond each joint, of (7, ..., time) by body."""
+    return running_sum(parts[:PELVIS].reshape(2, 3, *parts.shape[1:]), axis=1)
 
 
 def _proximal(free: Flags) -> Flags:

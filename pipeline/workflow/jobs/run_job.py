@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from ...results import just_written
 from ...results.job_files import Files
 from ...step import every_step, resolve
 from .. import checksums
@@ -31,8 +32,10 @@ def run(text: str, inputs: Files, outputs: Files) -> None:
     written = [*chain(*outputs.values())]
     checksums.begin(DERIVED, written)
     digests = checksums.as_written(DERIVED, chain(*inputs.values()))
-    compute(key, inputs, outputs)
-    checksums.record(DERIVED, written, inputs=digests, key=key)
+    with just_written.known({DERIVED / name: digest for name, digest in digests.items()}):
+        compute(key, inputs, outputs)
+        made = checksums.record(DERIVED, written, inputs=digests, key=key)
+        just_written.keep({DERIVED / name: digest for name, digest in made.items()})
 
 
 def compute(key: Mapping[str, Any], inputs: Files, outputs: Files) -> None:

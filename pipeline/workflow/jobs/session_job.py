@@ -15,7 +15,7 @@ from typing import Any
 import xarray as xr
 
 from ...errors import UserError
-from ...results import netcdf
+from ...results import just_written
 from ...results.job_files import Files, provenance
 from ...results.whole_files import not_written
 from ...step import Step, every_step, resolve
@@ -40,7 +40,7 @@ def run(
         loaded: list[xr.Dataset] = []
     else:
         names = [name for name in step.inputs if name in inputs]
-        loaded = [netcdf.load(inputs[name][0], step.loaded(name)) for name in names]
+        loaded = [just_written.load(inputs[name][0], step.loaded(name)) for name in names]
         if "by_trial" in key:
             arguments["by_trial"] = key["by_trial"]
         data = _result(step, partial(function, *loaded, **arguments), key, outputs)
@@ -53,7 +53,7 @@ def run(
     _say_what_is_rejected(data, loaded)
     for name, result in results.items():
         (output,) = outputs[name]
-        netcdf.save(output, schema.describe(name, result).assign_attrs(provenance(key, roots, output=name)))
+        just_written.save(output, schema.describe(name, result).assign_attrs(provenance(key, roots, output=name)))
 
 
 def _read_recordings(

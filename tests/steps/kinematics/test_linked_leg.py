@@ -64,7 +64,7 @@ def noisy(markers: Array) -> Array:
 
 def normal_at(model: Linkage, markers: Array, at: Posture) -> normal_equations.Normal:
     sums = normal_equations.sum_markers(model, markers, np.broadcast_to(model.weight[:, None], (len(markers), COUNT)))
-    return normal_equations.form_normal_equations(model, sums, at, np.ones(COUNT, dtype=bool))
+    return normal_equations.form_normal_equations(model, sums, at, pose_bodies(model, at), np.ones(COUNT, dtype=bool))
 
 
 def gradient(normal: normal_equations.Normal) -> Array:

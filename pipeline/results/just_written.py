@@ -1,0 +1,52 @@
+"""Results of sessions that this process has just written, in memory for its next jobs, which need not read the files.
+
+What a job reads is known by the SHA-256 that was taken of its input as it is on disk. So a file that was changed since
+it was written is read, or refused, as if nothing were in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import xarray as xr
+
+from . import netcdf
+
+MOST_BYTES = 70e6  # in memory, a quarter of what a job needs: a session of 20 short walks has 50e6
+
+_known: dict[str, xr.Dataset] = {}  # by the SHA-256 of their files, the oldest first
+_of_job: dict[Path, xr.Dataset] | None = None  # inputs and outputs of the running job; None if its digests are unknown
+
+
+@contextmanager
+def known(inputs: Mapping[Path, str]) -> Iterator[None]:
+    """Let a job load what is in memory of its inputs, given with the SHA-256 of their files now."""
+    global _of_job  # noqa: PLW0603 (a process runs one job at a time)
+    _of_job = {file: _known[digest] for file, digest in inputs.items() if digest in _known}
+    try:
+        yield
+    finally:
+        _of_job = None
+
+
+def load(path: Path, names: Collection[str] | None) -> xr.Dataset:
+    """Return a file's variables as :func:`.netcdf.load`, as arrays that nobody may write to if they are in memory."""
+    if _of_job and path in _of_job:
+        return netcdf.select(_of_job[path], names)
+    return netcdf.load(path, names)
+
+
+def save(path: Path, dataset: xr.Dataset) -> None:
+    """Write a dataset as :func:`.netcdf.save`, and keep it until the job's end."""
+    netcdf.save(path, dataset)
+    if _of_job is not None:
+        _of_job[path] = netcdf.as_loaded(dataset)
+
+
+def keep(outputs: Mapping[Path, str]) -> None:
+    """Keep what the running job has saved for further jobs, by the SHA-256 of its files; give up the oldest."""
+    _known.update({digest: _of_job[file] for file, digest in outputs.items() if _of_job and file in _of_job})
+    while sum(data.nbytes for data in _known.values()) > MOST_BYTES:
+        del _known[next(iter(_known))]
