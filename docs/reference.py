@@ -20,10 +20,10 @@ from typing import Any
 from gaitlab import pipeline
 from gaitlab.pipeline.__main__ import command_line_parser
 from gaitlab.pipeline.command_table import every_command
+from gaitlab.pipeline.extras.opensim.muscle_variables import OF_MUSCLES
 from gaitlab.pipeline.variables import schema
 from gaitlab.pipeline.variables.cycle_variables import ON_REQUEST
 from gaitlab.pipeline.variables.metrics import NUMBERS
-from gaitlab.pipeline.variables.muscle_variables import OF_MUSCLES
 from gaitlab.pipeline.workflow import settings
 
 DOCS = Path(__file__).resolve().parent

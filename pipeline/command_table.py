@@ -23,7 +23,7 @@ class Argument:
 
 
 class Command(NamedTuple):
-    """A command, such as ``export``, or another form of one that an option chooses, such as ``export --opensim``.
+    """A command, such as ``export``, or another form of one that an option chooses, such as ``NAME --form``.
 
     Its function takes the path that the command names first and, by keyword, each of the arguments. A form follows its
     command in the table; arguments that both have are the same objects.
@@ -58,8 +58,7 @@ SNAKEMAKE = Argument("options", metavar="...", nargs=REMAINDER, help="options of
 JSON = Argument("--json", action="store_true",
                 help="print a JSON list of findings instead: severity, code, where, what, remedy")
 EXPORTED = Argument("--output", metavar="FILE", type=Path,
-                    help="the table, or the folder of the Parquet tables or for OpenSim, to write "
-                         "(default: next to study.nc)")
+                    help="the table, or the folder, to write (default: next to study.nc)")
 COMMANDS = (
     Command("demo", RUN, "write a small study with known joint moments", ".demo.study:write_new_study",
             examples=("my_demo && gaitlab run my_demo", "my_demo --soft-tissue"), place="DIR", arguments=(
@@ -147,16 +146,6 @@ COMMANDS = (
         Argument("--separator", choices=(",", ";", "tab"), help="for csv and csv-tables: between cells (default: ,)"),
         EXPORTED,
     )),
-    Command("export --opensim", FILES, "write files with which OpenSim goes on", ".commands.opensim.command:hand_over",
-            examples=("my_study --opensim --model rajagopal.osim",), arguments=(
-        Argument("--model", metavar="OSIM", type=Path, help="for OpenSim: the generic model to scale"),
-        Argument("--markers", metavar="TSV", type=Path,
-                 help="for OpenSim: a table of the model's marker for each label, columns label, marker, weight"),
-        Argument("--angles", action="store_true", help="for OpenSim: also write the joint angles of the study"),
-        Argument("--filter-forces", action="store_true",
-                 help="for OpenSim: filter ground reactions as the study does"),
-        EXPORTED,
-    )),
     Command("write-c3d", FILES, "write results into copies of the C3D files", ".commands.write_c3d:write_c3d_files",
             more="Write angles, moments, powers, forces and events of a computed study.",
             examples=("my_study", "my_study --session sub-01 --anonymous"), arguments=(
@@ -182,7 +171,7 @@ COMMANDS = (
 
 
 def every_command() -> list[Command]:
-    """Return the commands above and those of the extras.
+    """Return the commands above and those of the extras; a form of a command follows it.
 
     Raises:
         UserError: an extra has a command of another's name.
@@ -192,7 +181,8 @@ def every_command() -> list[Command]:
         for command in _named(extra.commands) if extra.commands else ():
             refuse_second("command", command.name, commands, extra)
             commands[command.name] = command
-    return [*commands.values()]
+    order = {name: number for number, name in enumerate(name for name in commands if " " not in name)}
+    return sorted(commands.values(), key=lambda command: order[command.name.split()[0]])
 
 
 def _named(reference: str) -> Any:

@@ -21,6 +21,16 @@ from .errors import UserError
 GROUP = "gaitlab.extras"  # of entry points
 
 
+class Written(NamedTuple):
+    """A folder in ``derived/`` that a command writes from results; ``gaitlab verify`` tells when these have changed."""
+
+    folder: str
+    record: str  # the file in it of which workflow.checksums records what the folder was made from
+    code: str  # of the problem
+    remedy: str
+    command: str  # which writes it again, with {study}
+
+
 class Extra(NamedTuple):
     """An optional part of the project."""
 
@@ -29,6 +39,7 @@ class Extra(NamedTuple):
     commands: str = ""  # "package.module:name" of a tuple of pipeline.command_table.Command
     steps: tuple[str, ...] = ()  # "package.module:name" of each pipeline.step.Step
     rules: Path | None = None  # the file with the rules of its steps, which the Snakefile includes
+    files: tuple[Written, ...] = ()  # what its commands write
 
 
 @functools.cache

@@ -24,6 +24,7 @@ from ..tables.reference_curves import reference_file
 from . import checksums, digests, settings
 
 STORAGE = ("xarray", "netCDF4")
+JOINED_IN = ("study", "page")  # rules whose jobs join results to cycles.nc
 
 
 def code_of(name: str) -> tuple[str, ...]:
@@ -114,13 +115,19 @@ class Study:
                 found[name] = step
         return found
 
-    def joined(self, sessions: Sequence[str]) -> dict[str, list[str]]:
-        """Return the files that are joined to cycles.nc of sessions, by the step that makes them."""
-        return {
-            name: [f"derived/{session}/{name}.nc" for session in sessions]
-            for name, step in self.steps.items()
-            if step.joins
-        }
+    def added(self, rule: str, participant: str | None = None) -> dict[str, list[str]]:
+        """Return further inputs of a rule that steps of the study declare, relative to the study, files by name.
+
+        Those of ``study`` and ``page`` are the results that are joined to cycles.nc, by the step that makes them.
+        """
+        sessions = [*self.sessions] if participant is None else self.people[participant]
+        found: dict[str, list[str]] = {}
+        for name, step in self.steps.items():
+            if step.joins and rule in JOINED_IN:
+                found[name] = [f"derived/{session}/{name}.nc" for session in sessions]
+            if step.added_to:
+                found |= resolve(step.added_to)(self, rule, participant)
+        return found
 
     def files_of_page(self, participant: str) -> dict[str, list[str]]:
         """Return the input files of a participant's page by name, relative to the study."""
@@ -128,8 +135,7 @@ class Study:
             raise UserError("trials.tsv", f"no participant '{participant}'", "ask for the page of one that it has")
         sessions = self.people[participant]
         files = {name: [f"derived/{session}/{name}.nc" for session in sessions] for name in self.steps["page"].inputs}
-        own = len(sessions) > 1 and self.repeated_design and not self.settings["report"]["repeatability"]
-        return files | self.joined(sessions) | ({"repeatability": ["derived/repeatability.csv"]} if own else {})
+        return files | self.added("page", participant)
 
     @property
     def report_pages(self) -> dict[str, str]:
@@ -190,8 +196,12 @@ class Study:
         step = every_step()[name]
         own = {**resolve(step.cells)(self, subject)} if step.cells else {}
         joined = [one for one in self.steps.values() if one.joins and step.scope != "session"]
-        tables = (module for one in joined for module in one.tables)
+        tables = [module for one in joined for module in one.tables]
         taken: dict[str, Any] = {}
+        if "additions" in step.takes and (adding := [one for one in self.steps.values() if one.modules_of_pages]):
+            tables += [module for one in adding for module in one.modules_of_pages]
+            named = [one.report for one in adding if one.report]
+            taken["additions"] = {one: digests.digests_beside(one, ".html") for one in named}
         if "body_model" in step.takes and self.body_model:
             taken["arguments"] = {"body_model": self.body_model.definition} | own.pop("arguments", {})
         if "corrections" in step.takes:

@@ -262,12 +262,12 @@ def _config(name: str) -> dict[str, Any]:
 
 @functools.cache
 def schema(name: str) -> dict[str, Any]:
-    """Return ``config/<name>.schema.yaml``, with the sections of further steps; callers must not change it."""
+    """Return ``config/<name>.schema.yaml``, of settings with the sections of extras; callers must not change it."""
     rules = _config(f"{name}.schema")
-    if name != "settings" or not (further := _further_sections()):
+    if name != "settings":
         return rules
-    own = {section: declared_settings().section_rule(of) for section, of in further.items()}
-    return {**rules, "properties": {**rules["properties"], **own}}
+    own = {section: declared_settings().section_rule(of) for section, of in _further_sections().items()}
+    return {**rules, "additionalProperties": False, "properties": {**rules["properties"], **own}}
 
 
 def _further_sections() -> dict[str, Any]:

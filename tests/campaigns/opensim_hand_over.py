@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.opensim_tool import CUTOFF_HZ, DURATION_S, read_table, silence
-from pipeline.commands.opensim.command import export_opensim
+from pipeline.extras.opensim.export.command import export_opensim
 from pipeline.signals.filters import stretches
 from tests.support.checkout import SHARED, copy_study
 from tests.support.studies.references import correlation, rms

@@ -20,14 +20,14 @@ import xarray as xr
 
 from pipeline.arrays import Array
 from pipeline.conventions import JOINTS, STANDARD_GRAVITY_M_S2
-from pipeline.opensim_files.setup_files import OF_SIDE, SCALED_MODEL
+from pipeline.extras.opensim.muscle_variables import NEAR_LIMIT
+from pipeline.extras.opensim.muscles.checks import doubt_of
+from pipeline.extras.opensim.muscles.opensim_run import share_moments
+from pipeline.extras.opensim.muscles.scaled_model import opensim
+from pipeline.extras.opensim.muscles.step import muscles
+from pipeline.extras.opensim.setup_files import OF_SIDE, SCALED_MODEL
 from pipeline.results import netcdf
-from pipeline.steps.muscles.checks import doubt_of
-from pipeline.steps.muscles.opensim_run import share_moments
-from pipeline.steps.muscles.scaled_model import opensim
-from pipeline.steps.muscles.step import muscles
 from pipeline.trials.usable_walks import some_trials
-from pipeline.variables.muscle_variables import NEAR_LIMIT
 from tests.campaigns.opensim_round_trip import prepared
 from tests.support.checkout import SHARED, copy_study
 from tests.support.settings import settings_of

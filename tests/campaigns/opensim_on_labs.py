@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from benchmarks.opensim_tool import read_table, silence
 from pipeline.body.landmarks import choose_labels
-from pipeline.commands.opensim.command import export_opensim
-from pipeline.commands.opensim.trial_data import CENTRES
 from pipeline.conventions import SIDE_SIGN, SIDES
 from pipeline.errors import UserError
-from pipeline.opensim_files.setup_files import OF_SIDE
+from pipeline.extras.opensim.export.command import export_opensim
+from pipeline.extras.opensim.export.trial_data import CENTRES
+from pipeline.extras.opensim.setup_files import OF_SIDE
 from pipeline.results import netcdf
 from pipeline.trials.session import Trial, trials_of
 from pipeline.workflow.open_study import look_at

@@ -18,8 +18,8 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.commands.opensim.command import export_opensim
 from pipeline.errors import UserError
+from pipeline.extras.opensim.export.command import export_opensim
 from pipeline.results import netcdf
 from pipeline.tables import study_tables
 from pipeline.trials.session import Trial, trials_of

@@ -31,8 +31,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.extras.opensim.leg_model import write_leg_model
 from tests.support.checkout import DEMO, HOUSE, copy_study
-from tests.support.leg_model import write_leg_model
 from tests.support.processes.witness import used_by_jobs
 from tests.support.studies.every_change import STUDIES, Change, every_change, version_file
 from tests.support.studies.full_study import write_full_study

@@ -26,6 +26,7 @@ from tests.workflow.test_new_step import SHIPPED
 
 EXTRAS = HOUSE / "pipeline" / "extras"
 OURS = sorted(path.parent.name for path in EXTRAS.glob("*/declaration.py"))
+OF_PROGRAMS = [HOUSE / "pipeline/vocabulary/name_words.py"]  # words that programs write into the names of files
 CODE = (".py", ".smk", ".yaml", "")
 ExtrasWith = Callable[[Path], dict[str, Extra]]
 # the package that the page writes, by file
@@ -48,7 +49,12 @@ def commands_of(one: Extra) -> list[Command]:
     """Return the commands of an extra."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(command_table, "every_extra", lambda: {one.name: one})
-        return every_command()[len(COMMANDS) :]
+        return [command for command in every_command() if command not in COMMANDS]
+
+
+def steps_of(one: Extra) -> list[str]:
+    """Return the names of the steps of an extra."""
+    return [step.resolve(reference).name for reference in one.steps]
 
 
 def core_files() -> Iterator[Path]:
@@ -60,17 +66,24 @@ def core_files() -> Iterator[Path]:
 
 
 def named_in(text: str, one: Extra) -> list[str]:
-    """Return where a text names an extra, or one of its commands."""
+    """Return where a text names an extra, its steps or one of its commands.
+
+    A name in other letters is another: OpenSim is a program, of which TRC and MOT files are. The name of a step may be
+    a word of the field, so it is looked for as code has it.
+    """
     new = {command.name for command in commands_of(one)}
-    commands = "|".join(rf"gaitlab {name}\b|[\"']{name}[\"']" for name in sorted(new))
-    return re.findall(rf"(?i)\b{one.name}\b{'|' if new else ''}{commands}", text)
+    patterns = [rf"\b(?:{one.name}|{one.name.capitalize()})\b"]
+    patterns += [rf"gaitlab {name}\b|[\"']{name}[\"']" for name in sorted(new)]
+    patterns += [rf"[\"']{name}[\"']|\bsteps[./]{name}\b|``{name}``|^{name}:" for name in steps_of(one)]
+    return [match[0] for match in re.finditer("|".join(patterns), text, re.MULTILINE)]
 
 
 @pytest.mark.parametrize("name", OURS)
 def test_the_core_names_no_extra(name: str) -> None:
     found = {str(path): named_in(path.read_text(encoding="utf-8"), every_extra()[name]) for path in core_files()}
     assert len(found) > 300
-    assert {path: names for path, names in found.items() if names} == {}
+    program = {str(path): ["opensim"] for path in OF_PROGRAMS if name == "opensim"}
+    assert {path: names for path, names in found.items() if names} == program
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -81,6 +94,9 @@ def test_a_name_of_an_extra_is_found(name: str, line: str) -> None:
     one = every_extra()[name]
     assert named_in(line.format(name), one)
     assert not named_in(line.format("another"), one)
+    for its in steps_of(one):
+        for text in (f'steps["{its}"]', f"pipeline.steps.{its}.step", f"{its}:\n  on: true", f"step ``{its}``"):
+            assert named_in(text, one)
     for command in commands_of(one):
         assert named_in(f'Command("{command.name}", RUN)', one)
         assert named_in(f"give 'gaitlab {command.name} STUDY'", one)
@@ -99,12 +115,14 @@ def test_a_command_of_an_absent_extra_is_unknown(
     absent = [command.name for command in commands_of(every_extra()[name])]
     assert {*absent} <= {command.name for command in every_command()}
     monkeypatch.setattr(command_table, "every_extra", lambda: others)
-    listed = re.findall(r"^  (\S+)  ", command_line_parser(every_command()).format_help(), re.MULTILINE)
+    listed = re.findall(r"^  (\S.*?)  ", command_line_parser(every_command()).format_help(), re.MULTILINE)
     assert not {*absent} & {*listed}
     for command in absent:
+        first, *form = command.split()
         with pytest.raises(SystemExit):
-            main([command, "my_study"])
-        assert f"invalid choice: '{command}'" in capsys.readouterr().err
+            main([first, "my_study", *form])
+        expected = f"unknown: {' '.join(form)}" if form else f"invalid choice: '{command}'"
+        assert expected in capsys.readouterr().err
 
 
 # --- of other packages -----------------------------------------------------------------------------------------------

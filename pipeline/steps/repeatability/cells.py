@@ -21,6 +21,13 @@ def cells(study: Study, _: None) -> dict[str, Any]:
     return {"arguments": {"sessions": study.repeated}, **study.order_of([*study.repeated])}
 
 
+def added_to(study: Study, rule: str, participant: str | None) -> dict[str, list[str]]:
+    """Return the table for the overview, and for a page that compares visits by it."""
+    compared = participant is not None and len(study.people[participant]) > 1
+    asks = rule == "report" or (rule == "page" and compared and not study.settings["report"]["repeatability"])
+    return {"repeatability": ["derived/repeatability.csv"]} if asks else {}
+
+
 def find_problems(study: Study) -> Iterator[Problem]:
     """Yield a problem for each visit of ``repeatability.visits`` that nobody has."""
     known = [*dict.fromkeys(row.get("visit", name) for name, row in study.repeated.items())]

@@ -12,6 +12,7 @@ REPEATABILITY = Step(
     libraries=("numpy", "scipy", "pandas"),
     only_if="pipeline.steps.repeatability.cells:is_designed",
     problems="pipeline.steps.repeatability.cells:find_problems",
+    added_to="pipeline.steps.repeatability.cells:added_to",
     job="pipeline.workflow.jobs.repeatability_job:run",
     outputs={
         "repeatability": Output(

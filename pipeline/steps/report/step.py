@@ -7,6 +7,7 @@ import xarray as xr
 
 from ...tables.reference_curves import reference_of
 from ...variables.cycle_variables import BANDS, CURVES, STANCE_CURVES, WITH_EMG, WITH_TRUNK
+from .addition import Loaded, parts_of_study
 from .curves.cycles import cycles_of
 from .curves.panels import panels_of
 from .html_page import render
@@ -49,6 +50,7 @@ def report(
     reference: str | None,
     curve_tests: Sequence[Mapping[str, str]] = (),
     repeatability: Sequence[Row] = (),
+    additions: Sequence[Loaded] = (),
 ) -> str:
     """Return the overview of a study as HTML text.
 
@@ -64,6 +66,7 @@ def report(
         pages: ``all``, or ``on_request``: the overview has no links to pages, as they may not exist.
         curve_tests: pictures, data URIs, and words of ``gaitlab compare-groups`` on curves.
         repeatability: rows of repeatability.csv, if the study has it.
+        additions: what steps of the study add to the overview.
 
     Returns:
         The same text for the same inputs. Names and reasons of the study are text, never markup.
@@ -79,7 +82,8 @@ def report(
         overview.add_cycles(part, cycles_of(part, panels))
     links = page_names(participants) if pages == "all" else {}
     content = overview.content(part, panels, links, curves) | {"repeatability": overview_of(repeatability)}
-    return render("overview.html", part, settings, curve_tests=curve_tests, **content)
+    added = parts_of_study(additions, overview)
+    return render("overview.html", part, settings, curve_tests=curve_tests, added=added, **content)
 
 
 def _in_order(participants: Sequence[str], table: Rows) -> Iterator[list[Row]]:

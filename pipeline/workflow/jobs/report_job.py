@@ -11,7 +11,8 @@ import xarray as xr
 from ...results import netcdf
 from ...results.job_files import Files, load_cycles, load_reference, provenance
 from ...results.study_file import table_of, without_doubted
-from ...step import every_step
+from ...step import every_step, resolve
+from ...steps.report.addition import Loaded
 from ...steps.study.parts import gather
 from ...steps.study.reference import describe_reference
 from ...steps.study.settings import Settings
@@ -55,7 +56,7 @@ def write_overview(
     tables = (groups_of(inputs[name][0], "participant") for name in TABLES)
     sessions = (Sessions(inputs[name], step.loaded(name)) for name in ("cycles", "calibrate"))
     repeated = [row for file in inputs.get("repeatability", ()) for row in rows_of(file.read_text(encoding="utf-8"))]
-    html = function(parts, *tables, *sessions, **arguments, repeatability=repeated)
+    html = function(parts, *tables, *sessions, **arguments, repeatability=repeated, additions=_additions(key, inputs))
     netcdf.write_whole(outputs["report"][0], html.encode())
 
 
@@ -91,8 +92,16 @@ def write_page(
     texts = part.texts()
     rows = (rows_of(texts[name].decode()) for name in ("metrics", "quality", "symmetry"))
     arguments |= {"reference": _table(reference and reference.curves), "detectable": detectable}
+    arguments["additions"] = _additions(key, inputs)
     html = function(data, *rows, **sessions, **arguments)
     netcdf.write_whole(outputs["page"][0], html.encode())
+
+
+def _additions(key: Mapping[str, Any], inputs: Files) -> list[Loaded]:
+    """Return what steps of the study add to a page, with what they load of the job's further inputs."""
+    further = {name: files for name, files in inputs.items() if name not in every_step()[key["step"]].inputs}
+    additions = [resolve(reference) for reference in key.get("additions", {})]
+    return [Loaded(one, one.load(further) if one.load else None) for one in additions]
 
 
 def _embed_logo(arguments: dict[str, Any]) -> None:

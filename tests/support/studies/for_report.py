@@ -16,6 +16,7 @@ import numpy as np
 import xarray as xr
 
 from pipeline.steps.cycles.shown_walk.representative import representative
+from pipeline.steps.report.addition import Loaded
 from pipeline.steps.report.page import page
 from pipeline.steps.report.settings import Axes, Settings, Signs
 from pipeline.steps.report.step import report
@@ -23,9 +24,17 @@ from pipeline.steps.study.step import per_participant, study
 from pipeline.tables.csv_files import rows_of
 from pipeline.tables.session_table import visits_of_people
 from pipeline.trials.session import join_trials, rejection
-from pipeline.variables.cycle_variables import BANDS, KNEE_AXIS, ON_REQUEST, RESIDUALS, WITH_DRAWS, WITH_EMG, WITH_TRUNK
+from pipeline.variables.cycle_variables import (
+    BANDS,
+    JOINED,
+    KNEE_AXIS,
+    ON_REQUEST,
+    RESIDUALS,
+    WITH_DRAWS,
+    WITH_EMG,
+    WITH_TRUNK,
+)
 from pipeline.variables.metrics import METRICS
-from pipeline.variables.muscle_variables import OF_MUSCLES
 from pipeline.variables.schema import VARIABLES, stack_metrics
 from tests.support.settings import settings_of
 from tests.support.studies.step_results import UNREPAIRED, as_loaded, constant_stances
@@ -34,7 +43,7 @@ PHASE = np.arange(101.0)
 CURVES = {
     name: variable.dims[1:-1]
     for name, variable in VARIABLES["study"].items()
-    if variable.dims[-1] == "phase" and name not in ON_REQUEST | WITH_DRAWS | WITH_EMG | WITH_TRUNK | OF_MUSCLES
+    if variable.dims[-1] == "phase" and name not in ON_REQUEST | WITH_DRAWS | WITH_EMG | WITH_TRUNK | JOINED
 }
 JOINTS, ANGLES, AXES = ["ankle", "knee", "hip"], ["flexion", "adduction", "rotation"], ["x", "y", "z"]
 LOADS = ["force", "moment"]
@@ -82,6 +91,7 @@ class Made(NamedTuple):
     detectable: Mapping[str, Mapping[str, Mapping[str, float]]] = {}
     clean: Mapping[str, xr.Dataset] = {}
     repeatability: Sequence[dict[str, str]] = ()
+    additions: Sequence[Loaded] = ()
 
     def pages(
         self, title: str = "A study", *, reference: str | None = None, moment_signs: Signs = "stored",
@@ -95,6 +105,7 @@ class Made(NamedTuple):
         groups = [self.participants[i : i + at_a_time] for i in range(0, len(self.participants), at_a_time)]
         common: dict[str, Any] = {
             "settings": Settings(title=title, moment_signs=moment_signs, axes=axes, laboratory=laboratory, logo=logo),
+            "additions": self.additions,
             "reference": reference,
             "conditions": list(dict.fromkeys(label for name in names for label in self.study[name].values.tolist())),
         }
