@@ -134,18 +134,6 @@ use rule read as study with:
         key=key("study"),
 
 
-use rule study as repeatability with:
-    input:
-        study="derived/study.nc",
-    output:
-        repeatability="derived/repeatability.nc",
-        table=["derived/repeatability.csv", "derived/repeatability.json"],
-    log:
-        "logs/repeatability.log",
-    params:
-        key=key("repeatability"),
-
-
 use rule study as report with:
     input:
         **STUDY.added("report"),

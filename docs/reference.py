@@ -1,7 +1,8 @@
 """The generated parts of the pages: settings, outputs, metrics, commands, functions and teaching modules.
 
 ``python docs/reference.py`` writes them from the schemas, the command line and the docstrings, between the lines
-``<!-- generated -->`` and ``<!-- end -->`` of the pages.
+``<!-- generated -->`` and ``<!-- end -->`` of the pages. A section of the settings that an extra has is on the page
+with the line ``<!-- settings of SECTION -->``.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from gaitlab.pipeline.variables.metrics import NUMBERS
 from gaitlab.pipeline.workflow import settings
 
 DOCS = Path(__file__).resolve().parent
-GENERATED = re.compile(r"(?<=<!-- generated -->\n).*(?=<!-- end -->)", re.DOTALL)
+GENERATED = re.compile(r"(?<=<!-- generated -->\n).*?(?=<!-- end -->)", re.DOTALL)
+OF_SECTION = re.compile(r"(<!-- settings of (\w+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 UNITS = {"_m_s2": "m s-2", "_n_m": "N m", "_hz": "Hz", "_s": "s", "_n": "N", "_m": "m", "_body_weights": "body weights"}
 UNITS |= {"_mm": "mm", "_percent": "percent"}
 TYPES = {"f8": "double", "f4": "single", "i1": "int8", "i4": "int32", "U": "text"}
@@ -40,17 +42,27 @@ KINDS = {
 LIMITS = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most", "exclusiveMaximum": "below"}
 
 
+OF_SETTINGS = ("setting", "default", "unit, values", "meaning")
+
+
 def settings_tables() -> str:
-    """Return one table per section: setting, default, unit and values, meaning."""
+    """Return one table per section but those of extras: setting, default, unit and values, meaning."""
     defaults = settings.read_yaml(settings.CONFIG / "default.yaml")
     parts = []
-    for name, part in settings.schema("settings")["properties"].items():
+    for name, part in settings.read_yaml(settings.CONFIG / "settings.schema.yaml")["properties"].items():
         if part["type"] == "object":
             rows = list(_setting_rows(name, part, defaults[name]))
         else:
             rows = [(f"`{name}`", "none, must be set", _values(name, part), part["description"])]
-        parts.append(f"## {name}\n\n" + _table(("setting", "default", "unit, values", "meaning"), rows))
-    return "\n".join(parts)
+        parts.append(f"## {name}\n\n" + _table(OF_SETTINGS, rows))
+    rows = [(f"[{name}]({page})",) for name, page in sorted(pages_with_sections().items())]
+    return "\n".join([*parts, "## Sections of extras\n\n" + _table(("section, described on its page",), rows)])
+
+
+def table_of_section(name: str) -> str:
+    """Return the table of a section that an extra has."""
+    defaults = settings.declared_settings().defaults_of(settings.sections_of_extras()[name])
+    return _table(OF_SETTINGS, [*_setting_rows(name, settings.schema("settings")["properties"][name], defaults)])
 
 
 def _setting_rows(name: str, part: Mapping[str, Any], defaults: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
@@ -258,7 +270,15 @@ PAGES: Mapping[str, Callable[[], str]] = {
 def page(name: str) -> str:
     """Return the text of a page with new tables."""
     text = (DOCS / name).read_text(encoding="utf-8")
-    return GENERATED.sub(lambda _: f"\n{PAGES[name]()}\n", text, count=1)
+    if name in PAGES:
+        text = GENERATED.sub(lambda _: f"\n{PAGES[name]()}\n", text, count=1)
+    return OF_SECTION.sub(lambda match: f"{match[1]}\n{table_of_section(match[2])}\n", text)
+
+
+def pages_with_sections() -> dict[str, str]:
+    """Return the page with the table of each section that an extra has."""
+    texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(DOCS.glob("*.md"))}
+    return {match[2]: name for name, text in texts.items() for match in OF_SECTION.finditer(text)}
 
 
 def _as_yaml(value: Any) -> str:
@@ -293,5 +313,5 @@ def _table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 
 if __name__ == "__main__":
-    for target in PAGES:
+    for target in dict.fromkeys([*PAGES, *pages_with_sections().values()]):
         (DOCS / target).write_text(page(target), encoding="utf-8")

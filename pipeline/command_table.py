@@ -38,6 +38,7 @@ class Command(NamedTuple):
     more: str = ""  # sentences that only its own help has
     examples: tuple[str, ...] = ("my_study",)  # what follows the name of the command
     place: str = "STUDY"  # what its path is; STUDY may be left out in the folder of a study
+    install: str = ""  # the command that installs the libraries of the extra that has it
 
     @property
     def every_argument(self) -> tuple[Argument, ...]:
@@ -115,23 +116,6 @@ COMMANDS = (
         Argument("--participant", metavar="P", help="the person (default: the only one)"),
         Argument("--output", metavar="HTML", type=Path, help="the page to write (default: in derived/report)"),
     )),
-    Command("compare-groups", COMPARE, "write the differences between groups and conditions",
-            ".commands.groups.command:compare_groups", more="Compare all metrics, and the curves that are chosen.",
-            examples=('my_study --out differences --curve "knee adduction moment"',), arguments=(
-        Argument("--out", dest="output", metavar="DIR", type=Path, required=True, help="the folder to write"),
-        Argument("--curve", dest="curves", metavar="C", action="append", default=[],
-                 help="a joint's moment or power, over stance, or angle, such as 'ankle flexion moment'; as often as "
-                      "needed"),
-    )),
-    Command("repeatability", COMPARE, "list how far main metrics differ when nothing has changed",
-            ".commands.repeatability:repeatability_of", more="Also list what change can be detected."),
-    Command("norm", COMPARE, "write the norm of a study of controls, for other studies",
-            ".commands.norm.command:write_norm", more="Another study names this file in study.reference.",
-            examples=("controls --out norm.tsv", "controls --out norm.tsv --condition walk"), arguments=(
-        Argument("--out", dest="output", metavar="FILE", type=Path, required=True, help="the file to write"),
-        Argument("--condition", metavar="C", help="the condition, if the study has several"),
-        Argument("--group", metavar="G", help="the group of participants.tsv, if it has several"),
-    )),
 
     Command("export", FILES, "write results as one long table, a workbook or other tables",
             ".commands.export.command:export_as",
@@ -180,7 +164,7 @@ def every_command() -> list[Command]:
     for extra in every_extra().values():
         for command in _named(extra.commands) if extra.commands else ():
             refuse_second("command", command.name, commands, extra)
-            commands[command.name] = command
+            commands[command.name] = command._replace(install=extra.install)
     order = {name: number for number, name in enumerate(name for name in commands if " " not in name)}
     return sorted(commands.values(), key=lambda command: order[command.name.split()[0]])
 

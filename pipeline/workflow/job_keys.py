@@ -16,8 +16,8 @@ from typing import Any
 from .. import __version__
 from ..body.body_model import BodyModel
 from ..errors import UserError
+from ..extra import every_extra
 from ..step import Step, every_step, resolve
-from ..steps.repeatability.design import Design, design_of
 from ..steps.report.page_names import page_names
 from ..tables import corrections, session_table, study_tables, tsv
 from ..tables.reference_curves import reference_file
@@ -89,22 +89,6 @@ class Study:
         return {name: digests.sha256(file) for name, file in files.items() if settings.is_file(file)}
 
     @cached_property
-    def repeated(self) -> dict[str, dict[str, str]]:
-        """Return person, visit and assessor of each session in sessions.tsv, a person's in the order of their dates."""
-        columns = ("participant_id", "visit", "assessor")
-        return {
-            name: {column: row[column] for column in columns if row.get(column, "").lower() not in tsv.ABSENT}
-            for sessions in self.people.values()
-            for name in sessions
-            if (row := self.session_rows.get(name))
-        }
-
-    @cached_property
-    def repeated_design(self) -> Design | None:
-        """Return the design of the repeated measurements, None without enough of them."""
-        return design_of(self.repeated, [str(name) for name in self.settings["repeatability"]["visits"]])
-
-    @cached_property
     def steps(self) -> dict[str, Step]:
         """Return the steps that the study has, each after the steps that make its inputs."""
         every, found = every_step(), dict[str, Step]()
@@ -128,6 +112,12 @@ class Study:
             if step.added_to:
                 found |= resolve(step.added_to)(self, rule, participant)
         return found
+
+    def _needs_of_extras(self, rule: str, participant: str | None) -> dict[str, Any]:
+        """Return what extras need to add to a page where a setting asks for it, by the reference of the addition."""
+        asked = ((one.report, resolve(one.needs)) for extra in every_extra().values() for one in extra.pages)
+        found = {report: of_study(self, rule, participant) for report, of_study in asked}
+        return {report: needs for report, needs in found.items() if needs is not None}
 
     def files_of_page(self, participant: str) -> dict[str, list[str]]:
         """Return the input files of a participant's page by name, relative to the study."""
@@ -198,10 +188,13 @@ class Study:
         joined = [one for one in self.steps.values() if one.joins and step.scope != "session"]
         tables = [module for one in joined for module in one.tables]
         taken: dict[str, Any] = {}
-        if "additions" in step.takes and (adding := [one for one in self.steps.values() if one.modules_of_pages]):
-            tables += [module for one in adding for module in one.modules_of_pages]
-            named = [one.report for one in adding if one.report]
-            taken["additions"] = {one: digests.digests_beside(one, ".html") for one in named}
+        if "additions" in step.takes:
+            needs = self._needs_of_extras(name, subject)
+            tables += [module for one in self.steps.values() for module in one.modules_of_pages]
+            tables += [reference.partition(":")[0] for reference in needs]
+            named = [*(one.report for one in self.steps.values() if one.report), *needs]
+            taken |= {"additions": {one: digests.digests_beside(one, ".html") for one in named}} if named else {}
+            taken |= {"needs": needs} if needs else {}
         if "body_model" in step.takes and self.body_model:
             taken["arguments"] = {"body_model": self.body_model.definition} | own.pop("arguments", {})
         if "corrections" in step.takes:

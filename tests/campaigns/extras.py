@@ -21,7 +21,7 @@ from tests.campaigns.mutations import copy_checkout
 from tests.support.checkout import DRY_RUN, HOUSE, jobs_in
 
 EXTRAS = sorted(path.parent.name for path in (HOUSE / "pipeline" / "extras").glob("*/declaration.py"))
-ROWS = ("tests/slow_tests.tsv", "tests/campaigns/reruns.tsv")  # tables with a line for each test or module
+ROWS = "tests/slow_tests.tsv"  # a line for each test
 BLOCKS = "tests/campaigns/mutations.txt"
 
 
@@ -31,8 +31,7 @@ def delete(names: Collection[str], checkout: Path) -> None:
         for folder in ("pipeline", "tests"):
             shutil.rmtree(checkout / folder / "extras" / name)
     of_them = re.compile(rf"\bextras/(?:{'|'.join(names)})/").search
-    for table in ROWS:
-        _keep(checkout / table, "\n", lambda line: not of_them(line))
+    _keep(checkout / ROWS, "\n", lambda line: not of_them(line))
     _keep(checkout / BLOCKS, "\n\n", lambda block: not of_them(block))
 
 

@@ -57,7 +57,7 @@ def test_no_link_of_the_site_is_dead(site: dict[str, str]) -> None:
 def test_site_has_a_section_for_every_command_function_and_setting(site: dict[str, str]) -> None:
     names = {"commands.html": [f"gaitlab-{name}" for name in {command.name.split()[0] for command in every_command()}]}
     names |= {"python.html": [name.replace("_", "-") for name in FOR_SCRIPTS]}
-    names |= {"settings.html": [*settings.schema("settings")["properties"]]}
+    names |= {"settings.html": [*settings.read_yaml(settings.CONFIG / "settings.schema.yaml")["properties"]]}
     for page, sections in names.items():
         ids = {found.replace("_", "-") for found in re.findall(r'\bid="([^"]*)"', site[page])}
         assert [name for name in sections if name.replace("_", "-") not in ids] == []

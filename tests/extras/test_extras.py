@@ -274,7 +274,7 @@ def test_an_extra_changes_the_keys_of_its_own_jobs_and_of_those_that_join_it(
     found = keys(bare, study, package)
     assert found.keys() - without.keys() == {"push"}
     changed = {name for name in without if found[name] != without[name]}
-    assert changed == ({"study", "repeatability", "report", "page"} & without.keys() if joins else set())
+    assert changed == ({"study", "report", "page"} & without.keys() if joins else set())
 
 
 @pytest.mark.process

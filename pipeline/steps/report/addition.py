@@ -15,6 +15,7 @@ import xarray as xr
 from .curves.panels import Panel
 from .html_page import environment
 from .tables import Row
+from .visits.changes import Detectable
 
 if TYPE_CHECKING:
     from .overview import Overview
@@ -54,6 +55,8 @@ class Addition(NamedTuple):
     of_study: Callable[[Overview, Any], Iterable[Part]] | None = None  # of all that the overview has gathered
     # of the further inputs of the job (``added_to`` of the declaration), what both functions get beside
     load: Callable[[Files], Any] | None = None
+    read: Callable[[Any], Any] | None = None  # instead, of what an extra's ``OnPages.needs`` has given
+    detectable: Callable[[Any], Detectable] | None = None  # changes between visits that are more than chance, of that
 
 
 class Loaded(NamedTuple):
@@ -79,6 +82,12 @@ def parts_of_study(additions: Iterable[Loaded], overview: Overview) -> list[Part
     """Return the parts that are added to the overview."""
     parts = (one.addition.of_study(overview, one.content) for one in additions if one.addition.of_study)
     return [part for some in parts for part in some]
+
+
+def detectable_by(additions: Iterable[Loaded]) -> Detectable:
+    """Return the smallest changes between visits that are more than chance, of the first addition that knows any."""
+    known = (one.addition.detectable(one.content) for one in additions if one.addition.detectable)
+    return next(filter(None, known), {})
 
 
 def html_of(template: Path, **content: Any) -> str:

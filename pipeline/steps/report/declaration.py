@@ -18,7 +18,6 @@ REPORT = Step(
     },
     takes=("additions",),
     cells="pipeline.steps.report.cells:cells_of_overview",
-    problems="pipeline.steps.report.cells:find_problems",
     libraries=("numpy", "scipy", "pandas", "jinja2", "plotly"),
     job="pipeline.workflow.jobs.report_job:write_overview",
     outputs={"report": Output(files=("report.html",))},

@@ -15,7 +15,6 @@ from .overview import Overview, RowsOfPerson
 from .page_names import page_names
 from .settings import Settings
 from .tables import Row
-from .visits.repeatability import overview_of
 
 METRICS_DRAWN = ("stance_share", "turning_angle", "progression_offset", "reference_speed")
 OF_STUDY = (  # all that is loaded of study.nc, besides the facts of whole trials
@@ -48,8 +47,6 @@ def report(
     groups: Mapping[str, str],
     visits: Sequence[tuple[str, str]],
     reference: str | None,
-    curve_tests: Sequence[Mapping[str, str]] = (),
-    repeatability: Sequence[Row] = (),
     additions: Sequence[Loaded] = (),
 ) -> str:
     """Return the overview of a study as HTML text.
@@ -64,8 +61,6 @@ def report(
         calibrate: by session, the model of the person, at least its facts and why a leg cannot be used.
         groups, visits: as of :class:`pipeline.steps.report.overview.Overview`.
         pages: ``all``, or ``on_request``: the overview has no links to pages, as they may not exist.
-        curve_tests: pictures, data URIs, and words of ``gaitlab compare-groups`` on curves.
-        repeatability: rows of repeatability.csv, if the study has it.
         additions: what steps of the study add to the overview.
 
     Returns:
@@ -81,9 +76,9 @@ def report(
             overview.add_person(name, RowsOfPerson(*next(rows)), cycles, calibrate, about)
         overview.add_cycles(part, cycles_of(part, panels))
     links = page_names(participants) if pages == "all" else {}
-    content = overview.content(part, panels, links, curves) | {"repeatability": overview_of(repeatability)}
+    content = overview.content(part, panels, links, curves)
     added = parts_of_study(additions, overview)
-    return render("overview.html", part, settings, curve_tests=curve_tests, added=added, **content)
+    return render("overview.html", part, settings, added=added, **content)
 
 
 def _in_order(participants: Sequence[str], table: Rows) -> Iterator[list[Row]]:

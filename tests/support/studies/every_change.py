@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from pipeline.workflow import settings
 from tests.support.checkout import HOUSE
 from tests.support.studies.full_study import TABLES
 
@@ -64,12 +65,12 @@ OTHER_VALUES: dict[str, Any] = {
     "study.reference": "pinzone2014",
     "study.gdi_features": 15,
     "repeatability.visits": ["first"],
+    "repeatability.table": "other.csv",
+    "curve_tests.folder": "other_tests",
     "report.title": "Another title",
     "report.laboratory": "Another laboratory",
     "report.logo": "other.svg",
     "report.notes": "other_notes",
-    "report.repeatability": "other.csv",
-    "report.curve_tests": "other_tests",
 }
 # another valid cell, where it is neither a number nor any text
 OTHER_CELLS = {
@@ -132,7 +133,9 @@ def changes_of_parts(folder: Path, kind: str, name: str, places: Iterable[str]) 
 def changes_of_settings(folder: Path) -> Iterator[Change]:
     """Yield each setting, by study.yaml."""
     values = yaml.safe_load((folder / "house/config/default.yaml").read_text(encoding="utf-8"))
-    schema = yaml.safe_load((folder / "house/config/settings.schema.yaml").read_text(encoding="utf-8"))
+    declared = settings.declared_settings()
+    values |= {name: declared.defaults_of(of) for name, of in settings.sections_of_extras().items()}
+    schema = settings.schema("settings")
     for name, value in {"body_model": None, **dict(leaves(values))}.items():
         other = OTHER_VALUES[name] if name in OTHER_VALUES else another(value, schema, name.split("."))
         files = {f"{study}/study.yaml": study_with(folder / study, name, other, value) for study in STUDIES}
@@ -141,13 +144,13 @@ def changes_of_settings(folder: Path) -> Iterator[Change]:
 
 def study_with(folder: Path, name: str, value: Any, default: Any) -> bytes:
     """Return study.yaml with another value of a setting; with its default if it has the other one already."""
-    settings = yaml.safe_load((folder / "study.yaml").read_text(encoding="utf-8"))
+    chosen = yaml.safe_load((folder / "study.yaml").read_text(encoding="utf-8"))
     *sections, last = name.split(".")
-    section = settings
+    section = chosen
     for each in sections:
         section = section.setdefault(each, {})
     section[last] = default if section.get(last) == value else value
-    return yaml.safe_dump(settings).encode()
+    return yaml.safe_dump(chosen).encode()
 
 
 def changes_of_cells(folder: Path) -> Iterator[Change]:

@@ -90,14 +90,12 @@ class Made(NamedTuple):
     chosen: tuple[str, ...] = ()
     detectable: Mapping[str, Mapping[str, Mapping[str, float]]] = {}
     clean: Mapping[str, xr.Dataset] = {}
-    repeatability: Sequence[dict[str, str]] = ()
     additions: Sequence[Loaded] = ()
 
     def pages(
         self, title: str = "A study", *, reference: str | None = None, moment_signs: Signs = "stored",
         axes: Axes = "fixed", pages: str = "all", at_a_time: int = 100,
         laboratory: str = "", logo: str = "", texts: Mapping[str, str] = MappingProxyType({}),
-        curve_tests: Sequence[Mapping[str, str]] = (),
     ) -> dict[str, str]:  # fmt: skip
         """Return the overview, made from parts of some participants at a time, and all pages."""
         tables = {name: self.table(name) for name in ("metrics", "quality", "means", "symmetry")}
@@ -114,7 +112,7 @@ class Made(NamedTuple):
         overview = report(
             parts, metrics.items(), quality.items(), means.items(), symmetry.items(), self.cycles, self.calibrate,
             pages=pages, participants=self.participants, groups=self.groups, visits=self.visits_of_all(),
-            curve_tests=curve_tests, repeatability=self.repeatability, **common,
+            **common,
         )  # fmt: skip
         of_people = {
             f"report/{name}.html": page(

@@ -29,8 +29,9 @@ SETTINGS = """body_model: model.yaml
 cycles: {emg_normalisation: peak}
 muscles: {opensim: true, model: legs.osim}
 study: {reference: norm.csv}
-repeatability: {visits: [first, second]}
-report: {logo: logo.svg, notes: notes, repeatability: laboratory.csv, curve_tests: tests}
+repeatability: {visits: [first, second], table: laboratory.csv}
+curve_tests: {folder: tests}
+report: {logo: logo.svg, notes: notes}
 """
 NORM = "variable,joint,angle,phase,mean,sd\n" + "".join(
     f"joint_angle,{joint},flexion,{phase},{phase},1\n" for joint in ("ankle", "knee", "hip") for phase in (0, 100)
