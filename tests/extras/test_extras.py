@@ -28,6 +28,8 @@ EXTRAS = HOUSE / "pipeline" / "extras"
 OURS = sorted(path.parent.name for path in EXTRAS.glob("*/declaration.py"))
 OF_PROGRAMS = [HOUSE / "pipeline/vocabulary/name_words.py"]  # words that programs write into the names of files
 CODE = (".py", ".smk", ".yaml", "")
+# what has the name of an extra and is something else: a module of Python, a book, a page
+ANOTHER = re.compile(r"from statistics import|Directional statistics|\bstatistics\.md\b")
 ExtrasWith = Callable[[Path], dict[str, Extra]]
 # the package that the page writes, by file
 PAGE = (HOUSE / "docs" / "extras.md").read_text(encoding="utf-8")
@@ -74,8 +76,9 @@ def named_in(text: str, one: Extra) -> list[str]:
     new = {command.name for command in commands_of(one)}
     patterns = [rf"\b(?:{one.name}|{one.name.capitalize()})\b"]
     patterns += [rf"gaitlab {name}\b|[\"']{name}[\"']" for name in sorted(new)]
-    patterns += [rf"[\"']{name}[\"']|\bsteps[./]{name}\b|``{name}``|^{name}:" for name in steps_of(one)]
-    return [match[0] for match in re.finditer("|".join(patterns), text, re.MULTILINE)]
+    own = {*steps_of(one), *one.settings}
+    patterns += [rf"[\"']{name}[\"']|\bsteps[./]{name}\b|``{name}``|^{name}:|\b{name}\.(?:nc|csv)\b" for name in own]
+    return [match[0] for match in re.finditer("|".join(patterns), ANOTHER.sub("", text), re.MULTILINE)]
 
 
 @pytest.mark.parametrize("name", OURS)
