@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import functools
 import importlib
 import inspect
 import json
@@ -20,10 +21,10 @@ from typing import Any
 from gaitlab import pipeline
 from gaitlab.pipeline.__main__ import command_line_parser
 from gaitlab.pipeline.command_table import every_command
-from gaitlab.pipeline.extras.opensim.muscle_variables import OF_MUSCLES
+from gaitlab.pipeline.step import every_step
 from gaitlab.pipeline.variables import schema
 from gaitlab.pipeline.variables.cycle_variables import ON_REQUEST
-from gaitlab.pipeline.variables.metrics import NUMBERS
+from gaitlab.pipeline.variables.metrics import JOINED_METRICS, NUMBERS
 from gaitlab.pipeline.workflow import settings
 
 DOCS = Path(__file__).resolve().parent
@@ -41,16 +42,19 @@ LIMITS = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at mos
 
 
 def settings_tables() -> str:
-    """Return one table per section: setting, default, unit and values, meaning."""
-    defaults = settings.read_yaml(settings.CONFIG / "default.yaml")
-    parts = []
-    for name, part in settings.schema("settings")["properties"].items():
-        if part["type"] == "object":
-            rows = list(_setting_rows(name, part, defaults[name]))
-        else:
-            rows = [(f"`{name}`", "none, must be set", _values(name, part), part["description"])]
-        parts.append(f"## {name}\n\n" + _table(("setting", "default", "unit, values", "meaning"), rows))
-    return "\n".join(parts)
+    """Return one table per section but those of extras, which their own pages have."""
+    own = settings.read_yaml(settings.CONFIG / "settings.schema.yaml")["properties"]
+    return "\n".join(f"## {name}\n\n{section_table(name)}" for name in own)
+
+
+def section_table(name: str) -> str:
+    """Return the settings of a section: setting, default, unit and values, meaning."""
+    part = settings.schema("settings")["properties"][name]
+    if part["type"] == "object":
+        rows = list(_setting_rows(name, part, settings.every_default()[name]))
+    else:
+        rows = [(f"`{name}`", "none, must be set", _values(name, part), part["description"])]
+    return _table(("setting", "default", "unit, values", "meaning"), rows)
 
 
 def _setting_rows(name: str, part: Mapping[str, Any], defaults: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
@@ -70,15 +74,16 @@ def output_tables() -> str:
 
 def _variables(step: str) -> str:
     heading = f"### {step}.nc\n\n{schema.TITLES[step]}"
-    variables, cycles = schema.VARIABLES[step], schema.VARIABLES["cycles"]
-    if step == "muscles":
-        variables = OF_MUSCLES  # metrics.md has its metrics
-    remark = ""
+    variables, cycles, remark = schema.VARIABLES[step], schema.VARIABLES["cycles"], ""
+    joined = [name for name, one in every_step().items() if one.joins]
+    if step in joined:  # metrics.md has its metrics
+        variables = {name: row for name, row in variables.items() if name not in JOINED_METRICS}
     if step == "study":
         absent = ", ".join(f"`{name}`" for name in cycles if name not in variables)
         remark = f": the variables of cycles.nc, without {absent}; and the metrics of each cycle, "
-        remark += "with the scores if `study.reference` is set; with `muscles.opensim`, the variables of muscles.nc"
-        described = {name: row[:4] for name, row in (cycles | schema.VARIABLES["muscles"]).items()}
+        remark += "with the scores if `study.reference` is set"
+        remark += "".join(f"; with the step `{name}`, the variables of {name}.nc" for name in joined)
+        described = {name: row[:4] for one in ("cycles", *joined) for name, row in schema.VARIABLES[one].items()}
         variables = {name: row for name, row in variables.items() if described.get(name) != row[:4]}
     asked = "; only if `cycles.further_curves` names it" if step == "cycles" else ""
     rows = [
@@ -252,6 +257,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "commands.md": command_sections,
     "python.md": function_sections,
     "teaching.md": teaching_sections,
+    "muscles.md": functools.partial(section_table, "muscles"),
 }
 
 

@@ -85,8 +85,9 @@ SETTINGS = dict(leaves(settings.schema("settings")))
 
 
 def row_of(path: str) -> list[str]:
-    """Return the cells of a setting's row: name, default, values, meaning."""
-    lines = (DOCS / "settings.md").read_text().splitlines()
+    """Return the cells of a setting's row: name, default, values, meaning; settings of extras are on their pages."""
+    pages = [text for page in DOCS.glob("*.md") if "<!-- generated -->" in (text := page.read_text(encoding="utf-8"))]
+    lines = [line for text in pages for line in text.splitlines()]
     (row,) = (line for line in lines if line.startswith(f"| `{path}` |"))
     return row.strip("| ").split(" | ")
 

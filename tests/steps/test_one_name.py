@@ -21,7 +21,7 @@ from tests.support.step_names import STEPS
 
 PACKAGE = HOUSE / "pipeline"
 FROM_THE_BRIDGE = {"body_model", "participant", "segments", "segment_table", "sessions", "functional"}
-FROM_THE_BRIDGE |= {"participants", "by_trial", "session_row", "groups", "visits"}  # of tables
+FROM_THE_BRIDGE |= {"additions", "participants", "by_trial", "session_row", "groups", "visits"}  # of tables
 FROM_THE_BRIDGE |= {
     "model_sha256",
     "about_reference",
