@@ -21,10 +21,10 @@ from typing import Any
 from gaitlab import pipeline
 from gaitlab.pipeline.__main__ import command_line_parser
 from gaitlab.pipeline.command_table import every_command
-from gaitlab.pipeline.extras.opensim.muscle_variables import OF_MUSCLES
+from gaitlab.pipeline.step import every_step
 from gaitlab.pipeline.variables import schema
 from gaitlab.pipeline.variables.cycle_variables import ON_REQUEST
-from gaitlab.pipeline.variables.metrics import NUMBERS
+from gaitlab.pipeline.variables.metrics import JOINED_METRICS, NUMBERS
 from gaitlab.pipeline.workflow import settings
 
 DOCS = Path(__file__).resolve().parent
@@ -42,27 +42,22 @@ KINDS = {
 LIMITS = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most", "exclusiveMaximum": "below"}
 
 
-OF_SETTINGS = ("setting", "default", "unit, values", "meaning")
-
-
 def settings_tables() -> str:
-    """Return one table per section but those of extras: setting, default, unit and values, meaning."""
-    defaults = settings.read_yaml(settings.CONFIG / "default.yaml")
-    parts = []
-    for name, part in settings.read_yaml(settings.CONFIG / "settings.schema.yaml")["properties"].items():
-        if part["type"] == "object":
-            rows = list(_setting_rows(name, part, defaults[name]))
-        else:
-            rows = [(f"`{name}`", "none, must be set", _values(name, part), part["description"])]
-        parts.append(f"## {name}\n\n" + _table(OF_SETTINGS, rows))
-    rows = [(f"[{name}]({page})",) for name, page in sorted(pages_with_sections().items())]
-    return "\n".join([*parts, "## Sections of extras\n\n" + _table(("section, described on its page",), rows)])
+    """Return one table per section but those of extras, which their own pages have."""
+    own = settings.read_yaml(settings.CONFIG / "settings.schema.yaml")["properties"]
+    pages = _table(("section, described on its page",), [(f"[{name}]({page})",) for name, page in pages_of_sections()])
+    tables = [f"## {name}\n\n{section_table(name)}" for name in own]
+    return "\n".join([*tables, f"## Sections of extras\n\n{pages}"])
 
 
-def table_of_section(name: str) -> str:
-    """Return the table of a section that an extra has."""
-    defaults = settings.declared_settings().defaults_of(settings.sections_of_extras()[name])
-    return _table(OF_SETTINGS, [*_setting_rows(name, settings.schema("settings")["properties"][name], defaults)])
+def section_table(name: str) -> str:
+    """Return the settings of a section: setting, default, unit and values, meaning."""
+    part = settings.schema("settings")["properties"][name]
+    if part["type"] == "object":
+        rows = list(_setting_rows(name, part, settings.every_default()[name]))
+    else:
+        rows = [(f"`{name}`", "none, must be set", _values(name, part), part["description"])]
+    return _table(("setting", "default", "unit, values", "meaning"), rows)
 
 
 def _setting_rows(name: str, part: Mapping[str, Any], defaults: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
@@ -82,15 +77,16 @@ def output_tables() -> str:
 
 def _variables(step: str) -> str:
     heading = f"### {step}.nc\n\n{schema.TITLES[step]}"
-    variables, cycles = schema.VARIABLES[step], schema.VARIABLES["cycles"]
-    if step == "muscles":
-        variables = OF_MUSCLES  # metrics.md has its metrics
-    remark = ""
+    variables, cycles, remark = schema.VARIABLES[step], schema.VARIABLES["cycles"], ""
+    joined = [name for name, one in every_step().items() if one.joins]
+    if step in joined:  # metrics.md has its metrics
+        variables = {name: row for name, row in variables.items() if name not in JOINED_METRICS}
     if step == "study":
         absent = ", ".join(f"`{name}`" for name in cycles if name not in variables)
         remark = f": the variables of cycles.nc, without {absent}; and the metrics of each cycle, "
-        remark += "with the scores if `study.reference` is set; with `muscles.opensim`, the variables of muscles.nc"
-        described = {name: row[:4] for name, row in (cycles | schema.VARIABLES["muscles"]).items()}
+        remark += "with the scores if `study.reference` is set"
+        remark += "".join(f"; with the step `{name}`, the variables of {name}.nc" for name in joined)
+        described = {name: row[:4] for one in ("cycles", *joined) for name, row in schema.VARIABLES[one].items()}
         variables = {name: row for name, row in variables.items() if described.get(name) != row[:4]}
     asked = "; only if `cycles.further_curves` names it" if step == "cycles" else ""
     rows = [
@@ -272,13 +268,13 @@ def page(name: str) -> str:
     text = (DOCS / name).read_text(encoding="utf-8")
     if name in PAGES:
         text = GENERATED.sub(lambda _: f"\n{PAGES[name]()}\n", text, count=1)
-    return OF_SECTION.sub(lambda match: f"{match[1]}\n{table_of_section(match[2])}\n", text)
+    return OF_SECTION.sub(lambda match: f"{match[1]}\n{section_table(match[2])}\n", text)
 
 
-def pages_with_sections() -> dict[str, str]:
-    """Return the page with the table of each section that an extra has."""
+def pages_of_sections() -> list[tuple[str, str]]:
+    """Return each section that an extra has and a page describes, with the page."""
     texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(DOCS.glob("*.md"))}
-    return {match[2]: name for name, text in texts.items() for match in OF_SECTION.finditer(text)}
+    return sorted((match[2], name) for name, text in texts.items() for match in OF_SECTION.finditer(text))
 
 
 def _as_yaml(value: Any) -> str:
@@ -313,5 +309,5 @@ def _table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 
 if __name__ == "__main__":
-    for target in dict.fromkeys([*PAGES, *pages_with_sections().values()]):
+    for target in dict.fromkeys([*PAGES, *(name for _, name in pages_of_sections())]):
         (DOCS / target).write_text(page(target), encoding="utf-8")

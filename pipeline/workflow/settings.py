@@ -313,10 +313,15 @@ def declared_settings() -> Any:
     return importlib.import_module(".declared_settings", __package__)
 
 
+def every_default() -> dict[str, Any]:
+    """Return the default of each setting by section, with those of extras."""
+    further = {name: declared_settings().defaults_of(of) for name, of in sections_of_extras().items()}
+    return merged(copy.deepcopy(_config("default")), further)
+
+
 def defaults(model: BodyModel) -> dict[str, Any]:
     """Return the default settings, with those of a body model."""
-    further = {name: declared_settings().defaults_of(of) for name, of in sections_of_extras().items()}
-    return merged(copy.deepcopy(_config("default")), further, model.settings)
+    return merged(every_default(), model.settings)
 
 
 def load_settings(

@@ -22,6 +22,7 @@ from pipeline.extra import Extra, every_extra
 from tests.campaigns.extras import commands_and_jobs, python
 from tests.campaigns.interruptions import write_tiny_study
 from tests.support.checkout import DEMO, HOUSE, copy_study
+from tests.support.studies.for_report import Page
 from tests.workflow.test_new_step import SHIPPED
 
 EXTRAS = HOUSE / "pipeline" / "extras"
@@ -33,7 +34,7 @@ ANOTHER = re.compile(r"from statistics import|Directional statistics|\bstatistic
 ExtrasWith = Callable[[Path], dict[str, Extra]]
 # the package that the page writes, by file
 PAGE = (HOUSE / "docs" / "extras.md").read_text(encoding="utf-8")
-LAB = dict(re.findall(r"^```\w+\n# (\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+LAB = dict(re.findall(r"^```\w+\n(?:#|<!--) (\S+)(?: -->)?\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 KEYS = """
 import json, sys
 from pathlib import Path
@@ -264,24 +265,33 @@ def keys(house: Path, study: Path, *packages: Path) -> dict[str, str]:
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("joins", [True, False])
-def test_an_extra_changes_the_keys_of_its_own_jobs_and_of_those_that_join_it(
-    bare: Path, tmp_path: Path, joins: bool
+@pytest.mark.parametrize(
+    ("without_lines", "changed"),
+    [
+        ((), {"study", "report", "page"}),
+        (("joins",), {"report", "page"}),
+        (("joins", "report", "methods"), set[str]()),
+    ],
+)
+def test_an_extra_changes_the_keys_of_its_own_jobs_and_of_those_that_use_it(
+    bare: Path, tmp_path: Path, without_lines: tuple[str, ...], changed: set[str]
 ) -> None:
     study = write_tiny_study(tmp_path / "study")
     without = keys(HOUSE, study)
     assert keys(bare, study) == without
     declared = LAB["our_lab/push.py"]
-    assert "joins=True" in declared
-    package = write_package(tmp_path / "lab", push=declared.replace("joins=True", f"joins={joins}"))
+    for name in without_lines:
+        declared, count = re.subn(rf"^    {name}=.*\n", "", declared, flags=re.MULTILINE)
+        assert count == 1
+    package = write_package(tmp_path / "lab", push=declared)
     found = keys(bare, study, package)
     assert found.keys() - without.keys() == {"push"}
-    changed = {name for name in without if found[name] != without[name]}
-    assert changed == ({"study", "report", "page"} & without.keys() if joins else set())
+    assert {name for name in without if found[name] != without[name]} == changed & without.keys()
 
 
 @pytest.mark.process
-def test_the_package_of_the_page_adds_a_step_with_its_rule_setting_variable_metric_and_command(tmp_path: Path) -> None:
+def test_the_package_of_the_page_adds_a_step_with_all_that_it_declares(tmp_path: Path) -> None:
+    """That is its rule, setting, variable, metric, panel, table, sentence of the methods, and command."""
     lab, study = write_package(tmp_path / "lab"), write_tiny_study(tmp_path / "study")
     with (study / "study.yaml").open("a") as handle:
         handle.write("push: {factor: 2}\n")
@@ -296,6 +306,11 @@ def test_the_package_of_the_page_adds_a_step_with_its_rule_setting_variable_metr
     xr.testing.assert_allclose(found.push_curve.drop_attrs(), 2 * power.drop_attrs(), rtol=1e-6)  # single precision
     with (study / "derived" / "metrics.csv").open() as handle:
         assert "push_of_ankle" in handle.readline()
+    page = Page((study / "derived/report/sub-01.html").read_text(encoding="utf-8"))
+    curves = [one["curves"] for one in page.figures()[0] if one["group"] == "Push-off"]
+    assert [curve["side"] for curve in curves[0]] == ["left", "right"]
+    assert "Weakest push-off of each side" in page.words
+    assert "Push-off is 2 times the power of the ankle." in " ".join(gaitlab("methods", str(study)).stdout.split())
     printed = gaitlab("push-off", str(study), "--side", "left").stdout
     push = found.push_of_ankle[found.side == "left"]
     assert float(printed.removesuffix(" W/kg\n")) == pytest.approx(float(push.mean()), abs=0.005)

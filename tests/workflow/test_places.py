@@ -13,9 +13,10 @@ import pytest
 from pipeline.__main__ import main
 from pipeline.commands.check.command import check
 from pipeline.errors import UserError
+from pipeline.workflow import declared_settings
 from pipeline.workflow.open_study import look_at, open_study
 from pipeline.workflow.places import find_wrong_places, refuse_name
-from pipeline.workflow.settings import CONFIG, load_body_model, schema, sections_of_extras
+from pipeline.workflow.settings import CONFIG, load_body_model, schema
 from tests.support.checkout import DEMO, copy_study
 from tests.support.files.changes import edit
 from tests.support.files.hostile_texts import everything_in
@@ -144,10 +145,10 @@ def path_settings(kind: str) -> list[str]:
 
 def test_every_setting_with_a_path_says_whether_it_may_leave_the_study() -> None:
     """Results of other studies may be anywhere."""
-    own = [one for one in path_settings(IN_STUDY) if one.partition(".")[0] not in sections_of_extras()]
-    assert sorted(own) == ["body_model", "report.logo", "report.notes"]
-    other = [one for one in path_settings(ANYWHERE) if one.partition(".")[0] not in sections_of_extras()]
-    assert other == ["study.reference"]
+    sections = {"body_model", *declared_settings.sections()}  # without those of extras
+    inside = ["body_model", "report.logo", "report.notes"]
+    assert sorted(name for name in path_settings(IN_STUDY) if name.partition(".")[0] in sections) == inside
+    assert [name for name in path_settings(ANYWHERE) if name.partition(".")[0] in sections] == ["study.reference"]
 
 
 @pytest.mark.parametrize("setting", path_settings(IN_STUDY))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import json
 import shutil
 import subprocess
@@ -19,12 +20,15 @@ import xarray as xr
 from pipeline.errors import UserError
 from pipeline.extras.opensim.muscle_variables import MUSCLE_METRICS, OF_MUSCLES
 from pipeline.results import netcdf
+from pipeline.step import every_step, resolve
+from pipeline.variables.methods_text import describe_methods
 from pipeline.variables.schema import describe
 from pipeline.workflow import checksums
 from pipeline.workflow.digests import imported_modules
 from pipeline.workflow.job_keys import code_of
 from pipeline.workflow.jobs import run_job
 from pipeline.workflow.open_study import TABLES, look_at, open_study, outputs_of
+from pipeline.workflow.settings import every_default
 from tests.support.checkout import DRY_RUN, HOUSE, jobs_in, snakemake
 from tests.support.step_names import SESSION_STEPS
 from tests.workflow.test_scale import stub_study
@@ -165,3 +169,21 @@ def described(cycles: xr.Dataset, first: float) -> xr.Dataset:
     labels |= {"joint": ["ankle", "knee", "hip"], "phase": np.arange(101.0)}
     data = kept.drop_vars([*kept.data_vars]).assign(values).assign_coords(labels)
     return describe("muscles", data).assign_attrs(settings=json.dumps({"muscles": {"opensim": True}}))
+
+
+def test_its_inputs_are_the_arguments_of_its_function_and_a_worker_ends_after_it() -> None:
+    step = every_step()["muscles"]
+    parameters = inspect.signature(resolve(step.function)).parameters.values()
+    positional = [one.name for one in parameters if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    assert positional == [*step.inputs]
+    assert step.ends_its_worker, "OpenSim keeps memory"
+
+
+def test_methods_say_which_model_is_used() -> None:
+    words = "forces of muscles are those of the model legs.osim in OpenSim (Seth et al. 2018)"
+    used = {"muscles": every_default()["muscles"] | {"model": "legs.osim"}}
+    texts = [
+        describe_methods({"settings": json.dumps({"muscles": used["muscles"] | {"opensim": on}})}, [])
+        for on in (False, True)
+    ]
+    assert [words in text for text in texts] == [False, True]

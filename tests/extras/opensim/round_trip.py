@@ -1,6 +1,6 @@
 """Studies from their C3D files, and again from the TRC and MOT files that they export for OpenSim.
 
-``python -m tests.campaigns.opensim_round_trip`` prints the table of docs/validation.md; names of studies after it
+``python -m tests.extras.opensim.round_trip`` prints the table of docs/validation.md; names of studies after it
 restrict it to these. TRC files hold no static results or angles; those in C3D files are not used.
 """
 

@@ -1,6 +1,6 @@
 """OpenSim's Scale, InverseKinematics and InverseDynamics on the exported files of every lab, beside our results.
 
-``python -m tests.campaigns.opensim_on_labs`` prints the table of docs/validation.md; names of studies after it restrict
+``python -m tests.extras.opensim.on_labs`` prints the table of docs/validation.md; names of studies after it restrict
 it to these. It needs OpenSim (``pip install -e '.[bench]'``) and the real recordings. The generic model is that of
 Gait2354, with a marker for each landmark.
 """
@@ -29,8 +29,8 @@ from pipeline.extras.opensim.setup_files import OF_SIDE
 from pipeline.results import netcdf
 from pipeline.trials.session import Trial, trials_of
 from pipeline.workflow.open_study import look_at
-from tests.campaigns.opensim_hand_over import MODEL
-from tests.campaigns.opensim_round_trip import STUDIES, prepared
+from tests.extras.opensim.hand_over import MODEL
+from tests.extras.opensim.round_trip import STUDIES, prepared
 from tests.support.studies.references import correlation, rms
 from tests.support.studies.small_study import run_steps
 

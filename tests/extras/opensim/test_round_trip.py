@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.campaigns.opensim_round_trip import prepared, round_trip
+from tests.extras.opensim.round_trip import prepared, round_trip
 from tests.support.checkout import keep_rows
 from tests.support.studies.run_steps import ResultsOf, Session, run_study
 

@@ -1,6 +1,6 @@
 """Contact forces of real and generated walks with OpenSim's Gait2392, and what they rest on.
 
-``python -m tests.campaigns.opensim_muscles`` prints the table of docs/muscles.md; names of studies or labs after it, or
+``python -m tests.extras.opensim.real_walks`` prints the table of docs/muscles.md; names of studies or labs after it, or
 folders of studies, restrict it to these. It needs OpenSim and the real recordings. The first row is OpenSim's own
 example, with the model, motion, forces and actuators that its authors made.
 """
@@ -28,7 +28,7 @@ from pipeline.extras.opensim.muscles.step import muscles
 from pipeline.extras.opensim.setup_files import OF_SIDE, SCALED_MODEL
 from pipeline.results import netcdf
 from pipeline.trials.usable_walks import some_trials
-from tests.campaigns.opensim_round_trip import prepared
+from tests.extras.opensim.round_trip import prepared
 from tests.support.checkout import SHARED, copy_study
 from tests.support.settings import settings_of
 from tests.support.studies.small_study import run_steps

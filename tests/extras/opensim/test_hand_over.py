@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pipeline.signals.filters import design_cutoff_hz
-from tests.campaigns import opensim_hand_over, opensim_on_labs
-from tests.campaigns.opensim_hand_over import EXAMPLE, compared, exported, marker_errors, only_theirs, run_setups
+from tests.extras.opensim import hand_over, on_labs
+from tests.extras.opensim.hand_over import EXAMPLE, compared, exported, marker_errors, only_theirs, run_setups
 from tests.support.studies.references import rms
 
 opensim = pytest.importorskip("opensim", reason="OpenSim is not installed (pip install -e '.[bench]')")
@@ -39,7 +39,7 @@ def test_the_three_commands_of_the_readme_run(session: Path) -> None:
     fit, moments = run_setups(session)
     assert rms(fit["marker_error_RMS"]) < 0.025  # of the published model with its own weights: 0.023 m
     assert 80 < -moments["ankle_angle_r_moment"].min() < 160  # N m; 72.6 kg at 1.1 to 2.2 N m/kg
-    before, after = (opensim.Model(str(file)) for file in (opensim_hand_over.MODEL, session / "scaled_model.osim"))
+    before, after = (opensim.Model(str(file)) for file in (hand_over.MODEL, session / "scaled_model.osim"))
     for body in ("femur_r", "tibia_l"):
         assert after.getBodySet().get(body).getMass() == pytest.approx(
             before.getBodySet().get(body).getMass(), rel=0.01
@@ -49,7 +49,7 @@ def test_the_three_commands_of_the_readme_run(session: Path) -> None:
 def test_files_of_a_lab_run_with_a_model_of_other_names(shared: Path, tmp_path: Path) -> None:
     """Metres, plates of type 4, Plug-in Gait: all files load, the tools run, and forces act under the foot."""
     assert shared
-    rows = [*opensim_on_labs.of_study("emg_metres", tmp_path)]
+    rows = [*on_labs.of_study("emg_metres", tmp_path)]
     assert [row.leg.rpartition(" ")[2] for row in rows] == ["right", "left"]
     for row in rows:
         (ankle, away), *_ = row.moments

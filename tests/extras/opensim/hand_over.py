@@ -1,6 +1,6 @@
 """OpenSim itself on the files of ``gaitlab export --opensim``, against the files that its example was published with.
 
-``python -m tests.campaigns.opensim_hand_over`` prints the table of docs/validation.md. It needs OpenSim
+``python -m tests.extras.opensim.hand_over`` prints the table of docs/validation.md. It needs OpenSim
 (``pip install -e '.[bench]'``) and the real recordings.
 """
 
