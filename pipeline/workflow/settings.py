@@ -162,8 +162,10 @@ def problems_in(
         if error.validator == "additionalProperties":
             known = error.schema["properties"]
             for name, value in ((str(name), value) for name, value in error.instance.items() if name not in known):
-                what = f"unknown key '{'.'.join(filter(None, [key, name]))}'"
-                remedy = _right_place(name, schema) or nearest(name, known)
+                whole = ".".join(filter(None, [key, name]))
+                what, new = f"unknown key '{whole}'", _renamed_settings().get(whole) if of_extras else None
+                remedy = f"it is '{new}' now, which is set, too: remove one of both" if new else ""
+                remedy = remedy or _right_place(name, schema) or nearest(name, known)
                 if of_extras and not key and not remedy and isinstance(value, Mapping):
                     what = f"no step or extra has the section '{name}'"
                     remedy = "install the extra that has it (docs/extras.md), or remove it"
@@ -300,12 +302,17 @@ def with_new_names(content: Mapping[str, Any]) -> dict[str, Any]:
     One that is there by its new name, too, keeps the old one, which is then refused as unknown.
     """
     result = {name: dict(part) if isinstance(part, Mapping) else part for name, part in content.items()}
-    for old, new in [each for extra in every_extra().values() for each in extra.renamed.items()]:
+    for old, new in _renamed_settings().items():
         (section, name), (new_section, new_name) = old.split("."), new.split(".")
         before, after = result.get(section), result.get(new_section, {})
         if isinstance(before, dict) and name in before and isinstance(after, dict) and new_name not in after:
             result[new_section] = {**after, new_name: before.pop(name)}
     return result
+
+
+def _renamed_settings() -> dict[str, str]:
+    """Return the names now of settings that extras have renamed, by those before."""
+    return {old: new for extra in every_extra().values() for old, new in extra.renamed.items()}
 
 
 def declared_settings() -> Any:

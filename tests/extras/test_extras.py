@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import shutil
@@ -19,6 +20,7 @@ from pipeline.__main__ import command_line_parser, main
 from pipeline.command_table import COMMANDS, Command, every_command
 from pipeline.errors import UserError
 from pipeline.extra import Extra, every_extra
+from pipeline.workflow import settings
 from tests.campaigns.extras import commands_and_jobs, python
 from tests.campaigns.interruptions import write_tiny_study
 from tests.support.checkout import DEMO, HOUSE, copy_study
@@ -174,6 +176,53 @@ def test_an_extra_of_another_package_is_found(
     assert main(["push-off", str(tmp_path)]) == 1  # no results there
 
 
+def test_a_command_without_its_libraries_says_what_to_install(
+    extras_with: ExtrasWith, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commands = LAB["our_lab/commands.py"].replace("from gaitlab import load_study", "import no_such_library")
+    declared = LAB["our_lab/declaration.py"].replace(
+        '    "push",', '    "push",\n    install="pip install our-lab[all]",'
+    )
+    found = extras_with(write_package(tmp_path, commands=commands, declaration=declared))
+    monkeypatch.setattr(command_table, "every_extra", lambda: found)
+    assert main(["push-off", str(tmp_path)]) == 1
+    said = "gaitlab push-off: no_such_library is not installed; install it with: pip install our-lab[all]\n"
+    assert capsys.readouterr().err == said
+    monkeypatch.setattr(command_table, "every_extra", lambda: {"push": found["push"]._replace(install="")})
+    with pytest.raises(ModuleNotFoundError):  # a fault
+        main(["push-off", str(tmp_path)])
+
+
+def test_a_second_section_of_a_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    extra = Extra("push", settings={"clean": "pipeline.workflow.declared_settings:Run"})
+    monkeypatch.setattr(settings, "every_extra", lambda: {"push": extra})
+    with pytest.raises(UserError, match="extra 'push': there is another section of the settings 'clean'"):
+        settings.sections_of_extras.__wrapped__()
+
+
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        ({"report": {"factor": 2, "title": "x"}}, {"report": {"title": "x"}, "push": {"factor": 2}}),
+        ({"report": {"factor": None}, "push": {"a": 1}}, {"report": {}, "push": {"a": 1, "factor": None}}),
+        ({"report": {"factor": 2}, "push": {"factor": 3}}, {"report": {"factor": 2}, "push": {"factor": 3}}),
+        ({"report": {"factor": 2}, "push": 5}, {"report": {"factor": 2}, "push": 5}),
+        ({"report": None}, {"report": None}),
+        ({}, {}),
+    ],
+)
+def test_a_setting_by_its_earlier_name_is_that_of_the_extra(
+    monkeypatch: pytest.MonkeyPatch, own: dict[str, object], expected: dict[str, object]
+) -> None:
+    """Both names at once are refused, as the earlier one is then unknown."""
+    monkeypatch.setattr(
+        settings, "every_extra", lambda: {"push": Extra("push", renamed={"report.factor": "push.factor"})}
+    )
+    before = copy.deepcopy(own)
+    assert settings.with_new_names(own) == expected
+    assert own == before
+
+
 def test_a_package_that_cannot_be_imported_is_named(extras_with: ExtrasWith, tmp_path: Path) -> None:
     write_package(tmp_path, declaration="import no_such_library")
     with pytest.raises(
@@ -318,4 +367,4 @@ def test_the_package_of_the_page_adds_a_step_with_all_that_it_declares(tmp_path:
     assert "Nothing to do" in again.stdout + again.stderr
     without = python(HOUSE, "-m", "pipeline", "check", str(study))
     assert without.returncode == 1
-    assert "unknown key 'push'" in without.stdout
+    assert "no step or extra has the section 'push'" in without.stdout

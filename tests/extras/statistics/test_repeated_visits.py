@@ -93,6 +93,13 @@ def test_a_repeatability_of_other_definitions_is_refused(visited: Path) -> None:
                 open_study(visited, overrides=named)
 
 
+def test_a_setting_by_both_of_its_names_is_refused(visited: Path) -> None:
+    with (visited / "study.yaml").open("a") as handle:
+        handle.write("\nrepeatability: {table: lab.csv}\nreport: {repeatability: other.csv}\n")
+    with pytest.raises(UserError, match=r"report.repeatability'; it is 'repeatability.table' now"):
+        open_study(visited)
+
+
 def test_the_command_says_what_to_record_until_people_are_measured_again(
     visited: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
