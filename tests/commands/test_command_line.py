@@ -193,7 +193,7 @@ def test_in_the_folder_of_a_study_no_study_needs_to_be_named(
     monkeypatch.chdir(study)
     for words in (
         *(["check"], ["corrections"], ["verify", "--json"]),
-        *(["run", "--dry-run", "--cores", "2"], ["show", "--trial", "fast"], ["norm", "--out", "norm.tsv"]),
+        *(["run", "--dry-run", "--cores", "2"], ["show", "--trial", "fast"], ["report", "--paper", "letter"]),
     ):
         assert main(words) == 0
         assert seen.pop() == (words[0], Path())
