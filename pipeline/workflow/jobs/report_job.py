@@ -56,7 +56,9 @@ def write_overview(
     tables = (groups_of(inputs[name][0], "participant") for name in TABLES)
     sessions = (Sessions(inputs[name], step.loaded(name)) for name in ("cycles", "calibrate"))
     repeated = [row for file in inputs.get("repeatability", ()) for row in rows_of(file.read_text(encoding="utf-8"))]
-    html = function(parts, *tables, *sessions, **arguments, repeatability=repeated, additions=_additions(key, inputs))
+    html = function(
+        parts, *tables, *sessions, **arguments, repeatability=repeated, additions=load_additions(key, inputs)
+    )
     netcdf.write_whole(outputs["report"][0], html.encode())
 
 
@@ -92,12 +94,12 @@ def write_page(
     texts = part.texts()
     rows = (rows_of(texts[name].decode()) for name in ("metrics", "quality", "symmetry"))
     arguments |= {"reference": _table(reference and reference.curves), "detectable": detectable}
-    arguments["additions"] = _additions(key, inputs)
+    arguments["additions"] = load_additions(key, inputs)
     html = function(data, *rows, **sessions, **arguments)
     netcdf.write_whole(outputs["page"][0], html.encode())
 
 
-def _additions(key: Mapping[str, Any], inputs: Files) -> list[Loaded]:
+def load_additions(key: Mapping[str, Any], inputs: Files) -> list[Loaded]:
     """Return what steps of the study add to a page, with what they load of the job's further inputs."""
     further = {name: files for name, files in inputs.items() if name not in every_step()[key["step"]].inputs}
     additions = [resolve(reference) for reference in key.get("additions", {})]
