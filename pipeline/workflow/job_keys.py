@@ -195,7 +195,7 @@ class Study:
         """Return what a job's key holds, by name; its subject is a session, a participant (``page``) or None."""
         step = every_step()[name]
         own = {**resolve(step.cells)(self, subject)} if step.cells else {}
-        joined = [one for one in self.steps.values() if one.joins and step.scope != "session"]
+        joined = [] if step.scope == "session" else [one for one in self.steps.values() if one.joins]
         tables = [module for one in joined for module in one.tables]
         taken: dict[str, Any] = {}
         if "additions" in step.takes and (adding := [one for one in self.steps.values() if one.modules_of_pages]):
