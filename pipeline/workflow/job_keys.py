@@ -185,7 +185,7 @@ class Study:
         """Return what a job's key holds, by name; its subject is a session, a participant (``page``) or None."""
         step = every_step()[name]
         own = {**resolve(step.cells)(self, subject)} if step.cells else {}
-        joined = [one for one in self.steps.values() if one.joins and step.scope != "session"]
+        joined = [] if step.scope == "session" else [one for one in self.steps.values() if one.joins]
         tables = [module for one in joined for module in one.tables]
         taken: dict[str, Any] = {}
         if "additions" in step.takes:
@@ -193,8 +193,10 @@ class Study:
             tables += [module for one in self.steps.values() for module in one.modules_of_pages]
             tables += [reference.partition(":")[0] for reference in needs]
             named = [*(one.report for one in self.steps.values() if one.report), *needs]
-            taken |= {"additions": {one: digests.digests_beside(one, ".html") for one in named}} if named else {}
-            taken |= {"needs": needs} if needs else {}
+            if named:
+                taken["additions"] = {one: digests.digests_beside(one, ".html") for one in named}
+            if needs:
+                taken["needs"] = needs
         if "body_model" in step.takes and self.body_model:
             taken["arguments"] = {"body_model": self.body_model.definition} | own.pop("arguments", {})
         if "corrections" in step.takes:

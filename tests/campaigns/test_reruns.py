@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.extra import every_extra
 from pipeline.step import every_step
 from pipeline.tables import corrections, session_table, study_tables
 from pipeline.workflow.job_keys import without_results
@@ -18,13 +17,7 @@ from tests.support.checkout import HOUSE
 from tests.support.studies.every_change import every_change
 from tests.support.studies.full_study import write_full_study
 
-OF_EXTRAS = {row.what.split("/")[2] for row in read_table().values() if row.what.startswith("pipeline/extras/")}
-pytestmark = [
-    pytest.mark.skipif(not hasattr(os, "fork"), reason="the recorder forks"),
-    pytest.mark.skipif(
-        bool(OF_EXTRAS - {"__init__.py"} - every_extra().keys()), reason="the table is of jobs with all extras"
-    ),
-]
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the recorder forks")
 OF_EACH_KIND = 3
 # the version, which each key holds itself, and what starts and ends workers
 CHANGES_NO_RESULT = {"pipeline/__init__.py", "pipeline/workflow/jobs/workers.py", "pipeline/workflow/activity_lock.py"}

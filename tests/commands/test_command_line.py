@@ -112,7 +112,11 @@ def test_options_before_the_study_are_refused(command: str, capsys: pytest.Captu
 
 @pytest.mark.parametrize(
     ("words", "meant"),
-    [("chek my_study", "check"), ("export my_study --format cvs", "csv"), ("export my_study --modle x", "--model")],
+    [
+        ("chek my_study", "check"),
+        ("export my_study --format cvs", "csv"),
+        ("export my_study --separater ;", "--separator"),
+    ],
 )
 def test_the_nearest_command_choice_or_option_is_suggested(
     words: str, meant: str, capsys: pytest.CaptureFixture[str]

@@ -339,6 +339,15 @@ def test_an_extra_changes_the_keys_of_its_own_jobs_and_of_those_that_use_it(
 
 
 @pytest.mark.process
+def test_a_template_of_an_addition_is_in_the_keys_of_the_pages(tmp_path: Path) -> None:
+    study, lab = write_tiny_study(tmp_path / "study"), write_package(tmp_path / "lab")
+    before = keys(HOUSE, study, lab)
+    (lab / "our_lab" / "weakest.html").write_text("another template")
+    now = keys(HOUSE, study, lab)
+    assert {name for name in now if now[name] != before[name]} == {"report", "page"}
+
+
+@pytest.mark.process
 def test_the_package_of_the_page_adds_a_step_with_all_that_it_declares(tmp_path: Path) -> None:
     """That is its rule, setting, variable, metric, panel, table, sentence of the methods, and command."""
     lab, study = write_package(tmp_path / "lab"), write_tiny_study(tmp_path / "study")

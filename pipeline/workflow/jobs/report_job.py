@@ -53,7 +53,7 @@ def write_overview(
     parts = _parts(inputs["study"][0], arguments["participants"], step.loaded("study") or ())
     tables = (groups_of(inputs[name][0], "participant") for name in TABLES)
     sessions = (Sessions(inputs[name], step.loaded(name)) for name in ("cycles", "calibrate"))
-    html = function(parts, *tables, *sessions, **arguments, additions=_additions(key, inputs))
+    html = function(parts, *tables, *sessions, **arguments, additions=load_additions(key, inputs))
     netcdf.write_whole(outputs["report"][0], html.encode())
 
 
@@ -86,14 +86,14 @@ def write_page(
     data = without_doubted(netcdf.in_double_precision(schema.describe("study", part.study))).assign_attrs(own)
     texts = part.texts()
     rows = (rows_of(texts[name].decode()) for name in ("metrics", "quality", "symmetry"))
-    additions = _additions(key, inputs)
+    additions = load_additions(key, inputs)
     arguments |= {"reference": _table(reference and reference.curves), "additions": additions}
     arguments["detectable"] = detectable_by(additions)
     html = function(data, *rows, **sessions, **arguments)
     netcdf.write_whole(outputs["page"][0], html.encode())
 
 
-def _additions(key: Mapping[str, Any], inputs: Files) -> list[Loaded]:
+def load_additions(key: Mapping[str, Any], inputs: Files) -> list[Loaded]:
     """Return what steps of the study add to a page, with what they load of the job's further inputs."""
     further = {name: files for name, files in inputs.items() if name not in every_step()[key["step"]].inputs}
     found, needs = list[Loaded](), key.get("needs", {})

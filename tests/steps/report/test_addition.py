@@ -13,6 +13,7 @@ from pipeline.steps.report.addition import Addition, Loaded, Part, PersonShown, 
 from pipeline.steps.report.curves.panels import Panel
 from pipeline.steps.report.overview import Overview
 from pipeline.steps.report.tables import Table
+from pipeline.workflow.jobs import report_job
 from tests.support.studies.for_report import HOSTILE, Made, Page, three_people
 
 TEMPLATE = '{% from "parts.html" import grid %}{{ grid(table, "Counted") }}'
@@ -85,3 +86,13 @@ def test_a_part_without_a_section_is_refused(made: Made) -> None:
     lost = Addition(of_person=lambda *_: [Part("no-such-section", "<p>lost</p>")])
     with pytest.raises(ValueError, match="no section 'no-such-section'"):
         made._replace(additions=[Loaded(lost)]).person("sub-01")
+
+
+LOADS = Addition(load=lambda files: {name: [path.name for path in paths] for name, paths in files.items()})
+
+
+def test_a_job_gives_an_addition_the_inputs_that_its_step_does_not_have() -> None:
+    key = {"step": "report", "additions": {f"{__name__}:LOADS": {}}}
+    inputs = {"study": [Path("study.nc")], "further": [Path("further.csv")]}
+    assert report_job.load_additions(key, inputs) == [Loaded(LOADS, {"further": ["further.csv"]})]
+    assert report_job.load_additions({"step": "report"}, inputs) == []
