@@ -52,11 +52,12 @@ mutations: .venv/ready-dev
 
 # The linters, whether generated settings are stale, and what the change since BASE (the merge base) does to the size of the code.
 BASE ?=
+RULES := Snakefile pipeline/workflow/cluster.smk $(wildcard pipeline/extras/*/*.smk)
 check: .venv/ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/snakefmt --check Snakefile pipeline/workflow/cluster.smk
+	$(BIN)/snakefmt --check $(RULES)
 	$(BIN)/snakemake --lint
 	$(BIN)/python -m pipeline.workflow.declared_settings --check
 	$(BIN)/python -m tests.code_counts $(BASE)
@@ -89,7 +90,7 @@ faults: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.soft_tissue
 	$(BIN)/python -m tests.campaigns.error_bands
 	$(BIN)/python -m tests.campaigns.filter_truth
-	$(BIN)/python -m tests.campaigns.statistics_simulated
+	$(BIN)/python -m tests.extras.statistics.statistics_simulated
 	FULL=1 $(BIN)/pytest tests/plates/test_channel_faults.py tests/campaigns/test_moving.py \
 		tests/campaigns/test_error_bands.py tests/campaigns/test_whole_body_walks.py tests/dynamics \
 		tests/steps/clean/test_label_swaps.py tests/steps/clean/test_spikes.py
@@ -111,7 +112,7 @@ docs: .venv/ready-dev
 format: .venv/ready-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/snakefmt Snakefile pipeline/workflow/cluster.smk
+	$(BIN)/snakefmt $(RULES)
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache docs/_build

@@ -118,26 +118,9 @@ use rule read as cycles with:
         key=key("cycles"),
 
 
-use rule read as muscles with:
-    input:
-        cycles="derived/{session}/cycles.nc",
-        kinematics="derived/{session}/kinematics.nc",
-        contacts="derived/{session}/contacts.nc",
-        calibrate="derived/{session}/calibrate.nc",
-    output:
-        muscles="derived/{session}/muscles.nc",
-    log:
-        "logs/{session}/muscles.log",
-    resources:
-        mem_mb=STUDY.memory_of("muscles"),
-        runtime=STUDY.minutes_of("muscles"),
-    params:
-        key=key("muscles"),
-
-
 use rule read as study with:
     input:
-        **STUDY.joined(STUDY.sessions),
+        **STUDY.added("study"),
         cycles=expand("derived/{session}/cycles.nc", session=STUDY.sessions),
     output:
         **{name: [f"derived/{name}.csv", f"derived/{name}.json"] for name in TABLES},
@@ -151,21 +134,9 @@ use rule read as study with:
         key=key("study"),
 
 
-use rule study as repeatability with:
-    input:
-        study="derived/study.nc",
-    output:
-        repeatability="derived/repeatability.nc",
-        table=["derived/repeatability.csv", "derived/repeatability.json"],
-    log:
-        "logs/repeatability.log",
-    params:
-        key=key("repeatability"),
-
-
 use rule study as report with:
     input:
-        **({"repeatability": "derived/repeatability.csv"} if STUDY.repeated_design else {}),
+        **STUDY.added("report"),
         study="derived/study.nc",
         metrics="derived/metrics.csv",
         quality="derived/quality.csv",

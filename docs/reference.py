@@ -1,7 +1,8 @@
 """The generated parts of the pages: settings, outputs, metrics, commands, functions and teaching modules.
 
 ``python docs/reference.py`` writes them from the schemas, the command line and the docstrings, between the lines
-``<!-- generated -->`` and ``<!-- end -->`` of the pages.
+``<!-- generated -->`` and ``<!-- end -->`` of the pages. A section of the settings that an extra has is on the page
+with the line ``<!-- settings of SECTION -->``.
 """
 
 from __future__ import annotations
@@ -20,14 +21,15 @@ from typing import Any
 from gaitlab import pipeline
 from gaitlab.pipeline.__main__ import command_line_parser
 from gaitlab.pipeline.command_table import every_command
+from gaitlab.pipeline.step import every_step
 from gaitlab.pipeline.variables import schema
 from gaitlab.pipeline.variables.cycle_variables import ON_REQUEST
-from gaitlab.pipeline.variables.metrics import NUMBERS
-from gaitlab.pipeline.variables.muscle_variables import OF_MUSCLES
+from gaitlab.pipeline.variables.metrics import JOINED_METRICS, NUMBERS
 from gaitlab.pipeline.workflow import settings
 
 DOCS = Path(__file__).resolve().parent
-GENERATED = re.compile(r"(?<=<!-- generated -->\n).*(?=<!-- end -->)", re.DOTALL)
+GENERATED = re.compile(r"(?<=<!-- generated -->\n).*?(?=<!-- end -->)", re.DOTALL)
+OF_SECTION = re.compile(r"(<!-- settings of (\w+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 UNITS = {"_m_s2": "m s-2", "_n_m": "N m", "_hz": "Hz", "_s": "s", "_n": "N", "_m": "m", "_body_weights": "body weights"}
 UNITS |= {"_mm": "mm", "_percent": "percent"}
 TYPES = {"f8": "double", "f4": "single", "i1": "int8", "i4": "int32", "U": "text"}
@@ -41,16 +43,21 @@ LIMITS = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at mos
 
 
 def settings_tables() -> str:
-    """Return one table per section: setting, default, unit and values, meaning."""
-    defaults = settings.read_yaml(settings.CONFIG / "default.yaml")
-    parts = []
-    for name, part in settings.schema("settings")["properties"].items():
-        if part["type"] == "object":
-            rows = list(_setting_rows(name, part, defaults[name]))
-        else:
-            rows = [(f"`{name}`", "none, must be set", _values(name, part), part["description"])]
-        parts.append(f"## {name}\n\n" + _table(("setting", "default", "unit, values", "meaning"), rows))
-    return "\n".join(parts)
+    """Return one table per section but those of extras, which their own pages have."""
+    own = settings.read_yaml(settings.CONFIG / "settings.schema.yaml")["properties"]
+    pages = _table(("section, described on its page",), [(f"[{name}]({page})",) for name, page in pages_of_sections()])
+    tables = [f"## {name}\n\n{section_table(name)}" for name in own]
+    return "\n".join([*tables, f"## Sections of extras\n\n{pages}"])
+
+
+def section_table(name: str) -> str:
+    """Return the settings of a section: setting, default, unit and values, meaning."""
+    part = settings.schema("settings")["properties"][name]
+    if part["type"] == "object":
+        rows = list(_setting_rows(name, part, settings.every_default()[name]))
+    else:
+        rows = [(f"`{name}`", "none, must be set", _values(name, part), part["description"])]
+    return _table(("setting", "default", "unit, values", "meaning"), rows)
 
 
 def _setting_rows(name: str, part: Mapping[str, Any], defaults: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
@@ -70,15 +77,16 @@ def output_tables() -> str:
 
 def _variables(step: str) -> str:
     heading = f"### {step}.nc\n\n{schema.TITLES[step]}"
-    variables, cycles = schema.VARIABLES[step], schema.VARIABLES["cycles"]
-    if step == "muscles":
-        variables = OF_MUSCLES  # metrics.md has its metrics
-    remark = ""
+    variables, cycles, remark = schema.VARIABLES[step], schema.VARIABLES["cycles"], ""
+    joined = [name for name, one in every_step().items() if one.joins]
+    if step in joined:  # metrics.md has its metrics
+        variables = {name: row for name, row in variables.items() if name not in JOINED_METRICS}
     if step == "study":
         absent = ", ".join(f"`{name}`" for name in cycles if name not in variables)
         remark = f": the variables of cycles.nc, without {absent}; and the metrics of each cycle, "
-        remark += "with the scores if `study.reference` is set; with `muscles.opensim`, the variables of muscles.nc"
-        described = {name: row[:4] for name, row in (cycles | schema.VARIABLES["muscles"]).items()}
+        remark += "with the scores if `study.reference` is set"
+        remark += "".join(f"; with the step `{name}`, the variables of {name}.nc" for name in joined)
+        described = {name: row[:4] for one in ("cycles", *joined) for name, row in schema.VARIABLES[one].items()}
         variables = {name: row for name, row in variables.items() if described.get(name) != row[:4]}
     asked = "; only if `cycles.further_curves` names it" if step == "cycles" else ""
     rows = [
@@ -258,7 +266,15 @@ PAGES: Mapping[str, Callable[[], str]] = {
 def page(name: str) -> str:
     """Return the text of a page with new tables."""
     text = (DOCS / name).read_text(encoding="utf-8")
-    return GENERATED.sub(lambda _: f"\n{PAGES[name]()}\n", text, count=1)
+    if name in PAGES:
+        text = GENERATED.sub(lambda _: f"\n{PAGES[name]()}\n", text, count=1)
+    return OF_SECTION.sub(lambda match: f"{match[1]}\n{section_table(match[2])}\n", text)
+
+
+def pages_of_sections() -> list[tuple[str, str]]:
+    """Return each section that an extra has and a page describes, with the page."""
+    texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(DOCS.glob("*.md"))}
+    return sorted((match[2], name) for name, text in texts.items() for match in OF_SECTION.finditer(text))
 
 
 def _as_yaml(value: Any) -> str:
@@ -293,5 +309,5 @@ def _table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 
 if __name__ == "__main__":
-    for target in PAGES:
+    for target in dict.fromkeys([*PAGES, *(name for _, name in pages_of_sections())]):
         (DOCS / target).write_text(page(target), encoding="utf-8")

@@ -79,6 +79,11 @@ def run_command(chosen: Namespace) -> tuple[str, int]:
                 raise UserError(option.names[0], f"is an option of {flag}", f"add {flag}")
     try:
         answer = command.load()(chosen.path, **values)
+    except ModuleNotFoundError as error:
+        if not command.install or (error.name or "").startswith(("pipeline", "gaitlab")):
+            raise
+        remedy = f"install it with: {command.install}"
+        raise UserError(f"gaitlab {command.name}", f"{error.name} is not installed", remedy) from None
     except UserError as error:
         if not values.get("json"):
             raise

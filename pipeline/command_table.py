@@ -23,7 +23,7 @@ class Argument:
 
 
 class Command(NamedTuple):
-    """A command, such as ``export``, or another form of one that an option chooses, such as ``export --opensim``.
+    """A command, such as ``export``, or another form of one that an option chooses, such as ``NAME --form``.
 
     Its function takes the path that the command names first and, by keyword, each of the arguments. A form follows its
     command in the table; arguments that both have are the same objects.
@@ -38,6 +38,7 @@ class Command(NamedTuple):
     more: str = ""  # sentences that only its own help has
     examples: tuple[str, ...] = ("my_study",)  # what follows the name of the command
     place: str = "STUDY"  # what its path is; STUDY may be left out in the folder of a study
+    install: str = ""  # the command that installs the libraries of the extra that has it
 
     @property
     def every_argument(self) -> tuple[Argument, ...]:
@@ -58,8 +59,7 @@ SNAKEMAKE = Argument("options", metavar="...", nargs=REMAINDER, help="options of
 JSON = Argument("--json", action="store_true",
                 help="print a JSON list of findings instead: severity, code, where, what, remedy")
 EXPORTED = Argument("--output", metavar="FILE", type=Path,
-                    help="the table, or the folder of the Parquet tables or for OpenSim, to write "
-                         "(default: next to study.nc)")
+                    help="the table, or the folder, to write (default: next to study.nc)")
 COMMANDS = (
     Command("demo", RUN, "write a small study with known joint moments", ".demo.study:write_new_study",
             examples=("my_demo && gaitlab run my_demo", "my_demo --soft-tissue"), place="DIR", arguments=(
@@ -116,23 +116,6 @@ COMMANDS = (
         Argument("--participant", metavar="P", help="the person (default: the only one)"),
         Argument("--output", metavar="HTML", type=Path, help="the page to write (default: in derived/report)"),
     )),
-    Command("compare-groups", COMPARE, "write the differences between groups and conditions",
-            ".commands.groups.command:compare_groups", more="Compare all metrics, and the curves that are chosen.",
-            examples=('my_study --out differences --curve "knee adduction moment"',), arguments=(
-        Argument("--out", dest="output", metavar="DIR", type=Path, required=True, help="the folder to write"),
-        Argument("--curve", dest="curves", metavar="C", action="append", default=[],
-                 help="a joint's moment or power, over stance, or angle, such as 'ankle flexion moment'; as often as "
-                      "needed"),
-    )),
-    Command("repeatability", COMPARE, "list how far main metrics differ when nothing has changed",
-            ".commands.repeatability:repeatability_of", more="Also list what change can be detected."),
-    Command("norm", COMPARE, "write the norm of a study of controls, for other studies",
-            ".commands.norm.command:write_norm", more="Another study names this file in study.reference.",
-            examples=("controls --out norm.tsv", "controls --out norm.tsv --condition walk"), arguments=(
-        Argument("--out", dest="output", metavar="FILE", type=Path, required=True, help="the file to write"),
-        Argument("--condition", metavar="C", help="the condition, if the study has several"),
-        Argument("--group", metavar="G", help="the group of participants.tsv, if it has several"),
-    )),
 
     Command("export", FILES, "write results as one long table, a workbook or other tables",
             ".commands.export.command:export_as",
@@ -145,16 +128,6 @@ COMMANDS = (
                  help="for csv and csv-tables: the mark in numbers; comma also sets --separator ';', as spreadsheets "
                       "expect"),
         Argument("--separator", choices=(",", ";", "tab"), help="for csv and csv-tables: between cells (default: ,)"),
-        EXPORTED,
-    )),
-    Command("export --opensim", FILES, "write files with which OpenSim goes on", ".commands.opensim.command:hand_over",
-            examples=("my_study --opensim --model rajagopal.osim",), arguments=(
-        Argument("--model", metavar="OSIM", type=Path, help="for OpenSim: the generic model to scale"),
-        Argument("--markers", metavar="TSV", type=Path,
-                 help="for OpenSim: a table of the model's marker for each label, columns label, marker, weight"),
-        Argument("--angles", action="store_true", help="for OpenSim: also write the joint angles of the study"),
-        Argument("--filter-forces", action="store_true",
-                 help="for OpenSim: filter ground reactions as the study does"),
         EXPORTED,
     )),
     Command("write-c3d", FILES, "write results into copies of the C3D files", ".commands.write_c3d:write_c3d_files",
@@ -182,7 +155,7 @@ COMMANDS = (
 
 
 def every_command() -> list[Command]:
-    """Return the commands above and those of the extras.
+    """Return the commands above and those of the extras; a form of a command follows it.
 
     Raises:
         UserError: an extra has a command of another's name.
@@ -191,8 +164,9 @@ def every_command() -> list[Command]:
     for extra in every_extra().values():
         for command in _named(extra.commands) if extra.commands else ():
             refuse_second("command", command.name, commands, extra)
-            commands[command.name] = command
-    return [*commands.values()]
+            commands[command.name] = command._replace(install=extra.install)
+    order = {name: number for number, name in enumerate(name for name in commands if " " not in name)}
+    return sorted(commands.values(), key=lambda command: order[command.name.split()[0]])
 
 
 def _named(reference: str) -> Any:

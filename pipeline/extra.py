@@ -21,6 +21,25 @@ from .errors import UserError
 GROUP = "gaitlab.extras"  # of entry points
 
 
+class OnPages(NamedTuple):
+    """What an extra adds to pages of the report where a setting asks for it, whatever steps the study has."""
+
+    report: str  # "package.module:name" of a pipeline.steps.report.addition.Addition
+    # that of a function of a Study, a rule (report or page) and a participant or None. It returns what the addition
+    # reads, such as names and digests of files, which is then in the key of the job; None if nothing is added.
+    needs: str
+
+
+class Written(NamedTuple):
+    """A folder in ``derived/`` that a command writes from results; ``gaitlab verify`` tells when these have changed."""
+
+    folder: str
+    record: str  # the file in it of which workflow.checksums records what the folder was made from
+    code: str  # of the problem
+    remedy: str
+    command: str  # which writes it again, with {study}
+
+
 class Extra(NamedTuple):
     """An optional part of the project."""
 
@@ -29,6 +48,11 @@ class Extra(NamedTuple):
     commands: str = ""  # "package.module:name" of a tuple of pipeline.command_table.Command
     steps: tuple[str, ...] = ()  # "package.module:name" of each pipeline.step.Step
     rules: Path | None = None  # the file with the rules of its steps, which the Snakefile includes
+    pages: tuple[OnPages, ...] = ()
+    problems: str = ""  # "package.module:name" of a function that yields the problems of a Study's settings
+    settings: Mapping[str, str] = {}  # of each section of no step, "package.module:name" of the dataclass that has it
+    renamed: Mapping[str, str] = {}  # by the name that a setting had, "section.setting", the one that it has now
+    files: tuple[Written, ...] = ()  # what its commands write
 
 
 @functools.cache

@@ -32,12 +32,14 @@ class Output:
         files: below ``derived``, with ``{session}`` or ``{participant}``; of a table the CSV file and its dictionary.
         title: of the NetCDF file.
         variables: of the NetCDF file, by name: a mapping to :class:`pipeline.variables.rows.Variable`.
+        coordinates: of the file and of no other, by name: a mapping to units and meaning.
         made_by: the function that makes it of the step's result and inputs; empty if the step's function does.
     """
 
     files: tuple[str, ...]
     title: str = ""
     variables: Reference = ""
+    coordinates: Reference = ""
     made_by: Reference = ""
 
 
@@ -56,13 +58,18 @@ class Step:
         outputs: by the rule's name; the first one is what the function returns.
         takes: ``recordings``: the function gets the trials of the session instead of inputs; ``body_model``;
             ``corrections``: rows of corrections.tsv of the kinds that name the step, in ``by_trial``; ``folder``: an
-            empty one, for another program's files.
+            empty one, for another program's files; ``additions``: what steps of the study add to the report's pages.
         cells: of a :class:`pipeline.workflow.job_keys.Study` and a session, participant or None, gives what a job's key
             holds besides: cells of the study's tables, digests of other files (``files``, which the job checks).
         libraries: a new version of one reruns the step's jobs, as one of those that write NetCDF does.
         only_if: of a study, whether it has the step; empty if every study has it.
         problems: of a study, the problems of its settings that need more than their own bounds.
         joins: the result along ``cycle`` is joined to cycles.nc for the study and the pages; it rejects no session.
+        added_to: of a study, a rule and the session, participant or None that its job is of, further inputs of this
+            job, which is one of ``report`` or ``page``: files by name, relative to the study.
+        report: what it adds to the pages of a study that has it, a :class:`pipeline.steps.report.addition.Addition`;
+            the templates (``.html``) beside it are its own.
+        methods: of its settings in study.nc, sentences without full stops for ``gaitlab methods`` and the overview.
         metrics: numbers of a cycle that it adds to metrics.csv: a mapping to :class:`pipeline.variables.rows.Metric`.
         job: loads the inputs, calls the function and saves the outputs.
         refuses: a UserError rejects the session; else it fails the job, as in all steps without results as inputs.
@@ -77,12 +84,15 @@ class Step:
     section: str = ""
     inputs: Mapping[str, tuple[str, ...] | Reference | None] = field(default_factory=dict)
     outputs: Mapping[str, Output]
-    takes: tuple[Literal["recordings", "body_model", "corrections", "folder"], ...] = ()
+    takes: tuple[Literal["recordings", "body_model", "corrections", "folder", "additions"], ...] = ()
     cells: Reference = ""
     libraries: tuple[str, ...] = ("numpy",)
     only_if: Reference = ""
     problems: Reference = ""
     joins: bool = False
+    added_to: Reference = ""
+    report: Reference = ""
+    methods: Reference = ""
     metrics: Reference = ""
     job: Reference = "pipeline.workflow.jobs.session_job:run"
     refuses: bool = True
@@ -111,7 +121,13 @@ class Step:
     @property
     def tables(self) -> tuple[str, ...]:
         """Return the modules with the step's tables of variables and metrics."""
-        return _modules([self.metrics, *(one.variables for one in self.outputs.values())])
+        tables = [name for one in self.outputs.values() for name in (one.variables, one.coordinates)]
+        return _modules([self.metrics, *tables])
+
+    @property
+    def modules_of_pages(self) -> tuple[str, ...]:
+        """Return the modules with what the step adds to the pages of the report."""
+        return _modules([self.report, self.methods])
 
     def loaded(self, name: str) -> tuple[str, ...] | None:
         """Return the variables that are loaded of an input, None for all."""

@@ -45,7 +45,7 @@ def test_no_import_passes_a_wall() -> None:
         ("commands.show", "import viser"),
         ("workflow.open_study", "from ..extras.viewer import server"),
         ("workflow.open_study", "from .. import extras"),
-        ("commands.opensim.command", "import opensim"),
+        ("steps.kinetics.step", "import opensim"),
         ("extras.viewer.app", "from ...commands.show import show_in_terminal"),
         ("extras.viewer.app", "from ...demo.study import write_new_study"),
         ("extras.viewer.app", "from ..teaching import planar"),

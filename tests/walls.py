@@ -42,7 +42,7 @@ DOORS = {  # modules that import a foreign library
     "jinja2": ("steps/report/",),
     "viser": ("extras/viewer/",),
     "websockets": ("extras/viewer/",),
-    "opensim": ("steps/muscles/",),
+    "opensim": ("extras/opensim/",),
 }
 STUDY = "pipeline.workflow.job_keys.Study"  # of which the cells of a step's key are, for the type checker alone
 

@@ -33,7 +33,7 @@ from matplotlib.figure import Figure
 from gaitlab import load_study, mean_curves
 from gaitlab.pipeline.demo.group import group_study
 from gaitlab.pipeline.errors import UserError
-from gaitlab.pipeline.results.curve_test import largest_block
+from gaitlab.pipeline.extras.statistics.curve_test import largest_block
 
 HOUSE = Path(__file__).resolve().parents[2]
 

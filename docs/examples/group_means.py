@@ -30,7 +30,7 @@ from scipy import stats
 from gaitlab import load_study, mean_curves
 from gaitlab.pipeline.demo.group import group_study
 from gaitlab.pipeline.errors import UserError
-from gaitlab.pipeline.results.curve_test import largest_block
+from gaitlab.pipeline.extras.statistics.curve_test import largest_block
 
 HOUSE = Path(__file__).resolve().parents[2]
 Array = NDArray[np.float64]

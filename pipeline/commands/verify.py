@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Problem, UserError, as_argument, as_json, join_some
+from ..extra import every_extra
 from ..results import netcdf
 from ..results.whole_files import REMEDY
 from ..step import every_step
@@ -29,16 +30,15 @@ from ..workflow.run_summary import RUN as SUMMARY
 from ..workflow.settings import is_file
 from .shared.exported_files import (
     C3D_COPIES,
-    OPENSIM,
     PARQUET_TABLES,
     PDF,
-    README,
     SPREADSHEETS,
     exports_in,
     list_copies,
     sidecar,
 )
 
+WRITTEN = [each for extra in every_extra().values() for each in extra.files]  # by commands of extras
 REMEDIES = {  # what to do, by code
     "recording_missing": "restore it, or run again",
     "recording_changed": "restore it, or run again",
@@ -51,7 +51,7 @@ REMEDIES = {  # what to do, by code
     "result_outdated": "run again",
     "c3d_copy_outdated": "write the copies again",
     "export_outdated": "export it again",
-    "opensim_files_outdated": "export the files again",
+    **{each.code: each.remedy for each in WRITTEN},
 }
 REMOVED = [code for code, remedy in REMEDIES.items() if remedy == REMEDY]
 # files of the system, and what a program that edits a table leaves
@@ -86,6 +86,7 @@ OF_THE_KEY = {  # the user's name for each part of a job's key
     "arguments.about_reference": "the reference",
     "reference": "the reference",
     "templates": "the code of this step",
+    "additions": "the code of this step",
 }
 
 
@@ -124,7 +125,7 @@ def verify(folder: Path) -> tuple[list[Problem], str]:
     recordings = len({file for sources in made_from.values() for file in sources})
     unread = sum(derived / name not in digests for name in names)
     summary = f"{recordings} recordings and {len(names) - unread} of {len(names)} results were read"
-    faults += [*_stale_copies(study, derived), *_stale_exports(derived), *_stale_opensim(derived)]
+    faults += [*_stale_copies(study, derived), *_stale_exports(derived), *_stale_folders(derived)]
     return [*changed, *faults], f"{summary}; {_strangers(study, derived)}"
 
 
@@ -137,8 +138,7 @@ def as_text(faults: Sequence[Problem], summary: str, folder: Path, *, width: int
     commands += [_command(folder)] * any(code.startswith(("recording", "result", "table")) for code in codes)
     commands += [f"gaitlab write-c3d {study}"] * ("c3d_copy_outdated" in codes)
     commands += dict.fromkeys(_export(folder, fault.where) for fault in faults if fault.code == "export_outdated")
-    opensim = f"gaitlab export {study} --opensim  # and the options of before"
-    commands += [opensim] * ("opensim_files_outdated" in codes)
+    commands += [each.command.format(study=study) for each in WRITTEN if each.code in codes]
     solution = "\n".join(["To solve this:", *(f"  {command}" for command in commands)])
     return "\n\n".join([align([HEADER, *_together(faults)], width=width), solution, summary])
 
@@ -313,10 +313,11 @@ def _stale_exports(derived: Path) -> Iterator[Problem]:
             yield _fault(f"derived/{table.name}", "made from an earlier derived/study.nc", "export_outdated")
 
 
-def _stale_opensim(derived: Path) -> Iterator[Problem]:
-    """Yield the folder of files for OpenSim if it was made from other results than those there, by their records."""
-    if earlier := _earlier_input(derived, checksums.recorded(derived, f"{OPENSIM}/{README}")):
-        yield _fault(f"derived/{OPENSIM}", f"made from an earlier derived/{earlier}", "opensim_files_outdated")
+def _stale_folders(derived: Path) -> Iterator[Problem]:
+    """Yield the folders of extras that were made from other results than those there, by their records."""
+    for each in WRITTEN:
+        if earlier := _earlier_input(derived, checksums.recorded(derived, f"{each.folder}/{each.record}")):
+            yield _fault(f"derived/{each.folder}", f"made from an earlier derived/{earlier}", each.code)
 
 
 def _earlier_input(derived: Path, record: checksums.Record | None) -> str:
@@ -341,9 +342,9 @@ def _strangers(study: Study, derived: Path) -> str:
         *study.sessions,
         checksums.FOLDER,
         PAGES,
-        OPENSIM,
         PDF,
         SPREADSHEETS,
+        *(each.folder for each in WRITTEN),
         *(table.name for table in exports_in(derived)),
     }
     folders = [path.name for path in sorted(derived.iterdir()) if path.is_dir() and path.name not in expected]

@@ -1,4 +1,4 @@
-"""A simulated ``study.nc`` of many people with a known effect, to test statistics.
+"""A simulated ``study.nc`` of many people with a known effect, to test comparisons of people.
 
 The internal ankle flexion moment of each cycle is the sum of a common push-off and of smooth Gaussian fields with zero
 mean for the person, for the person in that condition, and for the cycle. The condition ``fast`` adds the effect, only

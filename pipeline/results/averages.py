@@ -145,7 +145,7 @@ def _means(values: Array, by: Sequence[Text], phase: Flags | bool = False) -> pd
 def mean_curves(curve: xr.DataArray) -> xr.DataArray:
     """Return the mean of each participant's cycles, or stances, by side and condition.
 
-    Statistics over people need one value per person: cycles of one person are not independent samples, and a person
+    Means and tests of people need one value per person: cycles of one person are not independent samples, and a person
     with more cycles should have no more weight. Sessions of a participant are not kept apart; docs/statistics.md shows
     how to compare them.
 

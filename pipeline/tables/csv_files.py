@@ -60,19 +60,6 @@ def rows_of(text: str) -> list[dict[str, str]]:
     return [*_rows(io.StringIO(text))]
 
 
-def detectable_changes(path: Path) -> dict[str, dict[str, dict[str, float]]]:
-    """Return the minimal detectable changes in a repeatability.csv by condition, side and metric, as far as known.
-
-    Raises:
-        OSError, ValueError, KeyError: no such file, or another one.
-    """
-    changes: dict[str, dict[str, dict[str, float]]] = {}
-    for row in rows_of(path.read_text(encoding="utf-8")):
-        if row["mdc"]:
-            changes.setdefault(row["condition"], {}).setdefault(row["side"], {})[row["metric"]] = float(row["mdc"])
-    return changes
-
-
 def groups_of(path: Path, column: str) -> Iterator[tuple[str, list[dict[str, str]]]]:
     """Yield the rows of a CSV file that follow each other with one cell of a column, as of :func:`rows_of`."""
     with path.open(encoding="utf-8", newline="") as handle:

@@ -5,8 +5,8 @@ phase, in the units of study.nc. The curves apply to both sides. An optional col
 dimensionless walking speed of the people of a line, v / sqrt(g leg length); the table then has the same curves at each
 of its speeds. A line without joint, angle and phase is a number, such as a peak, by the name of its metric.
 
-Lines that begin with ``#`` are comments. A norm file, which ``gaitlab norm`` writes, begins with ``# gaitlab norm`` and
-what it holds of its people and their study, as JSON.
+Lines that begin with ``#`` are comments. A norm file, which a command writes of a study, begins with ``# gaitlab``, a
+word, and what it holds of its people and their study, as JSON.
 """
 
 import bisect
@@ -15,6 +15,7 @@ import functools
 import io
 import json
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,7 +37,7 @@ COMPONENTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 }
 SHIPPED = Path(__file__).resolve().parents[2] / "config" / "normative"
 MOST_PROBLEMS = 8
-NORM_FILE = "# gaitlab norm "
+NORM_FILE = re.compile(r"# gaitlab \w+ (?=\{)")  # how it begins
 
 
 class ReferenceCurve(NamedTuple):
@@ -94,7 +95,7 @@ def about_norm_file(text: str) -> dict[str, Any]:
     """Return what a norm file holds of its people and their study, empty if the table is none."""
     first = text.lstrip("\ufeff").partition("\n")[0]
     try:
-        return dict(json.loads(first.removeprefix(NORM_FILE))) if first.startswith(NORM_FILE) else {}
+        return dict(json.loads(first[begin.end() :])) if (begin := NORM_FILE.match(first)) else {}
     except (ValueError, TypeError):
         raise UserError("study.reference", "the first line of the norm file is damaged", "make it again") from None
 

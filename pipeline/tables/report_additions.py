@@ -16,7 +16,6 @@ from .tsv import decode_text
 TEXTS = {"question": "Referral question", "notes": "Notes"}  # by the end of a file's name
 NAME = re.compile(rf"(.+)_({'|'.join(TEXTS)})\.txt")
 MOST_BYTES, MOST_LETTERS = 200_000, 10_000  # of a logo, which is in each page, and of a text
-MOST_BYTES_OF_TEST = 2_000_000  # of a picture in the overview alone: curves of some hundred people
 PNG = b"\x89PNG\r\n\x1a\n"
 # what could run or load something, should a reader open the picture by itself
 UNSAFE = re.compile(
@@ -28,35 +27,12 @@ UNSAFE = re.compile(
 
 def logo_of(study: Path, name: str | None) -> str:
     """Return the logo as a data URI, empty for None; its path is in the study."""
-    return _picture(study, "report.logo", name, MOST_BYTES) if name else ""
+    return picture_of(study, "report.logo", name, MOST_BYTES) if name else ""
 
 
-def curve_tests_of(study: Path, folder: str) -> list[dict[str, str]]:
-    """Return the pictures of ``gaitlab compare-groups`` in a folder of the study, with the words on each."""
-    return [
-        {
-            "picture": _picture(study, "report.curve_tests", path.relative_to(study).as_posix(), MOST_BYTES_OF_TEST),
-            "words": printable(
-                _read(path.with_suffix(".txt"), "report.curve_tests", path.stem).decode("utf-8", "replace")
-            ),
-        }
-        for path in files_of_curve_tests(study, folder)
-    ]
-
-
-def files_of_curve_tests(study: Path, folder: str) -> list[Path]:
-    """Return the pictures in a folder; refuse one without any."""
-    found = sorted((study / folder).glob("*.svg"))
-    if not found:
-        raise UserError(
-            f"report.curve_tests: {folder}", "no picture there", "write some by: gaitlab compare-groups --curve"
-        )
-    return found
-
-
-def _picture(study: Path, setting: str, name: str, most_bytes: int) -> str:
+def picture_of(study: Path, setting: str, name: str, most_bytes: int) -> str:
     """Return a picture as a data URI; refuse one that is no PNG or SVG, is too large, or could run or load anything."""
-    where, content = f"{setting}: {name}", _read(study / name, setting, name)
+    where, content = f"{setting}: {name}", read_named(study / name, setting, name)
     if len(content) > most_bytes:
         raise UserError(where, f"has {len(content) // 1000} kB", f"at most {most_bytes // 1000}: the page has a copy")
     kind = "png" if content.startswith(PNG) else "svg+xml" if b"<svg" in content[:1000] else ""
@@ -88,8 +64,6 @@ def texts_of(study: Path, folder: str | None, participant: str) -> dict[str, str
 def check_additions(study: Path, report: Mapping[str, Any], participants: Collection[str]) -> None:
     """Refuse a logo or texts that cannot be shown, and a text of nobody, which may be one with a misspelt name."""
     logo_of(study, report["logo"])
-    if report["curve_tests"]:
-        curve_tests_of(study, report["curve_tests"])
     folder = report["notes"]
     if folder and not (study / folder).is_dir():
         raise UserError(f"report.notes: {folder}", "no such folder", "create it, or correct the path")
@@ -102,7 +76,8 @@ def check_additions(study: Path, report: Mapping[str, Any], participants: Collec
         texts_of(study, folder, name)
 
 
-def _read(path: Path, setting: str, name: str) -> bytes:
+def read_named(path: Path, setting: str, name: str) -> bytes:
+    """Return the bytes of a file that a setting names; refuse one that cannot be read."""
     try:
         return path.read_bytes()
     except OSError as error:

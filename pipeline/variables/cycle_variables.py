@@ -234,7 +234,7 @@ CYCLE_METRICS = {name: metric.variable for name, metric in METRICS.items()}
 STANCE_METRICS = {f"{name}{STANCE}": CYCLE_METRICS[name]._replace(dims=("stance",)) for name in OF_STANCE}
 _SCORES = {name: score.variable for name, score in (SCORES | CO_CONTRACTION | JOINED_METRICS).items()}
 # what a step adds to each gait cycle of study.nc, if it joins its results to cycles.nc
-_JOINED = {
+JOINED = {
     name: variable
     for step in every_step().values()
     if step.joins
@@ -251,7 +251,7 @@ STUDY = (
     | optional(WITH_DRAWS)
     | STANCE_CURVES
     | STANCE_METRICS
-    | optional(_JOINED)
+    | optional(JOINED)
 )
 # coordinates of study.nc along `cycle`, first columns of metrics.csv
 IDENTITY = (
@@ -265,7 +265,7 @@ _MOTION = ("joint_angle", "pelvis_angle", "foot_progression", "emg_envelope", "m
 KINETICS = frozenset(
     (
         "waist_moment_from_legs",
-        *(name for name, variable in (_JOINED | _SCORES).items() if variable.of_kinetics),
+        *(name for name, variable in (JOINED | _SCORES).items() if variable.of_kinetics),
         *(name for name in CURVES | ON_REQUEST | WITH_DRAWS | STANCE_CURVES if not name.startswith(_MOTION)),
         *(
             f"{name}{ending}"

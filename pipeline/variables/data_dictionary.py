@@ -16,7 +16,6 @@ from ..conventions import SIDES
 from ..errors import UserError, nearest
 from .cycle_variables import IDENTITY, KNEE_AXIS, RESIDUALS, STANCE, STANCE_IDENTITY, STUDY
 from .metrics import NUMBERS
-from .repeatability_variables import EFFECTS, MEAN_OF_SIDES, OF_METRICS, SINGLE, WITH_BOUNDS
 from .rows import Metric
 from .schema import COLUMN_UNITS, COORDINATES, REPAIRS, about_column
 from .session_variables import FACTS
@@ -27,7 +26,7 @@ KINDS = {
     "signed": "may cross zero, has no symmetry index",
     "phase": "percent of the gait cycle, where 0 and 100 are the same; averaged on the circle, has no symmetry index",
 }
-STATISTICS = {
+ENDINGS = {
     "_sd": "standard deviation (n - 1; of phases the circular one) over the cycles: ",
     "_n": "number of cycles with a known value: ",
     "_u": "standard uncertainty by errors of measurement, see uncertainty.md: ",
@@ -110,19 +109,6 @@ _OF_EXPORT = {
     "value": Column("value of the variable, in the row's units; empty if missing"),
     "units": Column("units of the value"),
 }
-_OF_REPEATABILITY = {
-    "side": Column("side; mean is the mean of both", "", dict.fromkeys((*SIDES, MEAN_OF_SIDES), "")),
-    "metric": Column("metric, as in metrics.csv"),
-    "units": Column("units of the metric"),
-    "model": Column("model of the intraclass correlation (McGraw and Wong 1996)"),
-    **{
-        f"{name}{ending}": Column(f"{words}{meaning}", units or "")
-        for name, (units, meaning) in (WITH_BOUNDS | SINGLE | OF_METRICS).items()
-        for ending, words in (("", ""), ("_lower", "lower limit of 95 %: "), ("_upper", "upper limit of 95 %: "))
-        if name in WITH_BOUNDS or not ending
-    },
-    **{f"variance_{effect.replace(' x ', '_')}": Column(f"variance of the effect of {effect}") for effect in EFFECTS},
-}
 OWN_COLUMNS = {  # besides those of metrics and of participants.tsv
     "metrics": _OF_METRICS,
     "participants": _OF_METRICS | _OF_MEANS,
@@ -130,21 +116,26 @@ OWN_COLUMNS = {  # besides those of metrics and of participants.tsv
     "quality": QUALITY
     | {CORRECTED: Column("corrections by hand that touch the stance, of corrections.tsv; empty without one")},
     "study": _OF_EXPORT,
-    "repeatability": _OF_REPEATABILITY,
 }
 # names that a column of participants.tsv cannot have, because study.nc or a table has them
 RESERVED = frozenset(
     (
         *(*STUDY, *IDENTITY, *STANCE_IDENTITY, *(f"{name}{STANCE}" for name in STANCE_IDENTITY), "part"),
         *(dim for variable in STUDY.values() for dim in variable.dims),
-        *(*_OF_MEANS, *_OF_SYMMETRY, *(f"{name}{ending}" for name in NUMBERS for ending in STATISTICS)),
+        *(*_OF_MEANS, *_OF_SYMMETRY, *(f"{name}{ending}" for name in NUMBERS for ending in ENDINGS)),
     )
 )
 
 
-def data_dictionary(table: str, columns: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return what each column of a table means: LongName, Description, Units, Levels; of metrics more."""
-    return {name: _column(table, name) for name in columns}
+def data_dictionary(
+    table: str, columns: Iterable[str], *, own: Mapping[str, Column] | None = None
+) -> dict[str, dict[str, Any]]:
+    """Return what each column of a table means: LongName, Description, Units, Levels; of metrics more.
+
+    Args:
+        own: columns of a table that OWN_COLUMNS lacks.
+    """
+    return {name: _column(table, name, own) for name in columns}
 
 
 def as_json(dictionary: Mapping[str, Any]) -> bytes:
@@ -152,13 +143,13 @@ def as_json(dictionary: Mapping[str, Any]) -> bytes:
     return (json.dumps(dictionary, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def _column(table: str, name: str) -> dict[str, Any]:
-    columns = OWN_COLUMNS[table]
+def _column(table: str, name: str, own: Mapping[str, Column] | None) -> dict[str, Any]:
+    columns = OWN_COLUMNS[table] if own is None else own
     if name in columns:
         return _entry(name, columns[name])
     if name in NUMBERS:
         return _metric(name, NUMBERS[name], "mean over the cycles: " if table == "participants" else "")
-    for ending, statistic in STATISTICS.items():
+    for ending, statistic in ENDINGS.items():
         metric = name.removesuffix(ending)
         if metric != name and metric in NUMBERS:
             units = NUMBERS[metric].units if ending != "_n" else "1"

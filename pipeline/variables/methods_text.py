@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from ..conventions import CONVENTIONAL, JOINTS, SIDES
+from ..step import every_step, resolve
 
 TABLES = {  # of body-segment parameters, as calibrate.nc names them
     "dempster": "Dempster (in Winter 2009)",
@@ -56,7 +57,7 @@ def describe_methods(study: Mapping[str, Any], models: Iterable[Mapping[str, Any
         _of_angles(used.get("kinematics", {})),
         _of_forces(used.get("clean", {}), used.get("contacts", {})),
         _of_moments(used.get("kinetics", {}), used.get("cycles", {})),
-        _of_muscles(used.get("muscles", {})),
+        *(resolve(one.methods)(used[one.name]) for one in every_step().values() if one.methods and one.name in used),
         _of_normal_gait(json.loads(study.get("reference", "{}"))),
     ]
     sentences = [f"Recordings were processed with gait-lab-pipeline (version {version or 'unknown'}; {CITATION})"]
@@ -173,16 +174,6 @@ def _of_moments(kinetics: Mapping[str, Any], cycles: Mapping[str, Any]) -> Itera
     if (by := cycles.get("emg_normalisation", "none")) != "none":
         what = "the highest mean over 0.5 s of reference contractions" if by == "reference" else f"its {by}"
         yield f"The linear envelope of each muscle of a session was divided by {what}"
-
-
-def _of_muscles(muscles: Mapping[str, Any]) -> Iterator[str]:
-    if muscles.get("opensim"):
-        yield (
-            f"Lengths and forces of muscles are those of the model {muscles['model']} in OpenSim (Seth et al. 2018), "
-            "scaled to each person by joint centres; static optimisation minimised the sum of the activations to the "
-            f"power of {muscles['activation_exponent']:g}, with {muscles['strength']:g} times the model's maximum "
-            f"isometric forces; reserve actuators bore at most {muscles['most_reserve_percent']:g} % of the peak moment"
-        )
 
 
 def _of_normal_gait(reference: Mapping[str, Any]) -> Iterator[str]:

@@ -126,13 +126,11 @@ COORDINATES = {
     "upper_segment": ("", "segment of trunk, head or arms"),
     "upper_marker": ("", "landmark of trunk, head or arms"),
     "muscle_order": ("1", "place of the muscle in the trial, from 1; 0 if the trial lacks it"),
-    "model_muscle": ("", "muscle of the model, by its name without the end of the side"),
-    "coordinate": ("", "coordinate of the model, by its name without the end of the side"),
     "file_axis": ("", "axis of the file"),
     "limit": ("", "first or last"),
-    "bound": ("", "value, or lower or upper limit of its interval of 95 %"),
-    "effect": ("", "random effect of the model; remainder: all that the others do not explain"),
 }
+for _output in _OUTPUTS.values():
+    COORDINATES |= resolve(_output.coordinates) if _output.coordinates else {}
 FLAGS = {  # those of `implausible` are given by step kinematics
     ("clean", "fill"): "none spline rigid_cluster neighbours spike exchanged_back",
     ("kinetics", "missing"): "known segment_not_seen ground_reaction_unknown gimbal_lock near_an_end",

@@ -101,19 +101,6 @@ WORDS = {
     side: frozenset((*names.split(), LETTERS[side][-1], {"left": "li", "right": "re"}[side]))
     for side, names in SIDES.items()
 }
-MODEL_NAMES = {  # of muscles that are often recorded, in OpenSim's Gait2392 and in the model of Rajagopal et al. (2016)
-    "gluteus_maximus": ("glut_max1", "glmax1"),
-    "gluteus_medius": ("glut_med1", "glmed1"),
-    "rectus_femoris": ("rect_fem", "recfem"),
-    "vastus_medialis": ("vas_med", "vasmed"),
-    "vastus_lateralis": ("vas_lat", "vaslat"),
-    "biceps_femoris": ("bifemlh", "bflh"),
-    "semitendinosus": ("semiten",),
-    "gastrocnemius_medialis": ("med_gas", "gasmed"),
-    "soleus": ("soleus",),
-    "tibialis_anterior": ("tib_ant", "tibant"),
-    "peroneus_longus": ("per_long", "perlong"),
-}
 _BY_WORD = {word: part for part, words in PARTS.items() for word in words.split("|")}
 _PART = re.compile("|".join(sorted(_BY_WORD, key=len, reverse=True)))
 _BY_PARTS = {

@@ -23,7 +23,8 @@ HOUSE = Path(__file__).resolve().parents[2]
 TYPES = {float: "number", int: "integer", str: "string", bool: "boolean", type(None): "null"}
 LONGEST_LINE = 120
 ABOUT_SCHEMA = """\
-# JSON Schema of the settings. Unknown keys are refused. Defaults are in default.yaml only.
+# JSON Schema of the settings. Unknown keys are refused, but for sections of extras, which `gaitlab` checks.
+# Defaults are in default.yaml only.
 # A setting of the format path_in_study names what belongs to the study, and is refused if it leads out of it; one of
 # the format path names results of another study, which may be anywhere.
 # Written by `make settings`: a setting is declared in pipeline/steps/STEP/settings.py.
@@ -73,10 +74,11 @@ def defaults_of(section: type) -> dict[str, Any]:
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON schema of all settings."""
+    """Return the JSON schema of all settings but those of extras, of which it allows any section."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **_mapping({"body_model": BODY_MODEL} | {name: section_rule(one) for name, one in sections().items()}),
+        "additionalProperties": {"type": "object"},
     }
 
 

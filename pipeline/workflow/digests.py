@@ -98,6 +98,12 @@ def code_digest(*modules: str, without: frozenset[str] = frozenset()) -> str:
     return digest.hexdigest()
 
 
+def digests_beside(reference: str, ending: str) -> dict[str, str]:
+    """Return the SHA-256 of the files with an ending in the folder of a module, given what it names, by their names."""
+    source = _source(reference.partition(":")[0])
+    return {path.name: sha256(path) for path in sorted(source.parent.glob(f"*{ending}"))} if source else {}
+
+
 def of_text(text: str) -> str:
     """Return the SHA-256 of a text."""
     return hashlib.sha256(text.encode()).hexdigest()

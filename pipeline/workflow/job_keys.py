@@ -16,14 +16,15 @@ from typing import Any
 from .. import __version__
 from ..body.body_model import BodyModel
 from ..errors import UserError
+from ..extra import every_extra
 from ..step import Step, every_step, resolve
-from ..steps.repeatability.design import Design, design_of
 from ..steps.report.page_names import page_names
 from ..tables import corrections, session_table, study_tables, tsv
 from ..tables.reference_curves import reference_file
 from . import checksums, digests, settings
 
 STORAGE = ("xarray", "netCDF4")
+JOINED_IN = ("study", "page")  # rules whose jobs join results to cycles.nc
 
 
 def code_of(name: str) -> tuple[str, ...]:
@@ -88,22 +89,6 @@ class Study:
         return {name: digests.sha256(file) for name, file in files.items() if settings.is_file(file)}
 
     @cached_property
-    def repeated(self) -> dict[str, dict[str, str]]:
-        """Return person, visit and assessor of each session in sessions.tsv, a person's in the order of their dates."""
-        columns = ("participant_id", "visit", "assessor")
-        return {
-            name: {column: row[column] for column in columns if row.get(column, "").lower() not in tsv.ABSENT}
-            for sessions in self.people.values()
-            for name in sessions
-            if (row := self.session_rows.get(name))
-        }
-
-    @cached_property
-    def repeated_design(self) -> Design | None:
-        """Return the design of the repeated measurements, None without enough of them."""
-        return design_of(self.repeated, [str(name) for name in self.settings["repeatability"]["visits"]])
-
-    @cached_property
     def steps(self) -> dict[str, Step]:
         """Return the steps that the study has, each after the steps that make its inputs."""
         every, found = every_step(), dict[str, Step]()
@@ -114,13 +99,25 @@ class Study:
                 found[name] = step
         return found
 
-    def joined(self, sessions: Sequence[str]) -> dict[str, list[str]]:
-        """Return the files that are joined to cycles.nc of sessions, by the step that makes them."""
-        return {
-            name: [f"derived/{session}/{name}.nc" for session in sessions]
-            for name, step in self.steps.items()
-            if step.joins
-        }
+    def added(self, rule: str, participant: str | None = None) -> dict[str, list[str]]:
+        """Return further inputs of a rule that steps of the study declare, relative to the study, files by name.
+
+        Those of ``study`` and ``page`` are the results that are joined to cycles.nc, by the step that makes them.
+        """
+        sessions = [*self.sessions] if participant is None else self.people[participant]
+        found: dict[str, list[str]] = {}
+        for name, step in self.steps.items():
+            if step.joins and rule in JOINED_IN:
+                found[name] = [f"derived/{session}/{name}.nc" for session in sessions]
+            if step.added_to:
+                found |= resolve(step.added_to)(self, rule, participant)
+        return found
+
+    def _needs_of_extras(self, rule: str, participant: str | None) -> dict[str, Any]:
+        """Return what extras need to add to a page where a setting asks for it, by the reference of the addition."""
+        asked = ((one.report, resolve(one.needs)) for extra in every_extra().values() for one in extra.pages)
+        found = {report: of_study(self, rule, participant) for report, of_study in asked}
+        return {report: needs for report, needs in found.items() if needs is not None}
 
     def files_of_page(self, participant: str) -> dict[str, list[str]]:
         """Return the input files of a participant's page by name, relative to the study."""
@@ -128,8 +125,7 @@ class Study:
             raise UserError("trials.tsv", f"no participant '{participant}'", "ask for the page of one that it has")
         sessions = self.people[participant]
         files = {name: [f"derived/{session}/{name}.nc" for session in sessions] for name in self.steps["page"].inputs}
-        own = len(sessions) > 1 and self.repeated_design and not self.settings["report"]["repeatability"]
-        return files | self.joined(sessions) | ({"repeatability": ["derived/repeatability.csv"]} if own else {})
+        return files | self.added("page", participant)
 
     @property
     def report_pages(self) -> dict[str, str]:
@@ -189,9 +185,18 @@ class Study:
         """Return what a job's key holds, by name; its subject is a session, a participant (``page``) or None."""
         step = every_step()[name]
         own = {**resolve(step.cells)(self, subject)} if step.cells else {}
-        joined = [one for one in self.steps.values() if one.joins and step.scope != "session"]
-        tables = (module for one in joined for module in one.tables)
+        joined = [] if step.scope == "session" else [one for one in self.steps.values() if one.joins]
+        tables = [module for one in joined for module in one.tables]
         taken: dict[str, Any] = {}
+        if "additions" in step.takes:
+            needs = self._needs_of_extras(name, subject)
+            tables += [module for one in self.steps.values() for module in one.modules_of_pages]
+            tables += [reference.partition(":")[0] for reference in needs]
+            named = [*(one.report for one in self.steps.values() if one.report), *needs]
+            if named:
+                taken["additions"] = {one: digests.digests_beside(one, ".html") for one in named}
+            if needs:
+                taken["needs"] = needs
         if "body_model" in step.takes and self.body_model:
             taken["arguments"] = {"body_model": self.body_model.definition} | own.pop("arguments", {})
         if "corrections" in step.takes:

@@ -12,6 +12,7 @@ from typing import Any
 from .. import __version__
 from ..body.body_model import BodyModel
 from ..errors import Problem, UserError, nearest
+from ..extra import every_extra
 from ..results.definitions import VERSION, refuse_others
 from ..step import every_step, resolve
 from ..tables import corrections, session_table, study_tables
@@ -92,7 +93,9 @@ def look_at(path: Path, *, overrides: Mapping[str, Any] | None = None) -> tuple[
     sessions = session_table.in_order_of_dates(sessions, session_rows)
     study = Study(path, chosen, model, participants, sessions, segments, {}, corrected, session_rows)
     if chosen:
-        problems += [one for step in every_step().values() if step.problems for one in resolve(step.problems)(study)]
+        checks = [step.problems for step in every_step().values()]
+        checks += [extra.problems for extra in every_extra().values()]
+        problems += [one for check in checks if check for one in resolve(check)(study)]
     return study, list(dict.fromkeys(problems))
 
 
@@ -116,7 +119,8 @@ def _settings_of(
     where: dict[str, Any] = {"where": "study.yaml", "study_path": path}
     own, problems = _attempt(
         lambda: settings.merged(
-            settings.read_yaml(path / "study.yaml"), settings.typed(overrides, settings.schema("settings"))
+            settings.with_new_names(settings.read_yaml(path / "study.yaml")),
+            settings.typed(settings.with_new_names(overrides), settings.schema("settings")),
         ),
         None,
     )
@@ -158,5 +162,5 @@ def _check_reference(study: Path, name: str, chosen: Mapping[str, Any], model: B
             raise UserError(f"{setting}: {file}", what, nearest(min(strange), NUMBERS) or "see docs/metrics.md")
         if about and model:
             own = {"settings": json.dumps({**chosen, "body_model": model.name}), VERSION: __version__}
-            remedy = "use the same in both studies, or another reference; gaitlab norm writes the file again"
+            remedy = "use the same in both studies, or another reference; or make the norm file again"
             refuse_others(about.get("definitions", {}), own, where=f"{setting}: {name}", remedy=remedy)

@@ -18,7 +18,8 @@ import yaml
 
 from ..body.body_model import BodyModel, find_loose_ends, find_unknown_weights
 from ..errors import Problem, UserError, find_hidden, nearest
-from ..step import every_step
+from ..extra import every_extra, refuse_second
+from ..step import every_step, resolve
 from ..tables.tsv import bad_path, decode_text, leaves_study
 from ..whole_body import rule_names
 
@@ -149,8 +150,10 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return content
 
 
-def problems_in(content: Mapping[str, Any], schema: Mapping[str, Any], *, where: str) -> list[Problem]:
-    """Return the problems of ``content`` according to a JSON schema."""
+def problems_in(
+    content: Mapping[str, Any], schema: Mapping[str, Any], *, where: str, of_extras: bool = False
+) -> list[Problem]:
+    """Return the problems of ``content`` according to a JSON schema; ``of_extras``: an extra may add sections to it."""
     validator = jsonschema.Draft202012Validator(schema, format_checker=FORMATS)
     problems = []
     errors = [cause for error in validator.iter_errors(content) for cause in _causes(error)]
@@ -158,9 +161,15 @@ def problems_in(content: Mapping[str, Any], schema: Mapping[str, Any], *, where:
         key = ".".join(str(part) for part in error.absolute_path)
         if error.validator == "additionalProperties":
             known = error.schema["properties"]
-            for name in (str(name) for name in error.instance if name not in known):
-                remedy = _right_place(name, schema) or nearest(name, known) or f"expected one of {', '.join(known)}"
-                problems.append(Problem(where, f"unknown key '{'.'.join(filter(None, [key, name]))}'", remedy))
+            for name, value in ((str(name), value) for name, value in error.instance.items() if name not in known):
+                whole = ".".join(filter(None, [key, name]))
+                what, new = f"unknown key '{whole}'", _renamed_settings().get(whole) if of_extras else None
+                remedy = f"it is '{new}' now, which is set, too: remove one of both" if new else ""
+                remedy = remedy or _right_place(name, schema) or nearest(name, known)
+                if of_extras and not key and not remedy and isinstance(value, Mapping):
+                    what = f"no step or extra has the section '{name}'"
+                    remedy = "install the extra that has it (docs/extras.md), or remove it"
+                problems.append(Problem(where, what, remedy or f"expected one of {', '.join(known)}"))
         elif error.validator == "format":
             problems += bad_path(error.instance, key, where)
         elif error.validator in OF_ONE_VALUE:
@@ -262,19 +271,48 @@ def _config(name: str) -> dict[str, Any]:
 
 @functools.cache
 def schema(name: str) -> dict[str, Any]:
-    """Return ``config/<name>.schema.yaml``, with the sections of further steps; callers must not change it."""
+    """Return ``config/<name>.schema.yaml``, of settings with the sections of extras and no others; do not change it."""
     rules = _config(f"{name}.schema")
-    if name != "settings" or not (further := _further_sections()):
+    if name != "settings":
         return rules
-    own = {section: declared_settings().section_rule(of) for section, of in further.items()}
-    return {**rules, "properties": {**rules["properties"], **own}}
+    own = {section: declared_settings().section_rule(of) for section, of in sections_of_extras().items()}
+    return {**rules, "properties": {**rules["properties"], **own}, "additionalProperties": False}
 
 
-def _further_sections() -> dict[str, Any]:
-    """Return what declares the sections of steps that config/ does not have, those of extras."""
+@functools.cache
+def sections_of_extras() -> Mapping[str, Any]:
+    """Return what declares each section that config/ does not have: those of extras, of their steps first.
+
+    Raises:
+        UserError: an extra declares a section that another one has.
+    """
     shipped = _config("settings.schema")["properties"]
     names = [name for name, step in every_step().items() if not step.section and name not in shipped]
-    return {name: declared_settings().section_of(every_step()[name]) for name in names}
+    found = {name: declared_settings().section_of(every_step()[name]) for name in names}
+    for extra in every_extra().values():
+        for name, reference in extra.settings.items():
+            refuse_second("section of the settings", name, {**shipped, **found}, extra)
+            found[name] = resolve(reference)
+    return found
+
+
+def with_new_names(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings in which those that an extra has renamed have their new names.
+
+    One that is there by its new name, too, keeps the old one, which is then refused as unknown.
+    """
+    result = {name: dict(part) if isinstance(part, Mapping) else part for name, part in content.items()}
+    for old, new in _renamed_settings().items():
+        (section, name), (new_section, new_name) = old.split("."), new.split(".")
+        before, after = result.get(section), result.get(new_section, {})
+        if isinstance(before, dict) and name in before and isinstance(after, dict) and new_name not in after:
+            result[new_section] = {**after, new_name: before.pop(name)}
+    return result
+
+
+def _renamed_settings() -> dict[str, str]:
+    """Return the names now of settings that extras have renamed, by those before."""
+    return {old: new for extra in every_extra().values() for old, new in extra.renamed.items()}
 
 
 def declared_settings() -> Any:
@@ -282,10 +320,15 @@ def declared_settings() -> Any:
     return importlib.import_module(".declared_settings", __package__)
 
 
+def every_default() -> dict[str, Any]:
+    """Return the default of each setting by section, with those of extras."""
+    further = {name: declared_settings().defaults_of(of) for name, of in sections_of_extras().items()}
+    return merged(copy.deepcopy(_config("default")), further)
+
+
 def defaults(model: BodyModel) -> dict[str, Any]:
     """Return the default settings, with those of a body model."""
-    further = {name: declared_settings().defaults_of(of) for name, of in _further_sections().items()}
-    return merged(copy.deepcopy(_config("default")), further, model.settings)
+    return merged(every_default(), model.settings)
 
 
 def load_settings(
@@ -300,9 +343,7 @@ def load_settings(
     Raises:
         UserError: every problem.
     """
-    settings_schema = schema("settings")
-    problems = problems_in(study_settings, settings_schema, where=where)
-    if problems:
+    if problems := problems_in(study_settings, schema("settings"), where=where, of_extras=True):
         raise UserError.of(problems)
     model = load_body_model(study_settings.get("body_model"), where=where, study_path=study_path)
     settings = merged(defaults(model), study_settings)
@@ -376,7 +417,7 @@ def read_body_model(name: str | None, *, where: str, study_path: Path, anywhere:
             raise UserError(file, f"no upper_body '{upper}'", remedy)
         model["upper_body"] = _config(f"upper_bodies/{upper}")
     problems = problems_in(model, schema("body_model"), where=file)
-    problems += problems_in(model.get("settings", {}), schema("settings"), where=f"{file}: settings")
+    problems += problems_in(model.get("settings", {}), schema("settings"), where=f"{file}: settings", of_extras=True)
     if not problems:
         built = BodyModel.of(model)
         loose = find_loose_ends(model)
@@ -413,6 +454,8 @@ def _with_its_base(
         remedy = nearest(name, shipped) or f"choose one of {', '.join(shipped)}, or a file's path"
         raise UserError(where, f"no body model '{name}'", remedy)
     model = {**_config(f"body_models/{name}")} if name in shipped else read_yaml(path)
+    if isinstance(model.get("settings"), Mapping):
+        model["settings"] = with_new_names(model["settings"])
     if "extends" not in model:
         return model, path.name
     extended = str(model.pop("extends"))

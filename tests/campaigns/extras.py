@@ -19,6 +19,7 @@ from pipeline.extra import every_extra
 from pipeline.step import resolve
 from tests.campaigns.mutations import copy_checkout
 from tests.support.checkout import DRY_RUN, HOUSE, jobs_in
+from tests.support.studies.full_study import of_extras
 
 EXTRAS = sorted(path.parent.name for path in (HOUSE / "pipeline" / "extras").glob("*/declaration.py"))
 ROWS = ("tests/slow_tests.tsv", "tests/campaigns/reruns.tsv")  # tables with a line for each test or module
@@ -26,11 +27,17 @@ BLOCKS = "tests/campaigns/mutations.txt"
 
 
 def delete(names: Collection[str], checkout: Path) -> None:
-    """Delete extras from a copy, with their tests and what is recorded of both."""
+    """Delete extras from a copy, with their tests and what is recorded of both: of code, settings and files."""
+    sections = [resolve(step).name for name in names for step in every_extra()[name].steps]
+    sections += [section for name in names for section in every_extra()[name].settings]
+    files = [file for one in of_extras() if one.__name__.split(".")[-2] in names for file in one.FILES]
+    recorded = [rf"\bextras/(?:{'|'.join(names)})/"]
+    recorded += [rf"^setting\t{section}\." for section in sections]
+    recorded += [rf"^study file\t{re.escape(file)}\t" for file in files]
+    of_them = re.compile("|".join(recorded)).search
     for name in names:
         for folder in ("pipeline", "tests"):
             shutil.rmtree(checkout / folder / "extras" / name)
-    of_them = re.compile(rf"\bextras/(?:{'|'.join(names)})/").search
     for table in ROWS:
         _keep(checkout / table, "\n", lambda line: not of_them(line))
     _keep(checkout / BLOCKS, "\n\n", lambda block: not of_them(block))

@@ -32,10 +32,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.support.checkout import DEMO, HOUSE, copy_study
-from tests.support.leg_model import write_leg_model
 from tests.support.processes.witness import used_by_jobs
 from tests.support.studies.every_change import STUDIES, Change, every_change, version_file
-from tests.support.studies.full_study import write_full_study
+from tests.support.studies.full_study import of_extras, settings_with_extras, write_full_study
 
 TABLE = Path(__file__).with_suffix(".tsv")
 COLUMNS = ("kind", "what", "demo", "full", "unseen")
@@ -50,7 +49,6 @@ ABOUT = """\
 """
 NOT_WITNESSED = "?"
 WITNESSED = ("module", "file", "library")  # kinds
-ONE_OF_MUSCLES = "derived/sub-02_first/muscles.nc"  # the other jobs of this rule would take minutes
 SHIPPED = ("pipeline", "gaitlab", "config", "profiles", "snakemake_logger_plugin_gaitlab", "Snakefile")
 # gives the keys of all jobs of studies, as the Snakefile gets them, or why a study is refused; in a fork if asked to.
 # Forks share only how Python parses the texts of its arguments, which takes most of the time of a digest.
@@ -209,14 +207,11 @@ class Recorder:
         """Return the rules whose jobs use something, by file of the checkout or library."""
         folder, found = self.folder / "witness", dict[str, set[str]]()
         study = write_full_study(folder / "full")
-        write_leg_model(study / "legs.osim")
+        slow = {rule: output for extra in of_extras() for rule, output in extra.SLOW.items()}
         in_order = sorted(followers, key=lambda row: -len(row.full.split()))  # what comes first has more after it
-        jobs = {row.what: ("--until", row.what) for row in in_order if row.what != "muscles"}
-        settings = (study / "study.yaml").read_text()
-        (study / "study.yaml").write_text(settings.replace("opensim: true", "opensim: false"))
-        for rule, options in (jobs | {"muscles": (ONE_OF_MUSCLES,)}).items():
-            if rule == "muscles":
-                (study / "study.yaml").write_text(settings)
+        jobs = {row.what: ("--until", row.what) for row in in_order if row.what not in slow}
+        for rule, options in (jobs | {rule: (output,) for rule, output in slow.items()}).items():
+            (study / "study.yaml").write_text(settings_with_extras(slow=rule in slow))
             for name in used_by_jobs(study, options, folder):
                 found.setdefault(name, set()).add(rule)
         return found

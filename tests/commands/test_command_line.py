@@ -112,7 +112,11 @@ def test_options_before_the_study_are_refused(command: str, capsys: pytest.Captu
 
 @pytest.mark.parametrize(
     ("words", "meant"),
-    [("chek my_study", "check"), ("export my_study --format cvs", "csv"), ("export my_study --modle x", "--model")],
+    [
+        ("chek my_study", "check"),
+        ("export my_study --format cvs", "csv"),
+        ("export my_study --separater ;", "--separator"),
+    ],
 )
 def test_the_nearest_command_choice_or_option_is_suggested(
     words: str, meant: str, capsys: pytest.CaptureFixture[str]
@@ -193,7 +197,7 @@ def test_in_the_folder_of_a_study_no_study_needs_to_be_named(
     monkeypatch.chdir(study)
     for words in (
         *(["check"], ["corrections"], ["verify", "--json"]),
-        *(["run", "--dry-run", "--cores", "2"], ["show", "--trial", "fast"], ["norm", "--out", "norm.tsv"]),
+        *(["run", "--dry-run", "--cores", "2"], ["show", "--trial", "fast"], ["report", "--paper", "letter"]),
     ):
         assert main(words) == 0
         assert seen.pop() == (words[0], Path())

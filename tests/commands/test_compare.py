@@ -11,7 +11,6 @@ import pytest
 from pipeline.commands.compare import write_comparison
 from pipeline.errors import UserError
 from pipeline.steps.report.page_names import PAGES
-from pipeline.tables.csv_files import detectable_changes
 from pipeline.workflow import checksums
 from pipeline.workflow.open_study import look_at
 from pipeline.workflow.preparation import remove_pages_of_others
@@ -62,29 +61,6 @@ def test_a_study_of_several_people_or_without_results_is_refused(demo: Path) -> 
         write_comparison(demo, participant="sub-02", **speeds)
     with pytest.raises(UserError, match="no participant 'sub-03'"):
         write_comparison(demo, participant="sub-03", **speeds)
-
-
-def test_a_repeatability_of_another_study_is_part_of_the_pages_of_several_visits(demo: Path) -> None:
-    study = with_visits(demo)
-    table = "condition,side,metric,units,mdc\nfast,left,cadence,min-1,4.5\nfast,left,step_width,m,\n"
-    (study / "study.yaml").write_text(
-        f"{(study / 'study.yaml').read_text()}report:\n  repeatability: other/repeatability.csv\n"
-    )
-    (problem,) = look_at(study)[1]
-    assert str(problem).startswith("report.repeatability: other/repeatability.csv: no such file")
-    (study / "other").mkdir()
-    (study / "other" / "repeatability.csv").write_text("a,b\n1,2\n")
-    (problem,) = look_at(study)[1]
-    assert "is not a repeatability.csv" in str(problem)
-    (study / "other" / "repeatability.csv").write_text(table)
-    opened, problems = look_at(study)
-    assert not problems
-    before = opened.content_of_key("page", "sub-01")["arguments"]["repeatability"]
-    assert before["file"] == "other/repeatability.csv"
-    (study / "other" / "repeatability.csv").write_text(table.replace("4.5", "4.6"))
-    assert look_at(study)[0].content_of_key("page", "sub-01")["arguments"]["repeatability"] != before
-    changes = detectable_changes(study / "other" / "repeatability.csv")
-    assert changes == {"fast": {"left": {"cadence": 4.6}}}
 
 
 def test_pages_of_somebody_who_left_go_with_the_person_and_no_others(demo: Path) -> None:

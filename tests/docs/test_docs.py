@@ -69,6 +69,11 @@ def anchors(path: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+@pytest.mark.parametrize("name", sorted({page for _, page in reference.pages_of_sections()}))
+def test_settings_of_extras_are_fresh(name: str) -> None:
+    assert reference.page(name) == text_of(name), "run: python docs/reference.py"
+
+
 @pytest.mark.parametrize("name", reference.PAGES)
 def test_generated_tables_are_current(name: str) -> None:
     assert reference.page(name) == text_of(name), "run: python docs/reference.py"

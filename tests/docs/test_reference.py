@@ -86,9 +86,14 @@ SETTINGS = dict(leaves(settings.schema("settings")))
 
 def row_of(path: str) -> list[str]:
     """Return the cells of a setting's row: name, default, values, meaning."""
-    lines = (DOCS / "settings.md").read_text().splitlines()
+    page = dict(reference.pages_of_sections()).get(path.partition(".")[0], "settings.md")
+    lines = (DOCS / page).read_text().splitlines()
     (row,) = (line for line in lines if line.startswith(f"| `{path}` |"))
     return row.strip("| ").split(" | ")
+
+
+def test_every_section_of_an_extra_is_described_on_a_page() -> None:
+    assert [name for name, _ in reference.pages_of_sections()] == sorted(settings.sections_of_extras())
 
 
 @pytest.mark.parametrize("path", SETTINGS)

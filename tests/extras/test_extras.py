@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import shutil
@@ -19,18 +20,23 @@ from pipeline.__main__ import command_line_parser, main
 from pipeline.command_table import COMMANDS, Command, every_command
 from pipeline.errors import UserError
 from pipeline.extra import Extra, every_extra
+from pipeline.workflow import settings
 from tests.campaigns.extras import commands_and_jobs, python
 from tests.campaigns.interruptions import write_tiny_study
 from tests.support.checkout import DEMO, HOUSE, copy_study
+from tests.support.studies.for_report import Page
 from tests.workflow.test_new_step import SHIPPED
 
 EXTRAS = HOUSE / "pipeline" / "extras"
 OURS = sorted(path.parent.name for path in EXTRAS.glob("*/declaration.py"))
+OF_PROGRAMS = [HOUSE / "pipeline/vocabulary/name_words.py"]  # words that programs write into the names of files
 CODE = (".py", ".smk", ".yaml", "")
+# what has the name of an extra and is something else: a module of Python, a book, a page
+ANOTHER = re.compile(r"from statistics import|Directional statistics|\bstatistics\.md\b")
 ExtrasWith = Callable[[Path], dict[str, Extra]]
 # the package that the page writes, by file
-PAGE = (HOUSE / "docs" / "extras.md").read_text(encoding="utf-8")
-LAB = dict(re.findall(r"^```\w+\n# (\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+PAGE = (HOUSE / "docs" / "write_your_own_step.md").read_text(encoding="utf-8")
+LAB = dict(re.findall(r"^```\w+\n(?:#|<!--) (\S+)(?: -->)?\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 KEYS = """
 import json, sys
 from pathlib import Path
@@ -48,7 +54,12 @@ def commands_of(one: Extra) -> list[Command]:
     """Return the commands of an extra."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(command_table, "every_extra", lambda: {one.name: one})
-        return every_command()[len(COMMANDS) :]
+        return [command for command in every_command() if command not in COMMANDS]
+
+
+def steps_of(one: Extra) -> list[str]:
+    """Return the names of the steps of an extra."""
+    return [step.resolve(reference).name for reference in one.steps]
 
 
 def core_files() -> Iterator[Path]:
@@ -60,17 +71,25 @@ def core_files() -> Iterator[Path]:
 
 
 def named_in(text: str, one: Extra) -> list[str]:
-    """Return where a text names an extra, or one of its commands."""
+    """Return where a text names an extra, its steps or one of its commands.
+
+    A name in other letters is another: OpenSim is a program, of which TRC and MOT files are. The name of a step may be
+    a word of the field, so it is looked for as code has it.
+    """
     new = {command.name for command in commands_of(one)}
-    commands = "|".join(rf"gaitlab {name}\b|[\"']{name}[\"']" for name in sorted(new))
-    return re.findall(rf"(?i)\b{one.name}\b{'|' if new else ''}{commands}", text)
+    patterns = [rf"\b(?:{one.name}|{one.name.capitalize()})\b"]
+    patterns += [rf"gaitlab {name}\b|[\"']{name}[\"']" for name in sorted(new)]
+    own = {*steps_of(one), *one.settings}
+    patterns += [rf"[\"']{name}[\"']|\bsteps[./]{name}\b|``{name}``|^{name}:|\b{name}\.(?:nc|csv)\b" for name in own]
+    return [match[0] for match in re.finditer("|".join(patterns), ANOTHER.sub("", text), re.MULTILINE)]
 
 
 @pytest.mark.parametrize("name", OURS)
 def test_the_core_names_no_extra(name: str) -> None:
     found = {str(path): named_in(path.read_text(encoding="utf-8"), every_extra()[name]) for path in core_files()}
     assert len(found) > 300
-    assert {path: names for path, names in found.items() if names} == {}
+    program = {str(path): ["opensim"] for path in OF_PROGRAMS if name == "opensim"}
+    assert {path: names for path, names in found.items() if names} == program
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -81,6 +100,9 @@ def test_a_name_of_an_extra_is_found(name: str, line: str) -> None:
     one = every_extra()[name]
     assert named_in(line.format(name), one)
     assert not named_in(line.format("another"), one)
+    for its in steps_of(one):
+        for text in (f'steps["{its}"]', f"pipeline.steps.{its}.step", f"{its}:\n  on: true", f"step ``{its}``"):
+            assert named_in(text, one)
     for command in commands_of(one):
         assert named_in(f'Command("{command.name}", RUN)', one)
         assert named_in(f"give 'gaitlab {command.name} STUDY'", one)
@@ -99,12 +121,14 @@ def test_a_command_of_an_absent_extra_is_unknown(
     absent = [command.name for command in commands_of(every_extra()[name])]
     assert {*absent} <= {command.name for command in every_command()}
     monkeypatch.setattr(command_table, "every_extra", lambda: others)
-    listed = re.findall(r"^  (\S+)  ", command_line_parser(every_command()).format_help(), re.MULTILINE)
+    listed = re.findall(r"^  (\S.*?)  ", command_line_parser(every_command()).format_help(), re.MULTILINE)
     assert not {*absent} & {*listed}
     for command in absent:
+        first, *form = command.split()
         with pytest.raises(SystemExit):
-            main([command, "my_study"])
-        assert f"invalid choice: '{command}'" in capsys.readouterr().err
+            main([first, "my_study", *form])
+        expected = f"unknown: {' '.join(form)}" if form else f"invalid choice: '{command}'"
+        assert expected in capsys.readouterr().err
 
 
 # --- of other packages -----------------------------------------------------------------------------------------------
@@ -150,6 +174,53 @@ def test_an_extra_of_another_package_is_found(
     monkeypatch.setattr(command_table, "every_extra", lambda: found)
     assert [command.name for command in every_command()][-1] == "push-off"
     assert main(["push-off", str(tmp_path)]) == 1  # no results there
+
+
+def test_a_command_without_its_libraries_says_what_to_install(
+    extras_with: ExtrasWith, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commands = LAB["our_lab/commands.py"].replace("from gaitlab import load_study", "import no_such_library")
+    declared = LAB["our_lab/declaration.py"].replace(
+        '    "push",', '    "push",\n    install="pip install our-lab[all]",'
+    )
+    found = extras_with(write_package(tmp_path, commands=commands, declaration=declared))
+    monkeypatch.setattr(command_table, "every_extra", lambda: found)
+    assert main(["push-off", str(tmp_path)]) == 1
+    said = "gaitlab push-off: no_such_library is not installed; install it with: pip install our-lab[all]\n"
+    assert capsys.readouterr().err == said
+    monkeypatch.setattr(command_table, "every_extra", lambda: {"push": found["push"]._replace(install="")})
+    with pytest.raises(ModuleNotFoundError):  # a fault
+        main(["push-off", str(tmp_path)])
+
+
+def test_a_second_section_of_a_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    extra = Extra("push", settings={"clean": "pipeline.workflow.declared_settings:Run"})
+    monkeypatch.setattr(settings, "every_extra", lambda: {"push": extra})
+    with pytest.raises(UserError, match="extra 'push': there is another section of the settings 'clean'"):
+        settings.sections_of_extras.__wrapped__()
+
+
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        ({"report": {"factor": 2, "title": "x"}}, {"report": {"title": "x"}, "push": {"factor": 2}}),
+        ({"report": {"factor": None}, "push": {"a": 1}}, {"report": {}, "push": {"a": 1, "factor": None}}),
+        ({"report": {"factor": 2}, "push": {"factor": 3}}, {"report": {"factor": 2}, "push": {"factor": 3}}),
+        ({"report": {"factor": 2}, "push": 5}, {"report": {"factor": 2}, "push": 5}),
+        ({"report": None}, {"report": None}),
+        ({}, {}),
+    ],
+)
+def test_a_setting_by_its_earlier_name_is_that_of_the_extra(
+    monkeypatch: pytest.MonkeyPatch, own: dict[str, object], expected: dict[str, object]
+) -> None:
+    """Both names at once are refused, as the earlier one is then unknown."""
+    monkeypatch.setattr(
+        settings, "every_extra", lambda: {"push": Extra("push", renamed={"report.factor": "push.factor"})}
+    )
+    before = copy.deepcopy(own)
+    assert settings.with_new_names(own) == expected
+    assert own == before
 
 
 def test_a_package_that_cannot_be_imported_is_named(extras_with: ExtrasWith, tmp_path: Path) -> None:
@@ -243,24 +314,42 @@ def keys(house: Path, study: Path, *packages: Path) -> dict[str, str]:
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("joins", [True, False])
-def test_an_extra_changes_the_keys_of_its_own_jobs_and_of_those_that_join_it(
-    bare: Path, tmp_path: Path, joins: bool
+@pytest.mark.parametrize(
+    ("without_lines", "changed"),
+    [
+        ((), {"study", "report", "page"}),
+        (("joins",), {"report", "page"}),
+        (("joins", "report", "methods"), set[str]()),
+    ],
+)
+def test_an_extra_changes_the_keys_of_its_own_jobs_and_of_those_that_use_it(
+    bare: Path, tmp_path: Path, without_lines: tuple[str, ...], changed: set[str]
 ) -> None:
     study = write_tiny_study(tmp_path / "study")
     without = keys(HOUSE, study)
     assert keys(bare, study) == without
     declared = LAB["our_lab/push.py"]
-    assert "joins=True" in declared
-    package = write_package(tmp_path / "lab", push=declared.replace("joins=True", f"joins={joins}"))
+    for name in without_lines:
+        declared, count = re.subn(rf"^    {name}=.*\n", "", declared, flags=re.MULTILINE)
+        assert count == 1
+    package = write_package(tmp_path / "lab", push=declared)
     found = keys(bare, study, package)
     assert found.keys() - without.keys() == {"push"}
-    changed = {name for name in without if found[name] != without[name]}
-    assert changed == ({"study", "repeatability", "report", "page"} & without.keys() if joins else set())
+    assert {name for name in without if found[name] != without[name]} == changed & without.keys()
 
 
 @pytest.mark.process
-def test_the_package_of_the_page_adds_a_step_with_its_rule_setting_variable_metric_and_command(tmp_path: Path) -> None:
+def test_a_template_of_an_addition_is_in_the_keys_of_the_pages(tmp_path: Path) -> None:
+    study, lab = write_tiny_study(tmp_path / "study"), write_package(tmp_path / "lab")
+    before = keys(HOUSE, study, lab)
+    (lab / "our_lab" / "weakest.html").write_text("another template")
+    now = keys(HOUSE, study, lab)
+    assert {name for name in now if now[name] != before[name]} == {"report", "page"}
+
+
+@pytest.mark.process
+def test_the_package_of_the_page_adds_a_step_with_all_that_it_declares(tmp_path: Path) -> None:
+    """That is its rule, setting, variable, metric, panel, table, sentence of the methods, and command."""
     lab, study = write_package(tmp_path / "lab"), write_tiny_study(tmp_path / "study")
     with (study / "study.yaml").open("a") as handle:
         handle.write("push: {factor: 2}\n")
@@ -275,6 +364,11 @@ def test_the_package_of_the_page_adds_a_step_with_its_rule_setting_variable_metr
     xr.testing.assert_allclose(found.push_curve.drop_attrs(), 2 * power.drop_attrs(), rtol=1e-6)  # single precision
     with (study / "derived" / "metrics.csv").open() as handle:
         assert "push_of_ankle" in handle.readline()
+    page = Page((study / "derived/report/sub-01.html").read_text(encoding="utf-8"))
+    curves = [one["curves"] for one in page.figures()[0] if one["group"] == "Push-off"]
+    assert [curve["side"] for curve in curves[0]] == ["left", "right"]
+    assert "Weakest push-off of each side" in page.words
+    assert "Push-off is 2 times the power of the ankle." in " ".join(gaitlab("methods", str(study)).stdout.split())
     printed = gaitlab("push-off", str(study), "--side", "left").stdout
     push = found.push_of_ankle[found.side == "left"]
     assert float(printed.removesuffix(" W/kg\n")) == pytest.approx(float(push.mean()), abs=0.005)
@@ -282,4 +376,4 @@ def test_the_package_of_the_page_adds_a_step_with_its_rule_setting_variable_metr
     assert "Nothing to do" in again.stdout + again.stderr
     without = python(HOUSE, "-m", "pipeline", "check", str(study))
     assert without.returncode == 1
-    assert "unknown key 'push'" in without.stdout
+    assert "no step or extra has the section 'push'" in without.stdout

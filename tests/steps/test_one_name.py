@@ -21,7 +21,7 @@ from tests.support.step_names import STEPS
 
 PACKAGE = HOUSE / "pipeline"
 FROM_THE_BRIDGE = {"body_model", "participant", "segments", "segment_table", "sessions", "functional"}
-FROM_THE_BRIDGE |= {"participants", "by_trial", "session_row", "groups", "visits"}  # of tables
+FROM_THE_BRIDGE |= {"additions", "participants", "by_trial", "session_row", "groups", "visits"}  # of tables
 FROM_THE_BRIDGE |= {
     "model_sha256",
     "about_reference",
@@ -36,7 +36,7 @@ NOT_OF_THE_STEP = {"report": {"notes"}}  # on participants, which only their pag
 OF_ANOTHER_SECTION = {"report": {"reference"}, "study": {"emg_pairs"}}  # scores and bands; columns of cycles.emg_pairs
 
 
-@pytest.mark.parametrize("step", [*STEPS, "muscles"])
+@pytest.mark.parametrize("step", STEPS)
 def test_one_name_for_rule_module_function_section_and_file(step: str) -> None:
     assert rule_of(step)
     module = importlib.import_module(f"pipeline.steps.{step}.step")
@@ -51,7 +51,7 @@ def test_one_name_for_rule_module_function_section_and_file(step: str) -> None:
     assert (HOUSE / "tests" / "steps" / step / f"test_{step}.py").exists()
 
 
-@pytest.mark.parametrize("step", [*(step for step in STEPS if step not in ("read", "study")), "muscles"])
+@pytest.mark.parametrize("step", [step for step in STEPS if step not in ("read", "study")])
 def test_a_rules_inputs_are_the_functions_arguments(step: str) -> None:
     function = getattr(importlib.import_module(f"pipeline.steps.{step}.step"), step)
     arguments = [

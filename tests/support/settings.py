@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
+from pipeline.step import every_step, resolve
 from pipeline.workflow.settings import CONFIG, read_yaml
 
 DEFAULTS = read_yaml(CONFIG / "default.yaml")
@@ -12,4 +12,4 @@ DEFAULTS = read_yaml(CONFIG / "default.yaml")
 
 def settings_of(step: str, **changes: Any) -> Any:
     """Return the settings of a step as its type ``Settings``, with some changed."""
-    return importlib.import_module(f"pipeline.steps.{step}.settings").Settings(**changes)
+    return resolve(every_step()[step].settings)(**changes)

@@ -49,7 +49,6 @@ CLAUSES = [
     ("kinetics", "uncertainty_draws", 200, "Bands of 95 % are from 200 Monte Carlo draws"),
     ("cycles", "doubted_stances", "use", "Stances with doubtful kinetics were kept"),
     ("cycles", "emg_normalisation", "peak", "envelope of each muscle of a session was divided by its peak"),
-    ("muscles", "opensim", True, "forces of muscles are those of the model None in OpenSim (Seth et al. 2018)"),
     ("cycles", "emg_normalisation", "reference", "divided by the highest mean over 0.5 s of reference contractions"),
 ]  # fmt: skip
 

@@ -29,26 +29,26 @@ def named(rule: str, section: str) -> list[str]:
     return re.findall(r"^        (\w+)=", text, re.MULTILINE)
 
 
-@pytest.mark.parametrize("has_muscles", [True, False])
-def test_what_a_step_declares_is_in_its_key(monkeypatch: pytest.MonkeyPatch, has_muscles: bool) -> None:
+@pytest.mark.parametrize("has_it", [True, False])
+def test_what_a_step_declares_is_in_its_key(monkeypatch: pytest.MonkeyPatch, has_it: bool) -> None:
     """Also what a step declares whose results are joined to the cycles of a study, if the study has this step."""
     study = open_study(DEMO)
-    before = dict(every_step())
-    before["muscles"] = replace(before["muscles"], only_if="" if has_muscles else before["muscles"].only_if)
+    joins = replace(every_step()["kinetics"], name="joining", outputs={}, joins=True)
+    before = {**every_step(), "joining": replace(joins, only_if="" if has_it else "operator:not_")}
 
     def declared(steps: dict[str, Step]) -> dict[str, str]:
         monkeypatch.setattr(job_keys, "every_step", lambda: steps)
         subjects = {"session": "sub-01", "participant": "sub-01", "study": None}
         opened = replace(study)  # it remembers its steps
-        others = {name: step for name, step in steps.items() if name != "muscles"}
+        others = {name: step for name, step in steps.items() if not step.joins}
         return {name: opened.content_of_key(name, subjects[step.scope])["declared"] for name, step in others.items()}
 
     changed = dict[str, set[str]]()
-    for name in ("kinetics", "muscles"):
+    for name in ("kinetics", "joining"):
         now = declared(before | {name: replace(before[name], takes=("corrections",))})
         changed[name] = {one for one, text in declared(before).items() if text != now[one]}
-    joining = {"study", "report", "page", "repeatability"} if has_muscles else set()
-    assert changed == {"kinetics": {"kinetics"}, "muscles": joining}
+    joining = {name for name, step in before.items() if step.scope != "session"} if has_it else set()
+    assert changed == {"kinetics": {"kinetics"}, "joining": joining}
 
 
 def test_each_step_has_its_rule() -> None:
@@ -74,6 +74,7 @@ def test_a_rule_has_the_files_that_its_step_declares(name: str) -> None:
 def test_all_that_a_step_names_is_there(name: str) -> None:
     step = every_step()[name]
     named = [step.function, step.settings, step.job, step.cells, step.only_if, step.problems, step.metrics]
+    named += [step.added_to, step.report, step.methods]
     named += [of for output in step.outputs.values() for of in (output.variables, output.made_by)]
     assert all(resolve(one) is not None for one in named if one)
     assert all(isinstance(step.loaded(one), tuple | None) for one in step.inputs)

@@ -197,32 +197,3 @@ def test_a_recording_that_never_could_be_read_costs_its_trial(monkeypatch: pytes
     monkeypatch.setattr(step, "_read_trial", read_trial)
     found = step.read([row], **SETTINGS)
     assert found.rejected.values.tolist() == [f"{'x' * 300}: {os.strerror(errno.ENAMETOOLONG)}"]
-
-
-def test_a_disk_that_is_full_in_the_step_muscles_fails_the_job(tmp_path: Path) -> None:
-    """Otherwise its folder is removed, there is room again, and muscles.nc without forces would stand."""
-    model, output = tmp_path / "legs.osim", tmp_path / "muscles.nc"
-    model.write_text("<OpenSimDocument/>")
-
-    def muscles(*, folder: Path) -> xr.Dataset:
-        (folder / "walk.mot").touch()
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    key = {"step": "muscles", "settings": {}, "files": {str(model): sha256(model)}}
-    with pytest.raises(UserError, match=r"\.muscles: cannot be written"):
-        session_job.run(key, muscles, {}, {}, {"muscles": [output]})
-    assert [*tmp_path.iterdir()] == [model]
-
-
-def test_a_file_that_the_step_muscles_cannot_read_is_no_full_disk(tmp_path: Path) -> None:
-    model, output = tmp_path / "legs.osim", tmp_path / "muscles.nc"
-    model.write_text("<OpenSimDocument/>")
-
-    def muscles(*, folder: Path) -> xr.Dataset:
-        raise OSError(errno.EIO, os.strerror(errno.EIO), str(folder / "walk.mot"))
-
-    key = {"step": "muscles", "settings": {}, "files": {str(model): sha256(model)}}
-    with pytest.raises(OSError, match=r"walk\.mot") as raised:
-        session_job.run(key, muscles, {}, {}, {"muscles": [output]})
-    assert raised.value.errno == errno.EIO
-    assert [*tmp_path.iterdir()] == [model]

@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.commands.check.command import check
 from pipeline.errors import UserError
-from pipeline.tables.report_additions import MOST_BYTES, MOST_LETTERS, curve_tests_of, logo_of, texts_of
+from pipeline.tables.report_additions import MOST_BYTES, MOST_LETTERS, logo_of, texts_of
 from pipeline.workflow.open_study import look_at, open_study
 from tests.support.checkout import DEMO, copy_study
 from tests.support.studies.for_report import HOSTILE, Page, three_people
@@ -115,28 +115,3 @@ def test_a_note_changes_only_the_page_of_its_person_and_a_logo_all_pages(tmp_pat
     (problem,) = look_at(study)[1]
     assert (problem.where, problem.remedy) == ("notes/sub-1_notes.txt", "did you mean 'sub-01'?")
     assert "sub-1_notes.txt" in str(check(study))
-
-
-def test_curves_that_were_compared_are_in_the_overview_alone(tmp_path: Path) -> None:
-    study = copy_study(DEMO, tmp_path / "study")
-    before = open_study(study)
-    (study / "spm").mkdir()
-    with (study / "study.yaml").open("a") as file:
-        file.write("\nreport:\n  curve_tests: spm\n")
-    (problem,) = look_at(study)[1]
-    assert (problem.where, problem.what) == ("report.curve_tests: spm", "no picture there")
-    (study / "spm" / "knee_1.svg").write_text(SVG.format(""))
-    (study / "spm" / "knee_1.txt").write_text(f"difference from 10 to 20 % {HOSTILE}\n")
-    after = open_study(study)
-    for subject in (("page", "sub-01"), ("study", None)):
-        assert before.content_of_key(*subject) == after.content_of_key(*subject)
-    key = after.content_of_key("report", None)
-    assert key != before.content_of_key("report", None)
-    (study / "spm" / "knee_1.txt").write_text("none found\n")
-    assert open_study(study).content_of_key("report", None) != key
-
-    (study / "spm" / "knee_1.txt").write_text(f"difference from 10 to 20 % {HOSTILE}\n")
-    html = three_people().pages(curve_tests=curve_tests_of(study, "spm"))["report.html"]
-    assert html.count('src="data:image/svg+xml;base64,') == 1
-    assert f"difference from 10 to 20 % {HOSTILE}" in Page(html).words
-    assert "Curves compared" not in three_people().pages()["report.html"]

@@ -93,6 +93,13 @@ def test_every_problem_is_reported_at_once_with_the_nearest_name(tmp_path: Path)
         ({"kinetics": {"uncertainty_draws": 20_000}}, "expected a whole number of at least 0 and at most 10000"),
         ({"report": {"title": ["x"]}}, 'report.title is ["x"]; expected text of at most 200 characters'),
         ({"clean": 5}, "clean is 5; expected 'key: value' lines"),
+        (
+            {"push": {"factor": 2}},
+            "study.yaml: no step or extra has the section 'push'; install the extra that has it (docs/extras.md), or",
+        ),
+        ({"push": 2}, "study.yaml: unknown key 'push'; expected one of body_model, "),
+        ({"cycels": {}}, "study.yaml: unknown key 'cycels'; did you mean 'cycles'?"),
+        ({"clean": {"push": {"factor": 2}}}, "study.yaml: unknown key 'clean.push'; expected one of "),
     ],
 )
 def test_the_remedy_for_a_wrong_setting_names_the_right_ones(

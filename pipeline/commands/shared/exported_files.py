@@ -6,7 +6,6 @@ from pathlib import Path
 from ...workflow import checksums
 
 C3D_COPIES = "c3d"  # in the folder of a session's results
-OPENSIM, README = "opensim", "README.md"  # in derived/, and in that folder
 PARQUET_TABLES = ("metrics", "quality")
 PDF, SPREADSHEETS = "pdf", "tables"  # folders in derived/
 MADE_FROM = "SourceSHA256"

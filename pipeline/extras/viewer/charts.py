@@ -11,8 +11,8 @@ from viser import uplot
 from ...arrays import Array, Flags
 from ...conventions import SIDES
 from ...signals.time_normalisation import PHASE
+from ...steps.report.curves.json_numbers import select
 from ...steps.report.curves.panels import Panel, panels_of, plain_unit
-from ...steps.report.json_numbers import select
 from ...tables.reference_curves import COMPONENTS, Curves, key_of
 from ...variables.schema import VARIABLES
 from ...vocabulary.event_names import STRIKE

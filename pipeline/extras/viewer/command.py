@@ -8,9 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NoReturn
 
-from ...errors import UserError
 from ...workflow.open_study import open_study
-from .declaration import EXTRA
 
 if TYPE_CHECKING:
     from .server import LocalServer
@@ -26,14 +24,12 @@ def view(path: Path, *, port: int, opens_browser: bool) -> NoReturn:
         opens_browser: else the address is only printed.
 
     Raises:
-        UserError: the study has mistakes or has not been run; viser is not installed.
+        UserError: the study has mistakes or has not been run.
+        ModuleNotFoundError: viser is not installed.
     """
     study = open_study(path)
-    try:
-        from .server import LocalServer
-    except ModuleNotFoundError as error:
-        raise UserError("gaitlab view", f"{error.name} is not installed", f"install it with: {EXTRA.install}") from None
     from .app import Viewer
+    from .server import LocalServer
 
     for number in (getattr(signal, name) for name in ENDING if hasattr(signal, name)):
         if signal.getsignal(number) == signal.SIG_DFL:  # nohup has it ignored

@@ -54,7 +54,7 @@ def render(
     Args:
         recorded: the days of recording of a participant, in words; empty on the overview.
         beside_reference: words on an age that does not fit the reference, beside its title in the key; else empty.
-        content: all else that the template needs, with ``name`` on the page of a participant.
+        content: all else that the template needs, with ``name`` on the page of a participant, and what is ``added``.
     """
     version = study.attrs.get("pipeline_version", "")
     scripts = [*map(_text, SCRIPTS)]
@@ -65,7 +65,7 @@ def render(
         f"style-src {' '.join(map(_hash, (*styles, '')))}"
     )
     used = json.loads(study.attrs.get("settings", "{}"))
-    return (
+    html = (
         environment()
         .get_template(template)
         .render(
@@ -86,6 +86,9 @@ def render(
             **content,
         )
     )
+    if lost := [part.place for part in content["added"] if part.html not in html]:
+        raise ValueError(f"{template} has no section '{lost[0]}'")
+    return html
 
 
 def _about_reference(study: xr.Dataset, drawn: Drawn, beside: str) -> dict[str, Any] | None:

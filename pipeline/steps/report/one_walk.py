@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ...arrays import Array
 from ...conventions import ANGLES, JOINTS, SIDES
 from ...signals.time_normalisation import PHASE, over_one_cycle
+from .curves.json_numbers import select, to_decimals, to_four_digits, to_whole_numbers
 from .curves.panels import moment_panel
-from .json_numbers import select, to_decimals, to_four_digits, to_whole_numbers
 
 MOST_FRAMES = 150
 # lines between landmarks and joint centres; a line needs both its points

@@ -24,7 +24,7 @@ from .curves.panels import Panel
 from .data_check import data_check
 from .movement_profile import compares_children_and_adults
 from .tables import Row, Table
-from .visits.changes import with_changes_of_gps
+from .visit_changes import with_changes_of_gps
 
 Place = tuple[str, str]  # condition, and side or comparison of the sides
 

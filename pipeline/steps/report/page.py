@@ -10,6 +10,8 @@ from ...tables.reference_curves import BySpeed, reference_of
 from ...trials.session import facts_of_trials
 from ...variables.stance_verdicts import is_accepted
 from . import metric_tables, quality, tables
+from .addition import Loaded, PersonShown, panels_added, parts_of_person
+from .compared_visits import Compared, compared
 from .curves.cycles import CycleCurves, cycles_of, stances_of
 from .curves.error_shares import share_sums, shares
 from .curves.figures import Drawn, draw_cycles, key_of
@@ -28,8 +30,7 @@ from .one_walk import representative_trial, walk
 from .refused_stances import pictures_of
 from .settings import Settings
 from .tables import Row, Table
-from .visits.changes import Detectable, profile_changes, tables_of_changes
-from .visits.compared import Compared, compared
+from .visit_changes import Detectable, profile_changes, tables_of_changes
 
 
 def page(
@@ -51,6 +52,7 @@ def page(
     visits: Sequence[tuple[str, str]],
     chosen: Sequence[str] = (),
     detectable: Detectable,
+    additions: Sequence[Loaded] = (),
 ) -> str:
     """Return the page of one participant as HTML text.
 
@@ -63,8 +65,9 @@ def page(
         clean: by session, :data:`pipeline.steps.report.refused_stances.NEEDS` of clean.nc.
         texts: the laboratory's own, such as the referral question, by title.
         reference: text of the table of reference curves, see :mod:`pipeline.tables.reference_curves`.
-        visits, chosen: of :func:`pipeline.steps.report.visits.compared.compared`; without ``chosen`` all is shown.
+        visits, chosen: of :func:`pipeline.steps.report.compared_visits.compared`; without ``chosen`` all is shown.
         detectable: the smallest changes beyond the laboratory's own repeatability.
+        additions: what steps of the study add to the page.
 
     Returns:
         The same text for the same inputs. Names and reasons of the study are text, never markup.
@@ -80,7 +83,8 @@ def page(
     no_verdict = bool(curves) and compares_children_and_adults(age, about)
     if no_verdict:
         metrics, symmetry = map(tables.without_scores, (metrics, symmetry))
-    dashes, panels = dash_styles(conditions), panels_of(study, moment_signs=settings.moment_signs)
+    dashes = dash_styles(conditions)
+    panels = (*panels_of(study, moment_signs=settings.moment_signs), *panels_added(additions, study))
     sessions = tables.names([*stances, *metrics], "session")
     trials = {session: facts_of_trials(cycles[session]) for session in sessions}
     gait_cycles, whole_stances = (side_by_side.curves(of(study, panels)) for of in (cycles_of, stances_of))
@@ -133,8 +137,8 @@ def page(
         rejected=quality.list_rejections(stances),
         checks=quality.checks(stances, trials),
         muscles_left_out=quality.muscles_left_out(trials, sessions),
-        muscles_refused=quality.muscles_refused(study),
         sources=quality.sources(trials, sessions),
+        added=parts_of_person(additions, PersonShown(study, metrics, stances, symmetry)),
     )
 
 

@@ -5,11 +5,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
 from ...trials.session import FILES
 from ...variables.left_out import from_text, in_words
-from ...variables.muscle_variables import DOUBT_OF
 from ...variables.schema import REPAIRS
 from ...variables.stance_verdicts import DOUBTED, NOT_ON_A_PLATE, REFUSED, doubts_of, in_general
 from .tables import ABSENT, Row, Table, find_rejected_trials
@@ -84,22 +82,6 @@ def muscles_left_out(clean: Trials, sessions: Iterable[str]) -> Table:
                 trials.setdefault((session, ", ".join(each.which), each.words), []).append(trial)
     rows = [[*row, ", ".join(names)] for row, names in trials.items()]
     return Table(["Session", "Channels", "Reason", "Trials"], rows)
-
-
-def muscles_refused(study: xr.Dataset) -> Table:
-    """Return why cycles have no forces of a model's muscles, or doubtful ones, and how many.
-
-    There are no rows without the step muscles. Of the doubts about a joint, that of the largest contact force is given.
-    """
-    reasons = study["muscle_reason"].values.astype(str).tolist() if "muscle_reason" in study else []
-    counts = Counter(filter(None, reasons)).most_common()
-    for joint, code in DOUBT_OF.items():
-        doubted = np.flatnonzero(study["muscle_doubt_code"].values == code) if "muscle_doubt" in study else np.zeros(0)
-        if doubted.size:
-            contact = study["joint_contact_force"].sel(joint=joint).values[doubted]
-            worst = doubted[np.linalg.norm(contact, axis=1).max(axis=-1).argmax()]
-            counts.append((f"doubtful: {study['muscle_doubt'].values[worst]}", doubted.size))
-    return Table(["Reason", "Cycles"], [[reason, f"{count} of {len(reasons)}"] for reason, count in counts])
 
 
 def reasons(quality: list[Row]) -> tuple[Counter[str], Counter[str]]:

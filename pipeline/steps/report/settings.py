@@ -39,13 +39,6 @@ class Section(Settings):
         "folder in the study with texts on participants, NAME_question.txt with the referral question and "
         "NAME_notes.txt, which are shown on the participant's page as plain text; null for none",
         longest=500, form="path_in_study")
-    repeatability: str | None = setting(None,
-        "path of the repeatability.csv of another study of the laboratory, relative to the study or absolute; changes "
-        "between visits that are within its minimal detectable change are marked so, where condition and side are the "
-        "same; null for that of this study, if it has one", longest=500, form="path")
-    curve_tests: str | None = setting(None,
-        "folder in the study with curves that gaitlab compare-groups has compared, to be shown in the overview; null "
-        "for none", longest=500, form="path_in_study")
     pages: Literal["all", "on_request"] = setting("all",
         "pages of participants that a run writes; on_request writes only the overview and keeps pages up to date that "
         "exist, and gaitlab run STUDY derived/report/NAME.html writes that of a participant")

@@ -7,6 +7,7 @@ import xarray as xr
 
 from ...tables.reference_curves import reference_of
 from ...variables.cycle_variables import BANDS, CURVES, STANCE_CURVES, WITH_EMG, WITH_TRUNK
+from .addition import Loaded, parts_of_study
 from .curves.cycles import cycles_of
 from .curves.panels import panels_of
 from .html_page import render
@@ -14,7 +15,6 @@ from .overview import Overview, RowsOfPerson
 from .page_names import page_names
 from .settings import Settings
 from .tables import Row
-from .visits.repeatability import overview_of
 
 METRICS_DRAWN = ("stance_share", "turning_angle", "progression_offset", "reference_speed")
 OF_STUDY = (  # all that is loaded of study.nc, besides the facts of whole trials
@@ -47,8 +47,7 @@ def report(
     groups: Mapping[str, str],
     visits: Sequence[tuple[str, str]],
     reference: str | None,
-    curve_tests: Sequence[Mapping[str, str]] = (),
-    repeatability: Sequence[Row] = (),
+    additions: Sequence[Loaded] = (),
 ) -> str:
     """Return the overview of a study as HTML text.
 
@@ -62,8 +61,7 @@ def report(
         calibrate: by session, the model of the person, at least its facts and why a leg cannot be used.
         groups, visits: as of :class:`pipeline.steps.report.overview.Overview`.
         pages: ``all``, or ``on_request``: the overview has no links to pages, as they may not exist.
-        curve_tests: pictures, data URIs, and words of ``gaitlab compare-groups`` on curves.
-        repeatability: rows of repeatability.csv, if the study has it.
+        additions: what steps of the study add to the overview.
 
     Returns:
         The same text for the same inputs. Names and reasons of the study are text, never markup.
@@ -78,8 +76,9 @@ def report(
             overview.add_person(name, RowsOfPerson(*next(rows)), cycles, calibrate, about)
         overview.add_cycles(part, cycles_of(part, panels))
     links = page_names(participants) if pages == "all" else {}
-    content = overview.content(part, panels, links, curves) | {"repeatability": overview_of(repeatability)}
-    return render("overview.html", part, settings, curve_tests=curve_tests, **content)
+    content = overview.content(part, panels, links, curves)
+    added = parts_of_study(additions)
+    return render("overview.html", part, settings, added=added, **content)
 
 
 def _in_order(participants: Sequence[str], table: Rows) -> Iterator[list[Row]]:

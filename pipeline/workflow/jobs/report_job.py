@@ -12,12 +12,13 @@ from ...results import netcdf
 from ...results.job_files import Files, load_cycles, load_reference, provenance
 from ...results.study_file import table_of, without_doubted
 from ...results.whole_files import write_whole
-from ...step import every_step
+from ...step import every_step, resolve
+from ...steps.report.addition import Addition, Loaded, detectable_by
 from ...steps.study.parts import gather
 from ...steps.study.reference import describe_reference
 from ...steps.study.settings import Settings
-from ...tables.csv_files import detectable_changes, groups_of, rows_of
-from ...tables.report_additions import curve_tests_of, logo_of
+from ...tables.csv_files import groups_of, rows_of
+from ...tables.report_additions import logo_of
 from ...variables import schema
 from ...variables.cycle_variables import STANCE
 
@@ -50,13 +51,10 @@ def write_overview(
     _embed_logo(arguments)
     name = arguments["reference"]
     arguments["reference"] = _table(load_reference(name) if name else None)
-    if shown := arguments.pop("curve_tests", None):
-        arguments["curve_tests"] = curve_tests_of(Path(), shown["folder"])
     parts = _parts(inputs["study"][0], arguments["participants"], step.loaded("study") or ())
     tables = (groups_of(inputs[name][0], "participant") for name in TABLES)
     sessions = (Sessions(inputs[name], step.loaded(name)) for name in ("cycles", "calibrate"))
-    repeated = [row for file in inputs.get("repeatability", ()) for row in rows_of(file.read_text(encoding="utf-8"))]
-    html = function(parts, *tables, *sessions, **arguments, repeatability=repeated)
+    html = function(parts, *tables, *sessions, **arguments, additions=load_additions(key, inputs))
     write_whole(outputs["report"][0], html.encode())
 
 
@@ -69,8 +67,6 @@ def write_page(
     sessions. So a page needs no file with other people's results, and stays as it is when these change.
     """
     _embed_logo(arguments)
-    table, given = inputs.get("repeatability", []), arguments.pop("repeatability", {})
-    detectable = next(map(detectable_changes, [*table, *([Path(given["file"])] if given else [])]), {})
     step = every_step()[key["step"]]
     sessions: dict[str, Mapping[str, xr.Dataset]] = {
         name: {file.parent.name: load_cycles(file, inputs) if name == "cycles" else netcdf.load(file) for file in files}
@@ -91,9 +87,22 @@ def write_page(
     data = without_doubted(netcdf.in_double_precision(schema.describe("study", part.study))).assign_attrs(own)
     texts = part.texts()
     rows = (rows_of(texts[name].decode()) for name in ("metrics", "quality", "symmetry"))
-    arguments |= {"reference": _table(reference and reference.curves), "detectable": detectable}
+    additions = load_additions(key, inputs)
+    arguments |= {"reference": _table(reference and reference.curves), "additions": additions}
+    arguments["detectable"] = detectable_by(additions)
     html = function(data, *rows, **sessions, **arguments)
     write_whole(outputs["page"][0], html.encode())
+
+
+def load_additions(key: Mapping[str, Any], inputs: Files) -> list[Loaded]:
+    """Return what steps of the study add to a page, with what they load of the job's further inputs."""
+    further = {name: files for name, files in inputs.items() if name not in every_step()[key["step"]].inputs}
+    found, needs = list[Loaded](), key.get("needs", {})
+    for reference in sorted(key.get("additions", {})):
+        one: Addition = resolve(reference)
+        content = one.read(needs[reference]) if one.read else one.load(further) if one.load else None
+        found.append(Loaded(one, content))
+    return found
 
 
 def _embed_logo(arguments: dict[str, Any]) -> None:

@@ -16,16 +16,16 @@ import pytest
 
 from pipeline.results.metric_errors import HELD, errors_of_cycles, number_cycles
 from pipeline.steps.report import metric_tables
+from pipeline.steps.report.compared_visits import compared
 from pipeline.steps.report.movement_profile import GPS, GVS, OVERALL
 from pipeline.steps.report.tables import Row, Table
-from pipeline.steps.report.visits.changes import (
+from pipeline.steps.report.visit_changes import (
     change_of,
     limits_of,
     profile_changes,
     tables_of_changes,
     with_changes_of_gps,
 )
-from pipeline.steps.report.visits.compared import compared
 from pipeline.steps.study.step import per_participant
 from pipeline.tables.csv_files import rows_of
 from pipeline.tables.session_table import visits_of_people

@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from pipeline.workflow import settings
 from tests.support.checkout import HOUSE
-from tests.support.studies.full_study import TABLES
+from tests.support.studies.full_study import TABLES, of_extras
 
 STUDIES = ("demo", "full")
 CODE = b"\nCHANGED_ON_PURPOSE = True\n"
@@ -59,17 +60,12 @@ OTHER_VALUES: dict[str, Any] = {
     "cycles.emg_normalisation": "mean",
     "cycles.emg_pairs": ["tibialis anterior - soleus"],
     "cycles.further_curves": ["joint_angle_in_stance"],
-    "muscles.opensim": False,
-    "muscles.model": "other.osim",
     "study.reference": "pinzone2014",
     "study.gdi_features": 15,
-    "repeatability.visits": ["first"],
     "report.title": "Another title",
     "report.laboratory": "Another laboratory",
     "report.logo": "other.svg",
     "report.notes": "other_notes",
-    "report.repeatability": "other.csv",
-    "report.curve_tests": "other_tests",
 }
 # another valid cell, where it is neither a number nor any text
 OTHER_CELLS = {
@@ -131,23 +127,22 @@ def changes_of_parts(folder: Path, kind: str, name: str, places: Iterable[str]) 
 
 def changes_of_settings(folder: Path) -> Iterator[Change]:
     """Yield each setting, by study.yaml."""
-    values = yaml.safe_load((folder / "house/config/default.yaml").read_text(encoding="utf-8"))
-    schema = yaml.safe_load((folder / "house/config/settings.schema.yaml").read_text(encoding="utf-8"))
-    for name, value in {"body_model": None, **dict(leaves(values))}.items():
-        other = OTHER_VALUES[name] if name in OTHER_VALUES else another(value, schema, name.split("."))
+    others = OTHER_VALUES | {name: value for extra in of_extras() for name, value in extra.OTHER_VALUES.items()}
+    for name, value in {"body_model": None, **dict(leaves(settings.every_default()))}.items():
+        other = others[name] if name in others else another(value, settings.schema("settings"), name.split("."))
         files = {f"{study}/study.yaml": study_with(folder / study, name, other, value) for study in STUDIES}
         yield Change("setting", name, files)
 
 
 def study_with(folder: Path, name: str, value: Any, default: Any) -> bytes:
     """Return study.yaml with another value of a setting; with its default if it has the other one already."""
-    settings = yaml.safe_load((folder / "study.yaml").read_text(encoding="utf-8"))
+    own = yaml.safe_load((folder / "study.yaml").read_text(encoding="utf-8"))
     *sections, last = name.split(".")
-    section = settings
+    section = own
     for each in sections:
         section = section.setdefault(each, {})
     section[last] = default if section.get(last) == value else value
-    return yaml.safe_dump(settings).encode()
+    return yaml.safe_dump(own).encode()
 
 
 def changes_of_cells(folder: Path) -> Iterator[Change]:

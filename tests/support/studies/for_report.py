@@ -16,6 +16,7 @@ import numpy as np
 import xarray as xr
 
 from pipeline.steps.cycles.representative import representative
+from pipeline.steps.report.addition import Loaded
 from pipeline.steps.report.page import page
 from pipeline.steps.report.settings import Axes, Settings, Signs
 from pipeline.steps.report.step import report
@@ -23,9 +24,17 @@ from pipeline.steps.study.step import per_participant, study
 from pipeline.tables.csv_files import rows_of
 from pipeline.tables.session_table import visits_of_people
 from pipeline.trials.session import join_trials, rejection
-from pipeline.variables.cycle_variables import BANDS, KNEE_AXIS, ON_REQUEST, RESIDUALS, WITH_DRAWS, WITH_EMG, WITH_TRUNK
+from pipeline.variables.cycle_variables import (
+    BANDS,
+    JOINED,
+    KNEE_AXIS,
+    ON_REQUEST,
+    RESIDUALS,
+    WITH_DRAWS,
+    WITH_EMG,
+    WITH_TRUNK,
+)
 from pipeline.variables.metrics import METRICS
-from pipeline.variables.muscle_variables import OF_MUSCLES
 from pipeline.variables.schema import VARIABLES, stack_metrics
 from tests.support.settings import settings_of
 from tests.support.studies.step_results import UNREPAIRED, as_loaded, constant_stances
@@ -34,7 +43,7 @@ PHASE = np.arange(101.0)
 CURVES = {
     name: variable.dims[1:-1]
     for name, variable in VARIABLES["study"].items()
-    if variable.dims[-1] == "phase" and name not in ON_REQUEST | WITH_DRAWS | WITH_EMG | WITH_TRUNK | OF_MUSCLES
+    if variable.dims[-1] == "phase" and name not in ON_REQUEST | WITH_DRAWS | WITH_EMG | WITH_TRUNK | JOINED
 }
 JOINTS, ANGLES, AXES = ["ankle", "knee", "hip"], ["flexion", "adduction", "rotation"], ["x", "y", "z"]
 LOADS = ["force", "moment"]
@@ -81,13 +90,12 @@ class Made(NamedTuple):
     chosen: tuple[str, ...] = ()
     detectable: Mapping[str, Mapping[str, Mapping[str, float]]] = {}
     clean: Mapping[str, xr.Dataset] = {}
-    repeatability: Sequence[dict[str, str]] = ()
+    additions: Sequence[Loaded] = ()
 
     def pages(
         self, title: str = "A study", *, reference: str | None = None, moment_signs: Signs = "stored",
         axes: Axes = "fixed", pages: str = "all", at_a_time: int = 100,
         laboratory: str = "", logo: str = "", texts: Mapping[str, str] = MappingProxyType({}),
-        curve_tests: Sequence[Mapping[str, str]] = (),
     ) -> dict[str, str]:  # fmt: skip
         """Return the overview, made from parts of some participants at a time, and all pages."""
         tables = {name: self.table(name) for name in ("metrics", "quality", "means", "symmetry")}
@@ -95,6 +103,7 @@ class Made(NamedTuple):
         groups = [self.participants[i : i + at_a_time] for i in range(0, len(self.participants), at_a_time)]
         common: dict[str, Any] = {
             "settings": Settings(title=title, moment_signs=moment_signs, axes=axes, laboratory=laboratory, logo=logo),
+            "additions": self.additions,
             "reference": reference,
             "conditions": list(dict.fromkeys(label for name in names for label in self.study[name].values.tolist())),
         }
@@ -103,7 +112,7 @@ class Made(NamedTuple):
         overview = report(
             parts, metrics.items(), quality.items(), means.items(), symmetry.items(), self.cycles, self.calibrate,
             pages=pages, participants=self.participants, groups=self.groups, visits=self.visits_of_all(),
-            curve_tests=curve_tests, repeatability=self.repeatability, **common,
+            **common,
         )  # fmt: skip
         of_people = {
             f"report/{name}.html": page(

@@ -6,8 +6,11 @@ Three people walk twice each, with the recordings of the demonstration study, wh
 from __future__ import annotations
 
 import hashlib
+import importlib
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from pipeline.tables.study_tables import ANTHROPOMETRY_RANGES
 from tests.support.checkout import DEMO, HOUSE
@@ -24,37 +27,43 @@ PEOPLE = {
 }
 SOURCES = {"mass_source": "scales", "width_source": "caliper", "leg_length_source": "tape"}
 CORRECTED = "fast_01"  # a trial of the first session, apart from the others because its corrections name no real event
-MODELS = ("legs.osim", "other.osim")
 SETTINGS = """body_model: model.yaml
 cycles: {emg_normalisation: peak}
-muscles: {opensim: true, model: legs.osim}
 study: {reference: norm.csv}
-repeatability: {visits: [first, second]}
-report: {logo: logo.svg, notes: notes, repeatability: laboratory.csv, curve_tests: tests}
+report: {logo: logo.svg, notes: notes}
 """
 NORM = "variable,joint,angle,phase,mean,sd\n" + "".join(
     f"joint_angle,{joint},flexion,{phase},{phase},1\n" for joint in ("ankle", "knee", "hip") for phase in (0, 100)
 )
-REPEATED = "condition,side,metric,mdc\ncomfortable,left,walking_speed,0.1\n"
 PICTURE = '<svg xmlns="http://www.w3.org/2000/svg"/>\n'
 # what the settings name, and another of each that they could name
 FILES = {
     "norm.csv": NORM,
-    **dict.fromkeys(MODELS, "<OpenSimDocument/>\n"),
-    **dict.fromkeys(("laboratory.csv", "other.csv"), REPEATED),
-    **dict.fromkeys(("logo.svg", "other.svg", "tests/knee.svg", "other_tests/hip.svg"), PICTURE),
-    **dict.fromkeys(("tests/knee.txt", "other_tests/hip.txt"), "p = 0.04\n"),
+    **dict.fromkeys(("logo.svg", "other.svg"), PICTURE),
     **dict.fromkeys(("notes/sub-01_question.txt", "notes/sub-01_notes.txt", "other_notes/sub-01_notes.txt"), "Why?\n"),
     **dict.fromkeys(("sub-01/treadmill.trc", "sub-01/treadmill.mot", "sub-01/treadmill.xml"), "no recording\n"),
 }
 
 
+def of_extras() -> Iterator[Any]:
+    """Yield the module ``full_study`` of the tests of each extra that has one: what the study has of that extra."""
+    for path in sorted((HOUSE / "tests" / "extras").glob("*/full_study.py")):
+        yield importlib.import_module(f"tests.extras.{path.parent.name}.full_study")
+
+
+def settings_with_extras(*, slow: bool = True) -> str:
+    """Return the settings of the study, if wanted without those of extras of which some jobs take minutes."""
+    return "".join([SETTINGS, *(extra.SETTINGS for extra in of_extras() if slow or not extra.SLOW)])
+
+
 def write_full_study(folder: Path) -> Path:
-    """Write the study and return its folder; its model of OpenSim, and files of one trial, are stubs."""
+    """Write the study and return its folder; files of one trial are stubs."""
     ignored = shutil.ignore_patterns("derived", "logs", ".snakemake", "truth", "*.tsv", "fast_0[23].c3d")
     shutil.copytree(DEMO, folder, ignore=ignored)
     shutil.copy(HOUSE / "config/body_models/isb_clusters.yaml", folder / "model.yaml")
-    (folder / "study.yaml").write_text(SETTINGS)
+    (folder / "study.yaml").write_text(settings_with_extras())
+    for extra in of_extras():
+        extra.write(folder)
     for name, text in FILES.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)

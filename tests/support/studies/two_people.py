@@ -14,6 +14,7 @@ from pipeline.steps.study.step import study
 from pipeline.trials.session import join_trials, rejection
 from pipeline.variables.cycle_variables import (
     CURVES,
+    JOINED,
     KNEE_AXIS,
     ON_REQUEST,
     RESIDUALS,
@@ -21,8 +22,7 @@ from pipeline.variables.cycle_variables import (
     WITH_EMG,
     WITH_TRUNK,
 )
-from pipeline.variables.metrics import CO_CONTRACTION, METRICS, SCORES
-from pipeline.variables.muscle_variables import MUSCLE_METRICS, OF_MUSCLES
+from pipeline.variables.metrics import CO_CONTRACTION, JOINED_METRICS, METRICS, SCORES
 from pipeline.variables.schema import VARIABLES, stack_metrics
 from tests.support.settings import settings_of
 from tests.support.studies.step_results import UNREPAIRED, as_loaded, constant_stances
@@ -30,7 +30,7 @@ from tests.support.studies.step_results import UNREPAIRED, as_loaded, constant_s
 Array = NDArray[np.float64]
 Trials = dict[str, dict[str, xr.Dataset]]
 
-ABSENT = (*ON_REQUEST, *SCORES, *CO_CONTRACTION, *WITH_DRAWS, *WITH_EMG, *WITH_TRUNK, *OF_MUSCLES, *MUSCLE_METRICS)
+ABSENT = (*ON_REQUEST, *SCORES, *CO_CONTRACTION, *WITH_DRAWS, *WITH_EMG, *WITH_TRUNK, *JOINED, *JOINED_METRICS)
 ALONE: dict[str, Any] = {"settings": settings_of("study", reference=None, gdi_features=15)}
 NAMES: dict[str, Any] = {
     "joint": ["ankle", "knee", "hip"], "segment": ["foot", "shank", "thigh"], "axis": list("xyz"),

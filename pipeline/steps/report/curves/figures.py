@@ -17,14 +17,12 @@ from ....signals.filters import stretches
 from ....signals.time_normalisation import PHASE
 from ....tables import reference_curves
 from ....variables.schema import VARIABLES
-from ..json_numbers import to_four_digits
 from .cycles import CycleCurves, Single, single_of
+from .json_numbers import to_four_digits
 from .lines import Line, NormalCurves, by_line
-from .panels import ANGLES, MOMENTS, MUSCLES, OF_MODEL, WHOLE_BODY, Limits, Panel, plain_unit
+from .panels import MOMENTS, MUSCLES, WHOLE_BODY, Limits, Panel, plain_unit
 from .waist import notes_on_waist
 
-# printed pages of groups; the others are on the page of kinetics
-SHEETS = {ANGLES: "kinematics", MUSCLES: "EMG", OF_MODEL: "muscles", **dict.fromkeys(WHOLE_BODY, "whole body")}
 SMALLEST_N = 3  # curves for a standard deviation: of two, the curves themselves are drawn
 
 
@@ -70,11 +68,15 @@ class Figure(TypedDict):
 
 
 class Drawn(NamedTuple):
-    """The lines, one figure per panel, and for each the single curves in the order of the figure's curves."""
+    """The lines, one figure per panel, and for each the single curves in the order of the figure's curves.
+
+    Panels: one of each group, which says on which sheet it is printed, and what is said about it.
+    """
 
     lines: Sequence[Line]
     figures: list[Figure]
     single: list[list[Single]]
+    panels: Mapping[str, Panel]
 
     def with_curves(self) -> Drawn:
         """Return the figures that have curves."""
@@ -87,12 +89,12 @@ class Drawn(NamedTuple):
         return self._only([a or b for a, b in zip(always, drawn, strict=True)])
 
     def page_starts(self, not_on_paper: Collection[str]) -> set[str]:
-        """Return the groups that begin a printed page, of kinetics, trunk or EMG, if curves are before and after.
+        """Return the groups that begin a printed page, as of kinetics, trunk or EMG, if curves are before and after.
 
         Groups without curves are a line of text, which needs no page.
         """
         groups = [group for group in self.groups() if group not in not_on_paper]
-        pages = [SHEETS.get(group, "kinetics") for group in groups]
+        pages = [self.panels[group].sheet for group in groups]
         return {group for group, page, before in zip(groups[1:], pages[1:], pages, strict=False) if page != before}
 
     def groups(self) -> list[str]:
@@ -153,7 +155,8 @@ def draw_averages(
     over: str = "gait cycle",
 ) -> Drawn:
     """Return the figures of averages by line and side."""
-    result = Drawn(lines, [_empty(panel, normal, over) for panel in panels], [[] for _ in panels])
+    of_groups = {panel.group: panel for panel in panels}
+    result = Drawn(lines, [_empty(panel, normal, over) for panel in panels], [[] for _ in panels], of_groups)
     for line, side in itertools.product(lines, SIDES):
         if (line.label, side) in averages:
             _add(result, averages[line.label, side], side, line)

@@ -7,8 +7,6 @@ from typing import NamedTuple
 import xarray as xr
 
 from ....conventions import CONVENTIONAL, FROM_HIP
-from ....variables.muscle_variables import OF_METRICS
-from ....vocabulary.muscle_names import MODEL_NAMES
 
 UNITS = {
     "degree": "deg",
@@ -23,6 +21,7 @@ UNITS = {
     "1": "",
 }  # of CF, as the report writes them
 Limits = tuple[float, float]
+KINETICS, KINEMATICS, EMG, WHOLE_BODY_SHEET = "kinetics", "kinematics", "EMG", "whole body"  # printed pages
 
 
 def plain_unit(cf: str) -> str:
@@ -34,6 +33,7 @@ class Panel(NamedTuple):
     """A panel: a component of a variable, the meaning of its sign, the fixed range of its axis.
 
     Factor: -1 if the panel shows the opposite sign of the stored one. Limits: None for an axis that fits the curves.
+    Sheet: one word for all groups that share printed pages. About: words below the heading of the group, HTML.
     """
 
     group: str
@@ -43,6 +43,8 @@ class Panel(NamedTuple):
     sign: str
     limits: Limits | None = None
     factor: int = 1
+    sheet: str = KINETICS
+    about: str = ""
 
 
 # The ranges hold mean +- 2 SD of typically developing children at speeds from very slow to fast, dimensionless .17 to
@@ -120,8 +122,6 @@ MUSCLES = "Muscle activity (EMG)"
 TRUNK, WAIST_MOMENTS, BALANCE = "Trunk and arms", "Waist moments", "Balance"
 WHOLE_BODY = (TRUNK, WAIST_MOMENTS, BALANCE)
 HEAD_DOWN, FEET_UP, WAIST_FROM_LEGS = "from the head down", "from the feet up", "waist_moment_from_legs"
-OF_MODEL = "Muscles of the model (OpenSim)"
-LENGTH, CONTACT = "muscle_tendon_length_of_standing", "joint_contact_force"
 
 
 def panels_of(study: xr.Dataset, *, moment_signs: str) -> tuple[Panel, ...]:
@@ -133,7 +133,7 @@ def panels_of(study: xr.Dataset, *, moment_signs: str) -> tuple[Panel, ...]:
     """
     every = (*_angles(), *(moment_panel(*key, signs=moment_signs) for key in MOMENT_PANELS), *_powers_and_forces())
     every += (*_trunk(study), *_waist(moment_signs), *_balance())
-    return (*(panel for panel in every if panel.variable in study), *_muscles(study), *_of_model(study))
+    return (*(panel for panel in every if panel.variable in study), *emg_panels(study))
 
 
 def moment_panel(joint: str, angle: str, *, signs: str) -> Panel:
@@ -142,20 +142,23 @@ def moment_panel(joint: str, angle: str, *, signs: str) -> Panel:
     of_leg = (joint, angle) in MOMENT_PANELS
     group, variable = (MOMENTS, "joint_moment_jcs") if of_leg else (WAIST_MOMENTS, "upper_moment")
     component = {"joint" if of_leg else "upper_load": joint, "angle": angle}
+    sheet = KINETICS if of_leg else WHOLE_BODY_SHEET
     if signs == "clinical":
         title = f"{joint.capitalize()} {title} moment"
-        return Panel(group, title, variable, component, f"{below} < 0 < {above}", limits, -1)
+        return Panel(group, title, variable, component, f"{below} < 0 < {above}", limits, -1, sheet)
     title, limits = f"{joint.capitalize()} {angle} moment", (-limits[1], -limits[0])
-    return Panel(group, title, variable, component, f"{above} < 0 < {below}", limits)
+    return Panel(group, title, variable, component, f"{above} < 0 < {below}", limits, sheet=sheet)
 
 
 def _angles() -> Iterator[Panel]:
     for (joint, angle), (title, sign, limits) in ANGLE_PANELS.items():
         if joint == "pelvis":
-            yield Panel(ANGLES, title, "pelvis_angle", {"angle": angle}, sign, limits)
+            yield Panel(ANGLES, title, "pelvis_angle", {"angle": angle}, sign, limits, sheet=KINEMATICS)
         else:
-            yield Panel(ANGLES, title, "joint_angle", {"joint": joint, "angle": angle}, sign, limits)
-    yield Panel(ANGLES, "Foot progression", "foot_progression", {}, "toes out < 0 < toes in", (-40, 30))
+            component = {"joint": joint, "angle": angle}
+            yield Panel(ANGLES, title, "joint_angle", component, sign, limits, sheet=KINEMATICS)
+    sign = "toes out < 0 < toes in"
+    yield Panel(ANGLES, "Foot progression", "foot_progression", {}, sign, (-40, 30), sheet=KINEMATICS)
 
 
 def _powers_and_forces() -> Iterator[Panel]:
@@ -186,37 +189,19 @@ def _trunk(study: xr.Dataset) -> Iterator[Panel]:
     other = _ELEVATION if kinematics.get("angle_convention") == CONVENTIONAL else _FLEXION
     for key, (title, sign, limits) in TRUNK_PANELS.items():
         if key != other:
-            yield Panel(TRUNK, title, "upper_angle", {"upper_part": key[0], "angle": key[1]}, sign, limits)
+            component = {"upper_part": key[0], "angle": key[1]}
+            yield Panel(TRUNK, title, "upper_angle", component, sign, limits, sheet=WHOLE_BODY_SHEET)
 
 
 def _balance() -> Iterator[Panel]:
     for (variable, dim, component), (title, sign, limits) in BALANCE_PANELS.items():
-        yield Panel(BALANCE, title, variable, {dim: component}, sign, limits)
+        yield Panel(BALANCE, title, variable, {dim: component}, sign, limits, sheet=WHOLE_BODY_SHEET)
 
 
-def _muscles(study: xr.Dataset) -> Iterator[Panel]:
+def emg_panels(study: xr.Dataset) -> Iterator[Panel]:
     """Yield the panels of the muscles of a study; amplitudes of EMG have no usual range, and in mV an unknown gain."""
     normalised = "emg_normalised" in study
     variable, sign = ("emg_normalised", "normalised") if normalised else ("emg_envelope", "as recorded")
     for muscle in study["muscle"].values.tolist() if "muscle" in study.dims else ():
         title = muscle.replace("_", " ").capitalize()
-        yield Panel(MUSCLES, title, variable, {"muscle": muscle}, f"linear envelope, {sign}")
-
-
-def _of_model(study: xr.Dataset) -> Iterator[Panel]:
-    """Yield lengths, contact forces and activations of a model's muscles, each with the EMG of that muscle, if any."""
-    model = study["model_muscle"].values.tolist() if "model_muscle" in study.dims else []
-    for muscle, names in OF_METRICS.values():
-        for name in {*model}.intersection(names):
-            title = f"{muscle.capitalize()}: length"
-            yield Panel(OF_MODEL, title, LENGTH, {"model_muscle": name}, "with its tendon, of that in standing")
-    for joint in FROM_HIP if model else ():
-        title = f"{joint.capitalize()} contact force, vertical"
-        yield Panel(OF_MODEL, title, CONTACT, {"joint": joint, "axis": "y"}, "on the distal bone, down < 0 < up")
-    recorded = {panel.component["muscle"]: panel for panel in _muscles(study)}
-    for muscle, names in MODEL_NAMES.items():
-        for name in {*model}.intersection(names):
-            title = muscle.replace("_", " ").capitalize()
-            yield Panel(OF_MODEL, f"{title}: activation", "activation", {"model_muscle": name}, "by OpenSim", (0, 1))
-            if muscle in recorded:
-                yield recorded[muscle]._replace(group=OF_MODEL, title=f"{title}: EMG")
+        yield Panel(MUSCLES, title, variable, {"muscle": muscle}, f"linear envelope, {sign}", sheet=EMG)

@@ -1,0 +1,1 @@
+"""Repeatability of measurements, differences of groups, tests of curves, norms of controls."""

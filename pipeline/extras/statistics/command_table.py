@@ -1,0 +1,48 @@
+"""The commands of the extra ``statistics``."""
+
+from pathlib import Path
+
+from ...command_table import COMPARE, Argument, Command
+
+COMMANDS = (
+    Command(
+        "compare-groups",
+        COMPARE,
+        "write the differences between groups and conditions",
+        ".extras.statistics.groups:compare_groups",
+        more="Compare all metrics, and the curves that are chosen.",
+        examples=('my_study --out differences --curve "knee adduction moment"',),
+        arguments=(
+            Argument("--out", dest="output", metavar="DIR", type=Path, required=True, help="the folder to write"),
+            Argument(
+                "--curve",
+                dest="curves",
+                metavar="C",
+                action="append",
+                default=[],
+                help="a joint's moment or power, over stance, or angle, such as 'ankle flexion moment'; as often as "
+                "needed",
+            ),
+        ),
+    ),
+    Command(
+        "repeatability",
+        COMPARE,
+        "list how far main metrics differ when nothing has changed",
+        ".extras.statistics.repeatability.command:repeatability_of",
+        more="Also list what change can be detected.",
+    ),
+    Command(
+        "norm",
+        COMPARE,
+        "write the norm of a study of controls, for other studies",
+        ".extras.statistics.norm:write_norm",
+        more="Another study names this file in study.reference.",
+        examples=("controls --out norm.tsv", "controls --out norm.tsv --condition walk"),
+        arguments=(
+            Argument("--out", dest="output", metavar="FILE", type=Path, required=True, help="the file to write"),
+            Argument("--condition", metavar="C", help="the condition, if the study has several"),
+            Argument("--group", metavar="G", help="the group of participants.tsv, if it has several"),
+        ),
+    ),
+)

@@ -1,0 +1,95 @@
+"""What a step adds to the pages of the report, if the study has the step (``report`` of its declaration).
+
+An addition names functions, each of which may be left out. What they return is shown by the report's own templates and
+scripts: a laboratory's step draws its curves as the report draws its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import xarray as xr
+
+from .curves.panels import Panel
+from .html_page import environment
+from .tables import Row
+from .visit_changes import Detectable
+
+Files = Mapping[str, list[Path]]
+
+
+class Part(NamedTuple):
+    """A part of a page: a section of its own, or what stands at the end of another one.
+
+    ``place`` is the ``id`` of a section in ``templates/participant.html`` or ``overview.html``. A part with a title is
+    a section after that one, or where it would be if the page lacks it; a part without is its end.
+    """
+
+    place: str
+    html: str  # of :func:`html_of`, shown as it is
+    title: str = ""
+    id: str = ""  # of the section, for links
+    link: str = ""  # in the contents of the page; empty: the title
+    not_printed: str = ""  # what paper lacks of it, for the line at the end of the page
+
+
+class PersonShown(NamedTuple):
+    """What a participant's page shows, without what ``chosen`` leaves out."""
+
+    study: xr.Dataset  # this person's part of study.nc
+    metrics: list[Row]  # rows of metrics.csv, quality.csv and symmetry.csv
+    stances: list[Row]
+    symmetry: list[Row]
+
+
+class Addition(NamedTuple):
+    """What a step adds to the pages of a study."""
+
+    panels: Callable[[xr.Dataset], Iterable[Panel]] | None = None  # of a person's part of study.nc
+    of_person: Callable[[PersonShown, Any], Iterable[Part]] | None = None
+    of_study: Callable[[Any], Iterable[Part]] | None = None  # of what is loaded; on the overview
+    # of the further inputs of the job (``added_to`` of the declaration), what both functions get beside
+    load: Callable[[Files], Any] | None = None
+    read: Callable[[Any], Any] | None = None  # instead, of what an extra's ``OnPages.needs`` has given
+    detectable: Callable[[Any], Detectable] | None = None  # changes between visits that are more than chance, of that
+
+
+class Loaded(NamedTuple):
+    """An addition, with what it has loaded."""
+
+    addition: Addition
+    content: Any = None
+
+
+def panels_added(additions: Iterable[Loaded], study: xr.Dataset) -> list[Panel]:
+    """Return the panels that are added to a person's page, without those of variables that the study lacks."""
+    of_additions = (one.addition.panels(study) for one in additions if one.addition.panels)
+    return [panel for panels in of_additions for panel in panels if panel.variable in study]
+
+
+def parts_of_person(additions: Iterable[Loaded], shown: PersonShown) -> list[Part]:
+    """Return the parts that are added to a person's page."""
+    parts = (one.addition.of_person(shown, one.content) for one in additions if one.addition.of_person)
+    return [part for some in parts for part in some]
+
+
+def parts_of_study(additions: Iterable[Loaded]) -> list[Part]:
+    """Return the parts that are added to the overview."""
+    parts = (one.addition.of_study(one.content) for one in additions if one.addition.of_study)
+    return [part for some in parts for part in some]
+
+
+def detectable_by(additions: Iterable[Loaded]) -> Detectable:
+    """Return the smallest changes between visits that are more than chance, of the first addition that knows any."""
+    known = (one.addition.detectable(one.content) for one in additions if one.addition.detectable)
+    return next(filter(None, known), {})
+
+
+def html_of(template: Path, **content: Any) -> str:
+    """Return a template with its content, in which all texts are escaped.
+
+    The template may import the macros of ``templates/parts.html``, such as ``grid`` for a table.
+    """
+    return environment().from_string(template.read_text(encoding="utf-8")).render(**content)

@@ -1,0 +1,158 @@
+"""Tables of metrics by visit, or condition, with the later one minus the earlier one.
+
+A change is marked where it is smaller than the smallest important difference, if one is published, and where it is
+within what the laboratory's own repeatability lets two visits of an unchanged person differ by.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ...conventions import SIDES
+from ...results.averages import Average, average, shortest_way
+from ...results.metric_errors import DrawnMetrics, Errors, errors_of_means, uncertainties, with_uncertainty
+from ...variables.gait_profile import SMALLEST_IMPORTANT
+from . import metric_tables
+from .compared_visits import Compared
+from .movement_profile import GPS, GVS, Bars, bars_of, score_in_words
+from .tables import ABSENT, Row, Table, names
+
+Limits = Mapping[str, float]  # in the unit of a metric
+Detectable = Mapping[str, Mapping[str, Limits]]  # minimal detectable changes by condition, side or mean, and metric
+
+
+def tables_of_changes(
+    cycles: list[Row],
+    symmetry: list[Row],
+    compared: Compared,
+    detectable: Detectable,
+    errors: DrawnMetrics | None = None,
+) -> dict[str, dict[str, Table]]:
+    """Return the tables of :func:`pipeline.steps.report.metric_tables.metrics` for each condition.
+
+    Columns are by side, and by comparison of the sides: the mean (standard deviation) of each visit with n, and of the
+    second one on its change from the first. Compared conditions have a table for each visit.
+
+    Args:
+        cycles, symmetry: rows of metrics.csv and symmetry.csv with their ``visit``, in the order of the visits.
+        detectable: the minimal detectable changes; those of visits are none of conditions in one visit.
+        errors: of all cycles of the page, None without draws. In a change what both visits share cancels.
+    """
+    result = {}
+    for place in names(cycles, compared.within):
+        rows, of_sides = (_labelled(table, place, compared) for table in (cycles, symmetry))
+        result[place] = _tables(
+            rows, of_sides, compared.labels, detectable.get(place, {}), errors_of_means(rows, errors)
+        )
+    return result
+
+
+def _labelled(rows: list[Row], place: str, compared: Compared) -> list[Row]:
+    """Return the rows of one table, with what is compared as their condition."""
+    return [row | {"condition": row[compared.by]} for row in rows if row[compared.within] == place]
+
+
+def _tables(
+    cycles: list[Row], symmetry: list[Row], labels: Sequence[str], detectable: Mapping[str, Limits], errors: Errors
+) -> dict[str, Table]:
+    shown = metric_tables.metrics_with_values(cycles)
+    phases, values = metric_tables.phases(shown), metric_tables.values_of(cycles, symmetry, shown)
+    averages = {place: average(one, phase=phases) for place, (one, _) in values.items()}
+    columns: list[metric_tables.Column] = []
+    for what in (*SIDES, *metric_tables.COMPARED):
+        own = [(label, one) for label in labels if (one := averages.get((label, what))) and one.n.any()]
+        for label, one in own:
+            count = f" (n\xa0{one.n.max()})" if what in SIDES else ""
+            group = metric_tables.COMPARED.get(what, what)
+            columns.append(
+                (group, f"{label}{count}", metric_tables.cells_of(shown, what, one, errors.get((label, what))))
+            )
+            if label != own[0][0]:
+                limits = [limits_of(name, detectable.get(what, {})) if what in SIDES else {} for name in shown]
+                places = [metric_tables.places_of(name, what) for name in shown]
+                cells = _changes(shown, own[0][1], one, places=places, limits=limits)
+                before, after = errors.get((own[0][0], what)), errors.get((label, what))
+                if before is not None and after is not None:
+                    apart = np.where(np.isnan(own[0][1].mean + one.mean), np.nan, uncertainties(shown, after - before))
+                    cells = [with_uncertainty(*each) for each in zip(cells, apart.tolist(), places, strict=True)]
+                columns.append((group, f"{label} minus {own[0][0]}", cells))
+    sides = sum(group in SIDES for group, *_ in columns)
+    return metric_tables.by_group(shown, columns, on_screen=range(2 + sides, 2 + len(columns)))
+
+
+def _changes(
+    shown: list[str], before: Average, after: Average, *, places: Sequence[int], limits: Sequence[Limits]
+) -> list[str]:
+    """Return the cells of a column of changes; ``places`` are decimals and ``limits`` those of each metric."""
+    change = after.mean - before.mean
+    change = np.where(metric_tables.phases(shown), shortest_way(change), change)
+    return [change_of(*one) for one in zip(change.tolist(), places, limits, strict=True)]
+
+
+def with_changes_of_gps(table: Table, means: list[Row], visits: Mapping[str, str]) -> Table:
+    """Return the table of participants.csv with the Gait Profile Score minus that of the first visit, degrees.
+
+    Args:
+        table: the rows ``means`` as shown, in the order of the visits.
+        visits: the visit of each session.
+    """
+    if not means or GPS not in means[0]:
+        return table
+    first: dict[tuple[str, str], tuple[str, float]] = {}
+    rows = []
+    for cells, row in zip(table.rows, means, strict=True):
+        place, visit, score = (row["condition"], row["side"]), visits[row["session"]], float(row[GPS] or "nan")
+        before, earlier = first.setdefault(place, (visit, score))
+        change = change_of(score - earlier, 1, limits_of(GPS, {})) if visit != before else ABSENT
+        rows.append([*cells, change])
+    return table._replace(header=[*table.header, "Gait profile score minus first visit, deg"], rows=rows)
+
+
+def limits_of(metric: str, detectable: Limits) -> Limits:
+    """Return what the change of a metric of a side is compared with, by the word that marks it."""
+    both = {"below": SMALLEST_IMPORTANT.get(metric), "within": detectable.get(metric)}
+    return {word: limit for word, limit in both.items() if limit is not None}
+
+
+def change_of(change: float, places: int, limits: Limits) -> str:
+    """Return the cell of a change: with its sign, and in brackets the limits that it does not reach."""
+    if not np.isfinite(change):
+        return ABSENT
+    marks = [f"{word} {limit:.{places}f}" for word, limit in limits.items() if abs(change) < limit]
+    text = f"{round(change, places) + 0.0:+.{places}f}"
+    return f"{text} ({', '.join(marks)})" if marks else text
+
+
+def profile_changes(cycles: list[Row], compared: Compared, detectable: Detectable) -> dict[str, Table]:
+    """Return, for each condition, the bars of the Movement Analysis Profile by visit, degrees, with their changes.
+
+    Arguments as of :func:`tables_of_changes`. Empty without scores of two visits.
+    """
+    result = {}
+    for place in names(cycles, compared.within):
+        mine = _labelled(cycles, place, compared)
+        bars = {label: bars_of([row for row in mine if row["condition"] == label]) for label in compared.labels}
+        known = {label: own for label, own in bars.items() if any(one.scores for one in own)}
+        if len(known) > 1:
+            result[place] = _profile_table(known, detectable.get(place, {}))
+    return result
+
+
+def _profile_table(bars: Mapping[str, list[Bars]], detectable: Mapping[str, Limits]) -> Table:
+    """Return the bars of each label, a row for each angle and side, with their changes from the first label."""
+    first = next(iter(bars))
+    header, rows = ["Angle"], list[list[str]]()
+    for label in bars:
+        header += [label] if label == first else [label, f"{label} minus {first}"]
+    for of_angle in zip(*bars.values(), strict=True):
+        before = of_angle[0]
+        for side in (x for x in (*SIDES, "both") if any(x in one.scores for one in of_angle)):
+            title = before.title if before.metric.startswith(f"{GVS}pelvis") else f"{before.title}, {side}"
+            row = [title, score_in_words(before.scores.get(side))]
+            for one in of_angle[1:]:
+                change = one.scores.get(side, np.nan) - before.scores.get(side, np.nan)
+                measured = side if side in SIDES else "left" if title == before.title else "mean"  # pelvis: left cycles
+                cell = change_of(change, 1, limits_of(one.metric_of(side), detectable.get(measured, {})))
+                row += [score_in_words(one.scores.get(side)), cell]
+            rows.append(row)
+    return Table(header, rows)

@@ -1,0 +1,121 @@
+"""``gaitlab compare-groups``: a table of all metrics, tables and figures of chosen curves."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import stats
+
+from pipeline.errors import UserError
+from pipeline.extras.statistics.curve_tests import curve_tests_of
+from pipeline.extras.statistics.groups import compare_groups
+from pipeline.results import netcdf
+from tests.support.studies import for_report
+from tests.support.studies.for_report import made, trial_cycles
+
+OF = {"c1": -1.0, "c2": 0.0, "c3": 1.0, "c4": 0.5, "p1": 9.0, "p2": 10.0, "p3": 12.0}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a study whose curves and metrics differ by the shift of the person; the last lacks samples at the end."""
+    for name, shift in OF.items():
+        monkeypatch.setitem(for_report.SHIFT, name, shift)
+        monkeypatch.setitem(for_report.REPEATS, name, 2)
+    trials = {name: {"walk": trial_cycles(name, "slow", ["left", "right"])} for name in OF}
+    groups = {name: {"group": "control" if name[0] == "c" else "patient"} for name in OF}
+    study = made(trials, {"walk": "slow"}, groups).study
+    study.joint_angle[(study.participant == "p3").values, ..., 96:] = np.nan
+    (tmp_path / "derived").mkdir()
+    netcdf.save(tmp_path / "derived" / "study.nc", study)
+    return tmp_path
+
+
+def test_each_metric_has_the_interval_of_welch(folder: Path) -> None:
+    compare_groups(folder, output=folder / "found")
+    with (folder / "found" / "differences.csv").open() as handle:
+        (row,) = [row for row in csv.DictReader(handle) if row["metric"] == "walking_speed"]
+    both = [[1 + shift for name, shift in OF.items() if name[0] == letter] for letter in "pc"]
+    ends = stats.ttest_ind(*both, equal_var=False).confidence_interval(0.95)
+    assert [float(row[name]) for name in ("low", "high")] == pytest.approx([ends.low, ends.high], rel=1e-4)
+    assert (row["first"], row["second"], row["n_first"], row["method"]) == ("control", "patient", "4", "Welch")
+
+
+def test_a_curve_is_tested_where_all_have_samples_and_who_lacks_some_is_named(folder: Path) -> None:
+    said = compare_groups(folder, output=folder / "found", curves=["knee flexion angle"])
+    assert "patient minus control, slow, 3 and 4 people, over the gait cycle" in said
+    assert "tested from 0 to 95 % only, where all have data; samples missing: p3 (5)" in said
+    assert (folder / "found" / "knee_flexion_angle_1.svg").stat().st_size > 5000
+    (shown,) = curve_tests_of(folder, "found")
+    assert shown["picture"].startswith("data:image/svg+xml;base64,")
+    assert "patient minus control, slow" in shown["words"]
+    with (folder / "found" / "knee_flexion_angle_1.csv").open() as handle:
+        rows = [*csv.DictReader(handle)]
+    assert len(rows) == 96
+    shifts = [np.mean([shift for name, shift in OF.items() if name[0] == letter]) for letter in "pc"]
+    assert float(rows[0]["patient"]) - float(rows[0]["control"]) == pytest.approx(shifts[0] - shifts[1], rel=1e-4)
+
+
+def test_what_cannot_be_compared_is_refused_with_a_remedy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UserError, match="did you mean 'knee flexion angle'"):
+        compare_groups(folder, output=folder / "x", curves=["knee flexon angle"])
+    with pytest.raises(UserError, match="exists"):
+        compare_groups(folder, output=folder)
+    monkeypatch.setitem(sys.modules, "spm1d", None)
+    with pytest.raises(UserError, match="pip install"):
+        compare_groups(folder, output=folder / "x", curves=["knee flexion angle"])
+    assert not (folder / "x").exists()
+    compare_groups(folder, output=folder / "x")
+    one = netcdf.load(folder / "derived" / "study.nc").drop_vars("group")
+    netcdf.save(folder / "derived" / "study.nc", one)
+    with pytest.raises(UserError, match="neither two groups nor two conditions"):
+        compare_groups(folder, output=folder / "y")
+
+
+def test_visits_are_compared_and_never_averaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first person alone was seen a third time, and moments are unknown: no plate was in the laboratory."""
+    gained = {"a": 1.0, "b": 2.0, "c": 4.5, "d": 0.5}
+    visits = {f"{name}_{i}": visit for name in gained for i, visit in enumerate(("pre", "post"))} | {"a_2": "late"}
+    trials = {}
+    for session, visit in visits.items():
+        monkeypatch.setitem(for_report.REPEATS, session[0], 2)
+        monkeypatch.setitem(for_report.SHIFT, session[0], (visit == "post") * gained[session[0]])
+        trials[session] = {"walk": trial_cycles(session[0], "slow", ["left", "right"])}
+    study = made(trials, {"walk": "slow"}).study
+    study = study.assign_coords(visit=("cycle", [visits[name] for name in study.session.values.tolist()]))
+    study["joint_moment_jcs_of_stance"][:] = np.nan
+    (tmp_path / "derived").mkdir()
+    netcdf.save(tmp_path / "derived" / "study.nc", study)
+    compare_groups(tmp_path, output=tmp_path / "found")
+    with (tmp_path / "found" / "differences.csv").open() as handle:
+        post, late = (row for row in csv.DictReader(handle) if row["metric"] == "walking_speed")
+    assert (post["first"], post["second"], post["n_second"]) == ("slow, pre", "slow, post", "4")
+    ends = stats.ttest_1samp([*gained.values()], 0).confidence_interval(0.95)
+    assert [float(post[name]) for name in ("difference", "low", "high")] == pytest.approx(
+        [np.mean([*gained.values()]), ends.low, ends.high], rel=1e-4
+    )
+    assert (late["second"], late["n_second"], late["difference"]) == ("slow, late", "1", "nan")
+    with pytest.raises(UserError, match="0 and 0 people with complete curves"):
+        compare_groups(tmp_path, output=tmp_path / "x", curves=["knee adduction moment"])
+
+
+def test_a_person_without_one_side_in_one_condition_counts_by_the_other_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trials: dict[str, dict[str, xr.Dataset]] = {}
+    for name, shifts in {"c1": (0.0, 3.0), "c2": (1.0, 3.5), "c3": (2.0, 6.0), "c4": (0.5, 2.5)}.items():
+        monkeypatch.setitem(for_report.REPEATS, name, 2)
+        for condition, shift in zip(("slow", "fast"), shifts, strict=True):
+            monkeypatch.setitem(for_report.SHIFT, name, shift)
+            sides = ["left"] if (name, condition) == ("c4", "fast") else ["left", "right"]
+            trials.setdefault(name, {})[condition] = trial_cycles(name, condition, sides)
+    (tmp_path / "derived").mkdir()
+    netcdf.save(tmp_path / "derived" / "study.nc", made(trials, {"slow": "slow", "fast": "fast"}).study)
+    said = compare_groups(tmp_path, output=tmp_path / "found", curves=["knee flexion angle"])
+    assert "fast minus slow, 4 people" in said
+    assert "left out" not in said
