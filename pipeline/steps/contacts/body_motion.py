@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ...arrays import Array
-from ...errors import Problem
 from ...signals.filters import interval_s
 from ...trials.session import Trial
+from ...variables.stance_verdicts import Verdict
 from .feet import Feet, feet_of
 from .pelvis import middle_of_pelvis
 from .plate_faults import forces, placement
@@ -24,8 +24,8 @@ class BodyMotion(NamedTuple):
     feet: Feet
     pelvis: Array
     steps: Sequence[PlateStep]
-    misread: Sequence[Problem | None]
-    channels: Mapping[int, Problem]
+    misread: Sequence[Verdict | None]
+    channels: Mapping[int, Verdict]
 
 
 def motions_of(trials: Mapping[str, Trial], *, judged: bool) -> dict[str, BodyMotion]:

@@ -8,7 +8,8 @@ import numpy as np
 from ...conventions import SAME_STRIKE_S, SIDES
 from ...errors import UserError
 from ...tables.corrections import plates_in, where_of
-from ...variables.stance_verdicts import JUDGEMENTS, REFUSED_BY_HAND, accepted
+from ...variables.stance_verdicts import accepted, each_once
+from ...variables.verdict_table import REFUSED_BY_HAND, VERDICTS
 from .event_sources import Events
 from .events import SAME_EVENT_S, GaitEvent, Stance
 from .foot_on_plate import Given
@@ -148,7 +149,7 @@ def judge(listed: Sequence[Contact], rows: Rows, side: str, contacts: Sequence[C
         if row["kind"] == "accept_contact":
             judged[i] = _accept(judged[i], row, contacts)
         elif reason := judged[i].reason:
-            raise _unfit(row, f"the contact is refused already: {reason.what}", "give another one")
+            raise _unfit(row, f"the contact is refused already: {reason.words}", "give another one")
         else:
             judged[i] = judged[i].refuse(REFUSED_BY_HAND, reason=row["reason"])
     return judged
@@ -161,10 +162,10 @@ def _accept(stance: Contact, row: Mapping[str, str], contacts: Sequence[Contact]
     own = [
         one for one in contacts if one.side == stance.side and one.start_s < stance.end_s and stance.start_s < one.end_s
     ]
-    reasons = dict.fromkeys(filter(None, (stance.reason, *(one.reason for one in own))))
+    reasons = each_once(filter(None, (stance.reason, *(one.reason for one in own))))
     for reason in reasons:
-        if reason.code not in JUDGEMENTS:
-            what = f"no person can accept this contact: {reason.what}"
+        if not VERDICTS[reason.code].judged:
+            what = f"no person can accept this contact: {reason.words}"
             raise _unfit(row, what, "correct the cause")
     own, borne_to_s = sorted(own, key=lambda one: one.start_s), stance.start_s
     for start_s, end_s in (*((one.start_s, one.end_s) for one in own), (stance.end_s, stance.end_s)):

@@ -1,11 +1,11 @@
 """Checks of contacts: reject or doubt those with a wrong place, plate or time for a step of their foot."""
 
-import json
 from collections.abc import Sequence
 
 import numpy as np
 
 from ...arrays import Array, Flags
+from ...json_text import from_text
 from .feet import Foot
 from .plate_contacts import Contact, Loaded
 
@@ -27,7 +27,7 @@ def judge_breaks(contact: Contact, motion_breaks: str) -> Contact:
         contact: of one foot.
         motion_breaks: the variable of the step ``clean``.
     """
-    for kind, first_s, last_s in json.loads(motion_breaks or "[]"):
+    for kind, first_s, last_s in from_text(motion_breaks):
         if first_s <= contact.to_s and last_s >= contact.from_s:
             if kind == "lost":
                 contact = contact.refuse("frames_lost", second=first_s)

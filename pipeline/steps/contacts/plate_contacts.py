@@ -10,9 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...arrays import Array, Flags
-from ...errors import Problem
 from ...signals.filters import interval_s, stretches
-from ...variables.stance_verdicts import doubt, refusal
+from ...variables.stance_verdicts import Verdict
 
 BRIDGED_S = 0.02  # a foot that bounces at its strike; a swing lasts 0.3 s
 HYSTERESIS = 0.5  # share of the threshold; a contact lasts while the force is above
@@ -33,10 +32,8 @@ class Contact:
     from_s: float
     to_s: float
     side: str = ""  # the foot, ``both`` if two share the plate, empty if none is near
-    # why the force cannot be used, of :func:`pipeline.variables.stance_verdicts.refusal`; None if it can
-    reason: Problem | None = None
-    # why the force is doubted, of :func:`pipeline.variables.stance_verdicts.doubt`
-    doubts: tuple[Problem, ...] = ()
+    reason: Verdict | None = None  # why the force cannot be used; None if it can
+    doubts: tuple[Verdict, ...] = ()  # why the force is doubted
     # begins, ends: whether start and end are within the trial
     begins: bool = True
     ends: bool = True
@@ -46,11 +43,11 @@ class Contact:
 
     def refuse(self, code: str, **values: object) -> Contact:
         """Return the contact with a reason against it, unless it has one already."""
-        return self if self.reason else replace(self, reason=refusal(code, **values))
+        return self if self.reason else replace(self, reason=Verdict.of(code, **values))
 
     def doubted(self, code: str, **values: object) -> Contact:
         """Return the contact with one more doubt about it."""
-        return replace(self, doubts=(*self.doubts, doubt(code, **values)))
+        return replace(self, doubts=(*self.doubts, Verdict.of(code, **values)))
 
     @property
     def timed(self) -> bool:
@@ -117,7 +114,7 @@ def detect(
                 end_s=float(time[stop - 1]),
                 from_s=float(time[first]),
                 to_s=float(time[last]),
-                reason=refusal("plate_signal_missing") if missing[max(start - 1, 0) : stop + 1].any() else None,
+                reason=Verdict.of("plate_signal_missing") if missing[max(start - 1, 0) : stop + 1].any() else None,
                 begins=start > 0,
                 ends=stop < len(time),
             )

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from ...arrays import Array
 from ...conventions import SIDES
-from ...errors import Problem, UserError
+from ...errors import UserError
 from ...plates.wrench import centre_of_pressure
+from ...trials.left_out import from_text
 from ...trials.session import Trial, join_trials, rejected_by, trials_of
 from ...trials.usable_walks import UsableWalks
-from ...variables.left_out import from_text
-from ...variables.stance_verdicts import joined, refusal
+from ...variables.stance_verdicts import Verdict, doubt_columns, reason_columns
 from . import by_hand, contact_checks, foot_on_plate, plate_contacts, time_offset
 from .body_motion import BodyMotion, motions_of
 from .event_sources import events_of, merged_events, plate_events, weaker_events
@@ -141,7 +141,7 @@ def _of_single_plates(
     data: Mapping[str, NDArray[Any]],
     feet: Feet,
     given: foot_on_plate.Given,
-    refusals: Sequence[Problem | None],
+    refusals: Sequence[Verdict | None],
     settings: Settings,
     corrections: by_hand.Rows,
 ) -> list[Contact]:
@@ -182,16 +182,16 @@ def _combine(
 
 
 def _refuse_plates(
-    data: Mapping[str, NDArray[Any]], numbers: Sequence[int], misread: Sequence[Problem | None]
-) -> list[Problem | None]:
+    data: Mapping[str, NDArray[Any]], numbers: Sequence[int], misread: Sequence[Verdict | None]
+) -> list[Verdict | None]:
     """Return why each plate cannot be used, None if it can: its channels, its signs, then its corners."""
     down = placement.pushing_down(data["plate_force"][..., 1], numbers)
     faults = zip(numbers, data["plate_fault"].tolist(), strict=True)
-    channels = [refusal("plate_faulty", number=number, fault=fault) if fault else None for number, fault in faults]
+    channels = [Verdict.of("plate_faulty", number=number, fault=fault) if fault else None for number, fault in faults]
     return [first or second or third for first, second, third in zip(channels, down, misread, strict=True)]
 
 
-def _detect(data: Mapping[str, NDArray[Any]], refusals: Sequence[Problem | None], settings: Settings) -> list[Contact]:
+def _detect(data: Mapping[str, NDArray[Any]], refusals: Sequence[Verdict | None], settings: Settings) -> list[Contact]:
     """Return the contacts on all plates, refused where the plate is."""
     filtered = data["vertical_force_filtered"]
     down = placement.upside_down(filtered) if any(refusals) else np.zeros(len(refusals), dtype=bool)
@@ -292,7 +292,7 @@ def _dataset(
     """Return the step's result from wrenches, stances, events, belt speeds of both sides, and witnesses of time."""
     force, moment, cop, free = (np.stack(parts, axis=1) for parts in zip(*wrenches, strict=True))
     rows = sorted(listed, key=lambda row: (row.start_s, row.side))
-    doubts = [joined(row.doubts) for row in rows]
+    verdicts = reason_columns(row.reason for row in rows) | doubt_columns(row.doubts for row in rows)
     vector = ("time", "side", "axis")
     coordinates = {
         "time": clean.variables["time"],
@@ -301,10 +301,7 @@ def _dataset(
         "contact_side": ("contact", _text(row.side for row in rows)),
         "plates": ("contact", _text(" ".join(str(numbers[i]) for i in row.plates) for row in rows)),
         "valid": ("contact", np.array([not row.reason for row in rows], dtype=bool)),
-        "reason": ("contact", _text(row.reason.what if row.reason else "" for row in rows)),
-        "reason_code": ("contact", _text(row.reason.code if row.reason else "" for row in rows)),
-        "doubt": ("contact", _text(doubt.what for doubt in doubts)),
-        "doubt_code": ("contact", _text(doubt.code for doubt in doubts)),
+        **{name: ("contact", texts) for name, texts in verdicts.items()},
         "event": ("event", _text(event.kind for event, _ in events)),
         "event_side": ("event", _text(side for _, side in events)),
         "event_source": ("event", _text(event.source for event, _ in events)),

@@ -7,12 +7,10 @@ import numpy as np
 import xarray as xr
 
 from ...arrays import Array
-from ...errors import Problem
 from ...plates.wrench import at_instants, centre_of_pressure
 from ...signals.filters import interval_s
 from ...trials.session import spans_of
-from ...variables.session_variables import DOUBT
-from ...variables.stance_verdicts import doubt, joined
+from ...variables.stance_verdicts import Verdict, doubt_columns, verdicts_in
 from .feet import OFF_LATE_S, STRIKE_LATE_S, Feet, Foot
 from .plate_contacts import Contact, Loaded, between
 
@@ -215,11 +213,10 @@ def with_time_offset(contacts: xr.Dataset, *, doubted_s: float, corrected_s: flo
     facts = {"time_offset": offset_s, "time_offset_error": error_s, "time_offset_corrected": corrected_s}
     changed = {name: ("trial", np.full(contacts.sizes["trial"], value)) for name, value in facts.items()}
     if is_large(offset_s, error_s, doubted_s=doubted_s):
-        mine = doubt("plates_not_in_time", ms=abs(1000 * offset_s), error=1000 * error_s)
-        before = zip(*(contacts.variables[name].values.tolist() for name in DOUBT), strict=True)
-        every = [joined([Problem("", words, "", codes), mine]) for words, codes in before]
-        texts = zip(DOUBT, ([one.what for one in every], [one.code for one in every]), strict=True)
-        return contacts.assign(changed).assign_coords({name: ("contact", np.array(text)) for name, text in texts})
+        mine = Verdict.of("plates_not_in_time", ms=abs(1000 * offset_s), error=1000 * error_s)
+        before = contacts.variables["doubt_values"].values.tolist()
+        columns = doubt_columns([*verdicts_in(text), mine] for text in before)
+        return contacts.assign(changed).assign_coords({name: ("contact", texts) for name, texts in columns.items()})
     return contacts.assign(changed)
 
 

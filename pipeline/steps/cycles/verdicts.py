@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -14,29 +14,19 @@ from numpy.typing import NDArray
 from ...arrays import Array, Flags
 from ...body.plausibility import REMEDY_IN_MOTION, reason_of_flag
 from ...conventions import CHAIN, SAME_STRIKE_S, SIDES, STANDARD_GRAVITY_M_S2
-from ...errors import ERROR, Problem, UserError
+from ...errors import ERROR, UserError
+from ...json_text import from_text
 from ...person.size_findings import MASS_WRONG
 from ...signals.filters import interval_s
 from ...tables.corrections import TABLE, where_of
 from ...trials.session import AnyTrial
 from ...variables.cycle_variables import KNEE_AXIS, RESIDUALS
-from ...variables.session_variables import DOUBT
-from ...variables.stance_verdicts import (
-    ACCEPTED,
-    BY_HAND,
-    JUDGEMENTS,
-    LEG_REFUSED,
-    accepted,
-    doubt,
-    is_accepted,
-    joined,
-    refusal,
-)
+from ...variables.stance_verdicts import Verdict, doubt_columns, is_accepted, reason_columns, verdicts_in
+from ...variables.verdict_table import ACCEPTED, BY_HAND, LEG_REFUSED, VERDICTS
 from ...vocabulary.event_names import OFF, STRIKE
 from . import momentum
 from .normalisation import residual_share, root_mean_square_and_peak
 
-STANCE_TEXTS = ("side", "plates", "reason", "code", "doubt", "doubt_code")
 Strike = tuple[str, float]  # side, instant in s
 NEAR_AN_END = 4  # of `missing`
 # standard deviations of vertical momentum; a mass that is 12 % wrong shows as three to four
@@ -50,14 +40,11 @@ class Stances:
     # start, end: (stance,), s
     start: Array
     end: Array
-    # side, plates, reason, code, doubt, doubt_code: (stance,) text; reason and its code are empty if the kinetics are
-    # valid, doubt and its codes if they are not, or not doubted
+    # side, plates: (stance,) text
     side: NDArray[np.str_]
     plates: NDArray[np.str_]
-    reason: NDArray[np.str_]
-    code: NDArray[np.str_]
-    doubt: NDArray[np.str_]
-    doubt_code: NDArray[np.str_]
+    reason: tuple[Verdict | None, ...]  # of each stance, why its kinetics are not valid; None if they are
+    doubts: tuple[tuple[Verdict, ...], ...]  # about each stance; none if it is refused
     used: Flags  # (stance,), whether the kinetics are valid, and not doubted if doubts leave them out
     disagreement: Array  # (stance,), largest difference between the formulations of the trial's joint moments, N m
     forward_closure: Array  # (stance, joint), of the stance's side, degrees
@@ -69,9 +56,14 @@ class Stances:
     ended: Flags
 
     @property
+    def valid(self) -> Flags:
+        """Return which stances have valid kinetics."""
+        return np.array([reason is None for reason in self.reason], dtype=bool)
+
+    @property
     def whole(self) -> Flags:
         """Return which stances have both ends and valid kinetics."""
-        return np.asarray(self.ended & (self.code == ""))
+        return self.ended & self.valid
 
     @property
     def row(self) -> NDArray[np.intp]:
@@ -79,9 +71,13 @@ class Stances:
         return np.asarray(np.searchsorted(SIDES, self.side))
 
     @classmethod
-    def join(cls, trials: Iterable[Stances]) -> Stances:
+    def join(cls, trials: Sequence[Stances]) -> Stances:
         """Return the stances of all trials."""
-        return cls(*(np.concatenate(parts) for parts in zip(*(vars(one).values() for one in trials), strict=True)))
+        every: dict[str, Any] = {}
+        for field in fields(cls):
+            parts = [getattr(one, field.name) for one in trials]
+            every[field.name] = tuple(chain(*parts)) if field.name in ("reason", "doubts") else np.concatenate(parts)
+        return cls(**every)
 
     def variables(self) -> dict[str, Any]:
         """Return the variables of cycles.nc along ``stance``."""
@@ -99,7 +95,9 @@ class Stances:
 
     def coordinates(self) -> dict[str, Any]:
         """Return the text coordinates of cycles.nc along ``stance``."""
-        return {f"stance_{name}": ("stance", getattr(self, name)) for name in STANCE_TEXTS}
+        texts = {"side": self.side, "plates": self.plates, **reason_columns(self.reason), **doubt_columns(self.doubts)}
+        texts["code"] = texts.pop("reason_code")
+        return {f"stance_{name}": ("stance", values) for name, values in texts.items()}
 
     def from_strike(self, strike: Strike) -> NDArray[np.intp]:
         """Return the numbers of the stances that begin with a foot strike."""
@@ -112,27 +110,27 @@ class Stances:
         every = zip(self.side.tolist(), self.start.tolist(), self.ended.tolist(), strict=True)
         return [(side, start_s) for i, (side, start_s, ended) in enumerate(every) if ended and i not in followed]
 
-    def verdict_of(self, strike: Strike, by_hand: Mapping[Strike, Problem]) -> tuple[bool, str, str, str]:
-        """Return whether the kinetics of the cycle from a strike are used; why not, and doubts and their codes."""
+    def verdict_of(
+        self, strike: Strike, by_hand: Mapping[Strike, Verdict]
+    ) -> tuple[bool, Verdict | None, tuple[Verdict, ...]]:
+        """Return whether the kinetics of the cycle from a strike are used; why not, and the doubts about them."""
         mine = self.from_strike(strike)
         if strike in by_hand or not mine.size:
-            return False, by_hand.get(strike, refusal("no_stance")).what, "", ""
+            return False, by_hand.get(strike, Verdict.of("no_stance")), ()
         i = int(mine[0])
-        return bool(self.used[i]), str(self.reason[i]), str(self.doubt[i]), str(self.doubt_code[i])
+        return bool(self.used[i]), self.reason[i], self.doubts[i]
 
-    def without(self, refusals: Mapping[Strike, Problem]) -> Stances:
+    def without(self, refusals: Mapping[Strike, Verdict]) -> Stances:
         """Return the stances with those of the strikes refused."""
-        reasons, codes = self.reason.tolist(), self.code.tolist()
+        reasons, doubts = [*self.reason], [*self.doubts]
         for strike, reason in refusals.items():
             for i in self.from_strike(strike):
-                reasons[i], codes[i] = reason.what, reason.code
-        refused = replace(self, reason=np.array(reasons, dtype=str), code=np.array(codes, dtype=str))
-        valid = refused.code == ""
-        doubts = [np.where(valid, text, "") for text in (self.doubt, self.doubt_code)]
-        return replace(refused, doubt=doubts[0], doubt_code=doubts[1], used=self.used & valid)
+                reasons[i], doubts[i] = reason, ()
+        refused = replace(self, reason=tuple(reasons), doubts=tuple(doubts))
+        return replace(refused, used=self.used & refused.valid)
 
 
-def leave_out_by_hand(strikes: Sequence[Strike], rows: Iterable[Mapping[str, str]]) -> dict[Strike, Problem]:
+def leave_out_by_hand(strikes: Sequence[Strike], rows: Iterable[Mapping[str, str]]) -> dict[Strike, Verdict]:
     """Return the strikes of the cycles and stances that the user leaves out, with the refusals.
 
     Args:
@@ -155,7 +153,7 @@ def leave_out_by_hand(strikes: Sequence[Strike], rows: Iterable[Mapping[str, str
                 f"correct time_s, those of that side start at {listed} s, or remove the row",
                 "correction_unknown",
             )
-        refusals[side, nearest] = refusal(BY_HAND, reason=row["reason"])
+        refusals[side, nearest] = Verdict.of(BY_HAND, reason=row["reason"])
     return refusals
 
 
@@ -167,7 +165,7 @@ def judge_stances(
     calibrate: xr.Dataset,
     *,
     shown: momentum.Support,
-    doubts: Sequence[Sequence[Problem]],
+    doubts: Sequence[Sequence[Verdict]],
     knee_axis: Array,
     min_peak_force_body_weights: float,
     max_disagreement_n_m: float,
@@ -197,26 +195,25 @@ def judge_stances(
     trunk = momentum.sees_trunk(kinematics) and bool(kinetics.attrs.get("residual_with_trunk", 0))
     whole_body = momentum.judged(np.nan * figures if hands_bear_weight else figures, mass_kg, trunk=trunk)
     by_hand = np.array([is_accepted(codes) for codes in touched["doubt_code"].values.tolist()], dtype=bool)
-    low: list[Problem | None] = [None] * len(by_hand)
+    low: list[Verdict | None] = [None] * len(by_hand)
     for i in (i for i, reason in enumerate(refusals) if not reason):
         peak = float(np.max(vertical[frames[i], row[i]], initial=0))
         complete = starts[i] > time[0] and ends[i] < time[-1]
         if complete and peak < min_peak_force_body_weights:
-            low[i] = refusal("force_too_low", body_weights=peak)
+            low[i] = Verdict.of("force_too_low", body_weights=peak)
         if disagreement > max_disagreement_n_m:
-            refusals[i] = refusal("formulations_differ", n_m=disagreement)
+            refusals[i] = Verdict.of("formulations_differ", n_m=disagreement)
         elif low[i] and not by_hand[i]:
             refusals[i] = low[i]
         elif not solvable[frames[i], row[i]].all():
             flags = kinematics["implausible"].values[frames[i], row[i]]
             hidden = _refuse_hidden(clean, kinematics, calibrate, str(sides[i]), starts[i], ends[i])
             if (missing[frames[i], row[i]] == NEAR_AN_END).all(where=~solvable[frames[i], row[i]]):
-                hidden = refusal("near_an_end", ms=1000 * clean.attrs["uncertain_end_s"])
+                hidden = Verdict.of("near_an_end", ms=1000 * clean.attrs["uncertain_end_s"])
             refusals[i] = _refuse_pose(flags, str(sides[i])) or hidden
         else:
             refusals[i] = whole_body[i][0]
     refusals, overruled = _overrule([*zip(refusals, low, strict=True)], contacts)
-    reason, code = _texts(refusals)
     of_mass = [] if hands_bear_weight else [*_doubt_mass(calibrate, figures)]
     # doubts of this step's witnesses about each stance
     pooled = [[] if hands_bear_weight else each for each in doubts]
@@ -224,19 +221,19 @@ def judge_stances(
         [*against, *of_mass, *together, *mine]
         for against, (_, mine), together in zip(overruled, whole_body, pooled, strict=True)
     ]
-    doubt, doubt_code = _texts(_doubts(contacts, (clean, kinematics, kinetics), own, code))
-    _refuse_needless(doubt_code, sides, starts)
+    every = _doubts(contacts, (clean, kinematics, kinetics), own, refusals)
+    _refuse_needless(every, sides, starts)
+    valid = np.array([reason is None for reason in refusals], dtype=bool)
+    doubted = np.array([bool(each) for each in every], dtype=bool)
     closure = np.sqrt((solved["forward_closure"].values ** 2).mean(axis=-1))
     return Stances(
         starts,
         ends,
         sides.astype(str),
         touched["plates"].values.astype(str),
-        reason,
-        code,
-        doubt,
-        doubt_code,
-        (code == "") & ((doubt_code == "") | by_hand | (doubted_stances == "use")),
+        tuple(refusals),
+        tuple(every),
+        valid & (~doubted | by_hand | (doubted_stances == "use")),
         np.full(len(row), disagreement),
         closure[row],
         solved["energy_closure"].values[row],
@@ -244,13 +241,13 @@ def judge_stances(
         knee_axis[row],
         _happens(contacts, STRIKE, sides, starts)
         & _happens(contacts, OFF, sides, ends)
-        & _are_surrounded(starts, ends, time, solvable[:, row], code == ""),
+        & _are_surrounded(starts, ends, time, solvable[:, row], valid),
     )
 
 
-def _refuse_needless(doubt_code: NDArray[np.str_], sides: NDArray[np.str_], starts: Array) -> None:
+def _refuse_needless(doubts: Sequence[Sequence[Verdict]], sides: NDArray[np.str_], starts: Array) -> None:
     """Raise UserError if a stance is accepted by hand that nothing speaks against."""
-    for i in np.flatnonzero(doubt_code == ACCEPTED):
+    for i in (i for i, each in enumerate(doubts) if {one.code for one in each} == {ACCEPTED}):
         where = f"{TABLE}: {sides[i]} accept_contact {starts[i]:.3f}"
         raise UserError(where, "the contact is used already", "remove the row", "correction_unknown")
 
@@ -264,8 +261,8 @@ def _solvable_and_missing(kinetics: AnyTrial) -> tuple[Flags, NDArray[np.int8]]:
 
 
 def _overrule(
-    refusals: Sequence[tuple[Problem | None, Problem | None]], contacts: AnyTrial
-) -> tuple[list[Problem | None], list[list[Problem]]]:
+    refusals: Sequence[tuple[Verdict | None, Verdict | None]], contacts: AnyTrial
+) -> tuple[list[Verdict | None], list[list[Verdict]]]:
     """Return the refusal of each stance after those that a person has accepted, and what these were refused for.
 
     Args:
@@ -274,22 +271,15 @@ def _overrule(
     Raises:
         UserError: a stance that is accepted cannot be.
     """
-    kept, overruled = [first for first, _ in refusals], [list[Problem]() for _ in refusals]
+    kept, overruled = [first for first, _ in refusals], [list[Verdict]() for _ in refusals]
     columns = [contacts[name].values.tolist() for name in ("contact_side", "contact_start", "doubt_code")]
     for i, (side, start_s, codes) in enumerate(zip(*columns, strict=True)):
         if is_accepted(codes):
-            if (first := refusals[i][0]) and first.code not in JUDGEMENTS:
-                where, what = f"{TABLE}: {side} accept_contact {start_s:.3f}", f"no person can accept it: {first.what}"
+            if (first := refusals[i][0]) and not VERDICTS[first.code].judged:
+                where, what = f"{TABLE}: {side} accept_contact {start_s:.3f}", f"no person can accept it: {first.words}"
                 raise UserError(where, what, "correct the cause, or remove the row", "correction_unknown")
-            against = [each for each in refusals[i] if each]
-            kept[i], overruled[i] = None, accepted("", against)[1:]
+            kept[i], overruled[i] = None, [each for each in refusals[i] if each]
     return kept, overruled
-
-
-def _texts(problems: Iterable[Problem | None]) -> tuple[NDArray[np.str_], NDArray[np.str_]]:
-    """Return words and codes of problems, empty for None."""
-    every = [(problem.what, problem.code) if problem else ("", "") for problem in problems]
-    return np.array([what for what, _ in every], dtype=str), np.array([code for _, code in every], dtype=str)
 
 
 def _are_surrounded(start: Array, end: Array, time: Array, solvable: Flags, valid: Flags) -> Flags:
@@ -329,34 +319,34 @@ def _root_mean_square_mm(distance_m: Array) -> float:
     return 1000 * float(np.sqrt(np.mean(seen_m**2))) if seen_m.size else np.nan
 
 
-def _refuse_by_leg_or_contact(contacts: AnyTrial, kinematics: AnyTrial) -> list[Problem | None]:
+def _refuse_by_leg_or_contact(contacts: AnyTrial, kinematics: AnyTrial) -> list[Verdict | None]:
     """Return why each stance is refused by its leg or by its contact; None if it is not."""
     of_leg = dict(zip(SIDES, kinematics["leg_refused"].values.tolist(), strict=True))
-    columns = (contacts.variables[name].values.tolist() for name in ("contact_side", "reason", "reason_code"))
+    columns = (contacts.variables[name].values.tolist() for name in ("contact_side", "reason_values"))
     return [
-        refusal(LEG_REFUSED, reason=of_leg[side]) if of_leg[side] else Problem("", reason, "", code) if code else None
-        for side, reason, code in zip(*columns, strict=True)
+        Verdict.of(LEG_REFUSED, reason=of_leg[side]) if of_leg[side] else next(iter(verdicts_in(reason)), None)
+        for side, reason in zip(*columns, strict=True)
     ]
 
 
 def _doubts(
-    contacts: AnyTrial, steps: Iterable[AnyTrial], own: Iterable[Iterable[Problem]], code: NDArray[np.str_]
-) -> list[Problem]:
-    """Return the doubts about each stance, joined: of its contact, of steps about the trial, its own; none if refused.
+    contacts: AnyTrial, steps: Iterable[AnyTrial], own: Iterable[Iterable[Verdict]], refusals: Sequence[Verdict | None]
+) -> list[tuple[Verdict, ...]]:
+    """Return the doubts about each stance: of its contact, of steps about the trial, its own; none if refused.
 
     Args:
         own: of each stance.
-        code: (stance,) of the refusal, empty without one.
+        refusals: of each stance, None without one.
     """
-    of_trial = [Problem("", step.attrs.get("doubt", ""), "", step.attrs.get("doubt_code", "")) for step in steps]
-    columns = (contacts.variables[name].values.tolist() for name in DOUBT)
+    of_trial = [one for step in steps for one in verdicts_in(step.attrs.get("doubt_values", ""))]
+    of_contacts = contacts.variables["doubt_values"].values.tolist()
     return [
-        joined([] if refused else [Problem("", words, "", codes), *of_trial, *mine])
-        for words, codes, mine, refused in zip(*columns, own, code, strict=True)
+        () if refused else (*verdicts_in(text), *of_trial, *mine)
+        for text, mine, refused in zip(of_contacts, own, refusals, strict=True)
     ]
 
 
-def _doubt_mass(calibrate: xr.Dataset, figures: Array) -> Iterator[Problem]:
+def _doubt_mass(calibrate: xr.Dataset, figures: Array) -> Iterator[Verdict]:
     """Yield the doubt about all stances of a trial if the stated mass is further off than plates can err.
 
     Not if half of the stances carry that mass: then a plate of the session is wrong, and not the mass.
@@ -365,18 +355,18 @@ def _doubt_mass(calibrate: xr.Dataset, figures: Array) -> Iterator[Problem]:
     known = off[np.isfinite(off)]
     if known.size and abs(np.median(known)) < CARRIES_THE_MASS:
         return
-    for finding in json.loads(calibrate.attrs.get("findings", "[]")):
+    for finding in from_text(calibrate.attrs.get("findings", "")):
         if (finding["code"], finding["severity"]) == (MASS_WRONG, ERROR):
-            yield doubt("mass_disagrees", what=finding["what"])
+            yield Verdict.of("mass_disagrees", what=finding["what"])
 
 
-def _refuse_pose(flags: NDArray[np.int8], side: str) -> Problem | None:
+def _refuse_pose(flags: NDArray[np.int8], side: str) -> Verdict | None:
     """Return why the pose of a leg is refused in a stance; None if it is not."""
     if not flags.any():
         return None
     most = int(np.bincount(flags)[1:].argmax()) + 1
     share = 100 * (flags > 0).mean()
-    return refusal("leg_implausible", what=reason_of_flag(most, side), percent=share, remedy=REMEDY_IN_MOTION)
+    return Verdict.of("leg_implausible", what=reason_of_flag(most, side), percent=share, remedy=REMEDY_IN_MOTION)
 
 
 def _happens(contacts: AnyTrial, kind: str, side: NDArray[Any], instant_s: Array) -> Flags:
@@ -389,7 +379,7 @@ def _happens(contacts: AnyTrial, kind: str, side: NDArray[Any], instant_s: Array
 
 def _refuse_hidden(
     clean: AnyTrial, kinematics: AnyTrial, calibrate: xr.Dataset, side: str, start_s: float, end_s: float
-) -> Problem:
+) -> Verdict:
     """Return the refusal of a stance that names the markers not seen in it, or why those seen give no pose."""
     other = {"left": "_right", "right": "_left"}[side]
     inside = (clean["time"].values >= start_s) & (clean["time"].values <= end_s)
@@ -399,5 +389,6 @@ def _refuse_hidden(
     absent = [f"{name}_{side}" for name in of_side if f"{name}_{side}" in clean.attrs["landmarks_absent"].split()]
     hidden = sorted({name for name in (*gaps, *absent) if not name.endswith(other)})
     if hidden:
-        return refusal("markers_not_seen", markers=", ".join(hidden))
-    return refusal("leg_without_pose", why=kinematics.attrs.get("doubt") or "are they where the static trial has them?")
+        return Verdict.of("markers_not_seen", markers=", ".join(hidden))
+    why = kinematics.attrs.get("doubt") or "are they where the static trial has them?"
+    return Verdict.of("leg_without_pose", why=why)

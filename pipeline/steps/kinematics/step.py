@@ -17,7 +17,7 @@ from ...signals.filters import interval_s, near_ends
 from ...signals.splines import angular_rates, derivatives
 from ...trials.session import spans_of
 from ...trials.usable_walks import UsableWalks, batches, reject
-from ...variables.stance_verdicts import of_trials
+from ...variables.stance_verdicts import doubts_of_trials
 from .angle_check import angle_misfit, doubt_angles
 from .label_check import find_exchanged
 from .leg_check import Verdicts, judge_legs
@@ -168,7 +168,7 @@ def _witnesses(
     misfits_m = static_misfits(clean, calibrate)
     stored = clean.stored_angles.values.tolist() if compared and "stored_angles" in clean else [""] * len(spans)
     off = [angle_misfit(text, angle[span]) for text, span in zip(stored, spans, strict=True)]
-    doubts = of_trials(
+    doubts = doubts_of_trials(
         [*doubt_static(misfit_m), *doubt_marker(names, found), *doubt_angles(each)]
         for misfit_m, found, each in zip(misfits_m.tolist(), shifts, off, strict=True)
     )

@@ -14,7 +14,7 @@ from pipeline.steps.contacts import contact_checks
 from pipeline.steps.contacts.foot_on_plate import combine
 from pipeline.steps.contacts.plate_contacts import Contact, detect
 from pipeline.trials.session import join_trials
-from pipeline.variables.stance_verdicts import DOUBTS
+from pipeline.variables.verdict_table import DOUBTS, VERDICTS, Row
 from tests.support.plates.stances import (
     SAMPLE_S,
     STOPS_AT_ONCE,
@@ -103,14 +103,14 @@ def test_a_foot_that_bounces_at_its_strike_strikes_once() -> None:
 @pytest.fixture
 def hot(monkeypatch: pytest.MonkeyPatch) -> None:
     """A doubt that the product does not have."""
-    monkeypatch.setitem(DOUBTS, "hot", "plate at {celsius} degrees")
+    monkeypatch.setitem(VERDICTS, "hot", Row(DOUBTS, "plate at {celsius} degrees", "it is hot"))
 
 
 @pytest.mark.usefixtures("hot")
 def test_a_contact_on_two_plates_has_the_doubts_of_both() -> None:
     first, second = Contact((0,), 1.0, 1.5, 1.0, 1.5, "left"), Contact((1,), 1.3, 2.0, 1.3, 2.0, "left")
     (both,) = combine([first.doubted("hot", celsius=30).doubted("hot", celsius=35), second.doubted("hot", celsius=40)])
-    assert [doubt.what for doubt in both.doubts] == [f"plate at {celsius} degrees" for celsius in (30, 35, 40)]
+    assert [doubt.values for doubt in both.doubts] == [{"celsius": celsius} for celsius in (30, 35, 40)]
     assert combine([first, second])[0].doubts == ()
 
 

@@ -13,10 +13,10 @@ from pipeline.steps.contacts.events import GaitEvent, Stance
 from pipeline.steps.contacts.feet import feet_of
 from pipeline.steps.contacts.foot_on_plate import combine, reject_shared
 from pipeline.steps.contacts.plate_contacts import Contact, detect
-from pipeline.variables.stance_verdicts import refusal
+from pipeline.variables.stance_verdicts import Verdict
 from tests.support.studies.corrected import correction
 
-DRIFTS = refusal("plate_drifts", newtons=50.0)
+DRIFTS = Verdict.of("plate_drifts", newtons=50.0)
 
 
 def contact(plate: int, start_s: float, end_s: float) -> Contact:

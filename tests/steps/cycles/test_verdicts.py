@@ -8,25 +8,21 @@ from typing import Any
 import numpy as np
 
 from pipeline.steps.cycles.verdicts import Stances
-from pipeline.variables.stance_verdicts import BY_HAND, refusal
+from pipeline.variables.stance_verdicts import Verdict
+from pipeline.variables.verdict_table import BY_HAND
 
 
 def test_a_stance_that_is_left_out_is_used_no_more_and_has_no_doubts() -> None:
     others: dict[str, Any] = {field.name: np.zeros(3) for field in dataclasses.fields(Stances)}
-    none = np.array(["", "", ""], dtype="U40")
+    frozen = Verdict.of("markers_frozen", first=1.2, last=1.3)
     stances = Stances(
         **others
         | {"start": np.array([1.0, 1.5, 2.0]), "side": np.array(["left", "right", "left"])}
-        | {
-            "reason": none,
-            "code": none,
-            "doubt": np.array(["words"] * 3),
-            "doubt_code": np.array(["markers_frozen"] * 3),
-        }
+        | {"reason": (None,) * 3, "doubts": ((frozen,),) * 3}
         | {"used": np.array([True, True, False]), "ended": np.ones(3, dtype=bool)}
     )
-    left = stances.without({("left", 1.0): refusal(BY_HAND, reason="seen on video")})
+    left = stances.without({("left", 1.0): Verdict.of(BY_HAND, reason="seen on video")})
     assert left.used.tolist() == [False, True, False]
     assert left.whole.tolist() == [False, True, True]
-    assert left.doubt_code.tolist() == ["", "markers_frozen", "markers_frozen"]
-    assert left.code.tolist() == [BY_HAND, "", ""]
+    assert left.doubts == ((), (frozen,), (frozen,))
+    assert [reason and reason.code for reason in left.reason] == [BY_HAND, None, None]
