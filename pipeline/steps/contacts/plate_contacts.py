@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...arrays import Array, Flags
 from ...signals.filters import interval_s, stretches
 from ...variables.stance_verdicts import Verdict
+
+Given = Mapping[str, frozenset[int] | None]  # by side the plates that a foot met; None if nobody says
 
 BRIDGED_S = 0.02  # a foot that bounces at its strike; a swing lasts 0.3 s
 HYSTERESIS = 0.5  # share of the threshold; a contact lasts while the force is above
@@ -66,6 +69,23 @@ class Loaded(NamedTuple):
     force: Array
     moment: Array
     corners: Array
+
+
+def with_loads(contacts: Iterable[Contact], data: Mapping[str, NDArray[Any]]) -> list[Loaded]:
+    """Return contacts with the loads of their plates together.
+
+    Args:
+        data: variables of the step ``clean``, by name.
+    """
+    loaded = []
+    for one in contacts:
+        first, *more = one.plates
+        force, moment = (
+            of[:, list(one.plates)].sum(axis=1) if more else of[:, first]
+            for of in (data["plate_force"], data["plate_moment"])
+        )
+        loaded.append(Loaded(one, force, moment, data["plate_corner"][first]))
+    return loaded
 
 
 def between(time: Array, start_s: float, end_s: float) -> slice:

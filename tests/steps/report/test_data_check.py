@@ -212,10 +212,11 @@ def test_what_check_and_contacts_find_is_in_the_report(tmp_path: Path, monkeypat
     """
     monkeypatch.setitem(VERDICTS, "hot", Row(DOUBTS, "plate at {celsius} degrees", "it is hot"))
 
-    def check_plates(contacts: Sequence[Contact], *_: object, **__: object) -> list[Contact]:
+    def check_plates(contacts: Sequence[Contact], _: object) -> list[Contact]:
         return [contact.doubted("hot", celsius=41) if contact.plates == (1,) else contact for contact in contacts]
 
-    monkeypatch.setattr(contact_checks, "reject_drifting", check_plates)
+    judge = contact_checks.Judge(contact_checks.ON_ONE_PLATE, ("hot",), check_plates)
+    monkeypatch.setattr(contact_checks, "CONTACT_JUDGES", (*contact_checks.CONTACT_JUDGES, judge))
     study = copy_study(DEMO, tmp_path / "study")
     keep_rows(study, re.compile(r"\t(static|comfortable_01)\t").search)
     edit(study / "participants.tsv", "74.6", "90")
