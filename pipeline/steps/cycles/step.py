@@ -31,8 +31,8 @@ from .peaks_and_work import impulses, peaks, ranges, work
 from .progression import SEGMENT, along_line, headings, progression_angles
 from .settings import Settings
 from .spatiotemporal import Heels, spatiotemporal, support, turning_angle
-from .verdicts import Stances, Strike, judge_stances, leave_out_by_hand
-from .whole_stances import of_whole_stances
+from .stances import Stances, Strike, leave_out_by_hand, of_whole_stances
+from .verdicts import Shown, judge_stances
 
 RESIDUAL, EMG, FROM_LEGS = "pelvis_residual", "emg_envelope", "waist_moment_from_legs"
 ANGLES = ("joint_angle", "pelvis_angle", "foot_progression", "upper_angle")
@@ -258,16 +258,8 @@ def _divide(
 ) -> CutTrial:
     """Return the cycles of one trial; for the arguments see :func:`cycles` and :func:`.verdicts.judge_stances`."""
     strides, time = _cycles(contacts, settings.longest_cycle_s), contacts.variables["time"].values
-    every = judge_stances(
-        kinetics, kinematics, contacts, clean, calibrate,
-        shown=shown,
-        doubts=doubts,
-        knee_axis=knee_axis_figures(kinematics, strides.row, strides.span_s),
-        min_peak_force_body_weights=settings.min_peak_force_body_weights,
-        max_disagreement_n_m=settings.max_disagreement_n_m,
-        hands_bear_weight=settings.hands_bear_weight,
-        doubted_stances=settings.doubted_stances,
-    )  # fmt: skip
+    judged = Shown(kinetics, kinematics, contacts, clean, calibrate, settings, shown, doubts)
+    every = judge_stances(judged, knee_axis=knee_axis_figures(kinematics, strides.row, strides.span_s))
     alone = every.without_cycle(strides.strikes) if corrections else []
     by_hand = leave_out_by_hand([*strides.strikes, *alone], corrections)
     stances = every.without(by_hand)
