@@ -170,13 +170,7 @@ def cycles(
         normalisation=settings.emg_normalisation, pairs=settings.emg_pairs,
     )  # fmt: skip
     numbers = _metrics(curves, walk, lengths[trial, walk.cycles.row], float(calibrate.attrs["body_height_m"]))
-    belt_m_s = contacts.variables["belt_speed"].values[trial, walk.cycles.row]
-    of_balance, more = balance(
-        kinematics, belt_m_s, {side: _foot(clean, side) for side in SIDES}, walk.frames["phase"], walk.cycles.row,
-        walk.heading, walk.distances, mass_kg * body_height_m(calibrate),
-    )  # fmt: skip
-    for array in (*of_balance.values(), *more.values()):
-        array[walk.gone] = np.nan
+    of_balance, more = _balance(kinematics, contacts, clean, walk, trial, mass_kg * body_height_m(calibrate))
     numbers, curves = numbers | more, curves | of_balance
     errors, along = _over_draws((kinetics, kinematics, contacts, calibrate), walk, trial)
     metrics, names = stack_metrics(numbers | {"effective_foot_mass": struck_kg})
@@ -375,6 +369,30 @@ def _curves(
                 rows[walk.without_kinetics] = np.nan
         curves[name] = rows
     return curves
+
+
+def _balance(
+    kinematics: xr.Dataset,
+    contacts: xr.Dataset,
+    clean: xr.Dataset,
+    walk: CutTrial,
+    trial: NDArray[np.int32],
+    size_kg_m: float,
+) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Return curves and metrics of the balance of the whole body, by :func:`.balance.balance`.
+
+    Args:
+        trial: (cycle,), index of the trial of each cycle.
+        size_kg_m: body mass times body height.
+    """
+    belt_m_s = contacts.variables["belt_speed"].values[trial, walk.cycles.row]
+    feet = {side: _foot(clean, side) for side in SIDES}
+    curves, metrics = balance(
+        kinematics, belt_m_s, feet, walk.frames["phase"], walk.cycles.row, walk.heading, walk.distances, size_kg_m
+    )
+    for array in (*curves.values(), *metrics.values()):
+        array[walk.gone] = np.nan
+    return curves, metrics
 
 
 def _foot(clean: xr.Dataset, side: str) -> tuple[Array, Array]:
