@@ -134,7 +134,7 @@ class PlateJudge(NamedTuple):
 class Judge(NamedTuple):
     """A judge of contacts."""
 
-    of: str  # what it judges, in this order:
+    of: str  # the kind of contacts that it judges, by the names below
     codes: tuple[str, ...]
     judge: Callable[[Sequence[Contact], Shown], Sequence[Contact]]
 
@@ -149,8 +149,9 @@ OF_FORCE, STANCE = "force of a contact", "stance"
 # A load is given to a foot first, and its plate must be unloaded to zero. The loads of a foot on several plates are one
 # contact: the foot must lie on its plates, and be there when they are loaded. Contacts tell when each foot is on the
 # ground, and with that whether the other one shares a plate; the rest is judged again without those. Only then can the
-# forces of whole contacts tell of plates, and the place of a force of its foot. Last are the stances, most of them on a
-# contact: whether the motion in them is measured, and what a person says who has seen them.
+# forces of whole contacts tell of plates, and the place of a force of its foot. Last are the stances, of which the step
+# finds the contact, or that there is none: whether the motion in them is measured, and what a person says who has seen
+# them. The offset of all plates of a session in time is judged after all of its walks (:mod:`.time_offset`).
 CONTACT_JUDGES = (
     Judge(ON_ONE_PLATE, ("contact_too_short", "feet_not_seen", "foot_without_markers", "force_off_foot",
                          "foot_not_over_given_plate", "plate_given_to_other_foot"), foot_on_plate.assign_feet),
