@@ -53,6 +53,8 @@ navigation = {
         "audit",
         "quality_system",
     ],
-    "Reference": ["commands", "settings", "outputs", "metrics", "normative_gait", "python", "teaching", "glossary"],
+    "Reference": [
+        *("commands", "settings", "outputs", "metrics", "verdicts", "normative_gait", "python", "teaching", "glossary"),
+    ],
     "Explanation": ["theory", "uncertainty", "validation", "cutoffs", "reliability", "comparison"],
 }

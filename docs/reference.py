@@ -25,6 +25,7 @@ from gaitlab.pipeline.step import every_step
 from gaitlab.pipeline.variables import schema
 from gaitlab.pipeline.variables.cycle_variables import ON_REQUEST
 from gaitlab.pipeline.variables.metrics import JOINED_METRICS, NUMBERS
+from gaitlab.pipeline.variables.verdict_table import DOUBTS, REFUSES, REJECTS, VERDICTS, Row
 from gaitlab.pipeline.workflow import settings
 
 DOCS = Path(__file__).resolve().parent
@@ -107,6 +108,30 @@ def metric_tables() -> str:
             groups.setdefault(metric.group, []).append((f"`{name}`", *cells))
     header = ("metric", "units", "meaning", "also called", "source")
     return "\n".join(f"## {title}\n\n{_table(header, rows)}" for title, rows in groups.items())
+
+
+def verdict_tables() -> str:
+    """Return a table of the refusals, one of the doubts, and one of the rejected trials."""
+    titles = {REFUSES: "Refusals of stances", DOUBTS: "Doubts about stances", REJECTS: "Rejected trials"}
+    header = ("code", "words", "when", "the limit is in", "what may help", "accepted by hand")
+    parts = []
+    for severity, title in titles.items():
+        columns = len(header) - (severity != REFUSES)
+        rows = [_verdict(code, row)[:columns] for code, row in VERDICTS.items() if row.severity == severity]
+        parts.append(f"## {title}\n\n{_table(header[:columns], rows)}")
+    return "\n".join(parts)
+
+
+def _verdict(code: str, row: Row) -> tuple[str, ...]:
+    sections = settings.schema("settings")["properties"]
+    limits = []
+    for name in row.source:
+        place, _, last = name.rpartition(".")
+        file = f"../pipeline/{place.replace('.', '/')}.py"
+        limits.append(f"`{name}`" if place in sections else f"[`{last}`]({file})")
+    see = f" ([more]({row.see}))" if row.see else ""
+    words = re.sub(r"\{(\w+).*?\}", r"*\1*", row.sentence).replace("_", "\\_")
+    return f"`{code}`", words, f"{row.limit}{see}", ", ".join(limits), row.remedy, "may be" if row.judged else ""
 
 
 # --- commands --------------------------------------------------------------------------------------------------------
@@ -257,6 +282,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "settings.md": settings_tables,
     "outputs.md": output_tables,
     "metrics.md": metric_tables,
+    "verdicts.md": verdict_tables,
     "commands.md": command_sections,
     "python.md": function_sections,
     "teaching.md": teaching_sections,

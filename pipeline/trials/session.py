@@ -4,7 +4,7 @@ The samples of all trials follow each other along ``sample`` (marker frames) and
 so do their ``event``, ``contact``, ``cycle``, ``stance``, ``whole_stance`` and ``burst``; ``sample_trial`` and the like
 hold the number of the trial, from 0, of each element (CF conventions 1.11, section 9.3.4, indexed ragged array). Along
 ``trial`` are the trials' names and what holds for a whole trial. A rejected trial has no elements; ``rejected`` says
-why, and ``rejected_code`` is the code of that.
+why; ``rejected_code`` is the code of that, and ``rejected_values`` has its problems: code, where, what and remedy.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ..conventions import IN_ONE_TRIAL
-from ..errors import INVALID, UserError
+from ..errors import INVALID, Problem, UserError
+from ..json_text import from_text, to_text
 
 IN_SESSION = {in_trial: dim for dim, in_trial in IN_ONE_TRIAL.items()}
 # dimensions along which trials may have different labels. A session has those of all trials; ``marker_order`` is the
@@ -28,7 +29,8 @@ UNITED = ("marker", "plate", "channel", "muscle")
 HELPERS = {*(f"{dim}_trial" for dim in IN_ONE_TRIAL), *(f"{dim}_order" for dim in UNITED)}
 FILES = ("source", "force_source")  # names of a trial's files; a TRC file has none of the forces
 SOURCE = (*FILES, *(f"{name}_sha256" for name in FILES))  # attributes of a trial that every step passes on
-VERDICT = ("rejected", "rejected_code")  # why a trial cannot be used, and the code of that; empty if it can
+# why a trial cannot be used, the code of that, and its problems as JSON; empty if it can
+VERDICT = ("rejected", "rejected_code", "rejected_values")
 
 
 @dataclass(frozen=True)
@@ -113,9 +115,9 @@ def _spans(session: xr.Dataset) -> dict[str, list[slice]]:
 
 def _trial(session: xr.Dataset, number: int, spans: Mapping[str, Sequence[slice]], about: dict[str, Any]) -> Trial:
     """Return a trial by its number, from the elements and the facts of trials."""
-    reason, code = about.pop("rejected"), about.pop("rejected_code", INVALID)
-    if reason:
-        return rejection(reason, {key: value for key, value in about.items() if key in (*SOURCE, "role")}, code)
+    verdict = {name: about.pop(name, "") for name in VERDICT}
+    if verdict["rejected"]:
+        return Trial.of(attributes=verdict | {key: about[key] for key in (*SOURCE, "role") if key in about})
     chosen = _columns_of_trial(session, number)
     dims = {"trial", *spans, *chosen}
     variables = {
@@ -159,14 +161,23 @@ def spans_of(session: xr.Dataset, dim: str) -> list[slice]:
     return [slice(start, end) for start, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
 
 
-def rejection(reason: str, about: Mapping[str, Any], code: str = INVALID) -> Trial:
-    """Return a trial that cannot be used, with the code of the reason."""
-    return Trial.of(attributes={"rejected": " ".join(reason.split()), "rejected_code": code, **about})
-
-
 def rejected_by(error: UserError, about: Mapping[str, Any] | None = None, code: str = INVALID) -> Trial:
     """Return a trial that cannot be used for a problem; ``code`` is that of one without a code of its own."""
-    return rejection("; ".join(map(str, error.problems)), about or {}, error.problems[0].of_kind(code).code)
+    return Trial.of(attributes=verdict_by([one.of_kind(code) for one in error.problems]) | dict(about or {}))
+
+
+def verdict_by(problems: Sequence[Problem]) -> dict[str, str]:
+    """Return why a trial cannot be used, by the names of :data:`VERDICT`."""
+    stored = [
+        {"code": one.code, "values": {"where": one.where, "what": one.what, "remedy": one.remedy}} for one in problems
+    ]
+    words = " ".join("; ".join(map(str, problems)).split())
+    return dict(zip(VERDICT, (words, problems[0].code, to_text(stored)), strict=True))
+
+
+def problems_of(trial: AnyTrial) -> list[Problem]:
+    """Return why a trial cannot be used."""
+    return [Problem(**one["values"], code=one["code"]) for one in from_text(trial.attrs["rejected_values"])]
 
 
 def join_trials(trials: Mapping[str, AnyTrial]) -> xr.Dataset:

@@ -10,8 +10,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ..conventions import IN_ONE_TRIAL
-from ..errors import INVALID, Problem
-from .session import SOURCE, VERDICT, facts_of_trials, rows_of_all
+from ..errors import Problem
+from .session import SOURCE, VERDICT, facts_of_trials, rows_of_all, verdict_by
 
 
 class UsableWalks(NamedTuple):
@@ -19,7 +19,7 @@ class UsableWalks(NamedTuple):
 
     names: list[str]  # none if all walks are rejected
     every: xr.Dataset  # the result of an earlier step, with all walks of the session
-    verdicts: Mapping[str, tuple[str, str]]  # of the other walks, by name: see VERDICT
+    verdicts: Mapping[str, tuple[str, ...]]  # of the other walks, by name: see VERDICT
 
     @classmethod
     def of(cls, *inputs: xr.Dataset) -> UsableWalks:
@@ -31,12 +31,12 @@ class UsableWalks(NamedTuple):
         """
         roles = facts_of_trials(inputs[0])
         walks = [name for name, facts in roles.items() if facts.get("role", "gait") == "gait"]
-        verdicts: dict[str, tuple[str, str]] = {}
+        verdicts: dict[str, tuple[str, ...]] = {}
         for data in inputs:
             facts = facts_of_trials(data) if "trial" in data.dims else dict.fromkeys(walks, data.attrs)
             for name in walks:
                 if facts[name].get("rejected"):
-                    verdicts.setdefault(name, (facts[name]["rejected"], facts[name].get("rejected_code", INVALID)))
+                    verdicts.setdefault(name, tuple(facts[name].get(key, "") for key in VERDICT))
         return cls([name for name in walks if name not in verdicts], some_trials(inputs[0], walks), verdicts)
 
     def take(self, session: xr.Dataset) -> xr.Dataset:
@@ -61,7 +61,7 @@ class UsableWalks(NamedTuple):
         if "rejected" in result.variables:  # by the step, one by one
             for name, facts in facts_of_trials(result).items():
                 if facts["rejected"]:
-                    verdicts[name] = (facts["rejected"], facts["rejected_code"])
+                    verdicts[name] = tuple(facts[key] for key in VERDICT)
             result = result.drop_vars(["trial", *VERDICT])
         if not usable.all():
             along = {name: one for name, one in result.variables.items() if one.dims[:1] == ("trial",)}
@@ -81,12 +81,11 @@ class UsableWalks(NamedTuple):
 
 def reject(session: xr.Dataset, problems: Mapping[str, Problem]) -> xr.Dataset:
     """Return a session in which these trials are rejected, so that a step can be done again without them."""
-    reasons, codes = (session.variables[key].values.tolist() for key in VERDICT)
+    columns = {key: session.variables[key].values.tolist() for key in VERDICT}
     for i, name in enumerate(session.variables["trial"].values.tolist()):
-        if name in problems:
-            reasons[i], codes[i] = str(problems[name]), problems[name].code
-    texts = zip(VERDICT, (reasons, codes), strict=True)
-    return session.assign_coords({key: ("trial", np.array(values, dtype=str)) for key, values in texts})
+        for key, text in verdict_by([problems[name]]).items() if name in problems else ():
+            columns[key][i] = text
+    return session.assign_coords({key: ("trial", np.array(texts, dtype=str)) for key, texts in columns.items()})
 
 
 def batches(spans: Sequence[slice], samples: int, kinds: Sequence[str] | None = None) -> Iterator[slice]:

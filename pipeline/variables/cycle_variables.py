@@ -258,8 +258,10 @@ IDENTITY = (
     *("participant", "session", "trial", "condition", "side"),
     *("start_time", "end_time", "kinetics_valid", "reason", "doubt", "doubt_code"),
 )
+# further ones of study.nc, which has verdicts as code and values too
+IN_STUDY = (*IDENTITY, "reason_code", "reason_values", "doubt_values")
 # coordinates of study.nc along `stance`, without the end of their names
-STANCE_IDENTITY = (*(name for name in IDENTITY if name != "reason"), "plates", "cycle")
+STANCE_IDENTITY = (*(name for name in IDENTITY if name != "reason"), "doubt_values", "plates", "cycle")
 _MOTION = ("joint_angle", "pelvis_angle", "foot_progression", "emg_envelope", "metric_draw", "upper_angle")
 # curves and metrics of study.nc that need the ground force
 KINETICS = frozenset(

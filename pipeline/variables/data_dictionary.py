@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from ..conventions import SIDES
 from ..errors import UserError, nearest
-from .cycle_variables import IDENTITY, KNEE_AXIS, RESIDUALS, STANCE, STANCE_IDENTITY, STUDY
+from .cycle_variables import IN_STUDY, KNEE_AXIS, RESIDUALS, STANCE, STANCE_IDENTITY, STUDY
 from .metrics import NUMBERS
-from .rows import Metric
+from .rows import AS_JSON, DOUBT, Metric
 from .schema import COLUMN_UNITS, COORDINATES, REPAIRS, about_column
 from .session_variables import FACTS
 from .stance_verdicts import DOUBTED, NOT_ON_A_PLATE, REFUSED, USED
@@ -47,7 +47,7 @@ VERDICTS = {
     NOT_ON_A_PLATE: "no plate measured the stance, so nothing is lost",
     REFUSED: "a plate measured, but the kinetics cannot be used, or the trial cannot be read",
 }
-CORRECTED = "corrected_by_hand"  # column of quality.csv if the study has corrections.tsv
+CORRECTED, CORRECTIONS = "corrected_by_hand", "corrections"  # columns of quality.csv if there is corrections.tsv
 _CLOSURE = "largest angle, root mean square, by which moments integrated forwards miss the measured motion of the"
 QUALITY = {
     **{name: Column(COORDINATES[name][1]) for name in ("participant", "session", "trial", "condition")},
@@ -58,7 +58,8 @@ QUALITY = {
     "verdict": Column("whether the kinetics of the stance, or the trial, are used", "", VERDICTS),
     "code": Column("code of the reason, for programs; empty if they are used"),
     "reason": Column("why they are not used; empty if they are"),
-    **{name: Column(COORDINATES[f"stance_{name}"][1]) for name in ("doubt", "doubt_code")},
+    "reason_values": Column(f"the reason, {AS_JSON}; of a trial where, what and remedy; empty without one"),
+    **{name: Column(COORDINATES[f"stance_{name}"][1]) for name in DOUBT},
     "disagreement_n_m": Column("largest difference of four formulations from the trial's stored joint moments", "N m"),
     **{
         f"forward_closure_{joint}_deg": Column(f"{_CLOSURE} {joint}, of trial and side", "degree")
@@ -114,13 +115,16 @@ OWN_COLUMNS = {  # besides those of metrics and of participants.tsv
     "participants": _OF_METRICS | _OF_MEANS,
     "symmetry": _OF_METRICS | _OF_SYMMETRY,
     "quality": QUALITY
-    | {CORRECTED: Column("corrections by hand that touch the stance, of corrections.tsv; empty without one")},
+    | {
+        CORRECTED: Column("corrections by hand that touch the stance, of corrections.tsv; empty without one"),
+        CORRECTIONS: Column("the same rows of corrections.tsv, JSON"),
+    },
     "study": _OF_EXPORT,
 }
 # names that a column of participants.tsv cannot have, because study.nc or a table has them
 RESERVED = frozenset(
     (
-        *(*STUDY, *IDENTITY, *STANCE_IDENTITY, *(f"{name}{STANCE}" for name in STANCE_IDENTITY), "part"),
+        *(*STUDY, *IN_STUDY, *STANCE_IDENTITY, *(f"{name}{STANCE}" for name in STANCE_IDENTITY), "part"),
         *(dim for variable in STUDY.values() for dim in variable.dims),
         *(*_OF_MEANS, *_OF_SYMMETRY, *(f"{name}{ending}" for name in NUMBERS for ending in ENDINGS)),
     )

@@ -11,6 +11,10 @@ WORK_OF_FOOT = "Work of the foot in stance"
 GAIT_SCORES = "Gait scores"
 MUSCLE_PAIRS = "Co-contraction"
 TRUNK_AND_BALANCE = "Trunk, arms and balance"
+# what files hold of verdicts, of :mod:`.stance_verdicts`: words, codes, values
+REASON = ("reason", "reason_code", "reason_values")
+DOUBT = ("doubt", "doubt_code", "doubt_values")
+AS_JSON = "JSON: code and values of each"
 
 
 class Variable(NamedTuple):

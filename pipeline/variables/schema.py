@@ -13,7 +13,7 @@ from ..step import every_step, resolve
 from ..tables.study_tables import VISIT_COLUMNS
 from .cycle_variables import STANCE
 from .metrics import METRICS
-from .rows import Variable
+from .rows import AS_JSON, Variable
 
 if TYPE_CHECKING:  # each command and each plan reads this module; xarray takes longer than both
     import xarray as xr
@@ -52,8 +52,10 @@ COORDINATES = {
     ),
     "reason": ("", "why the cycle has no kinetics"),
     "reason_code": ("", "code of the reason; empty without one"),
+    "reason_values": ("", f"the reason, {AS_JSON}"),
     "doubt": ("", "why the numbers of the kinetics are doubted; empty if they are not"),
     "doubt_code": ("", "codes of the doubts, separated by blanks; empty without one"),
+    "doubt_values": ("", f"the doubts in the order of their words, {AS_JSON}"),
     "measured_share": ("1", "share of frames in which the landmark was measured"),
     "filled_share": ("1", "share of frames in which the landmark was filled; the rest are missing"),
     "cutoff_hz": ("Hz", "cutoff frequency (-3 dB) of the marker's filter"),
@@ -77,8 +79,10 @@ COORDINATES = {
     "stance_plates": ("", "plates under the foot"),
     "stance_reason": ("", "why the stance has no kinetics"),
     "stance_code": ("", "code of the reason for which the stance has no kinetics; empty if it has"),
+    "stance_reason_values": ("", f"the reason for which the stance has no kinetics, {AS_JSON}"),
     "stance_doubt": ("", "why the kinetics of the stance are doubted; empty if they are not"),
     "stance_doubt_code": ("", "codes of the doubts, separated by blanks; empty without one"),
+    "stance_doubt_values": ("", f"the doubts in the order of their words, {AS_JSON}"),
     "pose": ("", "body segment that has a pose"),
     "local_axis_2": ("", "second segment axis of a tensor"),
     "landmark": ("", "landmark seen in the static trial"),
@@ -102,6 +106,7 @@ COORDINATES = {
     "condition": ("", "condition of trials.tsv"),
     "rejected": ("", "why the trial cannot be used; empty if it can"),
     "rejected_code": ("", "code of the reason for which the trial cannot be used; empty if it can"),
+    "rejected_values": ("", f"what is wrong with the trial, {AS_JSON}: where, what, remedy"),
     "role": ("", "role of the trial: static, gait, functional, emg_reference or equipment"),
     "source_sha256": ("", "SHA-256 of the file of the trial"),
     "force_source_sha256": ("", "SHA-256 of the file with the forces of the trial"),

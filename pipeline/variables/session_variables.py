@@ -1,6 +1,6 @@
 """Variables of the session files, read to kinetics: dimensions, units, meaning."""
 
-from .rows import Variable, optional
+from .rows import AS_JSON, DOUBT, Variable, optional
 
 _PLATE = ("plate_sample", "plate", "axis")
 JCS = "flexion (ankle: dorsiflexion), adduction (ankle: inversion) and internal rotation positive on both sides"
@@ -60,9 +60,9 @@ FACTS = {
         "doubt": Variable(("trial",), "", "why the kinetics of all stances of the trial are doubted; empty if not",
             "U"),
         "doubt_code": Variable(("trial",), "", "codes of these doubts", "U"),
+        "doubt_values": Variable(("trial",), "", f"these doubts, {AS_JSON}", "U"),
     }),
 }  # fmt: skip
-DOUBT = ("doubt", "doubt_code")  # of a trial that a step doubts; a session without such a trial has neither
 
 
 def _facts(*names: str) -> dict[str, Variable]:

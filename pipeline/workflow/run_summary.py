@@ -2,7 +2,6 @@
 
 import csv
 import json
-import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,13 +10,13 @@ from typing import NamedTuple
 
 from .. import __version__
 from ..errors import UserError, as_argument, printable
+from ..json_text import from_text
 from ..results.whole_files import write_whole
-from ..variables.stance_verdicts import DOUBTED, NOT_ON_A_PLATE, REFUSED, USED, doubts_of, in_general
+from ..variables.stance_verdicts import DOUBTED, NOT_ON_A_PLATE, REFUSED, USED, in_general, verdicts_in
 from .progress import count_of
 
 RUN = "run.json"  # of derived/; it has no record, as no job writes it
 LONGEST_REJECTION = 400  # characters
-FILE = re.compile(r"\S+\.c3d: ", re.IGNORECASE)
 
 
 class Summary(NamedTuple):
@@ -82,8 +81,8 @@ def lines_of(summary: Summary, study: Path, code: int, *, doubts_used: bool) -> 
     lost = len(summary.rejected)
     yield f"{summary.trials - lost} of {summary.trials} trials used, {_stances(summary.stances, doubts_used)}"
     yield from _rejections(summary.rejected)
-    yield from _kinds(REFUSED, ((row, (row["code"], row["reason"])) for row in summary.refused))
-    yield from _kinds(DOUBTED, ((row, each) for row in summary.doubted for each in doubts_of(row)))
+    yield from _kinds(REFUSED, summary.refused, "reason_values")
+    yield from _kinds(DOUBTED, summary.doubted, "doubt_values")
     yield f"Report: {study / 'derived' / 'report.html'}"
     if lost == summary.trials:
         command = f"gaitlab check {as_argument(study)}"
@@ -110,17 +109,19 @@ def content_of(summary: Summary | None, failures: Sequence[Mapping[str, str]], c
     return {"pipeline": __version__, "exit_code": code, **counts, "failures": [*failures]}
 
 
-def _named(row: Mapping[str, str]) -> dict[str, str]:
-    """Return where a row of quality.csv is, its code and its reason or doubt."""
+def _named(row: Mapping[str, str]) -> dict[str, object]:
+    """Return where a row of quality.csv is, its code and its reason or doubts, also as values."""
     place = ("participant", "session", "trial", "side", "start_s", "end_s", "plates")
-    return {name: row[name] for name in (*place, "code", "reason", "doubt_code", "doubt") if row.get(name)}
+    texts = {name: row[name] for name in (*place, "code", "reason", "doubt_code", "doubt") if row.get(name)}
+    return texts | {name: from_text(row[name]) for name in ("reason_values", "doubt_values") if row.get(name)}
 
 
 def _rejections(rejected: Mapping[tuple[str, str], Mapping[str, str]]) -> Iterator[str]:
-    """Yield a line for each reason, with the trials that were rejected for it; the file before it may differ."""
-    alike: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    """Yield a line for each reason, with the trials that were rejected for it; files and other places may differ."""
+    alike: dict[tuple[object, ...], list[tuple[str, str]]] = defaultdict(list)
     for trial, row in sorted(rejected.items()):
-        alike[FILE.sub("", row["reason"])].append(trial)
+        problems = [one.values for one in verdicts_in(row["reason_values"])]
+        alike[tuple((one["what"], one["remedy"]) for one in problems)].append(trial)
     for trials in alike.values():
         reason = rejected[trials[0]]["reason"]
         short = reason if len(reason) <= LONGEST_REJECTION else f"{reason[:LONGEST_REJECTION]} ... (quality.csv)"
@@ -129,11 +130,11 @@ def _rejections(rejected: Mapping[tuple[str, str], Mapping[str, str]]) -> Iterat
         yield f"  rejected: {who}: {short}"
 
 
-def _kinds(verdict: str, rows: Iterable[tuple[Mapping[str, str], tuple[str, str]]]) -> Iterator[str]:
-    """Yield a line for each kind of problem (code, words) of contacts, with its trials and their number."""
-    every = [*rows]
+def _kinds(verdict: str, rows: Iterable[Mapping[str, str]], column: str) -> Iterator[str]:
+    """Yield a line for each kind of verdict in a column of contacts, with its trials and their number."""
+    every = [(row, one) for row in rows for one in verdicts_in(row[column])]
     alike: dict[str, Counter[str]] = defaultdict(Counter)
-    for (row, _), words in zip(every, in_general(problem for _, problem in every), strict=True):
+    for (row, _), words in zip(every, in_general(one for _, one in every), strict=True):
         alike[words][f"{row['session']} {row['trial']}"] += 1
     for words, trials in alike.items():
         first = next(iter(trials))

@@ -15,10 +15,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.errors import Problem, UserError
+from pipeline.errors import UserError
 from pipeline.steps.contacts.pelvis import middle_of_pelvis
 from pipeline.steps.cycles.momentum import Support, doubts_of_session, in_single_support, judged
 from pipeline.variables.cycle_variables import RESIDUALS
+from pipeline.variables.stance_verdicts import Verdict
 from tests.support.plates.stances import found
 from tests.support.settings import settings_of
 from tests.support.steps import clean
@@ -32,7 +33,7 @@ RISES_M, GAIN, MASS = 0.005, 0.015, 0.02
 FIRST = [*RESIDUALS].index("momentum_ratio")
 
 
-def figures(walk: Recorded, rng: np.random.Generator) -> tuple[Array, list[list[Problem]]]:
+def figures(walk: Recorded, rng: np.random.Generator) -> tuple[Array, list[list[Verdict]]]:
     """Return (stance, figure) of ``RESIDUALS`` of the stances that are used, those of the legs and pelvis NaN.
 
     And the doubts about each by the momentum of all.
@@ -70,7 +71,7 @@ def figures(walk: Recorded, rng: np.random.Generator) -> tuple[Array, list[list[
     return result[valid], [doubts[i] for i in np.flatnonzero(valid)]
 
 
-def every(walks: int = WALKS, first_seed: int = 0) -> Iterator[tuple[str, int, Array, list[list[Problem]]]]:
+def every(walks: int = WALKS, first_seed: int = 0) -> Iterator[tuple[str, int, Array, list[list[Verdict]]]]:
     """Yield way of moving, seed, figures and doubts by all stances of so many recordings, the ways in turn."""
     for seed in range(first_seed, first_seed + walks):
         way = WAYS[seed % len(WAYS)]
@@ -80,7 +81,7 @@ def every(walks: int = WALKS, first_seed: int = 0) -> Iterator[tuple[str, int, A
             continue
 
 
-def as_markdown(rows: Iterator[tuple[str, int, Array, list[list[Problem]]]]) -> str:
+def as_markdown(rows: Iterator[tuple[str, int, Array, list[list[Verdict]]]]) -> str:
     """Return stances, those without a figure, refused and doubted, by way of moving, with ranges of the figures."""
     by_way, alarms = defaultdict[str, list[Array]](list), defaultdict[str, list[str]](list)
     for way, seed, values, pooled in rows:

@@ -18,6 +18,6 @@ def test_sound_walks_of_every_way_of_moving_are_not_refused() -> None:
     assert len(known) > WALKS / 2
     verdicts = [(seed, verdict) for _, seed, values, _ in rows for verdict in judged(values, 70.0)]
     pooled = [doubts for *_, of_trial in rows for doubts in of_trial]
-    assert [(seed, refused.what) for seed, (refused, _) in verdicts if refused] == []
+    assert [(seed, refused.words) for seed, (refused, _) in verdicts if refused] == []
     doubted = [bool(doubts or by_all) for (_, (_, doubts)), by_all in zip(verdicts, pooled, strict=True)]
     assert sum(doubted) <= 0.05 * len(verdicts)

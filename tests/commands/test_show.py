@@ -13,7 +13,8 @@ import xarray as xr
 from pipeline.__main__ import main
 from pipeline.commands.show import CURVE_WIDTH, LEVELS, show
 from pipeline.results import netcdf
-from pipeline.trials.session import join_trials, rejection
+from pipeline.trials.session import join_trials
+from tests.support.studies.rejected import rejection
 
 TIME = np.arange(240) / 100
 

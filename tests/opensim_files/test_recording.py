@@ -11,7 +11,7 @@ import xarray as xr
 
 from pipeline.errors import UserError
 from pipeline.opensim_files.recording import read_opensim
-from pipeline.variables.left_out import from_text
+from pipeline.trials.left_out import from_text
 from pipeline.workflow.open_study import open_study
 from tests.support.checkout import DEMO, copy_study
 from tests.support.files.opensim import as_opensim, load_columns, mot_text, trc_text

@@ -13,6 +13,7 @@ from pipeline.results import netcdf
 from pipeline.results.session_file import load_trial
 from pipeline.trials.session import (
     UNITED,
+    VERDICT,
     facts_of_trials,
     join_trials,
     one_trial,
@@ -94,8 +95,8 @@ def test_facts_are_those_of_each_trial() -> None:
     trials = {"a": ragged_trial(1), "lost": LOST, "b": ragged_trial(2).assign_attrs(filled_frames=17)}
     facts = facts_of_trials(join_trials(trials))
     assert [*facts] == ["a", "lost", "b"]
-    assert facts["b"] == trials["b"].attrs | {"rejected": "", "rejected_code": ""}
-    assert facts["a"] == trials["a"].attrs | {"rejected": "", "rejected_code": ""}, "nothing is known of its frames"
+    assert facts["b"] == trials["b"].attrs | dict.fromkeys(VERDICT, "")
+    assert facts["a"] == trials["a"].attrs | dict.fromkeys(VERDICT, ""), "nothing is known of its frames"
     assert facts["lost"] == LOST.attrs | {"note": ""}
 
 

@@ -9,9 +9,10 @@ import pytest
 import xarray as xr
 
 from pipeline.errors import Problem, UserError
-from pipeline.trials.session import Trial, join_trials, one_trial, rejected_by, rejection, spans_of, trials_of
+from pipeline.trials.session import Trial, join_trials, one_trial, rejected_by, spans_of, trials_of
 from pipeline.trials.usable_walks import UsableWalks, batches, reject, some_trials
 from tests.support.studies.ragged_trials import LOST, REASON, ragged_trial
+from tests.support.studies.rejected import rejection
 
 NAMES = ["a", "b", "c", "d"]
 MODEL = xr.Dataset(attrs={"factor": 2.0})

@@ -1,47 +1,67 @@
-"""Verdicts on stances: doubts, alone and joined, and what they are called."""
+"""Verdicts: code and values, their words, how files hold them, and what they are called together."""
+
+import importlib
+import math
 
 import pytest
 
-from pipeline.errors import WARNING, Problem
+from pipeline.errors import Problem
+from pipeline.step import every_step
 from pipeline.variables.stance_verdicts import (
-    ACCEPTED,
     BETWEEN_WORDS,
     DOUBTED,
-    DOUBTS,
-    IMPOSSIBLE,
-    JUDGEMENTS,
     NOT_ON_A_PLATE,
-    OF_STANCES,
     REFUSED,
     USED,
-    WORDS,
+    Verdict,
     accepted,
-    doubt,
-    doubts_of,
+    as_text,
+    doubt_columns,
     in_general,
     is_accepted,
-    joined,
-    refusal,
+    reason_columns,
     verdict_of,
+    verdicts_in,
 )
+from pipeline.variables.verdict_table import ACCEPTED, DOUBTS, REFUSES, REJECTS, VERDICTS, Row
+from pipeline.workflow.settings import schema
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def codes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Codes that the product does not have."""
-    monkeypatch.setitem(DOUBTS, "hot", "the plate is at {celsius:.0f} degrees")
-    monkeypatch.setitem(DOUBTS, "wet", "the plate is wet")
+    monkeypatch.setitem(VERDICTS, "hot", Row(DOUBTS, "the plate is at {celsius:.0f} degrees", "it is hot"))
+    monkeypatch.setitem(VERDICTS, "wet", Row(DOUBTS, "the plate is wet", "it rains"))
 
 
-@pytest.mark.usefixtures("codes")
-def test_joined_doubts_have_each_word_and_code_once() -> None:
-    hot, wet = doubt("hot", celsius=41.2), doubt("wet")
-    assert (hot.what, hot.code, hot.severity) == ("the plate is at 41 degrees", "hot", WARNING)
-    both = joined([hot, wet, hot])
-    assert (both.what, both.code) == ("the plate is at 41 degrees; the plate is wet", "hot wet")
-    more = joined([wet, both, doubt("hot", celsius=50)])
-    assert (more.what, more.code) == (f"the plate is wet; {hot.what}; the plate is at 50 degrees", "wet hot")
-    assert joined([]) == joined([Problem("", "", "", "")]) == Problem("", "", "", "", WARNING)
+def columns_of(*doubts: Verdict) -> tuple[str, ...]:
+    return tuple(str(column[0]) for column in doubt_columns([doubts]).values())
+
+
+def test_doubts_are_stored_once_with_words_codes_and_values_in_one_order() -> None:
+    hot, wet, hotter = Verdict.of("hot", celsius=41.2), Verdict.of("wet"), Verdict.of("hot", celsius=50)
+    words, codes, values = columns_of(wet, hot, wet, hotter)
+    assert (words, codes) == ("the plate is wet; the plate is at 41 degrees; the plate is at 50 degrees", "wet hot")
+    assert verdicts_in(values) == (wet, hot, hotter)
+    assert columns_of() == ("", "", "")
+    assert columns_of(hot, Verdict.of("hot", celsius=41.3))[2] == as_text([hot]), "the same words"
+
+
+def test_a_reason_is_stored_as_code_values_and_words() -> None:
+    drifts = Verdict.of("plate_drifts", newtons=31.25, unused="value")
+    columns = {name: column.tolist() for name, column in reason_columns([drifts, None]).items()}
+    assert columns == {
+        "reason": ["the plate's baseline drifts by 31 N", ""],
+        "reason_code": ["plate_drifts", ""],
+        "reason_values": ['[{"code": "plate_drifts", "values": {"newtons": 31.25}}]', ""],
+    }
+
+
+def test_a_value_that_is_not_known_is_null_in_a_file() -> None:
+    unknown = Verdict.of("direction_doubted", momentum_along=math.nan, momentum_aside=-1.0)
+    assert "null" in as_text([unknown])
+    (read,) = verdicts_in(as_text([unknown]))
+    assert read.words == unknown.words
 
 
 @pytest.mark.parametrize(
@@ -57,50 +77,68 @@ def test_a_refusal_outweighs_a_doubt(code: str, plates: str, doubts: str, verdic
     assert verdict_of(code, plates, doubts) == verdict
 
 
-def test_codes_of_doubts_are_no_refusals_and_their_words_can_be_joined() -> None:
-    assert not DOUBTS.keys() & OF_STANCES.keys()
-    assert not any(BETWEEN_WORDS in words for words in DOUBTS.values())
-    assert all(code.isidentifier() for code in DOUBTS)
+def test_a_verdict_without_a_value_of_its_sentence_cannot_be_made() -> None:
+    with pytest.raises(KeyError, match="celsius"):
+        Verdict.of("hot")
 
 
-def test_every_reason_is_a_judgement_or_makes_the_numbers_impossible() -> None:
-    """Of a new reason somebody must say whether a person may overrule it."""
-    assert {*OF_STANCES} == JUDGEMENTS | IMPOSSIBLE
-    assert not JUDGEMENTS & IMPOSSIBLE
+@pytest.mark.parametrize("code", VERDICTS)
+def test_each_row_says_when_and_names_settings_and_constants_that_exist(code: str) -> None:
+    row = VERDICTS[code]
+    assert code.isidentifier()
+    assert row.limit
+    assert BETWEEN_WORDS not in row.sentence or row.severity == REFUSES, "doubts are listed between semicolons"
+    assert row.severity == REFUSES or not row.judged, "only refusals can be overruled"
+    assert row.severity != REJECTS or not row.values, "the words of a trial are those of its problem"
+    properties = schema("settings")["properties"]
+    for name in row.source:
+        section, _, last = name.rpartition(".")
+        if section in every_step():
+            assert last in properties[section]["properties"], name
+        else:
+            assert hasattr(importlib.import_module(f"pipeline.{section}"), last), name
 
 
 def test_a_contact_accepted_by_hand_is_used_and_marked_with_why_it_was_refused() -> None:
-    heavy = refusal("momentum_disagrees", percent=81, mass=70)
-    doubts = joined(accepted("seen; sure", [heavy]))
-    assert doubts.code == f"{ACCEPTED} momentum_disagrees"
-    assert doubts.what.startswith("accepted by hand: seen, sure; the plate shows 81 % of the force")
-    assert is_accepted(doubts.code)
-    assert verdict_of("", "1", doubts.code) == USED
+    heavy = Verdict.of("momentum_disagrees", percent=81, mass=70)
+    words, codes, values = columns_of(*accepted("seen; sure", [heavy]))
+    assert codes == f"{ACCEPTED} momentum_disagrees"
+    assert [one.code for one in verdicts_in(values)] == codes.split()
+    assert words.startswith("accepted by hand: seen, sure; the plate shows 81 % of the force")
+    assert is_accepted(codes)
+    assert verdict_of("", "1", codes) == USED
 
 
 def test_general_words_keep_the_values_that_all_of_a_kind_share() -> None:
     """A plate that is wrong in a whole session is one kind, with its number."""
     of_plates = [
-        refusal("plate_forces_wrong", number=n, how=how, cause="C") for n, how in ((2, "A"), (2, "B"), (3, "A"))
+        Verdict.of("plate_forces_wrong", number=n, how=how, cause="C") for n, how in ((2, "A"), (2, "B"), (3, "A"))
     ]
-    heavy, light = (refusal("momentum_disagrees", percent=percent, mass=70) for percent in (81, 66))
-    words = in_general((one.code, one.what) for one in (*of_plates, heavy, light, Problem("", "no {brace}", "", "own")))
+    heavy, light = (Verdict.of("momentum_disagrees", percent=percent, mass=70) for percent in (81, 66))
+    words = in_general([*of_plates, heavy, light])
     template = "plate {} measures forces that no step has: its force {}, C"
     assert words[:3] == [template.format(2, "A …"), template.format(2, "A …"), template.format(3, "A")]
     assert words[3] == words[4]
-    assert words[3].startswith("the plate shows … % of the force")
-    assert words[5] == "no {brace}"
+    assert words[3].startswith("the plate shows … % of the force that carries 70.0 kg")
 
 
-@pytest.mark.usefixtures("codes")
-def test_each_doubt_of_a_row_has_its_code_and_each_code_its_words() -> None:
-    """A code is once in a row that has several of its doubts."""
-    every = [doubt("wet"), doubt("hot", celsius=41), doubt("hot", celsius=50)]
-    both = joined(every)
-    row = {"doubt_code": both.code, "doubt": both.what}
-    assert doubts_of(row) == [(one.code, one.what) for one in every]
+def test_trials_are_called_by_their_code_and_else_by_their_problem_wherever_it_is() -> None:
+    def lost(code: str, where: str, what: str) -> Verdict:
+        return Verdict(code, {"where": where, "what": what, "remedy": "mend it"})
+
+    own = [lost("own", place, "no {brace}") for place in ("one.trc", "two.trc")]
+    assert in_general(own) == ["no {brace}; mend it"] * 2
+    assert own[0].words == str(Problem("one.trc", "no {brace}", "mend it"))
+    assert {*in_general([lost("markers_missing", "a", "no heel"), lost("markers_missing", "b", "no toe")])} == {
+        "markers are missing"
+    }
 
 
-@pytest.mark.parametrize("code", WORDS)
-def test_the_words_of_every_code_are_in_general_those_of_its_table(code: str) -> None:
-    assert in_general([(code, "older words")])[0].count("…") == WORDS[code].count("{")
+@pytest.mark.parametrize("code", VERDICTS)
+def test_values_that_differ_are_dots(code: str) -> None:
+    row = VERDICTS[code]
+    one, other = (
+        Verdict(code, {name: 2 if name == "number" else float(value) for name in row.values}) for value in (1, 20)
+    )
+    dots = 0 if row.general else len({*row.values} - {"number"})
+    assert [words.count("…") for words in in_general([one, other])] == [dots, dots]

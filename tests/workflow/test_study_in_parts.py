@@ -14,10 +14,10 @@ from pipeline.steps.report.settings import Settings
 from pipeline.steps.study.parts import TIMES
 from pipeline.steps.study.step import columns_of, per_participant, study
 from pipeline.tables.csv_files import csv_of, rows_of
-from pipeline.trials.session import rejection
 from pipeline.variables import schema
 from pipeline.workflow.jobs import study_job
 from pipeline.workflow.jobs.report_job import write_page
+from tests.support.studies.rejected import rejection
 from tests.support.studies.two_people import ALONE, PEOPLE, Trials, stored, trial
 
 CYCLES: Trials = {

@@ -12,9 +12,9 @@ from ...body.plausibility import axis_in_words
 from ...conventions import FROM_HIP, SAME_STRIKE_S, STANDARD_GRAVITY_M_S2
 from ...signals.filters import stretches
 from ...step import steps_to
+from ...trials.left_out import in_words
 from ...trials.session import FILES
 from ...variables.cycle_variables import KNEE_AXIS
-from ...variables.left_out import in_words
 from ...variables.schema import FLAGS
 from ...variables.stance_verdicts import verdict_of
 from ...workflow import checksums

@@ -17,11 +17,13 @@ from ...results.study_file import load_study, study_path
 from ...results.whole_files import write_whole
 from ...tables.csv_files import DIGITS, guard_formulas
 from ...variables.data_dictionary import as_json, data_dictionary
+from ...variables.rows import REASON
 from ...workflow.digests import sha256
 from ..shared.exported_files import MADE_FROM, sidecar
 
 IDENTITY = ("participant", "session", "trial", "condition", "side", "kinetics_valid", "doubt_code")
-IN_METRICS = ("start_time", "end_time", "reason", "doubt")  # columns of metrics.csv, a row per cycle
+# columns of metrics.csv, a row per cycle, or beside these in study.nc
+IN_METRICS = ("start_time", "end_time", *REASON, "doubt", "doubt_values")
 
 
 def export(path: Path, *, form: str, output: Path | None = None, separator: str = ",", decimal: str = ".") -> Path:

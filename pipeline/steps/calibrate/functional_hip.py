@@ -13,7 +13,7 @@ from ...body.rules import LegRules, landmarks_among
 from ...body.segment_poses import frame
 from ...conventions import SIDES
 from ...errors import UserError
-from ...trials.session import AnyTrial
+from ...trials.session import AnyTrial, problems_of
 
 # Simulated and mechanical hips: the error of the centre grows fast below some 20 degrees in either plane
 # (Piazza SJ, Okita N, Cavanagh PR 2001, J Biomech 34:967-973; Ehrig RM et al. 2006, J Biomech 39:2798-2809).
@@ -135,7 +135,10 @@ def functional_hips(
             recorded = read[trial]
             try:
                 if "rejected" in recorded.attrs:
-                    raise UserError("", recorded.attrs["rejected"], OTHERWISE)
+                    raise UserError.of(
+                        one._replace(what="; ".join(filter(None, one[1:3])), remedy=OTHERWISE, code=UNUSABLE)
+                        for one in problems_of(recorded)
+                    )
                 labels = [str(label) for label in recorded["marker"].values]
                 points = positions(body_model, labels, recorded["marker_position"].values)
                 hips[side] = functional_hip(points, body_model.legs[side])

@@ -16,7 +16,7 @@ from ...body.resolved_model import ResolvedModel, resolve
 from ...body.static_results import StaticResults, parse_results
 from ...body.static_skeleton import with_devices
 from ...errors import UserError
-from ...trials.session import AnyTrial
+from ...trials.session import AnyTrial, problems_of
 
 Trials = Mapping[str, AnyTrial]
 
@@ -106,7 +106,8 @@ def _choose(trials: Trials, body_model: BodyModel, source: str) -> tuple[str, Re
         )
     name, trial = next(iter(statics.items()))
     if "rejected" in trial.attrs:
-        raise UserError(f"static trial {name}", trial.attrs["rejected"], "", "no_static_trial")
+        problems = (problem._replace(code="no_static_trial") for problem in problems_of(trial))
+        raise UserError.of(problems).within(f"static trial {name}")
     return name, _resolve(trial, body_model)
 
 

@@ -1,15 +1,14 @@
 """What no motion explains: frames in which all markers stand still or jump together, and the noise of markers."""
 
-import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from ...arrays import Array, Flags
-from ...errors import Problem
+from ...json_text import to_text
 from ...signals.filters import stretches
-from ...variables.stance_verdicts import doubt
+from ...variables.stance_verdicts import Verdict
 
 FEWEST = 4  # markers of a body
 # a quarter of the markers of a moving body are as fast; from rest, at 25 frames a second, that takes 7 m/s2
@@ -38,7 +37,7 @@ class Breaks(NamedTuple):
             for kind, spans in zip(self._fields, self, strict=True)
             for start, stop in spans
         ]
-        return json.dumps(rows) if rows else ""
+        return to_text(rows)
 
 
 def frozen_frames(position: Array, interval_s: float) -> Flags:
@@ -118,7 +117,7 @@ def _median(values: Array, axis: int | tuple[int, int]) -> Array:
     return np.asarray((np.median if np.isfinite(values).all() else np.nanmedian)(values, axis=axis))
 
 
-def doubt_noise(noise_m: float, cutoff_hz: float, rate_hz: float) -> Iterator[Problem]:
+def doubt_noise(noise_m: float, cutoff_hz: float, rate_hz: float) -> Iterator[Verdict]:
     """Yield the doubt about a trial of which the noise changes the hip moment by more than is usual.
 
     White noise of variance s^2 at rate f has the acceleration s (2 pi c)^2 sqrt(2 c / 5 f) below a cut-off c. The leg
@@ -128,4 +127,4 @@ def doubt_noise(noise_m: float, cutoff_hz: float, rate_hz: float) -> Iterator[Pr
     acceleration = noise_m * (2 * np.pi * cutoff_hz) ** 2 * np.sqrt(2 * cutoff_hz / (5 * rate_hz))
     error = LEG_SHARE * LEG_RADIUS_M * acceleration
     if error > LARGEST_N_M_KG:  # not of NaN, without a filter or a figure
-        yield doubt("markers_noisy", mm=1000 * noise_m, error=error)
+        yield Verdict.of("markers_noisy", mm=1000 * noise_m, error=error)

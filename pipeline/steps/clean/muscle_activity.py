@@ -12,8 +12,8 @@ from ...conventions import SIDES
 from ...errors import Problem
 from ...plates.wrench import at_instants
 from ...signals import emg
+from ...trials.left_out import LeftOut, as_text
 from ...trials.session import Trial
-from ...variables.left_out import LeftOut, as_text
 from ...vocabulary.muscle_names import muscles_in
 from .settings import Settings
 

@@ -17,7 +17,7 @@ from ...errors import UserError
 from ...trials.session import Trial, join_trials, rejected_by, trials_of
 from ...trials.usable_walks import UsableWalks
 from ...variables.schema import REPAIRS
-from ...variables.stance_verdicts import joined
+from ...variables.stance_verdicts import doubt_columns
 from .corrected_markers import correct_markers
 from .impossible_motion import doubt_noise, marker_noise
 from .landmarks import Landmarks, add_heels, heels_of_static, repair_landmarks
@@ -72,7 +72,7 @@ def _clean_walk(
     filtered, cutoffs_hz = filter_markers(landmarks.position, rate_hz=read.attrs["marker_rate_hz"], settings=settings)
     noise_m = marker_noise(seen.position, read.attrs["marker_rate_hz"])
     cutoff_hz = float(np.median(cutoffs_hz[np.isfinite(cutoffs_hz)])) if np.isfinite(cutoffs_hz).any() else np.nan
-    doubts = joined(doubt_noise(noise_m, cutoff_hz, read.attrs["marker_rate_hz"]))
+    doubts = doubt_columns([doubt_noise(noise_m, cutoff_hz, read.attrs["marker_rate_hz"])])
     paths = {name: filtered[:, i] for i, name in enumerate(landmarks.labels)}
     envelopes, muscles, emg_left_out = muscle_activity(read, settings, highest)
     return Trial.of(
@@ -100,7 +100,7 @@ def _clean_walk(
             "emg_left_out": emg_left_out,
             "uncertain_end_s": uncertain_end_s(cutoffs_hz, settings.force_cutoff_hz),
             "marker_noise": noise_m,
-            **({"doubt": doubts.what, "doubt_code": doubts.code} if doubts.code else {}),
+            **{name: str(text) for name, (text,) in doubts.items() if text},
             "exchanged_markers": settings.exchanged_markers,
             "labels_exchanged_back": exchanged,
             "motion_breaks": breaks.as_text(read.variables["time"].values),

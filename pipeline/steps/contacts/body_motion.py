@@ -1,16 +1,22 @@
 """What the trials of a session show before their contacts are known, and what their steps say about the plates."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from ...arrays import Array
-from ...errors import Problem
+from numpy.typing import NDArray
+
+from ...arrays import Array, Flags
 from ...signals.filters import interval_s
 from ...trials.session import Trial
+from ...variables.stance_verdicts import Verdict
+from .events import Stance
 from .feet import Feet, feet_of
 from .pelvis import middle_of_pelvis
+from .plate_contacts import Contact, Given
 from .plate_faults import forces, placement
 from .plate_faults.steps import PlateStep
+from .settings import Settings
 
 
 class BodyMotion(NamedTuple):
@@ -24,8 +30,53 @@ class BodyMotion(NamedTuple):
     feet: Feet
     pelvis: Array
     steps: Sequence[PlateStep]
-    misread: Sequence[Problem | None]
-    channels: Mapping[int, Problem]
+    misread: Sequence[Verdict | None]
+    channels: Mapping[int, Verdict]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a walk shows, and what people say about it: all that the judges of its contacts know."""
+
+    data: Mapping[str, NDArray[Any]]  # variables of the step ``clean``, by name
+    motion: BodyMotion
+    settings: Settings
+    motion_breaks: str = ""  # variable of the step ``clean``
+    given: Given = field(default_factory=dict)  # by trials.tsv
+    corrections: Sequence[Mapping[str, str]] = ()  # rows of corrections.tsv
+    refused_plates: Sequence[Verdict | None] = ()  # why each plate cannot be used; None if it can
+    stances: Mapping[str, Sequence[Stance]] = field(default_factory=dict)  # by side, once events are known
+    contacts: Sequence[Contact] = ()  # of both feet with plates, once they are judged
+
+    @property
+    def time(self) -> Array:
+        """Return the instants (time,) of the marker frames, s."""
+        return self.data["time"]
+
+    @property
+    def span(self) -> dict[str, float]:
+        """Return the first and the last instant, s."""
+        return {"first_s": float(self.time[0]), "last_s": float(self.time[-1])}
+
+    @property
+    def feet(self) -> Feet:
+        """Return the feet by side."""
+        return self.motion.feet
+
+    @property
+    def numbers(self) -> list[int]:
+        """Return the numbers of the plates."""
+        return list(self.data["plate"].tolist())
+
+    @property
+    def corners(self) -> Array:
+        """Return the corners (plate, 4, 3) of the plates, m."""
+        return self.data["plate_corner"]
+
+    @property
+    def edges_known(self) -> Flags:
+        """Return whether these are those of a plate (plate,); else the load's file states none."""
+        return self.data["plate_edges_known"].astype(bool)
 
 
 def motions_of(trials: Mapping[str, Trial], *, judged: bool) -> dict[str, BodyMotion]:

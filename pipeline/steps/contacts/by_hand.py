@@ -8,11 +8,12 @@ import numpy as np
 from ...conventions import SAME_STRIKE_S, SIDES
 from ...errors import UserError
 from ...tables.corrections import plates_in, where_of
-from ...variables.stance_verdicts import JUDGEMENTS, REFUSED_BY_HAND, accepted
+from ...variables.stance_verdicts import accepted, each_once
+from ...variables.verdict_table import REFUSED_BY_HAND, VERDICTS
+from .body_motion import Shown
 from .event_sources import Events
 from .events import SAME_EVENT_S, GaitEvent, Stance
-from .foot_on_plate import Given
-from .plate_contacts import Contact
+from .plate_contacts import Contact, Given
 
 SOURCE = "hand"  # of an event
 AFTER_S = 1e-6  # less than a sample
@@ -125,30 +126,24 @@ def refuse_impossible_gift(contact: Contact, row: Mapping[str, str] | None) -> C
     return contact
 
 
-def judge(listed: Sequence[Contact], rows: Rows, side: str, contacts: Sequence[Contact]) -> list[Contact]:
-    """Return the stances of one foot with those accepted or refused that a person accepts or refuses.
-
-    Args:
-        listed: one contact for each stance.
-        rows: of the trial; those of other kinds and of the other foot change nothing.
-        side: of the foot.
-        contacts: with plates, of both feet.
+def judge(stances: Sequence[Contact], shown: Shown) -> list[Contact]:
+    """Return the stances, one contact each, with those accepted or refused that a person accepts or refuses.
 
     Raises:
         UserError: no stance begins then, it is refused already, or what refuses it is no judgement.
     """
-    judged = [*listed]
-    for row in rows:
-        if row["side"] != side or row["kind"] not in ("accept_contact", "refuse_contact"):
-            continue
-        at_s = float(row["time_s"])
-        i = min(range(len(judged)), key=lambda i: abs(judged[i].start_s - at_s), default=None)
+    judged = [*stances]
+    of_contacts = [row for row in shown.corrections if row["kind"] in ("accept_contact", "refuse_contact")]
+    for row in sorted(of_contacts, key=lambda row: SIDES.index(row["side"])):
+        at_s, mine = float(row["time_s"]), [i for i, one in enumerate(judged) if one.side == row["side"]]
+        i = min(mine, key=lambda i: abs(judged[i].start_s - at_s), default=None)
         if i is None or abs(judged[i].start_s - at_s) >= SAME_STRIKE_S:
-            raise _unfit(row, f"no {side} stance begins then", _times([one.start_s for one in judged]))
+            starts = _times([judged[i].start_s for i in mine])
+            raise _unfit(row, f"no {row['side']} stance begins then", starts)
         if row["kind"] == "accept_contact":
-            judged[i] = _accept(judged[i], row, contacts)
+            judged[i] = _accept(judged[i], row, shown.contacts)
         elif reason := judged[i].reason:
-            raise _unfit(row, f"the contact is refused already: {reason.what}", "give another one")
+            raise _unfit(row, f"the contact is refused already: {reason.words}", "give another one")
         else:
             judged[i] = judged[i].refuse(REFUSED_BY_HAND, reason=row["reason"])
     return judged
@@ -161,10 +156,10 @@ def _accept(stance: Contact, row: Mapping[str, str], contacts: Sequence[Contact]
     own = [
         one for one in contacts if one.side == stance.side and one.start_s < stance.end_s and stance.start_s < one.end_s
     ]
-    reasons = dict.fromkeys(filter(None, (stance.reason, *(one.reason for one in own))))
+    reasons = each_once(filter(None, (stance.reason, *(one.reason for one in own))))
     for reason in reasons:
-        if reason.code not in JUDGEMENTS:
-            what = f"no person can accept this contact: {reason.what}"
+        if not VERDICTS[reason.code].judged:
+            what = f"no person can accept this contact: {reason.words}"
             raise _unfit(row, what, "correct the cause")
     own, borne_to_s = sorted(own, key=lambda one: one.start_s), stance.start_s
     for start_s, end_s in (*((one.start_s, one.end_s) for one in own), (stance.end_s, stance.end_s)):

@@ -1,13 +1,24 @@
-"""Checks of contacts: reject or doubt those with a wrong place, plate or time for a step of their foot."""
+"""The judges of contacts, in their order, which is the physics; and the checks that need no module of their own.
 
-import json
-from collections.abc import Sequence
+A judge is a row: what it judges, the codes of its verdicts, and a function that takes contacts and all that the walk
+shows, and returns the contacts. Severity, limit and source of each code are in
+:data:`pipeline.variables.verdict_table.VERDICTS`. The first refusal of a contact counts.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import Array, Flags
-from .feet import Foot
-from .plate_contacts import Contact, Loaded
+from ...arrays import Array
+from ...json_text import from_text
+from ...variables.stance_verdicts import Verdict
+from ...variables.verdict_table import ACCEPTED, REFUSED_BY_HAND
+from . import by_hand, foot_on_plate, time_offset
+from .body_motion import Shown
+from .plate_contacts import Contact, with_loads
+from .plate_faults import forces, placement
 
 # the ankle from the heel marker: a quarter of the way to the toe marker, and as high over them in an adult
 ANKLE_SHARE, ANKLE_HEIGHT_M = 0.25, 0.06
@@ -17,90 +28,154 @@ WANDERING_N, UNLOADED_S = 1.0, 0.15
 FILLED_S = 0.03
 
 
-def judge_breaks(contact: Contact, motion_breaks: str) -> Contact:
-    """Return the contact, refused if frames are lost in it, doubted if markers stand still in it for long.
-
-    Whether the plates lost the same time as the markers is not known. A longer gap than :data:`FILLED_S` is filled, but
-    not as exactly as it was measured.
-
-    Args:
-        contact: of one foot.
-        motion_breaks: the variable of the step ``clean``.
-    """
-    for kind, first_s, last_s in json.loads(motion_breaks or "[]"):
-        if first_s <= contact.to_s and last_s >= contact.from_s:
-            if kind == "lost":
-                contact = contact.refuse("frames_lost", second=first_s)
-            elif last_s - first_s > FILLED_S:
-                contact = contact.doubted("markers_frozen", first=first_s, last=last_s)
-    return contact
+def faults_of_channels(shown: Shown) -> list[Verdict | None]:
+    """Return the refusal of each plate with a channel that cannot be read."""
+    faults = zip(shown.numbers, shown.data["plate_fault"].tolist(), strict=True)
+    return [Verdict.of("plate_faulty", number=number, fault=fault) if fault else None for number, fault in faults]
 
 
-def reject_drifting(contacts: Sequence[Contact], drift: Array, *, max_drift_n: float) -> list[Contact]:
-    """Return the contacts, rejected if a plate's unknown drift (plate,), N, NaN if never unloaded, is too large."""
-    worst = [float(np.fmax.reduce(np.abs(drift[list(contact.plates)]), initial=0.0)) for contact in contacts]
-    return [
-        contact.refuse("plate_drifts", newtons=drifted) if drifted > max_drift_n else contact
-        for contact, drifted in zip(contacts, worst, strict=True)
-    ]
+def upside_down(shown: Shown) -> list[Verdict | None]:
+    """Return the refusal of each plate on which loads pull."""
+    return placement.pushing_down(shown.data["plate_force"][..., 1], shown.numbers)
 
 
-def doubt_unknown_baselines(
-    contacts: Sequence[Contact], time: Array, wander: Array, edges_known: Flags, numbers: Sequence[int]
-) -> list[Contact]:
+def misread_corners(shown: Shown) -> Sequence[Verdict | None]:
+    """Return the refusal of each plate that the steps of the whole session show turned or mirrored."""
+    return shown.motion.misread
+
+
+def reject_drifting(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
+    """Return the contacts, rejected if a plate's unknown drift is too large."""
+    drift_n = np.abs(shown.data["plate_drift"])  # NaN if never unloaded
+    judged = [*contacts]
+    for i, contact in enumerate(contacts):
+        worst_n = float(np.fmax.reduce(drift_n[list(contact.plates)], initial=0.0))
+        if worst_n > shown.settings.max_drift_n:
+            judged[i] = contact.refuse("plate_drifts", newtons=worst_n)
+    return judged
+
+
+def doubt_unknown_baselines(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
     """Return the contacts of single plates, doubted if the plate's baseline under them is not known.
 
     A load may shift the baseline, most of all of a piezo-electric plate. Where the plate is seen unloaded before and
     after the load, that is measured; else only a plate that reads the same wherever it is unloaded can be trusted.
-
-    Args:
-        contacts: on one plate each.
-        time: (time,), s.
-        wander: (plate,) range of what the plate reads unloaded, N; NaN if that is not seen for long enough.
-        edges_known: (plate,) whether it is a plate; loads without edges have been worked on by the lab's software.
-        numbers: of the plates.
+    Loads without edges have been worked on by the lab's software.
     """
-
-    def judged(contact: Contact) -> Contact:
+    time, wander, edges_known = shown.time, shown.data["plate_wander"], shown.edges_known
+    judged = [*contacts]
+    for i, contact in enumerate(contacts):
         (plate,) = contact.plates
         seen = {"before": contact.from_s - time[0] > UNLOADED_S, "after": time[-1] - contact.to_s > UNLOADED_S}
-        if not edges_known[plate] or all(seen.values()) or wander[plate] <= WANDERING_N:
-            return contact
-        when = " and ".join(word for word, is_seen in seen.items() if not is_seen)
-        return contact.doubted("plate_baseline_unknown", number=numbers[plate], when=when)
-
-    return [judged(contact) for contact in contacts]
+        if edges_known[plate] and not all(seen.values()) and not wander[plate] <= WANDERING_N:
+            when = " and ".join(word for word, is_seen in seen.items() if not is_seen)
+            judged[i] = contact.doubted("plate_baseline_unknown", number=shown.numbers[plate], when=when)
+    return judged
 
 
-def reject_implausible(
-    loaded: Loaded,
-    time: Array,
-    foot: Foot | None,
-    *,
-    max_cop_distance_m: float,
-    max_lever_arm_m: float,
-) -> Contact:
-    """Return the contact, rejected if its force cannot be that of a step of this foot.
+def judge_forces(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
+    """Return the contacts, rejected or doubted by the forces of all steps on their plates."""
+    steps = [step for step in shown.motion.steps if not shown.refused_plates[step.plate]]
+    return forces.judge_plates(contacts, shown.time, steps, shown.corners, shown.numbers, shown.motion.channels)
 
-    Args:
-        loaded: of one foot.
-        time: (time,), s.
-        foot: the foot.
-        max_cop_distance_m: largest distance of the centre of pressure from the line heel-toe, m.
-        max_lever_arm_m: largest median distance of the force's line from the ankle, while loaded.
-    """
-    contact = loaded.contact
-    if contact.reason or contact.forced or foot is None:
-        return contact
-    if contact.cop_distance_m > max_cop_distance_m:
-        return contact.refuse("force_off_foot", cm=100 * contact.cop_distance_m)
-    inside = contact.frames(time)
-    time, force, moment, heel, toe = (of[inside] for of in (time, loaded.force, loaded.moment, foot.heel, foot.toe))
+
+def reject_implausible(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
+    """Return the contacts, rejected if their force cannot be that of a step of their foot."""
+    judged, settings = [*contacts], shown.settings
+    for i, (contact, force, moment, _) in enumerate(with_loads(contacts, shown.data)):
+        foot = shown.feet.get(contact.side)
+        if contact.reason or contact.forced or foot is None:
+            continue
+        if contact.cop_distance_m > settings.max_cop_distance_m:
+            judged[i] = contact.refuse("force_off_foot", cm=100 * contact.cop_distance_m)
+            continue
+        inside = contact.frames(shown.time)
+        arm_m = _lever_arm(force[inside], moment[inside], foot.heel[inside], foot.toe[inside])
+        if arm_m > settings.max_lever_arm_m:
+            judged[i] = contact.refuse("force_off_ankle", cm=100 * arm_m)
+    return judged
+
+
+def _lever_arm(force: Array, moment: Array, heel: Array, toe: Array) -> float:
+    """Return the median distance of the force's line from the ankle, while loaded, m; NaN if unknown."""
     firm = force[:, 1] > 0.5 * np.max(force[:, 1], initial=0.0)
     ankle = (heel + ANKLE_SHARE * (toe - heel) + [0, ANKLE_HEIGHT_M, 0])[firm]
     about_ankle = moment[firm] - np.cross(ankle, force[firm])
-    arm = np.linalg.norm(about_ankle, axis=1) / np.linalg.norm(force[firm], axis=1)
-    arm = arm[np.isfinite(arm)]
-    if arm.size and (lever := float(np.median(arm))) > max_lever_arm_m:
-        return contact.refuse("force_off_ankle", cm=100 * lever)
-    return contact
+    arm_m = np.linalg.norm(about_ankle, axis=1) / np.linalg.norm(force[firm], axis=1)
+    arm_m = arm_m[np.isfinite(arm_m)]
+    return float(np.median(arm_m)) if arm_m.size else np.nan
+
+
+def judge_breaks(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
+    """Return the stances, refused if frames are lost in them, doubted if markers stand still in them for long.
+
+    Whether the plates lost the same time as the markers is not known. A longer gap than :data:`FILLED_S` is filled, but
+    not as exactly as it was measured.
+    """
+    judged = [*contacts]
+    for i, contact in enumerate(contacts):
+        for kind, first_s, last_s in from_text(shown.motion_breaks):
+            if not (first_s <= contact.to_s and last_s >= contact.from_s):
+                continue
+            if kind == "lost":
+                judged[i] = judged[i].refuse("frames_lost", second=first_s)
+            elif last_s - first_s > FILLED_S:
+                judged[i] = judged[i].doubted("markers_frozen", first=first_s, last=last_s)
+    return judged
+
+
+class PlateJudge(NamedTuple):
+    """A judge of plates before their contacts are known."""
+
+    codes: tuple[str, ...]
+    judge: Callable[[Shown], Sequence[Verdict | None]]  # of each plate, None if it is not refused
+
+
+class Judge(NamedTuple):
+    """A judge of contacts."""
+
+    of: str  # the kind of contacts that it judges, by the names below
+    codes: tuple[str, ...]
+    judge: Callable[[Sequence[Contact], Shown], Sequence[Contact]]
+
+
+PLATE_JUDGES = (
+    PlateJudge(("plate_faulty",), faults_of_channels),
+    PlateJudge(("plate_pushes_down",), upside_down),
+    PlateJudge(("plate_turned",), misread_corners),
+)
+ON_ONE_PLATE, OF_ONE_FOOT, OF_BOTH_FEET = "load on one plate", "contact of a foot", "contact beside the other foot"
+OF_FORCE, STANCE = "force of a contact", "stance"
+# A load is given to a foot first, and its plate must be unloaded to zero. The loads of a foot on several plates are one
+# contact: the foot must lie on its plates, and be there when they are loaded. Contacts tell when each foot is on the
+# ground, and with that whether the other one shares a plate; the rest is judged again without those. Only then can the
+# forces of whole contacts tell of plates, and the place of a force of its foot. Last are the stances, of which the step
+# finds the contact, or that there is none: whether the motion in them is measured, and what a person says who has seen
+# them. The offset of all plates of a session in time is judged after all of its walks (:mod:`.time_offset`).
+CONTACT_JUDGES = (
+    Judge(ON_ONE_PLATE, ("contact_too_short", "feet_not_seen", "foot_without_markers", "force_off_foot",
+                         "foot_not_over_given_plate", "plate_given_to_other_foot"), foot_on_plate.assign_feet),
+    Judge(ON_ONE_PLATE, ("plate_drifts",), reject_drifting),
+    Judge(ON_ONE_PLATE, ("plate_baseline_unknown",), doubt_unknown_baselines),
+    Judge(OF_BOTH_FEET, ("other_foot_without_markers", "two_feet_on_plate"), foot_on_plate.reject_shared),
+    Judge(OF_ONE_FOOT, ("foot_partly_off_plate",), foot_on_plate.reject_partly_off),
+    Judge(OF_ONE_FOOT, ("plate_out_of_time", "plates_not_in_time"), time_offset.reject_out_of_time),
+    Judge(OF_FORCE, ("plate_shifted", "plates_shifted", "all_plates_shifted", "plate_shift_suspect",
+                     "plate_channels_suspect", "plate_forces_wrong", "plate_forces_suspect"), judge_forces),
+    Judge(OF_FORCE, ("force_off_foot", "force_off_ankle"), reject_implausible),
+    Judge(STANCE, ("frames_lost", "markers_frozen"), judge_breaks),
+    Judge(STANCE, (REFUSED_BY_HAND, ACCEPTED), by_hand.judge),
+)  # fmt: skip
+
+
+def refuse_plates(shown: Shown) -> Shown:
+    """Return what a walk shows, with the first refusal of each plate."""
+    every = zip(*(one.judge(shown) for one in PLATE_JUDGES), strict=True)
+    return replace(shown, refused_plates=[next(filter(None, refusals), None) for refusals in every])
+
+
+def judged(of: str, contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
+    """Return contacts after all judges of one kind of them, in their order."""
+    for one in CONTACT_JUDGES:
+        contacts = one.judge(contacts, shown) if one.of == of else contacts
+    return [*contacts]

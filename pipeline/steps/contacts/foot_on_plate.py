@@ -11,11 +11,11 @@ from ...errors import UserError
 from ...plates.sole import HALF_SOLE_M
 from ...plates.wrench import centre_of_pressure, over_plates
 from ...signals.filters import interval_s
+from . import by_hand
+from .body_motion import Shown
 from .events import Stance, on_ground
 from .feet import Feet, Foot
-from .plate_contacts import Contact
-
-Given = Mapping[str, frozenset[int] | None]
+from .plate_contacts import Contact, Given
 
 OTHER = {"left": "right", "right": "left"}
 SHARED_S = 0.05  # as foot strikes and offs are known from motion to some 20 ms, an overlap of two is to 40
@@ -46,6 +46,22 @@ def read_given_plates(text: str | None, numbers: Sequence[int], *, side: str) ->
         what = f"plates_{side} names plate {unknown[0]}, the file has {plates}"
         raise UserError("trials.tsv", what, "give numbers, or none", "plate_number_unknown")
     return frozenset(here[word] for word in words)
+
+
+def assign_feet(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
+    """Return the contacts of single plates with their feet, and refused if no foot can be told.
+
+    Raises:
+        UserError: a correction gives a contact that is not there, or to a foot that is not over the plate.
+    """
+    force, moment = (shown.data[f"plate_{name}"] for name in ("force", "moment"))
+    given = by_hand.given_contacts(contacts, shown.corrections, shown.numbers, shown.given)
+    assigned = []
+    for contact, (to_feet, row) in zip(contacts, given, strict=True):
+        (i,) = contact.plates
+        found = assign(contact, shown.time, force[:, i], moment[:, i], shown.corners[i], shown.feet, to_feet)
+        assigned.append(by_hand.refuse_impossible_gift(found, row))
+    return assigned
 
 
 def assign(
@@ -142,35 +158,24 @@ def distance_to_line(point: Array, start: Array, end: Array) -> Array:
     return np.asarray(np.hypot(x - share * along_x, z - share * along_z))
 
 
-def reject_shared(
-    contacts: Sequence[Contact],
-    time: Array,
-    feet: Feet,
-    stances: Mapping[str, Sequence[Stance]],
-    corners: Array,
-    pressed: Mapping[int, Array],
-) -> list[Contact]:
-    """Return the contacts of single plates, rejected if the other foot is on the plate too.
+def reject_shared(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
+    """Return the contacts of single plates, each with its foot, rejected if the other foot is on the plate too.
 
     So are those of either foot on other plates at that time, which hold only a part of its load. A foot without markers
     is taken to be elsewhere if the plate is loaded no longer than the seen foot rests: it would stay for its own step,
     or have come before. Its toes or heel on the edge cannot be found.
-
-    Args:
-        contacts: each with its foot.
-        time: (time,), s.
-        feet: by side.
-        stances: by side, when the foot is on the ground.
-        corners: (plate, 4, 3) of all plates, m.
-        pressed: centre of pressure (time, 3), m, of each plate with unknown edges, by its index.
     """
+    feet = shown.feet
+    edgeless = np.flatnonzero(~shown.edges_known).tolist()
+    force, moment = shown.data["plate_force"], shown.data["plate_moment"]
+    pressed = {i: centre_of_pressure(force[:, i], moment[:, i], shown.corners[i])[0] for i in edgeless}
     alone = [
         each.refuse("other_foot_without_markers") if _may_be_shared_unseen(each, feet) else each for each in contacts
     ]
     spans = [
         None
         if each.reason or not {each.side, OTHER.get(each.side)} <= {*feet}
-        else _find_shared_span(each, time, feet, stances, corners, pressed)
+        else _find_shared_span(each, shown.time, feet, shown.stances, shown.corners, pressed)
         for each in alone
     ]
     shared = [span for span in spans if span]
@@ -258,26 +263,19 @@ def _join(first: Contact, second: Contact) -> Contact:
     )
 
 
-def reject_partly_off(
-    contact: Contact, time: Array, feet: Feet, corners: Array, edges_known: Flags, *, edge_margin_m: float
-) -> Contact:
-    """Return the contact, rejected if heel or toe rest outside loaded plates; not if edges of these are unknown.
+def reject_partly_off(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
+    """Return the contacts, each of one foot, rejected if heel or toe rest outside loaded plates.
 
-    Args:
-        contact: of one foot.
-        time: (time,), s.
-        feet: by side.
-        corners: (plate, 4, 3) of all plates, m.
-        edges_known: (plate,) whether corners are those of a plate.
-        edge_margin_m: how far the back of the sole or the toe marker may be outside the edge.
+    Not if the edges of these are unknown, or trials.tsv gives the plate.
     """
-    if contact.reason or not contact.side or contact.forced or not edges_known[list(contact.plates)].all():
-        return contact
-    quads, foot = corners[list(contact.plates)], feet[contact.side]
-    inside = contact.frames(time)
-    # an end that moves is in the air, or rolls off; where it rests for most of the time counts
-    rests = foot.slow[:, inside]
-    off = (rests & ~foot.whole_over(quads, edge_margin_m, inside)).sum(axis=1)
-    if (off > np.maximum(SHARED_S / interval_s(time), rests.sum(axis=1) / 2)).any():
-        return contact.refuse("foot_partly_off_plate")
-    return contact
+    judged = [*contacts]
+    for i, contact in enumerate(contacts):
+        plates = list(contact.plates)
+        if not contact.reason and contact.side and not contact.forced and shown.edges_known[plates].all():
+            foot, inside = shown.feet[contact.side], contact.frames(shown.time)
+            # an end that moves is in the air, or rolls off; where it rests for most of the time counts
+            rests = foot.slow[:, inside]
+            off = (rests & ~foot.whole_over(shown.corners[plates], shown.settings.edge_margin_m, inside)).sum(axis=1)
+            if (off > np.maximum(SHARED_S / interval_s(shown.time), rests.sum(axis=1) / 2)).any():
+                judged[i] = contact.refuse("foot_partly_off_plate")
+    return judged

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...arrays import Array, Flags
-from ...errors import Problem
 from ...signals.filters import interval_s, stretches
-from ...variables.stance_verdicts import doubt, refusal
+from ...variables.stance_verdicts import Verdict
+
+Given = Mapping[str, frozenset[int] | None]  # by side the plates that a foot met; None if nobody says
 
 BRIDGED_S = 0.02  # a foot that bounces at its strike; a swing lasts 0.3 s
 HYSTERESIS = 0.5  # share of the threshold; a contact lasts while the force is above
@@ -33,10 +35,8 @@ class Contact:
     from_s: float
     to_s: float
     side: str = ""  # the foot, ``both`` if two share the plate, empty if none is near
-    # why the force cannot be used, of :func:`pipeline.variables.stance_verdicts.refusal`; None if it can
-    reason: Problem | None = None
-    # why the force is doubted, of :func:`pipeline.variables.stance_verdicts.doubt`
-    doubts: tuple[Problem, ...] = ()
+    reason: Verdict | None = None  # why the force cannot be used; None if it can
+    doubts: tuple[Verdict, ...] = ()  # why the force is doubted
     # begins, ends: whether start and end are within the trial
     begins: bool = True
     ends: bool = True
@@ -46,11 +46,11 @@ class Contact:
 
     def refuse(self, code: str, **values: object) -> Contact:
         """Return the contact with a reason against it, unless it has one already."""
-        return self if self.reason else replace(self, reason=refusal(code, **values))
+        return self if self.reason else replace(self, reason=Verdict.of(code, **values))
 
     def doubted(self, code: str, **values: object) -> Contact:
         """Return the contact with one more doubt about it."""
-        return replace(self, doubts=(*self.doubts, doubt(code, **values)))
+        return replace(self, doubts=(*self.doubts, Verdict.of(code, **values)))
 
     @property
     def timed(self) -> bool:
@@ -69,6 +69,23 @@ class Loaded(NamedTuple):
     force: Array
     moment: Array
     corners: Array
+
+
+def with_loads(contacts: Iterable[Contact], data: Mapping[str, NDArray[Any]]) -> list[Loaded]:
+    """Return contacts with the loads of their plates together.
+
+    Args:
+        data: variables of the step ``clean``, by name.
+    """
+    loaded = []
+    for one in contacts:
+        first, *more = one.plates
+        force, moment = (
+            of[:, list(one.plates)].sum(axis=1) if more else of[:, first]
+            for of in (data["plate_force"], data["plate_moment"])
+        )
+        loaded.append(Loaded(one, force, moment, data["plate_corner"][first]))
+    return loaded
 
 
 def between(time: Array, start_s: float, end_s: float) -> slice:
@@ -117,7 +134,7 @@ def detect(
                 end_s=float(time[stop - 1]),
                 from_s=float(time[first]),
                 to_s=float(time[last]),
-                reason=refusal("plate_signal_missing") if missing[max(start - 1, 0) : stop + 1].any() else None,
+                reason=Verdict.of("plate_signal_missing") if missing[max(start - 1, 0) : stop + 1].any() else None,
                 begins=start > 0,
                 ends=stop < len(time),
             )

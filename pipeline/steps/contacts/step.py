@@ -10,19 +10,20 @@ from numpy.typing import NDArray
 
 from ...arrays import Array
 from ...conventions import SIDES
-from ...errors import Problem, UserError
+from ...errors import UserError
 from ...plates.wrench import centre_of_pressure
+from ...trials.left_out import from_text
 from ...trials.session import Trial, join_trials, rejected_by, trials_of
 from ...trials.usable_walks import UsableWalks
-from ...variables.left_out import from_text
-from ...variables.stance_verdicts import joined, refusal
-from . import by_hand, contact_checks, foot_on_plate, plate_contacts, time_offset
-from .body_motion import BodyMotion, motions_of
+from ...variables.stance_verdicts import doubt_columns, reason_columns
+from . import by_hand, foot_on_plate, plate_contacts, time_offset
+from .body_motion import BodyMotion, Shown, motions_of
+from .contact_checks import OF_BOTH_FEET, OF_FORCE, OF_ONE_FOOT, ON_ONE_PLATE, STANCE, judged, refuse_plates
 from .event_sources import events_of, merged_events, plate_events, weaker_events
 from .events import SAME_EVENT_S, GaitEvent, Stance, of_both_sides, stances
 from .feet import Feet, belt_speeds
-from .plate_contacts import Contact, Loaded, between
-from .plate_faults import forces, placement
+from .plate_contacts import Contact, between, with_loads
+from .plate_faults import placement
 from .settings import Settings
 from .time_offset import witnesses
 
@@ -78,138 +79,73 @@ def _of_walk(
     plates_left: str | None = None,
     plates_right: str | None = None,
     belt_speed_m_s: float | None = None,
-    corrections: by_hand.Rows = (),
+    corrections: Sequence[Mapping[str, str]] = (),
 ) -> Trial:
     """Return the contacts of one walk; for arguments and results see :func:`contacts`."""
     data: dict[str, NDArray[Any]] = {str(name): variable.values for name, variable in clean.variables.items()}
-    time, corners, numbers = data["time"], data["plate_corner"], data["plate"].tolist()
-    force, moment = data["plate_force"], data["plate_moment"]
-    feet = motion.feet
+    numbers = data["plate"].tolist()
     cells = {"left": plates_left, "right": plates_right}
     given = {side: foot_on_plate.read_given_plates(text, numbers, side=side) for side, text in cells.items()}
-    refusals = _refuse_plates(data, numbers, motion.misread)
-    single = _of_single_plates(data, feet, given, refusals, settings, corrections)
-    contacts = _combine(single, data, motion, settings)
-    span = {"first_s": float(time[0]), "last_s": float(time[-1])}
-    stated = [data[name] for name in ("event_time", "event", "event_side")]
-    weaker = weaker_events(time, motion.landmarks, stated, feet, plate_events(contacts), settings.kinematic_events)
-    first_events = by_hand.fitting_events(merged_events(contacts, weaker), corrections, **span)
-    first_stances = {side: stances(first_events[side], **span) for side in SIDES}
-    edgeless = np.flatnonzero(data["plate_edges_known"] == 0).tolist()
-    pressed = {i: centre_of_pressure(force[:, i], moment[:, i], corners[i])[0] for i in edgeless}
-    alone = foot_on_plate.reject_shared(single, time, feet, first_stances, corners, pressed)
-    contacts = _combine(alone, data, motion, settings) if alone != single else contacts
-    steps = [step for step in motion.steps if not refusals[step.plate]]
-    contacts = forces.judge_plates(contacts, time, steps, corners, numbers, motion.channels)
-    most = {name: getattr(settings, name) for name in ("max_cop_distance_m", "max_lever_arm_m")}
-    contacts = [
-        contact_checks.reject_implausible(loaded, time, feet.get(loaded.contact.side), **most)
-        for loaded in _with_loads(contacts, data)
-    ]
-    events = by_hand.correct_events({side: events_of(contacts, side, weaker) for side in SIDES}, corrections, **span)
-    met = {numbers[i] for contact in single if contact.side for i in contact.plates}
+    shown = Shown(data, motion, settings, clean.attrs.get("motion_breaks", ""), given, corrections)
+    shown, events, met = _with_contacts(refuse_plates(shown))
     left_out = _name_lost_plates(clean.attrs["plates_left_out"], met)
-    breaks = clean.attrs.get("motion_breaks", "")
-    found = {
-        side: [
-            by_hand.at_corrected_times(
-                _contact_of(stance, side, contacts, feet, left_out), stance, events[side], corrections
-            )
-            for stance in stances(events[side], **span)
-        ]
-        for side in SIDES
-    }
-    listed = {
-        side: by_hand.judge(
-            [contact_checks.judge_breaks(one, breaks) for one in found[side]], corrections, side, contacts
+    found = [
+        by_hand.at_corrected_times(
+            _contact_of(stance, side, shown.contacts, shown.feet, left_out), stance, events[side], corrections
         )
         for side in SIDES
-    }
+        for stance in stances(events[side], **shown.span)
+    ]
+    rows = judged(STANCE, found, shown)
+    listed = {side: [row for row in rows if row.side == side] for side in SIDES}
+    time, force, moment = shown.time, data["plate_force"], data["plate_moment"]
     wrenches = [
-        ground_wrench(time, listed[side], force, moment, corners, threshold_n=settings.threshold_n) for side in SIDES
+        ground_wrench(time, listed[side], force, moment, shown.corners, threshold_n=settings.threshold_n)
+        for side in SIDES
     ]
     belt = np.zeros(len(SIDES)) if belt_speed_m_s is None else np.full(len(SIDES), belt_speed_m_s)
     if belt_speed_m_s is None and clean.attrs["direction_of_travel"] == "none":
         belt = belt_speeds(motion.landmarks, time, listed)
-    rows = [row for side in SIDES for row in listed[side]]
-    good = _with_loads([row for row in rows if not row.reason], data)
-    leads = witnesses(good, rows, time, feet, motion.pelvis, force[..., 1].sum(axis=1))
+    good = with_loads([row for row in rows if not row.reason], data)
+    leads = witnesses(good, rows, time, shown.feet, motion.pelvis, force[..., 1].sum(axis=1))
     return _dataset(clean, numbers, wrenches, rows, of_both_sides(events), belt, leads)
 
 
-def _of_single_plates(
-    data: Mapping[str, NDArray[Any]],
-    feet: Feet,
-    given: foot_on_plate.Given,
-    refusals: Sequence[Problem | None],
-    settings: Settings,
-    corrections: by_hand.Rows,
-) -> list[Contact]:
-    """Return the contacts with each plate and their feet, rejected or doubted if its baseline is not known."""
-    time, numbers = data["time"], data["plate"].tolist()
-    force, moment, corners = (data[f"plate_{name}"] for name in ("force", "moment", "corner"))
-    detected = _detect(data, refusals, settings)
-    contacts = []
-    for contact, (to_feet, row) in zip(
-        detected, by_hand.given_contacts(detected, corrections, numbers, given), strict=True
-    ):
-        (i,) = contact.plates
-        found = foot_on_plate.assign(contact, time, force[:, i], moment[:, i], corners[i], feet, to_feet)
-        contacts.append(by_hand.refuse_impossible_gift(found, row))
-    contacts = contact_checks.reject_drifting(contacts, data["plate_drift"], max_drift_n=settings.max_drift_n)
-    edges_known = data["plate_edges_known"].astype(bool)
-    return contact_checks.doubt_unknown_baselines(contacts, time, data["plate_wander"], edges_known, numbers)
+def _with_contacts(shown: Shown) -> tuple[Shown, dict[str, list[GaitEvent]], set[int]]:
+    """Return what a walk shows with its contacts, judged; the events by side; the numbers of plates that feet met."""
+    motion, corrections = shown.motion, shown.corrections
+    single = judged(ON_ONE_PLATE, _detect(shown), shown)
+    contacts = judged(OF_ONE_FOOT, foot_on_plate.combine(single), shown)
+    stated = [shown.data[name] for name in ("event_time", "event", "event_side")]
+    method = shown.settings.kinematic_events
+    weaker = weaker_events(shown.time, motion.landmarks, stated, shown.feet, plate_events(contacts), method)
+    first = by_hand.fitting_events(merged_events(contacts, weaker), corrections, **shown.span)
+    shown = replace(shown, stances={side: stances(first[side], **shown.span) for side in SIDES})
+    alone = judged(OF_BOTH_FEET, single, shown)
+    contacts = judged(OF_ONE_FOOT, foot_on_plate.combine(alone), shown) if alone != single else contacts
+    contacts = judged(OF_FORCE, contacts, shown)
+    events = {side: events_of(contacts, side, weaker) for side in SIDES}
+    events = by_hand.correct_events(events, corrections, **shown.span)
+    met = {shown.numbers[i] for contact in single if contact.side for i in contact.plates}
+    return replace(shown, contacts=contacts), events, met
 
 
-def _with_loads(contacts: Iterable[Contact], data: Mapping[str, NDArray[Any]]) -> list[Loaded]:
-    """Return contacts with the loads of their plates together."""
-    force, moment, corners = (data[f"plate_{name}"] for name in ("force", "moment", "corner"))
-    return [Loaded(one, _sum(force, one.plates), _sum(moment, one.plates), corners[one.plates[0]]) for one in contacts]
-
-
-def _combine(
-    single: Sequence[Contact], data: Mapping[str, NDArray[Any]], motion: BodyMotion, settings: Settings
-) -> list[Contact]:
-    """Return contacts with those of a foot on several plates joined, and their places and times checked."""
-    time, corners, edges_known = data["time"], data["plate_corner"], data["plate_edges_known"].astype(bool)
-    margin_m, most_s = settings.edge_margin_m, settings.max_time_offset_s
-    placed = [
-        foot_on_plate.reject_partly_off(one, time, motion.feet, corners, edges_known, edge_margin_m=margin_m)
-        for one in foot_on_plate.combine(single)
-    ]
-    loaded = _with_loads(placed, data)
-    return time_offset.reject_out_of_time(loaded, time, motion.feet, motion.pelvis, max_time_offset_s=most_s)
-
-
-def _refuse_plates(
-    data: Mapping[str, NDArray[Any]], numbers: Sequence[int], misread: Sequence[Problem | None]
-) -> list[Problem | None]:
-    """Return why each plate cannot be used, None if it can: its channels, its signs, then its corners."""
-    down = placement.pushing_down(data["plate_force"][..., 1], numbers)
-    faults = zip(numbers, data["plate_fault"].tolist(), strict=True)
-    channels = [refusal("plate_faulty", number=number, fault=fault) if fault else None for number, fault in faults]
-    return [first or second or third for first, second, third in zip(channels, down, misread, strict=True)]
-
-
-def _detect(data: Mapping[str, NDArray[Any]], refusals: Sequence[Problem | None], settings: Settings) -> list[Contact]:
+def _detect(shown: Shown) -> list[Contact]:
     """Return the contacts on all plates, refused where the plate is."""
+    data, refusals, settings = shown.data, shown.refused_plates, shown.settings
     filtered = data["vertical_force_filtered"]
     down = placement.upside_down(filtered) if any(refusals) else np.zeros(len(refusals), dtype=bool)
-    threshold_n, min_contact_s = settings.threshold_n, settings.min_contact_s
     contacts = []
     for i, reason in enumerate(refusals):
         up = -1.0 if down[i] and reason else 1.0  # to detect contacts on an upside-down plate
         vertical, smooth = np.ascontiguousarray(up * data["vertical_force"][:, i]), up * filtered[:, i]
         plain = plate_contacts.detect(
-            data["plate_time"], vertical, smooth, i, threshold_n=threshold_n, min_contact_s=min_contact_s
-        )
+            data["plate_time"], vertical, smooth, i,
+            threshold_n=settings.threshold_n,
+            min_contact_s=settings.min_contact_s,
+        )  # fmt: skip
         contacts += [replace(contact, reason=contact.reason or reason) for contact in plain]
     return contacts
-
-
-def _sum(vectors: Array, plates: Sequence[int]) -> Array:
-    """Return the sum (time, 3) of vectors (time, plate, 3) over some plates."""
-    return vectors[:, plates[0]] if len(plates) == 1 else vectors[:, list(plates)].sum(axis=1)
 
 
 def _name_lost_plates(plates_left_out: str, met: Collection[int]) -> str:
@@ -292,7 +228,7 @@ def _dataset(
     """Return the step's result from wrenches, stances, events, belt speeds of both sides, and witnesses of time."""
     force, moment, cop, free = (np.stack(parts, axis=1) for parts in zip(*wrenches, strict=True))
     rows = sorted(listed, key=lambda row: (row.start_s, row.side))
-    doubts = [joined(row.doubts) for row in rows]
+    verdicts = reason_columns(row.reason for row in rows) | doubt_columns(row.doubts for row in rows)
     vector = ("time", "side", "axis")
     coordinates = {
         "time": clean.variables["time"],
@@ -301,10 +237,7 @@ def _dataset(
         "contact_side": ("contact", _text(row.side for row in rows)),
         "plates": ("contact", _text(" ".join(str(numbers[i]) for i in row.plates) for row in rows)),
         "valid": ("contact", np.array([not row.reason for row in rows], dtype=bool)),
-        "reason": ("contact", _text(row.reason.what if row.reason else "" for row in rows)),
-        "reason_code": ("contact", _text(row.reason.code if row.reason else "" for row in rows)),
-        "doubt": ("contact", _text(doubt.what for doubt in doubts)),
-        "doubt_code": ("contact", _text(doubt.code for doubt in doubts)),
+        **{name: ("contact", texts) for name, texts in verdicts.items()},
         "event": ("event", _text(event.kind for event, _ in events)),
         "event_side": ("event", _text(side for _, side in events)),
         "event_source": ("event", _text(event.source for event, _ in events)),

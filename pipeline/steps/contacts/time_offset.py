@@ -7,14 +7,13 @@ import numpy as np
 import xarray as xr
 
 from ...arrays import Array
-from ...errors import Problem
 from ...plates.wrench import at_instants, centre_of_pressure
 from ...signals.filters import interval_s
 from ...trials.session import spans_of
-from ...variables.session_variables import DOUBT
-from ...variables.stance_verdicts import doubt, joined
+from ...variables.stance_verdicts import Verdict, doubt_columns, verdicts_in
+from .body_motion import Shown
 from .feet import OFF_LATE_S, STRIKE_LATE_S, Feet, Foot
-from .plate_contacts import Contact, Loaded, between
+from .plate_contacts import Contact, Loaded, between, with_loads
 
 # without the force's line, one end alone must be that far off: a slow foot or an impact takes 30 to 60 ms between force
 # and marker at one end
@@ -215,29 +214,24 @@ def with_time_offset(contacts: xr.Dataset, *, doubted_s: float, corrected_s: flo
     facts = {"time_offset": offset_s, "time_offset_error": error_s, "time_offset_corrected": corrected_s}
     changed = {name: ("trial", np.full(contacts.sizes["trial"], value)) for name, value in facts.items()}
     if is_large(offset_s, error_s, doubted_s=doubted_s):
-        mine = doubt("plates_not_in_time", ms=abs(1000 * offset_s), error=1000 * error_s)
-        before = zip(*(contacts.variables[name].values.tolist() for name in DOUBT), strict=True)
-        every = [joined([Problem("", words, "", codes), mine]) for words, codes in before]
-        texts = zip(DOUBT, ([one.what for one in every], [one.code for one in every]), strict=True)
-        return contacts.assign(changed).assign_coords({name: ("contact", np.array(text)) for name, text in texts})
+        mine = Verdict.of("plates_not_in_time", ms=abs(1000 * offset_s), error=1000 * error_s)
+        before = contacts.variables["doubt_values"].values.tolist()
+        columns = doubt_columns([*verdicts_in(text), mine] for text in before)
+        return contacts.assign(changed).assign_coords({name: ("contact", texts) for name, texts in columns.items()})
     return contacts.assign(changed)
 
 
-def reject_out_of_time(
-    contacts: Sequence[Loaded], time: Array, feet: Feet, pelvis: Array, *, max_time_offset_s: float
-) -> list[Contact]:
+def reject_out_of_time(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
     """Return the contacts, rejected if the offset of their plate is too large, doubted if people may be so."""
-    good = [loaded for loaded in contacts if not loaded.contact.reason]
-    clock_s, offsets = time_offsets(good, time, feet, pelvis, max_time_offset_s=max_time_offset_s)
-    error_s = OF_PEOPLE_S / np.sqrt(2)  # of two witnesses
-
-    def judged(contact: Contact) -> Contact:
+    most_s, error_s = shown.settings.max_time_offset_s, OF_PEOPLE_S / np.sqrt(2)  # of two witnesses
+    good = with_loads([contact for contact in contacts if not contact.reason], shown.data)
+    clock_s, offsets = time_offsets(good, shown.time, shown.feet, shown.motion.pelvis, max_time_offset_s=most_s)
+    judged = [*contacts]
+    for i, contact in enumerate(contacts):
         own_s = offsets.get(contact.plates, -clock_s)
         offset_s = abs(clock_s + own_s)
-        if offset_s > max(max_time_offset_s, 0.0 if own_s else SURE_SPREADS * error_s):
-            return contact.refuse("plate_out_of_time", ms=1000 * offset_s)
-        if offset_s > max_time_offset_s:
-            return contact.doubted("plates_not_in_time", ms=1000 * offset_s, error=1000 * error_s)
-        return contact
-
-    return [judged(contact) for contact, *_ in contacts]
+        if offset_s > max(most_s, 0.0 if own_s else SURE_SPREADS * error_s):
+            judged[i] = contact.refuse("plate_out_of_time", ms=1000 * offset_s)
+        elif offset_s > most_s:
+            judged[i] = contact.doubted("plates_not_in_time", ms=1000 * offset_s, error=1000 * error_s)
+    return judged

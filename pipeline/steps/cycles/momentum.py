@@ -24,10 +24,9 @@ from numpy.typing import NDArray
 
 from ...arrays import Array
 from ...conventions import HIP, SIDES, STANDARD_GRAVITY_M_S2, UP
-from ...errors import Problem
 from ...trials.session import AnyTrial
 from ...variables.cycle_variables import RESIDUALS
-from ...variables.stance_verdicts import doubt, refusal
+from ...variables.stance_verdicts import Verdict
 
 # Standard deviations. Clothes, shoes and time since the weighing change a mass by some 2 %, plates in use are trusted
 # to 1.5 %; SCALES: both. SWAY_M_S: trunk and arms move against the hips. The pelvis rises and falls some 5 mm more than
@@ -140,7 +139,7 @@ def _ratio(time: Array, force: Array, velocity: Array, sway_m_s: float) -> tuple
 
 def doubts_of_session(
     supports: Sequence[Support], plates: Sequence[NDArray[np.str_]], mass_kg: float
-) -> list[list[list[Problem]]]:
+) -> list[list[list[Verdict]]]:
     """Return the doubts about each stance of each trial by the ratios of all.
 
     Ratios err by the mass, which all share, by the gains of the plates that bear them, and each by its own sway. Mass,
@@ -164,7 +163,7 @@ def doubts_of_session(
     who = [*(f"plate {name} shows in the session" for name in names), "the plates show in the session"]
     off, own = ratio[known] - 1, np.fmax(deviation[known] ** 2 - SCALES**2, 1e-9)
     common = shapes * [*[GAIN] * len(names), MASS]  # the covariance is diag(own) + common common'
-    found: list[list[Problem]] = [[] for _ in ratio]
+    found: list[list[Verdict]] = [[] for _ in ratio]
     for _ in range(sum(shapes.shape) if known.size else 0):
         # inverted by Woodbury's identity: a session on a treadmill has thousands of stances
         scaled = common / own[:, None]
@@ -179,7 +178,7 @@ def doubts_of_session(
             break
         shape = best - len(known)
         tells = "the plate shows" if shape < 0 else who[shape]
-        problem = doubt("momentum_doubted", who=tells, percent=100 * (1 + size[best]), mass=mass_kg)
+        problem = Verdict.of("momentum_doubted", who=tells, percent=100 * (1 + size[best]), mass=mass_kg)
         for i in [known[best]] if shape < 0 else np.flatnonzero(touched[:, shape]):
             found[i].append(problem)
         if shape < 0:
@@ -215,7 +214,7 @@ def deviations(figures: Array) -> Array:
     return np.asarray((ratio - 1) / deviation)
 
 
-def judged(figures: Array, mass_kg: float, *, trunk: bool = False) -> list[tuple[Problem | None, list[Problem]]]:
+def judged(figures: Array, mass_kg: float, *, trunk: bool = False) -> list[tuple[Verdict | None, list[Verdict]]]:
     """Return the refusal of each stance, None without, and its doubts but that of :func:`doubts_of_session`.
 
     Args:
@@ -241,8 +240,8 @@ def judged(figures: Array, mass_kg: float, *, trunk: bool = False) -> list[tuple
         codes = [code for code, by in excess.items() if by[i] > 1]
         wrong = [code for code in codes if excess[code][i] > REFUSED.get(code, np.inf)]
         values |= {"percent": 100 * values["momentum_ratio"], "mass": mass_kg}
-        first = refusal(f"{wrong[0]}_disagrees", **values) if wrong else None
-        every.append((first, [doubt(f"{code}_doubted", **values) for code in codes if code not in NOT_DOUBTED]))
+        first = Verdict.of(f"{wrong[0]}_disagrees", **values) if wrong else None
+        every.append((first, [Verdict.of(f"{code}_doubted", **values) for code in codes if code not in NOT_DOUBTED]))
     return every
 
 

@@ -20,6 +20,7 @@ from ...uncertainty.spread import spread_over_draws
 from ...variables.cycle_variables import LABELS_OF_TRUNK, REPAIRED
 from ...variables.metrics import DRAWN, METRICS, WITH_ERRORS
 from ...variables.schema import stack_metrics, with_dims
+from ...variables.stance_verdicts import Verdict, doubt_columns, reason_columns
 from ...whole_body.loads import moments_of_sides
 from . import momentum, muscles
 from .balance import balance, turn_to_line
@@ -30,12 +31,11 @@ from .peaks_and_work import impulses, peaks, ranges, work
 from .progression import SEGMENT, along_line, headings, progression_angles
 from .settings import Settings
 from .spatiotemporal import Heels, spatiotemporal, support, turning_angle
-from .verdicts import Stances, Strike, judge_stances, leave_out_by_hand
-from .whole_stances import of_whole_stances
+from .stances import Stances, Strike, leave_out_by_hand, of_whole_stances
+from .verdicts import Shown, judge_stances
 
 RESIDUAL, EMG, FROM_LEGS = "pelvis_residual", "emg_envelope", "waist_moment_from_legs"
 ANGLES = ("joint_angle", "pelvis_angle", "foot_progression", "upper_angle")
-VERDICTS = ("valid", "reason", "doubt", "doubt_code")
 
 
 class Cycles(NamedTuple):
@@ -68,10 +68,8 @@ class CutTrial(NamedTuple):
     cycles: Cycles  # its cycles
     stances: Stances  # its stances, each with its verdict
     valid: Flags  # (cycle,), whether its kinetics are used
-    # reason, doubt, doubt_code: (cycle,), why a cycle has no valid kinetics, or why they are doubted; empty if not
-    reason: NDArray[np.str_]
-    doubt: NDArray[np.str_]
-    doubt_code: NDArray[np.str_]
+    reason: tuple[Verdict | None, ...]  # of each cycle, why it has no valid kinetics; None if it has
+    doubts: tuple[tuple[Verdict, ...], ...]  # about the kinetics of each cycle
     gone: Flags  # (cycle,), whether the user leaves it out
     # distances, phases: (cycle,) by name: metrics of :mod:`pipeline.steps.cycles.spatiotemporal`
     distances: dict[str, Array]
@@ -89,7 +87,9 @@ class CutTrial(NamedTuple):
         return cls(
             Cycles(*map(np.concatenate, zip(*(walk.cycles for walk in walks), strict=True))),
             Stances.join([walk.stances for walk in walks]),
-            **_chain([walk.verdicts for walk in walks]),
+            valid=np.concatenate([walk.valid for walk in walks]),
+            reason=tuple(reason for walk in walks for reason in walk.reason),
+            doubts=tuple(doubts for walk in walks for doubts in walk.doubts),
             gone=np.concatenate([walk.gone for walk in walks]),
             distances=_chain([walk.distances for walk in walks]),
             phases=_chain([walk.phases for walk in walks]),
@@ -103,9 +103,9 @@ class CutTrial(NamedTuple):
         )
 
     @property
-    def verdicts(self) -> dict[str, NDArray[Any]]:
-        """Return whether the kinetics of each cycle are used, and why not, or why they are doubted."""
-        return {name: getattr(self, name) for name in VERDICTS}
+    def without_kinetics(self) -> Flags:
+        """Return which cycles have no valid kinetics."""
+        return np.array([reason is not None for reason in self.reason], dtype=bool)
 
     def coordinates(self) -> dict[str, Any]:
         """Return the coordinates of cycles.nc along ``cycle`` and ``stance``."""
@@ -114,7 +114,8 @@ class CutTrial(NamedTuple):
             "start_time": self.cycles.start_s,
             "end_time": self.cycles.end_s,
             "kinetics_valid": self.valid,
-            **{name: self.verdicts[name] for name in VERDICTS[1:]},
+            **reason_columns(self.reason),
+            **doubt_columns(self.doubts),
         }
         return {name: ("cycle", values) for name, values in of_cycles.items()} | self.stances.coordinates()
 
@@ -169,13 +170,7 @@ def cycles(
         normalisation=settings.emg_normalisation, pairs=settings.emg_pairs,
     )  # fmt: skip
     numbers = _metrics(curves, walk, lengths[trial, walk.cycles.row], float(calibrate.attrs["body_height_m"]))
-    belt_m_s = contacts.variables["belt_speed"].values[trial, walk.cycles.row]
-    of_balance, more = balance(
-        kinematics, belt_m_s, {side: _foot(clean, side) for side in SIDES}, walk.frames["phase"], walk.cycles.row,
-        walk.heading, walk.distances, mass_kg * body_height_m(calibrate),
-    )  # fmt: skip
-    for array in (*of_balance.values(), *more.values()):
-        array[walk.gone] = np.nan
+    of_balance, more = _balance(kinematics, contacts, clean, walk, trial, mass_kg * body_height_m(calibrate))
     numbers, curves = numbers | more, curves | of_balance
     errors, along = _over_draws((kinetics, kinematics, contacts, calibrate), walk, trial)
     metrics, names = stack_metrics(numbers | {"effective_foot_mass": struck_kg})
@@ -253,20 +248,12 @@ def _divide(
     settings: Settings,
     corrections: Sequence[Mapping[str, str]],
     shown: momentum.Support,
-    doubts: Sequence[Sequence[Problem]],
+    doubts: Sequence[Sequence[Verdict]],
 ) -> CutTrial:
     """Return the cycles of one trial; for the arguments see :func:`cycles` and :func:`.verdicts.judge_stances`."""
     strides, time = _cycles(contacts, settings.longest_cycle_s), contacts.variables["time"].values
-    every = judge_stances(
-        kinetics, kinematics, contacts, clean, calibrate,
-        shown=shown,
-        doubts=doubts,
-        knee_axis=knee_axis_figures(kinematics, strides.row, strides.span_s),
-        min_peak_force_body_weights=settings.min_peak_force_body_weights,
-        max_disagreement_n_m=settings.max_disagreement_n_m,
-        hands_bear_weight=settings.hands_bear_weight,
-        doubted_stances=settings.doubted_stances,
-    )  # fmt: skip
+    judged = Shown(kinetics, kinematics, contacts, clean, calibrate, settings, shown, doubts)
+    every = judge_stances(judged, knee_axis=knee_axis_figures(kinematics, strides.row, strides.span_s))
     alone = every.without_cycle(strides.strikes) if corrections else []
     by_hand = leave_out_by_hand([*strides.strikes, *alone], corrections)
     stances = every.without(by_hand)
@@ -281,9 +268,8 @@ def _divide(
         strides,
         stances,
         valid=np.array([used for used, *_ in verdicts], dtype=bool),
-        reason=np.array([reason for _, reason, *_ in verdicts], dtype=str),
-        doubt=np.array([doubt for *_, doubt, _ in verdicts], dtype=str),
-        doubt_code=np.array([code for *_, code in verdicts], dtype=str),
+        reason=tuple(reason for _, reason, _ in verdicts),
+        doubts=tuple(of_stance for *_, of_stance in verdicts),
         gone=np.array([strike in by_hand for strike in strides.strikes], dtype=bool),
         distances=distances | {"progression_offset": offset},
         phases=support(contacts, **strides._asdict()),
@@ -380,9 +366,33 @@ def _curves(
         if plain not in (*ANGLES, EMG):
             rows /= 1 if plain == RESIDUAL else mass_kg
             if plain != "upper_moment":  # from hands and head down, it needs no ground force
-                rows[walk.reason != ""] = np.nan
+                rows[walk.without_kinetics] = np.nan
         curves[name] = rows
     return curves
+
+
+def _balance(
+    kinematics: xr.Dataset,
+    contacts: xr.Dataset,
+    clean: xr.Dataset,
+    walk: CutTrial,
+    trial: NDArray[np.int32],
+    size_kg_m: float,
+) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Return curves and metrics of the balance of the whole body, by :func:`.balance.balance`.
+
+    Args:
+        trial: (cycle,), index of the trial of each cycle.
+        size_kg_m: body mass times body height.
+    """
+    belt_m_s = contacts.variables["belt_speed"].values[trial, walk.cycles.row]
+    feet = {side: _foot(clean, side) for side in SIDES}
+    curves, metrics = balance(
+        kinematics, belt_m_s, feet, walk.frames["phase"], walk.cycles.row, walk.heading, walk.distances, size_kg_m
+    )
+    for array in (*curves.values(), *metrics.values()):
+        array[walk.gone] = np.nan
+    return curves, metrics
 
 
 def _foot(clean: xr.Dataset, side: str) -> tuple[Array, Array]:
@@ -436,5 +446,5 @@ def _over_draws(
         metrics = _metrics(curves, walk, unknown, np.nan)
         return curves, np.stack([metrics[name] if name in WITH_ERRORS else unknown for name in METRICS], axis=-1)
 
-    rows, out = walk.cycles.row, walk.gone | (walk.reason != "")
+    rows, out = walk.cycles.row, walk.gone | walk.without_kinetics
     return spread_over_draws(*inputs, cut, trial, rows, walk.cycles.span_s, frames=walk.frames["phase"], unknown=out)

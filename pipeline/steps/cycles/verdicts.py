@@ -1,11 +1,11 @@
-"""Verdicts: which stances of a trial have valid kinetics, and why others have not."""
+"""The judges of stances, in their order: which have valid kinetics, which are doubted, and why."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -14,282 +14,315 @@ from numpy.typing import NDArray
 from ...arrays import Array, Flags
 from ...body.plausibility import REMEDY_IN_MOTION, reason_of_flag
 from ...conventions import CHAIN, SAME_STRIKE_S, SIDES, STANDARD_GRAVITY_M_S2
-from ...errors import ERROR, Problem, UserError
+from ...errors import ERROR, UserError
+from ...json_text import from_text
 from ...person.size_findings import MASS_WRONG
 from ...signals.filters import interval_s
-from ...tables.corrections import TABLE, where_of
+from ...tables.corrections import TABLE
 from ...trials.session import AnyTrial
-from ...variables.cycle_variables import KNEE_AXIS, RESIDUALS
-from ...variables.session_variables import DOUBT
-from ...variables.stance_verdicts import (
-    ACCEPTED,
-    BY_HAND,
-    JUDGEMENTS,
-    LEG_REFUSED,
-    accepted,
-    doubt,
-    is_accepted,
-    joined,
-    refusal,
-)
+from ...variables.cycle_variables import RESIDUALS
+from ...variables.stance_verdicts import Verdict, is_accepted, verdicts_in
+from ...variables.verdict_table import ACCEPTED, LEG_REFUSED, VERDICTS
 from ...vocabulary.event_names import OFF, STRIKE
 from . import momentum
 from .normalisation import residual_share, root_mean_square_and_peak
+from .settings import Settings
+from .stances import Stances
 
-STANCE_TEXTS = ("side", "plates", "reason", "code", "doubt", "doubt_code")
-Strike = tuple[str, float]  # side, instant in s
 NEAR_AN_END = 4  # of `missing`
 # standard deviations of vertical momentum; a mass that is 12 % wrong shows as three to four
 CARRIES_THE_MASS = 2.0
 
 
-@dataclass(frozen=True)
-class Stances:
-    """Every stance of a trial."""
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What a trial shows of its stances: all that their judges know."""
 
-    # start, end: (stance,), s
-    start: Array
-    end: Array
-    # side, plates, reason, code, doubt, doubt_code: (stance,) text; reason and its code are empty if the kinetics are
-    # valid, doubt and its codes if they are not, or not doubted
-    side: NDArray[np.str_]
-    plates: NDArray[np.str_]
-    reason: NDArray[np.str_]
-    code: NDArray[np.str_]
-    doubt: NDArray[np.str_]
-    doubt_code: NDArray[np.str_]
-    used: Flags  # (stance,), whether the kinetics are valid, and not doubted if doubts leave them out
-    disagreement: Array  # (stance,), largest difference between the formulations of the trial's joint moments, N m
-    forward_closure: Array  # (stance, joint), of the stance's side, degrees
-    energy_closure: Array  # (stance, segment), of the stance's side, W
-    residual: Array  # (stance, figure), of :data:`pipeline.variables.cycle_variables.RESIDUALS` in their units
-    knee_axis: Array  # (stance, figure), of :data:`pipeline.variables.cycle_variables.KNEE_AXIS`, of the stance's side
-    # (stance,), whether it has a foot strike and a foot off, each so far from a gap and from the ends of the recording
-    # that the kinetics are not affected by them
-    ended: Flags
+    # the trial's results of these steps
+    kinetics: AnyTrial
+    kinematics: AnyTrial
+    contacts: AnyTrial
+    clean: AnyTrial
+    calibrate: xr.Dataset
+    settings: Settings
+    support: momentum.Support  # what the force of each stance shows in single support
+    session_doubts: Sequence[Sequence[Verdict]]  # of each stance, by the momentum of the whole session
 
-    @property
-    def whole(self) -> Flags:
-        """Return which stances have both ends and valid kinetics."""
-        return np.asarray(self.ended & (self.code == ""))
+    @cached_property
+    def stances(self) -> tuple[NDArray[np.str_], Array, Array]:
+        """Return side, start and end of each stance (stance,), s."""
+        side, start, end = (self.contacts.variables[f"contact_{name}"].values for name in ("side", "start", "end"))
+        return side.astype(str), start, end
 
-    @property
-    def row(self) -> NDArray[np.intp]:
+    @cached_property
+    def row(self) -> list[int]:
         """Return the index of each stance's side."""
-        return np.asarray(np.searchsorted(SIDES, self.side))
+        return [SIDES.index(side) for side in self.stances[0].tolist()]
 
-    @classmethod
-    def join(cls, trials: Iterable[Stances]) -> Stances:
-        """Return the stances of all trials."""
-        return cls(*(np.concatenate(parts) for parts in zip(*(vars(one).values() for one in trials), strict=True)))
+    @cached_property
+    def frames(self) -> list[Flags]:
+        """Return the frames (time,) of each stance."""
+        time = self.contacts.variables["time"].values
+        return [(time >= start) & (time <= end) for start, end in zip(*self.stances[1:], strict=True)]
 
-    def variables(self) -> dict[str, Any]:
-        """Return the variables of cycles.nc along ``stance``."""
-        return {
-            "stance_whole": ("stance", self.whole),
-            "stance_used": ("stance", self.used),
-            "stance_start": ("stance", self.start),
-            "stance_end": ("stance", self.end),
-            "stance_disagreement": ("stance", self.disagreement),
-            "stance_forward_closure": (("stance", "joint"), self.forward_closure),
-            "stance_energy_closure": (("stance", "segment"), self.energy_closure),
-            **{f"stance_{name}": ("stance", one) for name, one in zip(RESIDUALS, self.residual.T, strict=True)},
-            **{f"stance_{name}": ("stance", one) for name, one in zip(KNEE_AXIS, self.knee_axis.T, strict=True)},
-        }
+    @cached_property
+    def accepted(self) -> list[bool]:
+        """Return whether a person accepts each stance."""
+        return [is_accepted(codes) for codes in self.contacts.variables["doubt_code"].values.tolist()]
 
-    def coordinates(self) -> dict[str, Any]:
-        """Return the text coordinates of cycles.nc along ``stance``."""
-        return {f"stance_{name}": ("stance", getattr(self, name)) for name in STANCE_TEXTS}
+    @cached_property
+    def mass_kg(self) -> float:
+        """Return the body mass."""
+        return float(self.calibrate.attrs["body_mass_kg"])
 
-    def from_strike(self, strike: Strike) -> NDArray[np.intp]:
-        """Return the numbers of the stances that begin with a foot strike."""
-        side, start_s = strike
-        return np.flatnonzero((self.side == side) & (np.abs(self.start - start_s) < SAME_STRIKE_S))
+    @cached_property
+    def disagreement_n_m(self) -> float:
+        """Return the largest difference between the formulations of the trial's joint moments."""
+        solved = self.kinetics.variables
+        of_moments = solved["disagreement"].values[:, solved["load"].values.tolist().index("moment")]
+        return float(np.fmax.reduce(of_moments))
 
-    def without_cycle(self, strikes: Sequence[Strike]) -> list[Strike]:
-        """Return the strikes of the stances at which none of the given cycles begins."""
-        followed = {i for strike in strikes for i in self.from_strike(strike).tolist()}
-        every = zip(self.side.tolist(), self.start.tolist(), self.ended.tolist(), strict=True)
-        return [(side, start_s) for i, (side, start_s, ended) in enumerate(every) if ended and i not in followed]
+    @cached_property
+    def body_weights(self) -> Array:
+        """Return the vertical force (time, side) in body weights."""
+        vertical = self.contacts.variables["ground_force"].values[..., 1]
+        return np.asarray(vertical / (self.mass_kg * STANDARD_GRAVITY_M_S2))
 
-    def verdict_of(self, strike: Strike, by_hand: Mapping[Strike, Problem]) -> tuple[bool, str, str, str]:
-        """Return whether the kinetics of the cycle from a strike are used; why not, and doubts and their codes."""
-        mine = self.from_strike(strike)
-        if strike in by_hand or not mine.size:
-            return False, by_hand.get(strike, refusal("no_stance")).what, "", ""
-        i = int(mine[0])
-        return bool(self.used[i]), str(self.reason[i]), str(self.doubt[i]), str(self.doubt_code[i])
+    @cached_property
+    def at_ankle(self) -> int:
+        """Return the index of the ankle among the joints."""
+        return int(self.kinetics["joint"].values.tolist().index("ankle"))
 
-    def without(self, refusals: Mapping[Strike, Problem]) -> Stances:
-        """Return the stances with those of the strikes refused."""
-        reasons, codes = self.reason.tolist(), self.code.tolist()
-        for strike, reason in refusals.items():
-            for i in self.from_strike(strike):
-                reasons[i], codes[i] = reason.what, reason.code
-        refused = replace(self, reason=np.array(reasons, dtype=str), code=np.array(codes, dtype=str))
-        valid = refused.code == ""
-        doubts = [np.where(valid, text, "") for text in (self.doubt, self.doubt_code)]
-        return replace(refused, doubt=doubts[0], doubt_code=doubts[1], used=self.used & valid)
+    @cached_property
+    def solvable(self) -> Flags:
+        """Return where moments and axes of the ankle are known (time, side)."""
+        # linked legs know the ankle's centre without a marker of the shank, but not its axes
+        names = ("joint_moment", "joint_moment_jcs")
+        both = np.stack([self.kinetics[name].values[:, :, self.at_ankle] for name in names])
+        return np.asarray(np.isfinite(both).all(axis=(0, -1)))
+
+    @cached_property
+    def figures(self) -> Array:
+        """Return (stance, figure) of ``RESIDUALS`` in :mod:`pipeline.variables.cycle_variables`."""
+        share = residual_share(self.kinetics, self.calibrate)
+        misfit = self.kinematics["fit_residual"].values[:, :, : len(CHAIN)]
+        figures = [
+            [*root_mean_square_and_peak(share[inside]), _root_mean_square_mm(misfit[inside, side]), *of_momentum]
+            for inside, side, *of_momentum in zip(self.frames, self.row, *self.support[:-1], strict=True)
+        ]
+        return np.array(figures).reshape(-1, len(RESIDUALS))
+
+    @cached_property
+    def by_momentum(self) -> list[tuple[Verdict | None, list[Verdict]]]:
+        """Return refusal and doubts of each stance by the momentum of the body, which hands may bear too."""
+        trunk = momentum.sees_trunk(self.kinematics) and bool(self.kinetics.attrs.get("residual_with_trunk", 0))
+        told = np.nan * self.figures if self.settings.hands_bear_weight else self.figures
+        return momentum.judged(told, self.mass_kg, trunk=trunk)
+
+    def hides(self, i: int) -> bool:
+        """Return whether moments of the ankle are unknown in a stance."""
+        return not self.solvable[self.frames[i], self.row[i]].all()
 
 
-def leave_out_by_hand(strikes: Sequence[Strike], rows: Iterable[Mapping[str, str]]) -> dict[Strike, Problem]:
-    """Return the strikes of the cycles and stances that the user leaves out, with the refusals.
+def refuse_leg(shown: Shown, i: int) -> Verdict | None:
+    """Return the refusal of a stance of a leg that is refused in the whole trial."""
+    reason = shown.kinematics["leg_refused"].values.tolist()[shown.row[i]]
+    return Verdict.of(LEG_REFUSED, reason=reason) if reason else None
 
-    Args:
-        strikes: strikes at which the trial's cycles, and stances without one, begin.
-        rows: of corrections.tsv.
 
-    Raises:
-        UserError: no cycle or stance of that side starts at that instant.
+def refused_contact(shown: Shown, i: int) -> Verdict | None:
+    """Return the refusal of a stance by the step contacts."""
+    return next(iter(verdicts_in(str(shown.contacts.variables["reason_values"].values[i]))), None)
+
+
+def refuse_disagreement(shown: Shown, _: int) -> Verdict | None:
+    """Return the refusal of a stance in a trial of which the formulations of the moments differ."""
+    too_large = shown.disagreement_n_m > shown.settings.max_disagreement_n_m
+    return Verdict.of("formulations_differ", n_m=shown.disagreement_n_m) if too_large else None
+
+
+def refuse_low_peak(shown: Shown, i: int) -> Verdict | None:
+    """Return the refusal of a stance with a too small peak of the vertical force, unless the recording cuts it off."""
+    time, (_, start, end) = shown.contacts.variables["time"].values, shown.stances
+    peak = float(np.max(shown.body_weights[shown.frames[i], shown.row[i]], initial=0))
+    complete = start[i] > time[0] and end[i] < time[-1]
+    if complete and peak < shown.settings.min_peak_force_body_weights:
+        return Verdict.of("force_too_low", body_weights=peak)
+    return None
+
+
+def refuse_implausible_leg(shown: Shown, i: int) -> Verdict | None:
+    """Return the refusal of a stance in which nothing can be solved as no person has such a leg."""
+    flags = shown.kinematics["implausible"].values[shown.frames[i], shown.row[i]]
+    if not shown.hides(i) or not flags.any():
+        return None
+    what = reason_of_flag(int(np.bincount(flags)[1:].argmax()) + 1, str(shown.stances[0][i]))
+    share = 100 * (flags > 0).mean()
+    return Verdict.of("leg_implausible", what=what, percent=share, remedy=REMEDY_IN_MOTION)
+
+
+def refuse_near_an_end(shown: Shown, i: int) -> Verdict | None:
+    """Return the refusal of a stance in which nothing but an end of the recording or of a gap hides moments."""
+    inside = shown.frames[i], shown.row[i]
+    missing = shown.kinetics["missing"].values[:, :, shown.at_ankle][inside]
+    if shown.hides(i) and (missing == NEAR_AN_END).all(where=~shown.solvable[inside]):
+        return Verdict.of("near_an_end", ms=1000 * shown.clean.attrs["uncertain_end_s"])
+    return None
+
+
+def refuse_hidden(shown: Shown, i: int) -> Verdict | None:
+    """Return the refusal of a stance that names the markers not seen in it, or why those seen give no pose."""
+    if not shown.hides(i):
+        return None
+    clean, calibrate, (sides, start, end) = shown.clean, shown.calibrate, shown.stances
+    side, time = sides[i], clean["time"].values
+    unseen = np.isnan(clean["marker_position"].values[(time >= start[i]) & (time <= end[i])]).any(axis=(0, 2))
+    gaps = clean["marker"].values[unseen].tolist()
+    of_side = calibrate.cluster_marker.values[calibrate.cluster_side.values == side]
+    absent = [f"{name}_{side}" for name in of_side if f"{name}_{side}" in clean.attrs["landmarks_absent"].split()]
+    other = {"left": "_right", "right": "_left"}[side]
+    if hidden := sorted({name for name in (*gaps, *absent) if not name.endswith(other)}):
+        return Verdict.of("markers_not_seen", markers=", ".join(hidden))
+    why = shown.kinematics.attrs.get("doubt") or "are they where the static trial has them?"
+    return Verdict.of("leg_without_pose", why=why)
+
+
+def refuse_by_momentum(shown: Shown, i: int) -> Verdict | None:
+    """Return the refusal of a stance by the momentum of the body."""
+    return shown.by_momentum[i][0]
+
+
+def doubts_of_contact(shown: Shown, i: int) -> Iterable[Verdict]:
+    """Return the doubts about a stance by the step contacts."""
+    return verdicts_in(str(shown.contacts.variables["doubt_values"].values[i]))
+
+
+def doubts_of_trial(shown: Shown, _: int) -> Iterable[Verdict]:
+    """Return the doubts about all stances of the trial by earlier steps."""
+    steps = (shown.clean, shown.kinematics, shown.kinetics)
+    return [one for step in steps for one in verdicts_in(step.attrs.get("doubt_values", ""))]
+
+
+def doubt_mass(shown: Shown, _: int) -> Iterator[Verdict]:
+    """Yield the doubt about all stances of a trial if the stated mass is further off than plates can err.
+
+    Not if half of the stances carry that mass: then a plate of the session is wrong, and not the mass.
     """
-    refusals = {}
-    for row in rows:
-        side, start_s = row["side"], float(row["time_s"])
-        starts = [start for of, start in strikes if of == side]
-        nearest = min(starts, key=lambda start: abs(start - start_s), default=np.inf)
-        if abs(nearest - start_s) >= SAME_STRIKE_S:
-            listed = ", ".join(f"{start:.2f}" for start in starts) or "none"
-            raise UserError(
-                where_of(row),
-                f"no {side} cycle or stance starts at {start_s:g} s",
-                f"correct time_s, those of that side start at {listed} s, or remove the row",
-                "correction_unknown",
-            )
-        refusals[side, nearest] = refusal(BY_HAND, reason=row["reason"])
-    return refusals
+    off = momentum.deviations(shown.figures)
+    known = off[np.isfinite(off)]
+    carried = known.size and abs(np.median(known)) < CARRIES_THE_MASS
+    for finding in from_text(shown.calibrate.attrs.get("findings", "")):
+        wrong = (finding["code"], finding["severity"]) == (MASS_WRONG, ERROR)
+        if wrong and not carried and not shown.settings.hands_bear_weight:
+            yield Verdict.of("mass_disagrees", what=finding["what"])
 
 
-def judge_stances(
-    kinetics: AnyTrial,
-    kinematics: AnyTrial,
-    contacts: AnyTrial,
-    clean: AnyTrial,
-    calibrate: xr.Dataset,
-    *,
-    shown: momentum.Support,
-    doubts: Sequence[Sequence[Problem]],
-    knee_axis: Array,
-    min_peak_force_body_weights: float,
-    max_disagreement_n_m: float,
-    hands_bear_weight: bool,
-    doubted_stances: str,
-) -> Stances:
-    """Return every stance with its verdict.
+def doubts_of_session(shown: Shown, i: int) -> Iterable[Verdict]:
+    """Return the doubts about a stance by the momentum of the body in all stances of the session."""
+    return () if shown.settings.hands_bear_weight else shown.session_doubts[i]
+
+
+def doubt_by_momentum(shown: Shown, i: int) -> Iterable[Verdict]:
+    """Return the doubts about a stance by the momentum of the body in it."""
+    return shown.by_momentum[i][1]
+
+
+class Judge(NamedTuple):
+    """A judge of stances: the codes of its verdicts, and its function of what a trial shows and a stance's number."""
+
+    codes: tuple[str, ...]
+    judge: Callable[[Shown, int], Verdict | None]
+
+
+class Doubter(NamedTuple):
+    """A judge of stances that has doubts."""
+
+    codes: tuple[str, ...]
+    judge: Callable[[Shown, int], Iterable[Verdict]]
+
+
+# In this order; the first refusal counts. A leg that is none, and a contact that cannot be used, are known before the
+# moments. Then these must agree with each other, the foot must bear the body, and moments must be known throughout.
+# Only such a stance can be held against the momentum of the body.
+STANCE_JUDGES = (
+    Judge((LEG_REFUSED,), refuse_leg),
+    Judge((), refused_contact),  # whatever the step contacts finds
+    Judge(("formulations_differ",), refuse_disagreement),
+    Judge(("force_too_low",), refuse_low_peak),
+    Judge(("leg_implausible",), refuse_implausible_leg),
+    Judge(("near_an_end",), refuse_near_an_end),
+    Judge(("markers_not_seen", "leg_without_pose"), refuse_hidden),
+    Judge(("momentum_disagrees", "direction_disagrees", "residual_disagrees"), refuse_by_momentum),
+)
+# doubts of earlier steps, then, after what a person has overruled, those of this step
+EARLIER_DOUBTS = (Doubter((), doubts_of_contact), Doubter((), doubts_of_trial))
+STANCE_DOUBTS = (
+    Doubter(("mass_disagrees",), doubt_mass),
+    Doubter(("momentum_doubted",), doubts_of_session),
+    Doubter(("direction_doubted", "residual_doubted", "rate_doubted"), doubt_by_momentum),
+)
+
+
+def judge_stances(shown: Shown, *, knee_axis: Array) -> Stances:
+    """Return every stance of a trial with its verdict.
 
     Args:
-        shown, doubts: what the momentum of the body shows of each stance, and doubts by that of the whole session.
         knee_axis: (side, figure), :func:`.knee_axis.knee_axis_figures`.
 
-    The others are those of the step ``cycles``.
+    Raises:
+        UserError: a stance that is accepted by hand cannot be, or need not be.
     """
-    touched, solved = contacts.variables, kinetics.variables
-    sides, starts, ends = (touched[f"contact_{name}"].values for name in ("side", "start", "end"))
-    of_moments = solved["disagreement"].values[:, solved["load"].values.tolist().index("moment")]
-    disagreement = float(np.fmax.reduce(of_moments))
-    refusals = _refuse_by_leg_or_contact(contacts, kinematics)
-    time = touched["time"].values
-    frames = [(time >= start) & (time <= end) for start, end in zip(starts, ends, strict=True)]
-    mass_kg = float(calibrate.attrs["body_mass_kg"])
-    vertical = touched["ground_force"].values[..., 1] / (mass_kg * STANDARD_GRAVITY_M_S2)
-    solvable, missing = _solvable_and_missing(kinetics)
-    row = [SIDES.index(str(side)) for side in sides]
-    figures = _residuals(kinetics, kinematics, calibrate, shown, frames, row)
-    trunk = momentum.sees_trunk(kinematics) and bool(kinetics.attrs.get("residual_with_trunk", 0))
-    whole_body = momentum.judged(np.nan * figures if hands_bear_weight else figures, mass_kg, trunk=trunk)
-    by_hand = np.array([is_accepted(codes) for codes in touched["doubt_code"].values.tolist()], dtype=bool)
-    low: list[Problem | None] = [None] * len(by_hand)
-    for i in (i for i, reason in enumerate(refusals) if not reason):
-        peak = float(np.max(vertical[frames[i], row[i]], initial=0))
-        complete = starts[i] > time[0] and ends[i] < time[-1]
-        if complete and peak < min_peak_force_body_weights:
-            low[i] = refusal("force_too_low", body_weights=peak)
-        if disagreement > max_disagreement_n_m:
-            refusals[i] = refusal("formulations_differ", n_m=disagreement)
-        elif low[i] and not by_hand[i]:
-            refusals[i] = low[i]
-        elif not solvable[frames[i], row[i]].all():
-            flags = kinematics["implausible"].values[frames[i], row[i]]
-            hidden = _refuse_hidden(clean, kinematics, calibrate, str(sides[i]), starts[i], ends[i])
-            if (missing[frames[i], row[i]] == NEAR_AN_END).all(where=~solvable[frames[i], row[i]]):
-                hidden = refusal("near_an_end", ms=1000 * clean.attrs["uncertain_end_s"])
-            refusals[i] = _refuse_pose(flags, str(sides[i])) or hidden
-        else:
-            refusals[i] = whole_body[i][0]
-    refusals, overruled = _overrule([*zip(refusals, low, strict=True)], contacts)
-    reason, code = _texts(refusals)
-    of_mass = [] if hands_bear_weight else [*_doubt_mass(calibrate, figures)]
-    # doubts of this step's witnesses about each stance
-    pooled = [[] if hands_bear_weight else each for each in doubts]
-    own = [
-        [*against, *of_mass, *together, *mine]
-        for against, (_, mine), together in zip(overruled, whole_body, pooled, strict=True)
-    ]
-    doubt, doubt_code = _texts(_doubts(contacts, (clean, kinematics, kinetics), own, code))
-    _refuse_needless(doubt_code, sides, starts)
+    refusals, doubts = [], []
+    for i in range(len(shown.row)):
+        refusal, overruled = _refuse(shown, i)
+        earlier, later = ([v for one in of for v in one.judge(shown, i)] for of in (EARLIER_DOUBTS, STANCE_DOUBTS))
+        refusals.append(refusal)
+        doubts.append(() if refusal else (*earlier, *overruled, *later))
+        if {one.code for one in doubts[i]} == {ACCEPTED}:
+            raise UserError(_where(shown, i), "the contact is used already", "remove the row", "correction_unknown")
+    (side, start, end), solved, row = shown.stances, shown.kinetics.variables, shown.row
+    valid = np.array([refusal is None for refusal in refusals], dtype=bool)
+    doubted = np.array([bool(each) for each in doubts], dtype=bool) & ~np.array(shown.accepted, dtype=bool)
     closure = np.sqrt((solved["forward_closure"].values ** 2).mean(axis=-1))
+    surrounded = _are_surrounded(start, end, shown.contacts.variables["time"].values, shown.solvable[:, row], valid)
     return Stances(
-        starts,
-        ends,
-        sides.astype(str),
-        touched["plates"].values.astype(str),
-        reason,
-        code,
-        doubt,
-        doubt_code,
-        (code == "") & ((doubt_code == "") | by_hand | (doubted_stances == "use")),
-        np.full(len(row), disagreement),
-        closure[row],
-        solved["energy_closure"].values[row],
-        figures,
-        knee_axis[row],
-        _happens(contacts, STRIKE, sides, starts)
-        & _happens(contacts, OFF, sides, ends)
-        & _are_surrounded(starts, ends, time, solvable[:, row], code == ""),
+        start=start,
+        end=end,
+        side=side,
+        plates=shown.contacts.variables["plates"].values.astype(str),
+        reason=tuple(refusals),
+        doubts=tuple(doubts),
+        used=valid & (~doubted | (shown.settings.doubted_stances == "use")),
+        disagreement=np.full(len(row), shown.disagreement_n_m),
+        forward_closure=closure[row],
+        energy_closure=solved["energy_closure"].values[row],
+        residual=shown.figures,
+        knee_axis=knee_axis[row],
+        ended=_happens(shown.contacts, STRIKE, side, start) & _happens(shown.contacts, OFF, side, end) & surrounded,
     )
 
 
-def _refuse_needless(doubt_code: NDArray[np.str_], sides: NDArray[np.str_], starts: Array) -> None:
-    """Raise UserError if a stance is accepted by hand that nothing speaks against."""
-    for i in np.flatnonzero(doubt_code == ACCEPTED):
-        where = f"{TABLE}: {sides[i]} accept_contact {starts[i]:.3f}"
-        raise UserError(where, "the contact is used already", "remove the row", "correction_unknown")
-
-
-def _solvable_and_missing(kinetics: AnyTrial) -> tuple[Flags, NDArray[np.int8]]:
-    """Return where moments and axes of the ankle are known (time, side), and what is missing elsewhere."""
-    at_ankle = kinetics["joint"].values.tolist().index("ankle")
-    # linked legs know the ankle's centre without a marker of the shank, but not its axes
-    both = np.stack([kinetics[name].values[:, :, at_ankle] for name in ("joint_moment", "joint_moment_jcs")])
-    return np.isfinite(both).all(axis=(0, -1)), kinetics["missing"].values[:, :, at_ankle]
-
-
-def _overrule(
-    refusals: Sequence[tuple[Problem | None, Problem | None]], contacts: AnyTrial
-) -> tuple[list[Problem | None], list[list[Problem]]]:
-    """Return the refusal of each stance after those that a person has accepted, and what these were refused for.
-
-    Args:
-        refusals: of each stance, and the one by its peak force, which no accepted stance has as the first.
+def _refuse(shown: Shown, i: int) -> tuple[Verdict | None, list[Verdict]]:
+    """Return why a stance is refused, None if it is not; and what one is refused for that a person accepts.
 
     Raises:
-        UserError: a stance that is accepted cannot be.
+        UserError: no person can accept it.
     """
-    kept, overruled = [first for first, _ in refusals], [list[Problem]() for _ in refusals]
-    columns = [contacts[name].values.tolist() for name in ("contact_side", "contact_start", "doubt_code")]
-    for i, (side, start_s, codes) in enumerate(zip(*columns, strict=True)):
-        if is_accepted(codes):
-            if (first := refusals[i][0]) and first.code not in JUDGEMENTS:
-                where, what = f"{TABLE}: {side} accept_contact {start_s:.3f}", f"no person can accept it: {first.what}"
-                raise UserError(where, what, "correct the cause, or remove the row", "correction_unknown")
-            against = [each for each in refusals[i] if each]
-            kept[i], overruled[i] = None, accepted("", against)[1:]
-    return kept, overruled
+    overruled: list[Verdict] = []
+    for one in STANCE_JUDGES:
+        verdict = one.judge(shown, i)
+        if verdict and not shown.accepted[i]:
+            return verdict, []
+        if verdict and not VERDICTS[verdict.code].judged:
+            what = f"no person can accept it: {verdict.words}"
+            raise UserError(_where(shown, i), what, "correct the cause, or remove the row", "correction_unknown")
+        overruled += [verdict] if verdict else []
+    return None, overruled[::-1]  # the judge that sees most is named first
 
 
-def _texts(problems: Iterable[Problem | None]) -> tuple[NDArray[np.str_], NDArray[np.str_]]:
-    """Return words and codes of problems, empty for None."""
-    every = [(problem.what, problem.code) if problem else ("", "") for problem in problems]
-    return np.array([what for what, _ in every], dtype=str), np.array([code for _, code in every], dtype=str)
+def _where(shown: Shown, i: int) -> str:
+    side, start, _ = shown.stances
+    return f"{TABLE}: {side[i]} accept_contact {start[i]:.3f}"
 
 
 def _are_surrounded(start: Array, end: Array, time: Array, solvable: Flags, valid: Flags) -> Flags:
@@ -306,77 +339,10 @@ def _are_surrounded(start: Array, end: Array, time: Array, solvable: Flags, vali
     return surrounded
 
 
-def _residuals(
-    kinetics: AnyTrial,
-    kinematics: AnyTrial,
-    calibrate: xr.Dataset,
-    shown: momentum.Support,
-    frames: Sequence[Flags],
-    sides: Sequence[int],
-) -> Array:
-    """Return (stance, figure) of ``RESIDUALS`` in :mod:`pipeline.variables.cycle_variables`, by frames and side."""
-    share, misfit = residual_share(kinetics, calibrate), kinematics["fit_residual"].values[:, :, : len(CHAIN)]
-    figures = [
-        [*root_mean_square_and_peak(share[inside]), _root_mean_square_mm(misfit[inside, side]), *of_momentum]
-        for inside, side, *of_momentum in zip(frames, sides, *shown[:-1], strict=True)
-    ]
-    return np.array(figures).reshape(-1, len(RESIDUALS))
-
-
 def _root_mean_square_mm(distance_m: Array) -> float:
     """Return the root mean square of distances in mm; NaN where none is known."""
     seen_m = distance_m[np.isfinite(distance_m)]
     return 1000 * float(np.sqrt(np.mean(seen_m**2))) if seen_m.size else np.nan
-
-
-def _refuse_by_leg_or_contact(contacts: AnyTrial, kinematics: AnyTrial) -> list[Problem | None]:
-    """Return why each stance is refused by its leg or by its contact; None if it is not."""
-    of_leg = dict(zip(SIDES, kinematics["leg_refused"].values.tolist(), strict=True))
-    columns = (contacts.variables[name].values.tolist() for name in ("contact_side", "reason", "reason_code"))
-    return [
-        refusal(LEG_REFUSED, reason=of_leg[side]) if of_leg[side] else Problem("", reason, "", code) if code else None
-        for side, reason, code in zip(*columns, strict=True)
-    ]
-
-
-def _doubts(
-    contacts: AnyTrial, steps: Iterable[AnyTrial], own: Iterable[Iterable[Problem]], code: NDArray[np.str_]
-) -> list[Problem]:
-    """Return the doubts about each stance, joined: of its contact, of steps about the trial, its own; none if refused.
-
-    Args:
-        own: of each stance.
-        code: (stance,) of the refusal, empty without one.
-    """
-    of_trial = [Problem("", step.attrs.get("doubt", ""), "", step.attrs.get("doubt_code", "")) for step in steps]
-    columns = (contacts.variables[name].values.tolist() for name in DOUBT)
-    return [
-        joined([] if refused else [Problem("", words, "", codes), *of_trial, *mine])
-        for words, codes, mine, refused in zip(*columns, own, code, strict=True)
-    ]
-
-
-def _doubt_mass(calibrate: xr.Dataset, figures: Array) -> Iterator[Problem]:
-    """Yield the doubt about all stances of a trial if the stated mass is further off than plates can err.
-
-    Not if half of the stances carry that mass: then a plate of the session is wrong, and not the mass.
-    """
-    off = momentum.deviations(figures)
-    known = off[np.isfinite(off)]
-    if known.size and abs(np.median(known)) < CARRIES_THE_MASS:
-        return
-    for finding in json.loads(calibrate.attrs.get("findings", "[]")):
-        if (finding["code"], finding["severity"]) == (MASS_WRONG, ERROR):
-            yield doubt("mass_disagrees", what=finding["what"])
-
-
-def _refuse_pose(flags: NDArray[np.int8], side: str) -> Problem | None:
-    """Return why the pose of a leg is refused in a stance; None if it is not."""
-    if not flags.any():
-        return None
-    most = int(np.bincount(flags)[1:].argmax()) + 1
-    share = 100 * (flags > 0).mean()
-    return refusal("leg_implausible", what=reason_of_flag(most, side), percent=share, remedy=REMEDY_IN_MOTION)
 
 
 def _happens(contacts: AnyTrial, kind: str, side: NDArray[Any], instant_s: Array) -> Flags:
@@ -385,19 +351,3 @@ def _happens(contacts: AnyTrial, kind: str, side: NDArray[Any], instant_s: Array
     here = np.abs(events["event_time"].values - instant_s[:, None]) < SAME_STRIKE_S
     here &= (events["event"].values == kind) & (events["event_side"].values == side[:, None])
     return np.asarray(here.any(axis=1))
-
-
-def _refuse_hidden(
-    clean: AnyTrial, kinematics: AnyTrial, calibrate: xr.Dataset, side: str, start_s: float, end_s: float
-) -> Problem:
-    """Return the refusal of a stance that names the markers not seen in it, or why those seen give no pose."""
-    other = {"left": "_right", "right": "_left"}[side]
-    inside = (clean["time"].values >= start_s) & (clean["time"].values <= end_s)
-    unseen = np.isnan(clean["marker_position"].values[inside]).any(axis=(0, 2))
-    gaps = clean["marker"].values[unseen].tolist()
-    of_side = calibrate.cluster_marker.values[calibrate.cluster_side.values == side]
-    absent = [f"{name}_{side}" for name in of_side if f"{name}_{side}" in clean.attrs["landmarks_absent"].split()]
-    hidden = sorted({name for name in (*gaps, *absent) if not name.endswith(other)})
-    if hidden:
-        return refusal("markers_not_seen", markers=", ".join(hidden))
-    return refusal("leg_without_pose", why=kinematics.attrs.get("doubt") or "are they where the static trial has them?")

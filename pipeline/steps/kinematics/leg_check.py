@@ -1,7 +1,7 @@
 """Legs that no person has: refused in a stretch, or in all of a trial, with the reason."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from ...body.skeleton import Skeleton
 from ...conventions import SIDES
 from ...errors import Problem
 from ...signals.filters import interval_s, stretches
+from ...variables.verdict_table import LEG_REFUSED
 
 # of the calibration
 USED = ("segment", "landmark", "landmark_2", "joint_distance", "static_distance", "leg_refused")
@@ -44,6 +45,40 @@ class Verdicts(NamedTuple):
         return {name: Problem("", "; ".join(both), "", "leg_implausible") for name, both in reasons if all(both)}
 
 
+class Leg(NamedTuple):
+    """What a trial shows of a leg: all that its judges know."""
+
+    side: str
+    measured: Mapping[str, Array]  # (time,) by name, of :func:`pipeline.body.plausibility.measures`
+    implausible: NDArray[np.int8]  # (time,), 0 where no measure is out of its limits
+    # turn_deg, in_step: of the knee's axis, :func:`pipeline.body.plausibility.knee_axis_error`
+    turn_deg: float
+    in_step: float
+
+
+def refuse_often(leg: Leg) -> str:
+    """Return the reason to refuse a leg of which a measure is often out of its limits."""
+    return reason_of(leg.measured, leg.side) if leg.implausible.any() else ""
+
+
+def refuse_turned_axis(leg: Leg) -> str:
+    """Return the reason to refuse a leg with a turned axis of the knee."""
+    return reason_of_axis(leg.turn_deg, leg.in_step, leg.side)
+
+
+class Judge(NamedTuple):
+    """A judge of a leg in a whole trial: the codes of its stances, and of a trial without another leg; the reason."""
+
+    codes: tuple[str, ...]
+    judge: Callable[[Leg], str]
+
+
+LEG_JUDGES = (  # the first reason counts
+    Judge((LEG_REFUSED, "leg_implausible"), refuse_often),
+    Judge((LEG_REFUSED, "leg_implausible"), refuse_turned_axis),
+)
+
+
 def judge_legs(
     points: Points, legs: Mapping[str, Skeleton], calibrate: xr.Dataset, time: Array, spans: Sequence[slice]
 ) -> Verdicts:
@@ -68,9 +103,9 @@ def judge_legs(
         flags[:, column] = implausible(measured)
         for row, span in enumerate(spans):
             part = {name: values[span] for name, values in measured.items()}
-            axis[:, row, column] = turn_deg, in_step = knee_axis_error(part)
-            often = reason_of(part, side) if flags[span, column].any() else ""
-            reason = often or reason_of_axis(turn_deg, in_step, side)
+            axis[:, row, column] = knee_axis_error(part)
+            leg = Leg(side, part, flags[span, column], *axis[:, row, column].tolist())
+            reason = next(filter(None, (one.judge(leg) for one in LEG_JUDGES)), "")
             refused[row][column] = f"{reason}; {REMEDY_IN_MOTION}" if reason else ""
             _drop_short(flags[span, column], time[span])
     return Verdicts(flags, np.array(refused, dtype=str), *axis)

@@ -26,8 +26,8 @@ from ...arrays import Array, Flags
 from ...body.skeleton import Skeleton
 from ...conventions import CHAIN, JOINTS
 from ...dynamics.vectors import cross, transpose
-from ...errors import Problem, UserError
-from ...variables.stance_verdicts import doubt
+from ...errors import UserError
+from ...variables.stance_verdicts import Verdict
 from .linkage import PELVIS, Bodies
 from .linked_leg import fit
 from .linked_model import LinkedModel, build_linked_model, shown_markers, start_posture
@@ -52,13 +52,13 @@ class Shift(NamedTuple):
 NONE = Shift(-1, np.nan, np.zeros(3))
 
 
-def doubt_marker(names: Sequence[str], found: Shift) -> list[Problem]:
+def doubt_marker(names: Sequence[str], found: Shift) -> list[Verdict]:
     """Return the doubt about a trial in which a marker lies elsewhere than in the static trial, if any."""
     if not found.shift > LARGEST_M:
         return []
     axis = int(np.argmax(np.abs(found.place)))
-    where, mm = DIRECTIONS[axis][int(found.place[axis] > 0)], 1000 * float(np.linalg.norm(found.place))
-    return [doubt("marker_moved", marker=names[found.marker], mm=mm, where=where)]
+    direction, mm = DIRECTIONS[axis][int(found.place[axis] > 0)], 1000 * float(np.linalg.norm(found.place))
+    return [Verdict.of("marker_moved", marker=names[found.marker], mm=mm, direction=direction)]
 
 
 def build_witness(calibrate: xr.Dataset, names: Sequence[str]) -> LinkedModel | None:

@@ -13,10 +13,9 @@ import xarray as xr
 
 from ...arrays import Array
 from ...conventions import SIDES
-from ...errors import Problem
 from ...signals.marker_distances import FARTHEST_M, RIGID_M, ranges
 from ...trials.session import spans_of
-from ...variables.stance_verdicts import doubt
+from ...variables.stance_verdicts import Verdict
 
 FEWEST = 6  # distances: a pelvis, or a leg's three lengths on both sides
 LARGEST_M = 0.005
@@ -51,9 +50,9 @@ def static_misfits(clean: xr.Dataset, calibrate: xr.Dataset) -> Array:
     return np.array([misfit(position[span], static, near) for span in spans_of(clean, "sample")])
 
 
-def doubt_static(misfit_m: float) -> list[Problem]:
+def doubt_static(misfit_m: float) -> list[Verdict]:
     """Return the doubt about a trial of which the static trial does not fit, if any."""
-    return [doubt("static_unlike", mm=1000 * misfit_m)] if misfit_m > LARGEST_M else []
+    return [Verdict.of("static_unlike", mm=1000 * misfit_m)] if misfit_m > LARGEST_M else []
 
 
 def misfit(position: Array, static: Array, near: np.ndarray) -> float:

@@ -17,15 +17,13 @@ from ...signals.filters import interval_s, near_ends
 from ...signals.splines import angular_rates, derivatives
 from ...trials.session import spans_of
 from ...trials.usable_walks import UsableWalks, batches, reject
-from ...variables.stance_verdicts import of_trials
-from .angle_check import angle_misfit, doubt_angles
 from .label_check import find_exchanged
 from .leg_check import Verdicts, judge_legs
 from .linked_model import LinkedModel, build_linked_model, describe_linkage, pose_linked_legs
-from .marker_check import NONE, Shift, build_witness, doubt_marker, farthest_markers
+from .marker_check import NONE, Shift, build_witness, farthest_markers
 from .settings import Settings
-from .static_check import doubt_static, static_misfits
 from .upper_body import upper_body_frame, whole_body
+from .witnesses import Shown, hear_witnesses
 
 LABELS: dict[str, Any] = {
     "side": list(SIDES), "segment": list(SEGMENTS), "joint": list(JOINTS), "angle": list(ANGLES),
@@ -89,7 +87,7 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
     }
     compared = settings.angle_convention == CONVENTIONAL and body_model.is_plug_in_gait
     angle = posed.variables["joint_angle"][1] + offset
-    witnesses = _witnesses(clean, calibrate, posed.shifts, angle, compared=compared)
+    witnesses = hear_witnesses(Shown(clean, calibrate, posed.shifts, angle, compared))
     upper, labels_of_upper = whole_body(
         clean, calibrate, body_model if settings.upper_body else None, posed.variables, within,
         _derivatives, settings.angle_convention, settings.smallest_floating_axis,
@@ -152,31 +150,6 @@ def _pose_walks(
             motion |= _of_upper_body(upper_body_frame(hips, shoulders), time[here], within_here)
         _store(posed.variables, motion | angles, here, len(time))
     return posed
-
-
-def _witnesses(
-    clean: xr.Dataset, calibrate: xr.Dataset, shifts: Sequence[Shift], angle: Array, *, compared: bool
-) -> dict[str, Any]:
-    """Return what witnesses of the motion find in each trial, and the doubts about it.
-
-    Args:
-        shifts: of markers, in each trial.
-        angle: (sample, side, joint, angle), degrees.
-        compared: whether angles are those of Plug-in Gait, which files store.
-    """
-    spans, names = spans_of(clean, "sample"), clean.marker.values.tolist()
-    misfits_m = static_misfits(clean, calibrate)
-    stored = clean.stored_angles.values.tolist() if compared and "stored_angles" in clean else [""] * len(spans)
-    off = [angle_misfit(text, angle[span]) for text, span in zip(stored, spans, strict=True)]
-    doubts = of_trials(
-        [*doubt_static(misfit_m), *doubt_marker(names, found), *doubt_angles(each)]
-        for misfit_m, found, each in zip(misfits_m.tolist(), shifts, off, strict=True)
-    )
-    return doubts | {
-        "static_misfit": ("trial", misfits_m),
-        "marker_shift": ("trial", np.array([found.shift for found in shifts])),
-        "angle_misfit": (("trial", "side", "joint", "angle"), np.array(off)),
-    }
 
 
 def _static_angles(calibrate: xr.Dataset, settings: Settings) -> Array:

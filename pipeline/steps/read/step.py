@@ -18,9 +18,9 @@ from ...errors import UserError
 from ...plates import loaded_pole
 from ...plates.parameters import zero_frames
 from ...recording import Recording
-from ...trials.session import Trial, join_trials, rejected_by, rejection
-from ...variables import left_out
-from ...variables.left_out import LeftOut
+from ...trials import left_out
+from ...trials.left_out import LeftOut
+from ...trials.session import Trial, join_trials, rejected_by
 from .lab_view import view_in_lab_axes
 from .plates_and_channels import compare_with_pole, label_other_channels
 from .recording_file import read_recording
@@ -71,7 +71,7 @@ def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, settings
             failed = error.filename or row["file"]
             if all(row[name] for name in ("sha256", "forces_sha256") if name in row):  # readable when the run began
                 raise OSError(error.errno, error.strerror, failed) from None
-            trial = rejection(f"{failed}: {error.strerror}", about, UNUSABLE)
+            trial = rejected_by(UserError(str(failed), str(error.strerror), ""), about, UNUSABLE)
         if row["role"] == "equipment":
             tests[row["file"]] = trial.attrs.get("rejected") or trial.attrs.pop("plate_tests")
         by_name[row["trial"]] = trial

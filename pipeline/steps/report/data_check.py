@@ -1,7 +1,6 @@
 """Is the data good? The first box of a participant's page, in plain words, with the findings of ``gaitlab check``."""
 
 import itertools
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -11,12 +10,15 @@ import xarray as xr
 
 from ...body.plausibility import AXIS_REMEDY, axis_in_words, axis_is_suspect
 from ...conventions import SIDES
+from ...json_text import from_text
 from ...person.size_findings import ADULT_HEIGHT_M
 from ...plates import loaded_pole
+from ...tables import corrections
+from ...trials.left_out import in_words
 from ...variables.cycle_variables import KNEE_AXIS
-from ...variables.data_dictionary import CORRECTED
-from ...variables.left_out import in_words
-from ...variables.stance_verdicts import BETWEEN_WORDS, OF_A_STEP, REFUSED, USED
+from ...variables.data_dictionary import CORRECTIONS
+from ...variables.stance_verdicts import BETWEEN_WORDS, REFUSED, USED
+from ...variables.verdict_table import VERDICTS
 from .curves.figures import SMALLEST_N
 from .quality import doubts_in, refusals_in
 from .tables import Row, Totals, age_years, find_rejected_trials, has_kinetics, names, of_part, totals
@@ -101,7 +103,7 @@ def _person(calibrations: Mapping[str, xr.Dataset], ages: Mapping[str, float]) -
         states.append(GOOD if shown else UNKNOWN)
         mass = f"body mass {about['body_mass_kg']:.1f} kg ({about['body_mass_source']})"
         texts.append(f"{place}{mass}; {shown or 'no plate and no file shows it'}")
-        for finding in json.loads(about.get("findings", "[]")):
+        for finding in from_text(about.get("findings", "")):
             states.append(BAD if finding["severity"] == "error" else LOOK)
             texts.append(f"{place}{finding['what']}: {finding['remedy']}")
         for reason in data["leg_refused"].values.tolist() if "leg_refused" in data else ():
@@ -174,7 +176,7 @@ def _contacts(count: Totals, rows: Sequence[Row], quality: list[Row], trials: Ma
     texts += [f"in {number} trial{'s' * (number > 1)}, plates left out: {reason}" for reason, number in out.items()]
     if count.not_on_a_plate:
         texts.append(f"{count.not_on_a_plate} more stances were not on a plate, which is no fault")
-    verdicts = {(row["verdict"], row["code"] in OF_A_STEP) for row in quality if row["side"]}
+    verdicts = {(row["verdict"], bool(row["code"]) and VERDICTS[row["code"]].of_step) for row in quality if row["side"]}
     look = bare or out or count.contacts_doubted or count.doubts_used or (REFUSED, False) in verdicts
     state = BAD if count.contacts and not used else LOOK if look else GOOD
     return Point(state, "Plate contacts", texts)
@@ -184,7 +186,7 @@ def _plate_tests(calibrations: Mapping[str, xr.Dataset]) -> Point | None:
     """Return the point on plates that were tested with a pole; None without such a trial."""
     stored: dict[str, Any] = {}
     for data in calibrations.values():
-        stored |= json.loads(data.attrs.get("plate_tests", "{}"))
+        stored |= from_text(data.attrs.get("plate_tests", ""))
     states, texts = [], []
     for file, tests in stored.items():
         if isinstance(tests, str):
@@ -210,8 +212,8 @@ def _repairs(trials: Mapping[str, Facts]) -> Point:
 
 def _corrected(quality: list[Row]) -> Point | None:
     """Return the point on what a person has corrected; None if nobody has."""
-    rows = ((row["trial"], row.get(CORRECTED, "")) for row in quality)
-    texts = dict.fromkeys(f"{trial}: {one}" for trial, words in rows for one in words.split(BETWEEN_WORDS) if one)
+    every = ((row["trial"], one) for row in quality for one in from_text(row.get(CORRECTIONS, "")))
+    texts = dict.fromkeys(f"{trial}: {corrections.in_words(one).replace(BETWEEN_WORDS, ', ')}" for trial, one in every)
     return Point(LOOK, "Corrected by hand", [*texts]) if texts else None
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ...trials.left_out import from_text, in_words
 from ...trials.session import FILES
-from ...variables.left_out import from_text, in_words
 from ...variables.schema import REPAIRS
-from ...variables.stance_verdicts import DOUBTED, NOT_ON_A_PLATE, REFUSED, doubts_of, in_general
+from ...variables.stance_verdicts import DOUBTED, NOT_ON_A_PLATE, REFUSED, in_general, verdicts_in
 from .tables import ABSENT, Row, Table, find_rejected_trials
 
 CHECKS = {
@@ -87,7 +87,7 @@ def muscles_left_out(clean: Trials, sessions: Iterable[str]) -> Table:
 def reasons(quality: list[Row]) -> tuple[Counter[str], Counter[str]]:
     """Return counts of rejected trials and of refused or doubted contacts by reason, in general words."""
     doubts = Counter({f"doubted: {kind}": number for kind, number in doubts_in(quality).items()})
-    return Counter(_kinds(find_rejected_trials(quality))), refusals_in(quality) + doubts
+    return Counter(_kinds(find_rejected_trials(quality), "reason_values")), refusals_in(quality) + doubts
 
 
 def medians_of_sessions(quality: list[Row]) -> dict[str, dict[str, float]]:
@@ -169,13 +169,14 @@ def _worst(column: Iterable[float]) -> str:
 
 def doubts_in(quality: Iterable[Row]) -> Counter[str]:
     """Return counts of doubted contacts by doubt, in general words; a contact with several counts for each."""
-    return Counter(in_general([each for row in quality if row["verdict"] == DOUBTED for each in doubts_of(row)]))
+    return Counter(_kinds((row for row in quality if row["verdict"] == DOUBTED), "doubt_values"))
 
 
 def refusals_in(quality: Iterable[Row]) -> Counter[str]:
     """Return counts of refused contacts by reason, in general words."""
-    return Counter(_kinds(row for row in quality if row["verdict"] == REFUSED and row["side"]))
+    return Counter(_kinds((row for row in quality if row["verdict"] == REFUSED and row["side"]), "reason_values"))
 
 
-def _kinds(rows: Iterable[Row]) -> list[str]:
-    return in_general([(row["code"], row["reason"]) for row in rows])
+def _kinds(rows: Iterable[Row], column: str) -> list[str]:
+    """Return the verdicts in a column of quality.csv, in general words."""
+    return in_general(verdict for row in rows for verdict in verdicts_in(row[column]))

@@ -12,7 +12,8 @@ from ...conventions import SIDES
 from ...plates.sole import sole
 from ...plates.wrench import LOADED_N, centre_of_pressure
 from ...trials.session import AnyTrial, trials_of
-from ...variables.stance_verdicts import BY_HAND, REFUSED, verdict_of
+from ...variables.stance_verdicts import REFUSED, verdict_of
+from ...variables.verdict_table import BY_HAND
 
 NEEDS = ("marker_position", "plate_force", "plate_moment", "plate_corner")  # of clean.nc
 MOST_PICTURES, MOST_POINTS = 24, 25  # of a page, of a path: a page grows by some 30 kB at most

@@ -10,6 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...conventions import ANGLES, JOINTS, LOADS, SAME_STRIKE_S
+from ...json_text import from_text, to_text
 from ...results.averages import (
     IS_PHASE,
     SESSION,
@@ -26,6 +27,7 @@ from ...variables.cycle_variables import (
     CURVES,
     CYCLE_METRICS,
     IDENTITY,
+    IN_STUDY,
     KINETICS,
     KNEE_AXIS,
     LABELS_OF_TRUNK,
@@ -38,10 +40,11 @@ from ...variables.cycle_variables import (
     WITH_EMG,
     WITH_TRUNK,
 )
-from ...variables.data_dictionary import CORRECTED
+from ...variables.data_dictionary import CORRECTED, CORRECTIONS
 from ...variables.data_dictionary import QUALITY as QUALITY_COLUMNS
 from ...variables.metrics import JOINED_METRICS, METRICS, OF_STANCE, SCORES, WITH_ERRORS, co_contraction_name
 from ...variables.metrics import NUMBERS as NUMBERS_OF_CYCLES
+from ...variables.rows import DOUBT
 from ...variables.schema import REPAIRS, separate_metrics
 from ...variables.stance_verdicts import BETWEEN_WORDS, REFUSED, is_accepted, verdict_of
 from ...vocabulary.muscle_names import in_order
@@ -50,7 +53,7 @@ from .reference import Reference
 from .settings import Settings
 
 QUALITY = tuple(QUALITY_COLUMNS)
-NUMBERS = QUALITY[QUALITY.index("doubt_code") + 1 :]  # checks of a stance, then repairs of its trial
+NUMBERS = QUALITY[QUALITY.index(DOUBT[-1]) + 1 :]  # checks of a stance, then repairs of its trial
 LABELS = [*dict.fromkeys(dim for variable in STUDY.values() for dim in variable.dims if dim not in ("cycle", "stance"))]
 Columns = Mapping[str, Mapping[str, Any]]  # of participants.tsv by name, their cells by session
 
@@ -196,7 +199,7 @@ def _gather(
     for key, variable in first.variables.items():
         if variable.dims[:1] == ("cycle",) and key != "cycle_trial":
             values = np.concatenate([data.variables[key].values for data in used.values()])
-            (coordinates if key in IDENTITY else variables)[key] = (variable.dims, values)
+            (coordinates if key in IN_STUDY else variables)[key] = (variable.dims, values)
     variables |= separate_metrics(first.variables["metric"].values, variables.pop("metric_value")[1])
     coordinates |= {name: ("cycle", values) for name, values in cells.items()}
     coordinates["cycle"] = before[0] + np.arange(sum(map(len, trials.values())), dtype=np.int32)
@@ -221,9 +224,9 @@ def _cells(
         for trial in data.variables["trial"].values[trials[session]].tolist()
     ]
     cells = dict(zip(IDENTITY, np.array(identity, dtype=str).reshape(-1, 4).T, strict=False))
-    sizes = {session: json.loads(data.attrs.get("session_sizes", "{}")) for session, data in used.items()}
+    sizes = {session: dict(from_text(data.attrs.get("session_sizes", ""))) for session, data in used.items()}
     for name, column in columns.items():
-        own = [sizes[session].get(name, column[session]) for session in used]
+        own: list[Any] = [sizes[session].get(name, column[session]) for session in used]
         cells[name] = np.repeat(own, [len(trials[session]) for session in used])
     return cells
 
@@ -247,7 +250,7 @@ def _stances(
     cells = _cells(used, trials, sessions, columns)
     every = np.concatenate([*whole.values()])
     renamed = {"side": "side", "start_time": "start", "end_time": "end", "plates": "plates", "kinetics_valid": "used"}
-    renamed |= {"doubt": "doubt", "doubt_code": "doubt_code"}
+    renamed |= dict(zip(DOUBT, DOUBT, strict=True))
     cells |= {name: chain(f"stance_{part}")[every] for name, part in renamed.items()}
     cells["kinetics_valid"] = cells["kinetics_valid"].astype(bool)
     cells["cycle"] = _cycles_of_stances(used, whole, before[0])
@@ -301,22 +304,25 @@ def _quality(
     kinds = dict.fromkeys(NUMBERS, "Float64") | dict.fromkeys(REPAIRS, "Int64")
     table = pd.DataFrame(rows, columns=list(QUALITY)).astype(kinds)
     if corrected:
-        every = [row for data in cycles.values() for row in json.loads(data.attrs.get("corrections", "[]"))]
-        table.insert(list(QUALITY).index(NUMBERS[0]), CORRECTED, _corrections(table, every))
+        every = [row for data in cycles.values() for row in from_text(data.attrs.get("corrections", ""))]
+        mine, place = _corrections(table, every), list(QUALITY).index(NUMBERS[0])
+        words = [[in_words(row).replace(BETWEEN_WORDS, ", ") for row in rows] for rows in mine]
+        table.insert(place, CORRECTED, [BETWEEN_WORDS.join(each) for each in words])
+        table.insert(place + 1, CORRECTIONS, [to_text(rows) for rows in mine])
     return table
 
 
-def _corrections(table: pd.DataFrame, rows: Iterable[Mapping[str, str]]) -> list[str]:
-    """Return the corrections of each stance of quality.csv in words; a trial has those that touch no stance in each."""
-    words: list[list[str]] = [[] for _ in range(len(table))]
+def _corrections(table: pd.DataFrame, rows: Iterable[Mapping[str, str]]) -> list[list[Mapping[str, str]]]:
+    """Return the corrections of each stance of quality.csv; a trial has those that touch no stance in each."""
+    found: list[list[Mapping[str, str]]] = [[] for _ in range(len(table))]
     for row in rows:
         of_trial = (table.session == row["session"]) & (table.trial == row["trial"])
         first_s, last_s = float(row["time_s"]), float(row["to_s"] or row["time_s"])
         touched = of_trial & (table.start_s < last_s + SAME_STRIKE_S) & (table.end_s > first_s - SAME_STRIKE_S)
         touched &= (table.side == row["side"]) | (row["side"] == "")
         for i in np.flatnonzero(touched if touched.any() else of_trial):
-            words[i].append(in_words(row).replace(BETWEEN_WORDS, ", "))
-    return [BETWEEN_WORDS.join(each) for each in words]
+            found[i].append(row)
+    return found
 
 
 def _quality_rows(session: str, data: xr.Dataset, about: Mapping[str, Any]) -> Iterator[list[Any]]:
@@ -328,19 +334,19 @@ def _quality_rows(session: str, data: xr.Dataset, about: Mapping[str, Any]) -> I
         residuals = [values[f"stance_{name}"] for name in RESIDUALS | KNEE_AXIS]
         closures = [values["stance_disagreement"], values["stance_forward_closure"], energy]
         checks = np.column_stack([*closures, *residuals]).tolist()
-        names = ("side", "start", "end", "plates", "code", "reason", "doubt", "doubt_code")
+        names = ("side", "start", "end", "plates", "code", "reason", "reason_values", *DOUBT)
         texts = [values[f"stance_{name}"].tolist() for name in names]
         stances = [
-            [side, round(start, 4), round(end, 4), plates, verdict_of(code, plates, codes), code, reason, doubt, codes]
+            [side, round(start, 4), round(end, 4), plates, verdict_of(code, plates, words[-2]), code, *words]
             + [float(f"{check:.2e}") for check in figures]  # significant digits
-            for side, start, end, plates, code, reason, doubt, codes, figures in zip(*texts, checks, strict=True)
+            for side, start, end, plates, code, *words, figures in zip(*texts, checks, strict=True)
         ]
     spans = spans_of(data, "stance") if stances else [slice(0)] * data.sizes["trial"]
-    verdicts = (values[name].tolist() for name in ("trial", "rejected_code", "rejected"))
-    for i, (trial, code, reason) in enumerate(zip(*verdicts, strict=True)):
+    verdicts = (values[name].tolist() for name in ("trial", "rejected_code", "rejected", "rejected_values"))
+    for i, (trial, *why) in enumerate(zip(*verdicts, strict=True)):
         identity = [about["participant"]["participant_id"], session, trial, about["trials"][trial]["condition"]]
-        if reason:
-            yield [*identity, "", np.nan, np.nan, "", REFUSED, code, reason, "", "", *[pd.NA] * len(NUMBERS)]
+        if any(why):
+            yield [*identity, "", np.nan, np.nan, "", REFUSED, *why, *[""] * len(DOUBT), *[pd.NA] * len(NUMBERS)]
         for stance in stances[spans[i]]:
             yield [*identity, *stance, *(values[name][i] for name in REPAIRS)]
 
@@ -357,6 +363,6 @@ def _empty() -> xr.Dataset:
         for name, variable in (CURVES | CYCLE_METRICS | STANCE_CURVES | STANCE_METRICS).items()
     }
     kinds = {"start_time": float, "end_time": float, "kinetics_valid": bool, "cycle": np.int32}
-    identity = {name: ("cycle", np.array([], dtype=kinds.get(name, "U1"))) for name in IDENTITY}
+    identity = {name: ("cycle", np.array([], dtype=kinds.get(name, "U1"))) for name in IN_STUDY}
     identity |= {f"{name}{STANCE}": ("stance", np.array([], dtype=kinds.get(name, "U1"))) for name in STANCE_IDENTITY}
     return xr.Dataset(variables, identity | labels)

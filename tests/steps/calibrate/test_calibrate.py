@@ -12,10 +12,11 @@ import pytest
 from pipeline.conventions import SIDES
 from pipeline.errors import UserError
 from pipeline.steps.calibrate.step import calibrate
-from pipeline.trials.session import join_trials, rejection
+from pipeline.trials.session import join_trials
 from pipeline.variables.schema import describe
 from tests.body.test_joint_centres import HIP_TABLE
 from tests.steps.calibrate.test_segment_parameters import LENGTH_M
+from tests.support.studies.rejected import rejection
 from tests.support.walks.person import (
     HIP_M,
     PARTICIPANT,

@@ -16,7 +16,8 @@ from pipeline.errors import UserError
 from pipeline.steps.calibrate.functional_hip import functional_hip, sphere_centre
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.steps.read.step import read_trial as read
-from pipeline.trials.session import join_trials, rejection
+from pipeline.trials.session import join_trials
+from tests.support.studies.rejected import rejection
 from tests.support.walks.person import (
     HIP_M,
     PROPERTY,

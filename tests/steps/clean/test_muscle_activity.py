@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from pipeline.commands.export.long_table import long_table
 from pipeline.steps.read.step import read, read_trial
 from pipeline.steps.study.step import per_participant, study
-from pipeline.trials.session import join_trials, one_trial, rejection
+from pipeline.trials.left_out import from_text
+from pipeline.trials.session import join_trials, one_trial
 from pipeline.variables.cycle_variables import WITH_EMG
-from pipeline.variables.left_out import from_text
 from pipeline.variables.metrics import co_contraction_name
 from pipeline.variables.schema import describe
 from pipeline.variables.session_variables import WITH_EMG as EMG_OF_TRIALS
@@ -28,6 +28,7 @@ from tests.support.checkout import DEMO, copy_study
 from tests.support.files.emg import add_channels, electromyogram
 from tests.support.settings import settings_of
 from tests.support.steps import clean, cycles
+from tests.support.studies.rejected import rejection
 from tests.support.studies.run_steps import run_study
 from tests.support.studies.two_people import ALONE, sessions, stored, trial
 

@@ -10,7 +10,7 @@ import xarray as xr
 
 from pipeline.errors import UserError
 from pipeline.steps.contacts.events import GaitEvent
-from pipeline.variables.stance_verdicts import ACCEPTED
+from pipeline.variables.verdict_table import ACCEPTED
 from tests.support.plates.stances import events_of, is_unknown, side_of, stance, under, within
 from tests.support.settings import settings_of
 from tests.support.steps import contacts

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from pipeline.errors import UserError
 from pipeline.steps.contacts import contact_checks
+from pipeline.steps.contacts.body_motion import Shown
 from pipeline.steps.contacts.foot_on_plate import combine
 from pipeline.steps.contacts.plate_contacts import Contact, detect
 from pipeline.trials.session import join_trials
-from pipeline.variables.stance_verdicts import DOUBTS
+from pipeline.variables.stance_verdicts import verdicts_in
+from pipeline.variables.verdict_table import DOUBTS, REFUSES, VERDICTS, Row
 from tests.support.plates.stances import (
     SAMPLE_S,
     STOPS_AT_ONCE,
@@ -103,14 +105,14 @@ def test_a_foot_that_bounces_at_its_strike_strikes_once() -> None:
 @pytest.fixture
 def hot(monkeypatch: pytest.MonkeyPatch) -> None:
     """A doubt that the product does not have."""
-    monkeypatch.setitem(DOUBTS, "hot", "plate at {celsius} degrees")
+    monkeypatch.setitem(VERDICTS, "hot", Row(DOUBTS, "plate at {celsius} degrees", "it is hot"))
 
 
 @pytest.mark.usefixtures("hot")
 def test_a_contact_on_two_plates_has_the_doubts_of_both() -> None:
     first, second = Contact((0,), 1.0, 1.5, 1.0, 1.5, "left"), Contact((1,), 1.3, 2.0, 1.3, 2.0, "left")
     (both,) = combine([first.doubted("hot", celsius=30).doubted("hot", celsius=35), second.doubted("hot", celsius=40)])
-    assert [doubt.what for doubt in both.doubts] == [f"plate at {celsius} degrees" for celsius in (30, 35, 40)]
+    assert [doubt.values for doubt in both.doubts] == [{"celsius": celsius} for celsius in (30, 35, 40)]
     assert combine([first, second])[0].doubts == ()
 
 
@@ -118,16 +120,45 @@ def test_a_contact_on_two_plates_has_the_doubts_of_both() -> None:
 def test_a_doubted_contact_keeps_its_force(known: Walk, plated: xr.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     sound = found(plated)
 
-    def check(contacts: Sequence[Contact], *_: object, **__: object) -> list[Contact]:
+    def check(contacts: Sequence[Contact], _: object) -> list[Contact]:
         return [contact.doubted("hot", celsius=41) if contact.plates == (1,) else contact for contact in contacts]
 
-    monkeypatch.setattr(contact_checks, "reject_drifting", check)
+    judge = contact_checks.Judge(contact_checks.ON_ONE_PLATE, ("hot",), check)
+    monkeypatch.setattr(contact_checks, "CONTACT_JUDGES", (*contact_checks.CONTACT_JUDGES, judge))
     trial = found(plated)
     (doubted,) = np.flatnonzero(trial.contact_start.values == sound.contact_start.values[sound.plates.values == "2"])
     assert (trial.doubt.values[doubted], trial.doubt_code.values[doubted]) == ("plate at 41 degrees", "hot")
     assert not np.delete(trial.doubt_code.values, doubted).any()
     np.testing.assert_array_equal(trial.valid, sound.valid)
     np.testing.assert_array_equal(trial.ground_force, sound.ground_force)
+
+
+@pytest.mark.parametrize("kind", dict.fromkeys(one.of for one in contact_checks.CONTACT_JUDGES))
+def test_a_new_witness_is_a_row_that_sees_what_the_walk_shows(
+    known: Walk, plated: xr.Dataset, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Whatever it judges; here that no contact on the second plate may last longer than 0.1 s."""
+    monkeypatch.setitem(VERDICTS, "too_long", Row(REFUSES, "lasts {seconds:.1f} s of {whole:.0f}", "for 0.1 s"))
+
+    def check(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
+        whole = shown.span["last_s"] - shown.span["first_s"]
+        return [
+            one.refuse("too_long", seconds=one.end_s - one.start_s, whole=whole) if one.plates == (1,) else one
+            for one in contacts
+        ]
+
+    judge = contact_checks.Judge(kind, ("too_long",), check)
+    monkeypatch.setattr(contact_checks, "CONTACT_JUDGES", (*contact_checks.CONTACT_JUDGES, judge))
+    trial, step = found(plated), known.seen()[1]
+    refused = trial.contact.values[trial.reason_code.values == "too_long"]
+    (values,) = [verdicts_in(text)[0].values for text in trial.reason_values.values[refused].tolist()]
+    assert values["seconds"] == pytest.approx(step.end_s - step.start_s, abs=0.02)
+
+
+def test_the_codes_of_all_judges_are_in_the_table() -> None:
+    codes = [one.codes for one in contact_checks.PLATE_JUDGES] + [one.codes for one in contact_checks.CONTACT_JUDGES]
+    assert all(codes)
+    assert {code for row in codes for code in row} <= {*VERDICTS}
 
 
 # --- time ------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import xarray as xr
 from pipeline.conventions import SIDES
 from pipeline.errors import UserError
 from pipeline.steps.contacts.events import GaitEvent
-from pipeline.variables.left_out import LeftOut, as_text
+from pipeline.trials.left_out import LeftOut, as_text
 from pipeline.vocabulary.event_names import OFF, STRIKE
 from tests.support.plates.stances import (
     ROUNDING,

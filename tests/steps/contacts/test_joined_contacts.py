@@ -8,20 +8,27 @@ import numpy as np
 import pytest
 
 from pipeline.errors import UserError
+from pipeline.steps.contacts.body_motion import Shown
 from pipeline.steps.contacts.by_hand import correct_events, judge
 from pipeline.steps.contacts.events import GaitEvent, Stance
 from pipeline.steps.contacts.feet import feet_of
 from pipeline.steps.contacts.foot_on_plate import combine, reject_shared
 from pipeline.steps.contacts.plate_contacts import Contact, detect
-from pipeline.variables.stance_verdicts import refusal
+from pipeline.variables.stance_verdicts import Verdict
 from tests.support.studies.corrected import correction
+from tests.support.walks.shown import shown_walk
 
-DRIFTS = refusal("plate_drifts", newtons=50.0)
+DRIFTS = Verdict.of("plate_drifts", newtons=50.0)
 
 
 def contact(plate: int, start_s: float, end_s: float) -> Contact:
     """Return a contact of the left foot, whose force rises and falls within 20 ms before and after it."""
     return Contact((plate,), start_s, end_s, start_s - 0.02, end_s + 0.02, "left")
+
+
+def shown(row: dict[str, str], contacts: list[Contact]) -> Shown:
+    """Return a walk with a correction, and contacts of its feet with plates."""
+    return shown_walk(np.arange(3.0), np.zeros((2, 4, 3)), {}, corrections=[row], contacts=contacts)
 
 
 def test_a_foot_on_two_plates_is_loaded_from_the_first_to_the_last() -> None:
@@ -37,7 +44,7 @@ def test_a_stance_that_plates_bear_throughout_is_accepted(plates_s: list[tuple[f
     own = [replace(contact(plate, *span), reason=DRIFTS) for plate, span in enumerate(plates_s)]
     stance = replace(contact(0, 1.0, 1.7), reason=DRIFTS)
     row = correction("accept_contact", side="left", time_s="1.0")
-    (judged,) = judge([stance], [row], "left", own)
+    (judged,) = judge([stance], shown(row, own))
     assert (judged.plates, judged.reason) == ((0, 1), None)
 
 
@@ -45,7 +52,7 @@ def test_a_stance_that_plates_bear_in_part_is_not_accepted() -> None:
     own = [replace(contact(plate, *span), reason=DRIFTS) for plate, span in enumerate([(1.0, 1.3), (1.5, 1.7)])]
     row = correction("accept_contact", side="left", time_s="1.0")
     with pytest.raises(UserError, match="in only a part of its stance"):
-        judge([replace(contact(0, 1.0, 1.7), reason=DRIFTS)], [row], "left", own)
+        judge([replace(contact(0, 1.0, 1.7), reason=DRIFTS)], shown(row, own))
 
 
 @pytest.mark.parametrize(
@@ -92,5 +99,5 @@ def test_another_foot_on_the_plate_for_longer_than_a_twentieth_of_a_second_share
     }
     feet = feet_of(points, time, corners, travel="forwards")
     stances = {"left": [Stance(0.2, 1.0)], "right": [Stance(1.0 - overlap_s, 1.8)]}
-    (judged,) = reject_shared([contact(0, 0.2, 1.0)], time, feet, stances, corners, {})
+    (judged,) = reject_shared([contact(0, 0.2, 1.0)], shown_walk(time, corners, feet, stances=stances))
     assert (judged.reason.code if judged.reason else "") == ("two_feet_on_plate" if is_shared else "")

@@ -14,6 +14,7 @@ from pipeline.steps.contacts.foot_on_plate import reject_shared
 from pipeline.steps.contacts.plate_contacts import Contact
 from tests.support.faults.plates import judged
 from tests.support.walks.on_plates import raw_walk
+from tests.support.walks.shown import shown_walk
 
 OTHER = {"left": "right", "right": "left"}
 
@@ -47,7 +48,7 @@ def test_a_plate_loaded_for_longer_than_a_foot_rests_may_hold_the_other(start_s:
     places = {"heel_left": heel, "toe_left": heel + np.array([0.18, 0, 0])}
     plate = np.array([[[-0.2, 0, -0.2], [-0.2, 0, 0.2], [0.4, 0, 0.2], [0.4, 0, -0.2]]])
     feet = feet_of(places, time, plate, travel="forwards")
-    (found,) = reject_shared([Contact((0,), start_s, end_s, start_s, end_s, "left")], time, feet, {}, plate, {})
+    (found,) = reject_shared([Contact((0,), start_s, end_s, start_s, end_s, "left")], shown_walk(time, plate, feet))
     assert bool(found.reason) == (end_s - start_s > 1)
 
 
@@ -68,6 +69,6 @@ def test_a_load_that_its_foot_leaves_behind_is_the_other_foots(beside_m: float, 
     loads = [Contact((0,), 1.0, 2.0, 1.0, 2.0, "left"), Contact((1,), 0.3, 1.5, 0.3, 1.5, "right")]
     stances = {"left": [Stance(1.0, 2.0)], "right": [Stance(0.3, 1.2)]}
     feet = feet_of(places, time, belts, travel="forwards")
-    left, right = reject_shared(loads, time, feet, stances, belts, {})
+    left, right = reject_shared(loads, shown_walk(time, belts, feet, stances=stances))
     codes = [each.reason.code if each.reason else "" for each in (left, right)]
     assert codes == ["two_feet_on_plate" if shared else ""] * 2

@@ -7,6 +7,7 @@ import pytest
 import xarray as xr
 
 from pipeline.steps.contacts.time_offset import WITNESSES, acceleration_ahead_s, later_plates, with_time_offset
+from pipeline.variables.stance_verdicts import Verdict, doubt_columns
 from tests.support.plates.stances import found
 from tests.support.settings import settings_of
 from tests.support.steps import clean
@@ -63,7 +64,10 @@ def test_offsets_beyond_their_error_are_doubted(leads_ms: tuple[float, float, fl
     """Three witnesses of 14 ms each have an error of 8; a belt or a slow walk has two witnesses, which tell nothing."""
     session = xr.Dataset(
         {name: ("trial", [lead / 1000, np.nan]) for name, lead in zip(WITNESSES, leads_ms, strict=True)},
-        {"doubt": ("contact", ["", "words"]), "doubt_code": ("contact", ["", "markers_frozen"])},
+        {
+            name: ("contact", texts)
+            for name, texts in doubt_columns([[], [Verdict.of("markers_frozen", first=1.0, last=2.0)]]).items()
+        },
     )
     judged = with_time_offset(session, doubted_s=0.015)
     assert judged.doubt_code.values.tolist() == (

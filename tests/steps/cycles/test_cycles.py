@@ -16,7 +16,8 @@ from pipeline.steps.kinetics.cross_checks import CAUSES
 from pipeline.trials.session import join_trials, one_trial
 from pipeline.variables.cycle_variables import ON_REQUEST
 from pipeline.variables.schema import describe
-from pipeline.variables.stance_verdicts import ACCEPTED
+from pipeline.variables.stance_verdicts import Verdict, accepted, as_text, doubt_columns
+from pipeline.variables.verdict_table import ACCEPTED
 from tests.support.settings import settings_of
 from tests.support.steps import cycles
 from tests.support.walks.as_clean import PEAK_N, STANCE_S, STRIDE_S, Walk, walk
@@ -88,7 +89,7 @@ def test_kinetics_are_per_body_mass(known: Walk) -> None:
 
 def test_an_invalid_stance_has_angles_but_no_kinetics(known: Walk) -> None:
     """The second footfall, a left one, starts the second cycle."""
-    result = trial(known, reasons={1: "two feet on the plate"}).cut()
+    result = trial(known, reasons={1: "two_feet_on_plate"}).cut()
     assert list(result.kinetics_valid.values) == [True, False, True, True, True]
     assert list(result.reason.values) == ["", "two feet on the plate", "", "", ""]
     for name in KINETICS:
@@ -103,18 +104,24 @@ def test_an_invalid_stance_has_angles_but_no_kinetics(known: Walk) -> None:
 
 def test_doubts_of_contact_and_trial_mark_the_stances_and_leave_their_kinetics(known: Walk) -> None:
     """The contacts of two stances are doubted, one of which is refused; so is all of the trial, by two steps."""
-    reasons = {1: "two feet on the plate"}
+    reasons = {1: "two_feet_on_plate"}
     sound, made = trial(known, reasons=reasons).cut(), trial(known, reasons=reasons)
     refused = sound.stance_code.values != ""
     doubted = refused | (np.arange(len(refused)) == np.flatnonzero(~refused)[1])
-    texts = {name: ("contact", np.where(doubted, text, "")) for name, text in (("doubt", "hot"), ("doubt_code", "a"))}
-    made["contacts"] = made["contacts"].assign_coords(texts)
-    made["clean"].attrs |= {"doubt": "wet; cold", "doubt_code": "b c"}
-    made["kinetics"].attrs |= {"doubt": "cold", "doubt_code": "c"}
+    frozen, noisy = Verdict.of("markers_frozen", first=1.0, last=2.0), Verdict.of("markers_noisy", mm=2.0, error=0.1)
+    unlike = Verdict.of("static_unlike", mm=9.0)
+    made["contacts"] = made["contacts"].assign_coords(
+        doubt_values=("contact", np.where(doubted, as_text([frozen]), ""))
+    )
+    made["clean"].attrs["doubt_values"] = as_text([noisy, unlike])
+    made["kinetics"].attrs["doubt_values"] = as_text([unlike])
     result = made.cut()
-    expected = np.where(refused, "", np.where(doubted, "hot; wet; cold", "wet; cold"))
-    np.testing.assert_array_equal(result.stance_doubt, expected)
-    np.testing.assert_array_equal(result.stance_doubt_code, np.where(refused, "", np.where(doubted, "a b c", "b c")))
+    listed = [
+        [] if out else [frozen, noisy, unlike][not of_contact :]
+        for out, of_contact in zip(refused, doubted, strict=True)
+    ]
+    for name, expected in doubt_columns(listed).items():
+        np.testing.assert_array_equal(result[f"stance_{name}"], expected)
     for name in KINETICS:
         np.testing.assert_array_equal(result[name], sound[name], err_msg=name)
     assert not sound.stance_doubt.values.any()
@@ -187,8 +194,8 @@ def test_a_stance_with_too_small_a_peak_force_is_rejected(known: Walk) -> None:
 def accepted_at(made: Trial, start_s: float) -> Trial:
     """Return a trial with the contact that begins then accepted by hand."""
     mine = made["contacts"].contact_start.values == start_s
-    texts = {"doubt": "accepted by hand: seen", "doubt_code": ACCEPTED}
-    doubts = {name: ("contact", np.where(mine, text, "")) for name, text in texts.items()}
+    columns = doubt_columns(accepted("seen", []) if one else [] for one in mine)
+    doubts = {name: ("contact", texts) for name, texts in columns.items()}
     return Trial(made | {"contacts": made["contacts"].assign_coords(doubts)})
 
 
@@ -242,7 +249,7 @@ def test_seen_markers_without_a_pose_are_no_gap(known: Walk) -> None:
 
 def test_formulations_that_differ_reject_every_stance_of_the_trial(known: Walk) -> None:
     """One differing moment is enough; a stance with a reason keeps it."""
-    made = trial(known, reasons={1: "two feet on the plate"})
+    made = trial(known, reasons={1: "two_feet_on_plate"})
     made["kinetics"].disagreement.loc[{"formulation": "recursion"}] = [0.5, 2.5e-5]
     assert made.cut(max_disagreement_n_m=2.6e-5).kinetics_valid.sum() == 4
     result = made.cut(max_disagreement_n_m=2.4e-5)
@@ -283,7 +290,7 @@ def test_every_stance_has_the_distance_of_its_legs_markers(known: Walk) -> None:
 
 
 def test_further_curves_exist_on_request_only(known: Walk) -> None:
-    made = trial(known, reasons={1: "two feet on the plate"})
+    made = trial(known, reasons={1: "two_feet_on_plate"})
     assert not set(made.cut().data_vars) & set(ON_REQUEST)
     assert "cause" not in made.cut().dims
     result = made.cut(further_curves=["interaction_torque"])
@@ -398,7 +405,7 @@ def test_the_cycles_of_a_session_are_those_of_its_trials(known: Walk) -> None:
     """Trials of different length, of which one has no cycle and one is rejected; arguments of single trials."""
     trials = {
         "long": trial(known),
-        "short": trial(walk(strides=2), reasons={0: "no plate"}),
+        "short": trial(walk(strides=2), reasons={0: "no_plate"}),
         "none": trial(walk(strides=0)),
     }
     strike = known.seen()[0]

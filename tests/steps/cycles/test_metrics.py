@@ -111,7 +111,7 @@ def test_a_heel_without_marker_affects_distances_only(known: Walk) -> None:
 
 def test_effective_foot_mass_is_that_of_the_strike(known: Walk) -> None:
     """The same posture at every strike, with a left leg of twice the mass; kinetics are not needed."""
-    made = trial(known, reasons={0: "two feet on the plate"})
+    made = trial(known, reasons={0: "two_feet_on_plate"})
     result = made.cut()
     trial_data = (made["kinematics"], made["contacts"], made["calibrate"])
     legs = legs_of(*trial_data, gravity_m_s2=0, smallest_floating_axis=0.1)

@@ -7,11 +7,12 @@ import pytest
 import xarray as xr
 
 from pipeline.steps.cycles.representative import MARGIN_S, points_of_figure
-from pipeline.trials.session import join_trials, rejection
+from pipeline.trials.session import join_trials
 from pipeline.variables.cycle_variables import REPRESENTATIVE
 from pipeline.variables.schema import describe
 from pipeline.whole_body.skeleton import JOINTS, SEGMENTS
 from tests.support.studies.for_report import of_session, trial_cycles, trial_steps
+from tests.support.studies.rejected import rejection
 
 SLOW, BOTH = "slow", ["left", "right"]
 

@@ -35,7 +35,7 @@ def test_figures_are_of_the_known_part_of_a_stance() -> None:
 
 def test_curves_of_both_sides_are_in_percent_over_cycle_and_stance() -> None:
     """A constant residual of 49.0 N and N m; where kinetics are invalid, none."""
-    made = trial(walk(strides=3), reasons={1: "two feet on the plate"})
+    made = trial(walk(strides=3), reasons={1: "two_feet_on_plate"})
     for load in ("force", "moment"):
         made["kinetics"][f"pelvis_residual_{load}"][:] = [0, 0, 49.03325]
     made["calibrate"].attrs |= {"body_mass_kg": 50.0, "body_height_m": 2.0}

@@ -10,8 +10,9 @@ import pytest
 import xarray as xr
 
 from pipeline.steps.kinetics import closures, step
-from pipeline.trials.session import join_trials, one_trial, rejection, spans_of
+from pipeline.trials.session import join_trials, one_trial, spans_of
 from tests.support.steps import kinetics
+from tests.support.studies.rejected import rejection
 from tests.support.walks.person import landmarks, walk
 from tests.support.walks.person_on_ground import CALIBRATION, KINETICS, ground, moving
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pipeline.errors import UserError
-from pipeline.variables.left_out import from_text
+from pipeline.trials.left_out import from_text
 from tests.support.files.c3d_writer import write_c3d
 from tests.support.files.changes import relabel, rewrite, set_parameter
 from tests.support.walks.as_c3d import SINGLE_M, SINGLE_N, Z_UP, on_plates, position, read_it, recorded, recorded_plates

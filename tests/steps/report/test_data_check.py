@@ -18,8 +18,10 @@ from pipeline.results.study_file import load_study
 from pipeline.steps.contacts import contact_checks
 from pipeline.steps.contacts.plate_contacts import Contact
 from pipeline.steps.report.data_check import BAD, GOOD, LOOK, UNKNOWN, DataCheck, data_check
-from pipeline.variables.left_out import LeftOut, as_text
-from pipeline.variables.stance_verdicts import DOUBTS
+from pipeline.trials import left_out
+from pipeline.trials.left_out import LeftOut
+from pipeline.variables.stance_verdicts import Verdict, as_text
+from pipeline.variables.verdict_table import DOUBTS, VERDICTS, Row
 from tests.support.checkout import DEMO, copy_study, keep_rows
 from tests.support.files.changes import edit
 from tests.support.studies.for_report import Page, calibrated
@@ -28,7 +30,7 @@ from tests.support.studies.small_study import run_steps
 ROW = {
     "participant": "p1", "session": "s1", "trial": "walk", "condition": "slow", "plates": "1",
     "disagreement_n_m": "2e-13", "knee_axis_error_deg": "2.0", "knee_axis_in_step": "0.3",
-    "knee_adduction_range_deg": "5.0", "hip_rotation_mean_deg": "3.0",
+    "knee_adduction_range_deg": "5.0", "hip_rotation_mean_deg": "3.0", "reason_values": "", "doubt_values": "",
 }  # fmt: skip
 USED = [{**ROW, "side": side, "verdict": "used", "code": "", "reason": ""} for side in ("left", "right")]
 CYCLES = [{**row, "part": "cycle", "kinetics_valid": "True", "doubt_code": ""} for row in USED for _ in range(3)]
@@ -71,21 +73,26 @@ def test_a_knee_that_hardly_bends_is_not_judged() -> None:
 
 def test_stances_without_a_plate_are_no_fault_and_refusals_are_counted() -> None:
     bare = {**ROW, "side": "left", "verdict": "not on a plate", "code": "no_plate", "reason": "no plate"}
-    refused = {**ROW, "side": "left", "verdict": "refused", "code": "plate_drifts", "reason": "by 31 N"}
+    drifts = as_text([Verdict.of("plate_drifts", newtons=31.0)])
+    refused = {**ROW, "side": "left", "verdict": "refused", "code": "plate_drifts", "reason_values": drifts}
+    other = refused | {"reason_values": as_text([Verdict.of("plate_drifts", newtons=50.0)])}
     assert judged([*USED, *[bare] * 9]).state == GOOD
-    found = judged([*USED, bare, refused])
+    found = judged([*USED, bare, refused, other])
     assert (found.state, state_of(found, "Plate contacts")) == (LOOK, LOOK)
-    assert "['2 of 3 used', \"1 refused: the plate's baseline drifts by … N\", '1 more" in str(found.points)
+    assert "['2 of 4 used', \"2 refused: the plate's baseline drifts by … N\", '1 more" in str(found.points)
     assert state_of(judged([refused]), "Plate contacts") == BAD
     assert "no left contact is used" in str(judged(USED[1:]).points)
 
 
 def test_doubted_contacts_are_counted_with_each_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(DOUBTS, "h", "plate at {celsius} degrees")
-    doubted = {**ROW, "side": "left", "verdict": "doubted", "code": "", "reason": "", "doubt_code": "h w"}
-    doubted |= {"doubt": "plate at 41 degrees; w"}
-    found = judged([USED[1], doubted, doubted | {"doubt": "plate at 50 degrees; w"}])
-    texts = ["1 of 3 used", "2 doubted: plate at … degrees", "2 doubted: w"]
+    monkeypatch.setitem(VERDICTS, "h", Row(DOUBTS, "plate at {celsius} degrees", "it is hot"))
+    monkeypatch.setitem(VERDICTS, "w", Row(DOUBTS, "wet", "it rains"))
+    doubted = {**ROW, "side": "left", "verdict": "doubted", "code": "", "doubt_code": "h w"}
+    first, second = (
+        doubted | {"doubt_values": as_text([Verdict.of("h", celsius=celsius), Verdict.of("w")])} for celsius in (41, 50)
+    )
+    found = judged([USED[1], first, second])
+    texts = ["1 of 3 used", "2 doubted: plate at … degrees", "2 doubted: wet"]
     assert str(texts)[1:-1] in str(found.points)
     assert (found.state, "no left contact is used" in str(found.points)) == (LOOK, True)
     used = data_check([{**CYCLES[0], "doubt_code": "h w"}], [USED[1], doubted], {"s1": {}}, {"s1": calibrated()})
@@ -110,7 +117,7 @@ TYPE_7 = LeftOut([2], "plate_unusable", "plate 2: type 7")
 
 
 def test_plates_left_out_a_leg_and_a_lost_session_are_named() -> None:
-    assert "plates left out: plate 2: type 7" in str(judged(USED, plates_left_out=as_text([TYPE_7])).points)
+    assert "plates left out: plate 2: type 7" in str(judged(USED, plates_left_out=left_out.as_text([TYPE_7])).points)
     lame = calibrated()
     lame["leg_refused"][0] = "left leg: the knee is wide"
     for model in (lame, calibrated(rejected="no static trial")):
@@ -203,12 +210,13 @@ def test_what_check_and_contacts_find_is_in_the_report(tmp_path: Path, monkeypat
 
     All contacts with the second plate are doubted, for a reason that the product does not have.
     """
-    monkeypatch.setitem(DOUBTS, "hot", "plate at {celsius} degrees")
+    monkeypatch.setitem(VERDICTS, "hot", Row(DOUBTS, "plate at {celsius} degrees", "it is hot"))
 
-    def check_plates(contacts: Sequence[Contact], *_: object, **__: object) -> list[Contact]:
+    def check_plates(contacts: Sequence[Contact], _: object) -> list[Contact]:
         return [contact.doubted("hot", celsius=41) if contact.plates == (1,) else contact for contact in contacts]
 
-    monkeypatch.setattr(contact_checks, "reject_drifting", check_plates)
+    judge = contact_checks.Judge(contact_checks.ON_ONE_PLATE, ("hot",), check_plates)
+    monkeypatch.setattr(contact_checks, "CONTACT_JUDGES", (*contact_checks.CONTACT_JUDGES, judge))
     study = copy_study(DEMO, tmp_path / "study")
     keep_rows(study, re.compile(r"\t(static|comfortable_01)\t").search)
     edit(study / "participants.tsv", "74.6", "90")

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 from pipeline.steps.report.curves.panels import MUSCLES
-from pipeline.variables.left_out import LeftOut, as_text
+from pipeline.trials.left_out import LeftOut, as_text
 from tests.support.studies.for_report import Made, Page, curve_of, three_people
 
 HAS = {"sub-01": ["soleus", "biceps_femoris"], "sub-03": ["rectus_femoris"]}

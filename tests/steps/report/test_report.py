@@ -16,6 +16,7 @@ from pipeline.steps.report.quality import CHECKS, checks
 from pipeline.steps.report.tables import in_words
 from pipeline.variables.cycle_variables import IDENTITY
 from pipeline.variables.metrics import METRICS
+from pipeline.variables.stance_verdicts import Verdict, reason_columns
 from tests.support.studies.for_report import (
     CONDITION_GAIN,
     JOINTS,
@@ -172,10 +173,9 @@ def test_a_stance_without_a_plate_is_no_rejection() -> None:
     """Steps of a walk beyond its plates, in which real refusals would drown."""
     plain = trial_cycles("sub-02", "slow", ["left", "right"])
     count = plain.sizes["stance"]
-    reason = ["two feet on the plate", *["no plate"] * (count - 2), ""]
-    plates = ["1", *[""] * (count - 2), "2"]
-    code = ["two_feet_on_plate", *["no_plate"] * (count - 2), ""]
-    texts = {"reason": reason, "code": code, "plates": plates}
+    reasons = reason_columns(map(Verdict.of, ["two_feet_on_plate", *["no_plate"] * (count - 2)]))
+    texts = {name: [*column, ""] for name, column in reasons.items()} | {"plates": ["1", *[""] * (count - 2), "2"]}
+    texts["code"] = texts.pop("reason_code")
     walk = plain.assign_coords({f"stance_{name}": ("stance", text) for name, text in texts.items()})
     study = made({"sub-02": {"walk": walk}}, {"walk": "slow"})
     assert "1 of 2 plate contacts used, 1 refused; 6 stances not on a plate;" in Page(study.overview()).words

@@ -14,11 +14,11 @@ from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.steps.study.step import per_participant, study
 from pipeline.tables.study_tables import read_participants
-from pipeline.trials.session import rejection
 from pipeline.variables.cycle_variables import IDENTITY
 from pipeline.variables.data_dictionary import RESERVED
 from pipeline.variables.metrics import METRICS, SCORES
 from pipeline.variables.schema import VARIABLES, describe
+from tests.support.studies.rejected import rejection
 from tests.support.studies.two_people import ABSENT, ALONE, CYCLES, PEOPLE, Trials, gathered, sessions, stored, trial
 
 TAKEN = ("side", "condition", "reason", "trial", "session", "start_time", "joint", "phase", "stance_phase")

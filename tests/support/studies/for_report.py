@@ -23,7 +23,7 @@ from pipeline.steps.report.step import report
 from pipeline.steps.study.step import per_participant, study
 from pipeline.tables.csv_files import rows_of
 from pipeline.tables.session_table import visits_of_people
-from pipeline.trials.session import join_trials, rejection
+from pipeline.trials.session import join_trials
 from pipeline.variables.cycle_variables import (
     BANDS,
     JOINED,
@@ -35,8 +35,11 @@ from pipeline.variables.cycle_variables import (
     WITH_TRUNK,
 )
 from pipeline.variables.metrics import METRICS
+from pipeline.variables.rows import DOUBT
 from pipeline.variables.schema import VARIABLES, stack_metrics
+from pipeline.variables.stance_verdicts import Verdict, as_text
 from tests.support.settings import settings_of
+from tests.support.studies.rejected import rejection
 from tests.support.studies.step_results import UNREPAIRED, as_loaded, constant_stances
 
 PHASE = np.arange(101.0)
@@ -166,6 +169,9 @@ def trial_cycles(
     """
     side = np.array([name for name in sides for _ in range(REPEATS[person])])
     count = len(side)
+    no_doubts: dict[str, Any] = {name: ("cycle", np.full(count, "")) for name in DOUBT}
+    no_doubts |= {f"stance_{name}": ("stance", np.full(count + alone, "")) for name in DOUBT}
+    code, why = ("two_feet_on_plate", as_text([Verdict.of("two_feet_on_plate")])) if reason else ("", "")
     gain = np.array([SIDE_GAIN[name] for name in side]) * CONDITION_GAIN.get(condition, 1.0)
     offset = SHIFT[person] + WOBBLE * (-1.0) ** np.arange(count)
     sizes = np.array([[amplitude(joint, angle) for angle in ANGLES] for joint in JOINTS])
@@ -208,14 +214,14 @@ def trial_cycles(
         end_time=("cycle", start + 1),
         kinetics_valid=("cycle", np.full(count, valid)),
         reason=("cycle", np.full(count, reason)),
+        reason_code=("cycle", np.full(count, code)),
+        reason_values=("cycle", np.full(count, why)),
         stance_side=("stance", np.append(side, ["right"] * alone)),
         stance_plates=("stance", np.full(stances, "1 2")),
         stance_reason=("stance", np.append(np.full(count, reason), [""] * alone)),
-        stance_code=("stance", np.append(np.full(count, reason and "two_feet_on_plate"), [""] * alone)),
-        doubt=("cycle", np.full(count, "")),
-        doubt_code=("cycle", np.full(count, "")),
-        stance_doubt=("stance", np.full(stances, "")),
-        stance_doubt_code=("stance", np.full(stances, "")),
+        stance_code=("stance", np.append(np.full(count, code), [""] * alone)),
+        stance_reason_values=("stance", np.append(np.full(count, why), [""] * alone)),
+        **no_doubts,
     )
 
 

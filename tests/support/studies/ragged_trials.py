@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from pipeline.trials.session import rejection
+from tests.support.studies.rejected import rejection
 
 LABELS = ["LASI", "RASI", "LHEE", "RHEE", "Ünterarm"]
 LOST = rejection("no markers\nat  all", {"source": "lost.c3d", "source_sha256": "00", "role": "gait"}).dataset()

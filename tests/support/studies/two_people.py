@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.steps.study.step import study
-from pipeline.trials.session import join_trials, rejection
+from pipeline.trials.session import join_trials
 from pipeline.variables.cycle_variables import (
     CURVES,
     JOINED,
@@ -23,8 +23,11 @@ from pipeline.variables.cycle_variables import (
     WITH_TRUNK,
 )
 from pipeline.variables.metrics import CO_CONTRACTION, JOINED_METRICS, METRICS, SCORES
+from pipeline.variables.rows import DOUBT
 from pipeline.variables.schema import VARIABLES, stack_metrics
+from pipeline.variables.stance_verdicts import Verdict, as_text
 from tests.support.settings import settings_of
+from tests.support.studies.rejected import rejection
 from tests.support.studies.step_results import UNREPAIRED, as_loaded, constant_stances
 
 Array = NDArray[np.float64]
@@ -64,8 +67,11 @@ def trial(
     reason = np.array(["two feet on the plate" if i in invalid else "" for i in range(len(sides))], dtype=str)
     side = np.array([{"r": "right", "l": "left"}[letter] for letter in sides], dtype=str)
     curves, (metrics, names) = _curves(values, further), stack_metrics(dict.fromkeys(METRICS, values))
-    doubts = [np.array([text if i in doubted else "" for i in range(len(sides))]) for text in ("hot; wet", "h w")]
-    of_cycles = dict(zip(("doubt", "doubt_code"), doubts, strict=True))
+    two = ("hot; wet", "h w", as_text([Verdict("h", {}), Verdict("w", {})]))
+    doubts = [np.array([text if i in doubted else "" for i in range(len(sides))]) for text in two]
+    of_cycles = dict(zip(DOUBT, doubts, strict=True))
+    codes = np.append(np.where(reason, "two_feet_on_plate", ""), "" if alone else "no_plate")
+    reason_values = np.array([as_text([Verdict.of(str(code))]) if code else "" for code in codes])
     starts, used = np.append(values, level + len(sides)), np.append(reason == "", alone)
     for name in ("joint_moment_jcs", "joint_power"):
         curves[name][1][list(invalid)] = np.nan
@@ -78,7 +84,8 @@ def trial(
         **{name: ("cycle", texts) for name, texts in of_cycles.items()},
         **{f"stance_{name}": ("stance", np.append(texts, "")) for name, texts in of_cycles.items()},
         "stance_reason": ("stance", np.append(reason, "" if alone else "no plate")),
-        "stance_code": ("stance", np.append(np.where(reason, "two_feet_on_plate", ""), "" if alone else "no_plate")),
+        "stance_code": ("stance", codes), "stance_reason_values": ("stance", reason_values),
+        "reason_code": ("cycle", codes[:-1]), "reason_values": ("cycle", reason_values[:-1]),
     }  # fmt: skip
     coordinates = names | {name: NAMES[name] for name in NAMES if name in dims} | own
     of_stances = constant_stances(np.where(used, starts, np.nan))

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from pipeline.conventions import CHAIN, LOADS, SEGMENTS, SIDES, STANDARD_GRAVITY_M_S2
 from pipeline.dynamics.interaction_torques import MOTIONS
 from pipeline.steps.kinetics.cross_checks import CAUSES, FORMULATIONS
+from pipeline.variables.rows import DOUBT
 from pipeline.variables.schema import separate_metrics
-from pipeline.variables.session_variables import DOUBT
+from pipeline.variables.stance_verdicts import Verdict, reason_columns
 from tests.support.settings import settings_of
 from tests.support.steps import cycles
 from tests.support.studies.corrected import correction
@@ -163,10 +164,10 @@ def upright(clean: xr.Dataset, force: Array) -> xr.Dataset:
 
 
 def touched(known: Walk, time: Array, reasons: Mapping[int, str]) -> xr.Dataset:
-    """Return a result of ``contacts``: footfalls on plate 1 or with a reason."""
+    """Return a result of ``contacts``: footfalls on plate 1 or with a reason, by its code."""
     end = float(time[-1])
     steps = [step for step in known.steps if step.end_s > time[0] and step.start_s < end]
-    bad = {known.seen()[number]: reason for number, reason in reasons.items()}
+    bad = {known.seen()[number]: Verdict.of(code) for number, code in reasons.items()}
     events = sorted(
         (instant, kind, step.side)
         for step in steps
@@ -187,8 +188,10 @@ def touched(known: Walk, time: Array, reasons: Mapping[int, str]) -> xr.Dataset:
             "time": time, "side": list(SIDES), "axis": list("xyz"),
             "contact_side": ("contact", [step.side for step in steps]),
             "plates": ("contact", ["" if step in bad else "1" for step in steps]),
-            "reason": ("contact", [bad.get(step, "") for step in steps]),
-            "reason_code": ("contact", [bad.get(step, "").replace(" ", "_") for step in steps]),
+            **{
+                name: ("contact", texts)
+                for name, texts in reason_columns(map(bad.get, steps)).items()
+            },
             **dict.fromkeys(DOUBT, ("contact", [""] * len(steps))),
             "event": [kind for _, kind, _ in events],
             "event_side": ("event", [side for _, _, side in events]),

@@ -8,9 +8,8 @@ import numpy as np
 
 from ....arrays import Array
 from ....dynamics.vectors import transpose
-from ....errors import Problem
 from ....plates.wrench import plate_axes
-from ....variables.stance_verdicts import DOUBTS, doubt, refusal
+from ....variables.stance_verdicts import Verdict
 from ..plate_contacts import Contact
 from . import laws
 from .placement import find_shifted_plates
@@ -37,8 +36,8 @@ CHANNELS = {
 class Judged(NamedTuple):
     """What steps tell about a plate: why it is refused or doubted, or None; the chance of such steps on a sound one."""
 
-    refused: Problem | None
-    doubted: Problem | None
+    refused: Verdict | None
+    doubted: Verdict | None
     chance: float
 
 
@@ -57,8 +56,8 @@ def judge_forces(steps: Sequence[PlateStep], corners: Array, number: int) -> Jud
         return Judged(None, None, chance)
     values = {"number": number, "how": laws.in_words(off, deviations), "cause": _cause(every, corners)}
     if chance < WRONG:
-        return Judged(refusal("plate_forces_wrong", **values), None, chance)
-    return Judged(None, doubt("plate_forces_suspect", **values, percent=100 * chance), chance)
+        return Judged(Verdict.of("plate_forces_wrong", **values), None, chance)
+    return Judged(None, Verdict.of("plate_forces_suspect", **values, percent=100 * chance), chance)
 
 
 def _cause(steps: Steps, corners: Array) -> str:
@@ -78,7 +77,7 @@ def _reread(steps: Steps, axes: Array, name: str) -> Steps:
     return steps._replace(force=steps.force @ of_force, pressed=steps.pressed @ of_pressed, free=0 * steps.free)
 
 
-def misread_channels(steps: Sequence[PlateStep], corners: Sequence[Array], names: Sequence[str]) -> dict[str, Problem]:
+def misread_channels(steps: Sequence[PlateStep], corners: Sequence[Array], names: Sequence[str]) -> dict[str, Verdict]:
     """Return the doubt about the channels of a plate, or of all, by all steps of a session on all plates.
 
     Near the middle of a plate a wrong sign moves a force by less than markers are known in a foot. But what is usual
@@ -116,7 +115,7 @@ def misread_channels(steps: Sequence[PlateStep], corners: Sequence[Array], names
     if gain < GAIN:
         return {}
     plates = "plate " + group[0] if len(group) == 1 else "all plates"
-    return dict.fromkeys(group, doubt("plate_channels_suspect", plates=plates, channels=channels))
+    return dict.fromkeys(group, Verdict.of("plate_channels_suspect", plates=plates, channels=channels))
 
 
 def judge_plates(
@@ -125,7 +124,7 @@ def judge_plates(
     steps: Sequence[PlateStep],
     corners: Array,
     numbers: Sequence[int],
-    channels: Mapping[int, Problem],
+    channels: Mapping[int, Verdict],
 ) -> list[Contact]:
     """Return the contacts with the chance of their plates' forces, rejected or doubted if it is low, or if shifted.
 
@@ -151,12 +150,12 @@ def judge_plates(
     return [_with_verdicts(contact, [shifted, channels], judged) for contact in contacts]
 
 
-def _with_verdicts(contact: Contact, listed: Sequence[Mapping[int, Problem]], judged: Mapping[int, Judged]) -> Contact:
+def _with_verdicts(contact: Contact, listed: Sequence[Mapping[int, Verdict]], judged: Mapping[int, Judged]) -> Contact:
     own = [judged[plate] for plate in contact.plates if plate in judged]
-    found = [problems[plate] for problems in listed for plate in contact.plates if plate in problems]
-    found += [problem for one in own for problem in (one.refused, one.doubted) if problem]
-    refusals = [problem for problem in found if problem.code not in DOUBTS]
-    doubts = tuple(problem for problem in found if problem.code in DOUBTS)
+    found = [verdicts[plate] for verdicts in listed for plate in contact.plates if plate in verdicts]
+    found += [verdict for one in own for verdict in (one.refused, one.doubted) if verdict]
+    refusals = [verdict for verdict in found if not verdict.is_doubt]
+    doubts = tuple(verdict for verdict in found if verdict.is_doubt)
     chance = min((one.chance for one in own), default=contact.plate_chance)
     reason = contact.reason or next(iter(refusals), None)
     return replace(contact, reason=reason, doubts=contact.doubts + doubts, plate_chance=chance)

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ....arrays import Array, Flags
-from ....errors import Problem
 from ....plates.sole import HALF_SOLE_M
 from ....plates.wrench import plate_axes
-from ....variables.stance_verdicts import doubt, refusal
+from ....variables.stance_verdicts import Verdict
 from ..feet import Feet
 from . import laws
 from .steps import PlateStep, Steps, as_arrays, beside_sole, lines_from_pelvis, steps_on
@@ -75,11 +74,11 @@ def key_of(corners: Array) -> bytes:
     return bytes((np.round(corners, 3) + 0.0).tobytes())
 
 
-def pushing_down(vertical: Array, numbers: Sequence[int]) -> list[Problem | None]:
+def pushing_down(vertical: Array, numbers: Sequence[int]) -> list[Verdict | None]:
     """Return the refusal of each plate of which the vertical force (sample, plate), N, points down, else None."""
     down = upside_down(vertical)
     return [
-        refusal("plate_pushes_down", number=number, newtons=-np.nanmin(vertical[:, plate])) if down[plate] else None
+        Verdict.of("plate_pushes_down", number=number, newtons=-np.nanmin(vertical[:, plate])) if down[plate] else None
         for plate, number in enumerate(numbers)
     ]
 
@@ -99,7 +98,7 @@ def _largest(vertical: Array) -> Array:
     return np.asarray(np.fmax.reduce(np.abs(vertical), axis=0, initial=0.0))
 
 
-def misreading(steps: Sequence[PlateStep], corners: Array, number: int) -> Problem | None:
+def misreading(steps: Sequence[PlateStep], corners: Array, number: int) -> Verdict | None:
     """Return the refusal of a plate with corners (4, 3) that seem to be turned or mirrored, or None.
 
     Another reading must fit, most of the steps and all together better than the file's, and better than a shift. Others
@@ -135,7 +134,7 @@ def misreading(steps: Sequence[PlateStep], corners: Array, number: int) -> Probl
     ]
     alike = [what for (_, what), one in zip(MISREADINGS, total, strict=True) if one > total[best] - MARGIN]
     names = " or ".join(dict.fromkeys([MISREADINGS[best][1], *alike]))
-    return refusal("plate_turned", number=number, how=names, away=" ".join(words).removeprefix("and "))
+    return Verdict.of("plate_turned", number=number, how=names, away=" ".join(words).removeprefix("and "))
 
 
 def _beside(steps: Steps, turns: Array) -> Array:
@@ -165,7 +164,7 @@ def _distance(away: Array) -> float:
     return float(np.sqrt(squares[np.isfinite(squares)].mean())) if np.isfinite(squares).any() else 0.0
 
 
-def find_shifted_plates(steps: Sequence[PlateStep], numbers: Sequence[int]) -> dict[int, Problem]:
+def find_shifted_plates(steps: Sequence[PlateStep], numbers: Sequence[int]) -> dict[int, Verdict]:
     """Return the refusal, or the doubt, of the plate that seems shifted, of two that may be, or of all together.
 
     The limit is about 5 cm for steps on two plates; for a single one, or all together, 8 cm, and doubts from 6. Where a
@@ -202,12 +201,12 @@ def find_shifted_plates(steps: Sequence[PlateStep], numbers: Sequence[int]) -> d
     cm = 100 * size
     if together and gain < ALONE_MARGIN:
         names = " and ".join(str(numbers[plate]) for plate in best)
-        return dict.fromkeys(best, doubt("plate_shift_suspect", numbers=names, cm=cm))
+        return dict.fromkeys(best, Verdict.of("plate_shift_suspect", numbers=names, cm=cm))
     if together and len(plates) > 1:
-        return dict.fromkeys(best, refusal("all_plates_shifted", cm=cm))
+        return dict.fromkeys(best, Verdict.of("all_plates_shifted", cm=cm))
     blamed = [plate for plate in plates if gains[(plate,)] > gain - EQUAL_MARGIN]
     if len(blamed) == 1:
         by = "where feet press" if together else "the other plates"
-        return {blamed[0]: refusal("plate_shifted", number=numbers[blamed[0]], cm=cm, by=by)}
+        return {blamed[0]: Verdict.of("plate_shifted", number=numbers[blamed[0]], cm=cm, by=by)}
     names = " and ".join(str(numbers[plate]) for plate in blamed)
-    return dict.fromkeys(blamed, refusal("plates_shifted", numbers=names, cm=cm))
+    return dict.fromkeys(blamed, Verdict.of("plates_shifted", numbers=names, cm=cm))

@@ -19,7 +19,6 @@ from pipeline.steps.contacts.pelvis import middle_of_pelvis
 from pipeline.steps.contacts.plate_faults.forces import misread_channels
 from pipeline.steps.contacts.plate_faults.laws import LAWS, chance_of, deviations, numbers_of
 from pipeline.steps.contacts.plate_faults.steps import PlateStep, as_arrays, steps_on
-from pipeline.variables.stance_verdicts import DOUBTS
 from tests.support.plates.stances import found
 from tests.support.settings import settings_of
 from tests.support.steps import clean
@@ -210,10 +209,6 @@ def test_chances_are_those_of_chi_squared() -> None:
     """1 % of sums of ten squares exceed 23.21, 1 in 10,000 35.56; Wilson and Hilferty err by some percent."""
     for total, chance in ((23.21, 1e-2), (35.56, 1e-4)):
         assert chance_of(np.full(len(LAWS), math.sqrt(total / len(LAWS)))) == pytest.approx(chance, rel=0.25)
-
-
-def test_words_of_doubts_hold_no_separator() -> None:
-    assert all("; " not in words for words in DOUBTS.values())
 
 
 def test_the_steps_of_a_session_tell_a_wrong_sign_of_a_moment() -> None:

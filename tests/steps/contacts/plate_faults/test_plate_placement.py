@@ -63,7 +63,7 @@ def verdicts_on(trial: Trial) -> list[str]:
     ]
     shifted = find_shifted_plates([step for step in steps if not verdicts[step.plate]], numbers)
     refusals = [shifted.get(plate, verdict) for plate, verdict in enumerate(verdicts)]
-    return [refusal.what if refusal else "" for refusal in refusals]
+    return [refusal.words if refusal else "" for refusal in refusals]
 
 
 def trial_of(cleaned: xr.Dataset) -> Trial:

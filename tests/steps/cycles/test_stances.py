@@ -75,7 +75,7 @@ def test_other_stances_have_no_curves(known: Walk) -> None:
     last = whole(every)[-1]
     side, start = str(every.stance_side[last].item()), float(every.stance_start[last])
     assert not ((every.side == side) & (np.abs(every.start_time - start) < 0.01)).any(), "it has no cycle"
-    rejected = trial(known, reasons={1: "two feet on the plate"}).cut()
+    rejected = trial(known, reasons={1: "two_feet_on_plate"}).cut()
     without_off = trial(known)
     events = without_off["contacts"]
     kept = np.abs(events.event_time.values - float(every.stance_end[last])) > ROUNDING

@@ -1,8 +1,9 @@
 """Plates and channels of muscles that a trial has but does not use: stored as JSON along ``trial``, read as values."""
 
-import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
+
+from .. import json_text
 
 
 class LeftOut(NamedTuple):
@@ -15,13 +16,12 @@ class LeftOut(NamedTuple):
 
 def as_text(listed: Iterable[LeftOut]) -> str:
     """Return a list as the text that a file stores: JSON, empty if nothing is left out."""
-    rows = [each._asdict() for each in listed]
-    return json.dumps(rows, ensure_ascii=False) if rows else ""
+    return json_text.to_text([each._asdict() for each in listed])
 
 
 def from_text(text: str) -> list[LeftOut]:
     """Return the list that :func:`as_text` has stored."""
-    return [LeftOut(**row) for row in json.loads(text or "[]")]
+    return [LeftOut(**row) for row in json_text.from_text(text)]
 
 
 def in_words(text: str) -> str:

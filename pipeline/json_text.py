@@ -1,0 +1,28 @@
+"""Values as JSON in one line: attributes of files, variables of text, cells of tables."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def to_text(value: Mapping[str, Any] | Sequence[Any]) -> str:
+    """Return a list or object as JSON, the same for equal ones; an empty text if it is empty.
+
+    NaN and infinite numbers are null, as JSON has no word for them. Letters of all alphabets stay as they are.
+    """
+    return json.dumps(_finite(value), ensure_ascii=False, sort_keys=True, allow_nan=False) if value else ""
+
+
+def from_text(text: str) -> Any:
+    """Return what :func:`to_text` has stored; an empty list for an empty text."""
+    return json.loads(text) if text else []
+
+
+def _finite(value: Any) -> Any:
+    """Return a value with None in place of numbers that are not finite."""
+    if isinstance(value, Mapping):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
