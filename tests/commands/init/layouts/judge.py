@@ -42,9 +42,10 @@ def tables_of(layout: Layout) -> Tables:
     """Return the tables that ``init`` proposes for a layout, without writing its recordings."""
     models = {MODEL: _model()}
     files = [_contents(path, one) for path, one in sorted(layout.recordings.items())]
-    rows, notes = trial_rows(files, MODEL, models)
+    copies = {path: one.copy_of for path, one in layout.recordings.items() if one.copy_of}
+    rows, places, notes = trial_rows(files, MODEL, models, copies)
     unknown = EstimatedSizes(np.nan, "", {})
-    people, visits = participant_rows(rows, {file.key: file for file in files}, [], lambda _: unknown)
+    people, visits = participant_rows(rows, places, {file.key: file for file in files}, [], lambda _: unknown)
     asked = notes[PEOPLE_ASKED]
     blank = [row | ({"participant_id": "n/a"} if row["participant_id"] in asked else {}) for row in rows]
     return Tables(blank, people, visits)
@@ -52,9 +53,9 @@ def tables_of(layout: Layout) -> Tables:
 
 def tables_in(folder: Path) -> Tables:
     """Return the tables that ``init`` has written."""
-    names = ("trials.tsv", "participants.tsv", "sessions.tsv")
-    paths = (folder / name for name in names)
-    return Tables(*(tsv.read_table(path, required=("participant_id",)) if path.exists() else [] for path in paths))
+    names = ("trials.tsv", "participants.tsv", "sessions.tsv")  # a layout may have one that holds no table
+    paths = [folder / name for name in names]
+    return Tables(*(tsv.rows_of(path, required=("participant_id",))[0] if path.exists() else [] for path in paths))
 
 
 def judge(layout: Layout, tables: Tables) -> dict[str, str]:
@@ -147,9 +148,9 @@ def place_of(row: Row, place: int) -> tuple[str, int] | None:
     """Return the place of a session among those of its person; None if the table leaves it open."""
     if (date := row.get("date", "")) not in UNKNOWN:
         return (date, 0)
-    if "order" not in row:
+    if "visit_number" not in row:
         return ("9", place)
-    return None if row["order"] in UNKNOWN else ("9", int(row["order"]))
+    return None if row["visit_number"] in UNKNOWN else ("9", int(row["visit_number"]))
 
 
 def _roles(layout: Layout, rows: Mapping[str, Sequence[Row]]) -> str:
