@@ -164,10 +164,10 @@ def _people(
     if levels:
         keys = _keys(people, levels, len(files))
         if any(kind == 1 for kind, _ in levels) and _are_apart(keys, parts):
-            subjects = {one.subject for one in facts}
+            stated = {one.subject for one in facts}
             names = {text for key in keys for text in key}
-            if len(subjects) == 1 and subjects <= {text for one in parts for text in one.unknown.values()} | names:
-                return [tuple(subjects)] * len(files), False, levels
+            if len(stated) == 1 and stated <= {text for one in parts for text in one.unknown.values()} | names:
+                return [tuple(stated)] * len(files), False, levels
             asked |= not all(is_person_code(text) for key in keys for text in key)
         return keys, asked, levels
     if any(text == only for one in parts for text in one.unknown.values()):
