@@ -223,7 +223,8 @@ def _parts(path: Sequence[Sequence[Word]], common: set[str], *, in_folders: bool
     parts.visits += own
     if all(word.plain in EMPTY_VISITS for word in parts.visits):
         parts.visits = []
-    if own and own[-1] is stem[-1] and own[-1].number:
+    ends = [word for word in path[-1] if word.kind != "copy"][-1:]
+    if own and ends == own[-1:] and own[-1].number:
         parts.counted = own[-1]
     parts.unknown |= {(1, k): text for k, text in enumerate(_unknown_of(stem, said))}
     empty = said | (common if in_folders else set())
