@@ -70,12 +70,13 @@ settings: .venv/ready-dev
 	$(BIN)/python -m tests.walls
 
 # Damaged C3D files, 11,000 of them: each is read or refused by name (7 minutes). Then settings and tables, results, and
-# a hundred trials of which up to half are bad (10 minutes).
+# a hundred trials of which up to half are bad (10 minutes). Then 3,000 study folders and what init says of them.
 fuzz: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.fuzz_c3d
 	$(BIN)/python -m tests.campaigns.fuzz_texts
 	$(BIN)/python -m tests.campaigns.fuzz_netcdf
 	$(BIN)/python -m tests.campaigns.bad_trials
+	$(BIN)/python -m tests.campaigns.layouts --count 3000 --seed 1
 
 # Recordings with faults of known dose: how many are found, and for the right reason; clean ones of every way of moving:
 # how many stances are refused; corrupted twins: what finds each fault, and the harm of the rest; sound walks: false

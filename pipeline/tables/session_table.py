@@ -28,10 +28,12 @@ from .tsv import ABSENT, Row, bad_columns, hostile_cells, misspelt, rows_of
 SOURCES = {"mass_source": "mass_kg", "width_source": "_width_", "leg_length_source": "leg_length_"}  # of sizes so named
 SIZES = (*SIZE_RANGES, *ANTHROPOMETRY, *SOURCES)
 BIDS_NAMES = {"session_id": "session", "acq_time": "date"}
-KNOWN = ("participant_id", "session", *BIDS_NAMES, *VISIT_COLUMNS, *SIZES, *AGE_RANGE)
+NUMBER = "visit_number"  # the place of a visit among those of its person
+KNOWN = ("participant_id", "session", NUMBER, *BIDS_NAMES, *VISIT_COLUMNS, *SIZES, *AGE_RANGE)
 STATUSES = ("draft", "preliminary", "final", "amended")
 OF_PEOPLE = ("sex", "subject")
 DATE = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d.*)?")
+DIGITS = re.compile(r"\d+")
 DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -68,23 +70,27 @@ def sessions_of(
         if name in rows:
             problems.append(Problem(where, "two rows", "keep one"))
         rows.setdefault(name, row | with_true_source(row))
-    return {name: row for name, row in rows.items() if name in sessions}, list(dict.fromkeys(problems))
+    rows = {name: row for name, row in rows.items() if name in sessions}
+    return rows, list(dict.fromkeys([*problems, *_unordered(rows, path.name)]))
 
 
 def in_order_of_dates(sessions: Mapping[str, list[Row]], rows: Mapping[str, Row]) -> dict[str, list[Row]]:
-    """Return sessions with those of each person in the order of their dates, then of sessions.tsv, if it has rows.
+    """Return sessions with those of each person in the order of their visits, if sessions.tsv has rows.
 
-    A date is that of sessions.tsv, else the first in trials.tsv; sessions without one come last.
+    It is that of ``visit_number`` if all sessions of the person have one, else of their dates, then of sessions.tsv. A
+    date is that of sessions.tsv, else the first in trials.tsv; sessions without one come last.
     """
     places = {name: place for place, name in enumerate(rows)}
 
-    def place_of(name: str) -> tuple[bool, str, int]:
+    def place_of(name: str) -> tuple[float, bool, str, int]:
         dates = [rows.get(name, {}).get("date", "")]
         if dates[0].lower() in ABSENT:
             dates = [row.get(column, "") for row in sessions[name] for column in DATE_COLUMNS]
         first = min(filter(DATE.fullmatch, dates), default="")
-        return not first, first, places.get(name, len(places))
+        number = numbers.get(name, 0.0) if {*people[sessions[name][0]["participant_id"]]} <= numbers.keys() else 0.0
+        return number, not first, first, places.get(name, len(places))
 
+    numbers = {name: float(row[NUMBER]) for name, row in rows.items() if DIGITS.fullmatch(row.get(NUMBER, ""))}
     people: dict[str, list[str]] = defaultdict(list)
     for name, mine in sessions.items():
         people[mine[0]["participant_id"]].append(name)
@@ -169,6 +175,20 @@ def row_with_sizes(
     return {name: cell for name, cell in kept.items() if name not in lost} | {**own}
 
 
+def _unordered(rows: Mapping[str, Row], table: str) -> Iterator[Problem]:
+    """Yield people of whom neither dates nor numbers, in a table with such a column, tell which visit came first."""
+    people: dict[str, list[Row]] = defaultdict(list)
+    for row in rows.values():
+        people[row["participant_id"]].append(row)
+    for person, mine in people.items():
+        visits = {row["session"] if row.get("visit", "").lower() in ABSENT else row["visit"] for row in mine}
+        known = (all(row.get(name, "").lower() not in ABSENT for row in mine) for name in (NUMBER, "date"))
+        if len(visits) > 1 and NUMBER in mine[0] and not any(known):
+            what = "which visit came first is not known, so that a change would have no sign"
+            remedy = f"fill in {NUMBER} (1, 2, ...), or the date of each visit"
+            yield Problem(f"{table}: {person}", what, remedy, "order_of_visits_unknown")
+
+
 def _column_problems(rows: list[Row], table: str, reserved: Container[str]) -> Iterator[Problem]:
     """Yield the problems of column names."""
     header = rows[0] if rows else {}
@@ -213,6 +233,10 @@ def _row_problems(
     elif owners[name] != person:
         yield Problem(where, f"session '{name}' belongs to {owners[name]} in trials.tsv", "correct one of both tables")
     yield from find_wrong_sizes(row, where)
+    if (number := row.get(NUMBER, "")).lower() not in ABSENT and not DIGITS.fullmatch(number):
+        yield Problem(
+            where, f"{NUMBER} is '{number}'", "write 1 for the first visit of the person, 2 for the next, ..."
+        )
     status = row.get("status", "")
     if status not in (*STATUSES, *ABSENT):
         yield Problem(where, f"status is '{status}'", f"expected one of {', '.join(STATUSES)}, or n/a")

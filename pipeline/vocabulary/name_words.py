@@ -1,227 +1,264 @@
-"""Words in the names of folders and files: roles, conditions, visits and dates of recordings, in several languages."""
+"""Words in the names of folders and files: roles, conditions, visits, dates and people, in many languages."""
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
-STATIC_WORD = re.compile(
-    r"stat|stati[ckqs]\w*|estati\w*|cal|[ck]alib\w*|neutral\w*|anatom\w*|stand(s|ing|bild)?|steh(en|end)?|debout|"
-    r"reference|[tan]?pose"
-)
-FUNCTIONAL_WORD = re.compile(r"func|functional|star|starArc|hip|knee|ankle|[lr]?(hjc|kjc|ajc)")
-CONTRACTION_WORD = re.compile(r"mvi?cs?")
-GAIT_WORD = re.compile(
-    r"walk(s|ed|ing\w*|way)?|gait|run(s|ning)?|dyn(am\w*)?|motion|trials?|lauf(en|band)?|gang(analyse|bild)?|gaenge|"
-    r"geh(en|t|versuche?)?|march[ae]s?|marcher|cammin(o|ata|ate|are)|camminat\w*|andar|caminar|caminata|loop|loopt|"
-    r"lopen|gaan|ga|essais?|prov[ae]|versuche?|squats?|jumps?"
-)
-CONDITION_WORD = re.compile(
-    r"slow(er|ly)?|fast(er)?|quick|brisk|comf\w*|normale?|pref\w*|self|selected|free|barefoot|bare|shod|shoes?|boots?|"
-    r"brace[sd]?|orth?[eo][st]\w*|d?afos?|kafos?|smo|insoles?|prosthe\w*|protes\w*|aids?|cane|crutch(es)?|frame|"
-    r"treadmill|overground|level|stairs?|up|down|ramp|incline|decline|jog\w*|turn(s|ing)?|straight|dual|task|"
-    r"load(ed)?|left|right|"
-    r"barfuss|schuhe?|langsam|schnell|gerade(aus)?|kurve|wende|einlagen?|laufband|links|rechts|"
-    r"pieds?|nus?|chausse[es]*|chaussures?|lente?s?|rapide|vite|droite?|gauche|virage|tapis|"
-    r"scalz[oai]|scarpe|lent[oa]|veloce|rapid[oa]|dritto|curva|tutore|"
-    r"descalz[oa]|calzad[oa]|zapatos?|rect[oa]|giro|ferula|descalco|calcad[oa]|sapatos?|ret[oa]|"
-    r"blootsvoets|schoenen|langzaam|snel|recht(door)?|bocht|draai|"
-    r"barfota|skor|langsamt?|snabbt?|rakt?|svang"
-)
-WITH_WORD = re.compile(r"with|without|no|mit|ohne|avec|sans|con|senza|sin|com|sem|met|zonder|med|utan")  # a condition
-VISIT_WORD = re.compile(
-    r"\d+(st|nd|rd|th)|(pre|prae?|post)(op(erativ[eo]?)?)?|(erst|vor|nach)untersuchung|before|after|baseline|initial|final|follow(up)?|time(point)?|visite?s?|visita|session[es]?|ses|"
-    r"day|date|(re)?test|op|operation|surgery|treatment|therapy|assessment|measurement|new|first|second|third|"
-    r"vor(her)?|nach(her)?|besuch|termin|sitzung|tag|datum|therapie|messung|untersuchung|kontrolle|"
-    r"erste[rs]?|zweite[rs]?|dritte[rs]?|avant|apres|seance|jour|bilan|mesure|controle|premiere?|"
-    r"deuxieme|prima|dopo|sessione|giorno|misura|seconda|antes|despues|sesion|"
-    r"medida|primera|segunda|depois|sessao|consulta|voor|bezoek|sessie|dag|meting|eerste|tweede|"
-    r"fore|efter|besok|matning|forsta|andra"
-)
-EARLY_VISIT = re.compile(
-    r"(pre|prae?)(op(erativ[eo]?)?)?|(erst|vor)untersuchung|before|baseline|initial|vor(her)?|avant|prima|antes|voor|fore"
-)
-LATE_VISIT = re.compile(
-    r"post(op(erativ[eo]?)?)?|nachuntersuchung|after|final|follow(up)?|nach(her)?|apres|dopo|despues|depois|na|efter"
-)
-# 6 months, 12 Wochen
-SPAN_WORD = re.compile(
-    r"days?|weeks?|months?|years?|mo|wk|tage?|wochen?|monate?n?|jahre?|semaines?|mois|jours?|settiman[ae]|mes[ei]|"
-    r"semanas?|mes|meses|dias?|giorni|weken|dagen|maand(en)?|vecka|veckor|manad(er)?"
-)
-SHORT_VISIT = re.compile(r"(t|v|fu|tp|bl|w|wk|mo)(?=\d\b)|(fu|wk)(?=\d\d\b)")  # T1, V2: a short word with its number
-PLACE_WORD = re.compile(
-    r"c3d|trc|mocap|markers?|forces?|grf|kinetics|data|daten|dati|datos|dados|donnees|gegevens|raw|roh(daten)?|"
-    r"original|processed|export(ed|s)?|files?|vicon|nexus|qualisys|qtm|opensim|opencap|recordings?|aufnahmen|"
-    r"captures?|equipment|pole|stick|the|der|of|und|and|lab|labor|clinic|klinik|stud(y|ies|ie)|project|projekt|examples?|all|pose|work|"
-    r"subjects|participants|persons|people|probanden|teilnehmer|sujets|sujetos|soggetti|deelnemers"
-)
-GROUP_WORD = re.compile(
-    r"controls?|kontrollen|patients?|patienten|pazienti|pacientes|healthy|gesunde?|sains?|sani|sanos|adults?|children|"
-    r"kinder|enfants|bambini|young|old|elderly|men|women|males?|females?|group|gruppe|groupe|gruppo|grupo|groep|"
-    r"site|centre|center"
-)
-STEM = (
-    r"sub|subj|subject|participant|person|patient|pat|pt|id|control|child|proband|kind|vp|pb|sujet|sujeto|sujeito|"
-    r"soggetto|paziente|paciente|deelnemer|deltagare|patiente|p"
-)
-PERSON_CODE = re.compile(rf"(?:(?:{STEM})[-_ ]*\d+|s\d\d+)[a-z]{{0,2}}(?![a-z\d])", re.IGNORECASE)  # sub-01, P1
-MONTHS = (
-    "jan(uary?|vier|eiro|uari)?|gen(naio)?|ene(ro)?",
-    "feb(ruary?|braio|rero|ruari)?|fev(rier|ereiro)?",
-    "mar(ch|s|z|zo|co)?|maerz|maart|mrt",
-    "apr(ile?)?|avr(il)?|abr(il)?",
-    "may|mai|mag(gio)?|mayo|maio|mei|maj",
-    "june?|juni|juin|giu(gno)?|junio|junho",
-    "jul[yi]?|juil(let)?|lug(lio)?|julio|julho",
-    "aug(ust|usti|ustus)?|aout|ago(sto)?",
-    "sept?|sep?tem(ber|bre|bro)|septiembre|set",
-    "o[ck]t(ober|obre|ubre)?|ott(obre)?|out(ubro)?",
-    "nov(em(ber|bre|bro)|iembre)?",
-    "de[cz](em(ber|bre|bro))?|dic(embre|iembre)?",
-)
+from . import lab_words
+
+KINDS: Mapping[str, str] = {
+    "static": lab_words.STATIC,
+    "walk": lab_words.WALK,
+    "functional": lab_words.FUNCTIONAL,
+    "contraction": lab_words.CONTRACTION,
+    "other": lab_words.OTHER,
+    "condition": f"{lab_words.CONDITION} {lab_words.WITH}",
+    "visit": " ".join([*lab_words.ORDER.values(), lab_words.NUMBERED, *lab_words.ORDINAL.values(), lab_words.FURTHER]),
+    "person": lab_words.PERSON,
+    "group": lab_words.GROUP,
+    "place": lab_words.PLACE,
+    "copy": lab_words.COPY,
+}
+PLACES = [(word, place) for place, words in lab_words.ORDER.items() for word in words.split()]
+ORDINALS = {word: number for number, words in lab_words.ORDINAL.items() for word in words.split()}
+DAYS = {word: days for days, words in lab_words.SPAN.items() for word in words.split()}
+NUMBERED = frozenset(lab_words.NUMBERED.split())
+SHORT = frozenset(lab_words.SHORT_NUMBERED.split())
+MONTHS = [words.split() for words in lab_words.MONTHS]
+SHORT_STATIC = "st"
+FEWEST_LETTERS = 3  # of a word in a compound
+STEM = "|".join(sorted(lab_words.PERSON.split(), key=len, reverse=True))
+PERSON_CODE = re.compile(
+    rf"(?:(?:{STEM})[-_ ]*\d+|s\d\d+)[a-z]{{0,2}}(?![a-z\d])",
+    re.IGNORECASE,
+)  # sub-01, P1
+MONTH = "|".join(sorted((word for words in MONTHS for word in words), key=len, reverse=True))
 YEAR = r"(?P<y>(?:19|20)\d\d)"
+EXCHANGEABLE = (  # day and month
+    r"(?<![a-z\d])(?P<d>\d\d?)(?P<sign>[-_. ])(?P<m>\d\d?)(?P=sign)"
+    r"(?P<y>(?:19|20)\d\d(?!\d)|\d\d(?![-_.]?\d)(?=\W|_|$))",
+    rf"(?<!\d)(?P<d>\d\d)(?P<m>\d\d){YEAR}(?!\d)",
+)
 DATES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"(?<!\d){YEAR}(?P<sign>[-_. ]?)(?P<m>0[1-9]|1[0-2])(?P=sign)(?P<d>0[1-9]|[12]\d|3[01])(?:t\d{{4,6}})?(?!\d)",
-        r"(?<![a-z\d])(?P<d>\d\d?)(?P<sign>[-_. ])(?P<m>\d\d?)(?P=sign)(?P<y>(?:19|20)?\d\d)(?![-_.]?\d)",
-        rf"(?<!\d)(?P<d>0[1-9]|[12]\d|3[01])(?P<m>0[1-9]|1[0-2]){YEAR}(?!\d)",
-        rf"(?<!\d)(?P<d>\d\d?)[-_. ]*(?P<m>{'|'.join(MONTHS)})[-_. ]*(?P<y>(?:19|20)?\d\d)(?!\d)",
-        rf"(?<![a-z\d])(?:{'|'.join(MONTHS)})[-_. ]*{YEAR}(?!\d)",
+        *EXCHANGEABLE,
+        rf"(?<!\d)(?P<d>\d\d?)[-_. ]*(?P<m>{MONTH})[-_. ]*(?P<y>(?:19|20)?\d\d)(?!\d)",
+        rf"(?<![a-z\d])(?:{MONTH})[-_. ]*{YEAR}(?!\d)",
         rf"(?<![a-z\d]){YEAR}[-_.](?:0[1-9]|1[0-2])(?!\d)",
     )
 )
+EIGHT_DIGITS = re.compile(r"(?<!\d)\d{8}(?!\d)")
 SIX_DIGITS = re.compile(r"(?<!\d)\d{6}(?!\d)")
-WORD = re.compile(r"[cC]3[dD](?![a-zA-Z])|\d+(?:st|nd|rd|th)(?![a-z])|[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+")
-PARTING = " -_.,()"
-KINDS = (
-    ("static", STATIC_WORD),
-    ("walk", GAIT_WORD),
-    ("functional", FUNCTIONAL_WORD),
-    ("functional", CONTRACTION_WORD),
-    ("condition", CONDITION_WORD),
-    ("condition", WITH_WORD),
-    ("visit", VISIT_WORD),
-    ("visit", SPAN_WORD),
-    ("place", PLACE_WORD),
-    ("group", GROUP_WORD),
+HOLE = "\0"  # in place of a date
+MONTH_DAYS = 30
+WORD = re.compile(
+    r"\0|[cC]3[dD](?![a-zA-Z])|\d+(?:st|nd|rd|th)(?![a-z])|[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+"
 )
+PARTING = " -_.,()—"
+ENTITY = re.compile(r"(sub|ses|task|acq|run|tracksys|space|rec|recording|desc|split)-([A-Za-z0-9]+)")  # of BIDS
 
 
-class NameParts(NamedTuple):
-    """What the name of a folder says."""
+class Dates(NamedTuple):
+    """How the names of a study write dates and visits."""
 
-    person: str  # what remains without known words and dates; empty if nothing does
-    visit: str  # words of a visit with their numbers, in lower case
-    date: str  # as in ISO 8601; empty if day and month may be exchanged
-    label: str  # visit, date and condition as written; empty without any
-    group: str  # controls, patients, young, ...
-    kinds: frozenset[str]  # of the known words, see KINDS, and date
+    day_first: bool | None = None  # None if day and month may be exchanged
+    six_digits: bool = False  # whether numbers such as 120524 are dates
+    eight_digits: bool = True  # whether numbers such as 12052024 are
+    month_letter: bool = False  # whether 6M is a visit
 
 
-def read_name(text: str, *, six_digits: bool = False) -> NameParts:
-    """Return what the name of a folder says.
+class Word(NamedTuple):
+    """A word of a name with what it says; a number with its word is one, such as ``visit 2``."""
 
-    Args:
-        six_digits: whether numbers such as 120524 are dates.
-    """
-    plain = fold(text)
-    found: list[tuple[str, str]] = []  # kind and text
-    iso = ""
-    for pattern in (*DATES, *([SIX_DIGITS] if six_digits else [])):
-        for match in reversed([*pattern.finditer(plain)]):
-            day = "" if pattern is SIX_DIGITS else _iso(match)
-            if day is not None:
-                found.append(("date", match[0].strip(PARTING)))
-                iso = iso or day
-                plain = f"{plain[: match.start()]}\0{plain[match.end() :]}"
-    rest, last = [], 0
-    tokens = [*WORD.finditer(plain)]
-    for i, token in enumerate(tokens):
-        is_code = PERSON_CODE.match(plain, token.start())
-        kind = "" if is_code else _kind(token[0].lower(), plain[token.start() :].lower())
-        number = token[0].isdigit()
-        following = tokens[i + 1][0].lower() if i + 1 < len(tokens) else ""
-        if number and last and not plain[last : token.start()].strip(PARTING):
-            kind = found[-1][0]  # visit 2, walk01
-            found[-1] = (kind, found[-1][1] + plain[last : token.end()])
-            last = token.end()
+    kind: str  # of KINDS, or run, date, or empty for what is unknown
+    text: str  # as written, without accents
+    glued: bool = False  # to the word before
+    number: str = ""  # of a visit or a run
+    days: tuple[str, ...] = ()  # ISO 8601; two if day and month may be exchanged, none if the text is no whole date
+
+    @property
+    def plain(self) -> str:
+        """The word in lower case, its parts joined by hyphens."""
+        return re.sub(r"[^a-z0-9]+", "-", self.text.lower()).strip("-") or self.text
+
+
+def dates_of(names: Iterable[str]) -> Dates:
+    """Return how the names of a study write dates: a day above 12 tells the form of all."""
+    texts = [fold(name) for name in dict.fromkeys(names)]
+    found = [match for text in texts for pattern in DATES[1:3] for match in pattern.finditer(text)]
+    valid = [match for match in found if _days(match, None)]
+    first, second = (any(int(match[part]) > 12 for match in valid) for part in ("d", "m"))
+    tells = any(_place(word) is not None for text in texts for word, _ in _tokens(text))
+    return Dates(first if first != second else None, has_six_digit_dates(texts), all(map(_may_be_date, texts)), tells)
+
+
+class _Context(NamedTuple):
+    """A part of a name, letters or digits, with what is around it."""
+
+    text: str
+    glued: bool  # to what is before it
+    last: Word  # the word before
+    next: str  # the part after it
+    near: bool  # whether this is glued to it
+    then: str  # the part after that, if it is glued to ``next``
+    pointed: bool  # whether it begins the name, with a point behind it: ``1. Messung``
+    dates: Dates
+
+    @property
+    def in_code(self) -> bool:
+        """Whether it goes on with a code of capitals and numbers: the D of ``HC032D06``."""
+        code = self.glued and not self.last.kind and self.text.isupper()
+        return code and self.last.text.isalnum() and self.last.text[-1:].isdigit()
+
+    def spans(self, word: str) -> bool:
+        """Return whether a word is a span of time with a number beside it."""
+        return word in DAYS or (word == lab_words.MONTH_LETTER and self.dates.month_letter and self.near)
+
+
+def read_words(text: str, dates: Dates = Dates()) -> list[Word]:  # noqa: B008  (a tuple)
+    """Return the words of the name of a folder or file in their order, numbers with the word that they belong to."""
+    plain, days = _without_dates(fold(text), dates)
+    for pattern, word in lab_words.PHRASES.items():
+        plain = re.sub(pattern, word, plain, flags=re.IGNORECASE)
+    tokens = [*_tokens(plain), ("", False), ("", False)]
+    words = list[Word]()
+    i = 0
+    while tokens[i][0]:
+        (part, glued), (following, near), (then, nearer) = tokens[i : i + 3]
+        last = words[-1] if words else Word("none", "")
+        context = _Context(
+            part, glued, last, following, near, then if nearer else "", i == 0 and f"{part}." in plain, dates
+        )
+        if part == HOLE:
+            written, ways = days.pop(0)
+            words.append(Word("date", written, glued, "", ways))
+            i += 1
             continue
-        if number and _counts(plain, token, following):
-            kind = "visit"
-        if not kind:
-            rest.append((token.start(), token.end()))
-            last = 0
+        kind, number, taken = _read_number(context) if part.isdigit() else _read_letters(context)
+        written = part if taken == 1 else part + ("" if near else " ") + following
+        if kind == "of last":
+            words[-1] = last._replace(kind="", text=f"{last.text}{'' if glued else ' '}{part}")
+        elif not kind and glued and last.kind in ("", "number"):
+            words[-1] = Word("", last.text + written, last.glued)
         else:
-            found.append((kind, token[0]))
-            last = token.end()
-    kinds = frozenset(kind for kind, _ in found)
-    person = _joined(plain, rest)
-    if person.isdigit() and kinds and kinds <= {"static", "walk", "functional", "condition", "place"}:
-        person = ""  # 1_static, 2_walk
-    words = {name: "-".join(word for kind, word in found if kind == name) for name in ("visit", "group")}
-    label = "-".join(word for kind, word in found if kind in ("visit", "date", "condition"))
-    return NameParts(person, words["visit"].lower(), iso, label, words["group"], kinds)
+            words.append(Word(kind, written, glued, number))
+        i += taken
+    return words
 
 
-def fold(text: str) -> str:
-    """Return a text without accents: ``Größe`` becomes ``Grosse``."""
-    for sign, plain in (("ß", "ss"), ("ø", "o"), ("Ø", "O"), ("æ", "ae"), ("œ", "oe"), ("ł", "l")):
-        text = text.replace(sign, plain)
-    return "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
+def _read_number(here: _Context) -> tuple[str, str, int]:
+    """Return the kind of a number, its value if it is of a visit or trial, and of how many parts the word is."""
+    span = here.next.lower()
+    is_name = here.last.text[-FEWEST_LETTERS:].islower() and here.near and here.spans(span)  # Violeta12m
+    if here.glued and not here.last.kind and not is_name:
+        return "", "", 1
+    of_person = here.last.kind in ("person", "group")
+    next_has_number = here.then.isdigit()
+    spans = here.spans(span) and len(here.text) < 4 and (here.near or not next_has_number)  # not 7 wk2
+    spans &= not (next_has_number and here.text.startswith("00"))  # nor 001W01
+    if spans and not (of_person and (here.glued or next_has_number)):
+        return "visit", str(int(here.text) * DAYS.get(span, MONTH_DAYS)), 2
+    if here.pointed and kind_of(here.next) == "visit":
+        return "visit", here.text, 2
+    if of_person:
+        return "of last", "", 1
+    return ("run" if here.glued and here.last.kind else "number"), here.text, 1
 
 
-def words_of(text: str) -> list[str]:
-    """Return the words of a name in lower case, without accents: ``FunctionalLHip_02`` has functional, l, hip."""
-    return [word.lower() for word in WORD.findall(fold(text)) if not word.isdigit()]
+def _read_letters(here: _Context) -> tuple[str, str, int]:
+    """Return the kind of a part of letters, the number of a visit, and of how many parts the word is."""
+    lower, kind = here.text.lower(), kind_of(here.text)
+    if lower == lab_words.NEW and kind_of(here.next) != "visit":
+        return "", "", 1
+    if here.next.isdigit() and not (here.in_code and len(here.next) > 1):
+        if here.spans(lower) and (here.near or len(lower) > 1):
+            return "visit", str(int(here.next) * DAYS.get(lower, MONTH_DAYS)), 2
+        goes_on = here.glued and bool(here.then) and not kind_of(here.then)
+        short = lower in SHORT and here.near and len(here.next) < 3 and not goes_on
+        after_order = here.glued and _place(here.last.text) is not None  # posttest 01
+        if short or (lower in NUMBERED and not after_order):
+            return "visit", here.next, 2
+        is_code = here.near and len(lower) < 3 and lower.isascii() and lower != lab_words.SHORT_ORDER
+        return ("" if is_code and kind in ("visit", "group", "static", "place") else kind), "", 1  # PO12
+    if match := re.fullmatch(r"(\d+)(?:st|nd|rd|th)", lower):
+        return "visit", match[1], 1
+    number = str(ORDINALS[lower]) if lower in ORDINALS and kind_of(here.next) == "visit" else ""
+    return ("" if here.in_code and len(here.text) < 3 else kind), number, 1
 
 
-def is_person_code(text: str) -> bool:
-    """Return whether a text is a word for a person with a number: ``sub-01``, ``Patient 3``, ``P1``."""
-    return bool(PERSON_CODE.fullmatch(text))
+def _tokens(plain: str) -> Iterator[tuple[str, bool]]:
+    """Yield the words and numbers of a text, compounds in parts, and whether each is glued to the one before."""
+    end = 0
+    for match in WORD.finditer(plain):
+        parts = [match[0]] if kind_of(match[0]) else _compound(match[0])
+        for k, part in enumerate(parts):
+            yield part, k > 0 or (match.start() == end > 0)
+        end = match.end()
 
 
-def has_six_digit_dates(texts: Iterable[str]) -> bool:
-    """Return whether numbers of six digits in some names are dates: there are several, and all of them can be."""
-    numbers = {number for text in texts for number in SIX_DIGITS.findall(text)}
-    return len(numbers) > 1 and all(
-        any(_valid(2000 + year, month, day) for year, month, day in ((a, b, c), (c, b, a)))
-        for a, b, c in ((int(number[:2]), int(number[2:4]), int(number[4:])) for number in numbers)
-    )
-
-
-def _counts(text: str, number: re.Match[str], following: str) -> bool:
-    """Return whether a number counts what follows: ``6 months``, ``1. Messung``, not ``P1 month`` or ``01_pre``."""
-    before, after = text[: number.start()], text[number.end() :]
-    if SPAN_WORD.fullmatch(following):
-        return not before[-1:].isalnum()
-    return not before.strip(PARTING) and after.startswith(".") and bool(VISIT_WORD.fullmatch(following))
-
-
-def _kind(word: str, following: str) -> str:
+@cache
+def kind_of(word: str) -> str:
     """Return the kind of a word, or nothing."""
-    short = SHORT_VISIT.match(following)
-    if short and short[0] == word:
-        return "visit"
-    return next((kind for kind, pattern in KINDS if pattern.fullmatch(word)), "")
+    lower = word.lower()
+    exact, beginnings = _tables()
+    if kind := exact.get(lower, ""):
+        return kind
+    return next((kind for begin, kind in beginnings if lower.startswith(begin)), "")
 
 
-def _iso(match: re.Match[str]) -> str | None:
-    """Return the day of a date, empty if it is not certain, None if there is no such day."""
-    parts = match.groupdict()
-    if not parts.get("d"):
-        return ""
-    month = next((i for i, names in enumerate(MONTHS, start=1) if re.fullmatch(names, parts["m"], re.IGNORECASE)), 0)
-    year, number, day = int(parts["y"]), month or int(parts["m"]), int(parts["d"])
-    year += 2000 if year < 100 else 0
-    exchangeable = match.re is DATES[1] and parts["sign"] != "." and max(day, number) <= 12 and day != number
-    if match.re is DATES[1] and parts["sign"] != "." and number > 12:
-        day, number = number, day
-    if not _valid(year, number, day):
-        return None
-    return "" if exchangeable else f"{year}-{number:02d}-{day:02d}"
+@cache
+def _tables() -> tuple[dict[str, str], list[tuple[str, str]]]:
+    """Return the kinds of words, and of beginnings of words."""
+    every = [(word, kind) for kind, words in KINDS.items() for word in words.split()]
+    exact = {word: kind for word, kind in reversed(every) if not word.endswith("*")}
+    return exact, [(word[:-1], kind) for word, kind in every if word.endswith("*")]
+
+
+@cache
+def _compound(word: str) -> list[str]:
+    """Return the known words of which a word consists, else the word itself."""
+    if word[-2:].lower() == SHORT_STATIC and kind_of(word[:-2]) == "condition":
+        return [word[:-2], word[-2:]]  # bfst
+    least = FEWEST_LETTERS if word.isascii() else 1
+    for end in range(len(word) - least, least - 1, -1):
+        if kind_of(word[:end]) in ("condition", "visit", "static", "walk"):
+            rest = [word[end:]] if kind_of(word[end:]) else _compound(word[end:])
+            if all(map(kind_of, rest)):
+                return [word[:end], *rest]
+    return [word]
+
+
+def _without_dates(text: str, dates: Dates) -> tuple[str, list[tuple[str, tuple[str, ...]]]]:
+    """Return a text with NUL in place of dates, and the dates as written with the days that they may be."""
+    found: list[tuple[int, str, tuple[str, ...]]] = []
+    patterns = [*DATES, *([SIX_DIGITS] if dates.six_digits else [])]
+    for pattern in patterns if dates.eight_digits else [pattern for pattern in patterns if pattern != DATES[2]]:
+        for match in pattern.finditer(text):
+            days = () if "d" not in match.groupdict() else _days(match, dates.day_first)
+            if days or "d" not in match.groupdict():
+                found.append((match.start(), match[0], days))
+                text = text[: match.start()] + "\0".ljust(len(match[0]), "\1") + text[match.end() :]
+    return text.replace("\1", ""), [(written.strip(PARTING), days) for _, written, days in sorted(found)]
+
+
+def _days(match: re.Match[str], day_first: bool | None) -> tuple[str, ...]:
+    """Return the days that a date may be, none if there is no such day."""
+    year = int(match["y"]) + (2000 if len(match["y"]) < 3 else 0)
+    name = match["m"].lower()
+    if not name.isdigit():
+        month = next(i for i, words in enumerate(MONTHS, start=1) if name in words)
+        pairs = [(month, int(match["d"]))]
+    elif match.re in DATES[1:3]:
+        pairs = [(int(match["m"]), int(match["d"])), (int(match["d"]), int(match["m"]))]
+        pairs = pairs if day_first is None else pairs[not day_first :][:1] or pairs
+    else:
+        pairs = [(int(name), int(match["d"]))]
+    return tuple(date(year, *pair).isoformat() for pair in pairs if _valid(year, *pair))
 
 
 def _valid(year: int, month: int, day: int) -> bool:
@@ -231,17 +268,87 @@ def _valid(year: int, month: int, day: int) -> bool:
         return False
 
 
-def _joined(text: str, spans: list[tuple[int, int]]) -> str:
-    """Return parts of a text, with the signs between neighbours or a blank where something was left out."""
-    joined = ""
-    for i, (start, end) in enumerate(spans):
-        between = text[spans[i - 1][1] : start] if i else ""
-        joined += (between if not re.search(r"[^\W_]|\0", between) else " ") + text[start:end]
-    return joined
+def places_of_visits(visits: Mapping[str, Sequence[Word]]) -> tuple[dict[str, int], bool]:
+    """Return the place of each visit of a person, from 1, and whether dates and words agree; empty if it is not known.
+
+    Dates tell it, else words of order and numbers. A name that begins another one that goes on with a number comes
+    first.
+    """
+    by_words, ways = _by_words(visits), list[dict[str, object]]()
+    days = {visit: next((word.days for word in words if word.kind == "date"), ()) for visit, words in visits.items()}
+    if all(days.values()):
+        ways = [{visit: of_visit[min(k, len(of_visit) - 1)] for visit, of_visit in days.items()} for k in (0, 1)]
+    orders = [_ranked(way) for way in (*ways, *([by_words] if by_words else []))]
+    sound = len(orders) < 3 or orders[-1] in orders[:-1]
+    return (orders[0], sound) if orders and all(order == orders[0] for order in orders) else ({}, sound)
 
 
-def place_of_visit(visit: str) -> int:
-    """Return the place of a visit by its words, such as pre and post: early -1, late 1, else 0."""
-    words = re.split(r"[\W_]+", visit.lower())
-    early, late = (any(map(pattern.fullmatch, words)) for pattern in (EARLY_VISIT, LATE_VISIT))
-    return int(late) - int(early)
+@cache
+def _place(word: str) -> int | None:
+    """Return the place of a word of order, such as pre and post."""
+    lower = word.lower()
+    return next(
+        (place for known, place in PLACES if lower == known or (known[-1] == "*" and lower.startswith(known[:-1]))),
+        None,
+    )
+
+
+def _ranked(keys: Mapping[str, Any]) -> dict[str, int]:
+    return {name: place for place, name in enumerate(sorted(keys, key=keys.__getitem__), start=1)}
+
+
+def _by_words(visits: Mapping[str, Sequence[Word]]) -> dict[str, object]:
+    """Return a key of the order of each visit by words and numbers, empty if these do not tell it."""
+    found: dict[str, tuple[int, int, int]] = {}
+    counted = set[tuple[int, bool]]()
+    for visit, words in visits.items():
+        letters = [part for word in words for part in re.findall(r"[^\W\d_]+", word.text.lower())]
+        places = [place for part in letters if (place := _place(part)) is not None]
+        numbers = [int(word.number) for word in words if word.kind == "visit" and word.number]
+        if not (places or numbers):
+            continue
+        place = max(places, key=abs) if places else 1 if numbers[0] else 0
+        found[visit] = (place, bool(numbers), numbers[0] if numbers else 0)
+        if numbers:
+            counted.add((place, bool({*letters} & DAYS.keys())))
+    for visit in visits.keys() - found.keys():
+        following = [found[other] for other in found if other.startswith(visit) and found[other][1]]
+        if following:
+            found[visit] = (*min(following)[:1], False, 0)
+    mixed = len(counted) > len({place for place, _ in counted})
+    return {} if mixed or len(found) < len(visits) or len({*found.values()}) < len(found) else dict(found)
+
+
+def fold(text: str) -> str:
+    """Return a text without accents: ``Größe`` becomes ``Grosse``."""
+    for sign, plain in (("ß", "ss"), ("ø", "o"), ("Ø", "O"), ("æ", "ae"), ("œ", "oe"), ("ł", "l"), ("\u0131", "i")):
+        text = text.replace(sign, plain)
+    return "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a name in lower case, without accents: ``FunctionalLHip_02`` has functional, l, hip."""
+    return [word.lower() for word, _ in _tokens(fold(text)) if not word.isdigit()]
+
+
+def is_person_code(text: str) -> bool:
+    """Return whether a text is a word for a person with a number: ``sub-01``, ``Patient 3``, ``P1``."""
+    return bool(PERSON_CODE.fullmatch(text))
+
+
+def _may_be_date(text: str) -> bool:
+    """Return whether all numbers of eight digits in a name can be dates."""
+    forms = (DATES[0], DATES[2])
+    return all(
+        any((match := form.search(number)) and _days(match, None) for form in forms)
+        for number in EIGHT_DIGITS.findall(text)
+    )
+
+
+def has_six_digit_dates(texts: Iterable[str]) -> bool:
+    """Return whether numbers of six digits in some names are dates: there are several, and all of them can be."""
+    numbers = {number for text in texts for number in SIX_DIGITS.findall(text)}
+    return len(numbers) > 1 and all(
+        any(_valid(2000 + year, month, day) for year, month, day in ((a, b, c), (c, b, a)))
+        for a, b, c in ((int(number[:2]), int(number[2:4]), int(number[4:])) for number in numbers)
+    )

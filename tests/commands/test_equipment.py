@@ -80,4 +80,4 @@ def test_init_proposes_the_role_for_a_pole_on_a_plate_alone(demo: Path) -> None:
     ],
 )
 def test_a_leg_without_known_labels_is_no_pole(test: PlateTest, role: str) -> None:
-    assert guess_role(moving("a.c3d", plate_tests={1: test}), "any", labelled=False) == role
+    assert guess_role(moving("a.c3d", plate_tests={1: test}), "any", (), labelled=False) == role

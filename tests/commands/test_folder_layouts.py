@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pipeline.commands.init.people import people_and_sessions
@@ -22,7 +24,7 @@ def test_the_judge_sees_wrong_people() -> None:
     """One person for all files, as a program that never asks would say."""
     found = []
     for one in layouts(20, words=KNOWN, seed=1):
-        owners = [owner._replace(person="sub-01", asked=False) for owner in people_and_sessions(one.files)]
+        owners = [replace(owner, person="sub-01", asked=False) for owner in people_and_sessions(one.files)]
         found.append((judge(one, owners) == PEOPLE, len({person for person, *_ in one.truth}) > 1))
     assert all(wrong == several for wrong, several in found)
     assert sum(wrong for wrong, _ in found) > 5

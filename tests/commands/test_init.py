@@ -226,7 +226,7 @@ def test_folders_names_and_suffixes_of_any_kind(tmp_path: Path) -> None:
     assert {place for place, row in rows.items() if row["role"] == "static"} == {
         place for place, trial in places.items() if trial == "static"
     }
-    assert rows["P 2/Fast Walking 1.c3d"]["condition"] == "Fast-Walking"
+    assert rows["P 2/Fast Walking 1.c3d"]["condition"] == "Fast"
     assert [finding for finding in check(study) if finding.severity == "error"] == []
 
 

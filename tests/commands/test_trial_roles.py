@@ -140,30 +140,35 @@ def test_folders_with_one_static_in_all_are_one_session() -> None:
     assert [owner.session for owner in people_and_sessions(files)] == ["P1", "P1", "P2"]
 
 
-def test_statics_in_one_folder_make_sessions_if_names_pair_them() -> None:
-    files = [standing("Cal_pre.c3d"), moving("Walk_pre_1.c3d"), standing("Cal_post.c3d"), moving("Walk_post_1.c3d")]
-    roles = {file.name: "static" if file.stands else "gait" for file in files}
-    groups = trial_roles.by_static(files, roles)
-    assert groups == {"pre": files[:2], "post": files[2:]}
-    files[1] = moving("Walk_fast_1.c3d")  # of which static?
-    assert trial_roles.by_static(files, roles | {"Walk_fast_1.c3d": "gait"}) == {"": files}
+@pytest.mark.parametrize(
+    ("names", "sessions"),
+    [
+        (["Cal_pre", "Walk_pre_1", "Cal_post", "Walk_post_1"], ["sub-01_pre"] * 2 + ["sub-01_post"] * 2),
+        (["Cal_shod", "Walk_shod_1", "Cal_bare", "Walk_bare_1"], ["sub-01_shod"] * 2 + ["sub-01_bare"] * 2),
+        (["Cal_shod", "Walk_fast_1", "Cal_bare", "Walk_bare_1"], ["sub-01"] * 4),  # of which static?
+    ],
+)
+def test_statics_in_one_folder_make_sessions_if_names_pair_them(names: list[str], sessions: list[str]) -> None:
+    files = [(standing if name.startswith("Cal") else moving)(f"{name}.c3d") for name in names]
+    owners = people_and_sessions(files)
+    assert [owner.session for owner in owners] == sessions
+    visits = {"pre": ["pre", "pre", "post", "post"]}.get(names[0][4:], ["1" if len({*sessions}) > 1 else ""] * 4)
+    assert [owner.visit for owner in owners] == visits  # conditions are of one visit
 
 
-def test_walks_that_share_a_name_share_a_condition() -> None:
-    files = {name: moving(name) for name in ("A_flat_1.c3d", "A_flat_2.c3d", "A_odd.c3d", "Trial1.c3d", "Trial2.c3d")}
-    found = trial_roles.conditions(
-        files, dict.fromkeys(files, "gait"), dict.fromkeys(files, "A"), dict.fromkeys(files, "")
-    )
-    assert list(found.values()) == ["flat", "flat", "walk", "walk", "walk"]
+def test_words_that_only_walks_have_are_conditions() -> None:
+    files = [standing("A_cal.c3d"), *map(moving, ("A_flat_1.c3d", "A_flat_2.c3d", "A_odd.c3d", "A_Trial2.c3d"))]
+    assert [owner.condition for owner in people_and_sessions(files)] == ["", "flat", "flat", "odd", ""]
 
 
 def test_folders_of_one_session_are_conditions() -> None:
     files = [standing("P1/Static/P1-01.c3d"), moving("P1/Straight/P1-02.c3d"), moving("P1/Turn/P1-03.c3d")]
-    assert [owner[:5] for owner in people_and_sessions([*files, moving("P2/day1/P2Gait04.c3d")])] == [
-        ("P1", "P1", "", "", ""),
-        ("P1", "P1", "", "", "Straight"),
-        ("P1", "P1", "", "", "Turn"),
-        ("P2", "P2", "day1", "", ""),
+    owners = people_and_sessions([*files, moving("P2/day1/P2Gait04.c3d")])
+    assert [(owner.person, owner.session, owner.visit, owner.condition) for owner in owners] == [
+        ("P1", "P1", "", ""),
+        ("P1", "P1", "", "Straight"),
+        ("P1", "P1", "", "Turn"),
+        ("P2", "P2", "day1", ""),
     ]
 
 
@@ -175,15 +180,15 @@ def test_folders_of_one_session_are_conditions() -> None:
         (replace(standing("walk_01.c3d"), frame_count=5), "gait", "walk"),  # nobody moves far in five frames
         (moving("Gehen_02.c3d"), "gait", "walk"),
         (moving("Statik.c3d"), "static", "static"),
-        (moving("marcha lenta.c3d"), "gait", "marcha-lenta"),
+        (moving("marcha lenta.c3d"), "gait", "lenta"),
         (moving("walk_01.c3d"), "gait", "walk"),
         (moving("HC002D06.c3d"), "gait", "walk"),
-        (moving("slow walk 12.c3d"), "gait", "slow-walk"),
+        (moving("slow walk 12.c3d"), "gait", "slow"),
         (moving("FunctionalLHip.c3d"), "functional", "hip_left"),
         (moving("right_knee_func.c3d"), "functional", "knee_right"),
         (moving("FunctionalWalk.c3d"), "gait", "walk"),
         (moving("hip_replacement_walk_3.c3d"), "gait", "walk"),  # a word used once may mean anything
-        (moving("walk_fast_01.c3d"), "gait", "walk_fast"),
+        (moving("walk_fast_01.c3d"), "gait", "fast"),
         (moving("Barefoot 1.c3d"), "gait", "Barefoot"),
         (moving("LHJC.c3d"), "functional", "hip_left"),
         (standing("Stat.c3d"), "static", "static"),
@@ -191,13 +196,23 @@ def test_folders_of_one_session_are_conditions() -> None:
     ],
 )
 def test_roles_by_motion_then_by_name(file: Contents, role: str, condition: str) -> None:
-    assert trial_roles.guess_role(file, "any", labelled=False) == role
-    person, folders = {file.name: "sub-01"}, {file.name: ""}
-    assert trial_roles.conditions({file.name: file}, {file.name: role}, person, folders) == {file.name: condition}
+    (owner,) = people_and_sessions([file])
+    assert trial_roles.guess_role(file, "any", owner.roles, labelled=False) == role
+    assert trial_roles.condition_of(file, role, owner.condition) == condition
+
+
+def test_what_is_no_walk_by_its_name_is_left_out() -> None:
+    names = ("Squat 1", "CMJ", "Sit to stand", "Zero plates", "Gait squat")
+    files = [moving(f"{name}.c3d") for name in names]
+    roles = [
+        trial_roles.guess_role(file, "any", owner.roles, labelled=False)
+        for file, owner in zip(files, people_and_sessions(files), strict=True)
+    ]
+    assert roles == ["exclude"] * 4 + ["gait"]
 
 
 @pytest.mark.parametrize("text", ["a b", "ß", "-x-", "../../x", "日本", "a\tb", "x" * 300, "$(rm)", "", "1", "Ünï"])
 def test_trial_names_are_valid_and_unique(text: str) -> None:
-    names = trial_roles.trial_names([moving(f"{text}/{text}.c3d"), moving("a-b.c3d"), moving("A-B.c3d")])
+    names = trial_roles.identifiers({1: text, 2: "a-b", 3: "A-B"}, "trial").values()
     assert all(IDENTIFIER.fullmatch(name) for name in names)
     assert len({name.lower() for name in names}) == 3

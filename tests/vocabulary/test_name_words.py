@@ -1,51 +1,96 @@
-"""Names of folders are taken apart into roles, conditions, visits, dates and what may be a person's."""
+"""Names of folders and files are taken apart into words of roles, conditions, visits and dates, and a rest."""
 
 from __future__ import annotations
 
 import pytest
 
-from pipeline.vocabulary.name_words import has_six_digit_dates, is_person_code, place_of_visit, read_name
+from pipeline.vocabulary.name_words import (
+    Dates,
+    dates_of,
+    has_six_digit_dates,
+    is_person_code,
+    places_of_visits,
+    read_words,
+)
+
+
+def said(name: str, dates: Dates | None = None) -> dict[str, str]:
+    """Return the words of a name by kind, joined by blanks; unknown ones are of the empty kind."""
+    found: dict[str, str] = {}
+    for word in read_words(name, dates or Dates()):
+        found[word.kind] = f"{found[word.kind]} {word.text}" if word.kind in found else word.text
+    return found
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        *("Static", "cal", "Walk", "Gehen", "Dynamic", "trials", "1_static", "Straight", "turn", "barfuß", "AFO"),
+        *("Static", "cal", "Walk", "Gehen", "Dynamic", "trials", "Straight", "turn", "barfuß", "AFO", "piedsnus"),
         *("pre", "nachher", "Séance_2", "T1", "visit 2", "New Session 3", "nach der OP", "2. Messung", "2nd visit"),
         *("2024-05-12", "20240512", "12.05.2024", "12052024", "12 Mai 2024", "6 months", "raw", "controls", "C3D"),
+        *("dubbeltaak", "przed", "önce", "術前", "静止立位", "follow-up", "wk12", "vor OP"),
     ],
 )
-def test_roles_conditions_visits_and_dates_leave_nothing_of_a_person(name: str) -> None:
-    assert not read_name(name).person
+def test_roles_conditions_visits_and_dates_leave_nothing_unknown(name: str) -> None:
+    assert "" not in said(name)
 
 
 @pytest.mark.parametrize(
-    ("name", "person", "visit", "date"),
+    ("name", "unknown", "visit"),
     [
-        ("P1_pre", "P1", "pre", ""),
-        ("P1 12.05.2024", "P1", "", "2024-05-12"),
-        ("Anna Müller 6 months", "Anna Muller", "6-months", ""),
-        ("sub-01_ses-20240512", "sub-01", "ses", "2024-05-12"),
-        ("01_pre", "01", "pre", ""),
-        ("05-12-2024", "", "", ""),  # day and month may be exchanged
-        ("25-12-2024", "", "", "2024-12-25"),
-        ("12-25-2024", "", "", "2024-12-25"),
-        ("31.02.2024", "31.02.2024", "", ""),
-        ("Martin 2019", "Martin 2019", "", ""),
-        ("April 2019", "", "", ""),
-        ("HC032A", "HC032A", "", ""),
-        ("日本", "日本", "", ""),
+        ("P1_pre", "P1", "pre"),
+        ("Anna Müller 6 months", "Anna Muller", "6 months"),
+        ("ACL07PreWalk1", "ACL07", "Pre"),
+        ("r02d1static", "r02", "d1"),
+        ("7058081_wk6_02", None, "wk6"),
+        ("HC032D06", "HC032D06", None),
+        ("08V1Walk", None, "V1"),
+        ("PO12", "PO12", None),
+        ("日本", "日本", None),
+        ("Patient 3", "Patient 3", None),
+        ("6M", "6M", None),
+        ("New Patient", "New", None),
     ],
 )
-def test_what_a_name_says(name: str, person: str, visit: str, date: str) -> None:
-    assert read_name(name)[:3] == (person, visit, date)
+def test_what_a_name_says(name: str, unknown: str | None, visit: str | None) -> None:
+    found = said(name)
+    assert (found.get("", None), found.get("visit")) == (unknown, visit)
+
+
+def test_numbers_belong_to_their_words() -> None:
+    (walk, run) = read_words("walk01")
+    assert (walk.kind, run.kind, run.number) == ("walk", "run", "01")
+    (week,) = read_words("12wk")
+    assert week.number == "84"  # days
+
+
+@pytest.mark.parametrize(
+    ("names", "days"),
+    [
+        (["P1 12.05.2024", "P1 25.06.2024"], ("2024-05-12",)),
+        (["05-12-2024", "05-25-2024"], ("2024-05-12",)),
+        (["05-12-2024"], ("2024-12-05", "2024-05-12")),  # day and month may be exchanged
+        (["2024-05-12"], ("2024-05-12",)),
+        (["12 Mai 2024"], ("2024-05-12",)),
+        (["April 2019"], ()),
+    ],
+)
+def test_a_day_above_12_tells_the_form_of_all_dates(names: list[str], days: tuple[str, ...]) -> None:
+    (date,) = [word for word in read_words(names[0], dates_of(names)) if word.kind == "date"]
+    assert sorted(date.days) == sorted(days)
+
+
+def test_what_no_calendar_has_is_no_date() -> None:
+    assert not any(word.kind == "date" for name in ("31.02.2024", "Martin 2019") for word in read_words(name))
+    numbers = ["23031997", "30209884"]  # of a hospital
+    assert not any(word.kind == "date" for word in read_words(numbers[0], dates_of(numbers)))
 
 
 def test_six_digits_are_dates_if_all_can_be() -> None:
     assert has_six_digit_dates(["120524", "P1 150624"])
     assert not has_six_digit_dates(["120524"])
     assert not has_six_digit_dates(["120524", "993124"])
-    assert not read_name("120524", six_digits=True).person
+    assert "date" in said("120524", Dates(six_digits=True))
 
 
 def test_codes_with_a_word_for_a_person() -> None:
@@ -56,19 +101,31 @@ def test_codes_with_a_word_for_a_person() -> None:
 @pytest.mark.parametrize(
     "visits",
     [
-        ("pre", "post"), ("pre", "T1", "post"), ("Vorher", "Nachher"), ("baseline", "follow-up"),
-        ("prae-op", "post-op"),
-        ("praoperativ", "postoperativ"), ("avant", "apres"), ("prima", "dopo"), ("antes", "despues"),
+        ("pre", "post"), ("Vorher", "Nachher"), ("baseline", "follow-up"), ("prae-op", "post-op"), ("avant", "apres"),
+        ("praoperativ", "postoperativ"), ("prima", "dopo"), ("antes", "despues"), ("voor", "na"), ("før", "etter"),
+        ("przed", "po"), ("önce", "sonra"), ("術前", "術後"), ("wk2", "wk6", "wk12"), ("Visit 2", "Visit 10"),
+        ("New Session", "New Session 1"), ("BL", "FU1", "FU2"), ("admission", "discharge", "follow-up"),
+        ("vor OP", "6 Wochen post OP", "6 Monate post OP", "1 Jahr post OP"), ("2021-05-17", "24.01.2022"),
+        ("first visit", "second visit"), ("T0", "T1"), ("preop", "3mo", "12mo"),
     ],
 )  # fmt: skip
-def test_visits_without_dates_are_in_the_order_of_their_words(visits: tuple[str, ...]) -> None:
-    places = [place_of_visit(visit) for visit in visits]
-    assert places == sorted(places)
-    assert places[0] < places[-1]
+def test_the_order_of_visits(visits: tuple[str, ...]) -> None:
+    words = {visit: read_words(visit) for visit in reversed(visits)}
+    named = {"-".join(word.plain for word in found): found for found in words.values()}
+    places, sound = places_of_visits(named)
+    assert sound
+    assert sorted(named, key=places.__getitem__) == [*reversed(named)]
 
 
-@pytest.mark.parametrize("name", ["prae OP", "prä OP", "präoperativ", "postoperativ", "Erstuntersuchung", "pre-op"])
-def test_words_around_an_operation_are_visits(name: str) -> None:
-    parts = read_name(name)
-    assert parts.visit
-    assert not parts.person
+@pytest.mark.parametrize(
+    ("visits", "sound"),
+    [
+        (("Nantes", "Rennes"), True),
+        (("05-03-2021", "04-06-2021"), True),  # the order of day and month decides
+        (("2023-01-19 pre", "2022-02-03 post"), False),
+        (("prima", "Visita 3", "dopo 6 mesi"), True),  # days and counts have no common order
+        (("pre", "pre-op"), True),
+    ],
+)
+def test_an_order_that_is_not_known(visits: tuple[str, ...], sound: bool) -> None:
+    assert places_of_visits({visit: read_words(visit) for visit in visits}) == ({}, sound)

@@ -178,6 +178,7 @@ def test_init_proposes_sizes_of_a_later_visit_in_a_table_of_its_own(tmp_path: Pa
     shutil.copytree(DEMO / "sub-01", study / "KIND1" / "post", ignore=shutil.ignore_patterns("fast*"))
     for path in study.rglob("*.c3d"):
         set_parameter(path, "SUBJECTS", "NAMES", ["KIND1"])
+        set_parameter(path, "PROCESSING", "Height", [1640.0])  # adults 10 cm apart are not one person
     text = initialise(study)
     assert "rename new_sessions.tsv" in text
     (row,) = tsv.read_table(study / "new_sessions.tsv", required=("session", "mass_kg"))

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import date
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +23,7 @@ from .findings import of_emg_channels, of_emg_reference, of_equipment, of_file, 
 from .leg_findings import of_legs
 from .model_findings import of_body_model
 from .person_findings import of_ages, of_person, of_visits, with_visits
+from .visit_findings import of_bodies, of_conditions, of_dates_and_order, of_left_out
 
 TABLES = ("participants.tsv", "trials.tsv", "sessions.tsv", "segments.tsv", corrections.TABLE)
 MOST_LISTED = 4
@@ -84,6 +86,8 @@ def check(folder: Path) -> list[Problem]:
         findings += of_legs(session, facts, study)
     findings = with_visits(findings, [*of_visits(study, by_session)])
     findings += of_ages(study, by_session)
+    findings += [*of_dates_and_order(study, date.today()), *of_bodies(study, by_session), *of_conditions(study)]
+    findings += of_left_out(tsv.rows_of(folder / "trials.tsv", required=("participant_id", "file"))[0], study.sessions)
     readable = [recording for recording in recordings.values() if not recording.problems]
     for recording in readable:
         findings += of_file(recording.name, recording, study.settings)

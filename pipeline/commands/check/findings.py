@@ -142,7 +142,7 @@ def _no_static(session: str, gait: Sequence[str], facts: Mapping[str, Contents],
     if complete:
         remedy = f"{complete[0]} shows every marker: give it a second row with role static"
     elif model and gait:
-        remedy = f"list one: no walk shows every marker of {model.name}, so there are only contacts and events"
+        remedy = f"list one: no walk shows every marker of {model.name}, and without a static run rejects the walks"
     else:
         remedy = "list one in trials.tsv with role static"
     return Problem(session, "no static trial", remedy, "no_static_trial")

@@ -28,7 +28,7 @@ from ...workflow import settings
 from ...workflow.places import refuse_name
 from ..shared import body_model_fit
 from ..shared.body_model_fit import ModelFit
-from ..shared.find_recordings import find_unlisted, forces_in, recordings_in
+from ..shared.find_recordings import find_copies, find_unlisted, forces_in, recordings_in
 from .people import people_and_sessions
 from .table_rows import ASKED, EstimatedSizes, Notes, participant_rows, trial_rows
 
@@ -77,12 +77,13 @@ def initialise(folder: Path) -> str:
     fits = body_model_fit.fits(sessions, models)
     model = next(iter(fits))
     proposed = fits[model].essential or len(models) == 1
-    rows, notes = trial_rows(files, model, models)
+    rows, places, notes = trial_rows(files, model, models, find_copies(folder, [file.name for file in files]))
     for other, names in body_model_fit.strangers(sessions, models, model).items():
         notes = {text: [name for name in listed if name not in names] for text, listed in notes.items()}
         notes[f"for body model {other}, not {model}: move them together to another study"] = names
     people, visits = participant_rows(
         rows,
+        places,
         {file.key: file for file in files},
         body_model_fit.find_needed_sizes(model, models[model], sessions) if proposed else [],
         lambda mine: _estimate_sizes(folder, mine, models[model]),
@@ -177,7 +178,7 @@ def _readable_sessions(files: Sequence[Contents]) -> list[list[Contents]]:
     sessions: dict[tuple[str, str], list[Contents]] = defaultdict(list)
     for file, owner in zip(files, people_and_sessions(files), strict=True):
         if not file.problems:
-            sessions[owner[:2]].append(file)
+            sessions[owner.person, owner.session].append(file)
     return list(sessions.values())
 
 
@@ -298,7 +299,7 @@ def _session_table(sessions: Mapping[str, Sequence[Row]], sized: Mapping[str, Ro
         static = next((row["trial"] for row in mine if row["role"] == "static"), "none")
         person = sized.get(session) or sized[mine[0]["participant_id"]]
         counts = (str(count[role]) for role in ("gait", "functional", "exclude"))
-        mass_kg, source = person["mass_kg"], person["mass_source"]
+        mass_kg, source = person["mass_kg"], person.get("mass_source", "n/a")
         table.append([session, static, *counts, mass_kg, source.removesuffix(f", {mass_kg} kg"), person["height_m"]])
     return table
 

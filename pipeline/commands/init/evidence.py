@@ -1,7 +1,8 @@
-"""Which levels of names in a study are of people, by the names themselves and by what the files state.
+"""Which words that a study's names do not share are of people, by these words and by what the files state.
 
-A level names people if it has codes of people, or if files that differ in it alone state different subjects; it does
-not if they state one subject or the same sizes, or if some names have only statics and the others only walks.
+A level of words names people if it has codes of people, or if files that differ in it alone state different subjects,
+or heights that no adult has both; it does not if they state one subject or the same sizes. It names conditions if
+statics lack it, and roles if it parts statics from walks.
 """
 
 import re
@@ -13,16 +14,24 @@ from typing import NamedTuple
 
 from ...steps.read.recording_contents import Contents
 from ...vocabulary.marker_labels import is_code
-from ...vocabulary.name_words import is_person_code, read_name
+from ...vocabulary.name_words import is_person_code, read_words
+from .name_parts import Place
 
 CODE = re.compile(r"([a-z]{0,12}[-_ ]?)(\d+)[a-z]{0,2}", re.IGNORECASE)
+FULL_NAME = re.compile(r"[A-Z]\w+([-_ ,]+[A-Z]\w+)+")
+WORD_AND_NUMBER = re.compile(r"([^\W\d_]{3,})\d+")
+GLUED_NUMBER = re.compile(r"(.*\D)\d+")
 MOST_VISITS = 12  # numbered folders beyond one a month for a year are people
+DIFFERENT_ON_A_DAY = {"mass_kg": 0.05, "height_m": 0.03}  # shares: clothes, another scale, a slip of a digit
 ROUNDING = 1e-3  # of sizes that one program wrote
+ADULT_M, DIFFERENT_ADULTS_M = 1.5, 0.1  # heights of adults who are not one person
+NO_WALKS = ("functional", "contraction", "other")
 NO_SIZE = "marker_diameter_m"  # of the lab, not of the person
 LABEL, UNKNOWN, CODED, STATED, STEM = range(5)  # whether a level of names is of people: not, ..., with better evidence
 BOTH: set[bool | None] = {True, False}  # statics and walks
 
 Names = tuple[str, ...]
+Columns = dict[Place, Names]  # of each level the word in every path, or an empty text
 
 
 class Facts(NamedTuple):
@@ -30,37 +39,83 @@ class Facts(NamedTuple):
 
     subject: str
     sizes: dict[str, float]
-    stands: bool | None  # None of an unreadable file
+    stands: bool | None  # None of an unreadable file, and of one that is neither static nor walk by its name
+    told: str  # the subject, even if it may be that of a template
 
 
-def pad(names: Sequence[Names], *, below: bool = False) -> list[Names]:
-    """Return names of equal length, with empty ones at the end, or before if they are to be equal ``below``."""
-    longest = max(map(len, names), default=0)
-    empty = [("",) * (longest - len(parts)) for parts in names]
-    return [more + parts if below else parts + more for more, parts in zip(empty, names, strict=True)]
+def part_columns(facts: Sequence[Facts], columns: Columns, visits: Sequence[str]) -> tuple[Columns, Columns]:
+    """Return the columns that may name people, and those of conditions; none of roles, and none of one name.
+
+    A number at the end of names that are all different is that of the trial.
+    """
+    folders = [column for place, column in columns.items() if place[0] == 0]
+    inside = list(zip(visits, *folders, strict=True))
+    people: Columns = {}
+    conditions: Columns = {}
+    for place, column in columns.items():
+        named = _without_numbers(facts, column, inside) if place[0] else column
+        if len(set(named)) < 2:
+            continue
+        kinds = kinds_in(facts, dict(enumerate((name,) for name in named)))
+        walks, statics = ({name for (name,), kind in kinds.items() if stands in kind} for stands in (False, True))
+        told = {name for name in set(named) if name}
+        if statics and walks and not statics & walks and not _are_people(facts, named):
+            if len(walks - {""}) > 1:
+                conditions[place] = _without_run(named)
+        elif statics & {""} and not (statics - {""}) & told and not all(map(is_person_code, told)):
+            conditions[place] = _without_run(named)
+        elif not any(_same(named, other) for other in people.values()):
+            people[place] = named
+    return people, conditions
 
 
-def find_levels(
-    facts: Sequence[Facts], names: Sequence[Names], *, of_files: bool = False
-) -> tuple[tuple[int, ...], bool]:
+def _are_people(facts: Sequence[Facts], column: Names) -> bool:
+    """Return whether names with only statics and others with only walks are of people after all."""
+    named = defaultdict(list)
+    for one, name in zip(facts, column, strict=True):
+        named[name].append(one)
+    return all(is_person_code(name) for name in named if name) or any(
+        are_alike(*pair) is False for pair in combinations(named.values(), 2)
+    )
+
+
+def _without_numbers(facts: Sequence[Facts], column: Names, inside: Sequence[Names]) -> Names:
+    """Return names without the number at their ends if only then statics and walks of a folder and visit share one."""
+    bare = tuple(match[1] if (match := GLUED_NUMBER.fullmatch(name)) else name for name in column)
+    whole, short = (
+        kinds_in(facts, {i: (*inside[i], name) for i, name in enumerate(names) if name}) for names in (column, bare)
+    )
+    is_trial = bare != column and all(bare[i] != name for i, name in enumerate(column) if name)
+    return bare if is_trial and BOTH in short.values() and BOTH not in whole.values() else column
+
+
+def _without_run(column: Names) -> Names:
+    """Return names without the number at their ends if all are whole words with one: ``boots1``, not ``C1``."""
+    found = [WORD_AND_NUMBER.fullmatch(name) for name in column]
+    return (
+        tuple(match[1] if match else "" for match in found)
+        if all(found[i] for i, name in enumerate(column) if name)
+        else column
+    )
+
+
+def _same(column: Names, other: Names) -> bool:
+    return len({*zip(column, other, strict=True)}) == len({*column}) == len({*other})
+
+
+def find_levels(facts: Sequence[Facts], columns: Columns, *, told: bool) -> tuple[tuple[Place, ...], bool]:
     """Return the levels of names that tell people apart, and whether that is asked.
 
     Args:
-        of_files: whether the names are parts of file names. They name people only if several of them have a static
-            and walks, or if they are codes with a word for a person.
+        told: whether all paths tell visits by other words, so that unknown words are not of visits.
     """
-    columns = _open_columns(facts, names, of_files=of_files)
-    scores: dict[int, int] = {}
-    while True:
-        scores = {
-            k: _score(facts, column, [other for j, other in columns.items() if j != k]) for k, column in columns.items()
-        }
-        if LABEL not in scores.values():
-            break
-        columns = {k: column for k, column in columns.items() if scores[k] != LABEL}
-    best = max(columns, key=lambda k: scores[k], default=-1)
-    if best < 0:
+    scores = _scores(facts, columns)
+    columns = {k: columns[k] for k in scores}
+    best = max(columns, key=lambda k: scores[k], default=None)
+    if best is None:
         return (), False
+    if scores[best] == UNKNOWN and len(columns) == 1:
+        return (best,), not _are_names(columns[best], told=told)
     if scores[best] == UNKNOWN or list(scores.values()).count(scores[best]) > 1:
         return tuple(columns), True
     levels = [best]
@@ -76,38 +131,23 @@ def find_levels(
     return tuple(levels), False
 
 
-def _open_columns(facts: Sequence[Facts], names: Sequence[Names], *, of_files: bool) -> dict[int, tuple[str, ...]]:
-    """Return the names of each level that may tell people apart: none of roles, and none twice (``P1/P1_a``)."""
-    columns: dict[int, tuple[str, ...]] = {}
-    for k, column in enumerate(zip(*pad(names), strict=True)):
-        same = any(
-            len({*zip(column, other, strict=True)}) == len({*column}) == len({*other}) for other in columns.values()
-        )
-        if len(set(column)) > 1 and not same and (not of_files or _repeats(facts, column)):
-            columns[k] = column
-    return {k: column for k, column in columns.items() if not _are_roles(facts, column)}
+def _scores(facts: Sequence[Facts], columns: Columns) -> dict[Place, int]:
+    """Return how sure it is that each column names people, without those that do not."""
+    while True:
+        scores = {
+            k: _score(facts, column, [other for j, other in columns.items() if j != k]) for k, column in columns.items()
+        }
+        if LABEL not in scores.values():
+            return scores
+        columns = {k: column for k, column in columns.items() if scores[k] != LABEL}
 
 
-def _repeats(facts: Sequence[Facts], column: Sequence[str]) -> bool:
-    """Return whether names of a level are codes with a word for a person, or several have a static and walks."""
-    if all(is_person_code(name) for name in column):
+def _are_names(names: Sequence[str], *, told: bool) -> bool:
+    """Return whether all are names of two words or more, none of which two share; where visits are told, of one."""
+    if told and not any(name[:1].islower() for name in names):
         return True
-    if any(one.stands for one in facts):
-        kinds = kinds_in(facts, {i: (name,) for i, name in enumerate(column)})
-        return list(kinds.values()).count(BOTH) > 1
-    return sum(count > 1 for name, count in Counter(column).items() if name) > 1
-
-
-def _are_roles(facts: Sequence[Facts], column: Sequence[str]) -> bool:
-    """Return whether some names of a level have only statics and the others only walks, of people who may be one."""
-    if all(is_person_code(name) for name in column if name):
-        return False
-    named = defaultdict(list)
-    for one, name in zip(facts, column, strict=True):
-        named[name].append(one)
-    if not are_apart([{one.stands for one in mine} - {None} for mine in named.values()]):
-        return False
-    return not any(are_alike(*pair) is False for pair in combinations(named.values(), 2))
+    words = Counter(word for name in {*names} for word in re.findall(r"\w+", name))
+    return all(FULL_NAME.fullmatch(name) for name in names) and max(words.values()) == 1
 
 
 def are_apart(kinds: Sequence[set[bool | None]]) -> bool:
@@ -147,23 +187,33 @@ def _are_codes(names: set[str]) -> bool:
     return len(names) > MOST_VISITS or all(len(match[2]) > 2 and match[1] for match in found)
 
 
-def facts_of(files: Sequence[Contents]) -> list[Facts]:
-    """Return what each file states; a subject without a number that all files have may be that of a template."""
+def facts_of(files: Sequence[Contents], roles: Sequence[Sequence[str]]) -> list[Facts]:
+    """Return what each file states; a subject without a number that all files have may be that of a template.
+
+    Args:
+        roles: of the words in the name of each: what is neither static nor walk is none of both.
+    """
     named = [subject_of(file) for file in files]
     told = {*named} - {""}
     return [
         Facts(
             "" if file.has_several_people or (len(told) == 1 and not is_code(name)) else name,
             {} if file.has_several_people else {size: value for size, value in file.sizes.items() if size != NO_SIZE},
-            None if file.problems or any(test.like_a_pole for test in file.plate_tests.values()) else file.stands,
+            None if file.problems or (words and words[0] in NO_WALKS) or _is_pole(file) else file.stands,
+            name,
         )
-        for file, name in zip(files, named, strict=True)
+        for file, name, words in zip(files, named, roles, strict=True)
     ]
+
+
+def _is_pole(file: Contents) -> bool:
+    return any(test.like_a_pole for test in file.plate_tests.values())
 
 
 def subject_of(file: Contents) -> str:
     """Return the subject in a file, without words of roles and visits if others are there."""
-    return read_name(file.subject).person or file.subject
+    words = [word.text for word in read_words(file.subject) if word.kind in ("", "number", "person")]
+    return " ".join(words) or file.subject
 
 
 def are_alike(one: Sequence[Facts], other: Sequence[Facts]) -> bool | None:
@@ -175,11 +225,22 @@ def are_alike(one: Sequence[Facts], other: Sequence[Facts]) -> bool | None:
     }
     pairs = {pair for pair in pairs if len(pair) > 1}
     equal = any(all(isclose(a, b, rel_tol=ROUNDING) for a, b in pair) for pair in pairs)
+    heights = [{facts.sizes["height_m"] for facts in group if "height_m" in facts.sizes} for group in (one, other)]
+    if any(min(a, b) >= ADULT_M and abs(a - b) >= DIFFERENT_ADULTS_M - ROUNDING for a, b in product(*heights)):
+        return False
     if not (subjects and others):
         return True if equal else None
     if subjects & others:
         return True if equal or not pairs else None
     return None if equal else False
+
+
+def differ(sizes: Mapping[str, float], others: Mapping[str, float]) -> bool:
+    """Return whether two files state masses or heights that are none of one day."""
+    return any(
+        name in sizes and name in others and not isclose(sizes[name], others[name], rel_tol=limit)
+        for name, limit in DIFFERENT_ON_A_DAY.items()
+    )
 
 
 def _different_sizes(facts: Sequence[Facts]) -> list[dict[str, float]]:

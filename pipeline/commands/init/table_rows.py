@@ -11,20 +11,24 @@ from ...steps.read.recording_contents import Contents, key_of
 from ...tables import study_tables
 from ...tables.study_tables import SIZE_RANGES
 from ...tables.tsv import Row
-from ...vocabulary.name_words import place_of_visit
 from ..shared import trial_roles
 from .people import Owner, people_and_sessions
 
+TO_FILL_IN = dict.fromkeys(("age_years", "aid", "footwear"), "n/a")
 BY_MARKERS = "estimate: markers"
 STATED = "no static trial: the static results of Plug-in Gait that the walks state replace it"
 OTHER_STATIC = "left out, another static of the session serves the body model (to use both, give each a session)"
 NO_STATIC = (
-    "no static trial, and no walk that shows every marker: only contacts, times and distances can be computed. Add a "
-    "recording of the person standing with every marker, role static"
+    "no static trial, and no walk that shows every marker: run rejects the walks of this session. Add a recording of "
+    "the person standing with every marker, role static"
 )
 ASKED = (
     "people, or visits of one person? Names and files do not tell. Fill in participant_id in trials.tsv: one id for "
     "visits of one person, the name of the session for people; keep a row in participants.tsv for each person"
+)
+UNORDERED = (
+    "which visit came first? Names do not tell. Fill in visit_number in sessions.tsv: 1 for a person's first visit, 2 "
+    "for the next, ...; or the date of each. Until then, check refuses the study, so that no change has a wrong sign"
 )
 HIDDEN = "numbers in place of what may be people's names; the column file of trials.tsv shows which"
 TRIAL_CELLS = (
@@ -34,6 +38,7 @@ TRIAL_CELLS = (
 
 Models = Mapping[str, BodyModel]
 Notes = dict[str, list[str]]
+Places = Mapping[str, int | None]  # of each session's visit among those of its person, from 1; None if not known
 
 
 class EstimatedSizes(NamedTuple):
@@ -44,40 +49,46 @@ class EstimatedSizes(NamedTuple):
     leg_lengths_m: Mapping[str, float]  # by side, from markers
 
 
-def trial_rows(files: Sequence[Contents], model_name: str, models: Models) -> tuple[list[Row], Notes]:
-    """Return the rows of trials.tsv, and files or sessions by text of a note.
+def trial_rows(
+    files: Sequence[Contents], model_name: str, models: Models, copies: Mapping[str, str]
+) -> tuple[list[Row], Places, Notes]:
+    """Return the rows of trials.tsv, the place of each session, and files or sessions by text of a note.
 
     In a session without a static trial, a walk that shows every marker gets a second row as the static trial.
+
+    Args:
+        copies: the files that equal another one, with this one.
     """
     notes: Notes = defaultdict(list)
     rows: list[Row] = []
     owners = {file.key: owner for file, owner in zip(files, people_and_sessions(files), strict=True)}
-    sessions, roles = _sessions(files, owners, model_name, notes)
+    sessions, roles = _sessions(files, owners, model_name)
+    sessions_of = {file.name: owners[file.key].session for file in files}
+    copies = {copy: first for copy, first in copies.items() if sessions_of[copy] == sessions_of[first]}
+    roles |= {file.key: "exclude" for file in files if file.name in copies}
+    notes[UNORDERED] += dict.fromkeys(owner.person for owner in owners.values() if owner.place is None)
     notes[ASKED] += dict.fromkeys(owner.person for owner in owners.values() if owner.asked)
     notes[HIDDEN] += dict.fromkeys(owner.person for owner in owners.values() if owner.hidden)
-    conditions = trial_roles.conditions(
-        {file.key: file for file in files},
-        roles,
-        {key: owner.person for key, owner in owners.items()},
-        {key: owner.condition for key, owner in owners.items()},
-    )
     for (_, session), mine in sessions.items():
         static = trial_roles.best_static(
             [file for file in mine if roles[file.key] == "static"], model_name, models[model_name]
         )
-        names = trial_roles.trial_names(mine)
-        for file, trial in zip(mine, names, strict=True):
+        names = trial_roles.identifiers({file.key: owners[file.key].trial for file in mine}, "trial")
+        trials = [*zip(mine, names.values(), strict=True)]
+        for file, trial in trials:
             role = roles[file.key]
-            if file.problems or role == "exclude":
-                notes[_why_excluded(file, model_name)].append(file.name)
+            if file.name in copies:
+                notes["left out, the same file as another one"].append(f"{file.name}: {copies[file.name]}")
+            elif file.problems or role == "exclude":
+                notes[_why_excluded(file, model_name, owners[file.key])].append(file.name)
             elif role == "static" and file is not static:
                 role = "exclude"
                 notes[OTHER_STATIC].append(file.name)
             elif role == "static" and not file.stands:
                 notes["static by its name, though its markers move"].append(file.name)
-            condition = "n/a" if role == "exclude" else conditions[file.key]
+            condition = trial_roles.condition_of(file, role, owners[file.key].condition)
             rows.append(_row(owners[file.key], session, trial, file, role, condition))
-        walks = [(file, trial) for file, trial in zip(mine, names, strict=True) if roles[file.key] == "gait"]
+        walks = [(file, trial) for file, trial in trials if roles[file.key] == "gait"]
         if static is None and walks:
             rows += _instead_of_static(owners, session, walks, model_name, models[model_name], notes)
     if all(row["session"] == row["participant_id"] for row in rows) and not notes[ASKED]:
@@ -88,7 +99,7 @@ def trial_rows(files: Sequence[Contents], model_name: str, models: Models) -> tu
         notes["several people in one file, a row for each; the column subject names the person"] += several
     else:
         rows = [{name: cell for name, cell in row.items() if name != "subject"} for row in rows]
-    return rows, notes
+    return rows, {owner.session: owner.place for owner in owners.values()}, notes
 
 
 def _instead_of_static(
@@ -113,6 +124,7 @@ def _instead_of_static(
 
 def participant_rows(
     trials: Sequence[Row],
+    places: Places,
     files: Mapping[str, Contents],
     needed: Sequence[str],
     shown_by: Callable[[Sequence[Row]], EstimatedSizes],
@@ -128,20 +140,27 @@ def participant_rows(
     for row in trials:
         sessions[row["participant_id"]].setdefault(row.get("session", row["participant_id"]), []).append(row)
     people, visits = [], []
+    sizes = {name: _sizes(rows, files, needed, shown_by) for mine in sessions.values() for name, rows in mine.items()}
+    parted = {
+        person
+        for person, mine in sessions.items()
+        if any(sizes[name] != sizes[next(iter(mine))] for name in mine) or len({*map(_visit_of, mine.values())}) > 1
+    }
     for person, mine in sessions.items():
-        sizes = {session: _sizes(rows, files, needed, shown_by) for session, rows in mine.items()}
-        first, *others = sizes.values()
-        parted = any(other != first for other in others) or len({_visit_of(rows) for rows in mine.values()}) > 1
-        own = dict.fromkeys(first, "n/a") | {"guessed": ""} if parted else first
-        row = {"participant_id": person, "mass_kg": "n/a", "height_m": "n/a", "sex": "n/a"} | own
+        has_rows = bool(parted) and (
+            person in parted or any(_visit_of(rows) != ("n/a", "n/a") for rows in mine.values())
+        )
+        own = sizes[next(iter(mine))]
+        own = dict.fromkeys(own, "n/a") | {"guessed": ""} if has_rows else own
+        row = {"participant_id": person, "mass_kg": "n/a", "height_m": "n/a", "sex": "n/a"} | TO_FILL_IN | own
         people.append(row | {"guessed": f"participant_id {own['guessed']}".strip()})
-        in_time = sorted(mine.items(), key=lambda one: place_of_visit(_visit_of(one[1])[1]))  # if no date tells
-        for session, rows in in_time if parted else ():
-            about = dict(zip(("date", "visit"), _visit_of(rows), strict=True))
+        for session in sorted(mine, key=lambda name: places[name] or 0) if has_rows else ():
+            about = dict(zip(("date", "visit"), _visit_of(mine[session]), strict=True))
+            about["visit_number"] = str(places[session] or "n/a")
             found = " ".join(name for name, cell in about.items() if cell != "n/a")
             guessed = " ".join(f"participant_id session {found} {sizes[session]['guessed']}".split())
             row = {"participant_id": person, "session": session, **about, "assessor": "n/a"}
-            visits.append(row | sizes[session] | {"guessed": guessed})
+            visits.append(row | TO_FILL_IN | sizes[session] | {"guessed": guessed})
     empty = ("width_source", "leg_length_source", *(("mass_source", *needed) if visits else ()))
     return _without_empty(people, empty), _without_empty(visits, empty[:2])
 
@@ -207,21 +226,17 @@ def _estimate_widths(needed: Sequence[str], sizes: Mapping[str, float]) -> dict[
 
 
 def _sessions(
-    files: Sequence[Contents], owners: Mapping[str, Owner], model_name: str, notes: Notes
+    files: Sequence[Contents], owners: Mapping[str, Owner], model_name: str
 ) -> tuple[dict[tuple[str, str], list[Contents]], dict[str, str]]:
     """Return files by (participant, session), and the role of each file by its key."""
     labelled = any(trial_roles.shows_a_foot(file, model_name) for file in files)  # else no model has these labels
-    roles = {file.key: trial_roles.guess_role(file, model_name, labelled=labelled) for file in files}
-    folders: dict[tuple[str, str], list[Contents]] = defaultdict(list)
+    roles = {
+        file.key: trial_roles.guess_role(file, model_name, owners[file.key].roles, labelled=labelled) for file in files
+    }
+    sessions: dict[tuple[str, str], list[Contents]] = defaultdict(list)
     for file in files:
-        folders[owners[file.key][:2]].append(file)
-    sessions: dict[tuple[str, str], list[Contents]] = {}
-    for (person, session), mine in folders.items():
-        groups = trial_roles.by_static(mine, roles)
-        if len(groups) > 1:
-            notes["several sessions in one folder, paired with their statics by name"].append(session)
-        for part, those in groups.items():
-            sessions[person, "_".join(filter(None, (session, part)))] = those
+        owner = owners[file.key]
+        sessions[owner.person, owner.session].append(file)
     return sessions, roles
 
 
@@ -234,9 +249,11 @@ def _row(owner: Owner, session: str, trial: str, file: Contents, role: str, cond
     return dict(zip(TRIAL_CELLS, cells, strict=True))
 
 
-def _why_excluded(file: Contents, model_name: str) -> str:
+def _why_excluded(file: Contents, model_name: str, owner: Owner) -> str:
     if file.problems:
         return f"left out, {file.problems[0]._replace(where='')}"
+    if "other" in owner.roles and trial_roles.shows_a_foot(file, model_name):
+        return "left out, neither standing nor walking by its name"
     return f"left out, no heel or toe marker of body model {model_name}"
 
 

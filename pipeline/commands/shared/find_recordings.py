@@ -1,5 +1,6 @@
 """The recordings of a folder: C3D and TRC files, and the MOT file with the forces of each TRC file."""
 
+import hashlib
 import os
 import re
 from collections import defaultdict
@@ -59,6 +60,21 @@ def find_unlisted(study: Path) -> list[str]:
         listed = {Path(row["file"].replace("\\", "/")) for row in rows}
         return [name for name in recordings_in(study) if Path(name) not in listed]
     return []
+
+
+def find_copies(folder: Path, names: Iterable[str]) -> dict[str, str]:
+    """Return the files whose bytes equal those of another one, with this one: that with the shortest name."""
+    same: dict[tuple[int, bytes], list[str]] = defaultdict(list)
+    sizes: dict[int, list[str]] = defaultdict(list)
+    for name in dict.fromkeys(names):
+        with suppress(OSError):
+            sizes[(folder / name).stat().st_size].append(name)
+    for size, alike in sizes.items():
+        for name in alike if len(alike) > 1 else ():
+            with suppress(OSError), (folder / name).open("rb") as file:
+                same[size, hashlib.file_digest(file, "sha256").digest()].append(name)
+    ordered = (sorted(alike, key=lambda name: (len(name), name)) for alike in same.values())
+    return {copy: first for first, *copies in ordered for copy in copies}
 
 
 def forces_in(folder: Path, recordings: Iterable[str]) -> dict[str, str]:

@@ -1,0 +1,303 @@
+"""The paths of a study taken apart: each word says one thing, and what a folder says no file name says again.
+
+What a word says depends on the other paths: words that all have in common say nothing, a name among names of people is
+one even if it is a word, and one among visits or conditions is one of these.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import PurePosixPath
+
+from ...vocabulary import lab_words
+from ...vocabulary.name_words import (
+    ENTITY,
+    PERSON_CODE,
+    Dates,
+    Word,
+    dates_of,
+    is_person_code,
+    kind_of,
+    read_words,
+    words_of,
+)
+from ..shared.trial_roles import in_folder_of_trial
+
+POSE_FOLDER = re.compile(r"pose[-_]?3d", re.IGNORECASE)
+ROLES = ("static", "walk", "functional", "contraction", "other")
+LETTER = re.compile(r"[a-z]\d*")
+EMPTY_VISITS = frozenset(lab_words.FURTHER.split()) | {"ses"}  # alone they tell none
+Names = tuple[str, ...]
+Place = tuple[int, int]  # 0 and the depth of a folder, or 1 and the place in the file's name
+
+
+@dataclass
+class Parts:
+    """What a path says."""
+
+    unknown: dict[Place, str] = field(default_factory=dict)  # what may name people, conditions and others
+    visits: list[Word] = field(default_factory=list)  # with dates
+    conditions: list[str] = field(default_factory=list)  # of the folders, from the top, then of the file's name
+    roles: list[str] = field(default_factory=list)  # of ROLES: of the file's name, then of the folders from below
+    group: str = ""  # controls, patients, young, ...
+    birthday: bool = False  # whether the only date is beside what may be a person's name
+    stem: list[Word] = field(default_factory=list)  # of the file's name
+    counted: Word | None = None  # the last visit if its number ends the file's name: it may be that of the trial
+    name: str = ""  # the file's name
+
+    @property
+    def visit(self) -> str:
+        """The visit in words that are equal in all of its files."""
+        return "-".join(word.plain for word in self.visits)
+
+    def trial(self, shown: Collection[str], hidden: Collection[str]) -> str:
+        """Return the file's name without what may be people's names.
+
+        Args:
+            shown: unknown words that are none.
+            hidden: words that may be names if a number follows; others with a number are codes.
+        """
+        texts = list[str]()
+        for word in self.stem:
+            letters = re.sub(r"\d+$", "", word.text)
+            is_code = letters != word.text and not any(name in letters for name in hidden)
+            kept = word.kind or word.text in shown or is_code or not re.search(r"[^\W\d_]{2}", letters)
+            texts.append(word.text if kept else word.text[len(letters) :])
+        if texts == [word.text for word in self.stem]:
+            return self.name
+        return "-".join(filter(None, texts))
+
+
+def take_apart(names: Sequence[str]) -> list[Parts]:
+    """Return what the path of each file says."""
+    paths = [_components(name, names) for name in names]
+    dates = dates_of(text for path in paths for text in path)
+    read = {text: _words(text, dates) for path in paths for text in path}
+    words = [[list(read[text]) for text in path] for path in paths]
+    _put_codes_right(words)
+    _put_siblings_right(paths, words)
+    begins = {_label_of(of_path[-1][:1]) for of_path in words}
+    if len(begins) > 1 and begins & {"visit", "condition"} and "place" not in begins:
+        for of_path in words:  # names of people, one of which is a word
+            of_path[-1][:1] = [word._replace(kind=word.kind if word.number else "") for word in of_path[-1][:1]]
+    common = _common([of_path[-1] for of_path in words])
+    in_folders = any(word.kind == "condition" for of_path in words for folder in of_path[:-1] for word in folder)
+    parts = [_parts(of_path, common, in_folders=in_folders) for of_path in words]
+    for one, path in zip(parts, paths, strict=True):
+        one.name = path[-1]
+    return parts
+
+
+def _components(name: str, names: Sequence[str]) -> list[str]:
+    """Return the folders and the stem of a path; the folder is the stem if it is there for one trial alone."""
+    path = PurePosixPath(name)
+    folders = [*path.parent.parts]
+    if in_folder_of_trial(name):
+        return folders
+    names_trial = bool(folders) and any(kind_of(word) in ROLES for word in words_of(folders[-1]))
+    if names_trial and len({PurePosixPath(other).stem for other in names}) == 1 < len(names):
+        return folders if len({PurePosixPath(other).parent for other in names}) == len(names) else [*folders, path.stem]
+    return [*(folders[:-2] if folders and POSE_FOLDER.fullmatch(folders[-1]) else folders), path.stem]
+
+
+def _words(text: str, dates: Dates) -> list[Word]:
+    """Return the words of a folder or file, those of BIDS by their keys."""
+    entities = [(part, ENTITY.fullmatch(part)) for part in text.split("_")]
+    found = [match for _, match in entities if match]
+    if not found or (len(found) == 1 and (text != found[0][0] or is_person_code(text))):
+        return read_words(text, dates)
+    words = list[Word]()
+    for match in found:
+        inner = read_words(match[2], dates)
+        if match[1] == "sub":
+            words.append(Word("", match[0]))
+        elif match[1] == "ses":
+            number = next((word.number for word in inner if word.number), "")
+            day = next((word for word in inner if word.kind == "date"), None)
+            words.append(day or Word("visit", match[2], number=number))
+        elif match[1] == "run":
+            words.append(Word("run", match[2], number=match[2]))
+        elif match[1] in ("task", "acq"):
+            words += [word._replace(kind=word.kind if word.kind in ROLES else "condition") for word in inner]
+    return words
+
+
+def _put_codes_right(words: Sequence[list[list[Word]]]) -> None:
+    """Make a word with a number a code where all names begin with it: ``HIP07_walk1`` and ``HIP07_static``."""
+    for depth in {-1, *range(max(map(len, words)) - 1)}:
+        names = [path[depth] for path in words if depth < len(path) - 1]
+        first = {name[0].text.lower() if name else "" for name in names}
+        if len(first) == 1 and all(_is_code(name, of_file=depth < 0) for name in names):
+            for name in names:
+                name[:2] = [Word("", _text(name[:2]))]
+    inside = [{a.plain for a, b in zip(path[-1], path[-1][1:], strict=False) if _is_coded(a, b)} for path in words]
+    for path in words if set.intersection(*inside) else ():
+        name = path[-1]
+        k = next(k for k, word in enumerate(name[:-1]) if _is_coded(word, name[k + 1]))
+        name[k : k + 2] = [Word("", _text(name[k : k + 2]))]
+
+
+def _is_coded(word: Word, following: Word) -> bool:
+    """Return whether two words are one with a number that is that of a trial only after a functional movement."""
+    return word.kind == "functional" and following.kind == "run"
+
+
+def _is_code(name: Sequence[Word], *, of_file: bool) -> bool:
+    """Return whether a name begins with a code, though it is a word for a role: ``RUN07``, ``HIP_005``."""
+    if len(name) < 2 or name[0].kind not in ROLES or name[1].kind not in ("run", "number"):
+        return False
+    goes_on = any(word.kind in ROLES for word in name[2:]) if of_file else len(name) == 2
+    return goes_on and (name[1].kind == "run" or name[0].kind == "functional")
+
+
+def _put_siblings_right(paths: Sequence[Sequence[str]], words: Sequence[list[list[Word]]]) -> None:
+    """Make names of folders among names of people such names, and names among visits or conditions labels."""
+    siblings: dict[Names, dict[str, list[Word]]] = defaultdict(dict)  # by folders above, of labels their kinds
+    below: dict[Names, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for path, of_path in zip(paths, words, strict=True):
+        above = tuple(_label_of(name) or text for text, name in zip(path, of_path, strict=True))
+        for depth, text in enumerate(path[:-1]):
+            siblings[above[:depth]][text] = of_path[depth]
+            below[above[:depth]][text] |= {*path[depth + 1 : -1][:1]}
+    changed: dict[str, str] = {}
+    for parent, names in siblings.items():
+        changed |= _changed_kinds(names, below[parent])
+    for path, of_path in zip(paths, words, strict=True):
+        for depth, text in enumerate(path[:-1]):
+            if text in changed:
+                of_path[depth] = [Word(changed[text], _text(of_path[depth]))]
+
+
+def _changed_kinds(names: Mapping[str, Sequence[Word]], below: Mapping[str, set[str]]) -> dict[str, str]:
+    """Return the kinds that names of a folder have by their siblings, where it is not that of their words.
+
+    Args:
+        below: the names of the folders in each. A name that is there as well is of another level.
+    """
+    kinds = {text: _label_of(words) for text, words in names.items()}
+    labels = {text: kind for text, kind in kinds.items() if kind in ("visit", "condition")}
+    deeper = {text for inside in below.values() for text in inside}
+    unknown = [
+        text
+        for text, kind in kinds.items()
+        if not kind and text not in deeper and not below[text] & {*labels} and not PERSON_CODE.match(_text(names[text]))
+    ]
+    most = max(Counter(labels.values()).values(), default=0)
+    if (unknown and most and list(kinds.values()).count("") >= most) or (not deeper and 0 < most <= len(labels) / 2):
+        return {text: "" for text in labels if not any(word.number for word in names[text])}
+    found = {}
+    for text in unknown if most else ():
+        alike = [kind for other, kind in labels.items() if below[text] & below[other]] or [*labels.values()]
+        found[text] = Counter(alike).most_common(1)[0][0]
+    return found
+
+
+def _label_of(name: Sequence[Word]) -> str:
+    """Return visit, condition or, for other words, place; nothing of a name that is no word."""
+    kinds = {word.kind for word in name} - {"number", "run", "place"}
+    if "" in kinds or not kinds:
+        return "" if "" in kinds or any(word.kind == "number" for word in name) else "place"
+    return next((kind for kind in ("visit", "condition") if kind in kinds), "place")
+
+
+def _common(names: Sequence[Sequence[Word]]) -> set[str]:
+    """Return the words that all names have in common."""
+    return set.intersection(*({word.plain for word in name} for name in names)) if len(names) > 1 else set()
+
+
+def _parts(path: Sequence[Sequence[Word]], common: set[str], *, in_folders: bool) -> Parts:
+    """Return what the words of a path say.
+
+    Args:
+        common: words of all file names, which say nothing of roles, nor of conditions if these are ``in_folders``.
+    """
+    parts = Parts(stem=[*path[-1]])
+    said: set[str] = set()
+    for folder in path[:-1]:
+        _read_folder(parts, folder, said)
+    stem = _without_trial(path[-1])
+    known = {word.plain for word in parts.visits} | {str(word.days) for word in parts.visits if word.days}
+    own = [word for word in stem if word.kind in ("visit", "date") and not {word.plain, str(word.days)} & known]
+    parts.visits += own
+    if all(word.plain in EMPTY_VISITS for word in parts.visits):
+        parts.visits = []
+    ends = [word for word in path[-1] if word.kind != "copy"][-1:]
+    if own and ends == own[-1:] and own[-1].number:
+        parts.counted = own[-1]
+    parts.unknown |= {(1, k): text for k, text in enumerate(_unknown_of(stem, said))}
+    empty = said | (common if in_folders else set())
+    told = [word if word.kind == "condition" and word.plain not in empty else None for word in stem]
+    groups = (list(group) for is_told, group in groupby(told, bool) if is_told)
+    parts.conditions += [_text([word for word in group if word]) for group in groups]
+    above = [word.kind for folder in reversed(path[:-1]) for word in folder if word.kind in ROLES]
+    parts.roles = [word.kind for word in stem if word.kind in ROLES and word.plain not in common | said] or above
+    return parts
+
+
+def _without_trial(stem: Sequence[Word]) -> list[Word]:
+    """Return the words of a file's name without those of a copy and the number of the trial at its end."""
+    words = [word for word in stem if word.kind != "copy"]
+    if words and LETTER.fullmatch(words[-1].text) and (len(words) == 1 or words[-2].text[-1:].isdigit()):
+        words = words[:-1]  # walk1_a
+    return words[:-1] if words and words[-1].kind == "number" else words
+
+
+def _unknown_of(stem: Sequence[Word], said: set[str]) -> list[str]:
+    """Return the parts of a file's name that are no words, without what the folders have said."""
+    found = list[str]()
+    before = ""
+    for word in stem:
+        if word.kind in ("", "number", "person", "group") and (bare := _without_said(word.text, said)):
+            if word.kind == "number" and before == "" and found and found[-1].isalpha():
+                found[-1] += f"_{bare}"  # TKA_03
+            else:
+                found.append(bare)
+        before = word.kind
+    return found
+
+
+def _read_folder(parts: Parts, folder: Sequence[Word], said: set[str]) -> None:
+    """Add what a folder says to the parts of a path."""
+    kinds = {word.kind for word in folder}
+    names = [word for word in folder if word.kind in ("", "person", "number")]
+    if not {"", "person"} & kinds and kinds & {*ROLES, "condition", "group", "run"}:
+        names = []  # 1_static
+    if names:
+        parts.unknown[0, len(parts.unknown)] = _text(names)
+        said.update(re.findall(r"[^\W\d_]+|\d+", _text(names).lower()))
+        said.update(_bare(word.text) for word in names)
+        said.add(_bare(_text(names)))
+    visits = [word for word in folder if word.kind in ("visit", "date")]
+    is_dated = any(word.kind == "date" for word in visits)
+    if is_dated and parts.birthday and not names:
+        parts.visits = [word for word in parts.visits if word.kind != "date"]
+    parts.birthday = bool(names) if is_dated else parts.birthday
+    known = {word.plain for word in parts.visits}
+    parts.visits += [word for word in visits if word.plain not in known]
+    if conditions := [word for word in folder if word.kind == "condition"]:
+        parts.conditions.append(_text(conditions))
+        said.update(word.plain for word in conditions)
+    parts.group = "-".join(filter(None, (parts.group, *(word.plain for word in folder if word.kind == "group"))))
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"[\W_]", "", text.lower())
+
+
+def _without_said(text: str, said: set[str]) -> str:
+    """Return a part of a file's name without what its folders have said, and without the number of the trial."""
+    bare = _bare(text)
+    if bare in said:
+        return ""
+    for begin in sorted(said, key=len, reverse=True):
+        if len(begin) > 1 and bare.startswith(begin) and re.search(r"\d", begin):
+            rest = bare[len(begin) :]
+            return "" if rest.isdigit() else rest
+    return text
+
+
+def _text(words: Sequence[Word]) -> str:
+    """Return words with blanks between those that are not glued."""
+    return "".join(("" if word.glued or k == 0 else " ") + word.text for k, word in enumerate(words))

@@ -1,0 +1,82 @@
+"""Study folders of laboratories: ``init`` understands them or asks, and says nothing wrong in silence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pipeline.commands.init.command import initialise
+from tests.campaigns.layouts import scored
+from tests.commands.init.layouts.generated import generated
+from tests.commands.init.layouts.judge import ASKED, KINDS, RIGHT, WRONG, Tables, judge, tables_in, tables_of
+from tests.commands.init.layouts.layout import Layout, lab_layouts
+from tests.commands.init.layouts.write import write
+
+LAYOUTS = {layout.name: layout for layout in lab_layouts()}
+MOST_WRONG, LEAST_RIGHT = 0.01, 0.8  # shares of generated layouts
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_init_understands_or_asks(tmp_path: Path, name: str) -> None:
+    """By the command, with recordings in the folder; without them the judge gets the same tables."""
+    layout = LAYOUTS[name]
+    summary = initialise(write(layout, tmp_path / "study"))
+    tables = tables_in(tmp_path / "study")
+    verdicts = judge(layout, tables)
+    assert [kind for kind in KINDS if verdicts[kind] == WRONG] == []
+    assert ("Which visit came first?" in " ".join(summary.split())) == any(
+        row.get("visit_number") == "n/a" for row in tables.sessions
+    )
+    assert judge(layout, tables_of(layout)) == verdicts
+
+
+def test_generated_layouts_are_understood_or_asked_about() -> None:
+    ends, _ = scored(generated(300, seed=7))
+    assert ends["whole"][WRONG] <= MOST_WRONG * 300, ends
+    assert ends["whole"][RIGHT] >= LEAST_RIGHT * 300, ends
+
+
+def changed(tables: Tables, **cells: str) -> Tables:
+    return tables._replace(trials=[row | cells for row in tables.trials])
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        ({"participant_id": "sub-01"}, "person"),
+        ({"visit": "pre", "date": ""}, "visit"),
+        ({"date": "2020-01-01"}, "date"),
+        ({"role": "gait"}, "role"),
+        ({"condition": "walk"}, "condition"),
+        ({"trial": "Zbigniew1"}, "private"),
+    ],
+)
+def test_the_judge_sees_what_is_wrong(cells: dict[str, str], kind: str) -> None:
+    """One person, one visit, ... for all files, as a program that never asks would say."""
+    wrong = {
+        layout.name: judge(layout, changed(tables_of(layout), **cells))[kind]
+        for layout in (LAYOUTS["polish_name_with_visit_and_condition"], LAYOUTS["letter_v_for_visit"])
+    }
+    assert WRONG in wrong.values()
+
+
+def test_the_judge_sees_a_wrong_order_and_one_that_is_asked() -> None:
+    layout = LAYOUTS["polish_name_with_visit_and_condition"]
+    tables = tables_of(layout)
+    assert judge(layout, tables)["order"] == RIGHT
+    numbers = {"1": "2", "2": "1"}
+    swapped = [row | {"visit_number": numbers[row["visit_number"]]} for row in tables.sessions]
+    assert judge(layout, tables._replace(sessions=swapped))["order"] == WRONG
+    blank = [row | {"visit_number": "n/a"} for row in tables.sessions]
+    assert judge(layout, tables._replace(sessions=blank))["order"] == ASKED
+
+
+def test_the_judge_sees_a_copy_that_counts_twice() -> None:
+    layout = LAYOUTS["code_and_capitals"]
+    assert judge(layout, tables_of(layout))["copy"] == RIGHT
+    different: Layout = replace(
+        layout, recordings={path: replace(one, copy_of="") for path, one in layout.recordings.items()}
+    )
+    assert judge(layout, tables_of(different))["copy"] == WRONG
