@@ -15,10 +15,9 @@ from tests.campaigns.cut_walks import outcomes as cut_outcomes
 from tests.campaigns.sound_walks import verdicts
 from tests.support.drawn.dynamics import GRAVITY_M_S2, NUMBER, UP, State
 from tests.support.drawn.people import SOURCES, Drawn, drawn_person
-from tests.support.drawn.sessions import WAYS, Sound, foot_wrenches, joint_moments, sound_session
+from tests.support.drawn.sessions import WAYS, Sound, drawn_walk, foot_wrenches, joint_moments, sound_session
 from tests.support.drawn.spoiled import UNNOTICED, cut, faulty, frames_of, valid_contacts
 from tests.support.drawn.walks import Walk
-from tests.support.walks.moving_on_plates import VALID
 from tests.support.whole_body.jets import Jet
 from tests.support.whole_body.motions import Moved
 from tests.support.whole_body.person import BODIES, SIDES
@@ -35,17 +34,13 @@ def ordinary() -> Sound:
 
 
 @pytest.fixture(scope="module", params=WAYS)
-def sound(request: pytest.FixtureRequest) -> Sound:
-    return sound_session(1, way=request.param)
+def walk(request: pytest.FixtureRequest) -> Walk:
+    return drawn_walk(1, request.param)[1]
 
 
 @pytest.fixture(scope="module")
 def people() -> list[Drawn]:
     return [drawn_person(np.random.default_rng([seed, 5])) for seed in range(300)]
-
-
-def first_walk(sound: Sound) -> Walk:
-    return next(iter(sound.walks.values()))
 
 
 def recorded(walk: Walk, step_s: float) -> Array:
@@ -72,9 +67,8 @@ def axes_of(state: State) -> dict[str, Jet]:
     return axes
 
 
-def test_another_program_finds_the_same_loads(sound: Sound) -> None:
+def test_another_program_finds_the_same_loads(walk: Walk) -> None:
     """Pinocchio (recursive Newton-Euler): the ground's wrenches leave nothing over, and joints have these moments."""
-    walk = first_walk(sound)
     time = recorded(walk, 0.09)
     state = walk.at(time)
     spline = walk.path.spline
@@ -92,12 +86,11 @@ def test_another_program_finds_the_same_loads(sound: Sound) -> None:
             np.testing.assert_allclose(joints[:, number, joint], other, rtol=0, atol=EXACT * weight)
 
 
-def test_the_ground_changes_the_momentum(sound: Sound) -> None:
+def test_the_ground_changes_the_momentum(walk: Walk) -> None:
     """Over a second, the momentum changes by the integral of the ground's force and moment, and of gravity.
 
     Between two knots the motion is a polynomial: Gauss' rule with eight points integrates the loads to rounding.
     """
-    walk = first_walk(sound)
     start, stop = walk.path.spline.t.searchsorted(recorded(walk, 0.02)[[5, 55]])
     knots = walk.path.spline.t[start:stop]
     points, weights = np.polynomial.legendre.leggauss(8)
@@ -116,9 +109,8 @@ def test_the_ground_changes_the_momentum(sound: Sound) -> None:
     assert len(body.mass) == len(BODIES)
 
 
-def test_feet_press_under_their_soles_and_never_pull(sound: Sound) -> None:
+def test_feet_press_under_their_soles_and_never_pull(walk: Walk) -> None:
     """The centre of pressure stays within the sole; its planned way is met within some millimetres."""
-    walk = first_walk(sound)
     time = recorded(walk, 0.005)
     state = walk.at(time)
     loads = walk.on_feet(time, state.ground, state.joint[:, 0])
@@ -132,9 +124,8 @@ def test_feet_press_under_their_soles_and_never_pull(sound: Sound) -> None:
     assert np.abs(loads.pressed[..., 1]).max() == 0
 
 
-def test_standing_feet_rest(sound: Sound) -> None:
+def test_standing_feet_rest(walk: Walk) -> None:
     """While it is flat, a foot stays where it is, within a tenth of a millimetre, and no sole is below the floor."""
-    walk = first_walk(sound)
     for step in walk.plan.inner:
         if walk.plan.rolling[walk.plan.side[step]].heel_first:
             begin, length = walk.plan.strike[step], walk.plan.off[step] - walk.plan.strike[step]
@@ -145,8 +136,8 @@ def test_standing_feet_rest(sound: Sound) -> None:
             assert np.ptp(ankle, axis=0)[1] < 1e-2
 
 
-def test_moments_of_the_file_are_those_of_the_motion(ordinary: Sound) -> None:
-    """The plates' channels carry the loads that the exact moments come from, within the errors of plates."""
+def test_moments_are_the_same_elsewhere_in_the_lab(ordinary: Sound) -> None:
+    """The exact moments of a file have its frames, and do not depend on where in the lab the person walks."""
     file, walk = next(iter(ordinary.walks.items()))
     assert ordinary.moments[file].shape == (len(ordinary.session.recordings[file].markers), 2, 3, 3)
     moved = walk.moved(np.array([3.0, 0.0, -1.0]))
@@ -159,32 +150,27 @@ def test_moments_of_the_file_are_those_of_the_motion(ordinary: Sound) -> None:
 
 
 def test_ordinary_walks_are_those_of_people() -> None:
-    """Of people who walk freely, 95 % of the samples are within two standard deviations of the norm; here, 80 %."""
+    """Of people who walk freely, 95 % of the moments are within two standard deviations of the norm at their speed.
+
+    Here it is more than 80 % of flexion moments in stance, of which those of the hip differ most.
+    """
     norm = pd.read_csv(CONFIG / "normative" / "schwartz2008.csv").fillna("")
-    norm = norm[(norm.speed == 0.4336) | (norm.speed == sorted(norm.speed.unique())[2])]
+    norm = norm[(norm.variable == "joint_moment_jcs") & (norm.angle == "flexion") & (norm.phase < 62)]
+    speeds = np.sort(norm.speed.unique())
     within = []
-    for seed in range(4):
-        sound = sound_session(seed, way="ordinary")
-        for file, walk in sound.walks.items():
-            step = walk.plan.inner.start + 2
-            side = int(walk.plan.side[step])
-            rate = sound.session.recordings[file].marker_rate_hz
-            stance = next((one for one in sound.truths[file] if one.step == step), None)
-            if stance is None or step + 2 >= len(walk.plan.strike):
-                continue
-            stride_s = walk.plan.strike[step + 2] - walk.plan.strike[step]
-            phase = np.arange(0, 62, 2.0)
-            time = stance.start_s + stride_s * phase / 100
-            for joint, name in enumerate(("ankle", "knee", "hip")):
-                rows = norm[(norm.variable == "joint_moment_jcs") & (norm.joint == name) & (norm.angle == "flexion")][
-                    :31
-                ]
-                moment = np.interp(
-                    time, np.arange(len(sound.moments[file])) / rate, sound.moments[file][:, side, joint, 0]
-                )
-                within += [*(np.abs(moment - rows["mean"].values) < 2 * rows["sd"].values)]
-    assert len(within) > 500
-    assert np.mean(within) > 0.75
+    for seed in range(10):
+        drawn, walk = drawn_walk(seed, "ordinary")
+        step = walk.plan.inner.start + 1
+        side, (start, stop) = walk.plan.side[step], walk.plan.strike[[step, step + 2]]
+        leg_m = drawn.whole.length("thigh_left") + drawn.whole.length("shank_left") + 0.04 * drawn.whole.height_m
+        speed = np.linalg.norm(walk.plan.place[step + 2] - walk.plan.place[step]) / (stop - start)
+        near = speeds[np.abs(speeds - speed / np.sqrt(GRAVITY_M_S2 * leg_m)).argmin()]
+        time = start + (stop - start) * np.arange(0, 62, 2) / 100
+        moments = joint_moments(walk, walk.at(time), time)[:, side] / drawn.whole.mass_kg
+        for joint, name in enumerate(("ankle", "knee", "hip")):
+            rows = norm[(norm.joint == name) & (norm.speed == near)]
+            within += [*(np.abs(moments[:, joint, 0] - rows["mean"].to_numpy()) < 2 * rows["sd"].to_numpy())]
+    assert np.mean(within) > 0.8
 
 
 def test_people_differ_as_sources_and_people_do(people: list[Drawn]) -> None:
@@ -257,11 +243,6 @@ def test_a_study_holds_what_was_drawn(tmp_path: Path) -> None:
     assert len((tmp_path / "trials.tsv").read_text().splitlines()) == 1 + len(sound.session.recordings)
 
 
-def test_stances_are_valid_in_most_sessions() -> None:
-    counts = [len(valid_contacts(sound_session(seed, way="ordinary"))) for seed in range(6)]
-    assert sum(count >= 3 for count in counts) >= 5
-
-
 @pytest.mark.parametrize(("row", "dose"), UNNOTICED)
 def test_every_unnoticed_fault_changes_the_walks_and_nothing_that_is_true(row: str, dose: str, ordinary: Sound) -> None:
     twin = faulty(ordinary, row, dose)
@@ -319,11 +300,8 @@ def test_a_cut_leaves_the_rest_where_it_was(ordinary: Sound) -> None:
 
 def test_sound_walks_of_drawn_people_have_verdicts() -> None:
     """Each verdict is of a stance that is valid in truth, and most stances are used without a doubt."""
-    found = [one for seed in (9, 12) for one in verdicts(seed)]
-    valid = sum(
-        truth.verdict == VALID for seed in (9, 12) for own in sound_session(seed).truths.values() for truth in own
-    )
-    assert 0 < len(found) <= valid
+    found, sound = verdicts(9), sound_session(9)
+    assert 0 < len(found) <= len(valid_contacts(sound))
     assert np.mean([bool(one.refused or one.doubted) for one in found]) < 0.5
 
 

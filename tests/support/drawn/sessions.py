@@ -157,6 +157,14 @@ def sound_session(seed: int, folder: Path | None = None, *, way: str = "") -> So
     return sound
 
 
+def drawn_walk(seed: int, way: str) -> tuple[Drawn, Walk]:
+    """Return a drawn person and one of her walks, without a laboratory."""
+    rng = np.random.default_rng([seed, 52])
+    drawn = drawn_person(rng)
+    pace, style, rolling = _habit(way, drawn, rng)
+    return drawn, _walk(way, drawn, pace, style, rolling, rng)[1]
+
+
 @cache
 def _settings(name: str) -> tuple[dict[str, Any], BodyModel]:
     return load_settings({"body_model": name}, where="tests", study_path=Path())
