@@ -146,6 +146,27 @@ def test_moments_are_the_same_elsewhere_in_the_lab(ordinary: Sound) -> None:
     np.testing.assert_allclose(here, there, rtol=0, atol=1e-8)
 
 
+def test_plates_measure_what_feet_press(ordinary: Sound) -> None:
+    """On valid stances the vertical channels of the plates are the foot's force, within gain, crosstalk and noise."""
+    rates = ordinary.laboratory
+    contacts = valid_contacts(ordinary)
+    assert len(contacts) > 3
+    for contact in contacts:
+        walk, recording = ordinary.walks[contact.file], ordinary.session.recordings[contact.file]
+        truth = next(
+            one
+            for one in ordinary.truths[contact.file]
+            if one.side == contact.side and abs(one.start_s * rates.marker_hz - contact.first) < 2
+        )
+        per_frame = rates.analog_hz // rates.marker_hz
+        samples = np.arange(contact.first * per_frame, contact.last * per_frame)
+        time = samples / rates.analog_hz + walk.plan.strike[truth.step] - truth.start_s
+        state = walk.at(time)
+        pressed = walk.on_feet(time, state.ground, state.joint[:, 0]).force[truth.step, :, 1]
+        measured = sum(recording.analog[samples, 6 * (number - 1) + 2] for number in contact.plates)
+        assert np.std(measured + pressed) < 4 + 0.01 * pressed.max()  # the plates' z axis points down
+
+
 # --- people ----------------------------------------------------------------------------------------------------------
 
 

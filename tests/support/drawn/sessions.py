@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from scipy.interpolate import make_interp_spline
 
 from pipeline.body.body_model import BodyModel
 from pipeline.body.joint_angles import SIGNS
-from pipeline.demo.curves import rotation
+from pipeline.demo.curves import Curve, rotation
 from pipeline.recording import Recording
 from pipeline.workflow.settings import load_settings
 from tests.support.drawn import dynamics
@@ -64,7 +64,7 @@ MODELS = ("isb_clusters", "plug_in_gait", "gait2354", "functional_clusters")
 MEDIAL = ("medial_epicondyle", "medial_malleolus")  # worn in the static trial only, with half of the clusters
 STATIC_S = 0.5
 MASS_SD, HEIGHT_SD_M = 0.006, 0.007  # of participants.tsv: scales, clothes and shoes
-GRID_HZ = 180.0  # at least, of the wrench that is interpolated to the samples of the plates: errors below 0.1 N
+GRID_HZ = 180.0  # at least, of the wrench that is interpolated to the samples of the plates: errors below 0.2 N and N m
 FEWEST, MOST = 4, 6  # walks of a session
 WALKS_A_SESSION = (FEWEST + MOST) / 2
 
@@ -85,14 +85,25 @@ class Way(NamedTuple):
     one_sided: bool = False
 
 
-# Running and stairs are left out: a running body that turns nothing in flight is not planned step by step. Knees of
-# crouch bend 20 to 35 degrees in stance; a stiff knee stays within 30 degrees in swing (Sutherland & Davids 1993).
+def _scaled(curve: Curve, factor: float, cycles: Array) -> Array:
+    return factor * curve(cycles)
+
+
+# the foot of a stiff leg rises less and turns less
+STIFF = HEEL_FIRST._replace(
+    pitch=partial(_scaled, HEEL_FIRST.pitch, 0.6), clearance=partial(_scaled, HEEL_FIRST.clearance, 0.6)
+)
+# Running and stairs are left out: a body that turns nothing in flight cannot be planned step by step. Knees of crouch
+# bend by at least 15 to 30 degrees, a stiff one 8 to 20 less in swing than the other (Sutherland & Davids 1993).
 WAYS = {
     "ordinary": Way("straight", walking((1.0, 1.4))),
     "slow": Way("slow", walking((0.5, 0.85))),
     "fast": Way("straight", walking((1.4, 1.65))),
     "crouch": Way(
-        "straight", walking((0.6, 1.1)), HEEL_FIRST._replace(pitch=lambda c: 0.75 * HEEL_FIRST.pitch(c)), (15, 30)
+        "straight",
+        walking((0.6, 1.1)),
+        HEEL_FIRST._replace(pitch=partial(_scaled, HEEL_FIRST.pitch, 0.75)),
+        (15, 30),
     ),
     "toe walking": Way("on toes", walking((0.5, 1.0), ON_TOES), ON_TOES, (4, 10)),
     "stiff knee": Way("straight", walking((0.6, 1.0)), one_sided=True),
@@ -131,30 +142,27 @@ def sound_session(seed: int, folder: Path | None = None, *, way: str = "") -> So
     chosen, model = _settings(MODELS[int(rng.integers(len(MODELS)))])
     turns = rotation(1, np.radians(rng.choice([0, 90, 180, 270]) * np.ones(1)))[0]  # walk along X or Y of the file
     medial = model.name != "isb_clusters" or rng.random() < 0.5
-    there_and_back = rng.random() < 0.5
+    there_and_back, backwards = rng.random() < 0.5, way == "backwards"
     recordings, walks, truths, moments = {"static.c3d": _static(drawn, model, laboratory, turns, rng)}, {}, {}, {}
     for number in range(int(rng.integers(FEWEST, MOST + 1))):
-        file = f"gait_{number + 1}.c3d"
+        file, back = f"gait_{number + 1}.c3d", there_and_back and number % 2 == 1
         pace, walk = _walk(way, drawn, pace, style, rolling, rng)
-        tops = met_from(laboratory.tops, back=there_and_back and number % 2 == 1)
-        walk = walk.moved(aimed(walk.plan, tops, rng))
-        half_turn = there_and_back and number % 2 == 1
-        to_lab = turns @ np.diag([-1.0, 1.0, -1.0]) if half_turn else turns
-        made = _Made(walk, drawn, skin, laboratory, tops, rng)
-        recordings[file] = made.recording(model, to_lab, turns, medial=medial, backwards=way == "backwards")
-        walks[file], truths[file], moments[file] = walk, made.truths, made.moments
-        if way == "backwards":
-            end_s = float(made.time[-1] - made.time[0])
-            truths[file] = [one._replace(start_s=end_s - one.end_s, end_s=end_s - one.start_s) for one in made.truths]
-            moments[file] = made.moments[::-1]
+        tops = met_from(laboratory.tops, back=back)
+        walks[file] = walk = walk.moved(aimed(walk.plan, tops, rng))
+        made = _measured(walk, laboratory, tops, rng)
+        recordings[file] = _recording(
+            walk, made, drawn, skin, laboratory, _labels(model, drawn, medial=medial), rng,
+            to_lab=turns @ np.diag([-1.0, 1.0, -1.0]) if back else turns, turns=turns, backwards=backwards,
+        )  # fmt: skip
+        made = _reversed(made) if backwards else made
+        truths[file], moments[file] = made.truths, made.moments
     roles = {file: "gait" if file in walks else "static" for file in recordings}
     about = {"participant_id": "sub-01", "condition": way.replace(" ", "_")}
     rows = [{**about, "trial": Path(file).stem, "file": file, "role": role} for file, role in roles.items()]
     session = Session(f"drawn {way} {seed}", rows, recordings, _participant(drawn, rng), (), model, chosen)
-    sound = Sound(session, way, drawn, laboratory, walks, truths, moments)
     if folder is not None:
         write_study(folder, session)
-    return sound
+    return Sound(session, way, drawn, laboratory, walks, truths, moments)
 
 
 def drawn_walk(seed: int, way: str) -> tuple[Drawn, Walk]:
@@ -186,10 +194,7 @@ def _habit(way: str, drawn: Drawn, rng: np.random.Generator) -> tuple[Pace, Styl
         sway_deg=float(rng.uniform(0.5, 2) * (2 if way == "limping" else 1)),
     )  # fmt: skip
     first = of.rolling or HEEL_FIRST
-    second = first._replace(
-        pitch=lambda cycle: 0.6 * HEEL_FIRST.pitch(cycle), clearance=lambda cycle: 0.6 * HEEL_FIRST.clearance(cycle)
-    )
-    rolling = (first, second if of.one_sided else first)
+    rolling = (first, STIFF if of.one_sided else first)
     if way == "limping":
         return pace, style, None
     return pace, style, (rolling[lame], rolling[1 - lame])
@@ -238,74 +243,84 @@ def _participant(drawn: Drawn, rng: np.random.Generator) -> dict[str, str]:
 # --- recordings ------------------------------------------------------------------------------------------------------
 
 
-class _Made:
-    """A walk in a laboratory: its frames, loads and stances."""
+class _Measured(NamedTuple):
+    """A walk in a laboratory.
 
-    def __init__(
-        self, walk: Walk, drawn: Drawn, skin: Skin, laboratory: Laboratory, tops: list[Top], rng: np.random.Generator
-    ) -> None:
-        self.walk, self.drawn, self.skin, self.laboratory, self.tops, self.rng = (
-            walk,
-            drawn,
-            skin,
-            laboratory,
-            tops,
-            rng,
-        )
-        plan, rate = walk.plan, laboratory.marker_hz
-        start = plan.strike[plan.inner.start] - rng.uniform(0.1, 0.5)
-        end = plan.off[plan.inner.stop - 1] + rng.uniform(0.1, 0.5)
-        more = -int(-GRID_HZ // rate)
-        grid = start + np.arange(int((end - start) * rate) * more) / (more * rate)
-        self.time = grid[::more]
-        state = walk.at(grid)
-        total, hips = state.ground, state.joint[:, 0]
-        per_frame = laboratory.analog_hz // rate
-        analog = start + np.arange(len(self.time) * per_frame) / laboratory.analog_hz
-        inside = analog[analog <= grid[-1]]
-        known = make_interp_spline(grid, np.hstack([total.force, total.moment, hips]), k=3)(inside)
-        known = np.pad(known, ((0, len(analog) - len(inside)), (0, 0)), mode="edge")
-        loads = walk.on_feet(analog, Total(known[:, :3], known[:, 3:6]), known[:, 6:])
-        motion = Motion(analog, loads.force, loads.pressed, loads.free, known[:, 6:])
-        self.carried = carried_by(plan, motion, tops)
-        span = float(self.time[0]), float(self.time[-1])
-        self.truths = truths_of(plan, motion, tops, self.carried[0][..., 1], span, -span[0])
-        self.state = _every(state, more)
-        self.moments = joint_moments(walk, self.state, self.time) / drawn.whole.mass_kg
+    ``time`` (frame,) of the motion, s, and its ``state`` then; ``channels`` (sample, 6) of each plate, N and N m,
+    without errors; ``truths``: the stances on the file's time axis; ``moments`` (frame, side, joint, 3): exact, N m/kg.
+    """
 
-    def recording(self, model: BodyModel, to_lab: Array, turns: Array, *, medial: bool, backwards: bool) -> Recording:
-        """Return the file: ``to_lab`` turns the walker's axes into the lab's, ``turns`` the plates', before z is up."""
-        plan, rate = self.walk.plan, self.laboratory.marker_hz
-        points = marker_paths(self.drawn.markers, self.state, origins_of(self.state, self.drawn))
-        slides = slid(self.drawn, self.skin, self.state, plan, self.time, counted_of(plan, self.time))
-        labels = _labels(model, self.drawn, medial=medial)
-        paths = np.stack([points[name] + slides[name] for name in labels.values()], axis=1) @ (Z_UP @ to_lab).T
-        paths += self.laboratory.noise_m * self.rng.normal(size=paths.shape)
-        force, moment = (part.sum(axis=0) for part in self.carried)
-        readings = [read_out(channels(top, force[:, i], moment[:, i]), self.rng) for i, top in enumerate(self.tops)]
-        analog = np.hstack([one * np.repeat([1.0, 1e3], 3) for one in readings])
-        if backwards:  # walking backwards is walking with the time reversed: forces are the same
-            last = len(analog) - self.laboratory.analog_hz // rate
-            analog = np.vstack([analog[last::-1], np.repeat(analog[:1], len(analog) - last - 1, axis=0)])
-            paths = paths[::-1]
-        count = len(readings)
-        corners = np.stack([1e3 * (Z_UP @ turns @ stated.T) for stated in self.laboratory.stated], axis=-1)
-        platform = {
-            "USED": np.array([count]), "TYPE": np.full(count, 2), "CORNERS": corners, "ZERO": np.array([1, 0]),
-            "ORIGIN": np.array([[0.0, 0.0, -1e3 * DEPTH_M]] * count).T,
-            "CHANNEL": np.arange(1, 6 * count + 1).reshape(count, 6).T,
-        }  # fmt: skip
-        names = [f"{name}{i + 1}" for i in range(count) for name in ("Fx", "Fy", "Fz", "Mx", "My", "Mz")]
-        return Recording(
-            list(labels), paths, float(rate), 0.0, 1e-3, analog=analog, analog_rate_hz=float(self.laboratory.analog_hz),
-            force_platform=platform, analog_labels=names, analog_units=["N", "N", "N", "Nmm", "Nmm", "Nmm"] * count,
-        )  # fmt: skip
+    time: Array
+    state: State
+    channels: list[Array]
+    truths: list[Truth]
+    moments: Array
 
 
-def _every(state: State, step: int) -> State:
-    """Return every so many instants of a state."""
-    parts = [getattr(state, name)[::step] for name in State.__dataclass_fields__ if name != "body"]
-    return State(state.body, *parts)
+def _measured(walk: Walk, laboratory: Laboratory, tops: list[Top], rng: np.random.Generator) -> _Measured:
+    """Return what cameras and plates see, some tenths of a second longer than the recorded steps."""
+    plan, rate = walk.plan, laboratory.marker_hz
+    start = plan.strike[plan.inner.start] - rng.uniform(0.1, 0.5)
+    end = plan.off[plan.inner.stop - 1] + rng.uniform(0.1, 0.5)
+    more = -int(-GRID_HZ // rate)
+    grid = start + np.arange(int((end - start) * rate) * more) / (more * rate)
+    every, time = walk.at(grid), grid[::more]
+    parts = [getattr(every, name)[::more] for name in State.__dataclass_fields__ if name != "body"]
+    state = State(every.body, *parts)
+    analog = start + np.arange(len(time) * (laboratory.analog_hz // rate)) / laboratory.analog_hz
+    inside = analog[analog <= grid[-1]]
+    known = np.hstack([every.ground.force, every.ground.moment, every.joint[:, 0]])
+    known = make_interp_spline(grid, known, k=3)(inside)
+    known = np.pad(known, ((0, len(analog) - len(inside)), (0, 0)), mode="edge")
+    loads = walk.on_feet(analog, Total(known[:, :3], known[:, 3:6]), known[:, 6:])
+    motion = Motion(analog, loads.force, loads.pressed, loads.free, known[:, 6:])
+    carried = carried_by(plan, motion, tops)
+    truths = truths_of(plan, motion, tops, carried[0][..., 1], (float(time[0]), float(time[-1])), -float(time[0]))
+    force, moment = (part.sum(axis=0) for part in carried)
+    readings = [channels(top, force[:, i], moment[:, i]) for i, top in enumerate(tops)]
+    return _Measured(time, state, readings, truths, joint_moments(walk, state, time) / walk.person.mass_kg)
+
+
+def _reversed(made: _Measured) -> _Measured:
+    """Return a walk backwards, which is a walk with the time reversed: forces and accelerations are the same."""
+    end_s = float(made.time[-1] - made.time[0])
+    truths = [one._replace(start_s=end_s - one.end_s, end_s=end_s - one.start_s) for one in made.truths]
+    return made._replace(truths=truths, moments=made.moments[::-1])
+
+
+def _recording(
+    walk: Walk, made: _Measured, drawn: Drawn, skin: Skin, laboratory: Laboratory, labels: Mapping[str, str],
+    rng: np.random.Generator, *, to_lab: Array, turns: Array, backwards: bool,
+) -> Recording:  # fmt: skip
+    """Return the file of a walk.
+
+    Args:
+        labels: as :func:`_labels`.
+        to_lab, turns: (3, 3) turn the walker's axes, and those in which the plates lie, into the lab's, before z is up.
+        backwards: play the walk backwards.
+    """
+    points = marker_paths(drawn.markers, made.state, origins_of(made.state, drawn))
+    slides = slid(drawn, skin, made.state, walk.plan, made.time, counted_of(walk.plan, made.time))
+    paths = np.stack([points[name] + slides[name] for name in labels.values()], axis=1) @ (Z_UP @ to_lab).T
+    paths += laboratory.noise_m * rng.normal(size=paths.shape)
+    analog = np.hstack([read_out(one, rng) * np.repeat([1.0, 1e3], 3) for one in made.channels])
+    if backwards:  # the last frame stays at the instant of a sample, without those after it
+        last = len(analog) - laboratory.analog_hz // laboratory.marker_hz
+        analog = np.vstack([analog[last::-1], np.repeat(analog[:1], len(analog) - last - 1, axis=0)])
+        paths = paths[::-1]
+    count = len(made.channels)
+    platform = {
+        "USED": np.array([count]), "TYPE": np.full(count, 2), "ZERO": np.array([1, 0]),
+        "CORNERS": np.stack([1e3 * (Z_UP @ turns @ stated.T) for stated in laboratory.stated], axis=-1),
+        "ORIGIN": np.array([[0.0, 0.0, -1e3 * DEPTH_M]] * count).T,
+        "CHANNEL": np.arange(1, 6 * count + 1).reshape(count, 6).T,
+    }  # fmt: skip
+    names = [f"{name}{i + 1}" for i in range(count) for name in ("Fx", "Fy", "Fz", "Mx", "My", "Mz")]
+    return Recording(
+        list(labels), paths, float(laboratory.marker_hz), 0.0, 1e-3, analog=analog,
+        analog_rate_hz=float(laboratory.analog_hz), force_platform=platform, analog_labels=names,
+        analog_units=["N", "N", "N", "Nmm", "Nmm", "Nmm"] * count,
+    )  # fmt: skip
 
 
 def foot_wrenches(walk: Walk, loads: Loads) -> tuple[Array, Array]:
