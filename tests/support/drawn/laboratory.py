@@ -1,6 +1,7 @@
 """A sound laboratory: plates under walks, their readings, markers on skin that moves, with the errors of labs.
 
 The walker's axes are ISB lab axes with x along the walk; the plates lie in the lab, and a walk back meets them turned.
+Sizes of plates, and the numbers of Collins, Holden, Richards and Windolf, are quoted from memory.
 """
 
 from __future__ import annotations

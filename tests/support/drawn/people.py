@@ -1,7 +1,8 @@
 """People drawn around several published sources, unknown to the pipeline: sizes, masses, and where they wear markers.
 
-No table of ``pipeline`` or ``config`` is used, so that its errors for a person are those that it has for people. The
-whole person is that of :mod:`tests.support.whole_body.person`.
+No table of ``pipeline`` or ``config`` is read, so that its errors for a person are those that it has for people. The
+whole person is that of :mod:`tests.support.whole_body.person`. Shares of mass but Plagenhoef's, and the numbers of
+Della Croce, Drillis & Contini, Dumas, Knutson and WHO, are quoted from memory.
 """
 
 from __future__ import annotations
@@ -43,8 +44,9 @@ COM_SD, RADIUS_SD = 0.04, 0.08
 # tomography it lies up to 50 mm ahead of the lower thoracic vertebrae and 20 mm ahead of L1/L2, and differs between
 # people (Pearsall et al. 1996, Ann Biomed Eng 24:198). SD 12 mm; of the pelvis 8 mm
 TRUNK_AHEAD_M, TRUNK_AHEAD_SD_M, PELVIS_AHEAD_SD_M = -0.008, 0.012, 0.008
-# Regressions predict hip centres with 4.8, 3.6 and 4.7 mm (root mean square, x y z, CT of 158 people: Hara et al. 2016,
-# Sci Rep 6:37707); with other people and markers, Harrington's miss by 12.3 +- 5.9 mm (Mantovani et al. 2016)
+# Regressions predict the hip centres of those they were fitted to with 4.8, 3.6 and 4.7 mm (root mean square, x y z, CT
+# of 158 people, studylib.net/doc/10720131; Hara et al. 2016, Sci Rep 6:37707, is alike); with other people and
+# markers, Harrington's miss by 12.3 +- 5.9 mm (Mantovani et al. 2016)
 HIP_SD_M = (0.006, 0.005, 0.006)
 LENGTH_SD = {"thigh": 0.03, "shank": 0.03, "upper_arm": 0.03, "forearm": 0.03}  # about Drillis & Contini (1966)
 LEG_DIFFERENCE_SD = 0.004  # of a leg's bones, left and right: 5 mm in a leg is usual (Knutson 2005)
