@@ -80,7 +80,7 @@ fuzz: .venv/ready-dev
 
 # Recordings with faults of known dose: how many are found, and for the right reason; clean ones of every way of moving:
 # how many stances are refused; corrupted twins: what finds each fault, and the harm of the rest; sound walks: false
-# alarms; walks with soft-tissue motion: the errors of both kinematic methods; walks with foot impacts: those of every
+# alarms; cut walks: moments that an end changes; walks with soft-tissue motion: the errors of both kinematic methods; walks with foot impacts: those of every
 # filter, which go into docs/cutoffs.md (16 minutes).
 # Then the tests of which `make test` runs a few seeds, with all of them.
 faults: .venv/ready-dev
@@ -88,6 +88,8 @@ faults: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.moving_campaign
 	$(BIN)/python -m tests.campaigns.corrupted_twins --jobs 2
 	$(BIN)/python -m tests.campaigns.sound_walks --jobs 2
+	$(BIN)/python -m tests.campaigns.sound_walks --people moving --jobs 2
+	$(BIN)/python -m tests.campaigns.cut_walks --jobs 2
 	$(BIN)/python -m tests.campaigns.soft_tissue
 	$(BIN)/python -m tests.campaigns.error_bands
 	$(BIN)/python -m tests.campaigns.filter_truth

@@ -30,6 +30,8 @@ from pipeline.workflow import settings
 from tests.campaigns.labs import set_up
 from tests.campaigns.soft_tissue import write_study
 from tests.support.checkout import SHARED
+from tests.support.drawn.sessions import WAYS, Sound, sound_session
+from tests.support.drawn.spoiled import UNNOTICED
 from tests.support.faults.twin_rows import faults
 from tests.support.faults.twins import Contact, Fault, Session, Twin
 from tests.support.settings import DEFAULTS
@@ -50,6 +52,7 @@ REAL = {
     "gait2354": (),
 }
 GENERATED = 20
+NAMES = [[f"{joint} {angle}" for angle in ANGLES] for joint in JOINTS]
 
 
 class Outcome(NamedTuple):
@@ -64,6 +67,7 @@ class Outcome(NamedTuple):
         most: its largest difference.
         moment: the worst moment.
         findings: the session has more findings on the person's sizes and legs than the clean one.
+        error, clean_error: RMS of this moment against what is exactly true, with and without the fault; NaN if unknown.
     """
 
     fault: tuple[str, str]
@@ -74,10 +78,12 @@ class Outcome(NamedTuple):
     most: float
     moment: str
     findings: bool
+    error: float = np.nan
+    clean_error: float = np.nan
 
     @property
     def real(self) -> bool:
-        return not self.where.startswith("generated")
+        return not self.where.startswith(("generated", "drawn"))
 
 
 # --- sessions ----------------------------------------------------------------------------------------------------
@@ -117,6 +123,15 @@ def generated_session(seed: int) -> Session:
         write_study(Path(folder), seed)
         (session,) = sessions_in(Path(folder), f"generated straight {seed}")
     return session._replace(segments=())
+
+
+def drawn_sessions(count: int, first_seed: int = 0) -> list[Sound]:
+    """Return drawn sessions, ordinary walks and the other ways of moving in turn."""
+    ways = [name for name in WAYS if name != "ordinary"]
+    return [
+        sound_session(first_seed + number, way="ordinary" if number % 2 == 0 else ways[number // 2 % len(ways)])
+        for number in range(count)
+    ]
 
 
 # --- a session's stances -------------------------------------------------------------------------------------------
@@ -186,8 +201,14 @@ def text_of(data: xr.Dataset, name: str) -> list[str]:
 # --- twins -----------------------------------------------------------------------------------------------------------
 
 
-def outcomes(session: Session, listed: Sequence[Fault], seed: int) -> Iterator[Outcome]:
-    """Yield the outcomes of all faults in a session; the same seed gives the same faults."""
+def outcomes(
+    session: Session, listed: Sequence[Fault], seed: int, exact: Mapping[str, Array] | None = None
+) -> Iterator[Outcome]:
+    """Yield the outcomes of all faults in a session; the same seed gives the same faults.
+
+    Args:
+        exact: by file the moments (frame, side, joint, component) that are true, N m/kg.
+    """
     clean = judged(session)
     if isinstance(clean, str) or not clean.used:
         return
@@ -198,7 +219,16 @@ def outcomes(session: Session, listed: Sequence[Fault], seed: int) -> Iterator[O
             continue
         found = judged(twin.session)
         for contact in twin.touched:
-            yield _outcome(fault, session.name, contact, clean, found, twin)
+            one = _outcome(fault, session.name, contact, clean, found, twin)
+            if exact and one.moment and not isinstance(found, str):
+                file, shown = contact.file, twin.frames.get(contact.file)
+                errors = (
+                    _error(contact, exact[file], moments[file], one.moment, frames)
+                    for moments, frames in ((found.moments, shown), (clean.moments, None))
+                )
+                error, clean_error = errors
+                one = one._replace(error=error, clean_error=clean_error)
+            yield one
 
 
 def _outcome(fault: Fault, name: str, contact: Contact, clean: Judged, found: Judged | str, twin: Twin) -> Outcome:
@@ -233,16 +263,27 @@ def _verdict(contact: Contact, found: Judged, shown: NDArray[np.int64] | None) -
 
 def _harm(contact: Contact, right: Array, wrong: Array, shown: NDArray[np.int64] | None) -> tuple[float, float, str]:
     """Return the RMS and the largest difference of the worst moment over a stance, and its name."""
-    frames = np.arange(len(wrong)) if shown is None else shown
-    inside = (frames >= contact.first) & (frames <= contact.last) & (frames < len(right))
-    side = SIDES.index(contact.side)
-    off = wrong[: len(frames)][inside, side] - right[frames[inside], side]
+    off = _off(contact, right, wrong, shown)
     if not np.isfinite(off).any():
         return np.inf, np.inf, "none left"
     rms = np.sqrt(np.nanmean(off**2, axis=0))
     joint, angle = np.unravel_index(int(np.nanargmax(rms)), rms.shape)
-    name = f"{JOINTS[joint]} {ANGLES[angle]}"
-    return float(rms[joint, angle]), float(np.nanmax(np.abs(off[:, joint, angle]))), name
+    return float(rms[joint, angle]), float(np.nanmax(np.abs(off[:, joint, angle]))), NAMES[joint][angle]
+
+
+def _off(contact: Contact, right: Array, wrong: Array, shown: NDArray[np.int64] | None) -> Array:
+    """Return the differences (frame, joint, component) of moments over a stance."""
+    frames = np.arange(len(wrong)) if shown is None else shown
+    inside = (frames >= contact.first) & (frames <= contact.last) & (frames < len(right))
+    side = SIDES.index(contact.side)
+    return np.asarray(wrong[: len(frames)][inside, side] - right[frames[inside], side])
+
+
+def _error(contact: Contact, exact: Array, moments: Array, name: str, shown: NDArray[np.int64] | None) -> float:
+    """Return the RMS of a named moment's error over a stance; NaN if it is missing."""
+    (joint,), (angle,) = np.nonzero(np.array(NAMES) == name)
+    off = _off(contact, exact, moments, shown)[:, joint, angle]
+    return float(np.sqrt(np.nanmean(off**2))) if np.isfinite(off).any() else np.nan
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
@@ -282,8 +323,8 @@ def as_markdown(results: Sequence[Outcome]) -> str:
     """Return a table with a line for each dose, of real and of generated stances."""
     lines = [
         "| fault | dose | | n | refused | doubted | harmless | missed | found or harmless | largest missed, N m/kg "
-        "(peak) | harm of the found | found by | findings of the session |",
-        "|---" * 13 + "|",
+        "(peak) | harm of the found | found by | findings of the session | error of the missed without and with it |",
+        "|---" * 14 + "|",
     ]
     for fault in dict.fromkeys(one.fault for one in results):
         for real, label in ((True, "real"), (False, "generated")):
@@ -308,7 +349,12 @@ def _cells(own: Sequence[Outcome]) -> str:
     by = Counter(code for one in own for code in one.codes)
     found = ", ".join(f"{code} {count}" for code, count in by.most_common(4))
     findings = sum(one.findings for one in own)
-    return " | ".join([str(len(own)), *counts, _share(own), missed, harm, found, f"{findings}" if findings else ""])
+    known = [one for one in own if one.kind == MISSED and np.isfinite([one.error, one.clean_error]).all()]
+    errors = " to ".join(
+        f"{np.mean([getattr(one, of) for one in known]):.2f}" for of in ("clean_error", "error") if known
+    )
+    cells = [str(len(own)), *counts, _share(own), missed, harm, found, f"{findings}" if findings else "", errors]
+    return " | ".join(cells)
 
 
 def missed_list(results: Iterable[Outcome], most: int = 3) -> str:
@@ -332,16 +378,24 @@ _STATE: dict[str, Any] = {}
 
 def _of_session(number: int) -> list[Outcome]:
     session = _STATE["sessions"][number]
-    return list(outcomes(session, _STATE["faults"], _STATE["seed"]))
+    return list(outcomes(session, _STATE["faults"], _STATE["seed"], _STATE["exact"].get(session.name)))
 
 
 def campaign(
-    sessions: Sequence[Session], *, rows: Sequence[str] = ("",), seed: int = 0, jobs: int = 1
+    sessions: Sequence[Session],
+    *,
+    rows: Sequence[str] = ("",),
+    seed: int = 0,
+    jobs: int = 1,
+    exact: Mapping[str, Mapping[str, Array]] | None = None,
 ) -> list[Outcome]:
-    """Return the outcomes of the faults, or of those whose row or dose has one of the texts ``rows``, in sessions."""
+    """Return the outcomes of the faults, or of those whose row or dose has one of the texts ``rows``, in sessions.
+
+    ``exact``: by session and file the moments that are true, where they are known.
+    """
     named = {f"{fault.row}, {fault.dose}".lower(): fault for fault in faults(sessions)}
     listed = [fault for name, fault in named.items() if any(text.lower() in name for text in rows)]
-    _STATE.update(sessions=sessions, faults=listed, seed=seed)
+    _STATE.update(sessions=sessions, faults=listed, seed=seed, exact=exact or {})
     if jobs == 1:
         parts = [_of_session(number) for number in range(len(sessions))]
     else:
@@ -354,7 +408,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--markdown", type=Path, help="file for the table; else it is printed")
     parser.add_argument("--rows", nargs="*", default=[""], help="only faults whose row or dose has one of these texts")
+    parser.add_argument("--unnoticed", action="store_true", help="only the faults that nothing noticed at first")
     parser.add_argument("--labs", nargs="*", default=[*REAL], help="real sessions of these")
+    parser.add_argument(
+        "--people", choices=["drawn", "moving"], default="drawn", help="who walks in the generated ones"
+    )
     parser.add_argument("--generated", type=int, default=GENERATED, help="number of generated walks")
     parser.add_argument("--first-seed", type=int, default=0, help="of the generated walks")
     parser.add_argument("--seed", type=int, default=0, help="of the faults")
@@ -364,15 +422,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--merge", type=Path, nargs="*", default=[], help="only make the table of these files")
     chosen = parser.parse_args(arguments)
     if chosen.merge:
-        rows = [Outcome(*row) for file in chosen.merge for row in json.loads(file.read_text())]
-        results = [row._replace(fault=(row.fault[0], row.fault[1]), codes=tuple(row.codes)) for row in rows]
+        read = [Outcome(*row) for file in chosen.merge for row in json.loads(file.read_text())]
+        results = [row._replace(fault=(row.fault[0], row.fault[1]), codes=tuple(row.codes)) for row in read]
         order = [(fault.row, fault.dose) for fault in faults()]
         results.sort(key=lambda one: order.index(one.fault))
     else:
         labs = {lab: REAL[lab] for lab in chosen.labs} if chosen.shared.is_dir() else {}
         sessions = real_sessions(chosen.shared, labs)
-        sessions += [generated_session(chosen.first_seed + number) for number in range(chosen.generated)]
-        results = campaign(sessions, rows=chosen.rows, seed=chosen.seed, jobs=chosen.jobs)
+        exact = {}
+        if chosen.people == "drawn":
+            drawn = drawn_sessions(chosen.generated, chosen.first_seed)
+            sessions += [one.session for one in drawn]
+            exact = {one.session.name: one.moments for one in drawn}
+        else:
+            sessions += [generated_session(chosen.first_seed + number) for number in range(chosen.generated)]
+        rows = [", ".join(one) for one in UNNOTICED] if chosen.unnoticed else chosen.rows
+        results = campaign(sessions, rows=rows, seed=chosen.seed, jobs=chosen.jobs, exact=exact)
     if chosen.save:
         chosen.save.write_text(json.dumps(results), encoding="utf-8")
     text = f"{in_short(results)}\n\n{as_markdown(results)}\n\n{missed_list(results)}\n"

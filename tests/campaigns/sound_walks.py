@@ -1,9 +1,13 @@
 """Sound walks: how many valid stances of generated sessions are refused or doubted, and by what.
 
-``python -m tests.campaigns.sound_walks [WALKS [FIRST_SEED]] [--jobs 2]`` prints the table of false alarms of
-docs/validation.md. Each session has a static trial and one walk of :data:`EVERY_WAY` in turn, by a random person with
-one of four marker sets, 33 to 500 frames a second, noise, markers that move on the skin, plates with crosstalk, offsets
-and drift, and a mass in the table that is up to 2 % wrong.
+``python -m tests.campaigns.sound_walks [WALKS [FIRST_SEED]] [--people drawn|moving] [--jobs 2]`` prints the table of
+false alarms of docs/validation.md.
+
+- ``drawn``: sessions of a static trial and four to six walks of people with trunk and arms, whose masses and
+  proportions no table of the pipeline has, in nine ways of moving (:mod:`tests.support.drawn.sessions`).
+- ``moving``: a static trial and one walk of :data:`EVERY_WAY` in turn, also running, on stairs and on belts, by a
+  random person with one of four marker sets, 33 to 500 frames a second, noise, markers that move on the skin, plates
+  with crosstalk, offsets and drift, and a mass in the table that is up to 2 % wrong.
 """
 
 from __future__ import annotations
@@ -12,17 +16,20 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from multiprocessing import Pool
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.campaigns.corrupted_twins import Judged, judged
+from tests.support.drawn.sessions import WALKS_A_SESSION, sound_session
+from tests.support.faults.twins import Session
 from tests.support.settings import DEFAULTS
 from tests.support.walks.moving_on_plates import VALID, Truth
-from tests.support.walks.moving_sessions import EVERY_WAY, Whole, whole_session
+from tests.support.walks.moving_sessions import EVERY_WAY, whole_session
 
-WALKS = 2000
+WALKS = {"drawn": 300, "moving": 2000}
 # reasons that say what a recording lacks, not that something is wrong: too near its ends, or no whole foot seen
 LACKING = ("near_an_end", "markers_not_seen")
 
@@ -39,30 +46,33 @@ class Verdict(NamedTuple):
     doubted: tuple[str, ...]
 
 
-def verdicts(seed: int) -> list[Verdict]:
-    """Return the verdicts on the valid stances of one session, the ways of moving in turn."""
+def verdicts(seed: int, people: str = "drawn") -> list[Verdict]:
+    """Return the verdicts on the valid stances of one session; ``people``: which generator's."""
+    if people == "drawn":
+        sound = sound_session(seed)
+        return [*_rows(sound.session, sound.way, sound.truths, seed)]
     whole = whole_session(EVERY_WAY[seed % len(EVERY_WAY)], seed, DEFAULTS)
-    if not whole.human:
-        return []
-    found = judged(whole.session)
-    return [Verdict(*row) for row in _rows(whole, found, seed)]
+    return [*_rows(whole.session, whole.way, {"gait.c3d": whole.truths}, seed)] if whole.human else []
 
 
-def _rows(
-    whole: Whole, found: Judged | str, seed: int
-) -> Iterator[tuple[str, int, float, str, str, str, tuple[str, ...]]]:
-    rate_hz = whole.session.recordings["gait.c3d"].marker_rate_hz
-    about = whole.way, seed, rate_hz, whole.session.model.name
-    for truth in (truth for truth in whole.truths if truth.verdict == VALID):
-        refused, doubted = (found, ()) if isinstance(found, str) else _of(truth, found, rate_hz)
+def _rows(session: Session, way: str, truths: Mapping[str, Sequence[Truth]], seed: int) -> Iterator[Verdict]:
+    valid = [(file, truth) for file, own in truths.items() for truth in own if truth.verdict == VALID]
+    if not valid:
+        return
+    found = judged(session)
+    for file, truth in valid:
+        rate_hz = session.recordings[file].marker_rate_hz
+        refused, doubted = (found, ()) if isinstance(found, str) else _of(file, truth, found, rate_hz)
         if refused not in LACKING:
-            yield *about, truth.side, refused, doubted
+            yield Verdict(way, seed, rate_hz, session.model.name, truth.side, refused, doubted)
 
 
-def _of(truth: Truth, found: Judged, rate_hz: float) -> tuple[str, tuple[str, ...]]:
+def _of(file: str, truth: Truth, found: Judged, rate_hz: float) -> tuple[str, tuple[str, ...]]:
     """Return refusal and doubts of the stance that overlaps a true one most."""
     best, longest = ("not_found", tuple[str, ...]()), 0.5 * (truth.end_s - truth.start_s)
     for contact, codes in zip(found.contacts, found.codes, strict=True):
+        if contact.file != file:
+            continue
         if not contact.side:  # the trial is rejected
             return codes
         overlap = min(contact.last / rate_hz, truth.end_s) - max(contact.first / rate_hz, truth.start_s)
@@ -76,7 +86,7 @@ def _of(truth: Truth, found: Judged, rate_hz: float) -> tuple[str, tuple[str, ..
 def as_markdown(listed: Sequence[Verdict]) -> str:
     """Return false refusals and doubts by way of moving, and by code with some seeds."""
     lines = ["| way of moving | valid stances | refused | doubted | by |", "|---|---|---|---|---|"]
-    for way in [*EVERY_WAY, "all"]:
+    for way in [*dict.fromkeys(one.way for one in sorted(listed)), "all"]:
         own = [one for one in listed if way in ("all", one.way)]
         if own:
             refused, doubted = (sum(map(bool, part)) for part in zip(*(one[-2:] for one in own), strict=True))
@@ -88,19 +98,22 @@ def as_markdown(listed: Sequence[Verdict]) -> str:
     return "\n".join(lines)
 
 
-def campaign(walks: int = WALKS, first_seed: int = 0, *, jobs: int = 1) -> list[Verdict]:
-    """Return the verdicts on the valid stances of so many sessions."""
-    seeds = range(first_seed, first_seed + walks)
+def campaign(walks: int, first_seed: int = 0, *, people: str = "drawn", jobs: int = 1) -> list[Verdict]:
+    """Return the verdicts on the valid stances of sessions with so many walks."""
+    count = walks if people == "moving" else round(walks / WALKS_A_SESSION)
+    every = partial(verdicts, people=people)
+    seeds = range(first_seed, first_seed + count)
     if jobs == 1:
-        return [one for seed in seeds for one in verdicts(seed)]
+        return [one for seed in seeds for one in every(seed)]
     with Pool(jobs) as pool:
-        return [one for part in pool.imap(verdicts, seeds, chunksize=8) for one in part]
+        return [one for part in pool.imap(every, seeds, chunksize=2) for one in part]
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("walks", type=int, nargs="?", default=WALKS)
+    parser.add_argument("walks", type=int, nargs="?")
     parser.add_argument("first_seed", type=int, nargs="?", default=0)
+    parser.add_argument("--people", choices=[*WALKS], default="drawn")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--save", type=Path, help="file for the verdicts, to be merged")
     parser.add_argument("--merge", type=Path, nargs="*", default=[], help="only make the table of these files")
@@ -108,7 +121,9 @@ if __name__ == "__main__":
     if chosen.merge:
         found = [Verdict(*row) for file in chosen.merge for row in json.loads(file.read_text())]
     else:
-        found = campaign(chosen.walks, chosen.first_seed, jobs=chosen.jobs)
+        found = campaign(
+            chosen.walks or WALKS[chosen.people], chosen.first_seed, people=chosen.people, jobs=chosen.jobs
+        )
     if chosen.save:
         chosen.save.write_text(json.dumps(found), encoding="utf-8")
     sys.stdout.write(as_markdown(found) + "\n")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from pipeline.body.landmarks import choose_labels, find_seen_labels
 from pipeline.conventions import SIDES
 from pipeline.plates.wrench import plate_axes
 from pipeline.recording import Recording
-from tests.support.faults.twins import Contact, Corrupt, Session, Twin, heading, one_file, plates_of, walks_with
+from tests.support.faults.twins import Array, Contact, Corrupt, Session, Twin, heading, one_file, plates_of, walks_with
 
 
 def _stretch(contacts: Sequence[Contact], count: int, rng: np.random.Generator) -> tuple[Contact, slice]:
@@ -108,6 +109,52 @@ def noisy(millimetres: float) -> Corrupt:
         return Twin(walks_with(session, of), contacts)
 
     return corrupt
+
+
+def turned(degrees: float, *, level: bool) -> Corrupt:
+    """Return markers in axes that are turned against the plates, about the middle of these: a wand laid down badly.
+
+    ``level``: about the vertical, else about a level line. All files of the session are turned, also the static trial.
+    """
+
+    def corrupt(session: Session, contacts: Sequence[Contact], rng: np.random.Generator) -> Twin | None:
+        recording = session.recordings[contacts[0].file]
+        plates = plates_of(recording)
+        about, sign = rng.uniform(0, 2 * np.pi), rng.choice([-1, 1])
+        axes = plate_axes(plates[0].corners)
+        line = axes[:, 2] if level else np.cos(about) * axes[:, 0] + np.sin(about) * axes[:, 1]
+        turn = Rotation.from_rotvec(sign * np.radians(degrees) * line)
+        middle = _middle(recording)
+        return Twin(
+            _everywhere(session, lambda markers: turn.as_matrix() @ (markers - middle)[..., None], middle), contacts
+        )
+
+    return corrupt
+
+
+def larger(factor: float) -> Corrupt:
+    """Return markers farther from each other, in all files: a wand shorter than its stated length."""
+
+    def corrupt(session: Session, contacts: Sequence[Contact], rng: np.random.Generator) -> Twin | None:
+        middle = _middle(session.recordings[contacts[0].file])
+        return Twin(_everywhere(session, lambda markers: factor * (markers - middle)[..., None], middle), contacts)
+
+    return corrupt
+
+
+def _middle(recording: Recording) -> Array:
+    """Return the middle (3,) of the plates, where labs have their origin, m."""
+    return np.asarray(
+        np.mean([plate.corners.mean(axis=0) for plate in plates_of(recording)], axis=0) * recording.length_unit_m
+    )
+
+
+def _everywhere(session: Session, change: Callable[[Array], Array], middle: Array) -> Session:
+    """Return a session with the markers of all files changed about a point."""
+    changed = {
+        file: replace(one, markers=change(one.markers)[..., 0] + middle) for file, one in session.recordings.items()
+    }
+    return session._replace(recordings=changed)
 
 
 # markers that may be moved: landmarks by the names of different body models

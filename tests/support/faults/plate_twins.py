@@ -7,12 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 from scipy.signal import butter, lfilter, lfilter_zi
+from scipy.spatial.transform import Rotation
 
 from pipeline.conventions import STANDARD_GRAVITY_M_S2
 from pipeline.plates.parameters import Plate
 from pipeline.plates.wrench import moment_unit_n_m, plate_axes
 from pipeline.recording import Recording
 from tests.support.faults.twins import (
+    FORCES,
+    MOMENTS,
     Array,
     Contact,
     Corrupt,
@@ -130,21 +133,108 @@ def corners(order: Sequence[int], *, one: bool = True) -> Corrupt:
     return corrupt
 
 
-def shifted(millimetres: float) -> Corrupt:
-    """Return all plates shifted forwards or backwards in the lab."""
+def shifted(millimetres: float, way: str = "along") -> Corrupt:
+    """Return all plates shifted in the lab: forwards or backwards, to either side (``across``), or ``up``."""
 
     def corrupt(session: Session, contacts: Sequence[Contact], rng: np.random.Generator) -> Twin | None:
-        sign = rng.choice([-1, 1])
-        ahead = heading(session.recordings[contacts[0].file])
+        recording = session.recordings[contacts[0].file]
+        ahead, up = heading(recording), _up(recording)
+        line = {"along": ahead, "across": np.cross(up, ahead), "up": up}[way]
+        line = line * (1 if way == "up" else rng.choice([-1, 1]))
 
         def of(recording: Recording) -> Recording:
             corners = np.array(recording.force_platform["CORNERS"], dtype=float).copy()
-            corners += (sign * millimetres / 1000 / recording.length_unit_m * ahead)[:, None, None]
+            corners += (millimetres / 1000 / recording.length_unit_m * line)[:, None, None]
             return replace(recording, force_platform={**recording.force_platform, "CORNERS": corners})
 
         return Twin(walks_with(session, of), contacts)
 
     return corrupt
+
+
+def _up(recording: Recording) -> Array:
+    """Return the unit vector (3,) upwards, file axes."""
+    return np.asarray(-plate_axes(plates_of(recording)[0].corners)[:, 2])
+
+
+def corners_turned(degrees: float) -> Corrupt:
+    """Return one plate whose corners are turned about the vertical through its middle."""
+
+    def corrupt(session: Session, contacts: Sequence[Contact], rng: np.random.Generator) -> Twin | None:
+        met = sorted({number for contact in contacts for number in contact.plates})
+        chosen, sign = met[int(rng.integers(len(met)))], rng.choice([-1, 1])
+
+        def of(recording: Recording) -> Recording:
+            corners = np.array(recording.force_platform["CORNERS"], dtype=float).copy()
+            turn = Rotation.from_rotvec(sign * np.radians(degrees) * _up(recording))
+            middle = corners[:, :, chosen - 1].mean(axis=1)
+            corners[:, :, chosen - 1] = (turn.apply(corners[:, :, chosen - 1].T - middle) + middle).T
+            return replace(recording, force_platform={**recording.force_platform, "CORNERS": corners})
+
+        return Twin(walks_with(session, of), [c for c in contacts if chosen in c.plates])
+
+    return corrupt
+
+
+def out_of_level(degrees: float) -> Channels:
+    """Return a plate that leans about a level axis of its own, though its file has it level."""
+
+    def change(recording: Recording, plate: Plate, readings: Array, rng: np.random.Generator) -> Array:
+        about = rng.uniform(0, 2 * np.pi)
+        turn = Rotation.from_rotvec(np.radians(degrees) * np.array([np.cos(about), np.sin(about), 0.0]))
+        return np.hstack([turn.apply(readings[:, FORCES]), turn.apply(readings[:, MOMENTS])])
+
+    return change
+
+
+def fast_clock(factor: float) -> Channels:
+    """Return channels whose clock is fast against that of the markers, from the same start."""
+
+    def change(recording: Recording, plate: Plate, readings: Array, _rng: np.random.Generator) -> Array:
+        time = np.arange(len(readings)) / recording.analog_rate_hz
+        return np.stack([np.interp(time * factor, time, column) for column in readings.T], axis=1)
+
+    return change
+
+
+def free_torque_reversed(recording: Recording, plate: Plate, readings: Array, _rng: np.random.Generator) -> Array:
+    readings[:, 5] *= -1
+    return readings
+
+
+def cane(newtons: float) -> Corrupt:
+    """Return a cane that presses on the plate under each foot from a tenth to nine tenths of its stance."""
+
+    def corrupt(session: Session, contacts: Sequence[Contact], rng: np.random.Generator) -> Twin | None:
+        recordings = dict(session.recordings)
+        for file in {contact.file for contact in contacts}:
+            recording = recordings[file]
+            readings, ahead = readings_of(recording), heading(recording)
+            per_frame = recording.analog_rate_hz / recording.marker_rate_hz
+            for contact in (c for c in contacts if c.file == file):
+                plate = next((p for p in plates_of(recording) if p.number == contact.plates[-1]), None)
+                if plate is None or plate.type != 2:
+                    return None
+                start, stop = (int(per_frame * frame) for frame in (contact.first, contact.last))
+                load = newtons * np.clip(10 * (0.5 - np.abs(np.linspace(-0.5, 0.5, stop - start)) - 0.05), 0, 1)
+                beside = np.cross(ahead, _up(recording)) * (1 if contact.side == "right" else -1)
+                reach = 0.35 * np.ptp((plate.corners - plate.corners.mean(axis=0)) @ beside) * recording.length_unit_m
+                readings[plate.number][start:stop] += load[:, None] * _push(recording, plate, reach * beside)
+            recordings[file] = with_readings(recording, readings)
+        return Twin(session._replace(recordings=recordings), contacts)
+
+    return corrupt
+
+
+def _push(recording: Recording, plate: Plate, place: Array) -> Array:
+    """Return the channels (6,) of a push of 1 N down at a place from the middle of a plate's top, m, file axes."""
+    unit_m = moment_unit_n_m(
+        plate, recording.analog_units, length_unit_m=recording.length_unit_m, analog=recording.analog
+    )
+    force = np.array([0.0, 0.0, -1.0])
+    return np.concatenate(
+        [force, np.cross(place @ plate_axes(plate.corners) + plate.origin * recording.length_unit_m, force) / unit_m]
+    )
 
 
 def cables(columns: Sequence[int], *, copied: bool = False) -> Corrupt:
@@ -191,14 +281,8 @@ def second_foot(body_weights: float) -> Corrupt:
                 start, stop = (int(per_frame * frame) for frame in (contact.first, contact.last))
                 begin = stop - int(0.15 * (stop - start))
                 load = body_weights * session.mass_kg * STANDARD_GRAVITY_M_S2 * np.linspace(0, 1, stop - begin)
-                unit_m = moment_unit_n_m(
-                    plate, recording.analog_units, length_unit_m=recording.length_unit_m, analog=recording.analog
-                )
-                axes = plate_axes(plate.corners)
                 reach = 0.4 * np.ptp((plate.corners - plate.corners.mean(axis=0)) @ ahead) * recording.length_unit_m
-                place = reach * ahead @ axes + plate.origin * recording.length_unit_m
-                force = np.array([0.0, 0.0, -1.0])
-                added = np.concatenate([force, np.cross(place, force) / unit_m])
+                added = _push(recording, plate, reach * ahead)
                 readings[plate.number][begin:stop] += load[:, None] * added
             recordings[file] = with_readings(recording, readings)
         return Twin(session._replace(recordings=recordings), contacts)

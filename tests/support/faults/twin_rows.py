@@ -8,18 +8,33 @@ from dataclasses import replace
 import numpy as np
 
 from pipeline.recording import Recording
-from tests.support.faults.marker_twins import MOVED, copied, frozen, labels_exchanged, lost, moved, noisy
+from tests.support.faults.marker_twins import (
+    MOVED,
+    copied,
+    frozen,
+    labels_exchanged,
+    larger,
+    lost,
+    moved,
+    noisy,
+    turned,
+)
 from tests.support.faults.plate_twins import (
     Channels,
     cables,
+    cane,
     causal,
     corners,
+    corners_turned,
     dead,
     drifting,
     exchanged,
+    fast_clock,
+    free_torque_reversed,
     late,
     negative,
     on_plates,
+    out_of_level,
     scaled,
     second_foot,
     shifted,
@@ -78,6 +93,7 @@ def another_static(others: Sequence[Session], rank: int) -> Corrupt:
 def faults(others: Sequence[Session] = ()) -> list[Fault]:
     """Return every row of the table with its doses; ``others`` have the statics of other people."""
     rows = _of_forces() | _of_frames_and_time() | _of_places(others) | _of_loads_and_tables() | _of_mixtures()
+    rows |= _of_geometry()
     return [Fault(row, dose, corrupt) for row, doses in rows.items() for dose, corrupt in doses.items()]
 
 
@@ -132,6 +148,22 @@ def _of_loads_and_tables() -> Rows:
         },
         "point rate": {f"x {factor:g}": _rate(factor) for factor in (0.5, 0.8, 1.2, 2.0)},
         "mass": {f"x {factor:g}": _mass(factor) for factor in (0.7, 0.9, 0.95, 1.1, 1.3)},
+    }
+
+
+def _of_geometry() -> Rows:
+    """Return faults by which markers and plates disagree a little, everywhere."""
+    return {
+        "markers tilted against the plates": {f"{deg} degrees": turned(deg, level=False) for deg in (1, 2, 3)},
+        "markers yawed against the plates": {f"{deg} degrees": turned(deg, level=True) for deg in (3, 6)},
+        "one plate out of level": {f"{deg} degrees": on_plates(True, out_of_level(deg)) for deg in (2, 4)},
+        "corners of a plate turned": {f"{deg} degrees": corners_turned(deg) for deg in (5, 10, 20)},
+        "all plates shifted": {"40 mm across": shifted(40, "across"), "80 mm up": shifted(80, "up")},
+        "clock of the plates fast": {f"{share} %": on_plates(False, fast_clock(1 + share / 100)) for share in (1, 3)},
+        "moments of all plates": {f"x {gain:g}": on_plates(False, scaled(gain, MOMENTS)) for gain in (0.9, 1.15)},
+        "free torque's sign": {"all plates": on_plates(False, free_torque_reversed)},
+        "markers too large": {"3 %": larger(1.03)},
+        "cane on the plate": {"60 N": cane(60)},
     }
 
 

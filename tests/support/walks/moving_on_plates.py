@@ -137,7 +137,7 @@ class Measured(NamedTuple):
     def truths(self, late_s: float) -> list[Truth]:
         """Return what is true of the stances, ``late_s`` later than in the motion."""
         span = (float(self.time[0]), float(self.time[-1]))
-        return _truths(self.plan, self.motion, self.tops, self.carried, span, late_s)
+        return truths_of(self.plan, self.motion, self.tops, self.carried, span, late_s)
 
 
 def measured(
@@ -155,7 +155,7 @@ def measured(
     first, frames = _window(plan, motion, marker_hz, analog_hz, rng)
     samples = slice(first, first + frames * (analog_hz // marker_hz))
     time = motion.time[first] + np.arange(frames) / marker_hz
-    carried = _carried(plan, motion, tops)
+    carried = carried_by(plan, motion, tops)
     force, moment = (part.sum(axis=0)[samples] for part in carried)
     idle = [number for number, top in enumerate(tops) if not np.abs(carried[0][:, :, number]).any()]
     readings = [
@@ -271,7 +271,7 @@ def _window(plan: Plan, motion: Motion, marker_hz: int, analog_hz: int, rng: np.
     return first, int((end - motion.time[first]) * marker_hz)
 
 
-def _carried(plan: Plan, motion: Motion, tops: Sequence[Top]) -> tuple[Array, Array]:
+def carried_by(plan: Plan, motion: Motion, tops: Sequence[Top]) -> tuple[Array, Array]:
     """Return force and moment about the origin (step, sample, plate, 3) of each foot on each plate.
 
     Over an edge, nine points of the sole around the centre of pressure carry a ninth each.
@@ -280,24 +280,30 @@ def _carried(plan: Plan, motion: Motion, tops: Sequence[Top]) -> tuple[Array, Ar
     force, moment = np.zeros((2, steps, samples, len(tops), 3))
     foot = plan.person.foot_m
     for step in range(steps):
-        inside = np.stack([top.inside(outline(plan, step)) for top in tops])
+        loaded = np.flatnonzero(motion.force[step].any(axis=1))
+        if not len(loaded):
+            continue
+        on = slice(loaded[0], loaded[-1] + 1)
+        sole = outline(plan, step)
+        inside = np.stack([top.inside(sole) for top in tops])
         touched = np.flatnonzero((inside > -SEAM_M).any(axis=1)).tolist()
         if not len(touched):
             continue
         alone = len(touched) == 1 and (inside[touched[0]] > 0).all()
         ahead, _, right = rotation(1, plan.yaw[step]).T
-        along = (motion.pressed[step] - plan.place[step]) @ ahead
+        pressed = motion.pressed[step, on]
+        along = (pressed - plan.place[step]) @ ahead
         reach = np.clip(np.minimum(along + 0.26 * foot, 0.74 * foot - along), 0, 0.12 * foot)
         spots = [(0, 0)] if alone else [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1)]
         for a, b in spots:
-            point = motion.pressed[step] + a * reach[:, None] * ahead + 0.08 * b * foot * right
+            point = pressed + a * reach[:, None] * ahead + 0.08 * b * foot * right
             under = np.stack([tops[number].inside(point) for number in touched])
-            part, free = motion.force[step] / len(spots), motion.free[step] / len(spots)
+            part, free = motion.force[step, on] / len(spots), motion.free[step, on] / len(spots)
             for row, number in enumerate(touched):
-                here = np.ones(samples) if alone else (under.argmax(axis=0) == row) & (under[row] > -SEAM_M)
-                force[step, :, number] += here[:, None] * part
-                moment[step, :, number] += here[:, None] * np.cross(point, part)
-                moment[step, :, number, 1] += here * free
+                here = np.ones(len(part)) if alone else (under.argmax(axis=0) == row) & (under[row] > -SEAM_M)
+                force[step, on, number] += here[:, None] * part
+                moment[step, on, number] += here[:, None] * np.cross(point, part)
+                moment[step, on, number, 1] += here * free
     return force, moment
 
 
@@ -403,7 +409,7 @@ def _label(landmark: str) -> str:
 # --- truth -----------------------------------------------------------------------------------------------------------
 
 
-def _truths(
+def truths_of(
     plan: Plan, motion: Motion, tops: Sequence[Top], carried: Array, span: tuple[float, float], late_s: float
 ) -> list[Truth]:
     """Return the stances that overlap the recording; ``carried``: vertical force (step, sample, plate)."""

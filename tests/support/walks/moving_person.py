@@ -76,8 +76,8 @@ def moved(
 
 def _moved(plan: Plan, rate_hz: float, rng: np.random.Generator, turning: Array | None) -> Motion:
     time = plan.strike[1] + np.arange(int((plan.off[-2] - plan.strike[1]) * rate_hz)) / rate_hz
-    shapes = np.stack([_shape(plan, step, time) for step in range(len(plan.side))])
-    pressed = np.stack([_pressed(plan, step, time) for step in range(len(plan.side))])
+    shapes = np.stack([shape_of(plan, step, time) for step in range(len(plan.side))])
+    pressed = np.stack([pressed_at(plan, step, time) for step in range(len(plan.side))])
     weight = plan.person.mass_kg * GRAVITY
     size, height = _supporting(plan, time, shapes, rate_hz)
     vertical = weight * size[:, None] * shapes
@@ -99,7 +99,7 @@ def _moved(plan: Plan, rate_hz: float, rng: np.random.Generator, turning: Array 
         aside = _wander(time, ASIDE, plan, rng) + way * turns[:, other]
         pull = -(share * slope * pressed[..., axis]).sum(axis=0) + share.sum(axis=0) * aside
         first, last = np.interp(time[[0, -1]], middle, under[:, axis])
-        mass[:, axis] = _solved(pull, (share * slope).sum(axis=0), first, last, rate_hz)
+        mass[:, axis] = solved(pull, (share * slope).sum(axis=0), first, last, rate_hz)
         force[..., axis] = vertical * (slope * (mass[:, axis] - pressed[..., axis]) + aside)
     _push_against_each_other(plan, force, rng.uniform(0, AGAINST))
     outward = np.where(plan.side, 1.0, -1.0)[:, None]
@@ -118,7 +118,7 @@ def _handed_over(time: Array, start: float, end: float) -> Array:
     return np.asarray(done - 0.6 * np.sin(2 * np.pi * done) / (2 * np.pi))
 
 
-def _shape(plan: Plan, step: int, time: Array) -> Array:
+def shape_of(plan: Plan, step: int, time: Array) -> Array:
     """Return the vertical force of a step in body weights, before it is scaled."""
     done = np.clip((time - plan.strike[step]) / (plan.off[step] - plan.strike[step]), 0, 1)
     if plan.spring:
@@ -132,7 +132,7 @@ def _shape(plan: Plan, step: int, time: Array) -> Array:
     return np.asarray(taken * (1 - given) * (1 + plan.peaks[step] * wave + tilt))
 
 
-def _pressed(plan: Plan, step: int, time: Array) -> Array:
+def pressed_at(plan: Plan, step: int, time: Array) -> Array:
     """Return the centre of pressure of a step (sample, 3)."""
     person, side = plan.person, int(plan.side[step])
     cycle = FOOT_OFF * np.clip((time - plan.strike[step]) / (plan.off[step] - plan.strike[step]), 0, 1)
@@ -153,8 +153,8 @@ def _supporting(plan: Plan, time: Array, shapes: Array, rate_hz: float) -> tuple
     usual = np.ones(len(shapes))
     if plan.spring:
         usual = step_s / (plan.off - plan.strike)
-    still = _solved(np.full(len(time), -GRAVITY), np.zeros(len(time)), targets[0], targets[-1], rate_hz)
-    lifts = np.stack([_solved(GRAVITY * shape, np.zeros(len(time)), 0.0, 0.0, rate_hz) for shape in shapes])
+    still = solved(np.full(len(time), -GRAVITY), np.zeros(len(time)), targets[0], targets[-1], rate_hz)
+    lifts = np.stack([solved(GRAVITY * shape, np.zeros(len(time)), 0.0, 0.0, rate_hz) for shape in shapes])
     at = np.linspace(0, len(time) - 1, 8 * len(shapes)).astype(int)
     rows = np.vstack([lifts[:, at].T / HEIGHT_FREE_M, np.diag(1 / (FORCE_FREE * usual))])
     values = np.concatenate([(targets[at] - still[at]) / HEIGHT_FREE_M, np.full(len(usual), 1 / FORCE_FREE)])
@@ -162,7 +162,7 @@ def _supporting(plan: Plan, time: Array, shapes: Array, rate_hz: float) -> tuple
     return size, still + size @ lifts
 
 
-def _solved(pull: Array, stiffness: Array, first: float, last: float, rate_hz: float) -> Array:
+def solved(pull: Array, stiffness: Array, first: float, last: float, rate_hz: float) -> Array:
     """Return x of x'' = stiffness x + pull, with x given at both ends."""
     count, square = len(pull), rate_hz**2
     bands = np.zeros((3, count))

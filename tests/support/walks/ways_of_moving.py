@@ -166,7 +166,7 @@ class Pace(NamedTuple):
     first_peak: float = 0.0
 
 
-def _walking(speed: Range, rolling: Rolling = HEEL_FIRST) -> Callable[[Person, np.random.Generator], Pace]:
+def walking(speed: Range, rolling: Rolling = HEEL_FIRST) -> Callable[[Person, np.random.Generator], Pace]:
     def pace(person: Person, rng: np.random.Generator) -> Pace:
         size = person.height_m / ADULT_M
         adult_m_s = rng.uniform(*speed)
@@ -205,17 +205,17 @@ def _downstairs(person: Person, rng: np.random.Generator) -> Pace:
 
 
 PACES: dict[str, Callable[[Person, np.random.Generator], Pace]] = {
-    "straight": _walking((0.9, 1.6)),
-    "turning": _walking((0.6, 1.2)),
-    "curved": _walking((0.7, 1.4)),
-    "slow": _walking((0.25, 0.7)),
-    "limping": _walking((0.3, 0.8)),
+    "straight": walking((0.9, 1.6)),
+    "turning": walking((0.6, 1.2)),
+    "curved": walking((0.7, 1.4)),
+    "slow": walking((0.25, 0.7)),
+    "limping": walking((0.3, 0.8)),
     "short steps": _short,
-    "on toes": _walking((0.6, 1.3), ON_TOES),
+    "on toes": walking((0.6, 1.3), ON_TOES),
     "upstairs": _upstairs,
     "downstairs": _downstairs,
     "running": _running,
-    "split belt": _walking((0.5, 1.4)),
+    "split belt": walking((0.5, 1.4)),
 }
 WAYS = tuple(PACES)
 
@@ -224,7 +224,11 @@ def planned(way: str, seed: int, who: Callable[[np.random.Generator], Person] = 
     """Return the steps of a random person who moves in one of :data:`WAYS`."""
     rng = np.random.default_rng([seed, 16])
     person = who(rng)
-    pace = PACES[way](person, rng)
+    return steps_of(way, person, PACES[way](person, rng), rng)
+
+
+def steps_of(way: str, person: Person, pace: Pace, rng: np.random.Generator) -> Plan:
+    """Return the steps of a person who moves in one of :data:`WAYS` at some pace."""
     count = TREADS if way.endswith("stairs") else int(np.clip(round(3.2 / pace.step_s), 5, 9))
     number = np.arange(-BEYOND, count + BEYOND)
     side: Counts = (number + int(rng.integers(2))) % 2

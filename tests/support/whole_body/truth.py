@@ -98,8 +98,13 @@ def truth(person: Person, motion: Motion, time: Array) -> xr.Dataset:
     (time, side) about the vertical.
     """
     chain, poses = _chain(person), moved(person, motion, time)
+    return truth_of(person, poses, _on_feet(_needed(chain, _states(chain, poses)), poses), time)
+
+
+def truth_of(person: Person, poses: Moved, on_feet: dict[str, Array], time: Array) -> xr.Dataset:
+    """Return what :func:`truth` returns of any poses of a person, with the ground's ``on_feet`` (time, side, ...)."""
+    chain = _chain(person)
     states = _states(chain, poses)
-    on_feet = _on_feet(_needed(chain, states), poses)
     result = xr.Dataset(
         {name: (("time", "side", "axis")[: value.ndim], value) for name, value in on_feet.items()}
         | {
