@@ -48,6 +48,7 @@ navigation = {
         "muscles",
         "other_languages",
         "extras",
+        "write_your_own_step",
         "scale",
         "speed",
         "audit",
