@@ -8,11 +8,12 @@ from pathlib import Path
 
 from tests.odd_files.c3d_rows import C3D_ROWS
 from tests.odd_files.name_rows import NAME_ROWS
+from tests.odd_files.pair_rows import PAIR_ROWS
 from tests.odd_files.path_rows import PATH_ROWS
 from tests.odd_files.row import Row, Truth
 from tests.odd_files.text_rows import TEXT_ROWS
 
-ROWS: tuple[Row, ...] = (*C3D_ROWS, *NAME_ROWS, *TEXT_ROWS, *PATH_ROWS)
+ROWS: tuple[Row, ...] = (*C3D_ROWS, *NAME_ROWS, *TEXT_ROWS, *PAIR_ROWS, *PATH_ROWS)
 WRONG = Path(__file__).with_name("wrong_today.tsv")  # what the product makes of some rows instead
 with WRONG.open(encoding="utf-8") as _table:
     _lines = csv.DictReader(_table, dialect="excel-tab", quoting=csv.QUOTE_NONE)

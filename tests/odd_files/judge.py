@@ -17,6 +17,7 @@ from pipeline.commands.check.command import check
 from pipeline.commands.init.command import initialise
 from pipeline.errors import ERROR, Problem, UserError
 from pipeline.steps.read.step import read_trial
+from pipeline.tables import study_tables
 from pipeline.vocabulary.event_names import kind_in, side_in
 from pipeline.workflow.open_study import look_at
 from tests.odd_files.row import REFUSED, Row, Truth
@@ -69,7 +70,7 @@ def _as_a_user(study: Path, seen: Seen) -> None:
     seen.findings = check(study)
     opened, _ = look_at(study)
     rows = [row for session in opened.sessions.values() for row in session]
-    seen.people = {row["participant_id"] for row in rows if row["role"] != "exclude"}
+    seen.people = set(study_tables.read_participants(study / "participants.tsv"))
     seen.model = opened.body_model.name if opened.body_model else None
     for row in rows:
         if row["role"] == "gait":
@@ -85,7 +86,7 @@ def _read(study: Path, row: Mapping[str, str], model: Any) -> xr.Dataset | str:
             study / row["file"], body_model=model, forces=forces_of(study, row), lab_axes="quarter_turn", **subject
         )
     except UserError as error:
-        return str(error)
+        return str(error).replace(str(study), "STUDY")  # whose name may hold any word
 
 
 def faults(row: Row, seen: Seen, usual: Seen) -> list[str]:

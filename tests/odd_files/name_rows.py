@@ -69,6 +69,7 @@ EVENT_NAMES: Mapping[str, tuple[Mapping[str, str], Mapping[str, str] | None, str
 # rates as programs state them: broadcast rates exactly and rounded, and one camera's own
 RATES_HZ = (60e3 / 1001, 120e3 / 1001, 150e3 / 1001, 240e3 / 1001, 24e3 / 1001, 48e3 / 1001, 59.94, 119.88, 149.85,
             239.76, 23.976, 47.952, 91.287)  # fmt: skip
+USUAL_SAMPLES = (10, 20)
 MOST_SAMPLES = 20  # per frame
 
 
@@ -104,13 +105,13 @@ def event_names() -> Iterator[Row]:
 
 
 def rates() -> Iterator[Row]:
-    """Yield rates whose quotient, both in single precision, is no whole number; the nearest below and above."""
+    """Yield rates whose quotient is no whole number in single precision: 10, 20, the least above and below one."""
     for rate in RATES_HZ:
         marker_hz = float(np.float32(rate))
         quotients = {k: float(np.float32(rate * k)) / marker_hz for k in range(2, MOST_SAMPLES + 1)}
         below = [k for k, quotient in quotients.items() if quotient < k]
         above = [k for k, quotient in quotients.items() if quotient > k]
-        for samples in (*below[:1], *above[:1]):
+        for samples in sorted({*below[:1], *above[:1], *(k for k in USUAL_SAMPLES if quotients[k] != k)}):
             force_hz = float(np.float32(rate * samples))
             yield Row(
                 f"rate_{rate:.5f}_{samples}".replace(".", "p"),
