@@ -7,7 +7,7 @@ NEW_ENOUGH = $(shell $(PYTHON) -c "import sys; print(sys.version_info >= (3, 11)
 FOUND = $(or $(shell $(PYTHON) -c "import sys; print(sys.version.split()[0])" 2>/dev/null),not installed)
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test quick times test-slurm test-faults test-versions mutations check settings faults fuzz bench \
+.PHONY: demo test quick times test-slurm test-faults test-versions test-extras mutations check settings faults fuzz bench \
 	bench-study docs format clean
 
 demo: .venv/ready
@@ -41,6 +41,10 @@ test-faults: .venv/ready-dev
 VERSIONS ?= python3.11=oldest python3.12=newest python3.13=newest python3.14=newest
 test-versions: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.versions $(VERSIONS)
+
+# Each extra deleted from a copy, and all of them: the rest works, and its quick tests pass.
+test-extras: .venv/ready-dev
+	$(BIN)/python -m tests.campaigns.extras
 
 # One-line mistakes in the product, each in a copy of it: its test in tests/campaigns/mutations.txt must fail (2 minutes).
 mutations: .venv/ready-dev

@@ -5,6 +5,7 @@
 # of its code: Snakemake runs a job again when its key changes.
 from pathlib import Path
 
+from pipeline.extra import rules_of_extras
 from pipeline.workflow.open_study import TABLES, open_for_snakemake, outputs_of
 from pipeline.workflow.activity_lock import hold
 from pipeline.workflow.jobs.workers import run_job
@@ -189,3 +190,8 @@ use rule read as page with:
         "logs/{participant}/page.log",
     params:
         key=key("page"),
+
+
+for file in rules_of_extras():  # the steps of pipeline/extras/ and of other packages
+
+    include: file

@@ -47,6 +47,7 @@ navigation = {
         "repeatability",
         "muscles",
         "other_languages",
+        "extras",
         "scale",
         "speed",
         "audit",

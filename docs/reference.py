@@ -19,7 +19,7 @@ from typing import Any
 
 from gaitlab import pipeline
 from gaitlab.pipeline.__main__ import command_line_parser
-from gaitlab.pipeline.command_table import COMMANDS
+from gaitlab.pipeline.command_table import every_command
 from gaitlab.pipeline.variables import schema
 from gaitlab.pipeline.variables.cycle_variables import ON_REQUEST
 from gaitlab.pipeline.variables.metrics import NUMBERS
@@ -113,11 +113,11 @@ def commands_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentP
 def command_sections() -> str:
     """Return the groups of commands, and a section for each command: usage, meaning, arguments, examples."""
     groups: dict[str, list[str]] = {}
-    for one in COMMANDS:
+    for one in every_command():
         link = f"[{one.name}](#gaitlab-{one.name.split()[0]})"
         groups.setdefault(one.group, []).append(f"{link}: {one.text}")
     rows = [(group if i == 0 else "", line) for group, lines in groups.items() for i, line in enumerate(lines)]
-    sections = [_command(*one) for one in commands_of(command_line_parser(COMMANDS)).items()]
+    sections = [_command(*one) for one in commands_of(command_line_parser(every_command())).items()]
     return "\n".join([_table(("to", "command"), rows), *sections])
 
 
@@ -200,7 +200,7 @@ def _section(title: str, text: str) -> str:
 
 # --- teaching modules ------------------------------------------------------------------------------------------------
 
-TEACHING = DOCS.parent / "pipeline" / "dynamics" / "teaching"
+TEACHING = DOCS.parent / "pipeline" / "extras" / "teaching"
 # from one or two links to any chain, then what drives them
 MODULES = (
     *("planar", "pendulum", "open_chain", "equations_of_motion", "reaching", "control", "muscles", "hill"),
@@ -219,7 +219,7 @@ def teaching_sections() -> str:
 def _module(name: str) -> str:
     source = (TEACHING / f"{name}.py").read_text(encoding="utf-8")
     tree = ast.parse(source)
-    link = f"[{name}.py](../pipeline/dynamics/teaching/{name}.py)"
+    link = f"[{name}.py](../pipeline/extras/teaching/{name}.py)"
     parts = [f"## {name}\n\n{link}: {_plain(ast.get_docstring(tree) or '')}\n"]
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from . import __version__
-from .command_table import COMMANDS, Argument, Command
+from .command_table import Argument, Command, every_command
 from .errors import ERROR, INTERRUPTED, UserError, as_json, nearest, printable
 
 NO_ACCESS_OR_ROOM = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
@@ -44,9 +44,10 @@ class Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 1 if the user has something to correct, 130 after Ctrl-C, else 0."""
     try:
-        parser = command_line_parser(COMMANDS)
+        commands = every_command()
+        parser = command_line_parser(commands)
         words = sys.argv[1:] if arguments is None else arguments
-        chosen, unknown = parser.parse_known_args(_with_place(words, COMMANDS))
+        chosen, unknown = parser.parse_known_args(_with_place(words, commands))
         if unknown:
             chosen.parser.refuse_unknown(unknown, options_follow="options" in chosen)
         text, code = run_command(chosen)

@@ -1,4 +1,4 @@
-"""The commands of ``gaitlab``: one declaration each, in the order of the help.
+"""The commands of ``gaitlab``: one declaration each, in the order of the help; extras declare theirs.
 
 This is data: the function of a command is imported when that command runs.
 """
@@ -8,6 +8,8 @@ from argparse import REMAINDER
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from .extra import every_extra, refuse_second
 
 Answer = str | tuple[str, int]  # text to print, and the exit code where it may differ from 0
 
@@ -44,8 +46,7 @@ class Command(NamedTuple):
 
     def load(self) -> Callable[..., Answer]:
         """Import the function of the command."""
-        module, name = self.function.split(":")
-        function: Callable[..., Answer] = getattr(importlib.import_module(module, __package__), name)
+        function: Callable[..., Answer] = _named(self.function)
         return function
 
 
@@ -86,13 +87,6 @@ COMMANDS = (
         Argument("--trial", metavar="T", help="one trial only"),
         Argument("--variable", metavar="V",
                  help="print the numbers of this variable, or of a metric by another name (KAM)"),
-    )),
-    Command("view", LOOK, "show every trial in the browser", ".commands.view:view",
-            more="Show markers, legs, plates, forces, events, verdicts and curves.",
-            examples=("my_study", "my_study --no-browser --port 8123"), arguments=(
-        Argument("--port", type=int, default=8080,
-                 help="port of this computer (default: 8080, or the next free one)"),
-        Argument("--no-browser", dest="opens_browser", action="store_false", help="only print the address"),
     )),
     Command("report", LOOK, "list the pages of the report, or print them as PDF",
             ".commands.print_pages:list_or_print_pages",
@@ -185,3 +179,23 @@ COMMANDS = (
             more="Write them with versions, as a CycloneDX bill of materials.", examples=("bom.json",), place="FILE"),
 )
 # fmt: on
+
+
+def every_command() -> list[Command]:
+    """Return the commands above and those of the extras.
+
+    Raises:
+        UserError: an extra has a command of another's name.
+    """
+    commands = {command.name: command for command in COMMANDS}
+    for extra in every_extra().values():
+        for command in _named(extra.commands) if extra.commands else ():
+            refuse_second("command", command.name, commands, extra)
+            commands[command.name] = command
+    return [*commands.values()]
+
+
+def _named(reference: str) -> Any:
+    """Import what a declaration names: ".module:name" of this package, or "package.module:name"."""
+    module, name = reference.split(":")
+    return getattr(importlib.import_module(module, __package__), name)

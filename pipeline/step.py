@@ -1,5 +1,7 @@
 """What a step is: each room in ``pipeline/steps/`` declares its own in ``declaration.py``, as a :class:`Step`.
 
+Extras declare further ones (:mod:`pipeline.extra`).
+
 From that follow the key of a job, what is loaded of its inputs, the check of its outputs, the time and memory that it
 asks for, and the lists of steps. A new step is a room with a declaration, and its rule in the Snakefile.
 
@@ -10,10 +12,13 @@ plans or runs jobs reads them all. What they name, ``"package.module:name"``, is
 import functools
 import importlib
 import pkgutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from typing import Any, Literal
+
+from .errors import UserError
+from .extra import every_extra
 
 Reference = str  # "package.module:name" of something that is imported when it is used
 EVERYTHING = None  # of an input that is loaded whole
@@ -127,15 +132,19 @@ def resolve(reference: Reference) -> Any:
 
 @functools.cache
 def every_step() -> Mapping[str, Step]:
-    """Return all steps by name, each after the steps that make its inputs."""
-    declared, found, made_by = list[Step](), dict[str, Step](), dict[str, str]()
-    rooms = importlib.import_module(".steps", __package__)
-    for room in pkgutil.iter_modules(rooms.__path__):
-        declaration = importlib.import_module(f"{rooms.__name__}.{room.name}.declaration")
-        declared += [one for one in vars(declaration).values() if isinstance(one, Step)]
-    for step in declared:
+    """Return all steps by name, each after the steps that make its inputs.
+
+    Raises:
+        UserError: an extra declares a step or an output of another's name.
+    """
+    found, made_by = dict[str, Step](), dict[str, str]()
+    declared = [(step, "pipeline/steps") for step in steps_of_rooms()]
+    for extra in every_extra().values():
+        declared += [(resolve(step), f"extra '{extra.name}'") for step in extra.steps]
+    for step, where in declared:
         if twice := {step.name} & found.keys() | step.outputs.keys() & made_by.keys():
-            raise ValueError(f"two steps are named, or write, {', '.join(sorted(twice))}")
+            what = f"declares a second step or output '{', '.join(sorted(twice))}'"
+            raise UserError(where, what, "name it otherwise, or uninstall or delete one of both")
         found[step.name] = step
         made_by |= dict.fromkeys(step.outputs, step.name)
     before = {name: {made_by[one] for one in step.inputs if one in made_by} for name, step in found.items()}
@@ -147,6 +156,14 @@ def every_step() -> Mapping[str, Step]:
         names += ready
         order.done(*ready)
     return {name: found[name] for name in names}
+
+
+def steps_of_rooms() -> Iterator[Step]:
+    """Yield each step that the rooms in ``pipeline/steps/`` declare, but none of extras."""
+    rooms = importlib.import_module(".steps", __package__)
+    for room in pkgutil.iter_modules(rooms.__path__):
+        declaration = importlib.import_module(f"{rooms.__name__}.{room.name}.declaration")
+        yield from (one for one in vars(declaration).values() if isinstance(one, Step))
 
 
 def steps_to(name: str) -> tuple[str, ...]:

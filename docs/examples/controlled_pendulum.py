@@ -29,10 +29,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from gaitlab.pipeline.dynamics.teaching import pendulum
-from gaitlab.pipeline.dynamics.teaching.control import Gains, Plan, Plant, simulate_controlled
-from gaitlab.pipeline.dynamics.teaching.equations_of_motion import simulate
-from gaitlab.pipeline.dynamics.teaching.planar import Links, rods
+from gaitlab.pipeline.extras.teaching import pendulum
+from gaitlab.pipeline.extras.teaching.control import Gains, Plan, Plant, simulate_controlled
+from gaitlab.pipeline.extras.teaching.equations_of_motion import simulate
+from gaitlab.pipeline.extras.teaching.planar import Links, rods
 
 HOUSE = Path(__file__).resolve().parents[2]
 Array = NDArray[np.float64]

@@ -24,9 +24,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from gaitlab.pipeline.dynamics.teaching import pendulum
-from gaitlab.pipeline.dynamics.teaching.equations_of_motion import explicit_euler, simulate
-from gaitlab.pipeline.dynamics.teaching.planar import point_masses
+from gaitlab.pipeline.extras.teaching import pendulum
+from gaitlab.pipeline.extras.teaching.equations_of_motion import explicit_euler, simulate
+from gaitlab.pipeline.extras.teaching.planar import point_masses
 
 HOUSE = Path(__file__).resolve().parents[2]
 Array = NDArray[np.float64]

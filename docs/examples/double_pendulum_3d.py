@@ -27,8 +27,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from gaitlab.pipeline.dynamics.screws import pose, spatial_inertia
-from gaitlab.pipeline.dynamics.teaching import open_chain, pendulum
-from gaitlab.pipeline.dynamics.teaching.equations_of_motion import (
+from gaitlab.pipeline.extras.teaching import open_chain, pendulum
+from gaitlab.pipeline.extras.teaching.equations_of_motion import (
     coriolis_matrix,
     forward_dynamics,
     gravity_torque,
@@ -36,14 +36,14 @@ from gaitlab.pipeline.dynamics.teaching.equations_of_motion import (
     simulate,
     torque_terms,
 )
-from gaitlab.pipeline.dynamics.teaching.open_chain import (
+from gaitlab.pipeline.extras.teaching.open_chain import (
     Chain,
     Surroundings,
     inverse_dynamics,
     link_jacobians,
     link_poses,
 )
-from gaitlab.pipeline.dynamics.teaching.planar import Links
+from gaitlab.pipeline.extras.teaching.planar import Links
 
 HOUSE = Path(__file__).resolve().parents[2]
 Array = NDArray[np.float64]

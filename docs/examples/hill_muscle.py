@@ -25,10 +25,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from gaitlab.pipeline.dynamics.teaching import hill, planar
-from gaitlab.pipeline.dynamics.teaching.hill import Hill
-from gaitlab.pipeline.dynamics.teaching.muscle_driven import Limb, energy, simulate
-from gaitlab.pipeline.dynamics.teaching.muscles import Muscle
+from gaitlab.pipeline.extras.teaching import hill, planar
+from gaitlab.pipeline.extras.teaching.hill import Hill
+from gaitlab.pipeline.extras.teaching.muscle_driven import Limb, energy, simulate
+from gaitlab.pipeline.extras.teaching.muscles import Muscle
 
 HOUSE = Path(__file__).resolve().parents[2]
 Array = NDArray[np.float64]

@@ -24,8 +24,8 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from gaitlab.pipeline.dynamics.teaching import planar
-from gaitlab.pipeline.dynamics.teaching.muscles import Muscle, lengths, levers, moment_arms, path
+from gaitlab.pipeline.extras.teaching import planar
+from gaitlab.pipeline.extras.teaching.muscles import Muscle, lengths, levers, moment_arms, path
 
 HOUSE = Path(__file__).resolve().parents[2]
 

@@ -29,15 +29,15 @@ from numpy.typing import NDArray
 
 from gaitlab.pipeline.dynamics.limb import task_space
 from gaitlab.pipeline.dynamics.screws import pose, spatial_inertia
-from gaitlab.pipeline.dynamics.teaching import open_chain
-from gaitlab.pipeline.dynamics.teaching.equations_of_motion import (
+from gaitlab.pipeline.extras.teaching import open_chain
+from gaitlab.pipeline.extras.teaching.equations_of_motion import (
     TERMS,
     coriolis_matrix,
     gravity_torque,
     mass_matrix,
     torque_terms,
 )
-from gaitlab.pipeline.dynamics.teaching.open_chain import Chain, Surroundings
+from gaitlab.pipeline.extras.teaching.open_chain import Chain, Surroundings
 
 HOUSE = Path(__file__).resolve().parents[2]
 Array = NDArray[np.float64]

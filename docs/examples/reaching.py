@@ -26,8 +26,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from gaitlab.pipeline.dynamics.teaching import planar
-from gaitlab.pipeline.dynamics.teaching.reaching import reach
+from gaitlab.pipeline.extras.teaching import planar
+from gaitlab.pipeline.extras.teaching.reaching import reach
 
 HOUSE = Path(__file__).resolve().parents[2]
 Array = NDArray[np.float64]

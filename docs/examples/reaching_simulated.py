@@ -28,10 +28,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from gaitlab.pipeline.dynamics.teaching import planar
-from gaitlab.pipeline.dynamics.teaching.control import OPEN_LOOP, Gains, Plan, simulate_controlled
-from gaitlab.pipeline.dynamics.teaching.reaching import angles_at, minimum_jerk, reach
 from gaitlab.pipeline.errors import UserError
+from gaitlab.pipeline.extras.teaching import planar
+from gaitlab.pipeline.extras.teaching.control import OPEN_LOOP, Gains, Plan, simulate_controlled
+from gaitlab.pipeline.extras.teaching.reaching import angles_at, minimum_jerk, reach
 
 HOUSE = Path(__file__).resolve().parents[2]
 Array = NDArray[np.float64]

@@ -2,10 +2,10 @@ r"""A limb as an open chain of six one-degree-of-freedom joints per anatomical j
 
 A twist is (angular velocity, velocity of the point at the origin), a wrench (moment about the origin, force). Segments
 follow their own markers: each anatomical joint has three slides, along the axes of the proximal segment, and three
-hinges, along the joint coordinate axes through the joint centre. Each is a joint of
-:mod:`pipeline.dynamics.teaching.open_chain`; the links between them are massless. At a single instant, all twists and
-wrenches can be written in one inertial frame (lab axes; any origin and velocity, best near the limb). No transformation
-between links is needed there, and the recursions become running sums::
+hinges, along the joint coordinate axes through the joint centre. Each is a joint of the chain; the links between them
+are massless. At a single instant, all twists and wrenches can be written in one inertial frame (lab axes; any origin
+and velocity, best near the limb). No transformation between links is needed there, and the recursions become running
+sums::
 
     V_i  = V_(i-1)  + S_i q'_i                               out, from the base
     V'_i = V'_(i-1) + S_i q''_i + ad(V_i) S_i q'_i

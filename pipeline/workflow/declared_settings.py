@@ -17,7 +17,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import yaml
 
 from ..setting import setting
-from ..step import Step, every_step, resolve
+from ..step import Step, every_step, resolve, steps_of_rooms
 
 HOUSE = Path(__file__).resolve().parents[2]
 TYPES = {float: "number", int: "integer", str: "string", bool: "boolean", type(None): "null"}
@@ -51,8 +51,9 @@ class Run:
 
 
 def sections() -> dict[str, type]:
-    """Return what declares each section: those of the steps in their order, then ``run``."""
-    return {name: section_of(step) for name, step in every_step().items() if not step.section} | {"run": Run}
+    """Return what declares each section of config/: those of the steps but of extras in their order, then ``run``."""
+    own = {step.name for step in steps_of_rooms() if not step.section}
+    return {name: section_of(step) for name, step in every_step().items() if name in own} | {"run": Run}
 
 
 def section_of(step: Step) -> Any:

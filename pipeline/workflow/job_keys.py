@@ -29,16 +29,10 @@ STORAGE = ("xarray", "netCDF4")
 def code_of(name: str) -> tuple[str, ...]:
     """Return the modules that a job of a step calls; their imports belong to its code.
 
-    What other steps write, and their metrics, count where their results are joined: in jobs of more than a session.
+    The tables of its own variables and metrics are among them.
     """
     step = every_step()[name]
-    tables = [module for one in (step, *_joined_in(step)) for module in one.tables]
-    return tuple(dict.fromkeys((*step.modules, "pipeline.workflow.jobs.run_job", *tables)))
-
-
-def _joined_in(step: Step) -> list[Step]:
-    """Return the steps whose results may be among those of a job of a step."""
-    return [one for one in every_step().values() if one.joins and step.scope != "session"]
+    return tuple(dict.fromkeys((*step.modules, "pipeline.workflow.jobs.run_job", *step.tables)))
 
 
 @cache
@@ -195,6 +189,8 @@ class Study:
         """Return what a job's key holds, by name; its subject is a session, a participant (``page``) or None."""
         step = every_step()[name]
         own = {**resolve(step.cells)(self, subject)} if step.cells else {}
+        joined = [one for one in self.steps.values() if one.joins and step.scope != "session"]
+        tables = (module for one in joined for module in one.tables)
         taken: dict[str, Any] = {}
         if "body_model" in step.takes and self.body_model:
             taken["arguments"] = {"body_model": self.body_model.definition} | own.pop("arguments", {})
@@ -207,8 +203,8 @@ class Study:
             "step": name,
             "session": subject if step.scope == "session" else None,
             "pipeline": __version__,
-            "code": digests.code_digest(*code_of(name), without=without_results()),
-            "declared": digests.of_text(repr([one.content for one in (step, *_joined_in(step))])),
+            "code": digests.code_digest(*dict.fromkeys((*code_of(name), *tables)), without=without_results()),
+            "declared": digests.of_text(repr([one.content for one in (step, *joined)])),
             "versions": digests.versions(step.libraries + STORAGE),
             "settings": self.settings.get(step.section or name, {}),
             **taken,

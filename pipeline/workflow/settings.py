@@ -271,7 +271,7 @@ def schema(name: str) -> dict[str, Any]:
 
 
 def _further_sections() -> dict[str, Any]:
-    """Return what declares the sections of steps that config/ does not have, those of other packages."""
+    """Return what declares the sections of steps that config/ does not have, those of extras."""
     shipped = _config("settings.schema")["properties"]
     names = [name for name, step in every_step().items() if not step.section and name not in shipped]
     return {name: declared_settings().section_of(every_step()[name]) for name in names}

@@ -17,12 +17,13 @@ from pathlib import Path
 import pytest
 
 from pipeline.__main__ import command_line_parser, main, run_command
-from pipeline.command_table import COMMANDS, Argument, Command
+from pipeline.command_table import Argument, Command, every_command
 from pipeline.commands.run import START, run
 from pipeline.errors import INTERRUPTED, UserError
 from pipeline.workflow.jobs.workers import STOPPED
 from tests.support.checkout import DEMO, ctrl_c_arrives
 
+COMMANDS = every_command()
 WITH_OPTIONS = ("run", "recover")
 
 

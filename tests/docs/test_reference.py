@@ -15,7 +15,7 @@ import pytest
 from docs import reference
 from pipeline import FOR_SCRIPTS
 from pipeline.__main__ import command_line_parser, main
-from pipeline.command_table import COMMANDS as TABLE
+from pipeline.command_table import every_command
 from pipeline.tables import study_tables
 from pipeline.variables import schema
 from pipeline.variables.metrics import NUMBERS
@@ -139,7 +139,7 @@ def test_every_metric_is_listed_with_its_other_names_and_a_source_that_is_cited(
 
 # --- commands --------------------------------------------------------------------------------------------------------
 
-COMMANDS = reference.commands_of(command_line_parser(TABLE))
+COMMANDS = reference.commands_of(command_line_parser(every_command()))
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -161,7 +161,7 @@ def test_commands_of_the_pages_are_understood() -> None:
     for page in PAGES:
         for line in re.findall(r"^(?:\$ )?gaitlab ([^#\n&]+)", page.read_text(), re.MULTILINE):
             name, *rest = line.split()
-            known = reference.commands_of(command_line_parser(TABLE)).get(name)
+            known = COMMANDS.get(name)
             options = [word for word in rest if word.startswith("--")]
             takes_more = name in ("run", "recover")  # options of Snakemake
             if name != "--version" and (
@@ -226,30 +226,3 @@ def test_names_with_underscores_occur_in_the_code(page: Path) -> None:
     known = WORDS | {*study_tables.PARTICIPANT_COLUMNS} | set(re.findall(r"\w+", "".join(FENCED.findall(text))))
     unknown = names - known - OTHERS
     assert [name for name in sorted(unknown) if re.sub(r"_(of_stance|left|right)$", "", name) not in known] == []
-
-
-# --- teaching modules ------------------------------------------------------------------------------------------------
-
-
-def test_every_teaching_module_is_described_with_its_functions() -> None:
-    text = (DOCS / "teaching.md").read_text()
-    files = {path.stem for path in (HOUSE / "pipeline" / "dynamics" / "teaching").glob("*.py")} - {"__init__"}
-    assert {*reference.MODULES} == files
-    for name in files:
-        module = importlib.import_module(f"pipeline.dynamics.teaching.{name}")
-        things = [thing for thing in vars(module).values() if inspect.isfunction(thing) or inspect.isclass(thing)]
-        public = [one for one in things if one.__module__ == module.__name__ and not one.__name__.startswith("_")]
-        assert len(public) > 2
-        for thing in public:
-            assert inspect.getdoc(thing), thing
-            assert f"### {name}.{thing.__name__}\n" in text
-    prose = FENCED.sub("", text)
-    assert re.findall(r":(?:func|class|mod|data|math):|::|``", prose) == []
-
-
-def test_every_teaching_script_is_in_the_theory_with_its_figure() -> None:
-    theory = (DOCS / "theory.md").read_text().partition("## 12. ")[2].partition("\n## ")[0]
-    scripts = {path.stem for path in (DOCS / "examples").glob("*.py") if "dynamics.teaching" in path.read_text()}
-    assert len(scripts) >= 9
-    assert [name for name in sorted(scripts) if f"(examples/{name}.py)" not in theory.replace("\n", "")] == []
-    assert [name for name in sorted(scripts) if f"(images/{name}.svg)" not in theory] == []

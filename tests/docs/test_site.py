@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import pytest
 
 from pipeline import FOR_SCRIPTS
-from pipeline.command_table import COMMANDS
+from pipeline.command_table import every_command
 from pipeline.workflow import settings
 from tests.support.checkout import HOUSE
 
@@ -55,7 +55,7 @@ def test_no_link_of_the_site_is_dead(site: dict[str, str]) -> None:
 
 
 def test_site_has_a_section_for_every_command_function_and_setting(site: dict[str, str]) -> None:
-    names = {"commands.html": [f"gaitlab-{name}" for name in {command.name.split()[0] for command in COMMANDS}]}
+    names = {"commands.html": [f"gaitlab-{name}" for name in {command.name.split()[0] for command in every_command()}]}
     names |= {"python.html": [name.replace("_", "-") for name in FOR_SCRIPTS]}
     names |= {"settings.html": [*settings.schema("settings")["properties"]]}
     for page, sections in names.items():

@@ -1,15 +1,13 @@
-"""A limb of one instant: its motion, dynamics and hinges, against the open chain."""
+"""A limb of one instant: its motion, and the wrenches in its joints."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from pipeline.dynamics import limb
-from pipeline.dynamics.screws import bracket, exponential
-from pipeline.dynamics.teaching import equations_of_motion, open_chain
+from pipeline.dynamics.screws import exponential
 from pipeline.dynamics.vectors import apply
-from tests.support.dynamics.chains import close
-from tests.support.dynamics.limbs import COUNT, EVERY_LIMB, State, flat, skewed_axes
+from tests.support.dynamics.limbs import COUNT, EVERY_LIMB, State, close, skewed_axes
 from tests.support.walks.person import Array, derivative, random_turns
 
 # ---- the limb as built
@@ -77,27 +75,7 @@ def by_group(joints: Array) -> Array:
     return np.asarray(joints.reshape(*joints.shape[:2], 2, 3, 6).sum(axis=-2))
 
 
-@EVERY_LIMB
-def test_drift_is_the_contribution_of_the_moving_axes(state: State) -> None:
-    """ad(V_i) S_i q'_i with the open chain's V_i of each single joint."""
-    around = open_chain.Surroundings(base_twist=state.base_twist)
-    qd = flat(state.rate)
-    twist = open_chain.motion(state.chain, 0 * qd, qd, 0 * qd, around).twist
-    drift = apply(bracket(twist), state.chain.screw * qd[..., None])
-    close(state.motion().drift, by_group(drift.reshape(*state.mass.shape, 6, 6)))
-
-
 # ---- what the joints do
-
-
-@EVERY_LIMB
-def test_inverse_dynamics_is_that_of_the_open_chain(state: State) -> None:
-    q, qd, qdd = 0 * flat(state.rate), flat(state.rate), flat(state.acceleration)
-    expected = open_chain.joint_wrenches(state.chain, q, qd, qdd, state.around())
-    found = limb.inverse_dynamics(state.at, state.motion(), state.gravity, state.load)
-    close(found.wrench, expected[:, ::6])
-    close(found.wrench, expected[:, 5::6])
-    close(flat(found.torque), open_chain.inverse_dynamics(state.chain, q, qd, qdd, state.around()))
 
 
 @EVERY_LIMB
@@ -106,37 +84,3 @@ def test_static_part_is_the_wrench_of_a_limb_that_does_not_move(state: State) ->
     moving = limb.inverse_dynamics(state.at, state.motion(), state.gravity, state.load)
     held = limb.inverse_dynamics(state.at, still, state.gravity, state.load)
     close(moving.static, held.wrench)
-
-
-# ---- hinges alone
-
-
-@EVERY_LIMB
-def test_hinge_jacobians_are_the_slopes_of_places_and_poses(state: State) -> None:
-    """By differences of the product of exponentials, with fixed slides."""
-    count = state.mass.shape[1]
-    screw = state.screw[:, :, limb.HINGES].reshape(COUNT, -1, 6)
-    home = np.broadcast_to(np.eye(4), (*screw.shape[:2], 4, 4))
-    chain = open_chain.Chain(screw, home, np.zeros((*screw.shape, 6)), np.eye(4))
-    turning, moving = limb.hinge_jacobians(state.axes, state.centre, state.com)
-    assert turning.shape == moving.shape == (COUNT, count, 3 * count, 3)
-
-    for k, unit in enumerate(np.eye(3 * count)):
-
-        def poses(angle: Array, unit: Array = unit) -> Array:
-            q = np.broadcast_to(angle[:, None, None] * unit, (len(angle), COUNT, 3 * count))
-            return open_chain.link_poses(chain, q)[:, :, 2::3]
-
-        slope = derivative(poses, np.zeros(1))[0]
-        close(moving[:, :, k], apply(slope[..., :3, :3], state.com) + slope[..., :3, 3])
-        spin = np.stack([slope[..., 2, 1], slope[..., 0, 2], slope[..., 1, 0]], axis=-1)  # R = E: R' = [w]
-        close(turning[:, :, k], spin)
-
-
-@EVERY_LIMB
-def test_hinge_mass_matrix_is_a_part_of_that_of_all_joints(state: State) -> None:
-    turning, moving = limb.hinge_jacobians(state.axes, state.centre, state.com)
-    found = limb.hinge_mass_matrix(turning, moving, state.mass, state.tensor)
-    hinges = np.arange(6 * state.mass.shape[1]).reshape(-1, 6)[:, limb.HINGES].ravel()
-    whole = equations_of_motion.mass_matrix(state.chain, 0 * flat(state.rate))
-    close(found, whole[:, hinges[:, None], hinges])

@@ -14,7 +14,7 @@ from pipeline.dynamics.screws import (
     inverse,
 )
 from pipeline.dynamics.vectors import apply, skew, transpose
-from tests.support.dynamics.chains import close, random_state
+from tests.support.dynamics.limbs import close, random_state
 from tests.support.walks.person import Array, derivative, particles
 
 
@@ -51,18 +51,18 @@ def test_bracket_is_the_rate_of_the_adjoint_map() -> None:
 
 
 def test_spatial_inertia_gives_the_momentum_of_the_particles() -> None:
-    state = random_state(4, 2)
-    twist = state.qdd[:, :1, None] + np.arange(6.0)  # (k, 1, 6)
+    state = random_state(2)
+    twist = state.rate[:, :1]  # (k, 1, 6)
     place = particles(state.mass, state.tensor) + state.com[..., None, :]
     velocity = twist[..., None, 3:] + np.cross(twist[..., None, :3], place)
     momentum = state.mass[..., None, None] / 6 * velocity
     expected = np.concatenate([np.cross(place, momentum).sum(axis=-2), momentum.sum(axis=-2)], axis=-1)
-    close(apply(state.chain.inertia, twist), expected)
+    close(apply(state.inertia, twist), expected)
 
 
 def test_gyroscopic_matrix_is_skew_symmetric_and_turns_the_momentum() -> None:
-    state = random_state(5, 3)
-    twist, inertia = state.qd[..., None] + np.arange(6.0), state.chain.inertia
+    state = random_state(3)
+    twist, inertia = state.rate, state.inertia
     matrix = gyroscopic(twist, inertia)
     assert np.abs(matrix + transpose(matrix)).max() < 1e-12 * np.abs(matrix).max()
     close(apply(matrix, twist), -apply(transpose(bracket(twist)), apply(inertia, twist)))

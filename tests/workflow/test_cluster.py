@@ -57,5 +57,5 @@ def test_snakemake_has_the_attribute(attribute: str) -> None:
 def test_snakefile_uses_documented_attributes_alone() -> None:
     text = (HOUSE / "Snakefile").read_text()
     assert attributes_in(text) == DOCUMENTED
-    assert len(text.splitlines()) <= 195
+    assert len(text.splitlines()) <= 200
     assert text.splitlines().index("rule all:") < 40

@@ -6,16 +6,19 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from pipeline.step import every_step, resolve
+from pipeline.extra import rules_of_extras
+from pipeline.step import Step, every_step, resolve
 from pipeline.workflow import job_keys
 from pipeline.workflow.open_study import TABLES, open_study
 from tests.support.checkout import DEMO, HOUSE
 
 RULE = re.compile(r"^(?:rule|use rule \w+ as) (\w+)(?: with)?:\n(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
-RULES = dict(RULE.findall((HOUSE / "Snakefile").read_text()))
+FILES = [HOUSE / "Snakefile", *map(Path, rules_of_extras())]
+RULES = dict(rule for file in FILES for rule in RULE.findall(file.read_text()))
 SECTIONS = ("input", "output", "log", "resources", "params", "run")
 
 
@@ -26,23 +29,26 @@ def named(rule: str, section: str) -> list[str]:
     return re.findall(r"^        (\w+)=", text, re.MULTILINE)
 
 
-def test_what_a_step_declares_is_in_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also what a step declares whose results are joined to the cycles of a study."""
+@pytest.mark.parametrize("has_muscles", [True, False])
+def test_what_a_step_declares_is_in_its_key(monkeypatch: pytest.MonkeyPatch, has_muscles: bool) -> None:
+    """Also what a step declares whose results are joined to the cycles of a study, if the study has this step."""
     study = open_study(DEMO)
-    subjects = {"session": "sub-01", "participant": "sub-01", "study": None}
-    changed: dict[str, set[str]] = {}
-    keys = {
-        name: study.content_of_key(name, subjects[step.scope])
-        for name, step in every_step().items()
-        if name != "muscles"
-    }
     before = dict(every_step())
-    for changed_step in ("kinetics", "muscles"):
-        others = before | {changed_step: replace(before[changed_step], takes=("corrections",))}
-        monkeypatch.setattr(job_keys, "every_step", lambda others=others: others)
-        now = {name: study.content_of_key(name, subjects[before[name].scope]) for name in keys}
-        changed[changed_step] = {name for name in keys if keys[name]["declared"] != now[name]["declared"]}
-    assert changed == {"kinetics": {"kinetics"}, "muscles": {"study", "report", "page", "repeatability"}}
+    before["muscles"] = replace(before["muscles"], only_if="" if has_muscles else before["muscles"].only_if)
+
+    def declared(steps: dict[str, Step]) -> dict[str, str]:
+        monkeypatch.setattr(job_keys, "every_step", lambda: steps)
+        subjects = {"session": "sub-01", "participant": "sub-01", "study": None}
+        opened = replace(study)  # it remembers its steps
+        others = {name: step for name, step in steps.items() if name != "muscles"}
+        return {name: opened.content_of_key(name, subjects[step.scope])["declared"] for name, step in others.items()}
+
+    changed = dict[str, set[str]]()
+    for name in ("kinetics", "muscles"):
+        now = declared(before | {name: replace(before[name], takes=("corrections",))})
+        changed[name] = {one for one, text in declared(before).items() if text != now[one]}
+    joining = {"study", "report", "page", "repeatability"} if has_muscles else set()
+    assert changed == {"kinetics": {"kinetics"}, "muscles": joining}
 
 
 def test_each_step_has_its_rule() -> None:

@@ -1,4 +1,4 @@
-"""Effective foot mass: closed forms, the open chain's task space, and an impulse on three jointed bodies."""
+"""Effective foot mass: closed forms, and an impulse on three jointed bodies."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.body.legs import OUTWARDS, Legs
+from pipeline.body.legs import Legs
 from pipeline.conventions import SIDES
-from pipeline.dynamics.limb import task_space
-from pipeline.dynamics.screws import pose, spatial_inertia
-from pipeline.dynamics.teaching import open_chain
-from pipeline.dynamics.teaching.equations_of_motion import mass_matrix
+from pipeline.dynamics.screws import spatial_inertia
 from pipeline.dynamics.vectors import skew
 from pipeline.steps.cycles.effective_mass import at_foot_strikes, effective_foot_mass
 from tests.support.walks.person import Array, calibrated, landmarks, mirrored, standing, walk
@@ -102,24 +99,7 @@ def test_a_bent_knee_lowers_the_effective_mass(upright: Legs) -> None:
     assert (straight > 1.5 * soft).all()
 
 
-# ---- other formulations
-
-
-def test_equals_the_task_space_of_an_open_chain(own: Legs, heel: Array) -> None:
-    """Nine hinges with their frames in the hip; the struck point is the origin of the tip frame."""
-    axes, centre, com = own.axes[:, :, OUTWARDS], own.centre[:, :, OUTWARDS], own.com[:, :, OUTWARDS]
-    hip = centre[:, :, :1]
-    count = axes.shape[:2]
-    screw = np.concatenate([axes, np.cross((centre - hip)[..., None, :], axes)], axis=-1).reshape(*count, 9, 6)
-    inertia = np.zeros((*count, 9, 6, 6))
-    inertia[:, :, 2::3] = spatial_inertia(own.mass[:, OUTWARDS], com - hip, tensors(own)[:, :, OUTWARDS])
-    tip = pose(np.broadcast_to(np.eye(3), (*count, 3, 3)), heel - hip[:, :, 0])
-    chain = open_chain.Chain(screw, np.broadcast_to(np.eye(4), (*count, 9, 4, 4)), inertia, tip)
-    q = np.zeros((*count, 9))
-    jacobian, rate = open_chain.body_jacobian(chain, q, q)
-    up = jacobian[..., 4:5, :]  # of the tip's velocity, in axes that are the lab's
-    expected = task_space(mass_matrix(chain, q), q, up, rate[..., 4:5, :], q)[0][..., 0, 0]
-    np.testing.assert_allclose(effective_foot_mass(own, heel), expected, rtol=SINGULAR)
+# ---- another formulation
 
 
 def test_is_the_impulse_divided_by_the_velocity_after_it(own: Legs, heel: Array) -> None:

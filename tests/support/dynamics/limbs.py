@@ -1,4 +1,4 @@
-"""Limbs in random states, also as open chains with all links at their home poses."""
+"""Limbs in random states."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from pipeline.dynamics import limb
-from pipeline.dynamics.screws import spatial_inertia
-from pipeline.dynamics.teaching import open_chain
-from pipeline.dynamics.vectors import transpose
-from tests.support.walks.person import Array, random_turns
+from pipeline.dynamics.screws import bracket, spatial_inertia
+from pipeline.dynamics.vectors import apply, transpose
+from tests.support.walks.person import ROUNDING, Array, random_turns
 
 COUNT = 25
 FLAT_VOLUME = 0.1  # of the hinge axes: less is gimbal lock, where rates are large and so is their rounding
@@ -35,11 +34,6 @@ class State(NamedTuple):
     base_rate: Array
 
     @property
-    def chain(self) -> open_chain.Chain:
-        """The same as an open chain at q = 0: six joints per segment, only the sixth link has inertia."""
-        return chain_of(flat(self.screw), self.inertia)
-
-    @property
     def screw(self) -> Array:
         """The screw axes (k, N, 6, 6) of slides and hinges, one per row."""
         slides = np.concatenate([0 * self.axes, self.rotation[:, :-1]], axis=-1)
@@ -51,36 +45,30 @@ class State(NamedTuple):
         """The spatial inertias (k, N, 6, 6) of the segments."""
         return spatial_inertia(self.mass, self.com, self.tensor)
 
-    def around(self) -> open_chain.Surroundings:
-        on_links = np.zeros((*self.load.shape[:-1], 6, 6))
-        on_links[..., -1, :] = self.load
-        return open_chain.Surroundings(
-            gravity=self.gravity, link_wrench=flat(on_links), base_twist=self.base_twist, base_twist_rate=self.base_rate
-        )
-
     def motion(self) -> limb.Motion:
-        """Return the limb's motion from the twists that the open chain's recursion gives the segments."""
-        around = open_chain.Surroundings(base_twist=self.base_twist, base_twist_rate=self.base_rate)
-        q, qd, qdd = 0 * flat(self.rate), flat(self.rate), flat(self.acceleration)
-        _, twist, rate = open_chain.motion(self.chain, q, qd, qdd, around)
-        whole = [
-            np.concatenate([first[:, None], rest[:, 5::6]], axis=1)
-            for first, rest in ((self.base_twist, twist), (self.base_rate, rate))
-        ]
-        return limb.joint_motion(self.at, *whole)
+        """Return the limb's motion from the twists that its joints give the segments, one joint after the other."""
+        twist, rate = [self.base_twist], [self.base_rate]
+        for segment in range(self.mass.shape[1]):
+            V, V_rate = twist[-1], rate[-1]
+            for joint in range(6):
+                screw = self.screw[:, segment, joint]
+                push = screw * self.rate[:, segment, joint, None]
+                V = V + push
+                V_rate = V_rate + screw * self.acceleration[:, segment, joint, None] + apply(bracket(V), push)
+            twist.append(V)
+            rate.append(V_rate)
+        return limb.joint_motion(self.at, np.stack(twist, axis=1), np.stack(rate, axis=1))
+
+
+def close(actual: Array, expected: Array, tolerance: float = ROUNDING) -> None:
+    """Compare limb by limb, or chain by chain, relative to the largest number of each."""
+    size = np.abs(expected).max(axis=tuple(range(1, expected.ndim)), keepdims=True)
+    np.testing.assert_array_less(np.abs(actual - expected) / np.maximum(size, 1e-12), tolerance)
 
 
 def flat(joints: Array) -> Array:
     """Return (k, N, 6, ...) as (k, 6 N, ...)."""
     return np.asarray(joints.reshape(COUNT, -1, *joints.shape[3:]))
-
-
-def chain_of(screw: Array, inertia: Array) -> open_chain.Chain:
-    """Return the chain with all frames in one place; every sixth link has mass, the base's links have none."""
-    count = screw.shape[1]
-    heavy = np.zeros((COUNT, count, 6, 6))
-    heavy[:, count - 6 * inertia.shape[1] :][:, 5::6] = inertia
-    return open_chain.Chain(screw, np.broadcast_to(np.eye(4), (COUNT, count, 4, 4)), heavy, np.eye(4))
 
 
 def skewed_axes(rng: np.random.Generator, *shape: int) -> Array:

@@ -1,0 +1,91 @@
+"""What an extra is: an optional part with commands and steps of its own, which can be deleted or added.
+
+An extra is a folder in ``pipeline/extras/`` whose ``declaration.py`` holds an :class:`Extra` named ``EXTRA``, or a
+package of others that names one by an entry point of the group ``gaitlab.extras``. The rest of the project names no
+extra: it takes what they declare. A new or deleted extra changes no key of a job but of its own steps and of those that
+join their results.
+
+This module and the declarations import the standard library alone, as each command and each job reads them.
+"""
+
+import functools
+import importlib
+import os
+import sys
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from .errors import UserError
+
+GROUP = "gaitlab.extras"  # of entry points
+
+
+class Extra(NamedTuple):
+    """An optional part of the project."""
+
+    name: str
+    install: str = ""  # the command that installs the libraries that it needs
+    commands: str = ""  # "package.module:name" of a tuple of pipeline.command_table.Command
+    steps: tuple[str, ...] = ()  # "package.module:name" of each pipeline.step.Step
+    rules: Path | None = None  # the file with the rules of its steps, which the Snakefile includes
+
+
+@functools.cache
+def every_extra() -> Mapping[str, Extra]:
+    """Return the extras by name: those of the folder, then those of other packages.
+
+    Raises:
+        UserError: an extra of another package cannot be imported, or has the name of one that is there.
+    """
+    found: dict[str, Extra] = {}
+    for extra in (*_of_folder(), *_of_packages()):
+        refuse_second("extra", extra.name, found, extra)
+        found[extra.name] = extra
+    return found
+
+
+def rules_of_extras() -> list[str]:
+    """Return the files of rules that the Snakefile includes."""
+    return [str(extra.rules) for extra in every_extra().values() if extra.rules]
+
+
+def refuse_second(what: str, name: str, present: Collection[str], extra: Extra) -> None:
+    """Refuse an extra that declares what is there already, such as a second command of one name."""
+    if name in present:
+        raise UserError(f"extra '{extra.name}'", f"there is another {what} '{name}'", "uninstall or delete one of both")
+
+
+def _of_folder() -> Iterator[Extra]:
+    for file in sorted(Path(__file__).with_name("extras").glob("*/declaration.py")):
+        yield importlib.import_module(f".extras.{file.parent.name}.declaration", __package__).EXTRA
+
+
+def _of_packages() -> Iterator[Extra]:
+    if not any(GROUP.encode() in text for text in _entry_points()):
+        return
+    from importlib.metadata import entry_points  # costs more than most commands take to start
+
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        try:
+            extra = point.load()
+        except Exception as error:
+            package = point.dist.name if point.dist else point.module
+            what = f"cannot be imported: {type(error).__name__}: {error}"
+            raise UserError(f"extra '{point.name}'", what, f"install {package} again, or uninstall it") from None
+        yield extra
+
+
+def _entry_points() -> Iterator[bytes]:
+    """Yield the text of each file with the entry points of an installed package."""
+    for folder in sys.path:
+        try:
+            names = os.listdir(folder or ".")  # noqa: PTH208 (half the time)
+        except OSError:  # no folder, or one that may not be read
+            continue
+        for name in names:
+            if name.endswith((".dist-info", ".egg-info")):
+                try:
+                    yield Path(folder, name, "entry_points.txt").read_bytes()
+                except OSError:  # it has none
+                    continue

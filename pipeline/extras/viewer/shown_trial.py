@@ -1,0 +1,179 @@
+"""What the viewer draws of one trial: arrays over time from the results of its session."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from ...arrays import Array
+from ...conventions import JOINTS, SIDES
+from ...plates.sole import sole
+from ...plates.wrench import centre_of_pressure
+from ...steps.cycles.shown_walk.representative import points_of_figure
+from ...steps.report.one_walk import LIMBS, ROUND, TRUNK
+from ...trials.session import facts_of_trials, one_trial
+from ...variables.stance_verdicts import verdict_of
+
+Session = Mapping[str, xr.Dataset]  # results of a session by step
+LEAST_N = 20.0  # smallest force that is drawn
+AXIS_M = 0.08  # length of the axes of a joint as drawn
+
+
+class Event(NamedTuple):
+    """A foot strike or off: seconds, side, name, and where it is from."""
+
+    time: float
+    side: str
+    name: str
+    source: str
+
+
+class Contact(NamedTuple):
+    """A stance with its verdict (used, doubted, not on a plate, refused) and the words of why."""
+
+    start: float
+    end: float
+    side: str
+    plates: str
+    verdict: str
+    why: str
+
+
+@dataclass(frozen=True, eq=False)
+class ShownTrial:
+    """A trial over ``time`` (s), in the axes of the lab (x forward, y up, z right), m.
+
+    ``recorded``, ``repaired``: markers (time, marker, 3), NaN where they are not seen; ``figure``: lines of legs and
+    pelvis, trunk and arms (time, line, 2, 3), with the side or ``pelvis`` of each in ``sides``; ``round``: head and
+    centre of mass, if they are known (time, point, 3); ``centres``: those of the legs (time, joint, 3);
+    ``axes``: those of the segments, at the joints (time, line, 2, 3); ``corners``: of plates (plate, 4, 3); ``force``,
+    ``pressure``: the force on the person of each plate and where it acts (time, plate, 3), NaN without load.
+    ``notes`` says why a trial is rejected.
+    """
+
+    time: Array
+    marker: list[str]
+    recorded: Array
+    repaired: Array
+    figure: Array
+    sides: list[str]
+    round: Array
+    centres: Array
+    axes: Array
+    plates: list[int]
+    corners: Array
+    force: Array
+    pressure: Array
+    soles: dict[str, Array]
+    events: list[Event]
+    contacts: list[Contact]
+    notes: str = ""
+
+    def frame_at(self, seconds: float) -> int:
+        """Return the frame nearest to a time."""
+        return int(np.abs(self.time - seconds).argmin())
+
+    def contact_at(self, seconds: float, plate: int) -> Contact | None:
+        """Return the contact of a plate at a time."""
+        here = (one for one in self.contacts if one.start <= seconds <= one.end and str(plate) in one.plates.split())
+        return next(here, None)
+
+
+def trials_of_session(session: Session) -> dict[str, str]:
+    """Return the role of each trial that can be shown, by name."""
+    facts = facts_of_trials(session["read"])
+    return {name: str(about.get("role", "gait")) for name, about in facts.items() if not about.get("rejected")}
+
+
+def shown_trial(session: Session, name: str) -> ShownTrial:
+    """Return what is drawn of a trial. One that is no walk, or is rejected, has only its recorded markers."""
+    read = one_trial(session["read"], name)
+    time, labels = read.time.values, read.marker.values.tolist()
+    recorded = read.marker_position.values
+    nothing = np.empty((len(time), 0, 2, 3))
+    plain = ShownTrial(
+        time, labels, recorded, np.full_like(recorded, np.nan), nothing, [], nothing[:, :, 0], nothing[:, :, 0],
+        nothing, [], np.empty((0, 4, 3)), nothing[:, :, 0], nothing[:, :, 0], {}, [], [],
+    )  # fmt: skip
+    facts = facts_of_trials(session["kinematics"]).get(name)
+    if facts is None or facts.get("rejected"):
+        return plain if facts is None else replace(plain, notes=str(facts["rejected"]))
+    clean, contacts, motion = (one_trial(session[step], name) for step in ("clean", "contacts", "kinematics"))
+    figure, sides, known = _figure(motion, clean)
+    force, pressure = _forces(clean)
+    return ShownTrial(
+        time=time,
+        marker=labels,
+        recorded=recorded,
+        repaired=clean.marker_position.values,
+        figure=figure,
+        sides=sides,
+        round=known,
+        centres=motion.joint_centre.values.reshape(len(time), -1, 3),
+        axes=_axes(motion),
+        plates=clean.plate.values.tolist(),
+        corners=clean.plate_corner.values,
+        force=force,
+        pressure=pressure,
+        soles=_soles(clean),
+        events=_events(contacts),
+        contacts=_contacts(contacts),
+    )
+
+
+def _figure(motion: xr.Dataset, clean: xr.Dataset) -> tuple[Array, list[str], Array]:
+    """Return the lines of the figure (time, line, 2, 3), the side of each, and its round points (time, point, 3)."""
+    points = points_of_figure(motion, clean)
+    pairs = [("pelvis", pair) for pair in TRUNK] + [(s, (f"{a} {s}", f"{b} {s}")) for s in SIDES for a, b in LIMBS]
+    known = [(side, pair) for side, pair in pairs if points.keys() >= {*pair}]
+    lines = [np.stack([points[end] for end in pair], axis=1) for _, pair in known]
+    count = motion.sizes["time"]
+    around = np.array([points[name] for name in ROUND if name in points]).reshape(-1, count, 3).swapaxes(0, 1)
+    return np.stack(lines, axis=1) if lines else np.empty((count, 0, 2, 3)), [side for side, _ in known], around
+
+
+def _axes(motion: xr.Dataset) -> Array:
+    """Return the axes of foot, shank and thigh at ankle, knee and hip (time, line, 2, 3), x, y, z of each in turn."""
+    segments = motion.segment.values.tolist()
+    of = [segments.index(name) for name in ("foot", "shank", "thigh")]
+    at = [JOINTS.index(name) for name in ("ankle", "knee", "hip")]
+    start = np.repeat(motion.joint_centre.values[:, :, at, None], 3, axis=3)  # (time, side, joint, axis of segment, 3)
+    lines = np.stack([start, start + AXIS_M * motion.rotation.values[:, :, of]], axis=4)
+    return np.asarray(lines.reshape(len(lines), -1, 2, 3))
+
+
+def _forces(clean: xr.Dataset) -> tuple[Array, Array]:
+    """Return the force of each plate and where it acts (time, plate, 3), NaN without load."""
+    force = np.where(np.abs(clean.plate_force.values[..., 1:2]) < LEAST_N, np.nan, clean.plate_force.values)
+    plates = range(force.shape[1])
+    at = [
+        centre_of_pressure(force[:, i], clean.plate_moment.values[:, i], clean.plate_corner.values[i])[0]
+        for i in plates
+    ]
+    return force, np.stack(at, axis=1) if at else np.empty((len(force), 0, 3))
+
+
+def _soles(clean: xr.Dataset) -> dict[str, Array]:
+    """Return the outline of each foot that shows heel and toe (time, line, 2, 3)."""
+    names, position = clean.marker.values.tolist(), clean.marker_position.values
+    outlines = {}
+    for side in (side for side in SIDES if {f"heel_{side}", f"toe_{side}"} <= {*names}):
+        corners = sole(*(position[:, names.index(f"{end}_{side}")] for end in ("heel", "toe")))
+        outlines[side] = np.stack([corners, np.roll(corners, -1, axis=1)], axis=2)
+    return outlines
+
+
+def _events(contacts: xr.Dataset) -> list[Event]:
+    names = ("event_time", "event_side", "event", "event_source")
+    return sorted(Event(*row) for row in zip(*(contacts[name].values.tolist() for name in names), strict=True))
+
+
+def _contacts(contacts: xr.Dataset) -> list[Contact]:
+    names = ("contact_start", "contact_end", "contact_side", "plates", "reason_code", "doubt_code", "reason", "doubt")
+    rows = zip(*(contacts[name].values.tolist() for name in names), strict=True)
+    return sorted(
+        Contact(start, end, side, plates, verdict_of(code, plates, doubt_code), reason or doubt)
+        for start, end, side, plates, code, doubt_code, reason, doubt in rows
+    )

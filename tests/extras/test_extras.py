@@ -1,0 +1,285 @@
+"""Extras are found, and nothing else knows them: without one the rest is as before, with one more only that is new."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import xarray as xr
+
+from pipeline import command_table, step
+from pipeline.__main__ import command_line_parser, main
+from pipeline.command_table import COMMANDS, Command, every_command
+from pipeline.errors import UserError
+from pipeline.extra import Extra, every_extra
+from tests.campaigns.extras import commands_and_jobs, python
+from tests.campaigns.interruptions import write_tiny_study
+from tests.support.checkout import DEMO, HOUSE, copy_study
+from tests.workflow.test_new_step import SHIPPED
+
+EXTRAS = HOUSE / "pipeline" / "extras"
+OURS = sorted(path.parent.name for path in EXTRAS.glob("*/declaration.py"))
+CODE = (".py", ".smk", ".yaml", "")
+ExtrasWith = Callable[[Path], dict[str, Extra]]
+# the package that the page writes, by file
+PAGE = (HOUSE / "docs" / "extras.md").read_text(encoding="utf-8")
+LAB = dict(re.findall(r"^```\w+\n# (\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+KEYS = """
+import json, sys
+from pathlib import Path
+from types import SimpleNamespace
+from pipeline.workflow.open_study import open_study, outputs_of
+
+study = open_study(Path(sys.argv[1]))
+jobs = dict.fromkeys(outputs_of(study).values())
+wildcards = lambda subject: SimpleNamespace(session=subject, participant=subject) if subject else SimpleNamespace()
+print(json.dumps({rule: study.key(rule)(wildcards(subject)) for rule, subject in jobs}))
+"""
+
+
+def commands_of(one: Extra) -> list[Command]:
+    """Return the commands of an extra."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(command_table, "every_extra", lambda: {one.name: one})
+        return every_command()[len(COMMANDS) :]
+
+
+def core_files() -> Iterator[Path]:
+    """Yield each file of code, rules or settings that no extra has."""
+    for folder in ("pipeline", "gaitlab", "config", "profiles", "snakemake_logger_plugin_gaitlab"):
+        paths = (path for path in (HOUSE / folder).rglob("*") if path.is_file() and path.suffix in CODE)
+        yield from (path for path in paths if not (path.is_relative_to(EXTRAS) and path.parent != EXTRAS))
+    yield HOUSE / "Snakefile"
+
+
+def named_in(text: str, one: Extra) -> list[str]:
+    """Return where a text names an extra, or one of its commands."""
+    new = {command.name for command in commands_of(one)}
+    commands = "|".join(rf"gaitlab {name}\b|[\"']{name}[\"']" for name in sorted(new))
+    return re.findall(rf"(?i)\b{one.name}\b{'|' if new else ''}{commands}", text)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_the_core_names_no_extra(name: str) -> None:
+    found = {str(path): named_in(path.read_text(encoding="utf-8"), every_extra()[name]) for path in core_files()}
+    assert len(found) > 300
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize(
+    "line", ["from .extras.{} import app", "import pipeline.extras.{}", 'load("{}")', "# see {}.", ":mod:`.{}`"]
+)
+def test_a_name_of_an_extra_is_found(name: str, line: str) -> None:
+    one = every_extra()[name]
+    assert named_in(line.format(name), one)
+    assert not named_in(line.format("another"), one)
+    for command in commands_of(one):
+        assert named_in(f'Command("{command.name}", RUN)', one)
+        assert named_in(f"give 'gaitlab {command.name} STUDY'", one)
+
+
+def test_extras_of_the_folder_are_found_by_it() -> None:
+    assert [one for one in every_extra() if one in OURS] == OURS
+    assert {path.parent.name for path in EXTRAS.glob("*/__init__.py")} == {*OURS}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_command_of_an_absent_extra_is_unknown(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    others = {other: one for other, one in every_extra().items() if other != name}
+    absent = [command.name for command in commands_of(every_extra()[name])]
+    assert {*absent} <= {command.name for command in every_command()}
+    monkeypatch.setattr(command_table, "every_extra", lambda: others)
+    listed = re.findall(r"^  (\S+)  ", command_line_parser(every_command()).format_help(), re.MULTILINE)
+    assert not {*absent} & {*listed}
+    for command in absent:
+        with pytest.raises(SystemExit):
+            main([command, "my_study"])
+        assert f"invalid choice: '{command}'" in capsys.readouterr().err
+
+
+# --- of other packages -----------------------------------------------------------------------------------------------
+
+
+def write_package(folder: Path, **changed: str) -> Path:
+    """Write the package of a laboratory; text of some of its files may be changed, by the file's name."""
+    project = tomllib.loads(LAB["pyproject.toml"])["project"]
+    ((group, points),) = project["entry-points"].items()
+    named = "\n".join(f"{name} = {what}" for name, what in points.items())
+    about = folder / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"  # as pip installs it
+    for path in (about, folder / "our_lab"):
+        path.mkdir(parents=True, exist_ok=True)
+    (about / "METADATA").write_text(f"Name: {project['name']}\nVersion: {project['version']}\n")
+    (about / "entry_points.txt").write_text(f"[{group}]\n{named}\n")
+    for name, text in LAB.items():
+        (folder / name).write_text(changed.get(Path(name).stem, text))
+    return folder
+
+
+@pytest.fixture
+def extras_with(monkeypatch: pytest.MonkeyPatch) -> Iterator[ExtrasWith]:
+    """Give a function that returns all extras where a folder is on the path of modules."""
+
+    def forget() -> None:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "our_lab"]:
+            del sys.modules[name]
+
+    def found(folder: Path) -> dict[str, Extra]:
+        forget()
+        monkeypatch.syspath_prepend(folder)
+        return dict(every_extra.__wrapped__())
+
+    yield found
+    forget()
+
+
+def test_an_extra_of_another_package_is_found(
+    extras_with: ExtrasWith, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = extras_with(write_package(tmp_path))
+    assert [*found] == [*every_extra(), "push"]
+    monkeypatch.setattr(command_table, "every_extra", lambda: found)
+    assert [command.name for command in every_command()][-1] == "push-off"
+    assert main(["push-off", str(tmp_path)]) == 1  # no results there
+
+
+def test_a_package_that_cannot_be_imported_is_named(extras_with: ExtrasWith, tmp_path: Path) -> None:
+    write_package(tmp_path, declaration="import no_such_library")
+    with pytest.raises(
+        UserError, match=r"extra 'push': cannot be imported: .*no_such_library.*; install our-lab again"
+    ):
+        extras_with(tmp_path)
+
+
+def test_a_second_command_of_a_name_is_refused(
+    extras_with: ExtrasWith, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared = LAB["our_lab/commands.py"].replace('"push-off"', '"run"')
+    found = extras_with(write_package(tmp_path, commands=declared))
+    monkeypatch.setattr(command_table, "every_extra", lambda: found)
+    with pytest.raises(UserError, match="extra 'push': there is another command 'run'"):
+        every_command()
+
+
+@pytest.mark.parametrize(("old", "new"), [('name="push"', 'name="clean"'), ('"push": Output', '"clean": Output')])
+def test_a_second_step_or_output_of_a_name_is_refused(
+    old: str, new: str, extras_with: ExtrasWith, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared = LAB["our_lab/push.py"]
+    assert old in declared
+    found = extras_with(write_package(tmp_path, push=declared.replace(old, new)))
+    monkeypatch.setattr(step, "every_extra", lambda: found)
+    with pytest.raises(UserError, match="extra 'push': declares a second step or output 'clean'"):
+        step.every_step.__wrapped__()
+
+
+def test_a_second_extra_of_a_name_is_refused(extras_with: ExtrasWith, tmp_path: Path) -> None:
+    for place in ("one", "other"):
+        write_package(tmp_path / place)
+    about = (tmp_path / "other/our_lab-1.0.dist-info").rename(tmp_path / "other/their_lab-1.0.dist-info")
+    (about / "METADATA").write_text("Name: their-lab\nVersion: 1.0\n")
+    extras_with(tmp_path / "one")
+    with pytest.raises(UserError, match="extra 'push': there is another extra 'push'"):
+        extras_with(tmp_path / "other")
+
+
+def test_files_that_are_no_packages_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "odd.dist-info").write_text("a file")
+    (tmp_path / "empty.egg-info").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path / "odd.dist-info")
+    monkeypatch.syspath_prepend(tmp_path / "nowhere")
+    assert every_extra.__wrapped__() == every_extra()
+
+
+# --- in processes ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the product without any extra."""
+    folder = tmp_path_factory.mktemp("bare")
+    skipped = shutil.ignore_patterns("__pycache__", *OURS)
+    for name in SHIPPED:
+        path = HOUSE / name
+        shutil.copytree(path, folder / name, ignore=skipped) if path.is_dir() else shutil.copy(path, folder)
+    copy_study(DEMO, folder / "data" / "demo")
+    return folder
+
+
+@pytest.mark.process
+def test_without_extras_the_demonstration_is_planned(bare: Path) -> None:
+    commands, jobs = commands_and_jobs(bare)
+    assert commands == {command.name for command in COMMANDS}
+    assert "report" in jobs
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("name", OURS)
+def test_an_import_of_an_absent_extra_is_seen(bare: Path, name: str) -> None:
+    """So that the test before can fail."""
+    path, line = bare / "pipeline" / "__main__.py", "from . import __version__\n"
+    before = path.read_text()
+    path.write_text(before.replace(line, f"{line}from .extras import {name}\n"))
+    with pytest.raises(AssertionError, match=rf"cannot import name '{name}'"):
+        commands_and_jobs(bare)
+    path.write_text(before)
+
+
+def keys(house: Path, study: Path, *packages: Path) -> dict[str, str]:
+    """Return the key of a job of each rule."""
+    done = python(house, "-c", KEYS, str(study), packages=packages)
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("joins", [True, False])
+def test_an_extra_changes_the_keys_of_its_own_jobs_and_of_those_that_join_it(
+    bare: Path, tmp_path: Path, joins: bool
+) -> None:
+    study = write_tiny_study(tmp_path / "study")
+    without = keys(HOUSE, study)
+    assert keys(bare, study) == without
+    declared = LAB["our_lab/push.py"]
+    assert "joins=True" in declared
+    package = write_package(tmp_path / "lab", push=declared.replace("joins=True", f"joins={joins}"))
+    found = keys(bare, study, package)
+    assert found.keys() - without.keys() == {"push"}
+    changed = {name for name in without if found[name] != without[name]}
+    assert changed == ({"study", "repeatability", "report", "page"} & without.keys() if joins else set())
+
+
+@pytest.mark.process
+def test_the_package_of_the_page_adds_a_step_with_its_rule_setting_variable_metric_and_command(tmp_path: Path) -> None:
+    lab, study = write_package(tmp_path / "lab"), write_tiny_study(tmp_path / "study")
+    with (study / "study.yaml").open("a") as handle:
+        handle.write("push: {factor: 2}\n")
+
+    def gaitlab(*words: str) -> subprocess.CompletedProcess[str]:
+        return python(HOUSE, "-m", "pipeline", *words, packages=[lab])
+
+    run = gaitlab("run", str(study))
+    assert run.returncode == 0, run.stderr
+    found = xr.load_dataset(study / "derived" / "study.nc")
+    power = found.joint_power.sel(joint="ankle", drop=True)
+    xr.testing.assert_allclose(found.push_curve.drop_attrs(), 2 * power.drop_attrs(), rtol=1e-6)  # single precision
+    with (study / "derived" / "metrics.csv").open() as handle:
+        assert "push_of_ankle" in handle.readline()
+    printed = gaitlab("push-off", str(study), "--side", "left").stdout
+    push = found.push_of_ankle[found.side == "left"]
+    assert float(printed.removesuffix(" W/kg\n")) == pytest.approx(float(push.mean()), abs=0.005)
+    again = gaitlab("run", str(study))
+    assert "Nothing to do" in again.stdout + again.stderr
+    without = python(HOUSE, "-m", "pipeline", "check", str(study))
+    assert without.returncode == 1
+    assert "unknown key 'push'" in without.stdout

@@ -1,0 +1,54 @@
+"""A preview gives the numbers of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.extras.viewer.preview import preview
+from pipeline.results import netcdf
+from pipeline.step import every_step
+from pipeline.workflow.open_study import open_study
+from tests.support.checkout import HOUSE, copy_study
+from tests.support.step_names import SESSION_STEPS
+from tests.support.studies.small_study import run_steps
+
+
+@pytest.fixture
+def study(small_study: Path) -> Path:
+    return small_study / "data" / "demo"
+
+
+def test_without_a_change_nothing_is_computed(study: Path) -> None:
+    opened = open_study(study)
+    assert preview(opened, "sub-01") == {}
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "steps"),
+    [
+        (("clean", "marker_cutoff_hz"), 9, {"clean", "contacts", "kinematics", "kinetics", "cycles"}),
+        (("contacts", "time_offset"), "correct", {"contacts", "kinetics", "cycles"}),
+        (("cycles", "hands_bear_weight"), True, {"cycles"}),
+    ],
+)
+def test_every_bit_is_that_of_a_run(
+    study: Path, tmp_path: Path, setting: tuple[str, str], value: object, steps: set[str]
+) -> None:
+    step, name = setting
+    shown = preview(open_study(study, overrides={step: {name: value}}), "sub-01")
+    assert {*shown} == steps
+
+    run = copy_study(study, tmp_path / "run")
+    run_steps(run, overrides={step: {name: value}})
+    for each, data in shown.items():
+        assert netcdf.load(run / "derived" / "sub-01" / f"{each}.nc").identical(data), each
+
+
+def test_inputs_are_those_of_the_rules() -> None:
+    rules = (HOUSE / "Snakefile").read_text().split("\nuse rule read as ")[1:]
+    named = {rule.split()[0]: rule for rule in rules}
+    for step in (name for name in SESSION_STEPS if name != "read"):
+        lines = named[step].split("output:")[0].splitlines()
+        assert {line.split("=")[0].strip() for line in lines if "derived/" in line} == {*every_step()[step].inputs}
