@@ -19,10 +19,9 @@ from ..conventions import LOADED_SHARE
 from ..errors import UserError, join_some
 from ..recording import RATE_HZ, Load
 from .external_loads import Columns, columns_named, loads_in
-from .text_numbers import AGAIN, cells_of, lines_of, refuse_disordered, refuse_rows, rows_of_numbers
+from .text_numbers import AGAIN, MOST_HEADER_LINES, cells_of, lines_of, refuse_disordered, refuse_rows, rows_of_numbers
 
 KIND = "MOT file"
-MOST_HEADER_LINES = 500
 STATED = re.compile(r"(\w+)\s*[=\s]\s*(.*)")  # nRows=500 of OpenSim, datarows 500 of SIMM
 # a column: what precedes v, p, m or t, that letter, axis, number of the load; without a letter, words give its kind
 WITH_LETTER = re.compile(r"(?:(.*)[_. ])?([vpmt])([xyz])(\d*)")
