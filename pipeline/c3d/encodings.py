@@ -4,6 +4,7 @@
 - More than 65535 frames: it reads the first 65535 without a warning.
 - POINT:USED larger than the number of points: it assigns coordinates to the wrong markers.
 - POINT:SCALE or rates that are missing, or contradict a header that accounts for every byte: it reads out of step.
+- Rates whose quotient is a little below a whole number in single precision: the same.
 
 Source: Motion Lab Systems (2008) The C3D File Format User Guide.
 """
@@ -57,11 +58,18 @@ def _swap_bytes(head: bytearray, start: int, entries: list[DataRecord]) -> None:
 
 
 def _numbers_of(header: Header, parameters: Parameters) -> dict[tuple[str, str], float]:
-    """Return the parameters that the header stands for."""
-    rate_hz = parameters.number("POINT", "RATE") or header.rate_hz
+    """Return the parameters that the header stands for.
+
+    ezc3d drops what follows the point of ANALOG:RATE / POINT:RATE, so the quotient is not below the count of samples.
+    """
+    rate_hz = np.float32(parameters.number("POINT", "RATE") or header.rate_hz)
     channels = parameters.number("ANALOG", "USED") or 1.0
     per_frame = header.analog_per_frame / channels
-    return {("POINT", "SCALE"): header.scale, ("POINT", "RATE"): rate_hz, ("ANALOG", "RATE"): rate_hz * per_frame}
+    analog_hz = np.float32(rate_hz * per_frame)
+    if float(analog_hz) < float(rate_hz) * per_frame:
+        analog_hz = np.nextafter(analog_hz, np.float32(np.inf))
+    numbers = {("POINT", "SCALE"): header.scale, ("POINT", "RATE"): rate_hz, ("ANALOG", "RATE"): analog_hz}
+    return {name: float(number) for name, number in numbers.items()}
 
 
 def _with_numbers(
