@@ -4,6 +4,7 @@
 - More than 65535 frames: it reads the first 65535 without a warning.
 - POINT:USED larger than the number of points: it assigns coordinates to the wrong markers.
 - POINT:SCALE or rates that are missing, or contradict a header that accounts for every byte: it reads out of step.
+- A numeric parameter in the plural or singular of its name (ANALOG:OFFSETS): it takes it for another one.
 - Rates whose quotient is a little below a whole number in single precision: the same.
 
 Source: Motion Lab Systems (2008) The C3D File Format User Guide.
@@ -26,6 +27,11 @@ def pieces(content: bytes, header: Header) -> Iterator[bytes]:
     start = BLOCK_BYTES * (max(head[0], 1) - 1)
     entries = list(records(bytes(head[start:]), start, header.processor))
     parameters = Parameters(entries, header.processor)
+    if longer := {place: name for place, name in parameters.renamed.items() if len(name) < len(place[1])}:
+        for place, name in longer.items():
+            _shorten_name(head, parameters[place], name, big=header.processor == MIPS)
+        entries = list(records(bytes(head[start:]), start, header.processor))
+        parameters = Parameters(entries, header.processor)
     numbers = _numbers_of(header, parameters) if header_alone(header, parameters, len(content)) else {}
     if header.processor == MIPS:
         _swap_bytes(head, start, entries)
@@ -43,6 +49,21 @@ def pieces(content: bytes, header: Header) -> Iterator[bytes]:
             _write_integer(head, counted, frames)
         whole = _with_numbers(head, start, parameters, numbers, dec=header.processor == DEC)
         yield bytes(whole) + data[begin * header.frame_bytes : (begin + frames) * header.frame_bytes]
+
+
+def _shorten_name(head: bytearray, record: DataRecord, name: str, *, big: bool) -> None:
+    """Give a record its shorter standard name, in place; its description takes the free bytes.
+
+    The last record of the section stays as it is: its end is not known.
+    """
+    begin, end, missing = record.link_at - len(record.name), record.link_at + record.step, len(record.name) - len(name)
+    if not record.step:
+        return
+    body = bytearray(head[record.link_at + 2 : end])
+    body[record.data_at + len(record.data) - record.link_at - 2] += missing
+    locked = head[begin - 2] > 127  # a negative length of the name
+    head[begin - 2] = 256 - len(name) if locked else len(name)
+    head[begin:end] = name.encode() + struct.pack(">H" if big else "<H", record.step + missing) + body + b" " * missing
 
 
 def _swap_bytes(head: bytearray, start: int, entries: list[DataRecord]) -> None:

@@ -46,6 +46,7 @@ class Header(NamedTuple):
     rate_hz: float
     frames: int = 0
     needs_rewriting: bool = False
+    renamed: tuple[str, ...] = ()  # parameters with their standard names, such as ``ANALOG:OFFSETS as OFFSET``
 
     @property
     def data_at(self) -> int:
@@ -79,7 +80,10 @@ def refuse_damaged(path: Path) -> Header:
             parameters = Parameters(records(section, start, header.processor), header.processor)
             header = header._replace(frames=_frames(header, parameters, size), first=_first(header, parameters))
             promised = _compute_size(header, parameters, size)
-            header = header._replace(needs_rewriting=_needs_rewriting(header, parameters, size))
+            header = header._replace(
+                needs_rewriting=_needs_rewriting(header, parameters, size),
+                renamed=tuple(f"{group}:{name} as {other}" for (group, name), other in parameters.renamed.items()),
+            )
         except DamagedError as error:
             raise UserError(str(path), f"damaged: {error}", COPY_AGAIN) from None
     if size < promised:
@@ -144,7 +148,8 @@ def _needs_rewriting(header: Header, parameters: Parameters, size: int) -> bool:
     is_real = counted is not None and counted.kind == 4
     too_long = header.frames > LARGEST_HEADER_COUNT
     alone = header_alone(header, parameters, size)
-    return header.processor == MIPS or too_long or is_real or points != header.points or alone
+    renamed = any(group in NUMBERS for group, _ in parameters.renamed)
+    return header.processor == MIPS or too_long or is_real or points != header.points or alone or renamed
 
 
 def header_alone(header: Header, parameters: Parameters, size: int) -> bool:
