@@ -28,18 +28,20 @@ SEPARATED = re.compile(r'\s*"?(?:frame\s*#?|time)"?\s*([,;|])', re.IGNORECASE)
 HAS_POINT = re.compile(r"\.\d|\d\.(?!#)")
 
 
-def lines_of(path: Path, *, kind: str) -> list[str]:
+def lines_of(path: Path, *, kind: str, most_bytes: int = -1) -> list[str]:
     """Return the lines of a text file without their ends; an empty last one if the file ends with a line's end.
 
     Args:
         kind: what it should be, such as ``TRC file``.
+        most_bytes: of the file that are read; all by default.
 
     Raises:
         UserError: no such file, or no text.
     """
     if not path.is_file():
         raise UserError(str(path), "no such file", "correct trials.tsv or restore the file")
-    content = path.read_bytes()
+    with path.open("rb") as file:
+        content = file.read(most_bytes)
     wide = content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))  # Excel's "Unicode Text"
     text = content.decode("utf-16" if wide else "utf-8-sig", errors="replace")
     if "\0" in text:
