@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pipeline.opensim_files.mot import Forces, read_mot, what_it_holds
+from pipeline.opensim_files.mot import FORCES, Forces, read_mot, what_it_holds
 from pipeline.opensim_files.trc import read_trc
 from tests.support.checkout import DEMO
 from tests.support.files.opensim import as_opensim, load_columns, mot_text

@@ -32,6 +32,7 @@ from ..shared import body_model_fit
 from ..shared.body_model_fit import ModelFit
 from ..shared.find_recordings import find_unlisted, forces_in, recordings_in, unclaimed_tables
 from ..shared.same_motion import show_same_motion
+from .own_model import PROPOSAL, propose
 from .people import people_and_sessions
 from .table_rows import ASKED, EstimatedSizes, Notes, participant_rows, trial_rows
 
@@ -51,7 +52,7 @@ UNCLAIMED = {
 }
 
 BANDS_COST_S = 4  # of one core, for 200 draws of a walk of some 350 frames (docs/uncertainty.md)
-OWN_MODEL_ADVICE = ("Write one that names yours (docs/body_models.md) and enter it as body_model in study.yaml.",)
+OWN_MODEL_ADVICE = (f"Complete {PROPOSAL}, which extends it, and enter it as body_model in study.yaml.",)
 KEYPOINTS = frozenset(f"{side}{joint}" for side in "rl" for joint in ("hip", "knee", "ankle"))
 KEYPOINTS_ADVICE = (
     "These are keypoints of a pose estimator: joint centres alone do not show how segments are turned. Give the file",
@@ -118,6 +119,10 @@ def initialise(folder: Path) -> str:
     notes[NO_MASS] = [name for name, row in sized.items() if row["mass_kg"] == "n/a"]
     texts = {"participants.tsv": _table(people), "trials.tsv": _table(blank), "study.yaml": _study_text(fits, files)}
     texts |= {SESSIONS: _table(visits)} if visits else {}
+    if not proposed and not _are_keypoints(files):
+        nearest = body_model_fit.find_nearest(fits)
+        labels = {label for file in files for label in file.visible}
+        texts[PROPOSAL] = propose(nearest, models[nearest], fits[nearest].lacking, labels)
     kept = [name for name in texts if (folder / name).exists()]
     for name in texts.keys() - {*kept}:
         _write(folder / name, texts[name])
@@ -351,13 +356,19 @@ def _advice(fits: Mapping[str, ModelFit], files: Sequence[Contents], *, width: i
     if fit.essential:
         return [f"Body model: {model}."]
     labels = sorted({label for file in files for label in file.visible})
-    short = {re.sub(r"[\W_]|(?<=^r)ight|(?<=^l)eft", "", label.casefold()) for label in labels}
     return [
         "Body model: none fits: none finds pelvis, knee, ankle and foot by their labels.",
-        *(KEYPOINTS_ADVICE if short >= KEYPOINTS else OWN_MODEL_ADVICE),
+        *textwrap.wrap(f"{body_model_fit.describe_nearest(fits)}.", width),
+        *(KEYPOINTS_ADVICE if _are_keypoints(files) else OWN_MODEL_ADVICE),
         "Labels found:",
         *textwrap.wrap(", ".join(labels), width=width, initial_indent="  ", subsequent_indent="  "),
     ]
+
+
+def _are_keypoints(files: Sequence[Contents]) -> bool:
+    """Return whether the labels are those of a pose estimator."""
+    labels = {label.casefold() for file in files for label in file.visible}
+    return {re.sub(r"[\W_]|(?<=^r)ight|(?<=^l)eft", "", label) for label in labels} >= KEYPOINTS
 
 
 def _list_notes(notes: Notes, *, width: int) -> list[str]:
