@@ -18,6 +18,7 @@ from ...workflow.job_keys import Study
 from ...workflow.open_study import look_at
 from ...workflow.places import find_wrong_places
 from ...workflow.preparation import refuse_lost_records
+from ...workflow.settings import NO_BODY_MODEL
 from ..shared.find_recordings import find_unlisted, unclaimed_tables
 from .findings import of_emg_channels, of_emg_reference, of_equipment, of_file, of_functional, of_session
 from .leg_findings import of_legs
@@ -71,7 +72,10 @@ def check(folder: Path) -> list[Problem]:
         }
         for session, rows in study.sessions.items()
     }
-    if wrong_model := of_body_model(study.body_model, by_session.values()):
+    unset = [finding for finding in findings if finding.what == NO_BODY_MODEL]
+    modelled = by_session.values() if study.body_model or unset else ()
+    if wrong_model := of_body_model(study.body_model, modelled):
+        findings = [finding for finding in findings if finding not in unset]
         findings.append(wrong_model)  # instead of all that its markers and sizes lack
         study = replace(study, body_model=None)
     for session, rows in study.sessions.items():

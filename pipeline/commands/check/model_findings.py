@@ -22,7 +22,7 @@ def of_body_model(model: BodyModel | None, sessions: Iterable[Mapping[str, Conte
     if model is None:
         remedy = "choose it if it is meant, else write one that extends it, with your labels (docs/body_models.md)"
         what = describe_nearest(_fits(readable, _shipped()))
-        return Problem("study.yaml", f"no body model can be used. {what}", remedy, "no_body_model")
+        return Problem("study.yaml", f"{settings.NO_BODY_MODEL}. {what}", remedy, "no_body_model")
     chosen = _fits(readable, {model.name: model})[model.name]
     if chosen.whole:
         return None
