@@ -89,8 +89,8 @@ def _numbers_of(header: Header, parameters: Parameters) -> dict[tuple[str, str],
     analog_hz = np.float32(rate_hz * per_frame)
     if float(analog_hz) < float(rate_hz) * per_frame:
         analog_hz = np.nextafter(analog_hz, np.float32(np.inf))
-    numbers = {("POINT", "SCALE"): header.scale, ("POINT", "RATE"): rate_hz, ("ANALOG", "RATE"): analog_hz}
-    return {name: float(number) for name, number in numbers.items()}
+    rates = {("POINT", "RATE"): float(rate_hz), ("ANALOG", "RATE"): float(analog_hz)}
+    return {("POINT", "SCALE"): header.scale} | rates
 
 
 def _with_numbers(

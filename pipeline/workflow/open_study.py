@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import __version__
 from ..body.body_model import BodyModel
-from ..errors import Problem, UserError, nearest
+from ..errors import Problem, UserError, gather_alike, nearest
 from ..results.definitions import VERSION, refuse_others
 from ..step import every_step, resolve
 from ..tables import corrections, session_table, study_tables
@@ -93,7 +93,7 @@ def look_at(path: Path, *, overrides: Mapping[str, Any] | None = None) -> tuple[
     study = Study(path, chosen, model, participants, sessions, segments, {}, corrected, session_rows)
     if chosen:
         problems += [one for step in every_step().values() if step.problems for one in resolve(step.problems)(study)]
-    return study, list(dict.fromkeys(problems))
+    return study, gather_alike(dict.fromkeys(problems))
 
 
 def outputs_of(study: Study) -> dict[str, tuple[str, str | None]]:
