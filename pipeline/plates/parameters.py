@@ -21,7 +21,7 @@ Differences to files in practice and to the platform filter of ezc3d 1.7.2:
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import permutations
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -87,15 +87,20 @@ def _unusable(number: int, error: UserError) -> Plate:
 
 def _without_doubles(plates: Sequence[Plate], length_unit_m: float) -> list[Plate]:
     """Return plates with a problem for those that have another one's channels, or lie on its place."""
-    good = [plate for plate in plates if not plate.problem]
+    good = [
+        (plate, plate.corners.mean(axis=0).tolist(), {*plate.channels.tolist()})
+        for plate in plates
+        if not plate.problem
+    ]
     doubles = {}
-    for one, other in permutations(good, 2):
-        if {*one.channels.tolist()} == {*other.channels.tolist()}:
-            remedy = "correct FORCE_PLATFORM:CHANNEL and export again"
-            doubles[one.number] = UserError("", f"has the channels of plate {other.number}", remedy)
-        elif np.abs(one.corners.mean(axis=0) - other.corners.mean(axis=0)).max() * length_unit_m < SAME_PLACE_M:
-            remedy = "measure them, correct FORCE_PLATFORM:CORNERS and export again"
-            doubles[one.number] = UserError("", f"its corners are those of plate {other.number}", remedy)
+    for (one, place, channels), (other, there, others) in combinations(good, 2):
+        for mine, of in ((one, other), (other, one)):
+            if channels == others:
+                remedy = "correct FORCE_PLATFORM:CHANNEL and export again"
+                doubles[mine.number] = UserError("", f"has the channels of plate {of.number}", remedy)
+            elif math.dist(place, there) * length_unit_m < SAME_PLACE_M:
+                remedy = "measure them, correct FORCE_PLATFORM:CORNERS and export again"
+                doubles[mine.number] = UserError("", f"its corners are those of plate {of.number}", remedy)
     return [_unusable(plate.number, doubles[plate.number]) if plate.number in doubles else plate for plate in plates]
 
 
