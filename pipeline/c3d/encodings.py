@@ -54,16 +54,20 @@ def pieces(content: bytes, header: Header) -> Iterator[bytes]:
 def _shorten_name(head: bytearray, record: DataRecord, name: str, *, big: bool) -> None:
     """Give a record its shorter standard name, in place; its description takes the free bytes.
 
-    The last record of the section stays as it is: its end is not known.
+    Raises:
+        ValueError: the name has blanks around it, or the description is too long.
     """
-    begin, end, missing = record.link_at - len(record.name), record.link_at + record.step, len(record.name) - len(name)
-    if not record.step:
-        return
+    begin, missing = record.link_at - len(record.name), len(record.name) - len(name)
+    if bytes(head[begin : record.link_at]) != record.name.encode("latin-1"):
+        raise ValueError(f"a parameter {name} has blanks around its name")
+    description_at = record.data_at + len(record.data)
+    end = record.link_at + record.step if record.step else description_at + 1 + head[description_at]
     body = bytearray(head[record.link_at + 2 : end])
-    body[record.data_at + len(record.data) - record.link_at - 2] += missing
+    body[description_at - record.link_at - 2] += missing
     locked = head[begin - 2] > 127  # a negative length of the name
     head[begin - 2] = 256 - len(name) if locked else len(name)
-    head[begin:end] = name.encode() + struct.pack(">H" if big else "<H", record.step + missing) + body + b" " * missing
+    link = struct.pack(">H" if big else "<H", record.step + missing if record.step else 0)
+    head[begin:end] = name.encode() + link + body + b" " * missing
 
 
 def _swap_bytes(head: bytearray, start: int, entries: list[DataRecord]) -> None:

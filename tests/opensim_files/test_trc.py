@@ -82,6 +82,23 @@ def test_a_damaged_file_is_refused(tmp_path: Path, before: str, after: str, reas
     assert all(problem.remedy for problem in caught.value.problems)
 
 
+@pytest.mark.parametrize(
+    "cell", ["", "nan", "-nan(ind)", "-1.#IND00", "1.#QNAN", "#N/A", "#WERT!", "NA", "null", ".", "-"]
+)
+@pytest.mark.parametrize(("separator", "comma"), [("\t", False), ("\t", True), (";", True), (",", False)])
+def test_missing_numbers_and_separators(tmp_path: Path, cell: str, separator: str, *, comma: bool) -> None:
+    lines = trc_text(LABELS, POSITIONS, 60).splitlines()
+    cells = lines[-1].split("\t")
+    lines[-1] = "\t".join([*cells[:2], cell, cell, cell, *cells[5:]])
+    text = "\n".join(
+        [lines[0], *(line.replace(".", ",") if comma and i > 3 else line for i, line in enumerate(lines[1:]))]
+    )
+    head, body = text.split("\n", 1)
+    content = read_trc(written(tmp_path, f"{head}\n{body.replace(chr(9), separator)}\n"))
+    assert np.isnan(content.positions[-1, 0]).all()
+    np.testing.assert_allclose(content.positions[:-1], POSITIONS[:-1])
+
+
 def test_a_file_cut_off_within_a_line_is_refused(tmp_path: Path) -> None:
     """Its last number may be another one. Where all lines are whole, a wrong number in the header does no harm."""
     text = trc_text(LABELS, POSITIONS, 60)
