@@ -1,4 +1,4 @@
-"""Write every odd file: ``python -m tests.odd_files FOLDER``.
+"""Write every odd file: ``python -m tests.odd_files FOLDER``; without FOLDER, print the table of docs/reliability.md.
 
 FOLDER gets a folder for each situation, with recordings and tables if it has any, and TRUTH.tsv, so that any other
 reader can be tried on them.
@@ -9,11 +9,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tests.odd_files.every_row import ROWS, write_all
+from tests.odd_files.every_row import ROWS, as_table, write_all
 
 
 def main() -> None:
     """Write all rows below the folder that the command names."""
+    if len(sys.argv) == 1:
+        print(as_table())  # noqa: T201
+        return
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     folder = Path(sys.argv[1])

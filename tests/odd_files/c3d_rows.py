@@ -261,5 +261,3 @@ FRAMES = (
                                        *((time + 2, side, kind) for time, side, kind in EVENTS)]),
         truth=replace(SOUND, start_s=2.0, events=None, said=("event.*(outside|before|beyond|not within)",))),
 )  # fmt: skip
-
-C3D_ROWS = (*FORMAT, *POINTS, *PLATES, *NOT_USED, *FRAMES)

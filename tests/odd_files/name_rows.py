@@ -120,6 +120,3 @@ def rates() -> Iterator[Row]:
                 replace(SOUND, rates_hz=(marker_hz, force_hz)),
                 partial(write_study, rates_hz=(marker_hz, force_hz)),
             )
-
-
-NAME_ROWS = (*prefixes(), *event_names(), *rates())

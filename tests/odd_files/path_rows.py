@@ -155,5 +155,3 @@ TABLES = (
     tables("tables_reserved_id", "a participant called CON, whose results Windows could not write", "Windows: reserved",
            trials=TRIALS.replace("sub-01\t", "CON\t"), participants=PARTICIPANTS.replace("sub-01\t", "CON\t")),
 )  # fmt: skip
-
-PATH_ROWS = (*STUDIES, *FILES, *TABLES)

@@ -14,10 +14,11 @@ import pytest
 from tests.odd_files import c3d_edits as to
 from tests.odd_files.c3d_bytes import C3D, real
 from tests.odd_files.c3d_edits import Edit, write_study
-from tests.odd_files.every_row import ROWS, WRONG_TODAY, usual, write_all
+from tests.odd_files.every_row import ROWS, WRONG_TODAY, as_table, usual, write_all
 from tests.odd_files.judge import Seen, faults, look
 from tests.odd_files.row import Row
 from tests.odd_files.walk import EVENTS
+from tests.support.checkout import HOUSE
 
 
 def _case(row: Row) -> object:
@@ -50,6 +51,11 @@ def test_all_are_written_with_their_truth(tmp_path: Path) -> None:
     table = [dict(zip(header.split("\t"), line.split("\t"), strict=True)) for line in lines]
     assert [row["name"] for row in table] == [row.name for row in ROWS]
     assert all(any((tmp_path / row["name"] / row["study"]).iterdir()) for row in table)
+
+
+def test_the_page_has_the_table_of_all_kinds() -> None:
+    """``python -m tests.odd_files`` prints it."""
+    assert as_table() in (HOUSE / "docs" / "reliability.md").read_text(encoding="utf-8")
 
 
 def test_every_wrong_row_exists() -> None:

@@ -228,6 +228,3 @@ def prefixes() -> Iterator[Row]:
         change = partial(prefixed, form=form)
         yield text(f"trc_prefix_{name}", f"labels such as {form.format('RASI')}", "OpenSim's users", trc=change,
                    static=change)  # fmt: skip
-
-
-TEXT_ROWS = (*HEADERS, *missing_numbers(), *separators(), *prefixes())
