@@ -9,6 +9,7 @@ import pytest
 
 from pipeline.errors import UserError
 from pipeline.opensim_files.trc import read_trc
+from pipeline.recording import length_unit_m
 from tests.support.files.opensim import trc_text
 
 LABELS = ["R.ASIS", "L.ASIS", "V.Sacral"]
@@ -97,6 +98,19 @@ def test_missing_numbers_and_separators(tmp_path: Path, cell: str, separator: st
     content = read_trc(written(tmp_path, f"{head}\n{body.replace(chr(9), separator)}\n"))
     assert np.isnan(content.positions[-1, 0]).all()
     np.testing.assert_allclose(content.positions[:-1], POSITIONS[:-1])
+
+
+@pytest.mark.parametrize(
+    ("text", "unit_m"),
+    [
+        *((text, 1e-3) for text in ("mm", "MM", "[mm]", "Millimeters", "milli-metre", "millimètres", "milímetros")),
+        *((text, 1e-2) for text in ("cm", "(cm)", "Zentimeter", "centimetri")),
+        *((text, 1.0) for text in ("m", "M", "meters", "Metre", "metros")),
+        *((text, None) for text in ("inch", "feet", "", "N", "µm", "metric", "km")),
+    ],
+)
+def test_units_of_length_in_letters_and_words(text: str, unit_m: float | None) -> None:
+    assert length_unit_m(text) == unit_m
 
 
 def test_a_file_cut_off_within_a_line_is_refused(tmp_path: Path) -> None:
