@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 import shlex
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -15,6 +16,8 @@ INVISIBLE_CATEGORIES = ("Cc", "Cs", "Zl", "Zp")
 INTERRUPTED = 130  # exit code after Ctrl-C, as shells report it; after SIGTERM it is 143
 ERROR, WARNING = "error", "warning"
 INVALID = "invalid_input"  # code of a problem that programs need not tell from others
+MOST_EXAMPLES = 3
+VARIABLE = re.compile(r"'[^']*'|\w+_\w+|[-+]?\d[\w.+-]*")
 LONGEST_LINE, LONGEST_END = 1000, 150  # characters
 
 
@@ -51,6 +54,27 @@ def as_json(problems: Iterable[Problem]) -> str:
     """Return problems as a JSON list of objects: severity, code, where, what, remedy."""
     keys = ("severity", "code", "where", "what", "remedy")
     return json.dumps([{key: getattr(problem, key) for key in keys} for problem in problems], indent=2)
+
+
+def gather_alike(problems: Iterable[Problem]) -> list[Problem]:
+    """Return problems with each kind of mistake of which a file has many as one, with some examples.
+
+    Mistakes are of one kind if they differ in numbers, quoted texts and names with underscores alone.
+    """
+    kinds: dict[tuple[str, ...], list[Problem]] = {}
+    for problem in problems:
+        file = problem.where.partition(":")[0]
+        alike = (VARIABLE.sub("#", text) for text in (problem.what, problem.remedy))
+        kinds.setdefault((file, problem.code, problem.severity, *alike), []).append(problem)
+    gathered = []
+    for (file, *_), mine in kinds.items():
+        if len(mine) <= MOST_EXAMPLES + 1:
+            gathered += mine
+            continue
+        examples = (f"{one.where.removeprefix(file).lstrip(': ')}: {one.what}".removeprefix(": ") for one in mine)
+        what = f"{len(mine)} times: {join_some([*examples], MOST_EXAMPLES, between='; ')}"
+        gathered.append(mine[0]._replace(where=file, what=what))
+    return gathered
 
 
 class UserError(Exception):

@@ -1,5 +1,7 @@
 """What a file of markers and forces holds, whatever its format: SI units, the file's own axes."""
 
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -7,11 +9,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .arrays import Array
+from .errors import Problem
 from .vocabulary import stated_sizes
 
 LENGTH_UNITS_M = {"mm": 1e-3, "cm": 1e-2, "dm": 1e-1, "m": 1.0}
+# in English, German, French, Italian and Spanish, without accents
+UNIT_WORDS = re.compile(r"(m|c|d|)(?:il+i|enti|e[cz]i|)[ -]?met(?:er|re|ro|ri)s?")
 RATE_HZ = (0.1, 1e5)  # marker frames per second; others are damage
 FARTHEST_M = 1e3  # values beyond it are missing
+
+
+def length_unit_m(text: str) -> float | None:
+    """Return metres per unit of length of a file, which it calls ``mm``, ``Millimeters``, ``[mm]``; None if unknown."""
+    letters = unicodedata.normalize("NFKD", text.casefold())
+    word = (
+        "".join(letter for letter in letters if not unicodedata.combining(letter))
+        .strip(" \t[]().'\"")
+        .replace("zenti", "centi")
+    )
+    return LENGTH_UNITS_M.get(UNIT_WORDS.sub(r"\1m", word))
 
 
 @dataclass(frozen=True)
@@ -54,6 +70,7 @@ class Recording:
     processing: Mapping[str, float] = field(default_factory=dict)
     subject_names: Sequence[str] = ()  # SUBJECTS:NAMES, free text that may name a person: never print or store it
     label_notes: Sequence[str] = ()  # notes on repeated labels
+    remarks: Sequence[Problem] = ()  # what the file holds that is not used, or calls otherwise than the standard
     subjects: Sequence[str] = ()  # the people in the file; empty if it holds one
     owner: str = ""  # the subject in the labels of the chosen markers (``A22:LKNE``), or empty
     loads: Sequence[Load] = ()  # forces on the person that are stated instead of plates, at the samples of ``analog``

@@ -4,6 +4,8 @@
 - More than 65535 frames: it reads the first 65535 without a warning.
 - POINT:USED larger than the number of points: it assigns coordinates to the wrong markers.
 - POINT:SCALE or rates that are missing, or contradict a header that accounts for every byte: it reads out of step.
+- A numeric parameter in the plural or singular of its name (ANALOG:OFFSETS): it takes it for another one.
+- Rates whose quotient is a little below a whole number in single precision: the same.
 
 Source: Motion Lab Systems (2008) The C3D File Format User Guide.
 """
@@ -25,6 +27,11 @@ def pieces(content: bytes, header: Header) -> Iterator[bytes]:
     start = BLOCK_BYTES * (max(head[0], 1) - 1)
     entries = list(records(bytes(head[start:]), start, header.processor))
     parameters = Parameters(entries, header.processor)
+    if longer := {place: name for place, name in parameters.renamed.items() if len(name) < len(place[1])}:
+        for place, name in longer.items():
+            _shorten_name(head, parameters[place], name, big=header.processor == MIPS)
+        entries = list(records(bytes(head[start:]), start, header.processor))
+        parameters = Parameters(entries, header.processor)
     numbers = _numbers_of(header, parameters) if header_alone(header, parameters, len(content)) else {}
     if header.processor == MIPS:
         _swap_bytes(head, start, entries)
@@ -44,6 +51,25 @@ def pieces(content: bytes, header: Header) -> Iterator[bytes]:
         yield bytes(whole) + data[begin * header.frame_bytes : (begin + frames) * header.frame_bytes]
 
 
+def _shorten_name(head: bytearray, record: DataRecord, name: str, *, big: bool) -> None:
+    """Give a record its shorter standard name, in place; its description takes the free bytes.
+
+    Raises:
+        ValueError: the name has blanks around it, or the description is too long.
+    """
+    begin, missing = record.link_at - len(record.name), len(record.name) - len(name)
+    if bytes(head[begin : record.link_at]) != record.name.encode("latin-1"):
+        raise ValueError(f"a parameter {name} has blanks around its name")
+    description_at = record.data_at + len(record.data)
+    end = record.link_at + record.step if record.step else description_at + 1 + head[description_at]
+    body = bytearray(head[record.link_at + 2 : end])
+    body[description_at - record.link_at - 2] += missing
+    locked = head[begin - 2] > 127  # a negative length of the name
+    head[begin - 2] = 256 - len(name) if locked else len(name)
+    link = struct.pack(">H" if big else "<H", record.step + missing if record.step else 0)
+    head[begin:end] = name.encode() + link + body + b" " * missing
+
+
 def _swap_bytes(head: bytearray, start: int, entries: list[DataRecord]) -> None:
     """Swap the bytes of all numbers of header, parameters and links, in place."""
     head[start + 3] = INTEL
@@ -57,11 +83,18 @@ def _swap_bytes(head: bytearray, start: int, entries: list[DataRecord]) -> None:
 
 
 def _numbers_of(header: Header, parameters: Parameters) -> dict[tuple[str, str], float]:
-    """Return the parameters that the header stands for."""
-    rate_hz = parameters.number("POINT", "RATE") or header.rate_hz
+    """Return the parameters that the header stands for.
+
+    ezc3d drops what follows the point of ANALOG:RATE / POINT:RATE, so the quotient is not below the count of samples.
+    """
+    rate_hz = np.float32(parameters.number("POINT", "RATE") or header.rate_hz)
     channels = parameters.number("ANALOG", "USED") or 1.0
     per_frame = header.analog_per_frame / channels
-    return {("POINT", "SCALE"): header.scale, ("POINT", "RATE"): rate_hz, ("ANALOG", "RATE"): rate_hz * per_frame}
+    analog_hz = np.float32(rate_hz * per_frame)
+    if float(analog_hz) < float(rate_hz) * per_frame:
+        analog_hz = np.nextafter(analog_hz, np.float32(np.inf))
+    rates = {("POINT", "RATE"): float(rate_hz), ("ANALOG", "RATE"): float(analog_hz)}
+    return {("POINT", "SCALE"): header.scale} | rates
 
 
 def _with_numbers(

@@ -46,6 +46,7 @@ class Header(NamedTuple):
     rate_hz: float
     frames: int = 0
     needs_rewriting: bool = False
+    renamed: tuple[str, ...] = ()  # parameters with their standard names, such as ``ANALOG:OFFSETS as OFFSET``
 
     @property
     def data_at(self) -> int:
@@ -79,7 +80,10 @@ def refuse_damaged(path: Path) -> Header:
             parameters = Parameters(records(section, start, header.processor), header.processor)
             header = header._replace(frames=_frames(header, parameters, size), first=_first(header, parameters))
             promised = _compute_size(header, parameters, size)
-            header = header._replace(needs_rewriting=_needs_rewriting(header, parameters, size))
+            header = header._replace(
+                needs_rewriting=_needs_rewriting(header, parameters, size),
+                renamed=tuple(f"{group}:{name} as {other}" for (group, name), other in parameters.renamed.items()),
+            )
         except DamagedError as error:
             raise UserError(str(path), f"damaged: {error}", COPY_AGAIN) from None
     if size < promised:
@@ -132,10 +136,11 @@ def _frames(header: Header, parameters: Parameters, size: int) -> int:
 
 
 def _first(header: Header, parameters: Parameters) -> int:
-    """Return the number of the first frame; the header holds it modulo 65536."""
+    """Return the number of the first frame; beyond 65535 the header holds this number or the first one modulo 65536."""
     first = parameters.number("TRIAL", "ACTUAL_START_FIELD")
     most = LARGEST_HEADER_COUNT
-    return int(first) if first > most and first % (most + 1) == header.first else header.first
+    beyond = math.isfinite(first) and first > most and header.first in (most, first % (most + 1))
+    return int(first) if beyond else header.first
 
 
 def _needs_rewriting(header: Header, parameters: Parameters, size: int) -> bool:
@@ -143,14 +148,16 @@ def _needs_rewriting(header: Header, parameters: Parameters, size: int) -> bool:
     is_real = counted is not None and counted.kind == 4
     too_long = header.frames > LARGEST_HEADER_COUNT
     alone = header_alone(header, parameters, size)
-    return header.processor == MIPS or too_long or is_real or points != header.points or alone
+    renamed = any(group in NUMBERS for group, _ in parameters.renamed)
+    return header.processor == MIPS or too_long or is_real or points != header.points or alone or renamed
 
 
 def header_alone(header: Header, parameters: Parameters, size: int) -> bool:
-    """Return whether the header accounts for every byte of the data and the parameters do not.
+    """Return whether the header accounts for every byte of the data and the parameters, as ezc3d takes them, do not.
 
     BTS omits POINT:SCALE and the rates. Others state ANALOG:RATE as the converter had it, not as a multiple of the
-    frames: 1000 of 60 frames, of which the file holds 17 samples each.
+    frames: 1000 of 60 frames, of which the file holds 17 samples each. Of rates such as 119.88 and 1198.8 the quotient
+    in single precision is below ten, and ezc3d drops what follows the point.
     """
 
     def fits(values: float) -> bool:
@@ -164,8 +171,9 @@ def header_alone(header: Header, parameters: Parameters, size: int) -> bool:
     per_frame = number("ANALOG", "RATE") / rate_hz
     if not whole or not math.isfinite(per_frame) or header.analog_per_frame % (channels or math.inf):
         return False
-    counted = channels * int(per_frame + RATE_TOLERANCE)
-    return without_scale or (counted != header.analog_per_frame and not fits(4 * header.points + counted))
+    counted, rounded = channels * int(per_frame), channels * round(per_frame, 3)
+    other = rounded == header.analog_per_frame or not fits(4 * header.points + counted)
+    return without_scale or (counted != header.analog_per_frame and other)
 
 
 def _compute_size(header: Header, parameters: Parameters, size: int) -> int:

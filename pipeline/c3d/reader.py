@@ -6,7 +6,7 @@ The bytes are checked (:mod:`pipeline.c3d.integrity`), a child process parses th
 
 import contextlib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product, zip_longest
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..conventions import JOINTS
-from ..errors import UserError
-from ..recording import FARTHEST_M, LENGTH_UNITS_M, RATE_HZ, Event, Recording
+from ..errors import Problem, UserError, join_some, warning
+from ..recording import FARTHEST_M, LENGTH_UNITS_M, RATE_HZ, Event, Recording, length_unit_m
 from ..vocabulary.event_names import side_in
 from ..vocabulary.marker_labels import SEPARATORS, choose_person
 from ..vocabulary.stated_sizes import SIDES, anthropometry
@@ -31,6 +31,7 @@ STORED_ANGLES = {
     for (letter, side), joint, version in product(SIDES.items(), JOINTS, ("V", ""))
 }
 CENTRES = {"knee": ("KNE", "FEO"), "ankle": ("ANK", "TIO")}  # marker and joint centre in files of Plug-in Gait
+MOST_LISTED = 4
 SAME_M = 0.001  # differences of stored places and sizes: they are stored to 0.1 mm or better
 
 
@@ -90,6 +91,7 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
         processing=_show_marker_diameter(stored, unit_m, numbers) | numbers,
         subject_names=subjects,
         label_notes=person.notes,
+        remarks=_remarks(header.renamed, parameters),
         subjects=person.subjects,
         owner=person.owner,
         stored_angles={key: _markers(stored[name], 1.0) for name, key in STORED_ANGLES.items() if name in stored},
@@ -124,11 +126,12 @@ def _show_marker_diameter(stored: Mapping[str, Array], unit_m: float, numbers: M
 
 
 def _length_unit_m(path: Path, point: Mapping[str, Any]) -> float:
-    unit = _first(point.get("UNITS"), "mm").strip().lower()
-    if unit not in LENGTH_UNITS_M:
+    unit = _first(point.get("UNITS"), "mm").strip() or "mm"
+    unit_m = length_unit_m(unit)
+    if unit_m is None:
         unit = unit if unit.isalpha() and len(unit) < 12 else "no unit"
         raise UserError(str(path), f"POINT:UNITS is '{unit}'", f"give one of {', '.join(LENGTH_UNITS_M)}")
-    return LENGTH_UNITS_M[unit]
+    return unit_m
 
 
 def _markers(points: Array, length_unit_m: float) -> Array:
@@ -164,6 +167,24 @@ def _analog(values: Array, parameters: Mapping[str, Mapping[str, Any]]) -> Array
     offset %= 65536
     counts = np.rint(analog / np.where(scale == 0, np.inf, scale) + offset) % 65536
     return np.asarray((counts - offset) * scale)
+
+
+def _remarks(renamed: Sequence[str], parameters: Mapping[str, Mapping[str, Any]]) -> list[Problem]:
+    """Return what a file calls otherwise than the standard, and what it holds that is not used or cannot be."""
+    remarks = []
+    if renamed:
+        what = f"not a name of the standard, taken as one: {join_some(renamed, MOST_LISTED)}"
+        remarks.append(
+            warning("", what, "check that it is meant; correct it where the file is written", "name_not_standard")
+        )
+    if rotations := float(_first(parameters.get("ROTATION", {}).get("USED"), "0")):
+        what = f"{rotations:.0f} rotations of segments (group ROTATION) are not used"
+        remarks.append(warning("", what, "nothing, if it has markers: poses come from these", "rotations_not_used"))
+    scales = np.ravel(parameters.get("ANALOG", {}).get("SCALE", ()))
+    if zero := [str(i) for i in np.flatnonzero(scales == 0) + 1]:
+        what = f"ANALOG:SCALE is 0, so that nothing is read, of channels {join_some(zero, 2 * MOST_LISTED)}"
+        remarks.append(warning("", what, "correct it where the file is written, and export again", "scale_is_zero"))
+    return remarks
 
 
 def _first(values: Any, default: str) -> str:

@@ -7,6 +7,7 @@ Source: Motion Lab Systems (2008) The C3D File Format User Guide.
 
 import math
 import struct
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -20,6 +21,12 @@ GEN_SCALE OFFSET FORMAT BITS GAIN RATIO TYPE TYPE_GROUPS ANGLES FORCES MOMENTS P
 CHANNEL CAL_MATRIX MOVIE_DELAY CONTEXTS TIMES NAMES ACTUAL_START_FIELD ACTUAL_END_FIELD
 """
 NAMES = frozenset(STANDARD.split())
+# names that mean the same with one letter s more or less; FRAME, of other programs, is no count of frames
+EITHER = """
+SCALE GEN_SCALE OFFSET RATE FORMAT LABELS DESCRIPTIONS UNITS TYPE CORNERS ORIGIN CHANNEL CAL_MATRIX CONTEXTS TIMES
+"""
+IN_ANY_NUMBER = frozenset(EITHER.split())
+GROUPS_OF_DATA = ("POINT", "ANALOG", "FORCE_PLATFORM", "EVENT")
 OLDER_PROCESSING = (
     "LStaticPlantFlex"  # in files of Vicon Clinical Manager, where a group named as the subject is PROCESSING
 )
@@ -106,8 +113,24 @@ def _parameter(record: DataRecord, body: bytes, where: str) -> DataRecord:
     return record._replace(kind=kind, shape=shape, data_at=record.link_at + 2 + data_at, data=body[data_at:data_end])
 
 
+def standard_names(group: str, names: Iterable[str]) -> dict[str, str]:
+    """Return the standard name of each parameter of a group that has one letter s more or less than that.
+
+    ``OFFSETS`` is OFFSET and ``CORNER`` is CORNERS, if no parameter of the group has the standard name.
+    """
+    present = dict.fromkeys(names) if group in GROUPS_OF_DATA else {}
+    found: dict[str, str] = {}
+    for name in present:
+        for standard in (f"{name}S", name.removesuffix("S")):
+            if name not in NAMES and standard in IN_ANY_NUMBER and standard not in {*present, *found.values()}:
+                found[name] = standard
+    return found
+
+
 class Parameters(dict[tuple[str, str], DataRecord]):
-    """The parameters of a file by group and name; the group may be empty. ``groups`` has the groups' numbers by name.
+    """The parameters of a file by group and name; the group may be empty.
+
+    ``groups`` has the groups' numbers by name, ``renamed`` the records of :func:`standard_names` by their own names.
 
     Raises:
         DamagedError: two groups have one number.
@@ -124,6 +147,16 @@ class Parameters(dict[tuple[str, str], DataRecord]):
             else:
                 groups[-entry.number] = entry.name
         super().__init__({(groups.get(entry.number, ""), entry.name): entry for entry in parameters})
+        names = defaultdict[str, list[str]](list)
+        for group, name in self:
+            names[group].append(name)
+        self.renamed = {
+            (group, name): standard
+            for group, own in names.items()
+            for name, standard in standard_names(group, own).items()
+        }
+        for (group, name), standard in self.renamed.items():
+            self[group, standard] = self[group, name]
         self.processor = processor
         self.groups = {name: number for number, name in groups.items()}
 

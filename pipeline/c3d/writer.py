@@ -2,6 +2,7 @@
 
 import os
 import re
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import numpy as np
 from ..errors import UserError
 from ..vocabulary.event_names import kind_in
 from ..vocabulary.stated_sizes import PROCESSING_NAMES
+from .encodings import PIECE_FRAMES, pieces
+from .integrity import refuse_damaged
 from .plug_in_gait import POINTS, UNITS, Output
 from .reader import read_c3d
 
@@ -58,7 +61,7 @@ def write_c3d(
     if target.exists() and source.samefile(target):
         raise UserError(str(target), "is the recording itself", "give the copy another name")
     recording = read_c3d(source, subject=subject, participant=participant)
-    content = ezc3d.c3d(str(source))
+    content = _parsed(source)
     if anonymous:
         kept = without_person(content["parameters"], [*recording.subject_names, recording.owner])
         for group in [*content["parameters"]]:
@@ -78,6 +81,22 @@ def write_c3d(
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _parsed(source: Path) -> Any:
+    """Return the content of a file that was read, from bytes that ezc3d can read if it cannot read the file's own.
+
+    Of more frames than a piece has it reads what it can.
+    """
+    header = refuse_damaged(source)
+    if not header.needs_rewriting or header.frames > PIECE_FRAMES:
+        return ezc3d.c3d(str(source))
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "copy.c3d"
+        copy.write_bytes(next(pieces(source.read_bytes(), header)))
+        content = ezc3d.c3d(str(copy))
+    content["header"]["points"]["first_frame"] = max(header.first, 1) - 1
+    return content
 
 
 def without_person(parameters: Mapping[str, Mapping[str, Any]], names: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -19,10 +19,11 @@ from ..conventions import LOADED_SHARE
 from ..errors import UserError, join_some
 from ..recording import RATE_HZ, Load
 from .external_loads import Columns, columns_named, loads_in
-from .text_numbers import AGAIN, cells_of, lines_of, refuse_disordered, refuse_rows, rows_of_numbers
+from .text_numbers import AGAIN, MOST_HEADER_LINES, cells_of, lines_of, refuse_disordered, refuse_rows, rows_of_numbers
 
 KIND = "MOT file"
-MOST_HEADER_LINES = 500
+FORCES, POINTLESS, OTHERS = "ground reaction forces", "forces without points of application", "no forces"
+HEADER_BYTES = 1 << 18
 STATED = re.compile(r"(\w+)\s*[=\s]\s*(.*)")  # nRows=500 of OpenSim, datarows 500 of SIMM
 # a column: what precedes v, p, m or t, that letter, axis, number of the load; without a letter, words give its kind
 WITH_LETTER = re.compile(r"(?:(.*)[_. ])?([vpmt])([xyz])(\d*)")
@@ -54,15 +55,16 @@ class Forces(NamedTuple):
     loads: list[Load]
 
 
-def has_forces(path: Path) -> bool:
-    """Return whether a MOT file holds ground reaction forces and their points, by its labels or external loads.
+def what_it_holds(path: Path) -> str:
+    """Return what a MOT file holds, by its labels or external loads: one of :data:`FORCES`, ``POINTLESS``, ``OTHERS``.
 
     Raises:
         UserError: absent or not a MOT file.
     """
-    lines = lines_of(path, kind=KIND)
-    by_label = any("p" in columns for columns in _loads_among(_header(path, lines)[1]).values())
-    return by_label or bool(loads_in(path.with_suffix(".xml")))
+    loads = _loads_among(_header(path, lines_of(path, kind=KIND, most_bytes=HEADER_BYTES))[1])
+    if any("p" in columns for columns in loads.values()) or loads_in(path.with_suffix(".xml")):
+        return FORCES
+    return POINTLESS if loads else OTHERS
 
 
 def read_mot(path: Path) -> Forces:

@@ -1,5 +1,6 @@
 """Lines and rows of numbers of the text files of OpenSim: TRC (markers) and MOT or STO (forces)."""
 
+import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,28 +11,50 @@ from ..arrays import Array
 from ..errors import UserError
 
 AGAIN = "export the file again"
+MOST_HEADER_LINES = 500
 MOST_TEXT = 24  # characters of a cell in a message
+# Every spelling of a number that is missing, by what prints it; letter case does not count. "nan" and "inf" are floats.
+MISSING = re.compile(
+    r"[-+]?nan(\((s|q|ind|snan|qnan|\d+|0x[\da-f]+)?\))?"  # C; Visual C++ from 2015 on
+    r"|[-+]?1[.,]#(ind|qnan|snan|inf)\d*"  # Visual C++ before
+    r"|n[./]?a\.?|<na>|missing"  # R, pandas, MATLAB
+    r"|null|none|nil"  # databases, Python, Lua
+    r"|#(n/?a|nv|n/d|value!|wert!|valeur!|div/0!|num!|zahl!|nombre!|ref!|bezug!|name\?|null!)"  # Excel
+    r"|\.|[-\u2013\u2014]+|[?*]+",  # Stata, SAS; people
+    re.IGNORECASE,
+)
+# the first two names of a line of labels, in TRC and in MOT files, and a separator other than a tab or blanks
+SEPARATED = re.compile(r'\s*"?(?:frame\s*#?|time)"?\s*([,;|])', re.IGNORECASE)
+HAS_POINT = re.compile(r"\.\d|\d\.(?!#)")
 
 
-def lines_of(path: Path, *, kind: str) -> list[str]:
+def lines_of(path: Path, *, kind: str, most_bytes: int = -1) -> list[str]:
     """Return the lines of a text file without their ends; an empty last one if the file ends with a line's end.
 
     Args:
         kind: what it should be, such as ``TRC file``.
+        most_bytes: of the file that are read; all by default.
 
     Raises:
         UserError: no such file, or no text.
     """
     if not path.is_file():
         raise UserError(str(path), "no such file", "correct trials.tsv or restore the file")
-    content = path.read_bytes()
+    with path.open("rb") as file:
+        content = file.read(most_bytes)
     wide = content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))  # Excel's "Unicode Text"
     text = content.decode("utf-16" if wide else "utf-8-sig", errors="replace")
     if "\0" in text:
         raise UserError(str(path), f"not a {kind}: it is no text", f"{AGAIN} as text")
     if text.startswith("version https://git-lfs"):
         raise UserError(str(path), "a pointer of Git LFS in place of the file", "run git lfs pull")
-    return [*text.splitlines(), *[""] * text.endswith(("\n", "\r"))]
+    return _with_tabs([*text.splitlines(), *[""] * text.endswith(("\n", "\r"))])
+
+
+def _with_tabs(lines: list[str]) -> list[str]:
+    """Return lines with tabs for the separator that the line of labels shows, and without quotes around cells."""
+    shown = next(filter(None, map(SEPARATED.match, lines[:MOST_HEADER_LINES])), None)
+    return [line.replace(shown[1], "\t").replace('"', "") for line in lines] if shown else lines
 
 
 def cells_of(line: str) -> list[str]:
@@ -42,7 +65,7 @@ def cells_of(line: str) -> list[str]:
 def rows_of_numbers(lines: Sequence[str], first: int, columns: int, *, path: Path, filled: bool) -> Array:
     """Return rows of numbers (row, column); blank lines are left out, empty cells are NaN.
 
-    Where no number has a point, commas are decimal commas.
+    Where no number has a point, commas are decimal commas. :data:`MISSING` lists the spellings of NaN.
 
     Args:
         first: index of the first line with numbers.
@@ -52,7 +75,7 @@ def rows_of_numbers(lines: Sequence[str], first: int, columns: int, *, path: Pat
         UserError: a line with more or fewer cells, or with a cell that is no number.
     """
     rows = []
-    commas = not any("." in line for line in lines[first:])
+    commas = not any(HAS_POINT.search(line) for line in lines[first:])
     for number, line in enumerate(lines[first:], first + 1):
         if not line.strip():
             continue
@@ -62,17 +85,23 @@ def rows_of_numbers(lines: Sequence[str], first: int, columns: int, *, path: Pat
         if len(cells) > columns or (filled and len(cells) < columns):
             what = f"line {number} has {len(cells)} cells, its header names {columns} columns"
             raise UserError(str(path), what, f"damaged or cut off: {AGAIN}")
+        missing = [np.nan] * (columns - len(cells))
         try:
-            rows.append([float(cell) if cell else np.nan for cell in cells] + [np.nan] * (columns - len(cells)))
+            rows.append([float(cell) if cell else np.nan for cell in cells] + missing)
         except ValueError:
-            raise _no_number(path, number, cells) from None
+            rows.append([_number(cell, path, number) for cell in cells] + missing)
     return np.array(rows, dtype=float).reshape(-1, columns)
 
 
-def _no_number(path: Path, number: int, cells: Sequence[str]) -> UserError:
-    strange = next(cell for cell in cells if cell and not is_number(cell))
-    remedy = "write all numbers with decimal points" if "," in strange else f"damaged: {AGAIN}"
-    return UserError(str(path), f"line {number}: '{strange[:MOST_TEXT]}' is no number", remedy)
+def _number(cell: str, path: Path, line: int) -> float:
+    """Return the number of a cell, NaN if it is missing."""
+    if not cell or MISSING.fullmatch(cell):
+        return np.nan
+    try:
+        return float(cell)
+    except ValueError:
+        remedy = "write all numbers with decimal points" if "," in cell else f"damaged: {AGAIN}"
+        raise UserError(str(path), f"line {line}: '{cell[:MOST_TEXT]}' is no number", remedy) from None
 
 
 def is_number(cell: str) -> bool:

@@ -5,7 +5,6 @@ in front of each three columns, a line with ``X1``, ``Y1``, ``Z1``, ...; often a
 Source: OpenSim's user guide, "Marker (.trc) Files".
 """
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..errors import UserError
-from ..recording import FARTHEST_M, LENGTH_UNITS_M, RATE_HZ
+from ..recording import FARTHEST_M, LENGTH_UNITS_M, RATE_HZ, length_unit_m
 from .text_numbers import AGAIN, cells_of, is_number, lines_of, refuse_disordered, refuse_rows, rows_of_numbers
 
 HEADER_LINES = 5
@@ -24,7 +23,6 @@ COUNT = "NumMarkers"
 OFF_GRID = 0.25  # of a frame; times have three or more decimals, so that rounding is far below
 # DataRate and times: video is 0.1 % slower than its nominal rate, and programs round it to whole frames a second
 RATE_ROUNDING = 0.02
-UNIT_WORDS = re.compile(r"(m|c|d|)(?:illi|enti|eci|)met(?:er|re)s?")
 MOST_FRAMES = 10  # for each row; a file with more frames missing has wrong times
 
 
@@ -104,11 +102,11 @@ def _note_on_count(path: Path, lines: Sequence[str], labels: Sequence[str], stat
 
 
 def _unit_m(path: Path, unit: str) -> float:
-    short = UNIT_WORDS.sub(r"\1m", unit.lower())
-    if short not in LENGTH_UNITS_M:
+    unit_m = length_unit_m(unit)
+    if unit_m is None:
         unit = unit if unit.isalpha() and len(unit) < 12 else "missing"
         raise UserError(str(path), f"Units is {unit}", f"give one of {', '.join(LENGTH_UNITS_M)} in its line 3")
-    return LENGTH_UNITS_M[short]
+    return unit_m
 
 
 def _frames(path: Path, stated: str, time: Array) -> tuple[float, NDArray[np.int_]]:

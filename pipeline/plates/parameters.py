@@ -19,8 +19,9 @@ Differences to files in practice and to the platform filter of ezc3d 1.7.2:
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,9 @@ OTHER_TYPES = {
 }
 LARGEST_PLATE_COUNT = 255  # capacity of a C3D array; a larger USED is damage
 LARGEST_COSINE = 0.44  # of the angle between two sides: 26 degrees from a right angle
+SAME_PLACE_M = 0.01  # centres of two plates that are one
+PLACEHOLDER_M = 0.1  # corners that a program enters where nobody has measured any: Vicon's are 76.2 mm apart
+PLACEHOLDER_SHARE = 0.02  # of a side: how far their centre is from the lab origin
 SIDE_M = (0.05, 10.0)  # of a plate or belt; corners in a wrong unit are outside by a factor of 10 or more
 
 
@@ -73,8 +77,42 @@ def plates_from_parameters(
         try:
             plates.append(_plate(force_platform, number, channel_count, length_unit_m))
         except UserError as error:
-            plates.append(Plate(number, error.within(f"force plate {number}").problems[0].of_kind("plate_unusable")))
-    return plates
+            plates.append(_unusable(number, error))
+    return [*_without_doubles(plates, length_unit_m or math.nan), *_described_only(force_platform)]
+
+
+def _unusable(number: int, error: UserError) -> Plate:
+    return Plate(number, error.within(f"force plate {number}").problems[0].of_kind("plate_unusable"))
+
+
+def _without_doubles(plates: Sequence[Plate], length_unit_m: float) -> list[Plate]:
+    """Return plates with a problem for those that have another one's channels, or lie on its place."""
+    good = [
+        (plate, plate.corners.mean(axis=0).tolist(), {*plate.channels.tolist()})
+        for plate in plates
+        if not plate.problem
+    ]
+    doubles = {}
+    for (one, place, channels), (other, there, others) in combinations(good, 2):
+        for mine, of in ((one, other), (other, one)):
+            if channels == others:
+                remedy = "correct FORCE_PLATFORM:CHANNEL and export again"
+                doubles[mine.number] = UserError("", f"has the channels of plate {of.number}", remedy)
+            elif math.dist(place, there) * length_unit_m < SAME_PLACE_M:
+                remedy = "measure them, correct FORCE_PLATFORM:CORNERS and export again"
+                doubles[mine.number] = UserError("", f"its corners are those of plate {of.number}", remedy)
+    return [_unusable(plate.number, doubles[plate.number]) if plate.number in doubles else plate for plate in plates]
+
+
+def _described_only(force_platform: Mapping[str, Any]) -> Iterator[Plate]:
+    """Yield plates beyond FORCE_PLATFORM:USED that have corners, each with that problem."""
+    used, corners = max(_count_used(force_platform), 0), np.asarray(force_platform.get("CORNERS", ()))
+    described = np.size(force_platform.get("TYPE", ()))
+    for number in range(used + 1, min(described, LARGEST_PLATE_COUNT) + 1):
+        block = corners.ravel(order="F")[12 * (number - 1) : 12 * number]
+        if corners.dtype.kind in "iuf" and block.size == 12 and np.ptp(block) > 0:
+            what = f"is described, but FORCE_PLATFORM:USED is {used}"
+            yield _unusable(number, UserError("", what, "correct USED if somebody stepped on it"))
 
 
 def zero_frames(force_platform: Mapping[str, Any]) -> tuple[int, int] | None:
@@ -189,6 +227,10 @@ def _check_rectangle(corners: Array, length_unit_m: float | None) -> None:
     if skewed or math.dist(first + third, second + fourth) > 0.1 * diagonal:
         what = "its corners are not those of a rectangle"
         raise UserError("", what, "correct FORCE_PLATFORM:CORNERS and export again")
+    sides_m = [side * (length_unit_m or math.nan) for side in sides]
+    if max(sides_m) < PLACEHOLDER_M and np.abs(corners.mean(axis=0)).max() < PLACEHOLDER_SHARE * max(sides):
+        what = f"its corners are a placeholder, {1e3 * sides_m[0]:.0f} x {1e3 * sides_m[1]:.0f} mm about the lab origin"
+        raise UserError("", what, "measure them, enter FORCE_PLATFORM:CORNERS and export again")
     lengths_m = [side * (length_unit_m or math.nan) for side in sides]
     if min(lengths_m) < SIDE_M[0] or max(lengths_m) > SIDE_M[1]:
         size = " x ".join(f"{length:.3g}" for length in lengths_m)

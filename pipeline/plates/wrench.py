@@ -22,6 +22,7 @@ from ..dynamics.vectors import skew
 from .parameters import Plate
 
 MOMENT_UNITS_N_M = {"nm": 1.0, "ncm": 1e-2, "nmm": 1e-3}
+NEAR_UNITS = 20.0  # units that differ by less may both keep the centre of pressure on the plate
 LOADED_N = 50.0
 
 
@@ -106,7 +107,8 @@ def moment_unit_n_m(plate: Plate, units: Sequence[str], *, length_unit_m: float,
 
     The standard is N times the file's length unit, but files differ, and ANALOG:UNITS is often wrong (V, mV or Nm for
     moments in N mm). So the loaded samples decide: of N m, N mm, the standard and ANALOG:UNITS the largest that keeps
-    their centre of pressure on the plate. A larger unit, by a factor of 10 or more, moves it off the plate.
+    their centre of pressure on the plate. A larger unit, by a factor of 100 or more, moves it off the plate. One that
+    is ten times larger, as N cm, may not, where the foot stands in the middle: then ANALOG:UNITS counts.
 
     Args:
         plate: a plate without ``problem``.
@@ -125,8 +127,11 @@ def moment_unit_n_m(plate: Plate, units: Sequence[str], *, length_unit_m: float,
     label = re.sub(r"[^a-z]", "", units[channel].lower()) if channel < len(units) else ""
     lever = np.nanmedian(np.hypot(*readings[3:5, loaded]) / load[loaded])
     reach_m = np.linalg.norm(plate.corners[0] - plate.corners[2]) / 2 * length_unit_m
-    candidates = {1.0, 1e-3, length_unit_m, MOMENT_UNITS_N_M.get(label, length_unit_m)}
-    return max((unit for unit in candidates if lever * unit <= reach_m), default=length_unit_m)
+    stated = MOMENT_UNITS_N_M.get(label, length_unit_m)
+    largest = max(
+        (unit for unit in {1.0, 1e-3, length_unit_m, stated} if lever * unit <= reach_m), default=length_unit_m
+    )
+    return stated if stated < largest < NEAR_UNITS * stated else largest
 
 
 def _wrench_at_centre(readings: Array, length_unit_m: float, moment_unit_n_m: float) -> Array:

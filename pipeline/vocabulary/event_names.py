@@ -26,6 +26,7 @@ KINDS = {
     ),
 }
 SHORT = {STRIKE: ("hs", "ic", "fs", "fc", "td"), OFF: ("to", "fo")}  # HS, LHS, L HS
+WITH_SIDE = {f"{side}{word}": kind for kind, word in ((STRIKE, "on"), (OFF, "off")) for side in "lr"}  # of Visual3D
 END = re.compile("ende?(of)?|fin|fim")  # the end of a contact is a foot off
 # events of the other foot and phases of a stance
 OTHERS = re.compile(
@@ -45,6 +46,8 @@ def kind_in(label: str) -> str:
     text, last = "".join(words), words[-1] if words else ""
     if OTHERS.search(text):
         return ""
+    if len(words) == 1 and last in WITH_SIDE:
+        return WITH_SIDE[last]
     short = last[1:] if len(last) == 3 and last[0] in "lr" else last
     kinds = [kind for kind, parts in KINDS.items() if re.search(parts, text) or short in SHORT[kind]]
     if kinds == [STRIKE] and END.match(text):
@@ -55,25 +58,24 @@ def kind_in(label: str) -> str:
 def side_in(text: str, *, context: bool = False) -> str:
     """Return ``left``, ``right``, or empty if a label or context names none or both."""
     words = words_of(text)
-    ends = {word[0] for word in (*words[:1], *words[-1:]) if len(word) == 1 or word[1:] in SHORT[STRIKE] + SHORT[OFF]}
+    short = SHORT[STRIKE] + SHORT[OFF]
+    ends = {
+        word[0] for word in (*words[:1], *words[-1:])
+        if len(word) == 1 or word[1:] in short or (len(words) == 1 and word in WITH_SIDE)
+    }  # fmt: skip
     sides = [side for side, names in SIDES.items() if set(words) & set(names.split())]
     sides = sides or [side for side, letters in LETTERS.items() if ends & set(letters if context else letters[0])]
     return sides[0] if len(sides) == 1 else ""
 
 
 def not_understood(events: Iterable[tuple[str, str]]) -> list[str]:
-    """Return the labels of gait events that are not fully recognised.
-
-    These are labels with a kind but no side, or a side but no kind; all labels if no event of the file is recognised.
-    Labels with neither (``Trigger``) are not gait events.
+    """Return the labels of events that are not used: without a kind (``Trigger``), or without a side.
 
     Args:
         events: label, and the side from its context or an empty text.
     """
-    recognised = {label: (bool(kind_in(label)), bool(side or side_in(label))) for label, side in events}
-    if any(all(parts) for parts in recognised.values()):
-        return [label for label, (kind, side) in recognised.items() if kind != side]
-    return list(recognised)
+    used = {label: bool(kind_in(label) and (side or side_in(label))) for label, side in events}
+    return [label for label, is_used in used.items() if not is_used]
 
 
 def words_of(text: str) -> list[str]:

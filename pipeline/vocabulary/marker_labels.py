@@ -1,6 +1,7 @@
 """Marker names from the labels of a file: subjects, common prefixes and suffixes, repeated labels.
 
 Subject names, prefixes and suffixes that a lab's software adds are removed; the body model interprets what remains.
+What is added shows by the labels themselves: nearly all have it, and what remains begins with left or right.
 """
 
 import re
@@ -14,6 +15,8 @@ SEPARATORS = "_. -"
 SIDE_WORDS = {"l", "r", "left", "right", "lft", "rgt", "lt", "rt"}
 SHARED_BY = 0.9  # smallest share of the labels that have a common prefix or suffix
 FEWEST = 4  # such labels
+PAIRED = 0.5  # smallest share of one person's labels that are there for both sides; others are of pelvis and trunk
+LEFT_RIGHT = re.compile(r"(left|lf?t(?=[\W_])|l)|(right|rg?t(?=[\W_])|r)", re.IGNORECASE)
 
 
 class SeveralSubjectsError(UserError):
@@ -64,6 +67,8 @@ def choose_person(
         for column, label in enumerate(labels)
         if label and not label.startswith("*")
     ]
+    if len({marker.owner for marker in markers}) == 1 and not _name_sides([marker.name for marker in markers]):
+        markers = _separate_people(markers)
     rivals = _rivals(markers)
     owner = _choose_owner(markers, rivals, subject, participant)
     if owner is not None:
@@ -153,18 +158,68 @@ def _match(name: str, names: Iterable[str]) -> str:
     return equal[0] if name and len(equal) == 1 else ""
 
 
+def _name_sides(names: Iterable[str]) -> bool:
+    """Return whether names begin with left and right: half of them are there for both sides."""
+    sides: dict[str, set[bool]] = defaultdict(set)
+    for name in names:
+        if side := LEFT_RIGHT.match(name):
+            sides[name[side.end() :].casefold()].add(bool(side[1]))
+    return bool(sides) and 2 * sum(len(both) == 2 for both in sides.values()) >= PAIRED * len({*names})
+
+
+def _beginnings(markers: Sequence[Marker]) -> dict[str, set[str]]:
+    """Return what begins several names, with their rests, which begin with left and right."""
+    rests: dict[str, set[str]] = defaultdict(set)
+    for marker in markers:
+        for end in range(1, len(marker.name)):
+            rests[marker.name[:end]].add(marker.name[end:])
+    return {begin: names for begin, names in rests.items() if len(names) >= FEWEST and _name_sides(names)}
+
+
+def _separate_people(markers: Sequence[Marker]) -> list[Marker]:
+    """Return markers with the person that begins their names as owner, where several begin the same names.
+
+    ``S1LASI`` and ``S2LASI`` are of two people; ``LASI`` and ``RASI`` are not: what follows L and R names no sides.
+    """
+    beginnings = _beginnings(markers)
+    people = [
+        one for one, names in beginnings.items()
+        if any(one != other and len(names & those) >= SHARED_BY * max(len(names), len(those))
+               for other, those in beginnings.items())
+    ]  # fmt: skip
+    if sum(len(beginnings[one]) for one in people) < SHARED_BY * len(markers):
+        return list(markers)
+    return [
+        next((marker._replace(owner=f"{marker.owner}:{one}".strip(f":{SEPARATORS}"), name=marker.name[len(one) :])
+              for one in people if marker.name.startswith(one)), marker)
+        for marker in markers
+    ]  # fmt: skip
+
+
 def _without_affix(markers: Sequence[Marker]) -> list[Marker]:
-    """Remove a prefix and a suffix shared by nearly all labels, but no side (``L_``)."""
-    for pattern, affix, rest in ((rf"([^{SEPARATORS}]+)[{SEPARATORS}](.+)", 1, 2),
-                                 (rf"(.+)[{SEPARATORS}]([^{SEPARATORS}]+)", 2, 1)):  # fmt: skip
-        parts = [re.fullmatch(pattern, marker.name) for marker in markers]
-        count = Counter(part[affix] for part in parts if part)
-        if not count:
-            continue
-        common, often = count.most_common(1)[0]
-        if often >= max(FEWEST, SHARED_BY * len(markers)) and common.casefold() not in SIDE_WORDS:
-            markers = [
-                marker._replace(name=part[rest]) if part and part[affix] == common else marker
-                for marker, part in zip(markers, parts, strict=True)
-            ]
-    return list(markers)
+    """Remove prefixes and a suffix shared by nearly all labels, but no side (``L_``)."""
+    prefix, suffix = rf"([^{SEPARATORS}]+)[{SEPARATORS}](.+)", rf"(.+)[{SEPARATORS}]([^{SEPARATORS}]+)"
+    bare = list(markers)
+    while (fewer := _without_part(bare, prefix, 1, 2)) != bare:
+        bare = fewer
+    bare = _without_part(bare, suffix, 2, 1)
+    if _name_sides([marker.name for marker in bare]):
+        return bare
+    shared = [one for one, names in _beginnings(bare).items() if len(names) >= max(FEWEST, SHARED_BY * len(bare))]
+    common = max(shared, key=len, default="")
+    return [
+        marker._replace(name=marker.name.removeprefix(common)) if marker.name != common else marker for marker in bare
+    ]
+
+
+def _without_part(markers: list[Marker], pattern: str, affix: int, rest: int) -> list[Marker]:
+    """Remove the part of a pattern that nearly all names have in common, unless it is a side."""
+    parts = [re.fullmatch(pattern, marker.name) for marker in markers]
+    count = Counter(part[affix] for part in parts if part)
+    common, often = count.most_common(1)[0] if count else ("", 0)
+    if often < max(FEWEST, SHARED_BY * len(markers)) or common.casefold() in SIDE_WORDS:
+        return markers
+    return [
+        marker._replace(name=part[rest]) if part and part[affix] == common else marker
+        for marker, part in zip(markers, parts, strict=True)
+    ]

@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import __version__
 from ..body.body_model import BodyModel
-from ..errors import Problem, UserError, nearest
+from ..errors import Problem, UserError, gather_alike, nearest
 from ..extra import every_extra
 from ..results.definitions import VERSION, refuse_others
 from ..step import every_step, resolve
@@ -96,7 +96,7 @@ def look_at(path: Path, *, overrides: Mapping[str, Any] | None = None) -> tuple[
         checks = [step.problems for step in every_step().values()]
         checks += [extra.problems for extra in every_extra().values()]
         problems += [one for check in checks if check for one in resolve(check)(study)]
-    return study, list(dict.fromkeys(problems))
+    return study, gather_alike(dict.fromkeys(problems))
 
 
 def outputs_of(study: Study) -> dict[str, tuple[str, str | None]]:

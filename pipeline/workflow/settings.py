@@ -24,6 +24,7 @@ from ..tables.tsv import bad_path, decode_text, leaves_study
 from ..whole_body import rule_names
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
+NO_BODY_MODEL = "body_model is not set"
 LARGEST_FILE_BYTES = 200_000
 DEEPEST = 20
 LARGEST_NUMBER = 1e15
@@ -443,7 +444,7 @@ def _with_its_base(
     """Return a body model merged with those it extends, and its file's name."""
     shipped = shipped_body_models()
     if not name:
-        raise UserError(where, "body_model is not set", f"choose one of {', '.join(shipped)}, or a file's path")
+        raise UserError(where, NO_BODY_MODEL, f"choose one of {', '.join(shipped)}, or a file's path")
     if name in above:
         what = f"body models extend each other: {' > '.join((*above, name))}"
         raise UserError(where, what, "remove one 'extends'")

@@ -19,6 +19,7 @@ from pipeline.conventions import SIDES
 from pipeline.errors import UserError
 from pipeline.whole_body import plug_in_gait as upper
 from pipeline.whole_body.skeleton import JOINTS, SEGMENTS
+from tests.odd_files.every_row import ROWS
 from tests.support.checkout import HOUSE
 from tests.support.studies.run_steps import Session, run_study
 
@@ -26,6 +27,19 @@ Array = NDArray[np.float64]
 DEMO = HOUSE / "data" / "demo" / "sub-01"
 EVENTS = [(1.5, "Foot Strike", "Left"), (61.25, "Foot Off", "Right")]
 SINGLE = 1e-6  # a C3D file holds numbers of 32 bits
+
+
+@pytest.mark.parametrize("name", ["mips", "offsets", "rate_119p88012_10", "frame_6001"])
+def test_a_file_that_ezc3d_misreads_is_copied_as_it_is_read(name: str, tmp_path: Path) -> None:
+    """Of another machine, with a name that is not the standard's, with rates of a quotient below ten."""
+    next(row for row in ROWS if row.name == name).write(tmp_path)
+    write_c3d(tmp_path / "walk.c3d", tmp_path / "copy.c3d", [], [])
+    source, copy = (read_c3d(tmp_path / f"{file}.c3d") for file in ("walk", "copy"))
+    assert (copy.labels, copy.first_frame, copy.analog_rate_hz) == (
+        source.labels, source.first_frame, source.analog_rate_hz
+    )  # fmt: skip
+    np.testing.assert_allclose(copy.markers, source.markers, rtol=SINGLE)
+    np.testing.assert_allclose(copy.analog, source.analog, rtol=SINGLE, atol=SINGLE)
 
 
 def made_up(frames: int) -> list[Output]:

@@ -13,10 +13,23 @@ import pytest
 
 from pipeline import __main__ as command_line
 from pipeline.commands.check.command import as_text, check
-from pipeline.errors import Problem, UserError, warning
+from pipeline.errors import Problem, UserError, gather_alike, warning
 from tests.support.checkout import HOUSE, copy_study
 from tests.support.files.changes import edit, relabel, rewrite
 from tests.support.studies.check_findings import about
+
+
+def test_many_mistakes_of_one_kind_are_one_finding() -> None:
+    wrong = [
+        Problem(f"segments.tsv: sub-{n:02d} left thigh", f"mass_kg is {n}00", "expected 0 to 200") for n in range(3, 90)
+    ]
+    other = Problem("segments.tsv: sub-01 left thigh", "two rows", "keep one")
+    few = [Problem(f"trials.tsv: walk{n}", f"no file 'walk{n}.c3d'", "correct it") for n in range(3)]
+    many, *others = gather_alike([*wrong, other, *few])
+    assert others == [other, *few]
+    assert (many.where, many.remedy) == ("segments.tsv", "expected 0 to 200")
+    assert many.what.startswith("87 times: sub-03 left thigh: mass_kg is 300; ")
+    assert many.what.endswith("and 84 more")
 
 
 def test_the_demonstration_has_no_finding(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:

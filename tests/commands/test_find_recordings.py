@@ -9,8 +9,9 @@ import pytest
 
 from pipeline.commands.check.command import check
 from pipeline.commands.init.command import initialise
-from pipeline.commands.shared.find_recordings import forces_in, recordings_in
+from pipeline.commands.shared.find_recordings import forces_in, recordings_in, unclaimed_tables
 from pipeline.errors import UserError
+from pipeline.opensim_files.mot import OTHERS
 from pipeline.tables import tsv
 from tests.support.checkout import DEMO
 from tests.support.files.opensim import as_opensim, load_columns, mot_text, trc_text
@@ -77,6 +78,30 @@ def test_forces_are_found_by_name_and_folder(tmp_path: Path, markers: str, force
     assert forces_in(study, recordings_in(study)) == {markers: forces}
 
 
+@pytest.mark.parametrize(
+    ("markers", "forces", "pairs"),
+    [
+        (["walk_new", "static_new"], ["walk_grf"], {"walk_new": "walk_grf"}),
+        (["walk_fast", "static"], ["walk_grf"], {}),  # another walk's, as far as names tell
+        (["walk1_new", "walk10_new"], ["walk1_grf"], {"walk1_new": "walk1_grf"}),
+        (["s1_walk", "s1_static"], ["s1_grf"], {}),  # of either
+        (["walk_filtered"], ["walk_grf_filtered"], {"walk_filtered": "walk_grf_filtered"}),
+        (["walk_marker_data"], ["walk_force_data"], {"walk_marker_data": "walk_force_data"}),
+        (["walk", "static"], ["walk", "other_grf"], {"walk": "walk"}),
+    ],
+)
+def test_names_pair_by_their_words(
+    tmp_path: Path, markers: list[str], forces: list[str], pairs: dict[str, str]
+) -> None:
+    files = {f"{name}.trc": "" for name in markers} | {f"{name}.mot": FORCES for name in forces}
+    study = made(tmp_path, files | {"walk_ik.mot": ANGLES})
+    found = forces_in(study, recordings_in(study))
+    assert found == {f"{trc}.trc": f"{mot}.mot" for trc, mot in pairs.items()}
+    left = unclaimed_tables(study, found.values())
+    assert left[OTHERS] == ["walk_ik.mot"]
+    assert left.get("ground reaction forces", []) == [f"{name}.mot" for name in forces if name not in pairs.values()]
+
+
 def test_another_persons_forces_are_never_taken(tmp_path: Path) -> None:
     study = made(tmp_path, {"S1/walk1.trc": "", "S2/walk1.trc": "", "S2/walk1_grf.mot": FORCES})
     assert forces_in(study, recordings_in(study)) == {"S2/walk1.trc": "S2/walk1_grf.mot"}
@@ -122,7 +147,7 @@ def test_keypoints_alone_are_refused_with_a_remedy(tmp_path: Path) -> None:
     positions = np.random.default_rng(1).normal(0, 0.4, (1, 10, 3)) + np.zeros((50, 1, 1))
     (tmp_path / "walk.trc").write_text(trc_text(labels, positions, 60))
     assert "Give the file\nwith augmented markers, of Pose2Sim ..._LSTM.trc" in initialise(tmp_path)
-    assert any(finding.what == "body_model is not set" for finding in check(tmp_path))
+    assert any(finding.what.startswith("body_model is not set") for finding in check(tmp_path))
 
 
 def test_forces_of_a_c3d_file_are_refused(tmp_path: Path) -> None:

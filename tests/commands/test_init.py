@@ -353,16 +353,19 @@ def test_unknown_labels_still_give_tables(study: Path) -> None:
 
     def name_anew(content: ezc3d.c3d) -> None:
         labels = content["parameters"]["POINT"]["LABELS"]
-        labels["value"] = [f"our{label}" for label in labels["value"]]
+        labels["value"] = [f"P{i}" for i in range(len(labels["value"]))]
 
     for path in study.rglob("*.c3d"):
         rewrite(path, name_anew)
     summary = initialise(study)
     assert "Body model: none fits" in summary
-    assert "ourLASI" in summary
+    assert "P0, P1" in summary
+    assert "The nearest is" in summary
+    proposal = settings.load_body_model("body_model_proposal.yaml", where="", study_path=study)
+    assert proposal.definition["name"] == "our_own"
     assert settings.read_yaml(study / "study.yaml") == {"body_model": None}
     (unset,) = [finding for finding in check(study) if finding.severity == "error"]
-    assert unset.what == "body_model is not set"
+    assert unset.what.startswith("body_model is not set. The nearest is")
     roles = [row["role"] for row in trials_of(study).values()]
     assert roles.count("static") == 2
     assert roles.count("exclude") == 0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pipeline.errors import UserError
-from pipeline.opensim_files.mot import has_forces, read_mot
+from pipeline.opensim_files.mot import FORCES, read_mot, what_it_holds
 from tests.support.files.opensim import mot_text
 
 RNG = np.random.default_rng(3)
@@ -42,7 +42,7 @@ def written(folder: Path, *forces: str) -> Path:
 
 def test_columns_are_those_that_the_loads_name(tmp_path: Path) -> None:
     path = written(tmp_path, FORCE.format(1), FORCE.format(0).replace("Dreh0_", ""))
-    assert has_forces(path)
+    assert what_it_holds(path) == FORCES
     found = read_mot(path).loads
     assert len(found) == 2
     for load, (force, point, torque), share in zip(found, LOADS[::-1], (1, 0), strict=True):
@@ -59,7 +59,7 @@ def test_a_load_that_is_not_in_use_is_left_out(tmp_path: Path, off: str) -> None
 def test_another_xml_file_means_nothing(tmp_path: Path) -> None:
     path = written(tmp_path)
     (tmp_path / "walk.xml").write_text("<InverseKinematicsTool/>")
-    assert not has_forces(path)
+    assert what_it_holds(path) != FORCES
     with pytest.raises(UserError, match=r"or OpenSim's external loads \(.xml\) of the same name beside it"):
         read_mot(path)
 

@@ -9,6 +9,7 @@ import pytest
 
 from pipeline.errors import UserError
 from pipeline.opensim_files.trc import read_trc
+from pipeline.recording import length_unit_m
 from tests.support.files.opensim import trc_text
 
 LABELS = ["R.ASIS", "L.ASIS", "V.Sacral"]
@@ -80,6 +81,36 @@ def test_a_damaged_file_is_refused(tmp_path: Path, before: str, after: str, reas
         read_trc(written(tmp_path, text.replace(before, after, 1)))
     assert f"walk.trc: {reason}" in str(caught.value)
     assert all(problem.remedy for problem in caught.value.problems)
+
+
+@pytest.mark.parametrize(
+    "cell", ["", "nan", "-nan(ind)", "-1.#IND00", "1.#QNAN", "#N/A", "#WERT!", "NA", "null", ".", "-"]
+)
+@pytest.mark.parametrize(("separator", "comma"), [("\t", False), ("\t", True), (";", True), (",", False)])
+def test_missing_numbers_and_separators(tmp_path: Path, cell: str, separator: str, *, comma: bool) -> None:
+    lines = trc_text(LABELS, POSITIONS, 60).splitlines()
+    cells = lines[-1].split("\t")
+    lines[-1] = "\t".join([*cells[:2], cell, cell, cell, *cells[5:]])
+    text = "\n".join(
+        [lines[0], *(line.replace(".", ",") if comma and i > 3 else line for i, line in enumerate(lines[1:]))]
+    )
+    head, body = text.split("\n", 1)
+    content = read_trc(written(tmp_path, f"{head}\n{body.replace(chr(9), separator)}\n"))
+    assert np.isnan(content.positions[-1, 0]).all()
+    np.testing.assert_allclose(content.positions[:-1], POSITIONS[:-1])
+
+
+@pytest.mark.parametrize(
+    ("text", "unit_m"),
+    [
+        *((text, 1e-3) for text in ("mm", "MM", "[mm]", "Millimeters", "milli-metre", "millimètres", "milímetros")),
+        *((text, 1e-2) for text in ("cm", "(cm)", "Zentimeter", "centimetri")),
+        *((text, 1.0) for text in ("m", "M", "meters", "Metre", "metros")),
+        *((text, None) for text in ("inch", "feet", "", "N", "µm", "metric", "km")),
+    ],
+)
+def test_units_of_length_in_letters_and_words(text: str, unit_m: float | None) -> None:
+    assert length_unit_m(text) == unit_m
 
 
 def test_a_file_cut_off_within_a_line_is_refused(tmp_path: Path) -> None:

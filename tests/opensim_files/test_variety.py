@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pipeline.opensim_files.mot import Forces, has_forces, read_mot
+from pipeline.opensim_files.mot import FORCES, Forces, read_mot, what_it_holds
 from pipeline.opensim_files.trc import read_trc
 from tests.support.checkout import DEMO
 from tests.support.files.opensim import as_opensim, load_columns, mot_text
@@ -104,7 +104,7 @@ def test_text_of_a_spreadsheet_is_read(tmp_path: Path, walk: tuple[str, str]) ->
     for name, text in zip(("walk.trc", "walk.mot"), walk, strict=True):
         (tmp_path / name).write_bytes(text.encode("utf-16"))
     assert len(read_trc(tmp_path / "walk.trc").positions) > 100
-    assert has_forces(tmp_path / "walk.mot")
+    assert what_it_holds(tmp_path / "walk.mot") == FORCES
 
 
 def test_a_marker_without_a_name_takes_no_other_ones_columns(tmp_path: Path, walk: tuple[str, str]) -> None:
@@ -171,7 +171,7 @@ def test_loads_are_the_same_under_every_name(tmp_path: Path, walk: tuple[str, st
     header, labels, rows = re.split(r"(time.*)\n", walk[1], maxsplit=1)
     names = ["time", *map(renamed(*NAMES[style]), labels.split("\t")[1:])]
     (tmp_path / "walk.mot").write_text(header + "\t".join(names) + "\n" + rows)
-    assert has_forces(tmp_path / "walk.mot")
+    assert what_it_holds(tmp_path / "walk.mot") == FORCES
     assert_same(read_mot(tmp_path / "walk.mot"), known)
 
 
@@ -264,4 +264,4 @@ def test_contact_forces_without_points_are_no_ground_reaction(tmp_path: Path) ->
     """Of the simulation's output beside a trial; init must not pair it with the markers."""
     for names in ("foot_r.ground.force.{}", "ankle_r_on_talus_r_in_ground_f{}", "F{}"):
         (tmp_path / "walk.sto").write_text(mot_text(np.arange(3.0), {names.format(a): np.ones(3) for a in "XYZ"}))
-        assert not has_forces(tmp_path / "walk.sto")
+        assert what_it_holds(tmp_path / "walk.sto") != FORCES

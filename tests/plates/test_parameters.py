@@ -111,7 +111,38 @@ def test_without_used_the_types_are_counted() -> None:
 
 
 def test_fewer_plates_used_than_described() -> None:
-    assert len(plates_from_parameters(two_plates() | {"USED": np.array([1])})) == 1
+    first, second = plates_from_parameters(two_plates() | {"USED": np.array([1])}, channel_count=12)
+    assert not first.problem
+    assert "USED is 1" in str(second.problem)
+
+
+@pytest.mark.parametrize("used", [0, 1])
+def test_a_second_type_without_corners_describes_no_plate(used: int) -> None:
+    values = two_plates() | {"USED": np.array([used])}
+    values["CORNERS"] = values["CORNERS"].copy()
+    values["CORNERS"][..., 1] = 0
+    problems = [plate.problem for plate in plates_from_parameters(values, channel_count=12)]
+    assert len(problems) == 1
+
+
+@pytest.mark.parametrize(("name", "words"), [("CHANNEL", "channels of plate"), ("CORNERS", "corners are those of")])
+def test_two_plates_of_one_place_or_of_the_same_channels_are_refused(name: str, words: str) -> None:
+    values = two_plates()
+    values[name] = values[name].copy()
+    values[name][..., 1] = values[name][..., 0]
+    values["TYPE"] = np.array([2, 2])
+    plates = plates_from_parameters(values, channel_count=12, length_unit_m=1e-3)
+    assert [words in str(plate.problem) for plate in plates] == [True, True]
+
+
+def test_a_placeholder_is_no_plate_of_a_wrong_unit() -> None:
+    """Vicon enters corners of 38.1 mm for plates that nobody has measured."""
+    values = two_plates()
+    values["CORNERS"] = values["CORNERS"].copy()
+    values["CORNERS"][..., 1] = np.array([[38.1, 38.1, 0], [-38.1, 38.1, 0], [-38.1, -38.1, 0], [38.1, -38.1, 0]]).T
+    first, second = plates_from_parameters(values, channel_count=12, length_unit_m=1e-3)
+    assert not first.problem
+    assert "placeholder" in str(second.problem)
 
 
 @pytest.mark.parametrize(

@@ -263,6 +263,16 @@ def test_moment_unit(kind: int, length_unit_m: float, label: str, truth: float) 
         assert_close(moment, bench.moment)
 
 
+@pytest.mark.parametrize(("label", "truth"), [("Nmm", 1e-3), ("Ncm", 1e-2), ("", 1e-2)])
+def test_a_foot_in_the_middle_shows_no_factor_of_ten(label: str, truth: float) -> None:
+    """In centimetres, N mm taken for N cm still press on the plate there: what the file says counts."""
+    plate = plates_from_parameters(Bench(2, 1, 1e-2).parameters())[0]
+    readings = np.zeros((50, 6))
+    readings[:, 2], readings[:, 3] = -700, 700 * 0.01 / truth  # 10 mm from the middle
+    found = moment_unit_n_m(plate, [label] * 6, length_unit_m=1e-2, analog=readings)
+    assert found == truth
+
+
 def test_without_load_or_data_the_moment_unit_is_the_standards() -> None:
     bench = Bench(2, 1)
     plate = plates_from_parameters(bench.parameters())[0]

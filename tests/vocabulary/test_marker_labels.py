@@ -10,7 +10,7 @@ import pytest
 from pipeline.body.landmarks import choose_labels
 from pipeline.c3d.reader import read_c3d
 from pipeline.errors import UserError
-from pipeline.vocabulary.marker_labels import PersonMarkers, choose_person
+from pipeline.vocabulary.marker_labels import PersonMarkers, SeveralSubjectsError, choose_person
 from tests.support.files.c3d_writer import write_c3d
 from tests.support.walks.person import body_model
 
@@ -24,6 +24,36 @@ def names(labels: list[str], *, subjects: tuple[str, ...] = (), **person: str) -
 @pytest.mark.parametrize("pattern", ["A22:{}", "Subject1_{}", "walk.{}", "{}_pos", "A22:{}-1", "lab {}"])
 def test_prefixes_and_suffixes_are_removed(pattern: str) -> None:
     assert names([pattern.format(name) for name in NAMES]) == NAMES
+
+
+@pytest.mark.parametrize("pattern", ["S1{}", "Skeleton 001_{}", "QTM_Subject_01-{}", "lab{}", "Ann:S1_{}"])
+def test_a_beginning_of_several_parts_or_without_a_separator_is_removed(pattern: str) -> None:
+    assert names([pattern.format(name) for name in NAMES]) == NAMES
+
+
+@pytest.mark.parametrize("forms", [("S1{}", "S2{}"), ("S1_{}", "S2_{}"), ("Skeleton 001_{}", "Skeleton 002_{}"),
+                                   ("lab:S1-{}", "lab:S2-{}")])  # fmt: skip
+def test_two_people_are_parted_by_what_begins_the_same_names(forms: tuple[str, str]) -> None:
+    labels = [form.format(name) for form in forms for name in NAMES]
+    with pytest.raises(SeveralSubjectsError) as caught:
+        names(labels)
+    first, second = caught.value.subjects
+    chosen = choose_person(labels, (), [True] * len(labels), subject=second)
+    assert (chosen.names, chosen.columns) == (NAMES, list(range(6, 12)))
+    assert names(labels, subject=first) == NAMES
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "RASI RKNE RHEE RANK RTOE",  # one side alone
+        "LLKNE LMKNE LLANK LMANK RLKNE RMKNE RLANK RMANK",  # lateral and medial
+        "L1 L2 L3 L4 R1 R2 R3 R4",
+        "heel_l heel_r knee_l knee_r ankle_l ankle_r",
+    ],
+)
+def test_what_begins_with_no_sides_is_no_prefix(text: str) -> None:
+    assert names(text.split()) == text.split()
 
 
 @pytest.mark.parametrize("text", ["L_IAS R_IAS L_FLE R_FLE", "L_IAS L_IPS L_FLE L_FME", "HEE_L TOE_L ANK_L KNE_L"])

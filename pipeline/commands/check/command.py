@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import ERROR, Problem, UserError, as_argument, as_json, warning
+from ...opensim_files.mot import FORCES, OTHERS
 from ...steps.read.recording_contents import Contents, look_through
 from ...tables import corrections, study_tables, tsv
 from ...tables.terminal_table import align, text_width
@@ -18,7 +19,8 @@ from ...workflow.job_keys import Study
 from ...workflow.open_study import look_at
 from ...workflow.places import find_wrong_places
 from ...workflow.preparation import refuse_lost_records
-from ..shared.find_recordings import find_unlisted
+from ...workflow.settings import NO_BODY_MODEL
+from ..shared.find_recordings import find_unlisted, unclaimed_tables
 from .findings import of_emg_channels, of_emg_reference, of_equipment, of_file, of_functional, of_session
 from .leg_findings import of_legs
 from .model_findings import of_body_model
@@ -72,7 +74,10 @@ def check(folder: Path) -> list[Problem]:
         }
         for session, rows in study.sessions.items()
     }
-    if wrong_model := of_body_model(study.body_model, by_session.values()):
+    unset = [finding for finding in findings if finding.what == NO_BODY_MODEL]
+    modelled = by_session.values() if study.body_model or unset else ()
+    if wrong_model := of_body_model(study.body_model, modelled):
+        findings = [finding for finding in findings if finding not in unset]
         findings.append(wrong_model)  # instead of all that its markers and sizes lack
         study = replace(study, body_model=None)
     for session, rows in study.sessions.items():
@@ -159,7 +164,7 @@ def _find_copies(recordings: Sequence[Contents]) -> Iterator[Problem]:
 
 
 def _find_unlisted(study: Study) -> Iterator[Problem]:
-    """Find participants without trials and recordings without a row."""
+    """Find participants without trials, recordings without a row, and forces that no row names."""
     with_trials = {row["participant_id"] for rows in study.sessions.values() for row in rows}
     for name in study.participants if study.sessions else ():
         if name not in with_trials:
@@ -169,6 +174,12 @@ def _find_unlisted(study: Study) -> Iterator[Problem]:
                 "list some, or remove the participant",
                 "participant_without_trials",
             )
+    claimed = {study_tables.forces_of(row) for rows in study.sessions.values() for row in rows}
+    for holds, names in unclaimed_tables(study.path, claimed).items():
+        for name in names if holds != OTHERS else ():
+            what = f"holds {holds}, and no row of trials.tsv names it"
+            remedy = "name it in the column forces, in the row of its TRC file" if holds == FORCES else "nothing"
+            yield warning(name, what, remedy, "forces_of_no_recording")
     remedy = "'gaitlab init' proposes one; role 'exclude' leaves it out"
     for name in find_unlisted(study.path):
         yield warning(name, "in no row of trials.tsv", remedy, "recording_not_listed")

@@ -29,6 +29,7 @@ PLATE_SIDES_M = (0.1, 8.0)
 SHORTEST_WALK_S = 0.8
 SHORTEST_STRIDE_M = 0.15
 MOST_LISTED = 4
+PLATE_CHANNEL = re.compile(r"(force|moment|plate)?[\W_\d]*[fm][xyz]", re.IGNORECASE)
 LABELS_REPEATED = "give every marker a label of its own", "labels_repeated"
 HEADER_WRONG = "correct it; the markers are read by their names and columns", "header_wrong"
 
@@ -52,7 +53,8 @@ def of_file(file: str, facts: Contents, chosen: Mapping[str, Any]) -> Iterator[P
         what = f"{plate_rate_hz:g} plate samples per second: foot strikes are known to {1000 / plate_rate_hz:.0f} ms"
         yield warning(file, what, "record plates at 1000 Hz; if you did, correct ANALOG:RATE", "force_rate_low")
     yield from _wrong_units(file, facts)
-    yield from _find_unnamed_emg(file, facts, chosen)
+    yield from _find_unused_channels(file, facts, chosen)
+    yield from (remark._replace(where=file) for remark in facts.recording.remarks)
     if notes := facts.recording.label_notes:
         what = notes[0] + (f" (and {len(notes) - 1} more labels)" if notes[1:] else "")
         yield warning(file, what, *(HEADER_WRONG if what.startswith(COUNT) else LABELS_REPEATED))
@@ -71,13 +73,20 @@ def _names_in(file: str) -> tuple[str, str, str]:
     return "POINT:RATE", "POINT:UNITS", "export it with FORCE_PLATFORM"
 
 
-def _find_unnamed_emg(file: str, facts: Contents, chosen: Mapping[str, Any]) -> Iterator[Problem]:
-    """Find channels that are EMG by their label, but of no known muscle."""
+def _find_unused_channels(file: str, facts: Contents, chosen: Mapping[str, Any]) -> Iterator[Problem]:
+    """Find channels of no plate: those that are EMG by their label, but of no known muscle, and others."""
     named = {*chosen.get("clean", {}).get("emg_channels", {}), *muscles_in(facts.channels)}
-    if unnamed := [label for label in facts.channels if "emg" in label.casefold() and label not in named]:
-        what = f"EMG channels that name no side and muscle, and are not used: {join_some(unnamed, MOST_LISTED)}"
-        remedy = f"name side and muscle in study.yaml, or null: clean: emg_channels: {{{unnamed[0]}: left soleus}}"
+    of_plates = PLATE_CHANNEL if facts.plate_problems else re.compile("$^")  # of the plates that are not used
+    unnamed = [label for label in facts.channels if label not in named and not of_plates.match(label)]
+    emg = [label for label in unnamed if "emg" in label.casefold()]
+    if emg:
+        what = f"EMG channels that name no side and muscle, and are not used: {join_some(emg, MOST_LISTED)}"
+        remedy = f"name side and muscle in study.yaml, or null: clean: emg_channels: {{{emg[0]}: left soleus}}"
         yield warning(file, what, remedy, "emg_channel_unnamed")
+    if others := [label for label in unnamed if label not in emg]:
+        what = f"channels of no plate and no muscle are not used: {join_some(others, MOST_LISTED)}"
+        remedy = "nothing, unless one is of a muscle: name it in study.yaml, clean: emg_channels"
+        yield warning(file, what, remedy, "channels_not_used")
 
 
 def of_emg_channels(chosen: Mapping[str, Any], facts: Iterable[Contents]) -> Iterator[Problem]:
@@ -94,15 +103,20 @@ def of_emg_channels(chosen: Mapping[str, Any], facts: Iterable[Contents]) -> Ite
 
 
 def _wrong_units(file: str, facts: Contents) -> Iterator[Problem]:
-    unit = {1.0: "m", 0.1: "dm", 0.01: "cm", 0.001: "mm"}[facts.recording.length_unit_m]
+    """Find lengths in another unit than the file states: of the person, or of plates alone."""
+    unit_m, leg_m = facts.recording.length_unit_m, facts.shown.leg_m
+    unit = {1.0: "m", 0.1: "dm", 0.01: "cm", 0.001: "mm"}[unit_m]
+    right = LEGS_M[0] <= leg_m <= LEGS_M[1]  # the markers have the unit that the file states
+    wrong = "FORCE_PLATFORM:CORNERS" if right else "the file's lengths"
     sides = ((side_m, PLATE_SIDES_M, f"corners of force plate {n} are") for n, side_m in facts.plate_sides_m.items())
-    for length_m, (low, high), between in ((facts.shown.leg_m, LEGS_M, "heel and ASIS are"), *sides):
+    for length_m, (low, high), between in ((leg_m, LEGS_M, "heel and ASIS are"), *sides):
         if not low <= length_m <= high and length_m > 0:
             fits = [name for name, factor in (("m", 1.0), ("cm", 0.01), ("mm", 0.001))
-                    if low <= length_m / facts.recording.length_unit_m * factor <= high]  # fmt: skip
+                    if low <= length_m / unit_m * factor <= high]  # fmt: skip
             remedy = f"the numbers look like {' or '.join(fits)}: " if fits else ""
-            what = f"{_names_in(file)[1]} is {unit}, but {between} {length_m:.3g} m apart"
-            yield Problem(file, what, f"{remedy}correct the file's lengths and export it again", "length_unit_wrong")
+            what = f"{between} {length_m:.3g} m apart"
+            what = f"{what}, but its markers are in {unit}" if right else f"{_names_in(file)[1]} is {unit}, but {what}"
+            yield Problem(file, what, f"{remedy}correct {wrong} and export it again", "length_unit_wrong")
 
 
 def of_session(
@@ -185,13 +199,25 @@ def _gait(file: str, facts: Contents, static: frozenset[str], model: BodyModel |
         yield warning(file, f"no force plate{no_events}", remedy, "no_force_plate")
     if names := not_understood((event.label, event.side) for event in facts.recording.events):
         quoted = [f"'{name}'" for name in names]
-        what = f"gait events not understood, and not used: {join_some(quoted, MOST_LISTED)}"
-        remedy = "call them Foot Strike or Foot Off, context Left or Right; plates and motion give events as well"
+        what = f"events that are not understood, and not used: {join_some(quoted, MOST_LISTED)}"
+        remedy = "call those of gait Foot Strike or Foot Off, context Left or Right; plates and motion give events too"
         yield warning(file, what, remedy, "events_not_understood")
+    yield from _events_outside(file, facts)
     problems = [warning(file, f"{of.where}: {of.what}", of.remedy, "plate_unusable") for of in facts.plate_problems]
     for remedy in dict.fromkeys(problem.remedy for problem in problems):
         alike = [problem for problem in problems if problem.remedy == remedy]
         yield alike[0]._replace(what=alike[0].what + (f" (and {len(alike) - 1} more plates)" if alike[1:] else ""))
+
+
+def _events_outside(file: str, facts: Contents) -> Iterator[Problem]:
+    """Find events at times at which the file has no frames; a frame's time is known to a frame."""
+    rate_hz, first = facts.recording.marker_rate_hz, facts.recording.first_frame
+    start_s, end_s = (first - 1) / rate_hz, (first + facts.frame_count) / rate_hz
+    times_s = [event.time_s for event in facts.recording.events]
+    if outside := [time_s for time_s in times_s if not start_s <= time_s <= end_s]:
+        what = f"{len(outside)} of {len(times_s)} events are outside of its frames, {start_s:.5g} to {end_s:.5g} s"
+        remedy = "they are not used, unless they fit when counted from its first frame; export file and events anew"
+        yield warning(file, f"{what}: the first at {outside[0]:.5g} s", remedy, "events_outside_frames")
 
 
 def _rows(session: str, rows: Sequence[tsv.Row], facts: Mapping[str, Contents]) -> Iterator[Problem]:

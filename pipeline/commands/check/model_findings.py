@@ -8,23 +8,25 @@ from ...body.landmarks import choose_labels
 from ...errors import Problem
 from ...steps.read.recording_contents import Contents
 from ...workflow import settings
-from ..shared.body_model_fit import GOOD, ModelFit, fits
+from ..shared.body_model_fit import GOOD, ModelFit, describe_nearest, fits
 
 
 def of_body_model(model: BodyModel | None, sessions: Iterable[Mapping[str, Contents]]) -> Problem | None:
-    """Return the finding that another shipped body model is meant, or None.
+    """Return the finding that another shipped body model is meant, or which one is nearest if none is chosen, or None.
 
-    Only if no walk shows all that the study's model needs, and some do for the other.
+    Another is meant only if no walk shows all that the study's model needs, and some do for the other.
     """
     readable = [facts for facts in sessions if facts]
-    if model is None or not readable:
+    if not readable:
         return None
+    if model is None:
+        remedy = "choose it if it is meant, else write one that extends it, with your labels (docs/body_models.md)"
+        what = describe_nearest(_fits(readable, _shipped()))
+        return Problem("study.yaml", f"{settings.NO_BODY_MODEL}. {what}", remedy, "no_body_model")
     chosen = _fits(readable, {model.name: model})[model.name]
     if chosen.whole:
         return None
-    names = settings.shipped_body_models()
-    models = {name: settings.load_body_model(name, where="", study_path=settings.CONFIG) for name in names}
-    best, fit = next(iter(_fits(readable, models).items()))
+    best, fit = next(iter(_fits(readable, _shipped()).items()))
     if best == model.name or not (fit.essential and fit.whole and fit.share >= GOOD):
         return None
     absent = ", ".join(name.replace("_", " ") for name in chosen.lacking[:3])
@@ -32,6 +34,11 @@ def of_body_model(model: BodyModel | None, sessions: Iterable[Mapping[str, Conte
     return Problem(
         "study.yaml", what, f"did you mean 'body_model: {best}'? It finds {fit.share:.0%}", "another_body_model_fits"
     )
+
+
+def _shipped() -> dict[str, BodyModel]:
+    names = settings.shipped_body_models()
+    return {name: settings.load_body_model(name, where="", study_path=settings.CONFIG) for name in names}
 
 
 def _fits(sessions: Iterable[Mapping[str, Contents]], models: Mapping[str, BodyModel]) -> dict[str, ModelFit]:

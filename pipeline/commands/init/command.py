@@ -19,16 +19,20 @@ import numpy as np
 from ...body.body_model import BodyModel
 from ...conventions import STANDARD_GRAVITY_M_S2
 from ...errors import Problem, UserError, as_argument, find_hidden
+from ...opensim_files import mot
 from ...steps.read.recording_contents import Contents, look_through
 from ...tables import tsv
 from ...tables.csv_files import FORMULA
+from ...tables.study_tables import MARKER_FILES
 from ...tables.terminal_table import align, text_width
 from ...tables.tsv import Row
 from ...workflow import settings
 from ...workflow.places import refuse_name
 from ..shared import body_model_fit
 from ..shared.body_model_fit import ModelFit
-from ..shared.find_recordings import find_copies, find_unlisted, forces_in, recordings_in
+from ..shared.find_recordings import find_copies, find_unlisted, forces_in, recordings_in, unclaimed_tables
+from ..shared.same_motion import show_same_motion
+from .own_model import PROPOSAL, propose
 from .people import people_and_sessions
 from .table_rows import ASKED, EstimatedSizes, Notes, participant_rows, trial_rows
 
@@ -39,8 +43,16 @@ MASS_ERROR = 0.06  # of estimates of one mass from plates, see walking_weights_n
 MOST = 0.75  # share of estimates that agree; fewer mean several people, or steps off a plate
 NO_MASS = "no body mass: no file states it, and no plates show it to 6 %. Fill in mass_kg"
 
+NOBODYS = "in no table: cannot be read, and neither folder nor name shows whose it is; see gaitlab check"
+DOUBLES = "left out, another form of a C3D file"
+UNCLAIMED = {
+    mot.FORCES: "forces of no recording: name the file in the column forces of trials.tsv, in the row of its TRC file",
+    mot.POINTLESS: "not used: forces without points of application",
+    mot.OTHERS: "not used: tables without ground reaction forces, such as joint angles or orientations",
+}
+
 BANDS_COST_S = 4  # of one core, for 200 draws of a walk of some 350 frames (docs/uncertainty.md)
-OWN_MODEL_ADVICE = ("Write one that names yours (docs/body_models.md) and enter it as body_model in study.yaml.",)
+OWN_MODEL_ADVICE = (f"Complete {PROPOSAL}, which extends it, and enter it as body_model in study.yaml.",)
 KEYPOINTS = frozenset(f"{side}{joint}" for side in "rl" for joint in ("hip", "knee", "ankle"))
 KEYPOINTS_ADVICE = (
     "These are keypoints of a pose estimator: joint centres alone do not show how segments are turned. Give the file",
@@ -73,6 +85,8 @@ def initialise(folder: Path) -> str:
         return f"{', '.join(WRITTEN)} exist already: nothing written.\n{_next(folder)}"
     models = _candidates(folder)
     files = _files(folder, models)
+    files, nobodys = _without_nobodys(files)
+    files, doubles = _without_doubles(files)
     sessions = _readable_sessions(files)
     fits = body_model_fit.fits(sessions, models)
     model = next(iter(fits))
@@ -81,6 +95,9 @@ def initialise(folder: Path) -> str:
     for other, names in body_model_fit.strangers(sessions, models, model).items():
         notes = {text: [name for name in listed if name not in names] for text, listed in notes.items()}
         notes[f"for body model {other}, not {model}: move them together to another study"] = names
+    notes[NOBODYS], notes[DOUBLES] = nobodys, [*doubles]
+    for holds, tables in unclaimed_tables(folder, {file.forces for file in files}).items():
+        notes[UNCLAIMED[holds]] = tables
     people, visits = participant_rows(
         rows,
         places,
@@ -88,6 +105,11 @@ def initialise(folder: Path) -> str:
         body_model_fit.find_needed_sizes(model, models[model], sessions) if proposed else [],
         lambda mine: _estimate_sizes(folder, mine, models[model]),
     )
+    rows += [
+        row | {"trial": f"{row['trial']}_{Path(name).suffix[1:]}", "file": name, "role": "exclude", "condition": "n/a"}
+        for name, of in doubles.items()
+        for row in [row for row in rows if row["file"] == of][:1]
+    ]
     asked = notes[ASKED]
     blank = [row | ({"participant_id": "n/a"} if row["participant_id"] in asked else {}) for row in rows]
     if unlisted:
@@ -98,6 +120,10 @@ def initialise(folder: Path) -> str:
     notes[NO_MASS] = [name for name, row in sized.items() if row["mass_kg"] == "n/a"]
     texts = {"participants.tsv": _table(people), "trials.tsv": _table(blank), "study.yaml": _study_text(fits, files)}
     texts |= {SESSIONS: _table(visits)} if visits else {}
+    if not proposed and not _are_keypoints(files):
+        nearest = body_model_fit.find_nearest(fits)
+        labels = {label for file in files for label in file.visible}
+        texts[PROPOSAL] = propose(nearest, models[nearest], fits[nearest].lacking, labels)
     kept = [name for name in texts if (folder / name).exists()]
     for name in texts.keys() - {*kept}:
         _write(folder / name, texts[name])
@@ -171,6 +197,27 @@ def _files(folder: Path, models: Models) -> list[Contents]:
         what = f"none of its {len(files)} recordings can be read"
         raise UserError.of([*(file.problems[0] for file in files), Problem(str(folder), what, "export them again")])
     return files
+
+
+def _without_nobodys(files: Sequence[Contents]) -> tuple[list[Contents], list[str]]:
+    """Return the files without those that cannot be read and show no person by their place, and the names of these."""
+    owners = dict(zip((file.key for file in files), people_and_sessions(files), strict=True))
+    known = {owners[file.key].person for file in files if not file.problems}
+    nobodys = [file.name for file in files if file.problems and owners[file.key].asked
+               and owners[file.key].person not in known]  # fmt: skip
+    return [file for file in files if file.name not in nobodys], nobodys
+
+
+def _without_doubles(files: Sequence[Contents]) -> tuple[list[Contents], dict[str, str]]:
+    """Return the files without TRC files that show the motion of a C3D file, and these with that C3D file."""
+    texts = [file for file in files if Path(file.name).suffix.lower() in MARKER_FILES]
+    doubles = {
+        text.name: other.name
+        for text in texts
+        for other in files
+        if Path(other.name).suffix.lower() not in MARKER_FILES and show_same_motion(text, other)
+    }
+    return [file for file in files if file.name not in doubles], doubles
 
 
 def _readable_sessions(files: Sequence[Contents]) -> list[list[Contents]]:
@@ -310,13 +357,19 @@ def _advice(fits: Mapping[str, ModelFit], files: Sequence[Contents], *, width: i
     if fit.essential:
         return [f"Body model: {model}."]
     labels = sorted({label for file in files for label in file.visible})
-    short = {re.sub(r"[\W_]|(?<=^r)ight|(?<=^l)eft", "", label.casefold()) for label in labels}
     return [
         "Body model: none fits: none finds pelvis, knee, ankle and foot by their labels.",
-        *(KEYPOINTS_ADVICE if short >= KEYPOINTS else OWN_MODEL_ADVICE),
+        *textwrap.wrap(f"{body_model_fit.describe_nearest(fits)}.", width),
+        *(KEYPOINTS_ADVICE if _are_keypoints(files) else OWN_MODEL_ADVICE),
         "Labels found:",
         *textwrap.wrap(", ".join(labels), width=width, initial_indent="  ", subsequent_indent="  "),
     ]
+
+
+def _are_keypoints(files: Sequence[Contents]) -> bool:
+    """Return whether the labels are those of a pose estimator."""
+    labels = {label.casefold() for file in files for label in file.visible}
+    return {re.sub(r"[\W_]|(?<=^r)ight|(?<=^l)eft", "", label) for label in labels} >= KEYPOINTS
 
 
 def _list_notes(notes: Notes, *, width: int) -> list[str]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ...body.body_model import BodyModel
 from ...body.resolved_model import resolve
 from ...conventions import SIDES
+from ...errors import join_some
 from ...steps.read.recording_contents import Contents
 from ...tables.terminal_table import align
 from ...workflow import settings
@@ -61,6 +62,18 @@ def fits(sessions: Sequence[Sequence[Contents]], models: Models) -> dict[str, Mo
         return not fit.essential, computable and name == BONES, -fit.whole, -fit.fitted, -share, *last
 
     return {name: all_fits[name] for name in sorted(all_fits, key=worse)}
+
+
+def find_nearest(fits: Mapping[str, ModelFit]) -> str:
+    """Return the model of which the files show most, whether or not it can be used."""
+    return max(fits, key=lambda name: fits[name].share)
+
+
+def describe_nearest(fits: Mapping[str, ModelFit]) -> str:
+    """Return the nearest model and what it lacks, in words."""
+    name = find_nearest(fits)
+    lacking = [text.replace("_", " ") for text in fits[name].lacking]
+    return f"The nearest is {name}, {fits[name].share:.0%} found, which lacks {join_some(lacking, 2 * MOST_LISTED)}"
 
 
 def strangers(sessions: Sequence[Sequence[Contents]], models: Models, chosen: str) -> dict[str, list[str]]:

@@ -4,13 +4,13 @@ import hashlib
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePosixPath
 
 from ...errors import UserError
-from ...opensim_files.mot import has_forces
+from ...opensim_files.mot import FORCES, what_it_holds
 from ...tables import tsv
 from ...tables.study_tables import FORCE_FILES, MARKER_FILES
 
@@ -29,6 +29,9 @@ OF_MARKERS = re.compile(r"^(markers?(_experimental)?|mocap|trc)([-_. ]|$)|[-_. ]
 OF_FORCES = re.compile(
     r"[-_. ]?(ext(ernal)?[-_ ]?forces?|ground[-_ ]?(forces?|reactions?)|forces?|grfs?|kinetics)[-_. ]?"
 )
+# words that tell a file of markers, or of forces, from the other one of a trial, alone or joined (forceplates)
+MARKER_WORDS = re.compile(r"(markers?|mocap|trc|experimental|data|trajectories)+")
+FORCE_WORDS = re.compile(r"(ext(ernal)?|ground|reactions?|forces?|loads?|plates?|fp|grfs?|kinetics|data)+")
 
 
 def recordings_in(folder: Path) -> list[str]:
@@ -82,7 +85,7 @@ def forces_in(folder: Path, recordings: Iterable[str]) -> dict[str, str]:
 
     It is named like the TRC file, with or without a word such as ``grf`` or ``forces``, holds ground reaction forces,
     and is below the folder of the TRC file, or beside it if that holds marker files alone (``MarkerData``). Of several,
-    the one in the nearest folder is taken.
+    the one in the nearest folder is taken. What is left is paired by :func:`_pair_by_words`.
     """
     trc = [name for name in recordings if PurePosixPath(name).suffix.lower() in MARKER_FILES]
     below: dict[tuple[PurePosixPath, str], list[str]] = defaultdict(list)  # by each folder above, and trial
@@ -95,7 +98,45 @@ def forces_in(folder: Path, recordings: Iterable[str]) -> dict[str, str]:
         trials = dict.fromkeys((_plain(_stem(name)), OF_MARKERS.sub("", _plain(_stem(name)))))
         candidates = [file for trial in trials for file in below.get((_folder_of_trial(name), trial), [])]
         nearest[name] = _first_with_forces(folder, sorted(candidates, key=partial(_distance, name)))
-    return {name: forces for name, forces in nearest.items() if forces}
+    found = {name: forces for name, forces in nearest.items() if forces}
+    return found | _pair_by_words(folder, trc, found)
+
+
+def _pair_by_words(folder: Path, trc: Sequence[str], found: Mapping[str, str]) -> dict[str, str]:
+    """Return force files by TRC file that agree in all words but those for markers and forces.
+
+    Words that all TRC files of a folder share need not be in the name of the forces: ``walk_new.trc``,
+    ``static_new.trc`` and ``walk_grf.sto``. Forces that fit several TRC files belong to none.
+    """
+    words = {name: _words(name, MARKER_WORDS) for name in trc}
+    pairs: dict[str, str] = {}
+    for forces in sorted(_files(folder, FORCE_FILES)) if len(found) < len(trc) else ():
+        mine = _words(forces, FORCE_WORDS)
+        near = [name for name in trc if _folder_of_trial(name) in PurePosixPath(forces).parents]
+        shared = frozenset.intersection(*(frozenset(words[name]) for name in near)) if near else frozenset[str]()
+        fitting = [
+            name for name in near
+            if mine and name not in found
+            and mine in (words[name], tuple(word for word in words[name] if word in mine or word not in shared))
+        ]  # fmt: skip
+        if len(fitting) == 1 and forces not in found.values() and _first_with_forces(folder, [forces]):
+            pairs.setdefault(fitting[0], forces)
+    return pairs
+
+
+def unclaimed_tables(folder: Path, claimed: Container[str]) -> dict[str, list[str]]:
+    """Return MOT and STO files that belong to no recording by what they hold, see :func:`what_it_holds`."""
+    tables: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(_files(folder, FORCE_FILES)):
+        if name not in claimed:
+            with suppress(OSError, UserError):
+                tables[what_it_holds(folder / name)].append(name)
+    return tables
+
+
+def _words(name: str, left_out: re.Pattern[str]) -> tuple[str, ...]:
+    """Return the words of a file's name but those for what it holds."""
+    return tuple(word for word in re.split(r"[-_. ]+", _plain(_stem(name))) if word and not left_out.fullmatch(word))
 
 
 def _files(folder: Path, endings: tuple[str, ...]) -> Iterator[str]:
@@ -152,6 +193,6 @@ def _first_with_forces(folder: Path, names: Iterable[str]) -> str:
     """Return the first file that holds ground reaction forces, or an empty text."""
     for name in names:
         with suppress(OSError, UserError):
-            if has_forces(folder / name):
+            if what_it_holds(folder / name) == FORCES:
                 return name
     return ""
