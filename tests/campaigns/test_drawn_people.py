@@ -77,6 +77,7 @@ def axes_of(state: State) -> dict[str, Jet]:
 
 def test_another_program_finds_the_same_loads(walk: Walk) -> None:
     """Pinocchio (recursive Newton-Euler): the ground's wrenches leave nothing over, and joints have these moments."""
+    pytest.importorskip("pinocchio", reason="pinocchio (pip install pin) is not installed")
     time = recorded(walk, 0.09)
     state = walk.at(time)
     spline = walk.path.spline

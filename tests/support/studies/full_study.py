@@ -127,7 +127,7 @@ def sessions() -> list[Cells]:
     dates["sub-01", "first"] = "n/a"  # trials.tsv has it
     return [
         {"participant_id": person, "session": f"{person}_{visit}", "date": dates[person, visit], "visit": visit}
-        | {"assessor": "A"}
+        | {"assessor": "A", "visit_number": str(1 + VISITS.index(visit))}
         | (own if (person, visit) == ("sub-01", "second") else {})
         for visit in reversed(VISITS)
         for person in ("sub-01", "sub-02", "sub-03")
