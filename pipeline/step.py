@@ -151,12 +151,16 @@ def every_step() -> Mapping[str, Step]:
     """Return all steps by name, each after the steps that make its inputs.
 
     Raises:
-        UserError: an extra declares a step or an output of another's name.
+        UserError: an extra declares a step or an output of another's name, or a step that cannot be imported.
     """
     found, made_by = dict[str, Step](), dict[str, str]()
     declared = [(step, "pipeline/steps") for step in steps_of_rooms()]
     for extra in every_extra().values():
-        declared += [(resolve(step), f"extra '{extra.name}'") for step in extra.steps]
+        where = f"extra '{extra.name}'"
+        try:
+            declared += [(resolve(step), where) for step in extra.steps]
+        except (ImportError, AttributeError) as error:
+            raise UserError(where, f"its steps cannot be imported: {error}", "correct, or uninstall it") from None
     for step, where in declared:
         if twice := {step.name} & found.keys() | step.outputs.keys() & made_by.keys():
             what = f"declares a second step or output '{', '.join(sorted(twice))}'"

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..conventions import IN_ONE_TRIAL
+from ..errors import UserError
 from ..step import every_step, resolve
 from ..tables.study_tables import VISIT_COLUMNS
 from .cycle_variables import STANCE
@@ -21,6 +22,12 @@ if TYPE_CHECKING:  # each command and each plan reads this module; xarray takes 
 _OUTPUTS = {name: output for step in every_step().values() for name, output in step.outputs.items() if output.variables}
 TITLES = {name: output.title for name, output in _OUTPUTS.items()}
 VARIABLES: dict[str, dict[str, Variable]] = {name: resolve(output.variables) for name, output in _OUTPUTS.items()}
+for _step in every_step().values():
+    if _step.joins and not any(
+        "cycle" in one.dims for name in _step.outputs for one in VARIABLES.get(name, {}).values()
+    ):
+        _what = "its results are to be joined to cycles, and none is along the dimension cycle"
+        raise UserError(f"step '{_step.name}'", _what, "give values of each cycle, or leave out joins")
 COORDINATES = {
     "time": ("s", "time of the marker frame on the file's own time axis"),
     "plate_time": ("s", "time of the analog sample on the file's own time axis"),

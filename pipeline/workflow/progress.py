@@ -185,7 +185,7 @@ def reason_of(logs: Sequence[str]) -> str:
     if not lines:
         return f"it was ended from outside, or ran out of memory; see {logs[0]}"
     if lines[0].startswith("Traceback"):
-        return f"{lines[-1]}\n  This is a fault of the pipeline, not of the study; see {logs[0]}"
+        return f"{lines[-1]}\n  This is a fault of the pipeline or of an extra, not of the study; see {logs[0]}"
     return "\n  ".join(lines[:LONGEST_REASON])
 
 

@@ -374,6 +374,6 @@ def test_the_package_of_the_page_adds_a_step_with_all_that_it_declares(tmp_path:
     assert float(printed.removesuffix(" W/kg\n")) == pytest.approx(float(push.mean()), abs=0.005)
     again = gaitlab("run", str(study))
     assert "Nothing to do" in again.stdout + again.stderr
-    without = python(HOUSE, "-m", "pipeline", "check", str(study))
+    without = python(HOUSE, "-m", "pipeline", "check", str(study), "--json")
     assert without.returncode == 1
     assert "no step or extra has the section 'push'" in without.stdout
