@@ -87,6 +87,7 @@ OF_THE_KEY = {  # the user's name for each part of a job's key
     "reference": "the reference",
     "templates": "the code of this step",
     "additions": "the code of this step",
+    "needs": "files that the pages show",
 }
 
 

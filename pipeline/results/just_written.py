@@ -41,7 +41,7 @@ def load(path: Path, names: Collection[str] | None) -> xr.Dataset:
 def save(path: Path, dataset: xr.Dataset) -> None:
     """Write a dataset as :func:`.netcdf.save`, and keep it until the job's end."""
     netcdf.save(path, dataset)
-    if _of_job is not None:
+    if _of_job is not None and dataset.nbytes <= MOST_BYTES:
         _of_job[path] = netcdf.as_loaded(dataset)
 
 

@@ -60,7 +60,7 @@ def as_loaded(dataset: xr.Dataset) -> xr.Dataset:
         values = np.array(one.values, dtype=kind, order="C")  # as a file has them: sums depend on the order in memory
         values.flags.writeable = False
         variables[name] = xr.Variable(one.dims, values, one.attrs)
-    about = {name: np.float64(value) if isinstance(value, float) else value for name, value in dataset.attrs.items()}
+    about = {name: value if isinstance(value, str) else np.array(value)[()] for name, value in dataset.attrs.items()}
     return xr.Dataset(variables, attrs=about).set_coords([*dataset.coords])
 
 

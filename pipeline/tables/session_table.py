@@ -4,6 +4,7 @@ A size of a session that has a row is looked up here, then in the files of the s
 that no size of one visit reaches another. Without a row, participants.tsv comes before the files.
 """
 
+import itertools
 import re
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -33,7 +34,7 @@ KNOWN = ("participant_id", "session", NUMBER, *BIDS_NAMES, *VISIT_COLUMNS, *SIZE
 STATUSES = ("draft", "preliminary", "final", "amended")
 OF_PEOPLE = ("sex", "subject")
 DATE = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d.*)?")
-DIGITS = re.compile(r"\d+")
+DIGITS = re.compile(r"\d+(\.0+)?")  # also as spreadsheets write them
 DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -57,7 +58,10 @@ def sessions_of(
     if not path.exists():
         return {}, []
     found, problems = rows_of(path, required=("participant_id",))
-    problems += [*misspelt(found, KNOWN, path.name), *hostile_cells(found, path.name)]
+    problems += [
+        *misspelt(found, [name for name in KNOWN if name != NUMBER], path.name),
+        *hostile_cells(found, path.name),
+    ]
     problems += _column_problems(found, path.name, reserved)
     owners = _owners(path.with_name("trials.tsv"))
     rows: dict[str, Row] = {}
@@ -71,7 +75,7 @@ def sessions_of(
             problems.append(Problem(where, "two rows", "keep one"))
         rows.setdefault(name, row | with_true_source(row))
     rows = {name: row for name, row in rows.items() if name in sessions}
-    return rows, list(dict.fromkeys([*problems, *_unordered(rows, path.name)]))
+    return rows, list(dict.fromkeys([*problems, *_unordered(sessions, rows, path.name)]))
 
 
 def in_order_of_dates(sessions: Mapping[str, list[Row]], rows: Mapping[str, Row]) -> dict[str, list[Row]]:
@@ -83,10 +87,7 @@ def in_order_of_dates(sessions: Mapping[str, list[Row]], rows: Mapping[str, Row]
     places = {name: place for place, name in enumerate(rows)}
 
     def place_of(name: str) -> tuple[float, bool, str, int]:
-        dates = [rows.get(name, {}).get("date", "")]
-        if dates[0].lower() in ABSENT:
-            dates = [row.get(column, "") for row in sessions[name] for column in DATE_COLUMNS]
-        first = min(filter(DATE.fullmatch, dates), default="")
+        first = _first_date(name, sessions, rows)
         number = numbers.get(name, 0.0) if {*people[sessions[name][0]["participant_id"]]} <= numbers.keys() else 0.0
         return number, not first, first, places.get(name, len(places))
 
@@ -175,18 +176,38 @@ def row_with_sizes(
     return {name: cell for name, cell in kept.items() if name not in lost} | {**own}
 
 
-def _unordered(rows: Mapping[str, Row], table: str) -> Iterator[Problem]:
-    """Yield people of whom neither dates nor numbers, in a table with such a column, tell which visit came first."""
-    people: dict[str, list[Row]] = defaultdict(list)
-    for row in rows.values():
-        people[row["participant_id"]].append(row)
-    for person, mine in people.items():
-        visits = {row["session"] if row.get("visit", "").lower() in ABSENT else row["visit"] for row in mine}
-        known = (all(row.get(name, "").lower() not in ABSENT for row in mine) for name in (NUMBER, "date"))
-        if len(visits) > 1 and NUMBER in mine[0] and not any(known):
+def _unordered(sessions: Mapping[str, list[Row]], rows: Mapping[str, Row], table: str) -> Iterator[Problem]:
+    """Yield people of whom it is not known, in a table with numbers of visits, which one came first."""
+    people: dict[str, list[str]] = defaultdict(list)
+    for name, mine in sessions.items():
+        people[mine[0]["participant_id"]].append(name)
+    has_numbers = any(NUMBER in row for row in rows.values())
+    for person, names in people.items() if has_numbers else ():
+        where, own = f"{table}: {person}", {name: rows.get(name, {}) for name in names}
+        visits = [name if row.get("visit", "").lower() in ABSENT else row["visit"] for name, row in own.items()]
+        dates = [_first_date(name, sessions, rows) for name in names]
+        cells = [row.get(NUMBER, "") for row in own.values()]
+        numbers = [*map(float, cells)] if all(map(DIGITS.fullmatch, cells)) else []
+        if len({*visits}) < 2:
+            continue
+        if not numbers and not all(dates):
             what = "which visit came first is not known, so that a change would have no sign"
-            remedy = f"fill in {NUMBER} (1, 2, ...), or the date of each visit"
-            yield Problem(f"{table}: {person}", what, remedy, "order_of_visits_unknown")
+            remedy = f"fill in {NUMBER} (1, 2, ...) of each session, or the date of each visit"
+            yield Problem(where, what, remedy, "order_of_visits_unknown")
+        if len({*zip(visits, numbers, strict=False)}) > len({*numbers}):
+            yield Problem(where, f"two visits have one {NUMBER}", "give each its own", "order_of_visits_unknown")
+        pairs = itertools.permutations(zip(dates, numbers, strict=False), 2) if all(dates) else ()
+        if any(first < second and number > other for (first, number), (second, other) in pairs):
+            what = f"dates and {NUMBER} give the visits two orders"
+            yield Problem(where, what, "correct one of both", "order_of_visits_unknown")
+
+
+def _first_date(name: str, sessions: Mapping[str, list[Row]], rows: Mapping[str, Row]) -> str:
+    """Return the date of a session in sessions.tsv, else the first in trials.tsv, empty without one."""
+    dates = [rows.get(name, {}).get("date", "")]
+    if dates[0].lower() in ABSENT:
+        dates = [row.get(column, "") for row in sessions[name] for column in DATE_COLUMNS]
+    return min(filter(DATE.fullmatch, dates), default="")
 
 
 def _column_problems(rows: list[Row], table: str, reserved: Container[str]) -> Iterator[Problem]:

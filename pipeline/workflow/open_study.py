@@ -32,7 +32,7 @@ def open_study(path: Path, *, overrides: Mapping[str, Any] | None = None) -> Stu
     """Check settings, tables and folders and return the study; raise UserError with every problem."""
     study, problems = look_at(path, overrides=overrides)
     if problems := [*problems, *find_wrong_places(study)]:
-        raise UserError.of(problems)
+        raise UserError.of(gather_alike(problems))
     rows = (row for mine in study.sessions.values() for row in mine)
     files = {file: path / file for row in rows for file in study_tables.files_of(row)}
     present = {name: file for name, file in files.items() if settings.is_file(file)}
@@ -96,7 +96,7 @@ def look_at(path: Path, *, overrides: Mapping[str, Any] | None = None) -> tuple[
         checks = [step.problems for step in every_step().values()]
         checks += [extra.problems for extra in every_extra().values()]
         problems += [one for check in checks if check for one in resolve(check)(study)]
-    return study, gather_alike(dict.fromkeys(problems))
+    return study, list(dict.fromkeys(problems))
 
 
 def outputs_of(study: Study) -> dict[str, tuple[str, str | None]]:

@@ -58,6 +58,7 @@ def test_sound_visits_have_no_findings(study: Path) -> None:
         ("2024-11-02", "2934-11-02", "date_in_future"),
         ("2024-11-02", "2023-11-02", "visits_out_of_order"),
         ("\t2024-11-02\tn/a", "\tn/a\tn/a", "order_of_visits_unknown"),
+        ("n/a\t61.2", "1\t61.2", "order_of_visits_unknown"),  # both the first
         ("2024-11-02\tn/a\t61.2\t1.64", "2024-11-02\tn/a\t61.2\t1.55", "body_shrinks"),
         ("2024-11-02\tn/a\t61.2", "2024-11-02\tn/a\t48.5", "body_shrinks"),
     ],
@@ -75,6 +76,21 @@ def test_numbers_tell_the_order_of_visits_without_dates(study: Path) -> None:
     assert found(study) == set()
     table.write_text(table.read_text().replace("n/a\t1\t", "n/a\t3\t"))
     assert found(study) == {"visits_out_of_order"}
+
+
+def test_numbers_that_contradict_the_dates_are_refused(study: Path) -> None:
+    edit(study / "sessions.tsv", "2024-05-12\tn/a", "2024-05-12\t2")
+    edit(study / "sessions.tsv", "2024-11-02\tn/a", "2024-11-02\t1.0")
+    assert "order_of_visits_unknown" in found(study)
+
+
+def test_dates_of_trials_tell_the_order(study: Path) -> None:
+    for date in ("2024-05-12", "2024-11-02"):
+        edit(study / "sessions.tsv", date, "n/a")
+    rows = (study / "trials.tsv").read_text().splitlines()
+    days = ["date", "2024-05-12", "2024-05-12", "2024-11-02", "2024-11-02"]
+    (study / "trials.tsv").write_text("".join(f"{row}\t{day}\n" for row, day in zip(rows, days, strict=True)))
+    assert found(study) == set()
 
 
 def test_dates_of_two_tables_that_differ(study: Path) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...errors import ERROR, Problem, UserError, as_argument, as_json, warning
+from ...errors import ERROR, Problem, UserError, as_argument, as_json, gather_alike, warning
 from ...opensim_files.mot import FORCES, OTHERS
 from ...steps.read.recording_contents import Contents, look_through
 from ...tables import corrections, study_tables, tsv
@@ -44,7 +44,7 @@ class Key(NamedTuple):
 def report_findings(folder: Path, *, json: bool) -> tuple[str, int]:
     """Return the findings of :func:`check` as a table or as JSON, and 1 if one is an error."""
     findings = check(folder)
-    text = as_json(findings) if json else as_text(findings, folder)
+    text = as_json(findings) if json else as_text(gather_alike(findings), folder)
     return text, int(any(finding.severity == ERROR for finding in findings))
 
 

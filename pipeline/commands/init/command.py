@@ -215,7 +215,9 @@ def _without_doubles(files: Sequence[Contents]) -> tuple[list[Contents], dict[st
         text.name: other.name
         for text in texts
         for other in files
-        if Path(other.name).suffix.lower() not in MARKER_FILES and show_same_motion(text, other)
+        if Path(other.name).suffix.lower() not in MARKER_FILES
+        and (other.plate_sides_m or not text.forces)  # else its forces would be lost
+        and show_same_motion(text, other)
     }
     return [file for file in files if file.name not in doubles], doubles
 

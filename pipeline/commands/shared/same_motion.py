@@ -9,12 +9,12 @@ SAME_M = 1e-3  # text files are rounded to 0.1 mm or finer; nobody stands twice 
 
 
 def show_same_motion(one: Contents, other: Contents) -> bool:
-    """Return whether markers of the same labels are equally far from the lab origin in all frames.
+    """Return whether the markers of one are among those of the other, as far from the lab origin in the frames kept.
 
-    Both hold as many frames. Axes that are exchanged or turned, as OpenSim's are, change no distance.
+    Both recordings have as many frames. Axes that are exchanged or turned, as OpenSim's are, change no distance.
     """
-    labels = [label for label in one.visible if label in other.visible]
-    if one.frame_count != other.frame_count or 2 * len(labels) < max(2 * FEWEST_MARKERS, len(one.visible)):
+    labels = one.visible
+    if one.frame_count != other.frame_count or len(labels) < FEWEST_MARKERS or not {*labels} <= {*other.visible}:
         return False
     away = [
         np.linalg.norm(file.recording.markers[:, [file.recording.labels.index(label) for label in labels]], axis=-1)

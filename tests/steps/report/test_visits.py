@@ -183,7 +183,7 @@ def test_a_change_is_marked_where_it_is_below_what_matters_or_can_be_detected() 
     assert "within" not in column(table, "right", "post minus pre")["Walking speed"]
     assert "within" not in column(table, "right minus left", "post minus pre")["Walking speed"]
     assert "its minimal detectable change" in Page(study.person("sub-02")).words
-    assert "this study has no repeatability" in Page(visits().person("sub-02")).words
+    assert "is not known in this study" in Page(visits().person("sub-02")).words
 
 
 DETECTABLE = {"walk": {"right": {f"{GVS}knee_flexion": 0.75}, "mean": {OVERALL: 0.8}}}
