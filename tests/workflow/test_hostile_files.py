@@ -49,7 +49,26 @@ def named(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(HOUSE / "data/demo/sub-01/static.c3d", path)
     assert main(["init", str(study)]) == 0
+    say_one_person(study)
     return study
+
+
+def say_one_person(study: Path) -> None:
+    """Answer what ``init`` asks where names tell nothing: all recordings are of one session of one person."""
+    (study / "sessions.tsv").unlink(missing_ok=True)
+    header, first, *_ = (study / "participants.tsv").read_text(encoding="utf-8").splitlines()
+    person = "\t".join(["sub-01", *first.split("\t")[1:]])
+    (study / "participants.tsv").write_text(f"{header}\n{person}\n", encoding="utf-8")
+    with (study / "trials.tsv").open(encoding="utf-8", newline="") as handle:
+        rows = list(csv.DictReader(handle, delimiter="\t"))
+    with (study / "trials.tsv").open("w", encoding="utf-8", newline="") as handle:
+        table = csv.DictWriter(handle, [*rows[0]], delimiter="\t", lineterminator="\n")
+        table.writeheader()
+        files = {row["file"]: row for row in rows}  # one row each
+        for number, row in enumerate(files.values()):
+            own = {"participant_id": "sub-01", "session": "sub-01", "trial": f"{row['trial']}_{number}"}
+            own |= {"role": "exclude", "condition": "n/a"} if number else {"role": "static", "condition": "static"}
+            table.writerow(row | own)
 
 
 def test_files_of_any_name_are_listed_under_plain_ids(named: Path) -> None:
