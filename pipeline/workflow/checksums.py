@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,11 +28,16 @@ NAMED_APART = ("settings", "arguments", "versions")  # parts of a job's key that
 
 
 class Record(NamedTuple):
-    """The record of an output: its SHA-256, that of each input by name, the parts of its job's key."""
+    """The record of an output: its SHA-256, that of each input by name, the parts of its job's key.
+
+    Of a file that a command of ``gaitlab`` wrote, ``command`` has its words, without the study
+    (:mod:`pipeline.workflow.command_files`).
+    """
 
     sha256: str
     inputs: dict[str, str]
     made_with: dict[str, str]
+    command: Sequence[str] = ()
 
 
 def record_path(derived: Path, name: str) -> Path:
@@ -67,14 +72,23 @@ def is_begun(derived: Path, name: str) -> bool:
     return _mark_path(derived, name).exists()
 
 
-def record(derived: Path, outputs: Iterable[Path], *, inputs: Mapping[str, str], key: Mapping[str, Any]) -> None:
+def record(
+    derived: Path,
+    outputs: Iterable[Path],
+    *,
+    inputs: Mapping[str, str],
+    key: Mapping[str, Any],
+    command: Sequence[str] = (),
+) -> None:
     """Write the records of outputs, and remove their marks.
 
     Args:
         outputs: files. Those outside of ``derived`` get no record.
         inputs: the SHA-256 of each input, as of :func:`as_written`.
+        command: what wrote them, of :class:`Record`; of a job nothing.
     """
-    made = json.dumps({"inputs": dict(inputs), "made_with": made_with(key)}, sort_keys=True)
+    content = {"inputs": dict(inputs), "made_with": made_with(key), **({"command": [*command]} if command else {})}
+    made = json.dumps(content, sort_keys=True)
     for name in _names(derived, outputs):
         line = f"{sha256(derived / name)}  {name}\n# {made}\n"
         netcdf.write_whole(record_path(derived, name), line.encode())
