@@ -48,7 +48,8 @@ VERDICTS = {
     NOT_ON_A_PLATE: "no plate measured the stance, so nothing is lost",
     REFUSED: "a plate measured, but the kinetics cannot be used, or the trial cannot be read",
 }
-CORRECTED = "corrected_by_hand"  # column of quality.csv if the study has corrections.tsv
+# columns of quality.csv if the study has corrections.tsv
+CORRECTED, NOT_CORRECTED = "corrected_by_hand", "corrections_not_applied"
 _CLOSURE = "largest angle, root mean square, by which moments integrated forwards miss the measured motion of the"
 QUALITY = {
     **{name: Column(COORDINATES[name][1]) for name in ("participant", "session", "trial", "condition")},
@@ -128,7 +129,10 @@ OWN_COLUMNS = {  # besides those of metrics and of participants.tsv
     "participants": _OF_METRICS | _OF_MEANS,
     "symmetry": _OF_METRICS | _OF_SYMMETRY,
     "quality": QUALITY
-    | {CORRECTED: Column("corrections by hand that touch the stance, of corrections.tsv; empty without one")},
+    | {
+        CORRECTED: Column("corrections by hand that touch the stance, of corrections.tsv; empty without one"),
+        NOT_CORRECTED: Column("corrections of the trial that do not fit it and are not applied, each with its reason"),
+    },
     "study": _OF_EXPORT,
     "repeatability": _OF_REPEATABILITY,
 }

@@ -171,7 +171,6 @@ OF_TRIALS = {  # by code, in general; LEG_REFUSED of a stance is one of them
     "labels_exchanged": "labels of markers are exchanged",
     "leg_implausible": "a leg is none that a person has",
     "plate_number_unknown": "trials.tsv names a plate that the file does not have",
-    "correction_unknown": "a row of corrections.tsv does not fit the trial",
 }
 
 WORDS = ChainMap(OF_TRIALS, OF_STANCES, DOUBTS)

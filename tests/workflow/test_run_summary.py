@@ -61,6 +61,7 @@ def test_the_last_lines_say_what_was_used_and_what_was_lost(
             {"session": "s1", "trial": "walk", "side": "right", "code": "two_feet", "reason": "two feet on the plate"}
         ],
         "doubted_contacts": [],
+        "corrections": {"applied": [], "not_applied": []},
         "failures": [],
     }
 

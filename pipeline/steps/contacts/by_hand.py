@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...conventions import SAME_STRIKE_S, SIDES
-from ...errors import UserError
-from ...tables.corrections import plates_in, where_of
+from ...tables.corrections import UnfitError, plates_in
 from ...variables.stance_verdicts import JUDGEMENTS, REFUSED_BY_HAND, accepted
 from .event_sources import Events
 from .events import SAME_EVENT_S, GaitEvent, Stance
@@ -17,10 +16,6 @@ from .plate_contacts import Contact
 SOURCE = "hand"  # of an event
 AFTER_S = 1e-6  # less than a sample
 Rows = Sequence[Mapping[str, str]]  # of :mod:`pipeline.tables.corrections`
-
-
-def _unfit(row: Mapping[str, str], what: str, remedy: str) -> UserError:
-    return UserError(where_of(row), what, f"{remedy}, or remove the row", "correction_unknown")
 
 
 def _times(times_s: Sequence[float]) -> str:
@@ -36,7 +31,7 @@ def correct_events(events: Events, rows: Rows, *, first_s: float, last_s: float)
         first_s, last_s: span of the trial.
 
     Raises:
-        UserError: there is no such event, there is one already, or another one is passed.
+        UnfitError: there is no such event, there is one already, or another one is passed.
     """
     corrected = {side: [*listed] for side, listed in events.items()}
     for row in rows:
@@ -50,14 +45,14 @@ def correct_events(events: Events, rows: Rows, *, first_s: float, last_s: float)
         found = found if found and abs(found.time_s - at_s) < SAME_STRIKE_S else None
         name = f"{row['side']} {kind.replace('_', ' ')}"
         if action == "add" and found:
-            raise _unfit(row, f"there is a {name} at {found.time_s:.3f} s", "move that one")
+            raise UnfitError(row, f"there is a {name} at {found.time_s:.3f} s", "move that one")
         if action != "add" and not found:
-            raise _unfit(row, f"there is no {name}", _times([event.time_s for event in alike]))
+            raise UnfitError(row, f"there is no {name}", _times([event.time_s for event in alike]))
         if not first_s <= to_s <= last_s:
-            raise _unfit(row, f"{to_s:g} s is outside the trial", f"give {first_s:.3f} to {last_s:.3f} s")
+            raise UnfitError(row, f"{to_s:g} s is outside the trial", f"give {first_s:.3f} to {last_s:.3f} s")
         others = [event for event in mine if event is not found]
         if found and any(min(found.time_s, to_s) <= one.time_s <= max(found.time_s, to_s) for one in others):
-            raise _unfit(row, "another event of the foot is passed", "move that one first")
+            raise UnfitError(row, "another event of the foot is passed", "move that one first")
         new = [GaitEvent(to_s, kind, SOURCE)] if action != "remove" else []
         corrected[row["side"]] = sorted([*others, *new])
     return corrected
@@ -72,7 +67,7 @@ def fitting_events(events: Events, rows: Rows, **span: float) -> dict[str, list[
     for row in (row for row in rows if not row["kind"].startswith("remove")):
         try:
             corrected = correct_events(corrected, [row], **span)
-        except UserError:
+        except UnfitError:
             continue
     return corrected
 
@@ -101,7 +96,7 @@ def given_contacts(
     A row gives the contact that begins at its time on one of its plates, and those on its other plates meanwhile.
 
     Raises:
-        UserError: no contact with such a plate begins then.
+        UnfitError: no contact with such a plate begins then.
     """
     result: list[tuple[Given, Mapping[str, str] | None]] = [(given, None)] * len(contacts)
     for row in (row for row in rows if row["kind"] == "give_contact"):
@@ -110,7 +105,7 @@ def given_contacts(
         first = [contacts[i] for i in mine if abs(contacts[i].start_s - float(row["time_s"])) < SAME_STRIKE_S]
         if not first:
             what = f"no contact with plate {' or '.join(named)} begins then"
-            raise _unfit(row, what, _times([contacts[i].start_s for i in mine]))
+            raise UnfitError(row, what, _times([contacts[i].start_s for i in mine]))
         for i in mine:
             if any(contacts[i].start_s < one.end_s and one.start_s < contacts[i].end_s for one in first):
                 plates = frozenset(contacts[i].plates)
@@ -119,9 +114,9 @@ def given_contacts(
 
 
 def refuse_impossible_gift(contact: Contact, row: Mapping[str, str] | None) -> Contact:
-    """Return the contact that a row gives to a foot; raise UserError if that foot is not over the plate."""
+    """Return the contact that a row gives to a foot; raise UnfitError if that foot is not over the plate."""
     if row and contact.reason and contact.reason.code == "foot_not_over_given_plate":
-        raise _unfit(row, f"the {row['side']} foot is not over the plate", "give the contact to the other foot")
+        raise UnfitError(row, f"the {row['side']} foot is not over the plate", "give the contact to the other foot")
     return contact
 
 
@@ -135,7 +130,7 @@ def judge(listed: Sequence[Contact], rows: Rows, side: str, contacts: Sequence[C
         contacts: with plates, of both feet.
 
     Raises:
-        UserError: no stance begins then, it is refused already, or what refuses it is no judgement.
+        UnfitError: no stance begins then, it is refused already, or what refuses it is no judgement.
     """
     judged = [*listed]
     for row in rows:
@@ -144,11 +139,11 @@ def judge(listed: Sequence[Contact], rows: Rows, side: str, contacts: Sequence[C
         at_s = float(row["time_s"])
         i = min(range(len(judged)), key=lambda i: abs(judged[i].start_s - at_s), default=None)
         if i is None or abs(judged[i].start_s - at_s) >= SAME_STRIKE_S:
-            raise _unfit(row, f"no {side} stance begins then", _times([one.start_s for one in judged]))
+            raise UnfitError(row, f"no {side} stance begins then", _times([one.start_s for one in judged]))
         if row["kind"] == "accept_contact":
             judged[i] = _accept(judged[i], row, contacts)
         elif reason := judged[i].reason:
-            raise _unfit(row, f"the contact is refused already: {reason.what}", "give another one")
+            raise UnfitError(row, f"the contact is refused already: {reason.what}", "give another one")
         else:
             judged[i] = judged[i].refuse(REFUSED_BY_HAND, reason=row["reason"])
     return judged
@@ -165,12 +160,12 @@ def _accept(stance: Contact, row: Mapping[str, str], contacts: Sequence[Contact]
     for reason in reasons:
         if reason.code not in JUDGEMENTS:
             what = f"no person can accept this contact: {reason.what}"
-            raise _unfit(row, what, "correct the cause")
+            raise UnfitError(row, what, "correct the cause")
     own, borne_to_s = sorted(own, key=lambda one: one.start_s), stance.start_s
     for start_s, end_s in (*((one.start_s, one.end_s) for one in own), (stance.end_s, stance.end_s)):
         if start_s - borne_to_s > SAME_EVENT_S:
             what = "no person can accept this contact: plates bear the foot in only a part of its stance"
-            raise _unfit(row, what, "correct the events")
+            raise UnfitError(row, what, "correct the events")
         borne_to_s = max(borne_to_s, end_s)
     plates = tuple(dict.fromkeys(plate for one in own for plate in one.plates))
     doubts = (*accepted(row["reason"], reasons), *stance.doubts)

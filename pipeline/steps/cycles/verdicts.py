@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from ...arrays import Array, Flags
 from ...body.plausibility import REMEDY_IN_MOTION, reason_of_flag
 from ...conventions import CHAIN, SAME_STRIKE_S, SIDES, STANDARD_GRAVITY_M_S2
-from ...errors import ERROR, Problem, UserError
+from ...errors import ERROR, Problem
 from ...person.size_findings import MASS_WRONG
 from ...signals.filters import interval_s
-from ...tables.corrections import TABLE, where_of
-from ...trials.session import AnyTrial
+from ...tables.corrections import COLUMNS, UnfitError
+from ...tables.tsv import Row
+from ...trials.session import AnyTrial, Trial
 from ...variables.cycle_variables import KNEE_AXIS, RESIDUALS
 from ...variables.session_variables import DOUBT
 from ...variables.stance_verdicts import (
@@ -41,6 +42,7 @@ Strike = tuple[str, float]  # side, instant in s
 NEAR_AN_END = 4  # of `missing`
 # standard deviations of vertical momentum; a mass that is 12 % wrong shows as three to four
 CARRIES_THE_MASS = 2.0
+ACCEPT = "accept_contact"  # kind of correction
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,7 @@ def leave_out_by_hand(strikes: Sequence[Strike], rows: Iterable[Mapping[str, str
         rows: of corrections.tsv.
 
     Raises:
-        UserError: no cycle or stance of that side starts at that instant.
+        UnfitError: no cycle or stance of that side starts at that instant.
     """
     refusals = {}
     for row in rows:
@@ -149,12 +151,8 @@ def leave_out_by_hand(strikes: Sequence[Strike], rows: Iterable[Mapping[str, str
         nearest = min(starts, key=lambda start: abs(start - start_s), default=np.inf)
         if abs(nearest - start_s) >= SAME_STRIKE_S:
             listed = ", ".join(f"{start:.2f}" for start in starts) or "none"
-            raise UserError(
-                where_of(row),
-                f"no {side} cycle or stance starts at {start_s:g} s",
-                f"correct time_s, those of that side start at {listed} s, or remove the row",
-                "correction_unknown",
-            )
+            what = f"no {side} cycle or stance starts at {start_s:g} s"
+            raise UnfitError(row, what, f"correct time_s, those of that side start at {listed} s")
         refusals[side, nearest] = refusal(BY_HAND, reason=row["reason"])
     return refusals
 
@@ -173,14 +171,19 @@ def judge_stances(
     max_disagreement_n_m: float,
     hands_bear_weight: bool,
     doubted_stances: str,
+    corrections: Sequence[Row] = (),
 ) -> Stances:
     """Return every stance with its verdict.
 
     Args:
         shown, doubts: what the momentum of the body shows of each stance, and doubts by that of the whole session.
         knee_axis: (side, figure), :func:`.knee_axis.knee_axis_figures`.
+        corrections: of the trial, to name one that does not fit.
 
     The others are those of the step ``cycles``.
+
+    Raises:
+        UnfitError: a contact that is accepted by hand cannot be, or need not.
     """
     touched, solved = contacts.variables, kinetics.variables
     sides, starts, ends = (touched[f"contact_{name}"].values for name in ("side", "start", "end"))
@@ -215,7 +218,7 @@ def judge_stances(
             refusals[i] = _refuse_pose(flags, str(sides[i])) or hidden
         else:
             refusals[i] = whole_body[i][0]
-    refusals, overruled = _overrule([*zip(refusals, low, strict=True)], contacts)
+    refusals, overruled = _overrule([*zip(refusals, low, strict=True)], contacts, corrections)
     reason, code = _texts(refusals)
     of_mass = [] if hands_bear_weight else [*_doubt_mass(calibrate, figures)]
     # doubts of this step's witnesses about each stance
@@ -225,7 +228,7 @@ def judge_stances(
         for against, (_, mine), together in zip(overruled, whole_body, pooled, strict=True)
     ]
     doubt, doubt_code = _texts(_doubts(contacts, (clean, kinematics, kinetics), own, code))
-    _refuse_needless(doubt_code, sides, starts)
+    _refuse_needless(doubt_code, contacts, corrections)
     closure = np.sqrt((solved["forward_closure"].values ** 2).mean(axis=-1))
     return Stances(
         starts,
@@ -248,11 +251,37 @@ def judge_stances(
     )
 
 
-def _refuse_needless(doubt_code: NDArray[np.str_], sides: NDArray[np.str_], starts: Array) -> None:
-    """Raise UserError if a stance is accepted by hand that nothing speaks against."""
+def _refuse_needless(doubt_code: NDArray[np.str_], contacts: AnyTrial, rows: Sequence[Row]) -> None:
+    """Raise UnfitError if a stance is accepted by hand that nothing speaks against."""
     for i in np.flatnonzero(doubt_code == ACCEPTED):
-        where = f"{TABLE}: {sides[i]} accept_contact {starts[i]:.3f}"
-        raise UserError(where, "the contact is used already", "remove the row", "correction_unknown")
+        raise UnfitError(_acceptance(contacts, int(i), rows), "the contact is used already", "give another one")
+
+
+def acceptances_of(contacts: AnyTrial, stated: Iterable[Row]) -> list[Row]:
+    """Return the correction of each stance that is accepted by hand: as stated, else as far as contacts.nc knows it."""
+    codes, rows = contacts["doubt_code"].values.tolist(), [*stated]
+    return [_acceptance(contacts, i, rows) for i, own in enumerate(codes) if is_accepted(own)]
+
+
+def _acceptance(contacts: AnyTrial, i: int, rows: Sequence[Row]) -> Row:
+    """Return the correction that accepts a stance by its number, see :func:`acceptances_of`."""
+    side, start_s = str(contacts["contact_side"].values[i]), float(contacts["contact_start"].values[i])
+    for row in rows:
+        if (row["kind"], row["side"]) == (ACCEPT, side) and abs(float(row["time_s"]) - start_s) < SAME_STRIKE_S:
+            return row
+    return dict.fromkeys(COLUMNS, "") | {"kind": ACCEPT, "side": side, "time_s": f"{start_s:.3f}"}
+
+
+def accepting_only(contacts: Trial, rows: Sequence[Row]) -> Trial:
+    """Return the contacts of a trial of which no stance is accepted by hand but those of some corrections."""
+    codes = contacts["doubt_code"].values.tolist()
+    others = [is_accepted(own) and _acceptance(contacts, i, rows) not in rows for i, own in enumerate(codes)]
+    if not any(others):
+        return contacts
+    texts = {
+        name: xr.Variable(("contact",), np.where(others, "", contacts[name].values)) for name in ("doubt", "doubt_code")
+    }
+    return replace(contacts, variables={**contacts.variables, **texts})
 
 
 def _solvable_and_missing(kinetics: AnyTrial) -> tuple[Flags, NDArray[np.int8]]:
@@ -264,23 +293,23 @@ def _solvable_and_missing(kinetics: AnyTrial) -> tuple[Flags, NDArray[np.int8]]:
 
 
 def _overrule(
-    refusals: Sequence[tuple[Problem | None, Problem | None]], contacts: AnyTrial
+    refusals: Sequence[tuple[Problem | None, Problem | None]], contacts: AnyTrial, rows: Sequence[Row]
 ) -> tuple[list[Problem | None], list[list[Problem]]]:
     """Return the refusal of each stance after those that a person has accepted, and what these were refused for.
 
     Args:
         refusals: of each stance, and the one by its peak force, which no accepted stance has as the first.
+        rows: of corrections.tsv.
 
     Raises:
-        UserError: a stance that is accepted cannot be.
+        UnfitError: a stance that is accepted cannot be.
     """
     kept, overruled = [first for first, _ in refusals], [list[Problem]() for _ in refusals]
-    columns = [contacts[name].values.tolist() for name in ("contact_side", "contact_start", "doubt_code")]
-    for i, (side, start_s, codes) in enumerate(zip(*columns, strict=True)):
+    for i, codes in enumerate(contacts["doubt_code"].values.tolist()):
         if is_accepted(codes):
             if (first := refusals[i][0]) and first.code not in JUDGEMENTS:
-                where, what = f"{TABLE}: {side} accept_contact {start_s:.3f}", f"no person can accept it: {first.what}"
-                raise UserError(where, what, "correct the cause, or remove the row", "correction_unknown")
+                row = _acceptance(contacts, i, rows)
+                raise UnfitError(row, f"no person can accept it: {first.what}", "correct the cause")
             against = [each for each in refusals[i] if each]
             kept[i], overruled[i] = None, accepted("", against)[1:]
     return kept, overruled

@@ -14,7 +14,7 @@ from ...conventions import SIDES
 from ...person.size_findings import ADULT_HEIGHT_M
 from ...plates import loaded_pole
 from ...variables.cycle_variables import KNEE_AXIS
-from ...variables.data_dictionary import CORRECTED
+from ...variables.data_dictionary import CORRECTED, NOT_CORRECTED
 from ...variables.left_out import in_words
 from ...variables.stance_verdicts import BETWEEN_WORDS, OF_A_STEP, REFUSED, USED
 from .curves.figures import SMALLEST_N
@@ -209,8 +209,8 @@ def _repairs(trials: Mapping[str, Facts]) -> Point:
 
 
 def _corrected(quality: list[Row]) -> Point | None:
-    """Return the point on what a person has corrected; None if nobody has."""
-    rows = ((row["trial"], row.get(CORRECTED, "")) for row in quality)
+    """Return the point on what a person has corrected, and what could not be; None if nobody has."""
+    rows = [(row["trial"], row.get(name, "")) for name in (CORRECTED, NOT_CORRECTED) for row in quality]
     texts = dict.fromkeys(f"{trial}: {one}" for trial, words in rows for one in words.split(BETWEEN_WORDS) if one)
     return Point(LOOK, "Corrected by hand", [*texts]) if texts else None
 
