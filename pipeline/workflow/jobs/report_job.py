@@ -19,6 +19,7 @@ from ...tables.csv_files import detectable_changes, groups_of, rows_of
 from ...tables.report_additions import curve_tests_of, logo_of
 from ...variables import schema
 from ...variables.cycle_variables import STANCE
+from ..digests import sha256
 
 TABLES = ("metrics", "quality", "means", "symmetry")
 AT_A_TIME = 50  # participants
@@ -91,6 +92,7 @@ def write_page(
     texts = part.texts()
     rows = (rows_of(texts[name].decode()) for name in ("metrics", "quality", "symmetry"))
     arguments |= {"reference": _table(reference and reference.curves), "detectable": detectable}
+    arguments["results"] = {file.parent.name: sha256(file) for file in inputs["cycles"]}
     html = function(data, *rows, **sessions, **arguments)
     netcdf.write_whole(outputs["page"][0], html.encode())
 
