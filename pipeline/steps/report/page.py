@@ -52,7 +52,7 @@ def page(
     visits: Sequence[tuple[str, str]],
     chosen: Sequence[str] = (),
     detectable: Detectable,
-    results: Mapping[str, str],
+    results: Mapping[str, str] = {},
 ) -> str:
     """Return the page of one participant as HTML text.
 
@@ -67,7 +67,7 @@ def page(
         reference: text of the table of reference curves, see :mod:`pipeline.tables.reference_curves`.
         visits, chosen: of :func:`pipeline.steps.report.visits.compared.compared`; without ``chosen`` all is shown.
         detectable: the smallest changes beyond the laboratory's own repeatability.
-        results: the SHA-256 of the results of each session, for its review.
+        results: the SHA-256 of the results of each session, for its review; without them nothing is said of a change.
 
     Returns:
         The same text for the same inputs. Names and reasons of the study are text, never markup.
