@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 from ...arrays import Array, Flags
 from ...body.plausibility import REMEDY_IN_MOTION, reason_of_flag
 from ...conventions import CHAIN, SAME_STRIKE_S, SIDES, STANDARD_GRAVITY_M_S2
-from ...errors import ERROR, UserError
+from ...errors import ERROR
 from ...json_text import from_text
 from ...person.size_findings import MASS_WRONG
 from ...signals.filters import interval_s
-from ...tables.corrections import TABLE
-from ...trials.session import AnyTrial
+from ...tables.corrections import COLUMNS, UnfitError
+from ...tables.tsv import Row
+from ...trials.session import AnyTrial, Trial
 from ...variables.cycle_variables import RESIDUALS
+from ...variables.rows import DOUBT
 from ...variables.stance_verdicts import Verdict, is_accepted, verdicts_in
 from ...variables.verdict_table import ACCEPTED, LEG_REFUSED, VERDICTS
 from ...vocabulary.event_names import OFF, STRIKE
@@ -32,6 +34,7 @@ from .stances import Stances
 NEAR_AN_END = 4  # of `missing`
 # standard deviations of vertical momentum; a mass that is 12 % wrong shows as three to four
 CARRIES_THE_MASS = 2.0
+ACCEPT = "accept_contact"  # kind of correction
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +50,7 @@ class Shown:
     settings: Settings
     support: momentum.Support  # what the force of each stance shows in single support
     session_doubts: Sequence[Sequence[Verdict]]  # of each stance, by the momentum of the whole session
+    corrections: Sequence[Row] = ()  # of the trial, to name one that does not fit
 
     @cached_property
     def stances(self) -> tuple[NDArray[np.str_], Array, Array]:
@@ -268,9 +272,10 @@ def judge_stances(shown: Shown, *, knee_axis: Array) -> Stances:
 
     Args:
         knee_axis: (side, figure), :func:`.knee_axis.knee_axis_figures`.
+        corrections: of the trial, to name one that does not fit.
 
     Raises:
-        UserError: a stance that is accepted by hand cannot be, or need not be.
+        UnfitError: a contact that is accepted by hand cannot be, or need not.
     """
     refusals, doubts = [], []
     for i in range(len(shown.row)):
@@ -279,7 +284,8 @@ def judge_stances(shown: Shown, *, knee_axis: Array) -> Stances:
         refusals.append(refusal)
         doubts.append(() if refusal else (*earlier, *overruled, *later))
         if {one.code for one in doubts[i]} == {ACCEPTED}:
-            raise UserError(_where(shown, i), "the contact is used already", "remove the row", "correction_unknown")
+            needless = _acceptance(shown.contacts, i, shown.corrections)
+            raise UnfitError(needless, "the contact is used already", "give another one")
     (side, start, end), solved, row = shown.stances, shown.kinetics.variables, shown.row
     valid = np.array([refusal is None for refusal in refusals], dtype=bool)
     doubted = np.array([bool(each) for each in doubts], dtype=bool) & ~np.array(shown.accepted, dtype=bool)
@@ -306,7 +312,7 @@ def _refuse(shown: Shown, i: int) -> tuple[Verdict | None, list[Verdict]]:
     """Return why a stance is refused, None if it is not; and what one is refused for that a person accepts.
 
     Raises:
-        UserError: no person can accept it.
+        UnfitError: no person can accept it.
     """
     overruled: list[Verdict] = []
     for one in STANCE_JUDGES:
@@ -314,15 +320,35 @@ def _refuse(shown: Shown, i: int) -> tuple[Verdict | None, list[Verdict]]:
         if verdict and not shown.accepted[i]:
             return verdict, []
         if verdict and not VERDICTS[verdict.code].judged:
-            what = f"no person can accept it: {verdict.words}"
-            raise UserError(_where(shown, i), what, "correct the cause, or remove the row", "correction_unknown")
+            row = _acceptance(shown.contacts, i, shown.corrections)
+            raise UnfitError(row, f"no person can accept it: {verdict.words}", "correct the cause")
         overruled += [verdict] if verdict else []
     return None, overruled[::-1]  # the judge that sees most is named first
 
 
-def _where(shown: Shown, i: int) -> str:
-    side, start, _ = shown.stances
-    return f"{TABLE}: {side[i]} accept_contact {start[i]:.3f}"
+def acceptances_of(contacts: AnyTrial, stated: Iterable[Row]) -> list[Row]:
+    """Return the correction of each stance that is accepted by hand: as stated, else as far as contacts.nc knows it."""
+    codes, rows = contacts["doubt_code"].values.tolist(), [*stated]
+    return [_acceptance(contacts, i, rows) for i, own in enumerate(codes) if is_accepted(own)]
+
+
+def _acceptance(contacts: AnyTrial, i: int, rows: Sequence[Row]) -> Row:
+    """Return the correction that accepts a stance by its number, see :func:`acceptances_of`."""
+    side, start_s = str(contacts["contact_side"].values[i]), float(contacts["contact_start"].values[i])
+    for row in rows:
+        if (row["kind"], row["side"]) == (ACCEPT, side) and abs(float(row["time_s"]) - start_s) < SAME_STRIKE_S:
+            return row
+    return dict.fromkeys(COLUMNS, "") | {"kind": ACCEPT, "side": side, "time_s": f"{start_s:.3f}"}
+
+
+def accepting_only(contacts: Trial, rows: Sequence[Row]) -> Trial:
+    """Return the contacts of a trial of which no stance is accepted by hand but those of some corrections."""
+    codes = contacts["doubt_code"].values.tolist()
+    others = [is_accepted(own) and _acceptance(contacts, i, rows) not in rows for i, own in enumerate(codes)]
+    if not any(others):
+        return contacts
+    texts = {name: xr.Variable(("contact",), np.where(others, "", contacts[name].values)) for name in DOUBT}
+    return replace(contacts, variables={**contacts.variables, **texts})
 
 
 def _are_surrounded(start: Array, end: Array, time: Array, solvable: Flags, valid: Flags) -> Flags:
