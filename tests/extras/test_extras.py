@@ -29,7 +29,7 @@ from tests.workflow.test_new_step import SHIPPED
 
 EXTRAS = HOUSE / "pipeline" / "extras"
 OURS = sorted(path.parent.name for path in EXTRAS.glob("*/declaration.py"))
-OF_PROGRAMS = [HOUSE / "pipeline/vocabulary/name_words.py"]  # words that programs write into the names of files
+OF_PROGRAMS = [HOUSE / "pipeline/vocabulary/lab_words.py"]  # words that programs write into the names of files
 CODE = (".py", ".smk", ".yaml", "")
 # what has the name of an extra and is something else: a module of Python, a book, a page
 ANOTHER = re.compile(r"from statistics import|Directional statistics|\bstatistics\.md\b")
