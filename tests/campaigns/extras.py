@@ -41,6 +41,7 @@ def delete(names: Collection[str], checkout: Path) -> None:
     for table in ROWS:
         _keep(checkout / table, "\n", lambda line: not of_them(line))
     _keep(checkout / BLOCKS, "\n\n", lambda block: not of_them(block))
+    python(checkout, "-m", "tests.walls").check_returncode()  # which lists the rooms
 
 
 def _keep(path: Path, separator: str, is_kept: Callable[[str], bool]) -> None:

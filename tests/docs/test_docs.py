@@ -30,6 +30,7 @@ from pipeline.tables import study_tables
 from pipeline.tables.corrections import corrections_of
 from pipeline.trials.session import join_trials
 from pipeline.workflow import settings
+from tests.campaigns.mutations import LIST, read_mutations
 from tests.support.checkout import HOUSE, planned
 from tests.support.settings import settings_of
 from tests.support.step_names import STEPS
@@ -89,6 +90,12 @@ def test_no_link_and_no_file_name_is_dead(page: Path) -> None:
         assert target.exists(), link
         assert not anchor or anchor in anchors(target), link
     assert [file for file in FILE.findall(without_code(page)) if not (HOUSE / file).exists()] == []
+
+
+def test_reliability_counts_the_listed_mistakes() -> None:
+    page = (HOUSE / "docs" / "reliability.md").read_text(encoding="utf-8")
+    count = len(read_mutations(LIST.read_text(encoding="utf-8")))
+    assert f"| {count} of {count} | `make mutations` |" in page
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
