@@ -3,13 +3,15 @@
 This is data: the function of a command is imported when that command runs.
 """
 
-import importlib
 from argparse import REMAINDER
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .extra import every_extra, refuse_second
+from .errors import UserError
+from .extra import every_extra, load_declared, refuse_second
+from .reference import Reference, resolve
 
 Answer = str | tuple[str, int]  # text to print, and the exit code where it may differ from 0
 
@@ -23,7 +25,7 @@ class Argument:
 
 
 class Command(NamedTuple):
-    """A command, such as ``export``, or another form of one that an option chooses, such as ``NAME --form``.
+    """A command, such as ``export``, or another form of one that an option chooses, such as ``export --FORM``.
 
     Its function takes the path that the command names first and, by keyword, each of the arguments. A form follows its
     command in the table; arguments that both have are the same objects.
@@ -32,7 +34,7 @@ class Command(NamedTuple):
     name: str
     group: str  # heading in the help
     text: str  # what it does: one line of the help
-    function: str  # ".module:function" of this package, or "package.module:function"
+    function: Reference
     arguments: tuple[Argument, ...] = ()
     one_of: tuple[Argument, ...] = ()  # options of which only one may be given
     more: str = ""  # sentences that only its own help has
@@ -47,7 +49,7 @@ class Command(NamedTuple):
 
     def load(self) -> Callable[..., Answer]:
         """Import the function of the command."""
-        function: Callable[..., Answer] = _named(self.function)
+        function: Callable[..., Answer] = resolve(self.function)
         return function
 
 
@@ -61,27 +63,27 @@ JSON = Argument("--json", action="store_true",
 EXPORTED = Argument("--output", metavar="FILE", type=Path,
                     help="the table, or the folder, to write (default: next to study.nc)")
 COMMANDS = (
-    Command("demo", RUN, "write a small study with known joint moments", ".demo.study:write_new_study",
+    Command("demo", RUN, "write a small study with known joint moments", "pipeline.demo.study:write_new_study",
             examples=("my_demo && gaitlab run my_demo", "my_demo --soft-tissue"), place="DIR", arguments=(
         Argument("--soft-tissue", action="store_true",
                  help="let the markers of the walks slide over the bones as skin does (default: rigid segments)"),
     )),
-    Command("init", RUN, "write the tables of a folder of recordings", ".commands.init.command:initialise",
+    Command("init", RUN, "write the tables of a folder of recordings", "pipeline.commands.init.command:initialise",
             more="Keep existing tables, and propose rows for new recordings.", place="DIR"),
     Command("check", RUN, "list everything that is wrong with a study, before it runs",
-            ".commands.check.command:report_findings",
+            "pipeline.commands.check.command:report_findings",
             examples=("my_study", "my_study --json"), arguments=(JSON,)),
-    Command("run", RUN, "compute what is missing or out of date, and write the report", ".commands.run:run",
+    Command("run", RUN, "compute what is missing or out of date, and write the report", "pipeline.commands.run:run",
             examples=("my_study", "my_study --cores 2", "my_study --profile slurm",
                       "my_study --dry-run --config 'clean={\"marker_cutoff_hz\": 8}'"), arguments=(SNAKEMAKE,)),
-    Command("recover", RUN, "continue a run that was killed or that filled the disk", ".commands.run:recover",
+    Command("recover", RUN, "continue a run that was killed or that filled the disk", "pipeline.commands.run:recover",
             more="Unlock the study, then run it.", arguments=(SNAKEMAKE,)),
     Command("corrections", RUN, "list the corrections made by hand, and complete their table",
-            ".commands.corrections:complete_corrections",
+            "pipeline.commands.corrections:complete_corrections",
             more="Fill in the SHA-256 of their recordings, and take over cycles.tsv."),
 
     Command("show", LOOK, "list what an output file holds, or the numbers of a variable",
-            ".commands.show:show_in_terminal", more="For a study, show its study.nc.",
+            "pipeline.commands.show:show_in_terminal", more="For a study, show its study.nc.",
             examples=("my_study", "my_study --variable joint_angle",
                       "my_study/derived/sub-01/kinetics.nc --trial fast_01"), place="STUDY|NC", arguments=(
         Argument("--trial", metavar="T", help="one trial only"),
@@ -89,7 +91,7 @@ COMMANDS = (
                  help="print the numbers of this variable, or of a metric by another name (KAM)"),
     )),
     Command("report", LOOK, "list the pages of the report, or print them as PDF",
-            ".commands.print_pages:list_or_print_pages",
+            "pipeline.commands.print_pages:list_or_print_pages",
             more="Printing needs an installed Chrome, Edge or Chromium.",
             examples=("my_study --pdf", "my_study --pdf --participant sub-01 --paper letter"), arguments=(
         Argument("--pdf", action="store_true", help="print the overview and every page, into derived/pdf"),
@@ -100,16 +102,17 @@ COMMANDS = (
                  help="the browser's program (default: GAITLAB_BROWSER, or one that is installed)"),
         Argument("--output", metavar="FOLDER", type=Path, help="the folder to write (default: derived/pdf)"),
     )),
-    Command("explain", LOOK, "trace one gait cycle back to its recording", ".commands.explain.command:explain",
+    Command("explain", LOOK, "trace one gait cycle back to its recording", "pipeline.commands.explain.command:explain",
             more="List the frames and plates that it comes from.",
             examples=("my_study", "my_study --cycle 2"), one_of=(
         Argument("--cycle", metavar="N", type=int, help="its number (default: list the cycles)"),
         Argument("--stance", metavar="N", type=int, help="number of a stance instead, as in the list"),
     )),
-    Command("methods", LOOK, "write a study's methods in sentences to paste into a paper", ".commands.methods:methods"),
+    Command("methods", LOOK, "write a study's methods in sentences to paste into a paper",
+            "pipeline.commands.methods:methods"),
 
     Command("compare", COMPARE, "set two visits of a person, or two conditions, side by side",
-            ".commands.compare:write_comparison", more="Write a page with both.",
+            "pipeline.commands.compare:write_comparison", more="Write a page with both.",
             examples=("my_study pre post --participant sub-01",), arguments=(
         Argument("earlier", metavar="A", help="the earlier visit, or a condition"),
         Argument("later", metavar="B", help="the later visit, or another condition"),
@@ -118,7 +121,7 @@ COMMANDS = (
     )),
 
     Command("export", FILES, "write results as one long table, a workbook or other tables",
-            ".commands.export.command:export_as",
+            "pipeline.commands.export.command:export_as",
             examples=("my_study", "my_study --format xlsx", "my_study --format csv-tables --decimal comma"), arguments=(
         Argument("--format", dest="form", choices=("csv", "csv-tables", "xlsx", "parquet", "parquet-tables"),
                  default="csv",
@@ -130,7 +133,8 @@ COMMANDS = (
         Argument("--separator", choices=(",", ";", "tab"), help="for csv and csv-tables: between cells (default: ,)"),
         EXPORTED,
     )),
-    Command("write-c3d", FILES, "write results into copies of the C3D files", ".commands.write_c3d:write_c3d_files",
+    Command("write-c3d", FILES, "write results into copies of the C3D files",
+            "pipeline.commands.write_c3d:write_c3d_files",
             more="Write angles, moments, powers, forces and events of a computed study.",
             examples=("my_study", "my_study --session sub-01 --anonymous"), arguments=(
         Argument("--session", metavar="S", help="one session only"),
@@ -138,17 +142,17 @@ COMMANDS = (
                  help="leave out the recordings' free text, which may contain names and birth dates"),
     )),
     Command("body-model", FILES, "list the labels that a body model looks for, or draw it",
-            ".commands.draw_body_model:body_model_report", more="Draw it on a static trial.",
+            "pipeline.commands.draw_body_model:body_model_report", more="Draw it on a static trial.",
             examples=("plug_in_gait", "my_model.yaml static.c3d --output my_model.html"), place="NAME|YAML", arguments=(
         Argument("file", metavar="RECORDING", type=Path, nargs="?", help="a static trial"),
         Argument("--output", metavar="HTML", type=Path, help="the page to write (default: NAME.html, here)"),
     )),
 
     Command("verify", QUALITY, "check that recordings and results are those of the last run",
-            ".commands.verify:report_changes",
+            "pipeline.commands.verify:report_changes",
             examples=("my_study", "my_study --json"), arguments=(JSON,)),
     Command("sbom", QUALITY, "list the installed program and libraries with their licences",
-            ".commands.bill_of_materials:write_bill",
+            "pipeline.commands.bill_of_materials:write_bill",
             more="Write them with versions, as a CycloneDX bill of materials.", examples=("bom.json",), place="FILE"),
 )
 # fmt: on
@@ -158,18 +162,16 @@ def every_command() -> list[Command]:
     """Return the commands above and those of the extras; a form of a command follows it.
 
     Raises:
-        UserError: an extra has a command of another's name.
+        UserError: an extra has a command of another's name, a form of none, or commands that cannot be imported.
     """
     commands = {command.name: command for command in COMMANDS}
     for extra in every_extra().values():
-        for command in _named(extra.commands) if extra.commands else ():
+        for command in chain(*load_declared(extra, filter(None, [extra.commands]))):
             refuse_second("command", command.name, commands, extra)
+            base, *form = command.name.split()
+            if form and base not in commands:
+                what = f"'{command.name}' is a form of a command that is not there"
+                raise UserError(f"extra '{extra.name}'", what, "name one that is there, or uninstall it")
             commands[command.name] = command._replace(install=extra.install)
     order = {name: number for number, name in enumerate(name for name in commands if " " not in name)}
     return sorted(commands.values(), key=lambda command: order[command.name.split()[0]])
-
-
-def _named(reference: str) -> Any:
-    """Import what a declaration names: ".module:name" of this package, or "package.module:name"."""
-    module, name = reference.split(":")
-    return getattr(importlib.import_module(module, __package__), name)

@@ -12,11 +12,12 @@ import functools
 import importlib
 import os
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .errors import UserError
+from .reference import Reference, resolve
 
 GROUP = "gaitlab.extras"  # of entry points
 
@@ -24,10 +25,10 @@ GROUP = "gaitlab.extras"  # of entry points
 class OnPages(NamedTuple):
     """What an extra adds to pages of the report where a setting asks for it, whatever steps the study has."""
 
-    report: str  # "package.module:name" of a pipeline.steps.report.addition.Addition
-    # that of a function of a Study, a rule (report or page) and a participant or None. It returns what the addition
-    # reads, such as names and digests of files, which is then in the key of the job; None if nothing is added.
-    needs: str
+    report: Reference  # of a pipeline.steps.report.addition.Addition
+    # of a function of a Study, a rule (report or page) and a participant or None. It returns what the addition loads,
+    # such as names and digests of files, which is then in the key of the job; None if nothing is added.
+    needs: Reference
 
 
 class Written(NamedTuple):
@@ -45,12 +46,12 @@ class Extra(NamedTuple):
 
     name: str
     install: str = ""  # the command that installs the libraries that it needs
-    commands: str = ""  # "package.module:name" of a tuple of pipeline.command_table.Command
-    steps: tuple[str, ...] = ()  # "package.module:name" of each pipeline.step.Step
+    commands: Reference = ""  # of a tuple of pipeline.command_table.Command
+    steps: tuple[Reference, ...] = ()  # of each pipeline.step.Step
     rules: Path | None = None  # the file with the rules of its steps, which the Snakefile includes
     pages: tuple[OnPages, ...] = ()
-    problems: str = ""  # "package.module:name" of a function that yields the problems of a Study's settings
-    settings: Mapping[str, str] = {}  # of each section of no step, "package.module:name" of the dataclass that has it
+    problems: Reference = ""  # of a function that yields the problems of a Study's settings
+    settings: Mapping[str, Reference] = {}  # of each section of no step, by name, the dataclass that has its settings
     renamed: Mapping[str, str] = {}  # by the name that a setting had, "section.setting", the one that it has now
     files: tuple[Written, ...] = ()  # what its commands write
 
@@ -74,6 +75,19 @@ def rules_of_extras() -> list[str]:
     return [str(extra.rules) for extra in every_extra().values() if extra.rules]
 
 
+def load_declared(extra: Extra, references: Iterable[Reference]) -> list[Any]:
+    """Import what an extra declares.
+
+    Raises:
+        UserError: it cannot be imported.
+    """
+    try:
+        return [resolve(reference) for reference in references]
+    except (ImportError, AttributeError) as error:
+        what = f"what it declares cannot be imported: {error}"
+        raise UserError(f"extra '{extra.name}'", what, "correct its declaration, or uninstall it") from None
+
+
 def refuse_second(what: str, name: str, present: Collection[str], extra: Extra) -> None:
     """Refuse an extra that declares what is there already, such as a second command of one name."""
     if name in present:
@@ -93,6 +107,8 @@ def _of_packages() -> Iterator[Extra]:
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         try:
             extra = point.load()
+            if not isinstance(extra, Extra):
+                raise TypeError(f"{point.value} is no Extra")
         except Exception as error:
             package = point.dist.name if point.dist else point.module
             what = f"cannot be imported: {type(error).__name__}: {error}"

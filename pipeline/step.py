@@ -18,9 +18,9 @@ from graphlib import TopologicalSorter
 from typing import Any, Literal
 
 from .errors import UserError
-from .extra import every_extra
+from .extra import every_extra, load_declared
+from .reference import Reference, resolve
 
-Reference = str  # "package.module:name" of something that is imported when it is used
 EVERYTHING = None  # of an input that is loaded whole
 
 
@@ -139,13 +139,6 @@ def _modules(references: Iterable[Reference]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.partition(":")[0] for one in references if one))
 
 
-def resolve(reference: Reference) -> Any:
-    """Import what a declaration names; ``pipeline`` is this package, also where it is imported as gaitlab.pipeline."""
-    module, _, name = reference.partition(":")
-    own = module.removeprefix("pipeline") if module.startswith("pipeline.") else module
-    return getattr(importlib.import_module(own, __package__), name)
-
-
 @functools.cache
 def every_step() -> Mapping[str, Step]:
     """Return all steps by name, each after the steps that make its inputs.
@@ -156,11 +149,7 @@ def every_step() -> Mapping[str, Step]:
     found, made_by = dict[str, Step](), dict[str, str]()
     declared = [(step, "pipeline/steps") for step in steps_of_rooms()]
     for extra in every_extra().values():
-        where = f"extra '{extra.name}'"
-        try:
-            declared += [(resolve(step), where) for step in extra.steps]
-        except (ImportError, AttributeError) as error:
-            raise UserError(where, f"its steps cannot be imported: {error}", "correct, or uninstall it") from None
+        declared += [(step, f"extra '{extra.name}'") for step in load_declared(extra, extra.steps)]
     for step, where in declared:
         if twice := {step.name} & found.keys() | step.outputs.keys() & made_by.keys():
             what = f"declares a second step or output '{', '.join(sorted(twice))}'"

@@ -171,7 +171,7 @@ def _about(path: Path) -> str:
     """Return the docstring of a module as one line, of a file at the top its first paragraph."""
     text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     paragraphs = text.split("\n\n") if path.name == "__init__.py" else [text.partition("\n\n")[0]]
-    return " ".join(" ".join(paragraphs).replace("``", "`").split())
+    return " ".join(re.sub(r":\w+:(?=`)", "", " ".join(paragraphs).replace("``", "`")).split())
 
 
 def _list_of_rooms() -> str:

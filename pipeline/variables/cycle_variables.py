@@ -1,6 +1,7 @@
 """The variables of cycles.nc and study.nc: dimensions, units and meaning."""
 
-from ..step import every_step, resolve
+from ..reference import resolve
+from ..step import every_step
 from .metrics import CO_CONTRACTION, JOINED_METRICS, METRICS, OF_STANCE, SCORES
 from .rows import Variable, optional
 from .session_variables import (

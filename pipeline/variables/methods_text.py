@@ -6,7 +6,8 @@ from contextlib import suppress
 from typing import Any
 
 from ..conventions import CONVENTIONAL, JOINTS, SIDES
-from ..step import every_step, resolve
+from ..reference import resolve
+from ..step import every_step
 
 TABLES = {  # of body-segment parameters, as calibrate.nc names them
     "dempster": "Dempster (in Winter 2009)",

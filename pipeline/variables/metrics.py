@@ -7,7 +7,8 @@ rows say. All outputs take a metric from this table, and the report its place.
 import itertools
 
 from ..conventions import ADDUCTION, ANGLES, ANKLE, FLEXION, FORWARD, HIP, JOINTS, KNEE, UP
-from ..step import every_step, resolve
+from ..reference import resolve
+from ..step import every_step
 from .rows import (
     BY_SIZE,
     GAIT_SCORES,

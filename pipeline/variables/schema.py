@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..conventions import IN_ONE_TRIAL
-from ..errors import UserError
-from ..step import every_step, resolve
+from ..reference import resolve
+from ..step import every_step
 from ..tables.study_tables import VISIT_COLUMNS
 from .cycle_variables import STANCE
 from .metrics import METRICS
@@ -22,12 +22,6 @@ if TYPE_CHECKING:  # each command and each plan reads this module; xarray takes 
 _OUTPUTS = {name: output for step in every_step().values() for name, output in step.outputs.items() if output.variables}
 TITLES = {name: output.title for name, output in _OUTPUTS.items()}
 VARIABLES: dict[str, dict[str, Variable]] = {name: resolve(output.variables) for name, output in _OUTPUTS.items()}
-for _step in every_step().values():
-    if _step.joins and not any(
-        "cycle" in one.dims for name in _step.outputs for one in VARIABLES.get(name, {}).values()
-    ):
-        _what = "its results are to be joined to cycles, and none is along the dimension cycle"
-        raise UserError(f"step '{_step.name}'", _what, "give values of each cycle, or leave out joins")
 COORDINATES = {
     "time": ("s", "time of the marker frame on the file's own time axis"),
     "plate_time": ("s", "time of the analog sample on the file's own time axis"),
@@ -140,9 +134,12 @@ COORDINATES = {
     "muscle_order": ("1", "place of the muscle in the trial, from 1; 0 if the trial lacks it"),
     "file_axis": ("", "axis of the file"),
     "limit": ("", "first or last"),
+} | {
+    name: about
+    for output in _OUTPUTS.values()
+    if output.coordinates
+    for name, about in resolve(output.coordinates).items()
 }
-for _output in _OUTPUTS.values():
-    COORDINATES |= resolve(_output.coordinates) if _output.coordinates else {}
 FLAGS = {  # those of `implausible` are given by step kinematics
     ("clean", "fill"): "none spline rigid_cluster neighbours spike exchanged_back",
     ("kinetics", "missing"): "known segment_not_seen ground_reaction_unknown gimbal_lock near_an_end",

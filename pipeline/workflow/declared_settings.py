@@ -16,8 +16,9 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import yaml
 
+from ..reference import resolve
 from ..setting import setting
-from ..step import Step, every_step, resolve, steps_of_rooms
+from ..step import Step, every_step, steps_of_rooms
 
 HOUSE = Path(__file__).resolve().parents[2]
 TYPES = {float: "number", int: "integer", str: "string", bool: "boolean", type(None): "null"}

@@ -17,7 +17,8 @@ from .. import __version__
 from ..body.body_model import BodyModel
 from ..errors import UserError
 from ..extra import every_extra
-from ..step import Step, every_step, resolve
+from ..reference import resolve
+from ..step import Step, every_step
 from ..steps.report.page_names import page_names
 from ..tables import corrections, session_table, study_tables, tsv
 from ..tables.reference_curves import reference_file
@@ -190,13 +191,11 @@ class Study:
         taken: dict[str, Any] = {}
         if "additions" in step.takes:
             needs = self._needs_of_extras(name, subject)
+            added = [*(one.report for one in self.steps.values() if one.report), *needs]
             tables += [module for one in self.steps.values() for module in one.modules_of_pages]
             tables += [reference.partition(":")[0] for reference in needs]
-            named = [*(one.report for one in self.steps.values() if one.report), *needs]
-            if named:
-                taken["additions"] = {one: digests.digests_beside(one, ".html") for one in named}
-            if needs:
-                taken["needs"] = needs
+            templates = {one: digests.digests_beside(one, ".html") for one in added}
+            taken |= {part: content for part, content in (("additions", templates), ("needs", needs)) if content}
         if "body_model" in step.takes and self.body_model:
             taken["arguments"] = {"body_model": self.body_model.definition} | own.pop("arguments", {})
         if "corrections" in step.takes:

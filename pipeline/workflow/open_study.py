@@ -3,7 +3,7 @@
 import functools
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,13 +13,15 @@ from .. import __version__
 from ..body.body_model import BodyModel
 from ..errors import Problem, UserError, gather_alike, nearest
 from ..extra import every_extra
+from ..reference import resolve
 from ..results.definitions import VERSION, refuse_others
-from ..step import every_step, resolve
+from ..step import every_step
 from ..tables import corrections, session_table, study_tables
 from ..tables.reference_curves import numbers_of, read_reference, reference_file
 from ..tables.report_additions import check_additions
 from ..variables.data_dictionary import RESERVED
 from ..variables.metrics import NUMBERS
+from ..variables.schema import VARIABLES
 from . import settings
 from .digests import sha256_of_files
 from .job_keys import Study
@@ -96,7 +98,17 @@ def look_at(path: Path, *, overrides: Mapping[str, Any] | None = None) -> tuple[
         checks = [step.problems for step in every_step().values()]
         checks += [extra.problems for extra in every_extra().values()]
         problems += [one for check in checks if check for one in resolve(check)(study)]
+        problems += _joining_nothing(study)
     return study, list(dict.fromkeys(problems))
+
+
+def _joining_nothing(study: Study) -> Iterator[Problem]:
+    """Yield the steps of a study whose results are to be joined to cycles, but have nothing of each cycle."""
+    for name, step in study.steps.items():
+        variables = [one for output in step.outputs for one in VARIABLES.get(output, {}).values()]
+        if step.joins and not any("cycle" in one.dims for one in variables):
+            remedy = "give values of each cycle, or leave out joins"
+            yield Problem(f"step '{name}'", "its results are to be joined, but none lies along cycle", remedy)
 
 
 def outputs_of(study: Study) -> dict[str, tuple[str, str | None]]:

@@ -19,7 +19,8 @@ import yaml
 from ..body.body_model import BodyModel, find_loose_ends, find_unknown_weights
 from ..errors import Problem, UserError, find_hidden, nearest
 from ..extra import every_extra, refuse_second
-from ..step import every_step, resolve
+from ..reference import resolve
+from ..step import every_step
 from ..tables.tsv import bad_path, decode_text, leaves_study
 from ..whole_body import rule_names
 
@@ -305,7 +306,7 @@ def with_new_names(content: Mapping[str, Any]) -> dict[str, Any]:
     result = {name: dict(part) if isinstance(part, Mapping) else part for name, part in content.items()}
     for old, new in _renamed_settings().items():
         (section, name), (new_section, new_name) = old.split("."), new.split(".")
-        before, after = result.get(section), result.get(new_section, {})
+        before, after = result.get(section), result.get(new_section) or {}
         if isinstance(before, dict) and name in before and isinstance(after, dict) and new_name not in after:
             result[new_section] = {**after, new_name: before.pop(name)}
     return result

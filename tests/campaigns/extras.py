@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 from pipeline.extra import every_extra
-from pipeline.step import resolve
+from pipeline.reference import resolve
 from tests.campaigns.mutations import copy_checkout
 from tests.support.checkout import DRY_RUN, HOUSE, jobs_in
 from tests.support.studies.full_study import of_extras

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,10 @@ from pipeline.__main__ import command_line_parser, main
 from pipeline.command_table import COMMANDS, Command, every_command
 from pipeline.errors import UserError
 from pipeline.extra import Extra, every_extra
+from pipeline.reference import resolve
+from pipeline.workflow import open_study as open_study_module
 from pipeline.workflow import settings
+from pipeline.workflow.open_study import open_study
 from tests.campaigns.extras import commands_and_jobs, python
 from tests.campaigns.interruptions import write_tiny_study
 from tests.support.checkout import DEMO, HOUSE, copy_study
@@ -59,7 +63,7 @@ def commands_of(one: Extra) -> list[Command]:
 
 def steps_of(one: Extra) -> list[str]:
     """Return the names of the steps of an extra."""
-    return [step.resolve(reference).name for reference in one.steps]
+    return [resolve(reference).name for reference in one.steps]
 
 
 def core_files() -> Iterator[Path]:
@@ -231,26 +235,54 @@ def test_a_package_that_cannot_be_imported_is_named(extras_with: ExtrasWith, tmp
         extras_with(tmp_path)
 
 
-def test_a_second_command_of_a_name_is_refused(
-    extras_with: ExtrasWith, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_entry_point_that_names_something_else_is_refused(extras_with: ExtrasWith, tmp_path: Path) -> None:
+    write_package(tmp_path, declaration="EXTRA = 'push'")
+    with pytest.raises(UserError, match=r"our_lab\.declaration:EXTRA is no Extra"):
+        extras_with(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("run", "there is another command 'run'"),
+        ("push --off", "'push --off' is a form of a command that is not there"),
+    ],
+)
+def test_a_command_that_cannot_be_there_is_refused(
+    name: str, what: str, extras_with: ExtrasWith, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    declared = LAB["our_lab/commands.py"].replace('"push-off"', '"run"')
+    declared = LAB["our_lab/commands.py"].replace('"push-off"', f'"{name}"')
     found = extras_with(write_package(tmp_path, commands=declared))
     monkeypatch.setattr(command_table, "every_extra", lambda: found)
-    with pytest.raises(UserError, match="extra 'push': there is another command 'run'"):
+    with pytest.raises(UserError, match=f"extra 'push': {what}"):
         every_command()
 
 
-@pytest.mark.parametrize(("old", "new"), [('name="push"', 'name="clean"'), ('"push": Output', '"clean": Output')])
-def test_a_second_step_or_output_of_a_name_is_refused(
-    old: str, new: str, extras_with: ExtrasWith, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ('name="push"', 'name="clean"', "declares a second step or output 'clean'"),
+        ('"push": Output', '"clean": Output', "declares a second step or output 'clean'"),
+        ("PUSH = Step", "PULL = Step", "what it declares cannot be imported: .* 'PUSH'"),
+    ],
+)
+def test_a_step_that_cannot_be_there_is_refused(
+    old: str, new: str, what: str, extras_with: ExtrasWith, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     declared = LAB["our_lab/push.py"]
     assert old in declared
     found = extras_with(write_package(tmp_path, push=declared.replace(old, new)))
     monkeypatch.setattr(step, "every_extra", lambda: found)
-    with pytest.raises(UserError, match="extra 'push': declares a second step or output 'clean'"):
+    with pytest.raises(UserError, match=f"extra 'push': {what}"):
         step.every_step.__wrapped__()
+
+
+def test_a_step_that_joins_nothing_is_a_problem_of_the_study() -> None:
+    study = open_study(DEMO)
+    steps = {"cycles": replace(study.steps["cycles"], joins=True), "clean": replace(study.steps["clean"], joins=True)}
+    vars(study)["steps"] = steps  # as the study would remember them
+    (problem,) = open_study_module._joining_nothing(study)
+    assert str(problem).startswith("step 'clean': its results are to be joined, but none lies along cycle")
 
 
 def test_a_second_extra_of_a_name_is_refused(extras_with: ExtrasWith, tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pipeline.step import every_step, resolve
+from pipeline.reference import resolve
+from pipeline.step import every_step
 from pipeline.workflow.settings import CONFIG, read_yaml
 
 DEFAULTS = read_yaml(CONFIG / "default.yaml")

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.extra import rules_of_extras
-from pipeline.step import Step, every_step, resolve
+from pipeline.reference import resolve
+from pipeline.step import Step, every_step
 from pipeline.workflow import job_keys
 from pipeline.workflow.open_study import TABLES, open_study
 from tests.support.checkout import DEMO, HOUSE
@@ -84,7 +85,8 @@ def test_all_that_a_step_names_is_there(name: str) -> None:
 def test_declarations_and_settings_import_the_standard_library_alone() -> None:
     """Every process reads them: commands, the planning of a run, each job."""
     code = (
-        "import sys; before = {*sys.modules}; from pipeline.step import every_step, resolve\n"
+        "import sys; before = {*sys.modules}; from pipeline.step import every_step\n"
+        "from pipeline.reference import resolve\n"
         "[resolve(step.settings) for step in every_step().values()]\n"
         "print(*{name.partition('.')[0] for name in {*sys.modules} - before} - {*sys.stdlib_module_names})"
     )

@@ -8,7 +8,7 @@ from ...command_table import EXPORTED, FILES, Argument, Command
 # fmt: off
 COMMANDS = (
     Command("export --opensim", FILES, "write files with which OpenSim goes on",
-            ".extras.opensim.export.command:hand_over",
+            "pipeline.extras.opensim.export.command:hand_over",
             examples=("my_study --opensim --model rajagopal.osim",), arguments=(
         Argument("--model", metavar="OSIM", type=Path, help="for OpenSim: the generic model to scale"),
         Argument("--markers", metavar="TSV", type=Path,

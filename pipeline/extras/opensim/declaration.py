@@ -14,7 +14,7 @@ FOLDER = Written(
 EXTRA = Extra(
     "opensim",
     install="pip install 'gait-lab-pipeline[opensim]'",  # of the step; the files are written without it
-    commands=".extras.opensim.command_table:COMMANDS",
+    commands="pipeline.extras.opensim.command_table:COMMANDS",
     steps=("pipeline.extras.opensim.muscles.declaration:MUSCLES",),
     rules=Path(__file__).with_name("rules.smk"),
     files=(FOLDER,),

@@ -9,7 +9,7 @@ COMMANDS = (
         "compare-groups",
         COMPARE,
         "write the differences between groups and conditions",
-        ".extras.statistics.groups:compare_groups",
+        "pipeline.extras.statistics.groups:compare_groups",
         more="Compare all metrics, and the curves that are chosen.",
         examples=('my_study --out differences --curve "knee adduction moment"',),
         arguments=(
@@ -29,14 +29,14 @@ COMMANDS = (
         "repeatability",
         COMPARE,
         "list how far main metrics differ when nothing has changed",
-        ".extras.statistics.repeatability.command:repeatability_of",
+        "pipeline.extras.statistics.repeatability.command:repeatability_of",
         more="Also list what change can be detected.",
     ),
     Command(
         "norm",
         COMPARE,
         "write the norm of a study of controls, for other studies",
-        ".extras.statistics.norm:write_norm",
+        "pipeline.extras.statistics.norm:write_norm",
         more="Another study names this file in study.reference.",
         examples=("controls --out norm.tsv", "controls --out norm.tsv --condition walk"),
         arguments=(

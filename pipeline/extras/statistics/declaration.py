@@ -7,7 +7,7 @@ from ...extra import Extra, OnPages
 EXTRA = Extra(
     "statistics",
     install="pip install 'gait-lab-pipeline[statistics]'",
-    commands=".extras.statistics.command_table:COMMANDS",
+    commands="pipeline.extras.statistics.command_table:COMMANDS",
     steps=("pipeline.extras.statistics.repeatability.declaration:REPEATABILITY",),
     rules=Path(__file__).with_name("rules.smk"),
     pages=(

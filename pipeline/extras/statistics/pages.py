@@ -31,5 +31,5 @@ REPEATABILITY = Addition(
     of_study=repeatability_shown,
     detectable=detectable_changes,
 )
-TABLE_OF_LABORATORY = Addition(read=lambda needs: rows_of_files([Path(needs["file"])]), detectable=detectable_changes)
-CURVE_TESTS = Addition(read=lambda needs: curve_tests_of(Path(), needs["folder"]), of_study=curve_tests_shown)
+TABLE_OF_LABORATORY = Addition(load=lambda needs: rows_of_files([Path(needs["file"])]), detectable=detectable_changes)
+CURVE_TESTS = Addition(load=lambda needs: curve_tests_of(Path(), needs["folder"]), of_study=curve_tests_shown)

@@ -7,7 +7,7 @@ COMMANDS = (
         "view",
         LOOK,
         "show every trial in the browser",
-        ".extras.viewer.command:view",
+        "pipeline.extras.viewer.command:view",
         more="Show markers, legs, plates, forces, events, verdicts and curves.",
         examples=("my_study", "my_study --no-browser --port 8123"),
         arguments=(

@@ -3,5 +3,5 @@
 from ...extra import Extra
 
 EXTRA = Extra(
-    "viewer", install="pip install 'gait-lab-pipeline[view]'", commands=".extras.viewer.command_table:COMMANDS"
+    "viewer", install="pip install 'gait-lab-pipeline[view]'", commands="pipeline.extras.viewer.command_table:COMMANDS"
 )

@@ -1,4 +1,4 @@
-"""What a step adds to the pages of the report, if the study has the step (``report`` of its declaration).
+"""What steps and extras add to the pages of the report: ``report`` of a step's declaration, ``pages`` of an extra's.
 
 An addition names functions, each of which may be left out. What they return is shown by the report's own templates and
 scripts: a laboratory's step draws its curves as the report draws its own.
@@ -6,7 +6,7 @@ scripts: a laboratory's step draws its curves as the report draws its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,8 +16,6 @@ from .curves.panels import Panel
 from .html_page import environment
 from .tables import Row
 from .visit_changes import Detectable
-
-Files = Mapping[str, list[Path]]
 
 
 class Part(NamedTuple):
@@ -45,14 +43,14 @@ class PersonShown(NamedTuple):
 
 
 class Addition(NamedTuple):
-    """What a step adds to the pages of a study."""
+    """What a step adds to the pages of a study that has it, or an extra where a setting asks for it."""
 
     panels: Callable[[xr.Dataset], Iterable[Panel]] | None = None  # of a person's part of study.nc
     of_person: Callable[[PersonShown, Any], Iterable[Part]] | None = None
     of_study: Callable[[Any], Iterable[Part]] | None = None  # of what is loaded; on the overview
-    # of the further inputs of the job (``added_to`` of the declaration), what both functions get beside
-    load: Callable[[Files], Any] | None = None
-    read: Callable[[Any], Any] | None = None  # instead, of what an extra's ``OnPages.needs`` has given
+    # what both functions get beside: of a step, made of further inputs of the job by name (``added_to`` of its
+    # declaration, paths); of an extra, of what its ``OnPages.needs`` has given
+    load: Callable[[Any], Any] | None = None
     detectable: Callable[[Any], Detectable] | None = None  # changes between visits that are more than chance, of that
 
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import xarray as xr
 
+from ...reference import resolve
 from ...results import netcdf
 from ...results.job_files import Files, load_cycles, load_reference, provenance
 from ...results.study_file import table_of, without_doubted
 from ...results.whole_files import write_whole
-from ...step import every_step, resolve
+from ...step import every_step
 from ...steps.report.addition import Addition, Loaded, detectable_by
 from ...steps.study.parts import gather
 from ...steps.study.reference import describe_reference
@@ -95,13 +96,12 @@ def write_page(
 
 
 def load_additions(key: Mapping[str, Any], inputs: Files) -> list[Loaded]:
-    """Return what steps of the study add to a page, with what they load of the job's further inputs."""
+    """Return what is added to a page, with what it loads of the job's further inputs, or of its needs in the key."""
     further = {name: files for name, files in inputs.items() if name not in every_step()[key["step"]].inputs}
     found, needs = list[Loaded](), key.get("needs", {})
     for reference in sorted(key.get("additions", {})):
         one: Addition = resolve(reference)
-        content = one.read(needs[reference]) if one.read else one.load(further) if one.load else None
-        found.append(Loaded(one, content))
+        found.append(Loaded(one, one.load(needs.get(reference, further)) if one.load else None))
     return found
 
 

@@ -10,9 +10,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from ...reference import resolve
 from ...results import just_written
 from ...results.job_files import Files
-from ...step import every_step, resolve
+from ...step import every_step
 from .. import checksums
 
 DERIVED = Path("derived")

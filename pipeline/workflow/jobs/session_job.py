@@ -15,10 +15,11 @@ from typing import Any
 import xarray as xr
 
 from ...errors import UserError
+from ...reference import resolve
 from ...results import just_written
 from ...results.job_files import Files, provenance
 from ...results.whole_files import not_written
-from ...step import Step, every_step, resolve
+from ...step import Step, every_step
 from ...trials.session import rejected_by
 from ...variables import schema
 from .. import checksums

@@ -19,8 +19,9 @@ import xarray as xr
 
 from pipeline.errors import UserError
 from pipeline.extras.opensim.muscle_variables import MUSCLE_METRICS, OF_MUSCLES
+from pipeline.reference import resolve
 from pipeline.results import netcdf
-from pipeline.step import every_step, resolve
+from pipeline.step import every_step
 from pipeline.variables.methods_text import describe_methods
 from pipeline.variables.schema import describe
 from pipeline.workflow import checksums
