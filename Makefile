@@ -20,7 +20,7 @@ test: .venv/ready-dev
 quick: .venv/ready-dev
 	$(BIN)/pytest --quick --numprocesses auto --dist loadfile
 
-# Every test, or those of TESTS, with the processor time of each: tests/slow_tests.tsv is written anew.
+# Every test, or those of TESTS; writes the processor time of each to tests/slow_tests.tsv.
 TESTS ?= tests
 times: .venv/ready-dev
 	$(BIN)/pytest --record-times --numprocesses auto --dist loadfile --no-loadscope-reorder $(TESTS)
