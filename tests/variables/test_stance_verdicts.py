@@ -20,6 +20,7 @@ from pipeline.variables.stance_verdicts import (
     in_general,
     is_accepted,
     reason_columns,
+    rejection_in_general,
     verdict_of,
     verdicts_in,
 )
@@ -122,16 +123,18 @@ def test_general_words_keep_the_values_that_all_of_a_kind_share() -> None:
     assert words[3].startswith("the plate shows … % of the force that carries 70.0 kg")
 
 
-def test_trials_are_called_by_their_code_and_else_by_their_problem_wherever_it_is() -> None:
-    def lost(code: str, where: str, what: str) -> Verdict:
-        return Verdict(code, {"where": where, "what": what, "remedy": "mend it"})
+@pytest.mark.parametrize("code", ["own", "recording_unusable", "plate_drifts"])
+def test_rejections_are_called_by_what_is_wrong_wherever_it_is(code: str) -> None:
+    """Whether the table has the code, and whether its sentence has values of its own."""
 
-    own = [lost("own", place, "no {brace}") for place in ("one.trc", "two.trc")]
-    assert in_general(own) == ["no {brace}; mend it"] * 2
-    assert own[0].words == str(Problem("one.trc", "no {brace}", "mend it"))
-    assert {*in_general([lost("markers_missing", "a", "no heel"), lost("markers_missing", "b", "no toe")])} == {
-        "markers are missing"
-    }
+    def stored(*problems: tuple[str, str]) -> str:
+        return as_text(Verdict(code, {"where": where, "what": what, "remedy": "mend it"}) for where, what in problems)
+
+    assert verdicts_in(stored(("one.trc", "no {brace}")))[0].words == str(Problem("one.trc", "no {brace}", "mend it"))
+    places = [rejection_in_general(stored((place, "no {brace}"))) for place in ("one.trc", "two.trc")]
+    assert places == ["no {brace}; mend it"] * 2
+    assert rejection_in_general(stored(("a", "two people"))) == "two people; mend it"
+    assert rejection_in_general(stored(("a", "cut off"), ("b", "no heel"))) == "cut off; mend it; no heel; mend it"
 
 
 @pytest.mark.parametrize("code", VERDICTS)
