@@ -2,11 +2,15 @@
 
 import importlib
 import math
+from string import Formatter
 
 import pytest
 
 from pipeline.errors import Problem
 from pipeline.step import every_step
+from pipeline.steps.contacts import contact_checks
+from pipeline.steps.cycles import verdicts
+from pipeline.steps.kinematics import leg_check, witnesses
 from pipeline.variables.stance_verdicts import (
     BETWEEN_WORDS,
     DOUBTED,
@@ -24,15 +28,19 @@ from pipeline.variables.stance_verdicts import (
     verdict_of,
     verdicts_in,
 )
-from pipeline.variables.verdict_table import ACCEPTED, DOUBTS, REFUSES, REJECTS, VERDICTS, Row
+from pipeline.variables.verdict_table import ACCEPTED, BY_HAND, DOUBTS, REFUSES, REJECTS, VERDICTS, Row
 from pipeline.workflow.settings import schema
+
+OWN = {  # codes that the product does not have
+    "hot": Row(DOUBTS, "the plate is at {celsius:.0f} degrees", "it is hot"),
+    "wet": Row(DOUBTS, "the plate is wet", "it rains"),
+}
 
 
 @pytest.fixture(autouse=True)
 def codes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Codes that the product does not have."""
-    monkeypatch.setitem(VERDICTS, "hot", Row(DOUBTS, "the plate is at {celsius:.0f} degrees", "it is hot"))
-    monkeypatch.setitem(VERDICTS, "wet", Row(DOUBTS, "the plate is wet", "it rains"))
+    for code, row in OWN.items():
+        monkeypatch.setitem(VERDICTS, code, row)
 
 
 def columns_of(*doubts: Verdict) -> tuple[str, ...]:
@@ -88,6 +96,8 @@ def test_each_row_says_when_and_names_settings_and_constants_that_exist(code: st
     row = VERDICTS[code]
     assert code.isidentifier()
     assert row.limit
+    numbers = {name for _, name, _, _ in Formatter().parse(row.limit) if name}
+    assert numbers <= {name.rpartition(".")[2] for name in row.source}, "they are those of constants and settings"
     assert BETWEEN_WORDS not in row.sentence or row.severity == REFUSES, "doubts are listed between semicolons"
     assert row.severity == REFUSES or not row.judged, "only refusals can be overruled"
     assert row.severity != REJECTS or not row.values, "the words of a trial are those of its problem"
@@ -98,6 +108,19 @@ def test_each_row_says_when_and_names_settings_and_constants_that_exist(code: st
             assert last in properties[section]["properties"], name
         else:
             assert hasattr(importlib.import_module(f"pipeline.{section}"), last), name
+
+
+def test_each_verdict_on_stances_is_of_a_judge_or_of_the_step_itself() -> None:
+    """A code that no row declares is one that nobody gives any more, or that the list of judges hides."""
+    judges = (
+        *(contact_checks.PLATE_JUDGES, contact_checks.CONTACT_JUDGES, verdicts.STANCE_JUDGES, verdicts.STANCE_DOUBTS),
+        *(leg_check.LEG_JUDGES, witnesses.WITNESSES),
+    )
+    declared = {code for rows in judges for row in rows for code in row.codes}
+    of_steps = {"no_plate", "no_plate_left", "no_gait_event", "plate_signal_missing", "no_stance", BY_HAND}
+    of_steps |= {"markers_noisy", *OWN}
+    assert declared | of_steps == {code for code, row in VERDICTS.items() if row.severity != REJECTS}
+    assert not declared & of_steps
 
 
 def test_a_contact_accepted_by_hand_is_used_and_marked_with_why_it_was_refused() -> None:
