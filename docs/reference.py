@@ -16,6 +16,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 from gaitlab import pipeline
@@ -122,16 +123,32 @@ def verdict_tables() -> str:
     return "\n".join(parts)
 
 
+class NumbersInWords(Formatter):
+    """A format for numbers in SI units: ``mm``, ``ms``, ``percent``, ``chance``, and those of Python."""
+
+    def format_field(self, value: Any, spec: str) -> str:
+        """Return a number in words."""
+        if spec == "chance":
+            return f"1 in {1 / value:,.0f}"
+        if spec == "percent":
+            return f"{100 * value:g} %"
+        return f"{1000 * value:g} {spec}" if spec in ("mm", "ms") else format(value, spec)
+
+
 def _verdict(code: str, row: Row) -> tuple[str, ...]:
-    sections = settings.schema("settings")["properties"]
-    limits = []
+    defaults, limits, numbers = settings.every_default(), list[str](), dict[str, Any]()
     for name in row.source:
         place, _, last = name.rpartition(".")
-        file = f"../pipeline/{place.replace('.', '/')}.py"
-        limits.append(f"`{name}`" if place in sections else f"[`{last}`]({file})")
+        if place in defaults:
+            limits.append(f"`{name}`")
+            numbers[last] = defaults[place][last]
+        else:
+            limits.append(f"[`{last}`](../pipeline/{place.replace('.', '/')}.py)")
+            numbers[last] = getattr(importlib.import_module(f"gaitlab.pipeline.{place}"), last)
     see = f" ([more]({row.see}))" if row.see else ""
+    when = NumbersInWords().vformat(row.limit, (), numbers)
     words = re.sub(r"\{(\w+).*?\}", r"*\1*", row.sentence).replace("_", "\\_")
-    return f"`{code}`", words, f"{row.limit}{see}", ", ".join(limits), row.remedy, "may be" if row.judged else ""
+    return f"`{code}`", words, f"{when}{see}", ", ".join(limits), row.remedy, "may be" if row.judged else ""
 
 
 # --- commands --------------------------------------------------------------------------------------------------------

@@ -46,14 +46,29 @@ class Verdict:
     @property
     def words(self) -> str:
         """Return the verdict as a sentence."""
-        if self.values.keys() == PROBLEM:
+        if self.is_of_trial:
             return str(Problem(**{name: str(value) for name, value in self.values.items()}))
         return VERDICTS[self.code].sentence.format(**self.values)
+
+    @property
+    def kind(self) -> tuple[Value, ...]:
+        """Return what verdicts share that are reported together.
+
+        It is the code, and the plate if the values number it; of a trial what is wrong and what to do, wherever.
+        """
+        if self.is_of_trial:
+            return self.values["what"], self.values["remedy"]
+        return self.code, self.values.get("number", "")
 
     @property
     def is_doubt(self) -> bool:
         """Return whether it leaves the kinetics in the results."""
         return VERDICTS[self.code].severity == DOUBTS
+
+    @property
+    def is_of_trial(self) -> bool:
+        """Return whether its values are those of the problem of a trial, which may have any code."""
+        return self.values.keys() == PROBLEM
 
 
 def accepted(reason: str, refusals: Iterable[Verdict]) -> list[Verdict]:
@@ -129,27 +144,24 @@ def verdict_of(code: str, plates: str, doubt_code: str = "") -> str:
 
 
 def in_general(verdicts: Iterable[Verdict]) -> list[str]:
-    """Return the words of each verdict, the same for all of its kind.
-
-    A kind is a code, and the plate if the values number it. Of the values, those that all of a kind share are kept. Of
-    trials that are rejected with a code that the table does not have, it is what is wrong and what to do, wherever.
-    """
+    """Return the words of each verdict, the same for all of its kind; of the values those that all of a kind share."""
     every = [*verdicts]
-    keys = [
-        (one.code, one.values.get("number", "")) if one.code in VERDICTS else (one.values["what"], one.values["remedy"])
-        for one in every
-    ]
     kinds: dict[tuple[Value, ...], list[Verdict]] = {}
-    for key, one in zip(keys, every, strict=True):
-        kinds.setdefault(key, []).append(one)
-    general = {key: _words_of_kind(alike) for key, alike in kinds.items()}
-    return [general[key] for key in keys]
+    for one in every:
+        kinds.setdefault(one.kind, []).append(one)
+    general = {kind: _words_of_kind(alike) for kind, alike in kinds.items()}
+    return [general[one.kind] for one in every]
+
+
+def rejection_in_general(reason_values: str) -> str:
+    """Return why a trial is rejected, in the same words for the same problems wherever they are."""
+    return BETWEEN_WORDS.join(in_general(verdicts_in(reason_values)))
 
 
 def _words_of_kind(alike: Sequence[Verdict]) -> str:
     """Return the words of verdicts of a kind: its values if all share them, dots for numbers, the first of texts."""
     first = alike[0]
-    if first.code not in VERDICTS:
+    if first.is_of_trial:
         return Verdict(first.code, first.values | {"where": ""}).words
     row, words = VERDICTS[first.code], ""
     if row.general:

@@ -18,7 +18,7 @@ class Row(NamedTuple):
 
     severity: Literal["refuses", "doubts", "rejects"]
     sentence: str  # with the values by name; of a trial what its problem is in general: the words are the problem's
-    limit: str  # when the verdict is given
+    limit: str  # when the verdict is given, with numbers by the names of constants and settings in ``source``
     remedy: str = ""  # what may help; empty if nothing does, or the sentence says it
     source: tuple[str, ...] = ()  # settings and constants that hold the limit; beside them is where they are from
     see: str = ""  # section of the documentation
@@ -55,8 +55,8 @@ VERDICTS: dict[str, Row] = {
         "the foot is not in the file", "label the markers"),
     "other_foot_without_markers": Row(REFUSES,
         "the other foot has no markers, and the plate is loaded for longer than this foot rests",
-        "the other foot may be on the plate, as it is loaded by more than 0.2 s longer than a rest. Its toes or heel "
-        "on the edge of a plate cannot be found without markers",
+        "the other foot may be on the plate, as it is loaded by more than {STEP_S:g} s longer than a rest. Its toes or "
+        "heel on the edge of a plate cannot be found without markers",
         "label the other foot, or name the plate in `plates_left` or `plates_right`",
         ("steps.contacts.foot_on_plate.STEP_S",), judged=True),
     "feet_not_seen": Row(REFUSES, "feet not seen during the contact",
@@ -67,8 +67,8 @@ VERDICTS: dict[str, Row] = {
     "plate_signal_missing": Row(REFUSES, "plate signal missing during the contact",
         "the plate's channels have gaps", "export again"),
     "two_feet_on_plate": Row(REFUSES, "two feet on the plate",
-        "the other foot, heel to toe tips, was on the ground and over the plate for more than 0.05 s, or while this "
-        "foot swings for more than 0.1 s", "another trial",
+        "the other foot, heel to toe tips, was on the ground and over the plate for more than {SHARED_S:g} s, or while "
+        "this foot swings for more than {LEFT_S:g} s", "another trial",
         ("steps.contacts.foot_on_plate.SHARED_S", "steps.contacts.foot_on_plate.LEFT_S", "plates.sole.HALF_SOLE_M"),
         of_step=True),
     "foot_partly_off_plate": Row(REFUSES, "foot partly off the plate",
@@ -108,7 +108,7 @@ VERDICTS: dict[str, Row] = {
     "plate_pushes_down": Row(REFUSES,
         "plate {number} pushes down by up to {newtons:.0f} N: are its corners in the wrong order, or the signs of its "
         "channels turned?",
-        "the vertical force of the plate is more than 100 N and points down",
+        "the vertical force of the plate is more than {LEAST_PEAK_N:g} N and points down",
         "check corners and signs", (f"{_PLATES}.placement.LEAST_PEAK_N",)),
     "plate_turned": Row(REFUSES, "plate {number} seems {how}: {away}",
         "the force of the steps on the plate, in all trials of the session, passes far from the pelvis or presses "
@@ -131,7 +131,7 @@ VERDICTS: dict[str, Row] = {
         (f"{_PLATES}.placement.ALONE_MARGIN",), "theory.md#8-force-plates", judged=True),
     "plate_forces_wrong": Row(REFUSES,
         "plate {number} measures forces that no step has: its force {how}, {cause}",
-        "fewer than 1 in 10,000 steps on a sound plate press so far from the part of the sole that bears them, lean "
+        "fewer than {WRONG:chance} steps on a sound plate press so far from the part of the sole that bears them, lean "
         "so far from the pelvis, or twist the ground so much, all of it together. The words say what is seen, and "
         "which channel, if another reading of it is likely",
         f"check signs, order and scales of the plate's channels; {_MISREAD}",
@@ -154,7 +154,7 @@ VERDICTS: dict[str, Row] = {
         "the ankle moment has gaps; the markers are named"),
     "leg_without_pose": Row(REFUSES,
         "the markers that are seen do not make a leg of the static trial: {why}",
-        "no marker is hidden, but some lie far (linked legs: 60 mm) from where the static trial puts them",
+        "no marker is hidden, but some lie far (linked legs: {FARTHEST_M:mm}) from where the static trial puts them",
         "is the static trial of this person, and has no marker moved since?",
         ("steps.kinematics.linked_leg.FARTHEST_M",)),
     "near_an_end": Row(REFUSES,
@@ -201,69 +201,71 @@ VERDICTS: dict[str, Row] = {
     "marker_moved": Row(DOUBTS,
         "{marker} lies {mm:.0f} mm {direction} the place that the other markers of the legs give it: has it moved "
         "since the static trial, or is that of another person?",
-        "one marker lies more than 15 mm from where the other markers of the legs put it, on average over the walk "
-        "and allowing for what it hides by turning its segment: it was moved after the static trial, or is "
+        "one marker lies more than {LARGEST_M:mm} from where the other markers of the legs put it, on average over the "
+        "walk and allowing for what it hides by turning its segment: it was moved after the static trial, or is "
         "mislabelled, or the static trial is that of another person",
         "look at the named marker in both trials; repeat the static trial, or leave the marker out of the body model",
         ("steps.kinematics.marker_check.LARGEST_M",), "reliability.md#a-markers-place"),
     "plate_baseline_unknown": Row(DOUBTS,
         "plate {number} is not seen unloaded {when} the contact, and elsewhere too briefly, or with an offset that "
         "changes: its offset under the load is not known",
-        "the recording begins or ends under the load or within 0.15 s of it, and the plate is seen unloaded for less "
-        "than a second, or reads forces then that differ by more than 1 N: its offset under the load is a guess",
+        "the recording begins or ends under the load or within {UNLOADED_S:g} s of it, and the plate is seen unloaded "
+        "for less than a second, or reads forces then that differ by more than {WANDERING_N:g} N: its offset under the "
+        "load is a guess",
         "record a second of the unloaded plate before and after the step; let it warm up",
         ("steps.contacts.contact_checks.WANDERING_N", "steps.contacts.contact_checks.UNLOADED_S")),
     "mass_disagrees": Row(DOUBTS, "the body mass is wrong: {what}",
-        "the body mass differs from what plates show under a standing person by more than 12 %, or from steps by more "
-        "than 15 %: four standard deviations of gain, offset and drift of plates in use (1.5 % each), of clothes, "
-        "shoes and the day (2 %), and of the mean force of two steps (2.5 %)", "weigh the person; correct `mass_kg`",
+        "the body mass differs from what plates show under a standing person by more than {WRONG_IN_STANDING:percent}, "
+        "or from steps by more than {WRONG_IN_WALKING:percent}: four standard deviations of gain, offset and drift of "
+        "plates in use (1.5 % each), of clothes, shoes and the day (2 %), and of the mean force of two steps (2.5 %)",
+        "weigh the person; correct `mass_kg`",
         ("person.size_findings.WRONG_IN_STANDING", "person.size_findings.WRONG_IN_WALKING",
             "steps.cycles.verdicts.CARRIES_THE_MASS")),
     "plates_not_in_time": Row(DOUBTS,
         "plates and markers of the session are {ms:.0f} ms apart (standard error {error:.0f}): check the trigger, and "
         "for filters that delay the forces",
-        "three witnesses of time agree that the plates of the session are more than 15 ms, and 2.33 standard errors, "
-        "before or behind the markers (`time_offset` in contacts.nc); or two of a trial show more than "
-        "`contacts.max_time_offset_s`, but less than 40 ms",
+        "three witnesses of time agree that the plates of the session are more than {doubted_time_offset_s:ms}, and "
+        "{SPREADS:g} standard errors, before or behind the markers (`time_offset` in contacts.nc); or two of a trial "
+        "show more than `contacts.max_time_offset_s`, but less than 40 ms",
         "check the trigger and delays of cameras and amplifiers; use a filter without delay; or set "
         "`contacts.time_offset: correct`",
         ("contacts.doubted_time_offset_s", "contacts.max_time_offset_s", "steps.contacts.time_offset.SPREADS")),
     "markers_noisy": Row(DOUBTS,
         "markers are noisy by {mm:.1f} mm, which changes the hip moment by some {error:.2f} N m/kg at this rate and "
         "cut-off",
-        "white noise of the markers changes the hip moment by more than .05 N m/kg: 0.8 mm at 100 frames a second and "
-        "10 Hz", "calibrate the cameras; lower `clean.marker_cutoff_hz`",
+        "white noise of the markers changes the hip moment by more than {LARGEST_N_M_KG:g} N m/kg: 0.8 mm at 100 "
+        "frames a second and 10 Hz", "calibrate the cameras; lower `clean.marker_cutoff_hz`",
         ("steps.clean.impossible_motion.LARGEST_N_M_KG",)),
     "markers_frozen": Row(DOUBTS,
         "all markers stand still from {first:.2f} to {last:.2f} s, where their motion is filled in",
-        "all markers repeat one frame for more than 30 ms while the body moves, as in a drop-out of the capture; the "
-        "motion there is filled in", "export the trial again; look at its curves there",
+        "all markers repeat one frame for more than {FILLED_S:ms} while the body moves, as in a drop-out of the "
+        "capture; the motion there is filled in", "export the trial again; look at its curves there",
         ("steps.contacts.contact_checks.FILLED_S", "steps.clean.impossible_motion.MOVING_M_S")),
     "static_unlike": Row(DOUBTS,
         "distances between markers differ from the static trial's by {mm:.0f} mm: another person's static trial, or "
         "markers moved between the two",
         "distances between markers of one segment in the static trial are out of the range that they take in the "
-        "walk, by more than 5 mm (root mean square): lengths and widths of another person, or markers that were moved "
-        "between the two trials", "choose the static trial of this session; label both alike",
+        "walk, by more than {LARGEST_M:mm} (root mean square): lengths and widths of another person, or markers that "
+        "were moved between the two trials", "choose the static trial of this session; label both alike",
         ("steps.kinematics.static_check.LARGEST_M",)),
     "angles_unlike_file": Row(DOUBTS,
         "{what} differs by {degrees:+.0f} degrees from the angle in the file, and the other leg does not: has a marker "
         "moved, or are sizes wrong?",
-        "a joint angle of one leg differs by more than 3 degrees from the one that Plug-in Gait stored in the file "
-        "(median over the trial), while that of the other leg agrees within 1",
+        "a joint angle of one leg differs by more than {LARGEST_DEG:g} degrees from the one that Plug-in Gait stored "
+        "in the file (median over the trial), while that of the other leg agrees within {AGREES_DEG:g}",
         "look at the markers of the named leg, its sizes in participants.tsv, and the static trial",
         ("steps.kinematics.angle_check.LARGEST_DEG", "steps.kinematics.angle_check.AGREES_DEG"),
         "reliability.md#angles-in-the-file"),
     "momentum_doubted": Row(DOUBTS,
         "{who} {percent:.0f} % of the force that carries {mass:.1f} kg: is a gain or the body mass wrong, or does "
         "something else bear weight?",
-        "the same as for `momentum_disagrees`, but less, and by all stances of the session together: beyond 2.8 "
-        "standard deviations", f"check the body mass and the plate's gain; {_HANDS}",
+        "the same as for `momentum_disagrees`, but less, and by all stances of the session together: beyond "
+        "{SPREADS:g} standard deviations", f"check the body mass and the plate's gain; {_HANDS}",
         ("steps.cycles.momentum.SPREADS",), "reliability.md#momentum-of-the-body"),
     "plate_forces_suspect": Row(DOUBTS,
         "plate {number} measures forces that {percent:.1g} % of sound steps have: its force {how}, {cause}",
-        "the same as for `plate_forces_wrong`, but fewer than 1 in 100; an odd foot marker, a trunk that leans far or "
-        "crutches may be the reason",
+        "the same as for `plate_forces_wrong`, but fewer than {SUSPECT:chance}; an odd foot marker, a trunk that leans "
+        "far or crutches may be the reason",
         "look at the force's line beside the markers; if the plate is sound, `contacts.misread_plates: ignore`",
         (f"{_PLATES}.forces.SUSPECT",), "theory.md#8-force-plates"),
     "plate_channels_suspect": Row(DOUBTS,

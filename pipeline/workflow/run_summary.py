@@ -12,7 +12,15 @@ from .. import __version__
 from ..errors import UserError, as_argument, printable
 from ..json_text import from_text
 from ..results.whole_files import write_whole
-from ..variables.stance_verdicts import DOUBTED, NOT_ON_A_PLATE, REFUSED, USED, in_general, verdicts_in
+from ..variables.stance_verdicts import (
+    DOUBTED,
+    NOT_ON_A_PLATE,
+    REFUSED,
+    USED,
+    in_general,
+    rejection_in_general,
+    verdicts_in,
+)
 from .progress import count_of
 
 RUN = "run.json"  # of derived/; it has no record, as no job writes it
@@ -118,10 +126,9 @@ def _named(row: Mapping[str, str]) -> dict[str, object]:
 
 def _rejections(rejected: Mapping[tuple[str, str], Mapping[str, str]]) -> Iterator[str]:
     """Yield a line for each reason, with the trials that were rejected for it; files and other places may differ."""
-    alike: dict[tuple[object, ...], list[tuple[str, str]]] = defaultdict(list)
+    alike: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for trial, row in sorted(rejected.items()):
-        problems = [one.values for one in verdicts_in(row["reason_values"])]
-        alike[tuple((one["what"], one["remedy"]) for one in problems)].append(trial)
+        alike[rejection_in_general(row["reason_values"])].append(trial)
     for trials in alike.values():
         reason = rejected[trials[0]]["reason"]
         short = reason if len(reason) <= LONGEST_REJECTION else f"{reason[:LONGEST_REJECTION]} ... (quality.csv)"

@@ -2,11 +2,15 @@
 
 import importlib
 import math
+from string import Formatter
 
 import pytest
 
 from pipeline.errors import Problem
 from pipeline.step import every_step
+from pipeline.steps.contacts import contact_checks
+from pipeline.steps.cycles import verdicts
+from pipeline.steps.kinematics import leg_check, witnesses
 from pipeline.variables.stance_verdicts import (
     BETWEEN_WORDS,
     DOUBTED,
@@ -20,18 +24,23 @@ from pipeline.variables.stance_verdicts import (
     in_general,
     is_accepted,
     reason_columns,
+    rejection_in_general,
     verdict_of,
     verdicts_in,
 )
-from pipeline.variables.verdict_table import ACCEPTED, DOUBTS, REFUSES, REJECTS, VERDICTS, Row
+from pipeline.variables.verdict_table import ACCEPTED, BY_HAND, DOUBTS, REFUSES, REJECTS, VERDICTS, Row
 from pipeline.workflow.settings import schema
+
+OWN = {  # codes that the product does not have
+    "hot": Row(DOUBTS, "the plate is at {celsius:.0f} degrees", "it is hot"),
+    "wet": Row(DOUBTS, "the plate is wet", "it rains"),
+}
 
 
 @pytest.fixture(autouse=True)
 def codes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Codes that the product does not have."""
-    monkeypatch.setitem(VERDICTS, "hot", Row(DOUBTS, "the plate is at {celsius:.0f} degrees", "it is hot"))
-    monkeypatch.setitem(VERDICTS, "wet", Row(DOUBTS, "the plate is wet", "it rains"))
+    for code, row in OWN.items():
+        monkeypatch.setitem(VERDICTS, code, row)
 
 
 def columns_of(*doubts: Verdict) -> tuple[str, ...]:
@@ -87,6 +96,8 @@ def test_each_row_says_when_and_names_settings_and_constants_that_exist(code: st
     row = VERDICTS[code]
     assert code.isidentifier()
     assert row.limit
+    numbers = {name for _, name, _, _ in Formatter().parse(row.limit) if name}
+    assert numbers <= {name.rpartition(".")[2] for name in row.source}, "they are those of constants and settings"
     assert BETWEEN_WORDS not in row.sentence or row.severity == REFUSES, "doubts are listed between semicolons"
     assert row.severity == REFUSES or not row.judged, "only refusals can be overruled"
     assert row.severity != REJECTS or not row.values, "the words of a trial are those of its problem"
@@ -97,6 +108,19 @@ def test_each_row_says_when_and_names_settings_and_constants_that_exist(code: st
             assert last in properties[section]["properties"], name
         else:
             assert hasattr(importlib.import_module(f"pipeline.{section}"), last), name
+
+
+def test_each_verdict_on_stances_is_of_a_judge_or_of_the_step_itself() -> None:
+    """A code that no row declares is one that nobody gives any more, or that the list of judges hides."""
+    judges = (
+        *(contact_checks.PLATE_JUDGES, contact_checks.CONTACT_JUDGES, verdicts.STANCE_JUDGES, verdicts.STANCE_DOUBTS),
+        *(leg_check.LEG_JUDGES, witnesses.WITNESSES),
+    )
+    declared = {code for rows in judges for row in rows for code in row.codes}
+    of_steps = {"no_plate", "no_plate_left", "no_gait_event", "plate_signal_missing", "no_stance", BY_HAND}
+    of_steps |= {"markers_noisy", *OWN}
+    assert declared | of_steps == {code for code, row in VERDICTS.items() if row.severity != REJECTS}
+    assert not declared & of_steps
 
 
 def test_a_contact_accepted_by_hand_is_used_and_marked_with_why_it_was_refused() -> None:
@@ -122,16 +146,18 @@ def test_general_words_keep_the_values_that_all_of_a_kind_share() -> None:
     assert words[3].startswith("the plate shows … % of the force that carries 70.0 kg")
 
 
-def test_trials_are_called_by_their_code_and_else_by_their_problem_wherever_it_is() -> None:
-    def lost(code: str, where: str, what: str) -> Verdict:
-        return Verdict(code, {"where": where, "what": what, "remedy": "mend it"})
+@pytest.mark.parametrize("code", ["own", "recording_unusable", "plate_drifts"])
+def test_rejections_are_called_by_what_is_wrong_wherever_it_is(code: str) -> None:
+    """Whether the table has the code, and whether its sentence has values of its own."""
 
-    own = [lost("own", place, "no {brace}") for place in ("one.trc", "two.trc")]
-    assert in_general(own) == ["no {brace}; mend it"] * 2
-    assert own[0].words == str(Problem("one.trc", "no {brace}", "mend it"))
-    assert {*in_general([lost("markers_missing", "a", "no heel"), lost("markers_missing", "b", "no toe")])} == {
-        "markers are missing"
-    }
+    def stored(*problems: tuple[str, str]) -> str:
+        return as_text(Verdict(code, {"where": where, "what": what, "remedy": "mend it"}) for where, what in problems)
+
+    assert verdicts_in(stored(("one.trc", "no {brace}")))[0].words == str(Problem("one.trc", "no {brace}", "mend it"))
+    places = [rejection_in_general(stored((place, "no {brace}"))) for place in ("one.trc", "two.trc")]
+    assert places == ["no {brace}; mend it"] * 2
+    assert rejection_in_general(stored(("a", "two people"))) == "two people; mend it"
+    assert rejection_in_general(stored(("a", "cut off"), ("b", "no heel"))) == "cut off; mend it; no heel; mend it"
 
 
 @pytest.mark.parametrize("code", VERDICTS)

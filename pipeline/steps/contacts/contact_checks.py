@@ -112,10 +112,10 @@ def judge_breaks(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
     Whether the plates lost the same time as the markers is not known. A longer gap than :data:`FILLED_S` is filled, but
     not as exactly as it was measured.
     """
-    judged = [*contacts]
+    judged, breaks = [*contacts], from_text(shown.motion_breaks)
     for i, contact in enumerate(contacts):
-        for kind, first_s, last_s in from_text(shown.motion_breaks):
-            if not (first_s <= contact.to_s and last_s >= contact.from_s):
+        for kind, first_s, last_s in breaks:
+            if first_s > contact.to_s or last_s < contact.from_s:
                 continue
             if kind == "lost":
                 judged[i] = judged[i].refuse("frames_lost", second=first_s)

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ from .movement_profile import compares_children_and_adults
 from .tables import Row, Table
 from .visit_changes import with_changes_of_gps
 
+Reasons = tuple[Counter[str], Counter[str]]  # of a participant, of trials and of contacts
 Place = tuple[str, str]  # condition, and side or comparison of the sides
 
 
@@ -63,7 +64,7 @@ class Overview:
         self.of_people: dict[str, dict[str, Array]] = {one: {} for one in conditions}  # person: (side, metric)
         self.means: list[Table] = []
         self.symmetry: list[Table] = []
-        self.reasons: list[tuple[Counter[str], Counter[str]]] = []  # by participant
+        self.verdicts: list[checked.Verdicts] = []  # by participant
         self.medians: dict[str, dict[str, float]] = {}  # by session
         self.models: dict[str, dict[str, Any]] = {}  # attributes of calibrate.nc, each kind once
         self.cycles: list[CycleCurves] = []  # without curves
@@ -92,7 +93,7 @@ class Overview:
         self.totals = self.totals.plus(tables.totals(metrics, quality))
         self.people.append(tables.participant(name, check.state, metrics, quality))
         self.columns = self.columns or tables.participants_columns(metrics)
-        self.reasons.append(checked.reasons(quality))
+        self.verdicts.append(checked.verdicts_of(quality))
         for model in (keep_of_model(calibrate[session].attrs) for session in sessions):
             self.models[json.dumps(model, sort_keys=True)] = model
         self.medians |= checked.medians_of_sessions(quality)
@@ -144,6 +145,7 @@ class Overview:
         """Return what the template of the overview needs; no ``links`` if pages are written on request."""
         sources = json.loads(study.attrs.get("source_sha256", "{}"))
         several, figures = len(self.people) > 1, self._figures(panels, reference)
+        reasons = checked.reasons(self.verdicts)
         averages = {
             place: average(np.concatenate(self.metrics[place]), phase=metric_tables.phases(self.shown))
             for place in sorted(self.metrics, key=lambda place: [*self.dashes].index(place[0]))
@@ -154,7 +156,7 @@ class Overview:
             "totals": self.totals,
             "figures": figures if several and self.averages else None,
             "people_with_sessions": people_with_sessions(join_cycles(self.cycles)) if self.cycles else 0,
-            **self._participants(links),
+            **self._participants(links, reasons),
             "metrics": metric_tables.metric_tables(self.shown, averages) if several and averages else None,
             "visits": list(dict.fromkeys(self.visits.values())),
             "groups": {name: [*self.groups.values()].count(name) for name in self.groups.values()},
@@ -162,7 +164,7 @@ class Overview:
             "means": tables.together(self.means, links),
             "symmetry": tables.together(self.symmetry, links),
             "shares": shares(study, self.share_sums) if several else None,
-            "reasons": self._reasons(),
+            "reasons": _table_of(reasons),
             "unlike": checked.unlike_the_others(self.medians),
             "methods": describe_methods(study.attrs, self.models.values()),
             "history": study.attrs.get("history", "").splitlines(),
@@ -194,26 +196,27 @@ class Overview:
         drawn = draw_averages(panels, averages, lines=lines, normal=normal_of(cycles, lines, reference))
         return drawn.without_unseen(also_millivolts=True)
 
-    def _participants(self, links: Mapping[str, str]) -> dict[str, Table]:
+    def _participants(self, links: Mapping[str, str], reasons: Sequence[Reasons]) -> dict[str, Table]:
         """Return the table of participants, and one of their legs, so that the first fits a screen.
 
         Participants without a row of metrics.csv lack the columns of participants.tsv.
         """
         header = [*tables.PARTICIPANTS, *self.columns]
         rows = [[*row, *[tables.ABSENT] * (len(header) - len(row))] for row in self.people]
-        marks = [sorted({**trials, **contacts}) for trials, contacts in self.reasons]
+        marks = [sorted({**trials, **contacts}) for trials, contacts in reasons]
         table = Table(header, rows, links, marks=marks if any(marks) else ())
         legs = [i for i, name in enumerate(header) if tables.OF_LEGS.search(name)]
         others = [i for i in range(len(header)) if i not in legs]
         return {"participants": table.only(others), "legs": table.only([0, *legs])._replace(marks=())}
 
-    def _reasons(self) -> Table:
-        """Return counts of rejected trials, refused contacts and their participants by reason."""
-        trials, contacts, people = Counter[str](), Counter[str](), Counter[str]()
-        for of_trials, of_contacts in self.reasons:
-            trials += of_trials
-            contacts += of_contacts
-            people.update({**of_trials, **of_contacts}.keys())
-        order = (trials + contacts).most_common()
-        counts = [[reason, *(str(of[reason]) for of in (trials, contacts, people))] for reason, _ in order]
-        return Table(["Reason", "Trials", "Plate contacts", "Participants"], counts)
+
+def _table_of(reasons: Iterable[Reasons]) -> Table:
+    """Return counts of rejected trials, refused contacts and their participants by reason."""
+    trials, contacts, people = Counter[str](), Counter[str](), Counter[str]()
+    for of_trials, of_contacts in reasons:
+        trials += of_trials
+        contacts += of_contacts
+        people.update({**of_trials, **of_contacts}.keys())
+    order = (trials + contacts).most_common()
+    counts = [[reason, *(str(of[reason]) for of in (trials, contacts, people))] for reason, _ in order]
+    return Table(["Reason", "Trials", "Plate contacts", "Participants"], counts)

@@ -1,15 +1,24 @@
 """Quality tables of the report: rejections, repairs, checks of the kinetics."""
 
+import itertools
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...trials.left_out import from_text, in_words
 from ...trials.session import FILES
 from ...variables.schema import REPAIRS
-from ...variables.stance_verdicts import DOUBTED, NOT_ON_A_PLATE, REFUSED, in_general, verdicts_in
+from ...variables.stance_verdicts import (
+    DOUBTED,
+    NOT_ON_A_PLATE,
+    REFUSED,
+    Verdict,
+    in_general,
+    rejection_in_general,
+    verdicts_in,
+)
 from .tables import ABSENT, Row, Table, find_rejected_trials
 
 CHECKS = {
@@ -38,6 +47,14 @@ OTHER_REPAIRS = {
     "swapped labels corrected": "labels_exchanged_back",
 }
 Trials = Mapping[str, Mapping[str, Mapping[str, Any]]]
+
+
+class Verdicts(NamedTuple):
+    """What is lost of a participant: why trials are rejected, in general words, and contacts refused or doubted."""
+
+    rejected: list[str]
+    refused: list[Verdict]
+    doubted: list[Verdict]
 
 
 def list_rejections(quality: list[Row]) -> Table:
@@ -84,10 +101,25 @@ def muscles_left_out(clean: Trials, sessions: Iterable[str]) -> Table:
     return Table(["Session", "Channels", "Reason", "Trials"], rows)
 
 
-def reasons(quality: list[Row]) -> tuple[Counter[str], Counter[str]]:
-    """Return counts of rejected trials and of refused or doubted contacts by reason, in general words."""
-    doubts = Counter({f"doubted: {kind}": number for kind, number in doubts_in(quality).items()})
-    return Counter(_kinds(find_rejected_trials(quality), "reason_values")), refusals_in(quality) + doubts
+def verdicts_of(quality: list[Row]) -> Verdicts:
+    """Return why trials of a participant are rejected, and contacts refused or doubted."""
+    rejected = [rejection_in_general(row["reason_values"]) for row in find_rejected_trials(quality)]
+    return Verdicts(rejected, _refusals(quality), _doubts(quality))
+
+
+def reasons(people: Sequence[Verdicts]) -> list[tuple[Counter[str], Counter[str]]]:
+    """Return counts of rejected trials and of refused or doubted contacts of each participant by reason.
+
+    The words are general in the whole study, as in the summary of the run: a reason has the same ones in all people.
+    """
+    refusals = iter(in_general(one for person in people for one in person.refused))
+    doubts = iter(in_general(one for person in people for one in person.doubted))
+    counts = []
+    for person in people:
+        contacts = Counter(itertools.islice(refusals, len(person.refused)))
+        contacts.update(f"doubted: {kind}" for kind in itertools.islice(doubts, len(person.doubted)))
+        counts.append((Counter(person.rejected), contacts))
+    return counts
 
 
 def medians_of_sessions(quality: list[Row]) -> dict[str, dict[str, float]]:
@@ -169,14 +201,19 @@ def _worst(column: Iterable[float]) -> str:
 
 def doubts_in(quality: Iterable[Row]) -> Counter[str]:
     """Return counts of doubted contacts by doubt, in general words; a contact with several counts for each."""
-    return Counter(_kinds((row for row in quality if row["verdict"] == DOUBTED), "doubt_values"))
+    return Counter(in_general(_doubts(quality)))
 
 
 def refusals_in(quality: Iterable[Row]) -> Counter[str]:
     """Return counts of refused contacts by reason, in general words."""
-    return Counter(_kinds((row for row in quality if row["verdict"] == REFUSED and row["side"]), "reason_values"))
+    return Counter(in_general(_refusals(quality)))
 
 
-def _kinds(rows: Iterable[Row], column: str) -> list[str]:
-    """Return the verdicts in a column of quality.csv, in general words."""
-    return in_general(verdict for row in rows for verdict in verdicts_in(row[column]))
+def _doubts(quality: Iterable[Row]) -> list[Verdict]:
+    rows = (row["doubt_values"] for row in quality if row["verdict"] == DOUBTED)
+    return [one for text in rows for one in verdicts_in(text)]
+
+
+def _refusals(quality: Iterable[Row]) -> list[Verdict]:
+    rows = (row["reason_values"] for row in quality if row["verdict"] == REFUSED and row["side"])
+    return [one for text in rows for one in verdicts_in(text)]

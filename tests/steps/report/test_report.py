@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import xarray as xr
 
 from pipeline.results import netcdf
 from pipeline.steps.report.curves.panels import panels_of
@@ -33,6 +32,7 @@ from tests.support.studies.for_report import (
     trial_cycles,
     with_errors,
 )
+from tests.support.studies.rejected import rejection
 
 # rounding to four digits: half a unit of the fourth digit
 ROUNDING = 5.1e-4
@@ -258,12 +258,13 @@ def test_a_study_of_one_person_without_a_cycle_shows_the_stances() -> None:
 
 
 def test_a_study_without_cycles_shows_the_reasons() -> None:
-    trials = {"sub-01": {"walk": xr.Dataset(attrs={"rejected": "no marker 'LKNE'"})}}
+    trials = {"sub-01": {"walk": rejection("no marker 'LKNE'", {}).dataset()}}
     study = made(trials, {"walk": "slow"})
     assert "no marker 'LKNE'" in Page(study.person()).words
     assert not Page(study.person()).figures()
     page = Page(study.overview())
     assert "1 participant, 1 session; 0 of 1 trial used; 0 of 0 plate contacts used; 0 of 0 gait cycles" in page.words
+    assert re.search(r"no marker 'LKNE'\s+1\s+0\s+1\s", page.words)
     assert not page.figures()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.signal import butter, lfilter, lfilter_zi
@@ -30,6 +31,14 @@ from tests.support.faults.twins import (
 )
 
 Channels = Callable[[Recording, Plate, Array, np.random.Generator], Array]
+
+
+class Push(NamedTuple):
+    """A push down on a plate until a stance ends."""
+
+    load: Array  # (sample,), N
+    way: Array  # (3,) from the middle of the plate, a unit vector in file axes
+    share: float  # of the plate's size along this
 
 
 def on_plates(one: bool, change: Channels) -> Corrupt:
@@ -202,31 +211,51 @@ def free_torque_reversed(recording: Recording, plate: Plate, readings: Array, _r
     return readings
 
 
-def cane(newtons: float) -> Corrupt:
-    """Return a cane that presses on the plate under each foot from a tenth to nine tenths of its stance."""
+def pushing(push_of: Callable[[Session, Recording, Contact, int], Push]) -> Corrupt:
+    """Return a push on the plate under each foot that ends with its stance, given session, walk, stance, samples."""
 
     def corrupt(session: Session, contacts: Sequence[Contact], rng: np.random.Generator) -> Twin | None:
         recordings = dict(session.recordings)
         for file in {contact.file for contact in contacts}:
             recording = recordings[file]
-            readings, ahead = readings_of(recording), heading(recording)
-            per_frame = recording.analog_rate_hz / recording.marker_rate_hz
+            readings, per_frame = readings_of(recording), recording.analog_rate_hz / recording.marker_rate_hz
             for contact in (c for c in contacts if c.file == file):
                 plate = next((p for p in plates_of(recording) if p.number == contact.plates[-1]), None)
                 if plate is None or plate.type != 2:
                     return None
                 start, stop = (int(per_frame * frame) for frame in (contact.first, contact.last))
-                load = newtons * np.clip(10 * (0.5 - np.abs(np.linspace(-0.5, 0.5, stop - start)) - 0.05), 0, 1)
-                beside = np.cross(ahead, _up(recording)) * (1 if contact.side == "right" else -1)
-                reach = 0.35 * np.ptp((plate.corners - plate.corners.mean(axis=0)) @ beside) * recording.length_unit_m
-                readings[plate.number][start:stop] += load[:, None] * _push(recording, plate, reach * beside)
+                load, way, share = push_of(session, recording, contact, stop - start)
+                reach = share * np.ptp((plate.corners - plate.corners.mean(axis=0)) @ way) * recording.length_unit_m
+                added = _one_newton(recording, plate, reach * way)
+                readings[plate.number][stop - len(load) : stop] += load[:, None] * added
             recordings[file] = with_readings(recording, readings)
         return Twin(session._replace(recordings=recordings), contacts)
 
     return corrupt
 
 
-def _push(recording: Recording, plate: Plate, place: Array) -> Array:
+def cane(newtons: float) -> Corrupt:
+    """Return a cane that presses on the plate under each foot from a tenth to nine tenths of its stance."""
+
+    def push_of(_: Session, recording: Recording, contact: Contact, samples: int) -> Push:
+        load = newtons * np.clip(10 * (0.5 - np.abs(np.linspace(-0.5, 0.5, samples)) - 0.05), 0, 1)
+        beside = np.cross(heading(recording), _up(recording)) * (1 if contact.side == "right" else -1)
+        return Push(load, beside, 0.35)
+
+    return pushing(push_of)
+
+
+def second_foot(body_weights: float) -> Corrupt:
+    """Return a load that grows ahead of the foot in the last 15 % of each stance, and leaves with it."""
+
+    def push_of(session: Session, recording: Recording, _: Contact, samples: int) -> Push:
+        newtons = body_weights * session.mass_kg * STANDARD_GRAVITY_M_S2
+        return Push(newtons * np.linspace(0, 1, int(0.15 * samples)), heading(recording), 0.4)
+
+    return pushing(push_of)
+
+
+def _one_newton(recording: Recording, plate: Plate, place: Array) -> Array:
     """Return the channels (6,) of a push of 1 N down at a place from the middle of a plate's top, m, file axes."""
     unit_m = moment_unit_n_m(
         plate, recording.analog_units, length_unit_m=recording.length_unit_m, analog=recording.analog
@@ -261,30 +290,5 @@ def cables(columns: Sequence[int], *, copied: bool = False) -> Corrupt:
 
         pair = {first} if copied else {first, second}
         return Twin(walks_with(session, of), [c for c in contacts if {*c.plates} & pair])
-
-    return corrupt
-
-
-def second_foot(body_weights: float) -> Corrupt:
-    """Return a load that grows ahead of the foot in the last 15 % of each stance, and leaves with it."""
-
-    def corrupt(session: Session, contacts: Sequence[Contact], rng: np.random.Generator) -> Twin | None:
-        recordings = dict(session.recordings)
-        for file in {contact.file for contact in contacts}:
-            recording = recordings[file]
-            readings, ahead = readings_of(recording), heading(recording)
-            per_frame = recording.analog_rate_hz / recording.marker_rate_hz
-            for contact in (c for c in contacts if c.file == file):
-                plate = next((p for p in plates_of(recording) if p.number == contact.plates[-1]), None)
-                if plate is None or plate.type != 2:
-                    return None
-                start, stop = (int(per_frame * frame) for frame in (contact.first, contact.last))
-                begin = stop - int(0.15 * (stop - start))
-                load = body_weights * session.mass_kg * STANDARD_GRAVITY_M_S2 * np.linspace(0, 1, stop - begin)
-                reach = 0.4 * np.ptp((plate.corners - plate.corners.mean(axis=0)) @ ahead) * recording.length_unit_m
-                added = _push(recording, plate, reach * ahead)
-                readings[plate.number][begin:stop] += load[:, None] * added
-            recordings[file] = with_readings(recording, readings)
-        return Twin(session._replace(recordings=recordings), contacts)
 
     return corrupt

@@ -24,30 +24,18 @@ from pipeline.steps.study.step import per_participant, study
 from pipeline.tables.csv_files import rows_of
 from pipeline.tables.session_table import visits_of_people
 from pipeline.trials.session import join_trials
-from pipeline.variables.cycle_variables import (
-    BANDS,
-    JOINED,
-    KNEE_AXIS,
-    ON_REQUEST,
-    RESIDUALS,
-    WITH_DRAWS,
-    WITH_EMG,
-    WITH_TRUNK,
-)
+from pipeline.variables import cycle_variables
+from pipeline.variables.cycle_variables import BANDS, KNEE_AXIS, RESIDUALS
 from pipeline.variables.metrics import METRICS
 from pipeline.variables.rows import DOUBT
-from pipeline.variables.schema import VARIABLES, stack_metrics
+from pipeline.variables.schema import stack_metrics
 from pipeline.variables.stance_verdicts import Verdict, as_text
 from tests.support.settings import settings_of
 from tests.support.studies.rejected import rejection
 from tests.support.studies.step_results import UNREPAIRED, as_loaded, constant_stances
 
 PHASE = np.arange(101.0)
-CURVES = {
-    name: variable.dims[1:-1]
-    for name, variable in VARIABLES["study"].items()
-    if variable.dims[-1] == "phase" and name not in ON_REQUEST | WITH_DRAWS | WITH_EMG | WITH_TRUNK | JOINED
-}
+CURVES = {name: variable.dims[1:-1] for name, variable in cycle_variables.CURVES.items()}
 JOINTS, ANGLES, AXES = ["ankle", "knee", "hip"], ["flexion", "adduction", "rotation"], ["x", "y", "z"]
 LOADS = ["force", "moment"]
 SHIFT = {"sub-01": -2.0, "sub-02": 0.0, "sub-03": 2.0}  # of a participant's curves; their SD is 2

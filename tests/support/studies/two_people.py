@@ -24,7 +24,7 @@ from pipeline.variables.cycle_variables import (
 )
 from pipeline.variables.metrics import CO_CONTRACTION, JOINED_METRICS, METRICS, SCORES
 from pipeline.variables.rows import DOUBT
-from pipeline.variables.schema import VARIABLES, stack_metrics
+from pipeline.variables.schema import stack_metrics
 from pipeline.variables.stance_verdicts import Verdict, as_text
 from tests.support.settings import settings_of
 from tests.support.studies.rejected import rejection
@@ -95,11 +95,10 @@ def trial(
 
 def _curves(values: Array, further: tuple[str, ...]) -> dict[str, tuple[tuple[str, ...], Array]]:
     """Return dimensions and values of every curve, constant over a cycle."""
-    usual = {name: variable.dims for name, variable in VARIABLES["study"].items() if name in CURVES}
     curves = {}
-    for name, dims in (usual | {name: ON_REQUEST[name].dims for name in further}).items():
-        shape = [len(values), *(len(NAMES[dim]) for dim in dims[1:])]
-        curves[name] = (dims, np.broadcast_to(values.reshape(-1, *[1] * (len(shape) - 1)), shape).copy())
+    for name, variable in (CURVES | {name: ON_REQUEST[name] for name in further}).items():
+        shape = [len(values), *(len(NAMES[dim]) for dim in variable.dims[1:])]
+        curves[name] = (variable.dims, np.broadcast_to(values.reshape(-1, *[1] * (len(shape) - 1)), shape).copy())
     return curves
 
 
