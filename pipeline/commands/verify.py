@@ -78,7 +78,7 @@ OF_THE_KEY = {  # the user's name for each part of a job's key
     "arguments.study": "the reference",
     "arguments.participant": "the row of participants.tsv",
     "arguments.session_row": "the row of sessions.tsv",
-    "order": "dates of sessions.tsv",
+    "order": "visit_number or dates of sessions.tsv",
     "arguments.segments": "segments.tsv",
     "arguments.segment_table": "the table of segment parameters",
     "arguments.body_model": "the body model",

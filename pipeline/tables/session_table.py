@@ -78,36 +78,33 @@ def sessions_of(
     return rows, list(dict.fromkeys([*problems, *_unordered(sessions, rows, path.name)]))
 
 
-def in_order_of_dates(sessions: Mapping[str, list[Row]], rows: Mapping[str, Row]) -> dict[str, list[Row]]:
+def in_order_of_visits(sessions: Mapping[str, list[Row]], rows: Mapping[str, Row]) -> dict[str, list[Row]]:
     """Return sessions with those of each person in the order of their visits, if sessions.tsv has rows.
 
     It is that of ``visit_number`` if all sessions of the person have one, else of their dates, then of sessions.tsv. A
     date is that of sessions.tsv, else the first in trials.tsv; sessions without one come last.
     """
-    places = {name: place for place, name in enumerate(rows)}
-
-    def place_of(name: str) -> tuple[float, bool, str, int]:
-        first = _first_date(name, sessions, rows)
-        number = numbers.get(name, 0.0) if {*people[sessions[name][0]["participant_id"]]} <= numbers.keys() else 0.0
-        return number, not first, first, places.get(name, len(places))
-
-    numbers = {name: float(row[NUMBER]) for name, row in rows.items() if DIGITS.fullmatch(row.get(NUMBER, ""))}
-    people: dict[str, list[str]] = defaultdict(list)
-    for name, mine in sessions.items():
-        people[mine[0]["participant_id"]].append(name)
-    sorted_names = {person: iter(sorted(names, key=place_of) if rows else names) for person, names in people.items()}
-    names = [next(sorted_names[mine[0]["participant_id"]]) for mine in sessions.values()]
-    return {name: sessions[name] for name in names}
+    if not rows:
+        return dict(sessions)
+    places = {name: place for place, name in enumerate(dict.fromkeys([*rows, *sessions]))}
+    ordered: dict[str, Iterator[str]] = {}
+    for person, names in _sessions_by_person(sessions).items():
+        numbers = _visit_numbers(names, rows) or [0.0] * len(names)
+        dates = [_first_date(name, sessions, rows) for name in names]
+        keys = zip(numbers, [not day for day in dates], dates, [places[name] for name in names], names, strict=True)
+        ordered[person] = iter([name for *_, name in sorted(keys)])
+    names_in_order = [next(ordered[of_session[0]["participant_id"]]) for of_session in sessions.values()]
+    return {name: sessions[name] for name in names_in_order}
 
 
 def visits_in_order(participant: str, recorded: Mapping[str, str], rows: Mapping[str, Row]) -> list[tuple[str, str]]:
-    """Return session and visit of a person's sessions, the visits in the order of their dates.
+    """Return session and visit of a person's sessions, the visits in their order.
 
     A session without a visit in sessions.tsv is one; its name goes without the participant's before it.
 
     Args:
-        recorded: the days of each session, in the order of :func:`in_order_of_dates`; without sessions.tsv the order is
-            that of the days, if all sessions have one.
+        recorded: the days of each session, in the order of :func:`in_order_of_visits`. Without
+            sessions.tsv they give the order if all sessions have some.
         rows: of sessions.tsv by session.
     """
     by_day = not rows and all(map(DAY.match, recorded.values()))
@@ -178,28 +175,37 @@ def row_with_sizes(
 
 def _unordered(sessions: Mapping[str, list[Row]], rows: Mapping[str, Row], table: str) -> Iterator[Problem]:
     """Yield people of whom it is not known, in a table with numbers of visits, which one came first."""
-    people: dict[str, list[str]] = defaultdict(list)
-    for name, mine in sessions.items():
-        people[mine[0]["participant_id"]].append(name)
     has_numbers = any(NUMBER in row for row in rows.values())
-    for person, names in people.items() if has_numbers else ():
-        where, own = f"{table}: {person}", {name: rows.get(name, {}) for name in names}
-        visits = [name if row.get("visit", "").lower() in ABSENT else row["visit"] for name, row in own.items()]
-        dates = [_first_date(name, sessions, rows) for name in names]
-        cells = [row.get(NUMBER, "") for row in own.values()]
-        numbers = [*map(float, cells)] if all(map(DIGITS.fullmatch, cells)) else []
+    for person, names in _sessions_by_person(sessions).items() if has_numbers else ():
+        where, stated = f"{table}: {person}", [rows.get(name, {}).get("visit", "") for name in names]
+        visits = [name if cell.lower() in ABSENT else cell for name, cell in zip(names, stated, strict=True)]
         if len({*visits}) < 2:
             continue
+        dates = [_first_date(name, sessions, rows) for name in names]
+        numbers = _visit_numbers(names, rows)
         if not numbers and not all(dates):
             what = "which visit came first is not known, so that a change would have no sign"
             remedy = f"fill in {NUMBER} (1, 2, ...) of each session, or the date of each visit"
             yield Problem(where, what, remedy, "order_of_visits_unknown")
-        if len({*zip(visits, numbers, strict=False)}) > len({*numbers}):
+        if numbers and len({*zip(visits, numbers, strict=True)}) > len({*numbers}):
             yield Problem(where, f"two visits have one {NUMBER}", "give each its own", "order_of_visits_unknown")
         pairs = itertools.permutations(zip(dates, numbers, strict=False), 2) if all(dates) else ()
         if any(first < second and number > other for (first, number), (second, other) in pairs):
             what = f"dates and {NUMBER} give the visits two orders"
             yield Problem(where, what, "correct one of both", "order_of_visits_unknown")
+
+
+def _sessions_by_person(sessions: Mapping[str, list[Row]]) -> dict[str, list[str]]:
+    people: dict[str, list[str]] = defaultdict(list)
+    for name, rows in sessions.items():
+        people[rows[0]["participant_id"]].append(name)
+    return people
+
+
+def _visit_numbers(names: Sequence[str], rows: Mapping[str, Row]) -> list[float]:
+    """Return the number of the visit of each session, none unless all sessions have one."""
+    cells = [rows.get(name, {}).get(NUMBER, "") for name in names]
+    return [*map(float, cells)] if all(map(DIGITS.fullmatch, cells)) else []
 
 
 def _first_date(name: str, sessions: Mapping[str, list[Row]], rows: Mapping[str, Row]) -> str:

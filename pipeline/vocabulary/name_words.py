@@ -5,57 +5,70 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from . import lab_words
 
-KINDS: Mapping[str, str] = {
-    "static": lab_words.STATIC,
-    "walk": lab_words.WALK,
-    "functional": lab_words.FUNCTIONAL,
-    "contraction": lab_words.CONTRACTION,
-    "other": lab_words.OTHER,
-    "condition": f"{lab_words.CONDITION} {lab_words.WITH}",
-    "visit": " ".join([*lab_words.ORDER.values(), lab_words.NUMBERED, *lab_words.ORDINAL.values(), lab_words.FURTHER]),
-    "person": lab_words.PERSON,
-    "group": lab_words.GROUP,
-    "place": lab_words.PLACE,
-    "copy": lab_words.COPY,
-}
-PLACES = [(word, place) for place, words in lab_words.ORDER.items() for word in words.split()]
-ORDINALS = {word: number for number, words in lab_words.ORDINAL.items() for word in words.split()}
-DAYS = {word: days for days, words in lab_words.SPAN.items() for word in words.split()}
+V = TypeVar("V")
+
+
+def _meanings(lists: Mapping[V, str]) -> dict[str, V]:
+    """Return what each word of some lists means; a word of several lists means that of the first."""
+    return {word: meaning for meaning, words in reversed([*lists.items()]) for word in words.split()}
+
+
+KINDS = _meanings(
+    {
+        "static": lab_words.STATIC,
+        "walk": lab_words.WALK,
+        "functional": lab_words.FUNCTIONAL,
+        "contraction": lab_words.CONTRACTION,
+        "other": lab_words.OTHER,
+        "condition": f"{lab_words.CONDITION} {lab_words.WITH}",
+        "visit": " ".join(
+            [*lab_words.ORDER.values(), lab_words.NUMBERED, *lab_words.ORDINAL.values(), lab_words.FURTHER]
+        ),
+        "person": lab_words.PERSON,
+        "group": lab_words.GROUP,
+        "place": lab_words.PLACE,
+        "copy": lab_words.COPY,
+    }
+)
+PLACES = _meanings(lab_words.ORDER)
+ORDINALS = _meanings(lab_words.ORDINAL)
+DAYS = _meanings(lab_words.SPAN)
+MONTHS = _meanings(dict(enumerate(lab_words.MONTHS, start=1)))
 NUMBERED = frozenset(lab_words.NUMBERED.split())
-SHORT = frozenset(lab_words.SHORT_NUMBERED.split())
-MONTHS = [words.split() for words in lab_words.MONTHS]
+SHORT_NUMBERED = frozenset(lab_words.SHORT_NUMBERED.split())
 SHORT_STATIC = "st"
-FEWEST_LETTERS = 3  # of a word in a compound
-STEM = "|".join(sorted(lab_words.PERSON.split(), key=len, reverse=True))
+FEWEST_LETTERS = 3  # of a word in a compound, or beside a number that makes no code of it
+MOST_DIGITS = 3  # of a number of days, weeks or months; a longer one, and one of three after T or V, is a code
 PERSON_CODE = re.compile(
-    rf"(?:(?:{STEM})[-_ ]*\d+|s\d\d+)[a-z]{{0,2}}(?![a-z\d])",
-    re.IGNORECASE,
+    rf"(?:(?:{'|'.join(lab_words.PERSON.split())})[-_ ]*\d+|s\d\d+)[a-z]{{0,2}}(?![a-z\d])", re.IGNORECASE
 )  # sub-01, P1
-MONTH = "|".join(sorted((word for words in MONTHS for word in words), key=len, reverse=True))
+MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 YEAR = r"(?P<y>(?:19|20)\d\d)"
-EXCHANGEABLE = (  # day and month
+YEAR_FIRST = re.compile(
+    rf"(?<!\d){YEAR}(?P<sign>[-_. ]?)(?P<m>0[1-9]|1[0-2])(?P=sign)(?P<d>0[1-9]|[12]\d|3[01])(?:t\d{{4,6}})?(?!\d)",
+    re.IGNORECASE,
+)
+YEAR_LAST = re.compile(  # 12.05.2024, 12.05.24
     r"(?<![a-z\d])(?P<d>\d\d?)(?P<sign>[-_. ])(?P<m>\d\d?)(?P=sign)"
     r"(?P<y>(?:19|20)\d\d(?!\d)|\d\d(?![-_.]?\d)(?=\W|_|$))",
-    rf"(?<!\d)(?P<d>\d\d)(?P<m>\d\d){YEAR}(?!\d)",
+    re.IGNORECASE,
 )
-DATES = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"(?<!\d){YEAR}(?P<sign>[-_. ]?)(?P<m>0[1-9]|1[0-2])(?P=sign)(?P<d>0[1-9]|[12]\d|3[01])(?:t\d{{4,6}})?(?!\d)",
-        *EXCHANGEABLE,
-        rf"(?<!\d)(?P<d>\d\d?)[-_. ]*(?P<m>{MONTH})[-_. ]*(?P<y>(?:19|20)?\d\d)(?!\d)",
-        rf"(?<![a-z\d])(?:{MONTH})[-_. ]*{YEAR}(?!\d)",
-        rf"(?<![a-z\d]){YEAR}[-_.](?:0[1-9]|1[0-2])(?!\d)",
-    )
+YEAR_LAST_IN_DIGITS = re.compile(rf"(?<!\d)(?P<d>\d\d)(?P<m>\d\d){YEAR}(?!\d)")
+EXCHANGEABLE = (YEAR_LAST, YEAR_LAST_IN_DIGITS)  # day and month
+DATES = (
+    YEAR_FIRST,
+    *EXCHANGEABLE,
+    re.compile(rf"(?<!\d)(?P<d>\d\d?)[-_. ]*(?P<m>{MONTH})[-_. ]*(?P<y>(?:19|20)?\d\d)(?!\d)", re.IGNORECASE),
+    re.compile(rf"(?<![a-z\d])(?:{MONTH})[-_. ]*{YEAR}(?!\d)", re.IGNORECASE),  # without a day
+    re.compile(rf"(?<![a-z\d]){YEAR}[-_.](?:0[1-9]|1[0-2])(?!\d)", re.IGNORECASE),
 )
 EIGHT_DIGITS = re.compile(r"(?<!\d)\d{8}(?!\d)")
 SIX_DIGITS = re.compile(r"(?<!\d)\d{6}(?!\d)")
 HOLE = "\0"  # in place of a date
-MONTH_DAYS = 30
 WORD = re.compile(
     r"\0|[cC]3[dD](?![a-zA-Z])|\d+(?:st|nd|rd|th)(?![a-z])|[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+"
 )
@@ -90,11 +103,13 @@ class Word(NamedTuple):
 def dates_of(names: Iterable[str]) -> Dates:
     """Return how the names of a study write dates: a day above 12 tells the form of all."""
     texts = [fold(name) for name in dict.fromkeys(names)]
-    found = [match for text in texts for pattern in DATES[1:3] for match in pattern.finditer(text)]
+    found = [match for text in texts for pattern in EXCHANGEABLE for match in pattern.finditer(text)]
     valid = [match for match in found if _days(match, None)]
     first, second = (any(int(match[part]) > 12 for match in valid) for part in ("d", "m"))
-    tells = any(_place(word) is not None for text in texts for word, _ in _tokens(text))
-    return Dates(first if first != second else None, has_six_digit_dates(texts), all(map(_may_be_date, texts)), tells)
+    has_order = any(_meaning(word, PLACES) for text in texts for word, _ in _tokens(text))
+    return Dates(
+        first if first != second else None, has_six_digit_dates(texts), all(map(_may_be_date, texts)), has_order
+    )
 
 
 class _Context(NamedTuple):
@@ -115,9 +130,10 @@ class _Context(NamedTuple):
         code = self.glued and not self.last.kind and self.text.isupper()
         return code and self.last.text.isalnum() and self.last.text[-1:].isdigit()
 
-    def spans(self, word: str) -> bool:
-        """Return whether a word is a span of time with a number beside it."""
-        return word in DAYS or (word == lab_words.MONTH_LETTER and self.dates.month_letter and self.near)
+    def days_in(self, word: str) -> int:
+        """Return the days of a span of time with a number beside it, such as a week; 0 for other words."""
+        is_month = word == lab_words.MONTH_LETTER and self.dates.month_letter and self.near
+        return DAYS.get(word, DAYS["month"] if is_month else 0)
 
 
 def read_words(text: str, dates: Dates = Dates()) -> list[Word]:  # noqa: B008  (a tuple)
@@ -130,15 +146,14 @@ def read_words(text: str, dates: Dates = Dates()) -> list[Word]:  # noqa: B008  
     i = 0
     while tokens[i][0]:
         (part, glued), (following, near), (then, nearer) = tokens[i : i + 3]
-        last = words[-1] if words else Word("none", "")
-        context = _Context(
-            part, glued, last, following, near, then if nearer else "", i == 0 and f"{part}." in plain, dates
-        )
         if part == HOLE:
             written, ways = days.pop(0)
             words.append(Word("date", written, glued, "", ways))
             i += 1
             continue
+        last = words[-1] if words else Word("none", "")
+        pointed = i == 0 and f"{part}." in plain
+        context = _Context(part, glued, last, following, near, then if nearer else "", pointed, dates)
         kind, number, taken = _read_number(context) if part.isdigit() else _read_letters(context)
         written = part if taken == 1 else part + ("" if near else " ") + following
         if kind == "of last":
@@ -152,17 +167,20 @@ def read_words(text: str, dates: Dates = Dates()) -> list[Word]:  # noqa: B008  
 
 
 def _read_number(here: _Context) -> tuple[str, str, int]:
-    """Return the kind of a number, its value if it is of a visit or trial, and of how many parts the word is."""
-    span = here.next.lower()
-    is_name = here.last.text[-FEWEST_LETTERS:].islower() and here.near and here.spans(span)  # Violeta12m
+    """Return the kind of a number, its value if it is of a visit or trial, and of how many parts the word is.
+
+    The kind is ``of last`` if the number is part of the word before it.
+    """
+    days = here.days_in(here.next.lower())
+    is_name = here.last.text[-FEWEST_LETTERS:].islower() and here.near and days  # Violeta12m
     if here.glued and not here.last.kind and not is_name:
         return "", "", 1
     of_person = here.last.kind in ("person", "group")
     next_has_number = here.then.isdigit()
-    spans = here.spans(span) and len(here.text) < 4 and (here.near or not next_has_number)  # not 7 wk2
-    spans &= not (next_has_number and here.text.startswith("00"))  # nor 001W01
-    if spans and not (of_person and (here.glued or next_has_number)):
-        return "visit", str(int(here.text) * DAYS.get(span, MONTH_DAYS)), 2
+    is_code = next_has_number and here.text.startswith("00")  # 001W01
+    is_code |= of_person and (here.glued or next_has_number)
+    if days and not is_code and len(here.text) <= MOST_DIGITS and (here.near or not next_has_number):  # not 7 wk2
+        return "visit", str(int(here.text) * days), 2
     if here.pointed and kind_of(here.next) == "visit":
         return "visit", here.text, 2
     if of_person:
@@ -176,19 +194,19 @@ def _read_letters(here: _Context) -> tuple[str, str, int]:
     if lower == lab_words.NEW and kind_of(here.next) != "visit":
         return "", "", 1
     if here.next.isdigit() and not (here.in_code and len(here.next) > 1):
-        if here.spans(lower) and (here.near or len(lower) > 1):
-            return "visit", str(int(here.next) * DAYS.get(lower, MONTH_DAYS)), 2
+        if (days := here.days_in(lower)) and (here.near or len(lower) > 1):
+            return "visit", str(int(here.next) * days), 2
         goes_on = here.glued and bool(here.then) and not kind_of(here.then)
-        short = lower in SHORT and here.near and len(here.next) < 3 and not goes_on
-        after_order = here.glued and _place(here.last.text) is not None  # posttest 01
-        if short or (lower in NUMBERED and not after_order):
+        is_short = lower in SHORT_NUMBERED and here.near and len(here.next) < MOST_DIGITS and not goes_on
+        after_order = here.glued and _meaning(here.last.text, PLACES) is not None  # posttest 01
+        if is_short or (lower in NUMBERED and not after_order):
             return "visit", here.next, 2
-        is_code = here.near and len(lower) < 3 and lower.isascii() and lower != lab_words.SHORT_ORDER
+        is_code = here.near and len(lower) < FEWEST_LETTERS and lower.isascii() and lower != lab_words.SHORT_ORDER
         return ("" if is_code and kind in ("visit", "group", "static", "place") else kind), "", 1  # PO12
     if match := re.fullmatch(r"(\d+)(?:st|nd|rd|th)", lower):
         return "visit", match[1], 1
     number = str(ORDINALS[lower]) if lower in ORDINALS and kind_of(here.next) == "visit" else ""
-    return ("" if here.in_code and len(here.text) < 3 else kind), number, 1
+    return ("" if here.in_code and len(here.text) < FEWEST_LETTERS else kind), number, 1
 
 
 def _tokens(plain: str) -> Iterator[tuple[str, bool]]:
@@ -204,19 +222,14 @@ def _tokens(plain: str) -> Iterator[tuple[str, bool]]:
 @cache
 def kind_of(word: str) -> str:
     """Return the kind of a word, or nothing."""
+    return _meaning(word, KINDS) or ""
+
+
+def _meaning(word: str, meanings: Mapping[str, V]) -> V | None:
+    """Return what a word means, else what the longest of its beginnings with a ``*`` does."""
     lower = word.lower()
-    exact, beginnings = _tables()
-    if kind := exact.get(lower, ""):
-        return kind
-    return next((kind for begin, kind in beginnings if lower.startswith(begin)), "")
-
-
-@cache
-def _tables() -> tuple[dict[str, str], list[tuple[str, str]]]:
-    """Return the kinds of words, and of beginnings of words."""
-    every = [(word, kind) for kind, words in KINDS.items() for word in words.split()]
-    exact = {word: kind for word, kind in reversed(every) if not word.endswith("*")}
-    return exact, [(word[:-1], kind) for word, kind in every if word.endswith("*")]
+    texts = [lower] + [f"{lower[:end]}*" for end in range(len(lower), 0, -1)]
+    return next((meanings[text] for text in texts if text in meanings), None)
 
 
 @cache
@@ -236,28 +249,24 @@ def _compound(word: str) -> list[str]:
 def _without_dates(text: str, dates: Dates) -> tuple[str, list[tuple[str, tuple[str, ...]]]]:
     """Return a text with NUL in place of dates, and the dates as written with the days that they may be."""
     found: list[tuple[int, str, tuple[str, ...]]] = []
-    patterns = [*DATES, *([SIX_DIGITS] if dates.six_digits else [])]
-    for pattern in patterns if dates.eight_digits else [pattern for pattern in patterns if pattern != DATES[2]]:
+    used = {YEAR_LAST_IN_DIGITS: dates.eight_digits, SIX_DIGITS: dates.six_digits}
+    for pattern in (pattern for pattern in (*DATES, SIX_DIGITS) if used.get(pattern, True)):
+        has_day = "d" in pattern.groupindex
         for match in pattern.finditer(text):
-            days = () if "d" not in match.groupdict() else _days(match, dates.day_first)
-            if days or "d" not in match.groupdict():
+            days = _days(match, dates.day_first) if has_day else ()
+            if days or not has_day:
                 found.append((match.start(), match[0], days))
-                text = text[: match.start()] + "\0".ljust(len(match[0]), "\1") + text[match.end() :]
+                text = text[: match.start()] + HOLE.ljust(len(match[0]), "\1") + text[match.end() :]
     return text.replace("\1", ""), [(written.strip(PARTING), days) for _, written, days in sorted(found)]
 
 
 def _days(match: re.Match[str], day_first: bool | None) -> tuple[str, ...]:
     """Return the days that a date may be, none if there is no such day."""
-    year = int(match["y"]) + (2000 if len(match["y"]) < 3 else 0)
-    name = match["m"].lower()
-    if not name.isdigit():
-        month = next(i for i, words in enumerate(MONTHS, start=1) if name in words)
-        pairs = [(month, int(match["d"]))]
-    elif match.re in DATES[1:3]:
-        pairs = [(int(match["m"]), int(match["d"])), (int(match["d"]), int(match["m"]))]
-        pairs = pairs if day_first is None else pairs[not day_first :][:1] or pairs
-    else:
-        pairs = [(int(name), int(match["d"]))]
+    year, day = int(match["y"]) + (2000 if len(match["y"]) < 3 else 0), int(match["d"])
+    month = MONTHS.get(match["m"].lower()) or int(match["m"])
+    pairs = [(month, day)]
+    if match.re in EXCHANGEABLE:
+        pairs = [pair for pair, fits in (((month, day), day_first is not False), ((day, month), not day_first)) if fits]
     return tuple(date(year, *pair).isoformat() for pair in pairs if _valid(year, *pair))
 
 
@@ -274,49 +283,40 @@ def places_of_visits(visits: Mapping[str, Sequence[Word]]) -> tuple[dict[str, in
     Dates tell it, else words of order and numbers. A name that begins another one that goes on with a number comes
     first.
     """
-    by_words, ways = _by_words(visits), list[dict[str, object]]()
     days = {visit: next((word.days for word in words if word.kind == "date"), ()) for visit, words in visits.items()}
-    if all(days.values()):
-        ways = [{visit: of_visit[min(k, len(of_visit) - 1)] for visit, of_visit in days.items()} for k in (0, 1)]
-    orders = [_ranked(way) for way in (*ways, *([by_words] if by_words else []))]
+    ways = (0, -1) if all(days.values()) else ()  # to read days and months
+    by_days: list[Mapping[str, Any]] = [{visit: read[way] for visit, read in days.items()} for way in ways]
+    orders = [_ranked(keys) for keys in (*by_days, _by_words(visits)) if keys]
     sound = len(orders) < 3 or orders[-1] in orders[:-1]
     return (orders[0], sound) if orders and all(order == orders[0] for order in orders) else ({}, sound)
-
-
-@cache
-def _place(word: str) -> int | None:
-    """Return the place of a word of order, such as pre and post."""
-    lower = word.lower()
-    return next(
-        (place for known, place in PLACES if lower == known or (known[-1] == "*" and lower.startswith(known[:-1]))),
-        None,
-    )
 
 
 def _ranked(keys: Mapping[str, Any]) -> dict[str, int]:
     return {name: place for place, name in enumerate(sorted(keys, key=keys.__getitem__), start=1)}
 
 
-def _by_words(visits: Mapping[str, Sequence[Word]]) -> dict[str, object]:
-    """Return a key of the order of each visit by words and numbers, empty if these do not tell it."""
-    found: dict[str, tuple[int, int, int]] = {}
+def _by_words(visits: Mapping[str, Sequence[Word]]) -> dict[str, tuple[int, bool, int]]:
+    """Return what gives visits their order: the place by words, and whether they have a number, and which.
+
+    Empty if this does not tell the order, as where one visit is counted and another one has a span of days.
+    """
+    found: dict[str, tuple[int, bool, int]] = {}
     counted = set[tuple[int, bool]]()
     for visit, words in visits.items():
         letters = [part for word in words for part in re.findall(r"[^\W\d_]+", word.text.lower())]
-        places = [place for part in letters if (place := _place(part)) is not None]
+        places = [place for part in letters if (place := _meaning(part, PLACES))]
         numbers = [int(word.number) for word in words if word.kind == "visit" and word.number]
-        if not (places or numbers):
-            continue
-        place = max(places, key=abs) if places else 1 if numbers[0] else 0
-        found[visit] = (place, bool(numbers), numbers[0] if numbers else 0)
         if numbers:
+            place = max(places, key=abs, default=int(numbers[0] > 0))
+            found[visit] = (place, True, numbers[0])
             counted.add((place, bool({*letters} & DAYS.keys())))
-    for visit in visits.keys() - found.keys():
-        following = [found[other] for other in found if other.startswith(visit) and found[other][1]]
-        if following:
-            found[visit] = (*min(following)[:1], False, 0)
-    mixed = len(counted) > len({place for place, _ in counted})
-    return {} if mixed or len(found) < len(visits) or len({*found.values()}) < len(found) else dict(found)
+        elif places:
+            found[visit] = (max(places, key=abs), False, 0)
+    for visit in visits.keys() - found.keys():  # New Session, before New Session 1
+        if following := [key for other, key in found.items() if other.startswith(visit) and key[1]]:
+            found[visit] = (min(following)[0], False, 0)
+    is_mixed = len(counted) > len({place for place, _ in counted})
+    return {} if is_mixed or not len({*found.values()}) == len(found) == len(visits) else found
 
 
 def fold(text: str) -> str:
@@ -338,7 +338,7 @@ def is_person_code(text: str) -> bool:
 
 def _may_be_date(text: str) -> bool:
     """Return whether all numbers of eight digits in a name can be dates."""
-    forms = (DATES[0], DATES[2])
+    forms = (YEAR_FIRST, YEAR_LAST_IN_DIGITS)
     return all(
         any((match := form.search(number)) and _days(match, None) for form in forms)
         for number in EIGHT_DIGITS.findall(text)

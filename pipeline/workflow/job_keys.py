@@ -71,7 +71,7 @@ class Study:
 
     @cached_property
     def people(self) -> dict[str, list[str]]:
-        """Return the sessions of each participant who has trials; with sessions.tsv in the order of their dates."""
+        """Return the sessions of each participant who has trials; with sessions.tsv in the order of their visits."""
         people: dict[str, list[str]] = {}
         for session, rows in self.sessions.items():
             people.setdefault(rows[0]["participant_id"], []).append(session)

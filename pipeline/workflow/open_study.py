@@ -92,7 +92,7 @@ def look_at(path: Path, *, overrides: Mapping[str, Any] | None = None) -> tuple[
         problems.append(Problem(corrections.OLD_TABLE, "is no longer read", remedy, corrections.NO_LONGER_READ))
     visits = partial(session_table.sessions_of, path / "sessions.tsv", participants, sessions, reserved=RESERVED)
     session_rows = collect(visits()) if participants and sessions else {}
-    sessions = session_table.in_order_of_dates(sessions, session_rows)
+    sessions = session_table.in_order_of_visits(sessions, session_rows)
     study = Study(path, chosen, model, participants, sessions, segments, {}, corrected, session_rows)
     if chosen:
         checks = [step.problems for step in every_step().values()]

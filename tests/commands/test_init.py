@@ -21,6 +21,7 @@ from pipeline.workflow import settings
 from tests.support.checkout import DEMO, copy_study
 from tests.support.files.c3d_writer import write_c3d
 from tests.support.files.changes import edit, relabel, rewrite, set_parameter
+from tests.support.files.opensim import as_opensim
 
 
 @pytest.fixture
@@ -346,6 +347,20 @@ def test_a_defect_on_one_file_costs_only_this_file(study: Path, monkeypatch: pyt
     edit(study / "trials.tsv", "exclude\tn/a", "gait\tfast")
     errors = [finding for finding in check(study) if finding.severity == "error"]
     assert {finding.where for finding in errors} == {f"sub-0{n}/fast_01.c3d" for n in (1, 2)}
+
+
+def test_two_trc_files_of_one_c3d_file_have_names_of_their_own(study: Path) -> None:
+    for folder in ("TRC", "exported"):
+        (study / "sub-01" / folder).mkdir()
+        as_opensim(study / "sub-01/fast_01.c3d", study / f"sub-01/{folder}/fast_01.trc", None)
+    initialise(study)
+    rows = trials_of(study)
+    doubles = [rows[f"sub-01/{folder}/fast_01.trc"] for folder in ("TRC", "exported")]
+    assert [(row["trial"], row["role"]) for row in doubles] == [
+        ("fast_01_trc", "exclude"),
+        ("fast_01_trc_2", "exclude"),
+    ]
+    assert [finding for finding in check(study) if finding.severity == "error"] == []
 
 
 def test_unknown_labels_still_give_tables(study: Path) -> None:

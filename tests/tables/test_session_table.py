@@ -12,7 +12,7 @@ from pipeline.errors import Problem
 from pipeline.tables.session_table import (
     SIZES,
     cells_in_results,
-    in_order_of_dates,
+    in_order_of_visits,
     row_with_sizes,
     sessions_of,
     sizes_in,
@@ -153,12 +153,12 @@ def test_visits_of_a_person_are_in_the_order_of_their_dates(dates: list[str], da
     listed = data.draw(st.permutations([*names, "P2_a", "P2_b"]))
     sessions = {name: [{"participant_id": name[:2], "trial": "w"}] for name in listed}
     rows = dict(zip(names, ({"date": date} for date in dates), strict=True))
-    ordered = [*in_order_of_dates(sessions, rows)]
+    ordered = [*in_order_of_visits(sessions, rows)]
     mine = [dates[names.index(name)] for name in ordered if name.startswith("P1")]
     assert [day for day in mine if day != "n/a"] == sorted(day for day in dates if day != "n/a")
     assert mine == [day for day in mine if day != "n/a"] + ["n/a"] * mine.count("n/a")
     assert [name[:2] for name in ordered] == [name[:2] for name in listed]
-    assert [*in_order_of_dates(sessions, {})] == listed
+    assert [*in_order_of_visits(sessions, {})] == listed
 
 
 @pytest.mark.parametrize("absent", ["", "n/a", "NaN"])
@@ -167,7 +167,7 @@ def test_dates_of_trials_order_sessions_that_the_table_gives_none(absent: str) -
         name: [{"participant_id": "P1", "acq_time": day}]
         for name, day in {"a": "2024-03-01T08:00:00", "b": "1.2.2023", "c": "2023-01-01"}.items()
     }
-    assert [*in_order_of_dates(sessions, {"a": {"date": absent}, "b": {"date": "2023-02-01"}})] == ["c", "b", "a"]
+    assert [*in_order_of_visits(sessions, {"a": {"date": absent}, "b": {"date": "2023-02-01"}})] == ["c", "b", "a"]
 
 
 def test_results_have_the_cells_of_a_session_before_those_of_the_person() -> None:

@@ -1,4 +1,4 @@
-"""Visits of one person: each has its own sizes and gives what it gives alone, in the order of their dates."""
+"""Visits of one person: each has its own sizes and gives what it gives alone, in their order."""
 
 from __future__ import annotations
 

@@ -32,6 +32,8 @@ from ..shared import body_model_fit
 from ..shared.body_model_fit import ModelFit
 from ..shared.find_recordings import find_copies, find_unlisted, forces_in, recordings_in, unclaimed_tables
 from ..shared.same_motion import show_same_motion
+from ..shared.trial_roles import identifiers
+from .evidence import grouped
 from .own_model import PROPOSAL, propose
 from .people import people_and_sessions
 from .table_rows import ASKED, EstimatedSizes, Notes, participant_rows, trial_rows
@@ -105,11 +107,7 @@ def initialise(folder: Path) -> str:
         body_model_fit.find_needed_sizes(model, models[model], sessions) if proposed else [],
         lambda mine: _estimate_sizes(folder, mine, models[model]),
     )
-    rows += [
-        row | {"trial": f"{row['trial']}_{Path(name).suffix[1:]}", "file": name, "role": "exclude", "condition": "n/a"}
-        for name, of in doubles.items()
-        for row in [row for row in rows if row["file"] == of][:1]
-    ]
+    rows += _rows_of_doubles(rows, doubles)
     asked = notes[ASKED]
     blank = [row | ({"participant_id": "n/a"} if row["participant_id"] in asked else {}) for row in rows]
     if unlisted:
@@ -222,6 +220,23 @@ def _without_doubles(files: Sequence[Contents]) -> tuple[list[Contents], dict[st
     return [file for file in files if file.name not in doubles], doubles
 
 
+def _rows_of_doubles(rows: Sequence[Row], doubles: Mapping[str, str]) -> list[Row]:
+    """Return a row that leaves out each TRC file, like that of the C3D file that shows the same motion."""
+    first = {row["file"]: row for row in reversed(rows)}
+    used = grouped((_session_of(row), row["trial"]) for row in rows)
+    left_out = []
+    for name, of in doubles.items():
+        trials = used[_session_of(first[of])]
+        text = f"{first[of]['trial']}_{Path(name).suffix[1:]}"
+        trials.append(identifiers({name: text}, "trial", used=trials)[name])
+        left_out.append(first[of] | {"trial": trials[-1], "file": name, "role": "exclude", "condition": "n/a"})
+    return left_out
+
+
+def _session_of(row: Row) -> str:
+    return row.get("session", row["participant_id"])
+
+
 def _readable_sessions(files: Sequence[Contents]) -> list[list[Contents]]:
     """Return the readable files by person and session."""
     sessions: dict[tuple[str, str], list[Contents]] = defaultdict(list)
@@ -317,7 +332,7 @@ def _summary(
     width = text_width()
     sessions: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
-        sessions[row.get("session", row["participant_id"])].append(row)
+        sessions[_session_of(row)].append(row)
     people = list(dict.fromkeys(row["participant_id"] for row in rows))
     new = ", ".join(name for name in texts if name not in kept)
     file_count = len({row["file"] for row in rows})

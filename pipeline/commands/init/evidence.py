@@ -7,14 +7,15 @@ statics lack it, and roles if it parts statics from walks.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import combinations, product
 from math import isclose
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ...steps.read.recording_contents import Contents
 from ...vocabulary.marker_labels import is_code
 from ...vocabulary.name_words import is_person_code, read_words
+from ..shared.trial_roles import is_of_a_pole
 from .name_parts import Place
 
 CODE = re.compile(r"([a-z]{0,12}[-_ ]?)(\d+)[a-z]{0,2}", re.IGNORECASE)
@@ -30,6 +31,8 @@ NO_SIZE = "marker_diameter_m"  # of the lab, not of the person
 LABEL, UNKNOWN, CODED, STATED, STEM = range(5)  # whether a level of names is of people: not, ..., with better evidence
 BOTH: set[bool | None] = {True, False}  # statics and walks
 
+Key = TypeVar("Key", bound=Hashable)
+Item = TypeVar("Item")
 Names = tuple[str, ...]
 Columns = dict[Place, Names]  # of each level the word in every path, or an empty text
 
@@ -40,7 +43,7 @@ class Facts(NamedTuple):
     subject: str
     sizes: dict[str, float]
     stands: bool | None  # None of an unreadable file, and of one that is neither static nor walk by its name
-    told: str  # the subject, even if it may be that of a template
+    stated: str  # the subject, even if it may be that of a template
 
 
 def part_columns(facts: Sequence[Facts], columns: Columns, visits: Sequence[str]) -> tuple[Columns, Columns]:
@@ -56,24 +59,23 @@ def part_columns(facts: Sequence[Facts], columns: Columns, visits: Sequence[str]
         named = _without_numbers(facts, column, inside) if place[0] else column
         if len(set(named)) < 2:
             continue
-        kinds = kinds_in(facts, dict(enumerate((name,) for name in named)))
-        walks, statics = ({name for (name,), kind in kinds.items() if stands in kind} for stands in (False, True))
-        told = {name for name in set(named) if name}
+        kinds = kinds_in(zip(named, facts, strict=True))
+        walks, statics = ({name for name, kind in kinds.items() if stands in kind} for stands in (False, True))
         if statics and walks and not statics & walks and not _are_people(facts, named):
             if len(walks - {""}) > 1:
                 conditions[place] = _without_run(named)
-        elif statics & {""} and not (statics - {""}) & told and not all(map(is_person_code, told)):
+        elif statics == {""} and not all(map(is_person_code, kinds.keys() - {""})):
             conditions[place] = _without_run(named)
-        elif not any(_same(named, other) for other in people.values()):
-            people[place] = named
+        elif not any(
+            len({*zip(named, other, strict=True)}) == len({*named}) == len({*other}) for other in people.values()
+        ):
+            people[place] = named  # unless it tells the same files apart as another one
     return people, conditions
 
 
 def _are_people(facts: Sequence[Facts], column: Names) -> bool:
     """Return whether names with only statics and others with only walks are of people after all."""
-    named = defaultdict(list)
-    for one, name in zip(facts, column, strict=True):
-        named[name].append(one)
+    named = grouped(zip(column, facts, strict=True))
     return all(is_person_code(name) for name in named if name) or any(
         are_alike(*pair) is False for pair in combinations(named.values(), 2)
     )
@@ -83,7 +85,8 @@ def _without_numbers(facts: Sequence[Facts], column: Names, inside: Sequence[Nam
     """Return names without the number at their ends if only then statics and walks of a folder and visit share one."""
     bare = tuple(match[1] if (match := GLUED_NUMBER.fullmatch(name)) else name for name in column)
     whole, short = (
-        kinds_in(facts, {i: (*inside[i], name) for i, name in enumerate(names) if name}) for names in (column, bare)
+        kinds_in(((*where, name), one) for where, name, one in zip(inside, names, facts, strict=True) if name)
+        for names in (column, bare)
     )
     is_trial = bare != column and all(bare[i] != name for i, name in enumerate(column) if name)
     return bare if is_trial and BOTH in short.values() and BOTH not in whole.values() else column
@@ -99,15 +102,11 @@ def _without_run(column: Names) -> Names:
     )
 
 
-def _same(column: Names, other: Names) -> bool:
-    return len({*zip(column, other, strict=True)}) == len({*column}) == len({*other})
-
-
-def find_levels(facts: Sequence[Facts], columns: Columns, *, told: bool) -> tuple[tuple[Place, ...], bool]:
+def find_levels(facts: Sequence[Facts], columns: Columns, *, visits_are_named: bool) -> tuple[tuple[Place, ...], bool]:
     """Return the levels of names that tell people apart, and whether that is asked.
 
     Args:
-        told: whether all paths tell visits by other words, so that unknown words are not of visits.
+        visits_are_named: whether all paths name visits by other words, so that unknown words are not of visits.
     """
     scores = _scores(facts, columns)
     columns = {k: columns[k] for k in scores}
@@ -115,7 +114,7 @@ def find_levels(facts: Sequence[Facts], columns: Columns, *, told: bool) -> tupl
     if best is None:
         return (), False
     if scores[best] == UNKNOWN and len(columns) == 1:
-        return (best,), not _are_names(columns[best], told=told)
+        return (best,), not _are_names(columns[best], visits_are_named=visits_are_named)
     if scores[best] == UNKNOWN or list(scores.values()).count(scores[best]) > 1:
         return tuple(columns), True
     levels = [best]
@@ -142,9 +141,9 @@ def _scores(facts: Sequence[Facts], columns: Columns) -> dict[Place, int]:
         columns = {k: column for k, column in columns.items() if scores[k] != LABEL}
 
 
-def _are_names(names: Sequence[str], *, told: bool) -> bool:
-    """Return whether all are names of two words or more, none of which two share; where visits are told, of one."""
-    if told and not any(name[:1].islower() for name in names):
+def _are_names(names: Sequence[str], *, visits_are_named: bool) -> bool:
+    """Return whether all are names of two words or more, none of which two share; where visits are named, of one."""
+    if visits_are_named and not any(name[:1].islower() for name in names):
         return True
     words = Counter(word for name in {*names} for word in re.findall(r"\w+", name))
     return all(FULL_NAME.fullmatch(name) for name in names) and max(words.values()) == 1
@@ -194,20 +193,16 @@ def facts_of(files: Sequence[Contents], roles: Sequence[Sequence[str]]) -> list[
         roles: of the words in the name of each: what is neither static nor walk is none of both.
     """
     named = [subject_of(file) for file in files]
-    told = {*named} - {""}
+    stated = {*named} - {""}
     return [
         Facts(
-            "" if file.has_several_people or (len(told) == 1 and not is_code(name)) else name,
+            "" if file.has_several_people or (len(stated) == 1 and not is_code(name)) else name,
             {} if file.has_several_people else {size: value for size, value in file.sizes.items() if size != NO_SIZE},
-            None if file.problems or (words and words[0] in NO_WALKS) or _is_pole(file) else file.stands,
+            None if file.problems or (words and words[0] in NO_WALKS) or is_of_a_pole(file) else file.stands,
             name,
         )
         for file, name, words in zip(files, named, roles, strict=True)
     ]
-
-
-def _is_pole(file: Contents) -> bool:
-    return any(test.like_a_pole for test in file.plate_tests.values())
 
 
 def subject_of(file: Contents) -> str:
@@ -247,9 +242,14 @@ def _different_sizes(facts: Sequence[Facts]) -> list[dict[str, float]]:
     return list({tuple(sorted(one.sizes.items())): one.sizes for one in facts}.values())
 
 
-def kinds_in(facts: Sequence[Facts], labels: Mapping[int, Names]) -> dict[Names, set[bool | None]]:
+def grouped(items: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
+    """Return items by their keys."""
+    groups: dict[Key, list[Item]] = defaultdict(list)
+    for key, item in items:
+        groups[key].append(item)
+    return groups
+
+
+def kinds_in(facts: Iterable[tuple[Key, Facts]]) -> dict[Key, set[bool | None]]:
     """Return whether there are statics and walks among the readable files of each label."""
-    kinds: dict[Names, set[bool | None]] = defaultdict(set)
-    for i, label in labels.items():
-        kinds[label] |= {facts[i].stands} - {None}
-    return kinds
+    return {label: {one.stands for one in group} - {None} for label, group in grouped(facts).items()}

@@ -8,7 +8,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import PurePosixPath
 
 from ...vocabulary import lab_words
@@ -37,15 +37,15 @@ Place = tuple[int, int]  # 0 and the depth of a folder, or 1 and the place in th
 class Parts:
     """What a path says."""
 
+    name: str  # of the file, or of its folder if that names the trial
+    stem: list[Word]  # its words
     unknown: dict[Place, str] = field(default_factory=dict)  # what may name people, conditions and others
     visits: list[Word] = field(default_factory=list)  # with dates
     conditions: list[str] = field(default_factory=list)  # of the folders, from the top, then of the file's name
     roles: list[str] = field(default_factory=list)  # of ROLES: of the file's name, then of the folders from below
     group: str = ""  # controls, patients, young, ...
     birthday: bool = False  # whether the only date is beside what may be a person's name
-    stem: list[Word] = field(default_factory=list)  # of the file's name
-    counted: Word | None = None  # the last visit if its number ends the file's name: it may be that of the trial
-    name: str = ""  # the file's name
+    ends_with_visit_number: bool = False  # of the last visit; it may be that of the trial
 
     @property
     def visit(self) -> str:
@@ -65,14 +65,12 @@ class Parts:
             is_code = letters != word.text and not any(name in letters for name in hidden)
             kept = word.kind or word.text in shown or is_code or not re.search(r"[^\W\d_]{2}", letters)
             texts.append(word.text if kept else word.text[len(letters) :])
-        if texts == [word.text for word in self.stem]:
-            return self.name
-        return "-".join(filter(None, texts))
+        return self.name if texts == [word.text for word in self.stem] else "-".join(filter(None, texts))
 
 
 def take_apart(names: Sequence[str]) -> list[Parts]:
     """Return what the path of each file says."""
-    paths = [_components(name, names) for name in names]
+    paths = _components([PurePosixPath(name) for name in names])
     dates = dates_of(text for path in paths for text in path)
     read = {text: _words(text, dates) for path in paths for text in path}
     words = [[list(read[text]) for text in path] for path in paths]
@@ -82,30 +80,32 @@ def take_apart(names: Sequence[str]) -> list[Parts]:
     if len(begins) > 1 and begins & {"visit", "condition"} and "place" not in begins:
         for of_path in words:  # names of people, one of which is a word
             of_path[-1][:1] = [word._replace(kind=word.kind if word.number else "") for word in of_path[-1][:1]]
-    common = _common([of_path[-1] for of_path in words])
+    names_in_common = set.intersection(*({word.plain for word in of_path[-1]} for of_path in words))
+    common = names_in_common if len(words) > 1 else set[str]()
     in_folders = any(word.kind == "condition" for of_path in words for folder in of_path[:-1] for word in folder)
-    parts = [_parts(of_path, common, in_folders=in_folders) for of_path in words]
-    for one, path in zip(parts, paths, strict=True):
-        one.name = path[-1]
-    return parts
+    return [_parts(path[-1], of_path, common, in_folders) for path, of_path in zip(paths, words, strict=True)]
 
 
-def _components(name: str, names: Sequence[str]) -> list[str]:
-    """Return the folders and the stem of a path; the folder is the stem if it is there for one trial alone."""
-    path = PurePosixPath(name)
-    folders = [*path.parent.parts]
-    if in_folder_of_trial(name):
-        return folders
-    names_trial = bool(folders) and any(kind_of(word) in ROLES for word in words_of(folders[-1]))
-    if names_trial and len({PurePosixPath(other).stem for other in names}) == 1 < len(names):
-        return folders if len({PurePosixPath(other).parent for other in names}) == len(names) else [*folders, path.stem]
-    return [*(folders[:-2] if folders and POSE_FOLDER.fullmatch(folders[-1]) else folders), path.stem]
+def _components(paths: Sequence[PurePosixPath]) -> list[list[str]]:
+    """Return the folders and the stem of each path; the folder is the stem if it is there for one trial alone."""
+    one_stem = len({path.stem for path in paths}) == 1 < len(paths)
+    one_a_folder = len({path.parent for path in paths}) == len(paths)
+    found = list[list[str]]()
+    for path in paths:
+        folders = [*path.parent.parts]
+        names_trial = one_stem and bool(folders) and any(kind_of(word) in ROLES for word in words_of(folders[-1]))
+        if in_folder_of_trial(str(path)) or (names_trial and one_a_folder):
+            found.append(folders)
+        elif folders and POSE_FOLDER.fullmatch(folders[-1]) and not names_trial:
+            found.append([*folders[:-2], path.stem])  # of Pose2Sim: walk1/pose-3d
+        else:
+            found.append([*folders, path.stem])
+    return found
 
 
 def _words(text: str, dates: Dates) -> list[Word]:
     """Return the words of a folder or file, those of BIDS by their keys."""
-    entities = [(part, ENTITY.fullmatch(part)) for part in text.split("_")]
-    found = [match for _, match in entities if match]
+    found = [match for part in text.split("_") if (match := ENTITY.fullmatch(part))]
     if not found or (len(found) == 1 and (text != found[0][0] or is_person_code(text))):
         return read_words(text, dates)
     words = list[Word]()
@@ -132,10 +132,10 @@ def _put_codes_right(words: Sequence[list[list[Word]]]) -> None:
         if len(first) == 1 and all(_is_code(name, of_file=depth < 0) for name in names):
             for name in names:
                 name[:2] = [Word("", _text(name[:2]))]
-    inside = [{a.plain for a, b in zip(path[-1], path[-1][1:], strict=False) if _is_coded(a, b)} for path in words]
+    inside = [{a.plain for a, b in pairwise(path[-1]) if _is_coded(a, b)} for path in words]
     for path in words if set.intersection(*inside) else ():
         name = path[-1]
-        k = next(k for k, word in enumerate(name[:-1]) if _is_coded(word, name[k + 1]))
+        k = next(k for k, pair in enumerate(pairwise(name)) if _is_coded(*pair))
         name[k : k + 2] = [Word("", _text(name[k : k + 2]))]
 
 
@@ -202,19 +202,14 @@ def _label_of(name: Sequence[Word]) -> str:
     return next((kind for kind in ("visit", "condition") if kind in kinds), "place")
 
 
-def _common(names: Sequence[Sequence[Word]]) -> set[str]:
-    """Return the words that all names have in common."""
-    return set.intersection(*({word.plain for word in name} for name in names)) if len(names) > 1 else set()
-
-
-def _parts(path: Sequence[Sequence[Word]], common: set[str], *, in_folders: bool) -> Parts:
+def _parts(name: str, path: Sequence[Sequence[Word]], common: set[str], in_folders: bool) -> Parts:
     """Return what the words of a path say.
 
     Args:
         common: words of all file names, which say nothing of roles, nor of conditions if these are ``in_folders``.
     """
-    parts = Parts(stem=[*path[-1]])
-    said: set[str] = set()
+    parts = Parts(name, [*path[-1]])
+    said: set[str] = set()  # by the folders
     for folder in path[:-1]:
         _read_folder(parts, folder, said)
     stem = _without_trial(path[-1])
@@ -224,13 +219,11 @@ def _parts(path: Sequence[Sequence[Word]], common: set[str], *, in_folders: bool
     if all(word.plain in EMPTY_VISITS for word in parts.visits):
         parts.visits = []
     ends = [word for word in path[-1] if word.kind != "copy"][-1:]
-    if own and ends == own[-1:] and own[-1].number:
-        parts.counted = own[-1]
+    parts.ends_with_visit_number = bool(own and ends == own[-1:] and own[-1].number)
     parts.unknown |= {(1, k): text for k, text in enumerate(_unknown_of(stem, said))}
     empty = said | (common if in_folders else set())
-    told = [word if word.kind == "condition" and word.plain not in empty else None for word in stem]
-    groups = (list(group) for is_told, group in groupby(told, bool) if is_told)
-    parts.conditions += [_text([word for word in group if word]) for group in groups]
+    for is_condition, words in groupby(stem, lambda word: word.kind == "condition" and word.plain not in empty):
+        parts.conditions += [_text([*words])] if is_condition else []
     above = [word.kind for folder in reversed(path[:-1]) for word in folder if word.kind in ROLES]
     parts.roles = [word.kind for word in stem if word.kind in ROLES and word.plain not in common | said] or above
     return parts

@@ -6,14 +6,13 @@ visits of one person; and names that only walks have are conditions. What these 
 """
 
 import re
-from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from ...steps.read.recording_contents import Contents
 from ...vocabulary.marker_labels import is_code
-from ...vocabulary.name_words import is_person_code, places_of_visits, read_words
+from ...vocabulary.name_words import Word, is_person_code, places_of_visits, read_words
 from ..shared.trial_roles import identifier, identifiers
 from .evidence import (
     BOTH,
@@ -25,6 +24,7 @@ from .evidence import (
     differ,
     facts_of,
     find_levels,
+    grouped,
     kinds_in,
     part_columns,
     subject_of,
@@ -33,7 +33,6 @@ from .name_parts import Parts, Place, take_apart
 
 GLUED = re.compile(r"[a-z]+\d+[a-z]{0,2}", re.IGNORECASE)  # sample28
 NAME_AND_NUMBER = re.compile(r"[A-Z][a-z]{2,}\d+")  # Anna02
-Label = tuple[str, Names]  # a visit in words, and unknown folders
 
 
 @dataclass(frozen=True)
@@ -52,6 +51,34 @@ class Owner:
     trial: str = ""  # name of the trial
 
 
+@dataclass
+class Trial:
+    """A recording, and what is found of its person and visit."""
+
+    file: Contents
+    facts: Facts  # what the file states
+    parts: Parts  # what its path says
+    person: Names = ()  # the names that tell its person from others
+    asked: bool = False
+    folders: Names = ()  # unknown ones that name no person
+    conditions: Names = ()
+    visit: str = ""  # tells its visit from others of the person; empty if there is one
+    static: str = ""  # the condition of its static, if the visit has a session for each static
+    visit_cell: str = ""
+    date_cell: str = ""
+    place: int | None = None  # of the visit among those of the person
+
+    @property
+    def label(self) -> tuple[str, Names]:
+        """The visit in words, and the unknown folders."""
+        return self.parts.visit, self.folders
+
+    @property
+    def session(self) -> tuple[Names, str, str]:
+        """What tells its session from others."""
+        return self.person, self.visit, self.static
+
+
 def people_and_sessions(files: Sequence[Contents]) -> list[Owner]:
     """Return to whom each file belongs.
 
@@ -60,248 +87,250 @@ def people_and_sessions(files: Sequence[Contents]) -> list[Owner]:
     """
     parts = take_apart([file.name for file in files])
     facts = facts_of(files, [one.roles for one in parts])
-    _drop_numbers_of_trials(facts, parts)
-    places = sorted({place for one in parts for place in one.unknown})
-    columns = _aligned([one.unknown for one in parts], places)
-    people, others = part_columns(facts, columns, [one.visit for one in parts])
+    trials = [Trial(*one) for one in zip(files, facts, parts, strict=True)]
+    _drop_numbers_of_trials(trials)
+    columns = _columns_of_unknown_words(parts)
     only = _only_name(files, columns)
-    keys, asked, levels = _people(files, facts, parts, people, only)
+    people, others = part_columns(facts, columns, [one.visit for one in parts])
+    levels = _find_people(trials, people, only)
     folders, named = ([people[k] for k in people if k not in levels and k[0] == kind] for kind in (0, 1))
     named += others.values()
-    labels = [(one.visit, tuple(column[i] for column in folders)) for i, one in enumerate(parts)]
-    conditions = [(*one.conditions, *filter(None, (column[i] for column in named))) for i, one in enumerate(parts)]
-    keys, unclear = _checked(facts, keys, labels, asked=asked)
-    groups = defaultdict(set)
-    for key, one in zip(keys, parts, strict=True):
-        groups[key].add(one.group)
-    unclear |= {key for key in groups if not key and len(groups[key]) > 1}
-    full = [(one.group, *key) if len(groups[key]) > 1 else key for key, one in zip(keys, parts, strict=True)]
-    ids, hidden = _ids(full, only)
-    visits, tails = _sessions(facts, full, labels, conditions)
-    whole = {
-        (key, visit, tail): "_".join(filter(None, (ids[key], visit, tail)))
-        for key, visit, tail in zip(full, visits, tails, strict=True)
-    }
-    sessions = identifiers(whole, "session")
-    told = _told_visits(full, visits, tails, parts)
-    several = defaultdict(set)
-    for key, label in zip(full, labels, strict=True):
-        several[key].add(label)
-    shown = {word for column in (*named, *others.values()) for word in column}
-    hidden_words = {
-        word
-        for text in {text for column in columns.values() for text in column}.union(*hidden)
-        for word in re.findall(r"[^\W\d_]{3,}", text)
-        if not is_code(text) or NAME_AND_NUMBER.fullmatch(text)
-    } - shown
+    for i, trial in enumerate(trials):
+        trial.folders = tuple(column[i] for column in folders)
+        trial.conditions = (*trial.parts.conditions, *(column[i] for column in named if column[i]))
+    _part_mixed_people(trials)
+    _part_groups(trials)
+    by_person = [*grouped((trial.person, trial) for trial in trials).values()]
+    for of_person in by_person:
+        _find_sessions(of_person)
+    _fill_in_visits(by_person)
+    return _owners(trials, only, columns, shown={word for column in named for word in column})
+
+
+def _owners(trials: Sequence[Trial], only: str, columns: Columns, shown: Collection[str]) -> list[Owner]:
+    """Return the owner of each trial, without what may be a person's name.
+
+    Args:
+        columns: unknown words, which may be names but for those that are ``shown``.
+    """
+    ids, hidden = _ids([trial.person for trial in trials], only)
+    texts = {text for column in columns.values() for text in column}.union(*hidden)
+    names = {text for text in texts if not is_code(text) or NAME_AND_NUMBER.fullmatch(text)}
+    hidden_words = {word for text in names for word in re.findall(r"[^\W\d_]{3,}", text)}.difference(shown)
+    sessions = identifiers(
+        {one.session: "_".join(filter(None, (ids[one.person], one.visit, one.static))) for one in trials}, "session"
+    )
     return [
         Owner(
-            ids[key],
-            sessions[key, visits[i], tails[i]],
-            *told[i][:2],
-            "-".join(
-                _kept(
-                    hidden_words, (*own, *(() if visits[i] or len(several[key]) < 2 else (labels[i][0], *labels[i][1])))
-                )
+            person=ids[one.person],
+            session=sessions[one.session],
+            visit=one.visit_cell,
+            date=one.date_cell,
+            condition="-".join(
+                text
+                for text in dict.fromkeys(one.conditions)
+                if text and not any(word in text for word in hidden_words)
             ),
-            asked=keys[i] in unclear,
-            hidden=key in hidden,
-            place=told[i][2],
-            roles=tuple(one.roles),
-            trial=one.trial(shown, hidden_words),
+            asked=one.asked,
+            hidden=one.person in hidden,
+            place=one.place,
+            roles=tuple(one.parts.roles),
+            trial=one.parts.trial(shown, hidden_words),
         )
-        for i, (key, one, own) in enumerate(zip(full, parts, conditions, strict=True))
+        for one in trials
     ]
 
 
-def _aligned(unknown: Sequence[Mapping[Place, str]], places: Sequence[Place]) -> Columns:
+def _columns_of_unknown_words(parts: Sequence[Parts]) -> Columns:
     """Return the columns of unknown words; folders from the top, or from below if then more of them are alike."""
-    above = {place: tuple(one.get(place, "") for one in unknown) for place in places}
+    places = sorted({place for one in parts for place in one.unknown})
+    above = {place: tuple(one.unknown.get(place, "") for one in parts) for place in places}
     depth = sum(kind == 0 for kind, _ in places)
-    counts = [sum(kind == 0 for kind, _ in one) for one in unknown]
+    lacking = [depth - sum(kind == 0 for kind, _ in one.unknown) for one in parts]
     below = above | {
-        (0, k): tuple(one.get((0, k - depth + count), "") for one, count in zip(unknown, counts, strict=True))
+        (0, k): tuple(one.unknown.get((0, k - less), "") for one, less in zip(parts, lacking, strict=True))
         for k in range(depth)
     }
     return min(above, below, key=lambda columns: sum(len({*column}) for column in columns.values()))
 
 
-def _kept(hidden: Collection[str], texts: Sequence[str]) -> list[str]:
-    """Return texts once, without those with a word that may be a name."""
-    return [text for text in dict.fromkeys(texts) if text and not any(word in text for word in hidden)]
-
-
-def _drop_numbers_of_trials(facts: Sequence[Facts], parts: Sequence[Parts]) -> None:
+def _drop_numbers_of_trials(trials: Sequence[Trial]) -> None:
     """Take numbers at the ends of names from visits if only without them a visit has statics and walks."""
-    counted = {i: one.counted for i, one in enumerate(parts) if one.counted}
-    whole = kinds_in(facts, {i: (*parts[i].unknown.values(), parts[i].visit) for i in counted})
+    counted = [trial for trial in trials if trial.parts.ends_with_visit_number]
+    whole = kinds_in(((*one.parts.unknown.values(), one.parts.visit), one.facts) for one in counted)
     bare = kinds_in(
-        facts, {i: (*parts[i].unknown.values(), word.text.rstrip("0123456789 ")) for i, word in counted.items()}
+        ((*one.parts.unknown.values(), one.parts.visits[-1].text.rstrip("0123456789 ")), one.facts) for one in counted
     )
-    others = [one.stem[-2:] for one in parts if not one.counted]
+    others = [one.parts.stem[-2:] for one in trials if not one.parts.ends_with_visit_number]
     counts = any([word.kind for word in words] == ["visit", "run"] for words in others)  # baseline01 beside followup01
     if counts or (BOTH in bare.values() and BOTH not in whole.values()):
-        for i, word in counted.items():
-            plain = word._replace(text=re.sub(r"[\W_]*\d+$", "", word.text), number="")
-            parts[i].visits = [
-                plain if one is word else one for one in parts[i].visits if one is not word or plain.text
-            ]
+        for one in counted:
+            last = one.parts.visits.pop()
+            if text := re.sub(r"[\W_]*\d+$", "", last.text):
+                one.parts.visits.append(last._replace(text=text, number=""))
 
 
-def _people(
-    files: Sequence[Contents], facts: Sequence[Facts], parts: Sequence[Parts], people: Columns, only: str
-) -> tuple[list[Names], bool, tuple[Place, ...]]:
-    """Return what tells each file's person from others, whether it is asked, and the columns with it if it is these.
+def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[Place, ...]:
+    """Set what tells the person of each trial from others, and whether it is asked; return the columns with it.
 
     People whom only file names or subjects tell apart, each with a visit of their own, may be one person.
     """
-    told = all(one.visits and not one.birthday for one in parts) and not _of_one(facts)
-    if any(file.has_several_people for file in files):
-        folders = {place: column for place, column in people.items() if place[0] == 0}
-        levels, asked = find_levels(facts, folders, told=told)
-        return _by_subject_where_shared(files, _keys(folders, levels, len(files)), parts), asked, levels
-    levels, asked = find_levels(facts, people, told=told)
-    if levels:
-        keys = _keys(people, levels, len(files))
-        if any(kind == 1 for kind, _ in levels) and _are_apart(keys, parts):
-            stated = {one.subject for one in facts}
-            names = {text for key in keys for text in key}
-            if len(stated) == 1 and stated <= {text for one in parts for text in one.unknown.values()} | names:
-                return [tuple(stated)] * len(files), False, levels
-            asked |= not all(is_person_code(text) for key in keys for text in key)
-        return keys, asked, levels
-    if any(text == only for one in parts for text in one.unknown.values()):
-        return [(only,)] * len(files), False, ()
-    subjects = {(2, 0): tuple(_subjects(files))}
-    levels, asked = find_levels(facts, subjects, told=True)
-    if not levels or len({one.subject for one in facts} - {""}) < 2:
-        return [()] * len(files), False, ()
-    keys = _keys(subjects, levels, len(files))
-    return keys, asked or (_are_apart(keys, parts) and not all(is_person_code(key[0]) for key in keys)), ()
-
-
-def _are_apart(keys: Sequence[Names], parts: Sequence[Parts]) -> bool:
-    """Return whether each of several people has a visit of their own: they may be one."""
-    pairs = {(one.visit, key) for key, one in zip(keys, parts, strict=True)}
-    return len(pairs) == len({*keys}) == len({one.visit for one in parts}) > 1
-
-
-def _of_one(facts: Sequence[Facts]) -> bool:
-    """Return whether all files state one subject, if it has no number, and no sizes."""
-    return len({one.told for one in facts}) == 1 and bool(facts[0].told) and not any(one.sizes for one in facts)
-
-
-def _keys(columns: Columns, levels: Sequence[Place], count: int) -> list[Names]:
-    """Return the names at some levels, empty where a file has none."""
-    return [tuple(columns[place][i] for place in levels) for i in range(count)]
-
-
-def _checked(
-    facts: Sequence[Facts], keys: Sequence[Names], labels: Sequence[Label], *, asked: bool
-) -> tuple[list[Names], set[Names]]:
-    """Return people, parted where a visit has two sizes or visits are of two people, and those who are asked."""
-    parts: dict[Names, dict[Label, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for i, (key, label) in enumerate(zip(keys, labels, strict=True)):
-        parts[key][label].append(i)
-    new, unclear = list(keys), set[Names]()
-    for key, visits in parts.items():
-        mixed = {label: groups for label, mine in visits.items() if len(groups := _by_sizes(facts, mine)) > 1}
-        stated = [[facts[i] for i in mine] for mine in visits.values()]
-        if any(are_alike(*pair) is False for pair in combinations(stated, 2)):
-            mixed = {label: mixed.get(label, [mine]) for label, mine in visits.items()}
-        for label, groups in mixed.items():
-            for number, mine in enumerate(groups, start=1):
-                for i in mine:
-                    new[i] = (*key, *filter(None, (label[0], *label[1])), *([str(number)] if groups[1:] else []))
-                    unclear.add(new[i])
-        if mixed:
-            unclear.add(key)
-    return new, unclear | {key for key in new if asked or not all(key)}
-
-
-def _by_sizes(facts: Sequence[Facts], files: Sequence[int]) -> list[list[int]]:
-    """Return the files of one visit by the sizes that they state; those that state none are with the first."""
-    groups: list[list[int]] = []
-    for i in sorted(files, key=lambda i: not facts[i].sizes):
-        fitting = next((group for group in groups if not differ(facts[group[0]].sizes, facts[i].sizes)), None)
-        if fitting is None:
-            groups.append([i])
+    facts = [trial.facts for trial in trials]
+    are_shared = any(trial.file.has_several_people for trial in trials)
+    if are_shared:
+        people = {place: column for place, column in people.items() if place[0] == 0}
+    name_visits = all(one.parts.visits and not one.parts.birthday for one in trials) and not _state_one_name(facts)
+    levels, asked = find_levels(facts, people, visits_are_named=name_visits)
+    for i, trial in enumerate(trials):
+        trial.person = tuple(people[place][i] for place in levels)
+    if are_shared:
+        _name_by_subjects_where_shared(trials)
+    elif not levels:
+        asked = _find_people_by_subjects(trials, only)
+    elif any(kind == 1 for kind, _ in levels) and _may_be_one(trials):
+        subjects = {one.subject for one in facts}
+        if len(subjects) == 1 and subjects <= {
+            text for one in trials for text in (*one.parts.unknown.values(), *one.person)
+        }:
+            asked = False
+            for trial in trials:
+                trial.person = tuple(subjects)
         else:
-            fitting.append(i)
+            asked |= not _have_codes(trials)
+    for trial in trials:
+        trial.asked = asked or not all(trial.person)
+    return levels
+
+
+def _find_people_by_subjects(trials: Sequence[Trial], only: str) -> bool:
+    """Set the subject as person where names tell none, or the name of the only one; return whether it is asked."""
+    if any(only in trial.parts.unknown.values() for trial in trials):
+        for trial in trials:
+            trial.person = (only,)
+        return False
+    facts, subjects = [trial.facts for trial in trials], _subjects([trial.file for trial in trials])
+    levels, asked = find_levels(facts, {(2, 0): tuple(subjects)}, visits_are_named=True)
+    if not levels or len({one.subject for one in facts} - {""}) < 2:
+        return False
+    for trial, subject in zip(trials, subjects, strict=True):
+        trial.person = (subject,)
+    return asked or (_may_be_one(trials) and not _have_codes(trials))
+
+
+def _may_be_one(trials: Sequence[Trial]) -> bool:
+    """Return whether each of several people has a visit of their own."""
+    pairs = {(one.parts.visit, one.person) for one in trials}
+    return len(pairs) == len({person for _, person in pairs}) == len({visit for visit, _ in pairs}) > 1
+
+
+def _have_codes(trials: Sequence[Trial]) -> bool:
+    return all(is_person_code(text) for trial in trials for text in trial.person)
+
+
+def _state_one_name(facts: Sequence[Facts]) -> bool:
+    """Return whether all files state one subject, and no sizes."""
+    return len({one.stated for one in facts}) == 1 and bool(facts[0].stated) and not any(one.sizes for one in facts)
+
+
+def _part_mixed_people(trials: Sequence[Trial]) -> None:
+    """Part people of whom a visit has two sizes, or visits are of two people, and ask who they are."""
+    for of_person in grouped((trial.person, trial) for trial in trials).values():
+        visits = grouped((trial.label, trial) for trial in of_person)
+        parted = {label: groups for label, mine in visits.items() if len(groups := _by_sizes(mine)) > 1}
+        facts = [[trial.facts for trial in mine] for mine in visits.values()]
+        if any(are_alike(*pair) is False for pair in combinations(facts, 2)):
+            parted = {label: parted.get(label, [mine]) for label, mine in visits.items()}
+        for (visit, folders), groups in parted.items():
+            for number, group in enumerate(groups, start=1):
+                for trial in group:
+                    names = (visit, *folders, str(number) if groups[1:] else "")
+                    trial.person = (*trial.person, *filter(None, names))
+        for trial in of_person:
+            trial.asked |= bool(parted)
+
+
+def _by_sizes(trials: Sequence[Trial]) -> list[list[Trial]]:
+    """Return the trials of one visit by the sizes that they state; those that state none are with the first."""
+    groups: list[list[Trial]] = []
+    for trial in sorted(trials, key=lambda trial: not trial.facts.sizes):
+        fitting = next((group for group in groups if not differ(group[0].facts.sizes, trial.facts.sizes)), None)
+        if fitting is None:
+            groups.append([trial])
+        else:
+            fitting.append(trial)
     return groups
 
 
-def _sessions(
-    facts: Sequence[Facts], keys: Sequence[Names], labels: Sequence[Label], conditions: Sequence[Names]
-) -> tuple[list[str], list[str]]:
-    """Return the visit of each file, and what tells its session from others of the visit; empty where there is one.
+def _part_groups(trials: Sequence[Trial]) -> None:
+    """Part people whose names are in several groups, such as controls and patients; ask where they have no name."""
+    for person, mine in grouped((trial.person, trial) for trial in trials).items():
+        if len({trial.parts.group for trial in mine}) > 1:
+            for trial in mine:
+                trial.asked |= not person
+                trial.person = (trial.parts.group, *person)
+
+
+def _find_sessions(trials: Sequence[Trial]) -> None:
+    """Set the visit of each trial of a person, and what tells its session from others of the visit.
 
     Visits are those in words, unless all statics are outside of visits or visits hold only statics or only walks;
     within them, unknown folders of which several have a static and walks. Conditions part a visit if each has a static.
     """
-    visits, tails = [""] * len(facts), [""] * len(facts)
-    people = defaultdict(list)
-    for i, key in enumerate(keys):
-        people[key].append(i)
-    for mine in people.values():
-        kinds = kinds_in(facts, {i: (labels[i][0],) for i in mine})
-        statics = [visit for (visit,), kind in kinds.items() if True in kind]
-        split = len(kinds) > 1 and not are_apart([*kinds.values()]) and statics != [""]
-        within = defaultdict(list)
-        for i in mine:
-            within[labels[i][0] if split else ""].append(i)
-        for visit, those in within.items():
-            folders = {i: tuple(filter(None, labels[i][1])) for i in those}
-            inside = [*kinds_in(facts, folders).values()]
-            parted = BOTH in inside and sum(False in kind for kind in inside) > 1
-            for i in those:
-                visits[i] = "-".join(filter(None, (visit, *(folders[i] if parted else ()))))
-            for some in {visits[i]: [j for j in those if visits[j] == visits[i]] for i in those}.values():
-                of_session = _paired_with_statics(facts, {i: conditions[i] for i in some})
-                for i, text in of_session.items():
-                    tails[i] = text
-    return visits, tails
+    kinds = kinds_in((trial.parts.visit, trial.facts) for trial in trials)
+    statics = [visit for visit, kind in kinds.items() if True in kind]
+    has_visits = len(kinds) > 1 and not are_apart([*kinds.values()]) and statics != [""]
+    for visit, of_visit in grouped((trial.parts.visit if has_visits else "", trial) for trial in trials).items():
+        inside = kinds_in((tuple(filter(None, trial.folders)), trial.facts) for trial in of_visit).values()
+        has_folders = BOTH in inside and sum(False in kind for kind in inside) > 1
+        for trial in of_visit:
+            trial.visit = "-".join(filter(None, (visit, *(trial.folders if has_folders else ()))))
+        for of_folder in grouped((trial.visit, trial) for trial in of_visit).values():
+            _pair_with_statics(of_folder)
+    has_labels = len({trial.label for trial in trials}) > 1
+    for trial in trials if has_labels else ():
+        trial.conditions += () if trial.visit else (trial.parts.visit, *trial.folders)
 
 
-def _paired_with_statics(facts: Sequence[Facts], conditions: Mapping[int, Names]) -> dict[int, str]:
-    """Return the condition of each file if statics of several have it and every walk one of these, else nothing."""
-    texts = {i: "-".join(condition) for i, condition in conditions.items()}
-    statics, walks = ({texts[i] for i in texts if facts[i].stands is stands} for stands in (True, False))
-    if len(statics) < 2 or not walks <= statics:
-        return {}
-    return {i: (text if text in statics else min(statics)) or "plain" for i, text in texts.items()}
+def _pair_with_statics(trials: Sequence[Trial]) -> None:
+    """Part a visit by conditions if several have a static and every walk has one of these."""
+    conditions = ["-".join(trial.conditions) for trial in trials]
+    kinds = kinds_in(zip(conditions, (trial.facts for trial in trials), strict=True))
+    statics, walks = ({text for text, kind in kinds.items() if stands in kind} for stands in (True, False))
+    for trial, text in zip(trials, conditions, strict=True) if len(statics) > 1 and walks <= statics else ():
+        trial.static = (text if text in statics else min(statics)) or "plain"
 
 
-def _told_visits(
-    keys: Sequence[Names], visits: Sequence[str], tails: Sequence[str], parts: Sequence[Parts]
-) -> list[tuple[str, str, int | None]]:
-    """Return visit, date, and place of the visit among those of its person, None if it is not known, of each file."""
-    people: dict[Names, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for i, key in enumerate(keys):
-        people[key][visits[i]].append(i)
-    found: list[tuple[str, str, int | None]] = [("", "", 1)] * len(keys)
-    certain = all(len(word.days) < 2 for one in parts for word in one.visits)
-    for mine in people.values():
-        words = {visit: max((parts[i].visits for i in files), key=len) for visit, files in mine.items()}
-        several = len(mine) > 1
-        places, sound = places_of_visits(words) if several else (dict.fromkeys(mine, 1), True)
+def _fill_in_visits(people: Collection[Sequence[Trial]]) -> None:
+    """Set the cells visit and date of each trial, and the place of its visit.
+
+    There are no dates where some may be read in two ways, or contradict words.
+    """
+    certain = all(len(word.days) < 2 for mine in people for trial in mine for word in trial.parts.visits)
+    for mine in people:
+        visits = grouped((trial.visit, trial) for trial in mine)
+        words = {visit: max((one.parts.visits for one in of_visit), key=len) for visit, of_visit in visits.items()}
+        places, sound = places_of_visits(words) if len(visits) > 1 else (dict.fromkeys(visits, 1), True)
         certain &= sound
-        for visit, files in mine.items():
-            is_birthday = any(parts[i].birthday for i in files) and not several
-            day = next((word.days[0] for word in words[visit] if word.days and not is_birthday), "")
-            name = "-".join(word.plain for word in words[visit] if word.kind == "visit" and not is_birthday)
-            if not name and several and not day:
-                name = identifier(visit, "") or "first-folder"
-            elif not name and not day and len({tails[i] for i in files}) > 1:
-                name = "1"  # of one visit, with a session for each static
-            for i in files:
-                found[i] = (name, day, places.get(visit))
-    if certain:
-        return found
-    dated = {visit for visit, day, _ in found if day and not visit}
-    return [
-        (visits[i] if dated and day and not visit else visit, "", place) for i, (visit, day, place) in enumerate(found)
-    ]
+        for visit, of_visit in visits.items():
+            cells = _cells_of_visit(of_visit, words[visit], is_only=len(visits) == 1)
+            for trial in of_visit:
+                trial.place = places.get(visit)
+                trial.visit_cell, trial.date_cell = cells
+    for trial in (trial for mine in people for trial in mine if trial.date_cell and not certain):
+        trial.visit_cell, trial.date_cell = trial.visit_cell or trial.visit, ""
+
+
+def _cells_of_visit(trials: Sequence[Trial], words: Sequence[Word], *, is_only: bool) -> tuple[str, str]:
+    """Return the cells visit and date of a visit; a date beside a name is a birthday if it is the only one."""
+    if is_only and any(trial.parts.birthday for trial in trials):
+        words = ()
+    name = "-".join(word.plain for word in words if word.kind == "visit")
+    day = next((word.days[0] for word in words if word.days), "")
+    if not (name or day) and not is_only:
+        name = identifier(trials[0].visit, "") or "first-folder"
+    elif not (name or day) and len({trial.static for trial in trials}) > 1:
+        name = "1"
+    return name, day
 
 
 def _ids(keys: Sequence[Names], only: str) -> tuple[dict[Names, str], set[Names]]:
@@ -341,13 +370,13 @@ def _subjects(files: Sequence[Contents]) -> list[str]:
     return [name or (*only, "")[0] for name in found] if len(only) == 1 else found
 
 
-def _by_subject_where_shared(files: Sequence[Contents], keys: Sequence[Names], parts: Sequence[Parts]) -> list[Names]:
-    """Return the people, in folders with a file of several people by their subjects."""
-    result = list(keys)
-    folders = [tuple(text for place, text in one.unknown.items() if place[0] == 0) for one in parts]
-    for folder in {key for file, key in zip(files, keys, strict=True) if file.has_several_people}:
-        mine = [i for i, key in enumerate(keys) if key == folder]
-        inside = folder or (folders[mine[0]][-1:] if len({folders[i] for i in mine}) == 1 else ())
-        for i, subject in zip(mine, _subjects([files[i] for i in mine]), strict=True):
-            result[i] = (subject,) if (subject,) in keys or not inside else (*inside, subject)
-    return result
+def _name_by_subjects_where_shared(trials: Sequence[Trial]) -> None:
+    """Name people by their subjects in folders with a file of several people."""
+    folders = grouped((trial.person, trial) for trial in trials)
+    for folder, mine in folders.items():
+        if not any(trial.file.has_several_people for trial in mine):
+            continue
+        paths = {tuple(text for place, text in trial.parts.unknown.items() if place[0] == 0) for trial in mine}
+        inside = folder or (paths.pop()[-1:] if len(paths) == 1 else ())
+        for trial, subject in zip(mine, _subjects([trial.file for trial in mine]), strict=True):
+            trial.person = (subject,) if (subject,) in folders or not inside else (*inside, subject)

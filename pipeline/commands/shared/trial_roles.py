@@ -1,8 +1,7 @@
 """Role and condition of each trial, guessed from the name and the motion of its C3D file."""
 
 import re
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import TypeVar
 
@@ -37,6 +36,11 @@ def shows_a_foot(file: Contents, model_name: str) -> bool:
     return any({f"heel_{side}", f"toe_{side}"} & seen for side in SIDES)
 
 
+def is_of_a_pole(file: Contents) -> bool:
+    """Return whether a pole presses a plate, where no person is seen."""
+    return any(test.like_a_pole for test in file.plate_tests.values())
+
+
 def in_folder_of_trial(name: str) -> bool:
     """Return whether a file has a folder for its trial alone: ``walk1/markers.trc`` beside ``walk1/grf.mot``."""
     path = PurePosixPath(name)
@@ -52,7 +56,7 @@ def guess_role(file: Contents, model_name: str, kinds: Collection[str], *, label
     """
     if not file.problems and "contraction" in kinds:
         return "emg_reference"
-    pole = any(test.like_a_pole for test in file.plate_tests.values())
+    pole = is_of_a_pole(file)
     if pole or file.problems or (labelled and not shows_a_foot(file, model_name)):
         return "equipment" if pole else "exclude"
     too_short = 0 < file.frame_count < SHORT_FRAMES  # nobody moves far in so few frames
@@ -76,25 +80,6 @@ def best_static(files: Iterable[Contents], model_name: str, model: BodyModel) ->
     return min(files, key=doubts, default=None)
 
 
-def by_static(
-    files: Sequence[Contents], roles: Mapping[str, str], conditions: Mapping[str, str]
-) -> dict[str, list[Contents]]:
-    """Split a session into sessions with a static each, if every walk has the condition of one of several statics.
-
-    Otherwise return ``{"": files}``. ``Cal_shod``, ``Walk_shod_1``, ``Cal_bare`` and ``Walk_bare_1`` are two sessions.
-    """
-    kept = [file for file in files if roles[file.key] in ("static", "gait")]
-    statics = [conditions[file.key] for file in kept if roles[file.key] == "static"]
-    walks = {conditions[file.key] for file in kept if roles[file.key] == "gait"}
-    if len(set(statics)) < 2 or not walks <= set(statics):
-        return {"": list(files)}
-    groups = defaultdict(list)
-    for file in files:
-        own = conditions[file.key]
-        groups[own if own in statics else statics[0]].append(file)
-    return {name or "1": mine for name, mine in groups.items()}
-
-
 def condition_of(file: Contents, role: str, named: str) -> str:
     """Return the condition of a trial: ``static``, the joint of a functional trial, of a walk what its names say."""
     fixed = {"static": "static", "emg_reference": "contraction", "equipment": "n/a", "exclude": "n/a"}
@@ -103,10 +88,10 @@ def condition_of(file: Contents, role: str, named: str) -> str:
     return fixed.get(role) or re.sub(r"[^\w-]+", "-", named).strip("-_") or "walk"
 
 
-def identifiers(texts: Mapping[Key, str], default: str) -> dict[Key, str]:
-    """Return a valid identifier for each text, unique regardless of letter case."""
+def identifiers(texts: Mapping[Key, str], default: str, *, used: Iterable[str] = ()) -> dict[Key, str]:
+    """Return a valid identifier for each text, unique regardless of letter case, and none of those that are used."""
     unique: dict[Key, str] = {}
-    taken: set[str] = set()
+    taken = {name.lower() for name in used}
     for key, text in texts.items():
         name = numbered = identifier(text, default)
         number = 2

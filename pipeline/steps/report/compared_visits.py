@@ -1,4 +1,4 @@
-"""What a person's page sets side by side: the visits in the order of their dates, or two of them, or two conditions."""
+"""What a person's page sets side by side: the visits in their order, or two of them, or two conditions."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def compared(visits: Sequence[tuple[str, str]], chosen: Sequence[str] = ()) -> C
     """Return what a page compares: all visits, or the chosen visits or conditions.
 
     Args:
-        visits: session and visit of each session of the person, in the order of their dates.
+        visits: session and visit of each session of the person, in the order of the visits.
         chosen: the labels of two visits or, if these are none, of two conditions.
     """
     of_session = dict(visits)

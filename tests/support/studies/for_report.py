@@ -77,7 +77,7 @@ class Made(NamedTuple):
     participants: list[str]
     day: str = "2024-05-12"
     groups: Mapping[str, str] = {}
-    visits: Mapping[str, str] = {}  # of sessions in the order of their dates; each is a visit if none is given
+    visits: Mapping[str, str] = {}  # of sessions in the order of the visits; each is a visit if none is given
     chosen: tuple[str, ...] = ()
     detectable: Mapping[str, Mapping[str, Mapping[str, float]]] = {}
     clean: Mapping[str, xr.Dataset] = {}

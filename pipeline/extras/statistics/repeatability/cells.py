@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def repeated(study: Study) -> dict[str, dict[str, str]]:
-    """Return person, visit and assessor of each session in sessions.tsv, a person's in the order of their dates."""
+    """Return person, visit and assessor of each session in sessions.tsv, a person's in the order of the visits."""
     columns = ("participant_id", "visit", "assessor")
     return {
         name: {column: row[column] for column in columns if row.get(column, "").lower() not in tsv.ABSENT}
