@@ -1,7 +1,6 @@
 """What a file of markers and forces holds, whatever its format: SI units, the file's own axes."""
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -11,6 +10,7 @@ import numpy as np
 from .arrays import Array
 from .errors import Problem
 from .vocabulary import stated_sizes
+from .vocabulary.name_words import fold
 
 LENGTH_UNITS_M = {"mm": 1e-3, "cm": 1e-2, "dm": 1e-1, "m": 1.0}
 # in English, German, French, Italian and Spanish, without accents
@@ -21,12 +21,7 @@ FARTHEST_M = 1e3  # values beyond it are missing
 
 def length_unit_m(text: str) -> float | None:
     """Return metres per unit of length of a file, which it calls ``mm``, ``Millimeters``, ``[mm]``; None if unknown."""
-    letters = unicodedata.normalize("NFKD", text.casefold())
-    word = (
-        "".join(letter for letter in letters if not unicodedata.combining(letter))
-        .strip(" \t[]().'\"")
-        .replace("zenti", "centi")
-    )
+    word = fold(text).lower().strip(" \t[]().'\"").replace("zenti", "centi")
     return LENGTH_UNITS_M.get(UNIT_WORDS.sub(r"\1m", word))
 
 
@@ -64,6 +59,7 @@ class Recording:
     # analog_labels, analog_units: label and unit text of each channel; may be fewer
     analog_labels: Sequence[str] = ()
     analog_units: Sequence[str] = ()
+    unread_channels: Sequence[int] = ()  # those, from 1, that the file scales by 0
     events: Sequence[Event] = ()  # gait events; time 0 is frame 0
     # numbers of the PROCESSING group by name without spaces, in the file's units; only those of the chosen person if
     # the file holds several. Vicon Clinical Manager has them in a group named as the subject.

@@ -4,8 +4,9 @@
 - More than 65535 frames: it reads the first 65535 without a warning.
 - POINT:USED larger than the number of points: it assigns coordinates to the wrong markers.
 - POINT:SCALE or rates that are missing, or contradict a header that accounts for every byte: it reads out of step.
-- A numeric parameter in the plural or singular of its name (ANALOG:OFFSETS): it takes it for another one.
-- Rates whose quotient is a little below a whole number in single precision: the same.
+- A parameter with one letter s more or less than the standard has (ANALOG:OFFSETS): it takes it for another one.
+- ANALOG:RATE / POINT:RATE that rounding leaves just below a whole number (119.88 and 1198.8 Hz): it takes one sample a
+  frame too few.
 
 Source: Motion Lab Systems (2008) The C3D File Format User Guide.
 """
@@ -27,11 +28,6 @@ def pieces(content: bytes, header: Header) -> Iterator[bytes]:
     start = BLOCK_BYTES * (max(head[0], 1) - 1)
     entries = list(records(bytes(head[start:]), start, header.processor))
     parameters = Parameters(entries, header.processor)
-    if longer := {place: name for place, name in parameters.renamed.items() if len(name) < len(place[1])}:
-        for place, name in longer.items():
-            _shorten_name(head, parameters[place], name, big=header.processor == MIPS)
-        entries = list(records(bytes(head[start:]), start, header.processor))
-        parameters = Parameters(entries, header.processor)
     numbers = _numbers_of(header, parameters) if header_alone(header, parameters, len(content)) else {}
     if header.processor == MIPS:
         _swap_bytes(head, start, entries)
@@ -47,27 +43,8 @@ def pieces(content: bytes, header: Header) -> Iterator[bytes]:
         struct.pack_into("<2H", head, 6, 1, frames)
         if counted:
             _write_integer(head, counted, frames)
-        whole = _with_numbers(head, start, parameters, numbers, dec=header.processor == DEC)
+        whole = _with_parameters(head, start, parameters, numbers, dec=header.processor == DEC)
         yield bytes(whole) + data[begin * header.frame_bytes : (begin + frames) * header.frame_bytes]
-
-
-def _shorten_name(head: bytearray, record: DataRecord, name: str, *, big: bool) -> None:
-    """Give a record its shorter standard name, in place; its description takes the free bytes.
-
-    Raises:
-        ValueError: the name has blanks around it, or the description is too long.
-    """
-    begin, missing = record.link_at - len(record.name), len(record.name) - len(name)
-    if bytes(head[begin : record.link_at]) != record.name.encode("latin-1"):
-        raise ValueError(f"a parameter {name} has blanks around its name")
-    description_at = record.data_at + len(record.data)
-    end = record.link_at + record.step if record.step else description_at + 1 + head[description_at]
-    body = bytearray(head[record.link_at + 2 : end])
-    body[description_at - record.link_at - 2] += missing
-    locked = head[begin - 2] > 127  # a negative length of the name
-    head[begin - 2] = 256 - len(name) if locked else len(name)
-    link = struct.pack(">H" if big else "<H", record.step + missing if record.step else 0)
-    head[begin:end] = name.encode() + link + body + b" " * missing
 
 
 def _swap_bytes(head: bytearray, start: int, entries: list[DataRecord]) -> None:
@@ -97,10 +74,10 @@ def _numbers_of(header: Header, parameters: Parameters) -> dict[tuple[str, str],
     return {("POINT", "SCALE"): header.scale} | rates
 
 
-def _with_numbers(
+def _with_parameters(
     head: bytearray, start: int, parameters: Parameters, numbers: dict[tuple[str, str], float], *, dec: bool
 ) -> bytearray:
-    """Return header and parameters with these real numbers, in place or before the other parameters."""
+    """Return header and parameters with standard names, and with these real numbers, in place or before the others."""
     head, added = head.copy(), b""
     for (group, name), value in numbers.items():
         record, four = parameters.get((group, name)), real_bytes(value, dec=dec)
@@ -108,13 +85,19 @@ def _with_numbers(
             head[record.data_at : record.data_at + 4] = four
         elif number := parameters.groups.get(group):
             added += struct.pack("bb", len(name), number) + name.encode() + b"\x09\0\x04\0" + four + b"\0"
-    if not added:
-        return head
-    struct.pack_into("<H", head, 16, struct.unpack_from("<H", head, 16)[0] + 1)
-    if begin := parameters.get(("POINT", "DATA_START")):
-        _write_integer(head, begin, int.from_bytes(head[16:18], "little"))
-    head[start + 2] = min(head[start + 2] + 1, 255)
-    return head[: start + 4] + added + head[start + 4 :] + bytes(BLOCK_BYTES - len(added))
+    renamed = [(parameters[place], name) for place, name in parameters.renamed.items()]
+    longer = len(added) + sum(len(name) - (record.link_at - record.at - 2) for record, name in renamed)
+    if longer > 0:
+        block = len(head) // BLOCK_BYTES + 2  # counted from 1
+        struct.pack_into("<H", head, 16, block)
+        if begin := parameters.get(("POINT", "DATA_START")):
+            _write_integer(head, begin, block)
+        head[start + 2] = min(head[start + 2] + 1, 255)
+    for record, name in sorted(renamed, reverse=True, key=lambda pair: pair[0].at):  # from the last, so that none moves
+        length = 256 - len(name) if head[record.at] > 127 else len(name)  # a negative length locks the record
+        head[record.at : record.link_at] = bytes([length, record.number]) + name.encode()
+    head[start + 4 : start + 4] = added
+    return head + bytes(-len(head) % BLOCK_BYTES)
 
 
 def _write_integer(head: bytearray, record: DataRecord, value: int) -> None:

@@ -148,7 +148,7 @@ def _needs_rewriting(header: Header, parameters: Parameters, size: int) -> bool:
     is_real = counted is not None and counted.kind == 4
     too_long = header.frames > LARGEST_HEADER_COUNT
     alone = header_alone(header, parameters, size)
-    renamed = any(group in NUMBERS for group, _ in parameters.renamed)
+    renamed = bool(parameters.renamed)
     return header.processor == MIPS or too_long or is_real or points != header.points or alone or renamed
 
 
@@ -156,8 +156,9 @@ def header_alone(header: Header, parameters: Parameters, size: int) -> bool:
     """Return whether the header accounts for every byte of the data and the parameters, as ezc3d takes them, do not.
 
     BTS omits POINT:SCALE and the rates. Others state ANALOG:RATE as the converter had it, not as a multiple of the
-    frames: 1000 of 60 frames, of which the file holds 17 samples each. Of rates such as 119.88 and 1198.8 the quotient
-    in single precision is below ten, and ezc3d drops what follows the point.
+    frames: 1000 of 60 frames, of which the file holds 17 samples each. Rates such as 119.88 and 1198.8 Hz are rounded
+    to single precision, which leaves 9.9999999 samples a frame, and ezc3d drops what follows the point. That error is
+    far below the third digit, to which the number is rounded here.
     """
 
     def fits(values: float) -> bool:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypedDict
 import numpy as np
 from ezc3d import ezc3d  # the inner interface, which does not copy residuals, camera masks and rotations
 
-from .records import OLDER_PROCESSING, standard_names
+from .records import OLDER_PROCESSING
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,16 +31,8 @@ except ImportError:  # Windows
 
 MEMORY_BYTES, MEMORY_PER_FILE_BYTE = 3 << 29, 64  # ezc3d needs about 100 bytes for each value of 2 or 4
 LONGEST_S, LONGEST_S_PER_BYTE = 8.0, 4e-7  # processor time; measured: 8e-8
-GROUPS = (
-    "POINT",
-    "ANALOG",
-    "FORCE_PLATFORM",
-    "EVENT",
-    "SUBJECTS",
-    "PROCESSING",
-    "SEG",
-    "ROTATION",
-)  # that the parent gets
+# that the parent gets
+GROUPS = ("POINT", "ANALOG", "FORCE_PLATFORM", "EVENT", "SUBJECTS", "PROCESSING", "SEG", "ROTATION")
 TOO_MUCH = "asks for more memory than a file of its size should"
 
 
@@ -85,10 +77,8 @@ def _parse(file: BinaryIO, path: str) -> Content:
     for group in parsed.parameters().groups():
         names = [_text(parameter.name()) for parameter in group.parameters()]
         if (name := _text(group.name())) in GROUPS or OLDER_PROCESSING in names:
-            own = {_text(parameter.name()): _values(parameter) for parameter in group.parameters()}
-            given = [key for key, value in own.items() if np.size(value)]  # ezc3d adds empty ones of the standard
-            renamed = {standard: own[key] for key, standard in standard_names(name, given).items()}
-            parameters.setdefault(name, {}).update(own | renamed)
+            values = {_text(parameter.name()): _values(parameter) for parameter in group.parameters()}
+            parameters.setdefault(name, {}).update(values)
     return {
         "parameters": parameters,
         "point_rate_hz": float(header.frameRate()),

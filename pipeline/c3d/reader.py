@@ -76,6 +76,7 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
             parse_ahead(following, refuse_damaged(following))
     stored = _stored_points(points, join_lists(point, "LABELS"), person.owner)
     numbers = _model_numbers(parameters, of=person.owner if person.subjects else "")
+    unread = [i + 1 for i, scale in enumerate(np.ravel(parameters.get("ANALOG", {}).get("SCALE", ()))) if scale == 0]
     return Recording(
         labels=person.names,
         markers=_markers(points[:, person.columns], unit_m),
@@ -87,11 +88,12 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
         force_platform=parameters.get("FORCE_PLATFORM", {}),
         analog_labels=join_lists(parameters.get("ANALOG", {}), "LABELS"),
         analog_units=join_lists(parameters.get("ANALOG", {}), "UNITS"),
+        unread_channels=unread,
         events=_events(parameters.get("EVENT", {}), owner=person.owner),
         processing=_show_marker_diameter(stored, unit_m, numbers) | numbers,
         subject_names=subjects,
         label_notes=person.notes,
-        remarks=_remarks(header.renamed, parameters),
+        remarks=_remarks(header.renamed, parameters, unread),
         subjects=person.subjects,
         owner=person.owner,
         stored_angles={key: _markers(stored[name], 1.0) for name, key in STORED_ANGLES.items() if name in stored},
@@ -169,7 +171,9 @@ def _analog(values: Array, parameters: Mapping[str, Mapping[str, Any]]) -> Array
     return np.asarray((counts - offset) * scale)
 
 
-def _remarks(renamed: Sequence[str], parameters: Mapping[str, Mapping[str, Any]]) -> list[Problem]:
+def _remarks(
+    renamed: Sequence[str], parameters: Mapping[str, Mapping[str, Any]], unread: Sequence[int]
+) -> list[Problem]:
     """Return what a file calls otherwise than the standard, and what it holds that is not used or cannot be."""
     remarks = []
     if renamed:
@@ -180,9 +184,9 @@ def _remarks(renamed: Sequence[str], parameters: Mapping[str, Mapping[str, Any]]
     if rotations := float(_first(parameters.get("ROTATION", {}).get("USED"), "0")):
         what = f"{rotations:.0f} rotations of segments (group ROTATION) are not used"
         remarks.append(warning("", what, "nothing, if it has markers: poses come from these", "rotations_not_used"))
-    scales = np.ravel(parameters.get("ANALOG", {}).get("SCALE", ()))
-    if zero := [str(i) for i in np.flatnonzero(scales == 0) + 1]:
-        what = f"ANALOG:SCALE is 0, so that nothing is read, of channels {join_some(zero, 2 * MOST_LISTED)}"
+    if unread:
+        listed = join_some([*map(str, unread)], 2 * MOST_LISTED)
+        what = f"ANALOG:SCALE is 0, so that nothing is read, of channels {listed}"
         remarks.append(warning("", what, "correct it where the file is written, and export again", "scale_is_zero"))
     return remarks
 

@@ -7,8 +7,7 @@ Source: Motion Lab Systems (2008) The C3D File Format User Guide.
 
 import math
 import struct
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 INTEL, DEC, MIPS = 84, 85, 86  # processor types
@@ -37,6 +36,7 @@ class DataRecord(NamedTuple):
 
     number: int
     name: str
+    at: int
     link_at: int
     step: int
     kind: int = 0
@@ -68,7 +68,7 @@ def records(section: bytes, start: int, processor: int) -> Iterator[DataRecord]:
         after = link_at + step if step else len(section)
         if after > len(section):
             raise DamagedError(f"the record {where} points beyond the parameters, to byte {start + after}")
-        record, body = DataRecord(number, name, start + link_at, step), section[link_at + 2 : after]
+        record, body = DataRecord(number, name, start + at, start + link_at, step), section[link_at + 2 : after]
         if number < 0 and (number < -MOST_GROUPS or not body or 1 + body[0] > len(body)):
             raise DamagedError(f"the group {where} has no number, or no end")
         yield record if number < 0 else _parameter(record, body, where)
@@ -113,16 +113,15 @@ def _parameter(record: DataRecord, body: bytes, where: str) -> DataRecord:
     return record._replace(kind=kind, shape=shape, data_at=record.link_at + 2 + data_at, data=body[data_at:data_end])
 
 
-def standard_names(group: str, names: Iterable[str]) -> dict[str, str]:
+def _standard_names(names: Sequence[str]) -> dict[str, str]:
     """Return the standard name of each parameter of a group that has one letter s more or less than that.
 
     ``OFFSETS`` is OFFSET and ``CORNER`` is CORNERS, if no parameter of the group has the standard name.
     """
-    present = dict.fromkeys(names) if group in GROUPS_OF_DATA else {}
     found: dict[str, str] = {}
-    for name in present:
+    for name in names:
         for standard in (f"{name}S", name.removesuffix("S")):
-            if name not in NAMES and standard in IN_ANY_NUMBER and standard not in {*present, *found.values()}:
+            if name not in NAMES and standard in IN_ANY_NUMBER and standard not in {*names, *found.values()}:
                 found[name] = standard
     return found
 
@@ -130,7 +129,8 @@ def standard_names(group: str, names: Iterable[str]) -> dict[str, str]:
 class Parameters(dict[tuple[str, str], DataRecord]):
     """The parameters of a file by group and name; the group may be empty.
 
-    ``groups`` has the groups' numbers by name, ``renamed`` the records of :func:`standard_names` by their own names.
+    ``groups`` has the groups' numbers by name, ``renamed`` the standard name of those with another one, under
+    both of which they are found.
 
     Raises:
         DamagedError: two groups have one number.
@@ -147,16 +147,11 @@ class Parameters(dict[tuple[str, str], DataRecord]):
             else:
                 groups[-entry.number] = entry.name
         super().__init__({(groups.get(entry.number, ""), entry.name): entry for entry in parameters})
-        names = defaultdict[str, list[str]](list)
-        for group, name in self:
-            names[group].append(name)
-        self.renamed = {
-            (group, name): standard
-            for group, own in names.items()
-            for name, standard in standard_names(group, own).items()
-        }
-        for (group, name), standard in self.renamed.items():
-            self[group, standard] = self[group, name]
+        self.renamed: dict[tuple[str, str], str] = {}
+        for group in GROUPS_OF_DATA:
+            for name, standard in _standard_names([name for of, name in self if of == group]).items():
+                self.renamed[group, name] = standard
+                self[group, standard] = self[group, name]
         self.processor = processor
         self.groups = {name: number for number, name in groups.items()}
 

@@ -23,7 +23,7 @@ from .text_numbers import AGAIN, MOST_HEADER_LINES, cells_of, lines_of, refuse_d
 
 KIND = "MOT file"
 FORCES, POINTLESS, OTHERS = "ground reaction forces", "forces without points of application", "no forces"
-HEADER_BYTES = 1 << 18
+HEADER_BYTES = 1 << 18  # read to know what a file holds: labels of 10,000 columns
 STATED = re.compile(r"(\w+)\s*[=\s]\s*(.*)")  # nRows=500 of OpenSim, datarows 500 of SIMM
 # a column: what precedes v, p, m or t, that letter, axis, number of the load; without a letter, words give its kind
 WITH_LETTER = re.compile(r"(?:(.*)[_. ])?([vpmt])([xyz])(\d*)")

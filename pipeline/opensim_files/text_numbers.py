@@ -1,5 +1,6 @@
 """Lines and rows of numbers of the text files of OpenSim: TRC (markers) and MOT or STO (forces)."""
 
+import csv
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence
@@ -23,8 +24,8 @@ MISSING = re.compile(
     r"|\.|[-\u2013\u2014]+|[?*]+",  # Stata, SAS; people
     re.IGNORECASE,
 )
-# the first two names of a line of labels, in TRC and in MOT files, and a separator other than a tab or blanks
-SEPARATED = re.compile(r'\s*"?(?:frame\s*#?|time)"?\s*([,;|])', re.IGNORECASE)
+# the first name of a line of labels, in TRC and in MOT files, and the separator that follows it
+SEPARATED = re.compile(r'\s*"?(?:frame\s*#?|time)"? *([\t,;|])', re.IGNORECASE)
 HAS_POINT = re.compile(r"\.\d|\d\.(?!#)")
 
 
@@ -48,13 +49,26 @@ def lines_of(path: Path, *, kind: str, most_bytes: int = -1) -> list[str]:
         raise UserError(str(path), f"not a {kind}: it is no text", f"{AGAIN} as text")
     if text.startswith("version https://git-lfs"):
         raise UserError(str(path), "a pointer of Git LFS in place of the file", "run git lfs pull")
-    return _with_tabs([*text.splitlines(), *[""] * text.endswith(("\n", "\r"))])
+    try:
+        return _with_tabs([*text.splitlines(), *[""] * text.endswith(("\n", "\r"))])
+    except csv.Error as error:  # of a quote without its pair
+        raise UserError(str(path), f"not a {kind}: {error}", AGAIN) from None
 
 
 def _with_tabs(lines: list[str]) -> list[str]:
-    """Return lines with tabs for the separator that the line of labels shows, and without quotes around cells."""
+    """Return lines with tabs for the separator that the line of labels shows, and without quotes around cells.
+
+    A separator between quotes is part of a cell: programs write ``"0,01"`` where both are commas.
+    """
     shown = next(filter(None, map(SEPARATED.match, lines[:MOST_HEADER_LINES])), None)
-    return [line.replace(shown[1], "\t").replace('"', "") for line in lines] if shown else lines
+    if shown is None:
+        return lines
+    separator = shown[1]
+    rows = (
+        next(csv.reader([line], delimiter=separator, skipinitialspace=True)) if '"' in line else line.split(separator)
+        for line in lines
+    )
+    return ["\t".join(row) for row in rows]
 
 
 def cells_of(line: str) -> list[str]:

@@ -19,7 +19,7 @@ Differences to files in practice and to the platform filter of ezc3d 1.7.2:
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -41,9 +41,10 @@ OTHER_TYPES = {
 }
 LARGEST_PLATE_COUNT = 255  # capacity of a C3D array; a larger USED is damage
 LARGEST_COSINE = 0.44  # of the angle between two sides: 26 degrees from a right angle
-SAME_PLACE_M = 0.01  # centres of two plates that are one
-PLACEHOLDER_M = 0.1  # corners that a program enters where nobody has measured any: Vicon's are 76.2 mm apart
-PLACEHOLDER_SHARE = 0.02  # of a side: how far their centre is from the lab origin
+SAME_PLACE_M = 0.01  # centres of two plates that are one: two that lie side by side are a plate's width apart
+# corners that a program enters where nobody has measured any: Vicon's are 76.2 mm apart, and no foot fits between them
+PLACEHOLDER_M = 0.1
+PLACEHOLDER_SHARE = 0.02  # of a side: their centre is the lab origin, but for rounding to whole millimetres
 SIDE_M = (0.05, 10.0)  # of a plate or belt; corners in a wrong unit are outside by a factor of 10 or more
 
 
@@ -63,19 +64,28 @@ class Plate:
 
 
 def plates_from_parameters(
-    force_platform: Mapping[str, Any], *, channel_count: int | None = None, length_unit_m: float | None = None
+    force_platform: Mapping[str, Any],
+    *,
+    channel_count: int | None = None,
+    length_unit_m: float | None = None,
+    unread: Collection[int] = (),
 ) -> list[Plate]:
-    """Return the plates in use, in order, each good or with its ``problem``.
+    """Return the plates in use, then others that are described, in order, each good or with its ``problem``.
 
     Args:
         force_platform: values of the FORCE_PLATFORM group by name, first index fastest (as ezc3d returns them).
         channel_count: analog channels in the file; None skips the check of channel numbers.
         length_unit_m: metres per length unit of the file; None skips the check of the plates' size.
+        unread: channels, from 1, that the file scales by 0.
     """
     plates = []
     for number in range(1, _count_used(force_platform) + 1):
         try:
-            plates.append(_plate(force_platform, number, channel_count, length_unit_m))
+            plate = _plate(force_platform, number, channel_count, length_unit_m)
+            if {*plate.channels.tolist()} <= {*unread}:
+                what, remedy = "ANALOG:SCALE of all its channels is 0", "correct it and export again"
+                raise UserError("", what, remedy)
+            plates.append(plate)
         except UserError as error:
             plates.append(_unusable(number, error))
     return [*_without_doubles(plates, length_unit_m or math.nan), *_described_only(force_platform)]
@@ -231,8 +241,8 @@ def _check_rectangle(corners: Array, length_unit_m: float | None) -> None:
     if max(sides_m) < PLACEHOLDER_M and np.abs(corners.mean(axis=0)).max() < PLACEHOLDER_SHARE * max(sides):
         what = f"its corners are a placeholder, {1e3 * sides_m[0]:.0f} x {1e3 * sides_m[1]:.0f} mm about the lab origin"
         raise UserError("", what, "measure them, enter FORCE_PLATFORM:CORNERS and export again")
-    lengths_m = [side * (length_unit_m or math.nan) for side in sides]
-    if min(lengths_m) < SIDE_M[0] or max(lengths_m) > SIDE_M[1]:
-        size = " x ".join(f"{length:.3g}" for length in lengths_m)
-        what = f"its corners make it {size} m"
-        raise UserError("", what, "give FORCE_PLATFORM:CORNERS in POINT:UNITS and export again")
+    if min(sides_m) < SIDE_M[0] or max(sides_m) > SIDE_M[1]:
+        size = " x ".join(f"{side:.3g}" for side in sides_m)
+        raise UserError(
+            "", f"its corners make it {size} m", "give FORCE_PLATFORM:CORNERS in POINT:UNITS and export again"
+        )

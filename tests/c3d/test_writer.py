@@ -29,17 +29,20 @@ EVENTS = [(1.5, "Foot Strike", "Left"), (61.25, "Foot Off", "Right")]
 SINGLE = 1e-6  # a C3D file holds numbers of 32 bits
 
 
-@pytest.mark.parametrize("name", ["mips", "offsets", "rate_119p88012_10", "frame_6001"])
-def test_a_file_that_ezc3d_misreads_is_copied_as_it_is_read(name: str, tmp_path: Path) -> None:
-    """Of another machine, with a name that is not the standard's, with rates of a quotient below ten."""
+@pytest.mark.parametrize("anonymous", [False, True])
+@pytest.mark.parametrize("name", ["mips", "offsets", "corner", "types", "rate_119p88012_10", "frame_6001"])
+def test_a_file_that_ezc3d_misreads_is_copied_as_it_is_read(name: str, tmp_path: Path, *, anonymous: bool) -> None:
+    """Of another machine, with names that are not the standard's, with rates that ezc3d divides to 9 instead of 10."""
     next(row for row in ROWS if row.name == name).write(tmp_path)
-    write_c3d(tmp_path / "walk.c3d", tmp_path / "copy.c3d", [], [])
+    write_c3d(tmp_path / "walk.c3d", tmp_path / "copy.c3d", [], [], anonymous=anonymous)
     source, copy = (read_c3d(tmp_path / f"{file}.c3d") for file in ("walk", "copy"))
     assert (copy.labels, copy.first_frame, copy.analog_rate_hz) == (
         source.labels, source.first_frame, source.analog_rate_hz
     )  # fmt: skip
     np.testing.assert_allclose(copy.markers, source.markers, rtol=SINGLE)
     np.testing.assert_allclose(copy.analog, source.analog, rtol=SINGLE, atol=SINGLE)
+    for parameter in ("TYPE", "CORNERS", "ORIGIN", "CHANNEL"):
+        np.testing.assert_allclose(copy.force_platform[parameter], source.force_platform[parameter], rtol=SINGLE)
 
 
 def made_up(frames: int) -> list[Output]:

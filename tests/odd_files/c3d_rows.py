@@ -205,7 +205,7 @@ PLATES = (
         truth=replace(NO_PLATES, said=("corner|unit|size", "plate"))),
     c3d("analog_scale_0", "ANALOG:SCALE is 0 for plate 2", "docs/reliability.md",
         partial(to.put, group="ANALOG", name="SCALE", value=real(*[1] * 6, *[0] * 6, *[1] * 6)),
-        truth=replace(SOUND, plates=(0, 2), said=("SCALE",))),
+        truth=replace(SOUND, plates=(0, 2), said=("SCALE",), never=("switch and cable",))),
     c3d("same_channels", "plates 1 and 2 have the same channels", "docs/reliability.md",
         partial(to.put, group="FORCE_PLATFORM", name="CHANNEL",
                 value=np.array([range(1, 7), range(1, 7), range(13, 19)], np.int16).T),

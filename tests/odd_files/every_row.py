@@ -18,7 +18,7 @@ KINDS: dict[str, tuple[Row, ...]] = {
     "frames, and events outside of them": c3d_rows.FRAMES,
     "people's names before labels, two people in a file": tuple(name_rows.prefixes()),
     "events of other programs and languages": tuple(name_rows.event_names()),
-    "rates whose quotient is no whole number": tuple(name_rows.rates()),
+    "rates that do not divide evenly": tuple(name_rows.rates()),
     "headers of TRC and MOT files": text_rows.HEADERS,
     "missing numbers": tuple(text_rows.missing_numbers()),
     "separators": tuple(text_rows.separators()),

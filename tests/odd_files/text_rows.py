@@ -74,6 +74,13 @@ def with_separator(text: str, separator: str, *, comma: bool = False) -> str:
     return head + (body.replace(".", ",") if comma else body).replace("\t", separator)
 
 
+def in_quotes(text: str, separator: str) -> str:
+    """Write decimal commas, quotes around the cells that have one, and a separator for each tab."""
+    head, body = text[:30], text[30:].replace(".", ",")
+    quoted = re.sub(r"[^\t\n]*,[^\t\n]*", lambda cell: f'"{cell[0]}"', body)
+    return head + quoted.replace("\t", separator)
+
+
 def with_blanks(text: str) -> str:
     return text.replace("\t", "   ")
 
@@ -167,6 +174,10 @@ def separators() -> Iterator[Row]:
     form = partial(with_separator, separator=";", comma=True)
     yield text("semicolon_decimal_comma", "semicolons and decimal commas, as a German Excel writes", "Excel", trc=form,
                mot=form, static=form, truth=named)  # fmt: skip
+    for name, separator in (("comma", ","), ("tab", "\t")):
+        form = partial(in_quotes, separator=separator)
+        yield text(f"quoted_decimal_{name}", f"decimal commas in quotes, {separator!r} between the cells",
+                   "LibreOffice, Excel", trc=form, mot=form, static=form)  # fmt: skip
     yield text("decimal_comma", "tabs and decimal commas", "OpenSim's users", trc=with_decimal_commas,
                mot=with_decimal_commas, static=with_decimal_commas)  # fmt: skip
     yield text("blanks", "blanks for all tabs", "OpenMA #59", trc=with_blanks, mot=with_blanks,

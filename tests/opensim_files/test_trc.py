@@ -151,3 +151,6 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "walk.trc").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:c3\nsize 223624\n")
     with pytest.raises(UserError, match="a pointer of Git LFS in place of the file; run git lfs pull"):
         read_trc(tmp_path / "walk.trc")
+    (tmp_path / "walk.trc").write_text('Frame#,Time,LASI\n"' + "1" * 200_000)  # a quote without its pair
+    with pytest.raises(UserError, match="not a TRC file: field larger than"):
+        read_trc(tmp_path / "walk.trc")

@@ -76,8 +76,8 @@ def _names_in(file: str) -> tuple[str, str, str]:
 def _find_unused_channels(file: str, facts: Contents, chosen: Mapping[str, Any]) -> Iterator[Problem]:
     """Find channels of no plate: those that are EMG by their label, but of no known muscle, and others."""
     named = {*chosen.get("clean", {}).get("emg_channels", {}), *muscles_in(facts.channels)}
-    of_plates = PLATE_CHANNEL if facts.plate_problems else re.compile("$^")  # of the plates that are not used
-    unnamed = [label for label in facts.channels if label not in named and not of_plates.match(label)]
+    of_plates = {label for label in facts.channels if facts.plate_problems and PLATE_CHANNEL.match(label)}  # not used
+    unnamed = [label for label in facts.channels if label not in named | of_plates]
     emg = [label for label in unnamed if "emg" in label.casefold()]
     if emg:
         what = f"EMG channels that name no side and muscle, and are not used: {join_some(emg, MOST_LISTED)}"

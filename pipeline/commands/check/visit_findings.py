@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 
 from ...errors import Problem, join_some, warning
+from ...person.size_findings import sizes_in_table
 from ...steps.read.recording_contents import Contents
 from ...tables import tsv
 from ...tables.session_table import visits_in_order
@@ -31,7 +32,8 @@ def of_dates_and_order(study: Study, today: date) -> Iterator[Problem]:
             what = f"is of {stated} in sessions.tsv, but of {min(days - {stated})} in trials.tsv"
             yield warning(session, what, "correct one of both", "dates_differ")
     for person in filter(study.participants.__contains__, study.people):
-        visits = _visits(study, person)
+        ordered = visits_in_order(person, study.recorded(person), study.session_rows)
+        visits = list(dict.fromkeys(visit for _, visit in ordered))
         words = {visit: read_words(visit) for visit in visits}
         places, _ = places_of_visits(words) if len(visits) > 1 else ({}, True)
         if places and sorted(visits, key=places.__getitem__) != visits:
@@ -88,21 +90,9 @@ def of_left_out(rows: Sequence[tsv.Row], sessions: Mapping[str, object]) -> Iter
             yield warning(row["file"], what, "give it a session of its own if it has walks", "static_left_out")
 
 
-def _visits(study: Study, person: str) -> list[str]:
-    """Return the visits of a person in their order."""
-    ordered = visits_in_order(person, study.recorded(person), study.session_rows)
-    return list(dict.fromkeys(visit for _, visit in ordered))
-
-
 def _sizes(study: Study, session: str, facts: Mapping[str, Contents]) -> dict[str, float]:
-    """Return height and mass of a session by sessions.tsv, else by its files."""
-    own = study.own_sizes(session) or {}
-    told = {name: float(own[name]) for name in ("height_m", "mass_kg") if _is_number(own.get(name, ""))}
-    return {**read_stated_sizes(study.sessions[session], facts), **told}
-
-
-def _is_number(text: str) -> bool:
-    return text.replace(".", "", 1).isdigit()
+    """Return the sizes of a session by sessions.tsv, else by its files."""
+    return read_stated_sizes(study.sessions[session], facts) | sizes_in_table(study.own_sizes(session) or {})
 
 
 def _unshared(conditions: Mapping[str, set[str]]) -> str:

@@ -37,7 +37,9 @@ def decode_plates(recording: Recording, rotation: Array) -> Plates:
     if recording.loads:
         return _plates_of_loads(recording, rotation)
     unit, analog = recording.length_unit_m, recording.analog
-    listed = plates_from_parameters(recording.force_platform, channel_count=analog.shape[1], length_unit_m=unit)
+    listed = plates_from_parameters(
+        recording.force_platform, channel_count=analog.shape[1], length_unit_m=unit, unread=recording.unread_channels
+    )
     good = [plate for plate in listed if not plate.problem]
     force, moment = np.empty((2, len(analog), len(good), 3))
     faults: list[list[str]] = []
