@@ -10,7 +10,7 @@ import numpy as np
 from .arrays import Array
 from .errors import Problem
 from .vocabulary import stated_sizes
-from .vocabulary.name_words import fold
+from .vocabulary.plain_letters import without_accents
 
 LENGTH_UNITS_M = {"mm": 1e-3, "cm": 1e-2, "dm": 1e-1, "m": 1.0}
 # in English, German, French, Italian and Spanish, without accents
@@ -21,7 +21,7 @@ FARTHEST_M = 1e3  # values beyond it are missing
 
 def length_unit_m(text: str) -> float | None:
     """Return metres per unit of length of a file, which it calls ``mm``, ``Millimeters``, ``[mm]``; None if unknown."""
-    word = fold(text).lower().strip(" \t[]().'\"").replace("zenti", "centi")
+    word = without_accents(text).lower().strip(" \t[]().'\"").replace("zenti", "centi")
     return LENGTH_UNITS_M.get(UNIT_WORDS.sub(r"\1m", word))
 
 

@@ -1,13 +1,13 @@
 """Words in the names of folders and files: roles, conditions, visits, dates and people, in many languages."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 from . import lab_words
+from .plain_letters import without_accents
 
 V = TypeVar("V")
 
@@ -102,7 +102,7 @@ class Word(NamedTuple):
 
 def dates_of(names: Iterable[str]) -> Dates:
     """Return how the names of a study write dates: a day above 12 tells the form of all."""
-    texts = [fold(name) for name in dict.fromkeys(names)]
+    texts = [without_accents(name) for name in dict.fromkeys(names)]
     found = [match for text in texts for pattern in EXCHANGEABLE for match in pattern.finditer(text)]
     valid = [match for match in found if _days(match, None)]
     first, second = (any(int(match[part]) > 12 for match in valid) for part in ("d", "m"))
@@ -138,7 +138,7 @@ class _Context(NamedTuple):
 
 def read_words(text: str, dates: Dates = Dates()) -> list[Word]:  # noqa: B008  (a tuple)
     """Return the words of the name of a folder or file in their order, numbers with the word that they belong to."""
-    plain, days = _without_dates(fold(text), dates)
+    plain, days = _without_dates(without_accents(text), dates)
     for pattern, word in lab_words.PHRASES.items():
         plain = re.sub(pattern, word, plain, flags=re.IGNORECASE)
     tokens = [*_tokens(plain), ("", False), ("", False)]
@@ -319,16 +319,9 @@ def _by_words(visits: Mapping[str, Sequence[Word]]) -> dict[str, tuple[int, bool
     return {} if is_mixed or not len({*found.values()}) == len(found) == len(visits) else found
 
 
-def fold(text: str) -> str:
-    """Return a text without accents: ``Größe`` becomes ``Grosse``."""
-    for sign, plain in (("ß", "ss"), ("ø", "o"), ("Ø", "O"), ("æ", "ae"), ("œ", "oe"), ("ł", "l"), ("\u0131", "i")):
-        text = text.replace(sign, plain)
-    return "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
-
-
 def words_of(text: str) -> list[str]:
     """Return the words of a name in lower case, without accents: ``FunctionalLHip_02`` has functional, l, hip."""
-    return [word.lower() for word, _ in _tokens(fold(text)) if not word.isdigit()]
+    return [word.lower() for word, _ in _tokens(without_accents(text)) if not word.isdigit()]
 
 
 def is_person_code(text: str) -> bool:

@@ -9,7 +9,8 @@ from ...body.body_model import BodyModel
 from ...body.resolved_model import resolve
 from ...conventions import FROM_HIP, SIDES
 from ...steps.read.recording_contents import Contents
-from ...vocabulary.name_words import fold, kind_of, words_of
+from ...vocabulary.name_words import kind_of, words_of
+from ...vocabulary.plain_letters import without_accents
 
 Key = TypeVar("Key")
 
@@ -104,10 +105,8 @@ def identifiers(texts: Mapping[Key, str], default: str, *, used: Iterable[str] =
 
 def identifier(text: str, default: str) -> str:
     """Return a text as letters without accents, digits, '-' and '_'."""
-    return (
-        re.sub(r"[-_]{3,}", "-", re.sub(r"[^A-Za-z0-9_-]+", "-", fold(text))).strip("-_")[:LONGEST_IDENTIFIER]
-        or default
-    )
+    plain = re.sub(r"[-_]{3,}", "-", re.sub(r"[^A-Za-z0-9_-]+", "-", without_accents(text)))
+    return plain.strip("-_")[:LONGEST_IDENTIFIER] or default
 
 
 def _joint(file: Contents) -> str:

@@ -19,7 +19,7 @@ from pipeline.recording import Recording as Content
 from pipeline.steps.read.recording_contents import Contents, contents_of
 from pipeline.tables import tsv
 from pipeline.tables.tsv import Row
-from pipeline.vocabulary.name_words import fold
+from pipeline.vocabulary.plain_letters import without_accents
 from pipeline.workflow import settings
 from tests.commands.init.layouts.layout import Layout, Recording
 from tests.commands.init.layouts.write import RATE_HZ, body
@@ -182,13 +182,13 @@ def _conditions(layout: Layout, rows: Mapping[str, Sequence[Row]]) -> str:
 
 def _private(layout: Layout, tables: Tables) -> str:
     cells = (
-        fold(cell).lower()
+        without_accents(cell).lower()
         for table in tables
         for row in table
         for name, cell in row.items()
         if name not in ("file", "forces")
     )
-    words = re.compile("|".join(re.escape(fold(word).lower()) for word in layout.private) or r"(?!)")
+    words = re.compile("|".join(re.escape(without_accents(word).lower()) for word in layout.private) or r"(?!)")
     return WRONG if any(words.search(cell) for cell in cells) else RIGHT
 
 

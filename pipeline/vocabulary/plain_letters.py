@@ -1,0 +1,11 @@
+"""Texts without accents, for comparing words that people spell with and without them."""
+
+import unicodedata
+
+SPELT_OUT = str.maketrans({"ß": "ss", "ø": "o", "Ø": "O", "æ": "ae", "œ": "oe", "ł": "l", "\u0131": "i"})
+
+
+def without_accents(text: str) -> str:
+    """Return a text without accents: ``Größe`` becomes ``Grosse``."""
+    letters = unicodedata.normalize("NFKD", text.translate(SPELT_OUT))
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
