@@ -77,10 +77,12 @@ def remove_pages_of_others(study: Study) -> None:
     people = {*study.people}
     for page in sorted((derived / PAGES).glob("[!.]*.html")):
         name = f"{PAGES}/{page.name}"
-        if page.stem not in people and (checksums.recorded(derived, name) or checksums.is_begun(derived, name)):
-            for compared in (page, *page.parent.glob(f"{page.stem}.*.html")):
-                compared.unlink()
-            checksums.forget(derived, name)
+        record = checksums.recorded(derived, name)
+        by_a_run = not record.command if record else checksums.is_begun(derived, name)
+        if page.stem not in people and by_a_run:
+            for gone in (page, *page.parent.glob(f"{page.stem}.*.html")):
+                gone.unlink()
+                checksums.forget(derived, f"{PAGES}/{gone.name}")
 
 
 def _keep_copy(table: Path) -> str:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import snakemake_logger_plugin_gaitlab as plugin
 
-from ..errors import UserError
+from ..errors import UserError, printable
 from .activity_lock import is_left_alone
 from .jobs.workers import exit_code_of_stop, stop_on_signals, was_stopped
 
@@ -52,6 +52,7 @@ def run(path: Path, options: Sequence[str]) -> int:
     from snakemake.exceptions import print_exception
     from snakemake.settings.types import ConfigSettings
 
+    from .command_files import renew
     from .open_study import open_once
     from .preparation import prepare
     from .progress import Progress
@@ -92,6 +93,8 @@ def run(path: Path, options: Sequence[str]) -> int:
         fail = study.settings["run"]["fail_on_rejection"]
         used = study.settings["cycles"]["doubted_stances"] == "use"
         code = summarise(path, progress.failures, code, whole=whole, fail=fail, doubts_used=used)
+        for line in renew(study) if whole and not progress.failures else ():
+            sys.stdout.write(printable(f"{line}\n"))
     return code
 
 
