@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import __version__
+from pipeline.__main__ import commit_of
 from tests.support.checkout import HOUSE, keep_rows, planned
 from tests.support.processes.environments import environment, packages_of
 
@@ -100,4 +101,5 @@ def test_watch_sees_files_of_the_checkout(installed: Path, tmp_path: Path) -> No
 
 def test_command_prints_help_and_version(installed: Path, tmp_path: Path) -> None:
     assert "Examples:\n  gaitlab demo" in shell(installed, "gaitlab --help", tmp_path).stdout
-    assert shell(installed, "gaitlab --version", tmp_path).stdout == f"gaitlab {__version__}\n"
+    commit = f", commit {built}" if (built := commit_of(HOUSE)) else ""
+    assert shell(installed, "gaitlab --version", tmp_path).stdout == f"gaitlab {__version__}{commit}\n"

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from ..errors import Problem, UserError, as_argument, as_json, join_some
 from ..extra import every_extra
@@ -26,7 +25,7 @@ from ..workflow.digests import sha256
 from ..workflow.job_keys import Study
 from ..workflow.jobs.session_job import sources_of
 from ..workflow.open_study import look_at, outputs_of
-from ..workflow.preparation import refuse_lost_records
+from ..workflow.preparation import changed_parts, refuse_lost_records
 from ..workflow.run_summary import RUN as SUMMARY
 from ..workflow.settings import is_file
 from .shared.exported_files import C3D_COPIES, PDF, SPREADSHEETS
@@ -60,37 +59,6 @@ REMOVED = [code for code, remedy in REMEDIES.items() if remedy == REMEDY]
 OF_THE_SYSTEM = re.compile(r"[.~].*|Thumbs\.db|desktop\.ini", re.IGNORECASE)
 MOST_LISTED = 10
 HEADER = ("file", "what is wrong", "what to do")
-KEPT_AS_SHA = 64  # characters
-OF_THE_KEY = {  # the user's name for each part of a job's key
-    "code": "the code of this step",
-    "declared": "the code of this step",
-    "files": "a file that the step reads besides the recordings",
-    "of_outputs": "rows of trials.tsv",
-    "trials": "rows of trials.tsv, or the recordings in them",
-    "by_trial": "rows of trials.tsv or corrections.tsv",
-    "arguments.sessions": "rows of trials.tsv, sessions.tsv or participants.tsv",
-    "arguments.participants": "rows of trials.tsv",
-    "arguments.functional": "rows of trials.tsv",
-    "arguments.conditions": "rows of trials.tsv",
-    "arguments.recorded": "rows of trials.tsv, sessions.tsv or participants.tsv",
-    "arguments.columns": "sessions.tsv or participants.tsv",
-    "arguments.pages": "report.pages",
-    "arguments.texts": "texts of report.notes",
-    "logo": "the picture of report.logo",
-    "arguments.study": "the reference",
-    "arguments.participant": "the row of participants.tsv",
-    "arguments.session_row": "the row of sessions.tsv",
-    "order": "visit_number or dates of sessions.tsv",
-    "arguments.segments": "segments.tsv",
-    "arguments.segment_table": "the table of segment parameters",
-    "arguments.body_model": "the body model",
-    "arguments.reference": "the reference",
-    "arguments.about_reference": "the reference",
-    "reference": "the reference",
-    "templates": "the code of this step",
-    "additions": "the code of this step",
-    "needs": "files that the pages show",
-}
 
 
 def report_changes(folder: Path, *, json: bool) -> tuple[str, int]:
@@ -241,29 +209,9 @@ def _with_recordings(study: Study, sources: Mapping[str, str] | None) -> Study:
 
 def _describe_change(step: str, record: checksums.Record | None, now: Mapping[str, str]) -> tuple[str, str] | None:
     """Return which parts of the key of an output have changed since, and the code of that."""
-    then = record.made_with if record else {}
-    changed = [
-        _difference(step, part, then.get(part), now.get(part))
-        for part in (*now, *(part for part in then if part not in now))
-        if then.get(part) != now.get(part)
-    ]
-    what = f"settings, tables or code have changed since: {', '.join(dict.fromkeys(changed))}"
+    changed = changed_parts(step, record.made_with if record else {}, now)
+    what = f"settings, tables or code have changed since: {', '.join(changed)}"
     return (what, "result_outdated") if changed else None
-
-
-def _difference(step: str, part: str, then: str | None, now: str | None) -> str:
-    if part in OF_THE_KEY:
-        return OF_THE_KEY[part]
-    section, _, key = part.partition(".")
-    what = {"settings": f"{'report' if step == 'page' else step}.{key}", "versions": key}.get(section, part)
-    if KEPT_AS_SHA in (len(then or ""), len(now or "")):
-        return what
-    return f"{what} {_plain(then)}, now {_plain(now)}"
-
-
-def _plain(text: str | None) -> str:
-    value: Any = json.loads(text) if text is not None else "not there"
-    return value if isinstance(value, str) else str(text)
 
 
 def _find_changed_recordings(

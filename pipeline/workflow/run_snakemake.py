@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -54,7 +55,7 @@ def run(path: Path, options: Sequence[str]) -> int:
 
     from .command_files import renew
     from .open_study import open_once
-    from .preparation import prepare
+    from .preparation import prepare, reasons_to_run
     from .progress import Progress
     from .run_summary import RUN, summarise
     from .settings import read_yaml
@@ -86,7 +87,8 @@ def run(path: Path, options: Sequence[str]) -> int:
     for notice in prepared.notices:
         sys.stderr.write(f"{notice}\n")
     quiet = [choice.name.lower() for choice in arguments.quiet or ()]
-    progress = Progress(interrupted=was_stopped, dry_run=arguments.dryrun, quiet=quiet)
+    reasons = partial(reasons_to_run, study)
+    progress = Progress(interrupted=was_stopped, dry_run=arguments.dryrun, reasons=reasons, quiet=quiet)
     plugin.show = progress.show
     code = 0 if args_to_api(arguments, parser) else 1
     if progress.finish() and runs:
