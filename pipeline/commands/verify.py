@@ -18,6 +18,7 @@ from ..results.whole_files import REMEDY
 from ..step import every_step
 from ..steps.report.page_names import PAGES
 from ..tables import study_tables
+from ..tables.session_table import has_changed_since_review
 from ..tables.terminal_table import align, text_width
 from ..workflow import checksums
 from ..workflow.command_files import recorded_files, why_outdated, words_of
@@ -45,6 +46,7 @@ REMEDIES = {  # what to do, by code
     "pdf_outdated": "print it again",
     "c3d_copy_outdated": "write the copies again",
     "export_outdated": "export it again",
+    "review_outdated": "review again and write the new review_sha256, or change the status",
     "command_file_changed": "write it again; keep a copy if you edited it",
     **{each.code: each.remedy for each in WRITTEN},
 }
@@ -98,6 +100,7 @@ def verify(folder: Path) -> tuple[list[Problem], str]:
     summary = f"{recordings} recordings and {len(names) - unread} of {len(names)} results were read"
     others = recorded_files(derived, but=names)
     faults += [*_look_at_command_files(study, others), *_stale_folders(derived)]
+    faults += _outdated_reviews(study, digests)
     return [*changed, *faults], f"{summary}; {_strangers(study, derived, {*names, *others, SUMMARY})}"
 
 
@@ -259,6 +262,15 @@ def _look_at_command_files(study: Study, records: Mapping[str, checksums.Record]
             yield _fault(f"derived/{name}", "changed since it was written", "command_file_changed")
         elif name.removesuffix(".json") not in records.keys() - {name} and (why := why_outdated(study, record)):
             yield _fault(f"derived/{name}", why, OF_COMMANDS[record.command[0]])
+
+
+def _outdated_reviews(study: Study, digests: Mapping[Path, str]) -> Iterator[Problem]:
+    """Yield the sessions of which the results are others than those that were reviewed."""
+    for session, row in study.session_rows.items():
+        name = f"{session}/cycles.nc"
+        if has_changed_since_review(row, digests.get(study.path / "derived" / name)):
+            status = row.get("status", "") or "reviewed"
+            yield _fault(f"derived/{name}", f"{status}, but changed since the review", "review_outdated")
 
 
 def _commands_of_files(folder: Path, faults: Iterable[Problem]) -> list[str]:

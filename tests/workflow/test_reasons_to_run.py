@@ -9,7 +9,7 @@ import pytest
 
 from pipeline import __version__
 from pipeline.step import every_step
-from pipeline.workflow import job_keys
+from pipeline.workflow import digests, job_keys
 from pipeline.workflow.open_study import open_study
 from pipeline.workflow.preparation import reasons_to_run
 from tests.support.files.changes import edit
@@ -42,7 +42,7 @@ def test_nothing_is_said_of_a_finished_study_and_of_a_first_run(study: Path) -> 
 
 def test_a_new_version_is_the_reason_for_all(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job_keys, "__version__", "99.0.0")
-    monkeypatch.setattr(job_keys.digests, "code_digest", lambda *_, **__: "0" * 64)
+    monkeypatch.setattr(digests, "code_digest", lambda *_, **__: "0" * 64)
     (line,) = reasons(study)
     assert line.startswith(
         f"Changed since the last run: the version of gaitlab {__version__}, now 99.0.0. Runs again: "
@@ -51,7 +51,7 @@ def test_a_new_version_is_the_reason_for_all(study: Path, monkeypatch: pytest.Mo
 
 
 def test_changed_code_of_the_same_version_is_named(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job_keys.digests, "code_digest", lambda *_, **__: "0" * 64)
+    monkeypatch.setattr(digests, "code_digest", lambda *_, **__: "0" * 64)
     (line,) = reasons(study)
     assert line.startswith(f"Changed since the last run: the code of this step. Runs again: {EACH_OF_THE_SESSION}")
 

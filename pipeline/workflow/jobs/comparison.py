@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import chdir
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -11,6 +12,7 @@ from typing import NamedTuple, Self
 from ...errors import UserError, nearest
 from ...reference import resolve
 from ...step import every_step
+from ...steps.report.compared_visits import pair_of
 from ...steps.report.page_names import PAGES
 from .. import checksums
 from ..job_keys import Study
@@ -55,11 +57,13 @@ def write(study: Study, comparison: Comparison, target: Path) -> None:
     name = comparison.participant
     files, step = study.files_of_page(name), every_step()["page"]
     key = study.content_of_key("page", name)
-    _refuse_unknown(study, comparison, [visit for _, visit in key["arguments"]["visits"]])
+    visits = dict(key["arguments"]["visits"])
+    _refuse_unknown(study, comparison, visits)
     arguments = key["arguments"] | {"settings": resolve(step.settings)(**key["settings"]), "chosen": comparison.labels}
     derived = (study.path / DERIVED).absolute()
     if absent := [file for mine in files.values() for file in mine if not (study.path / file).is_file()]:
         raise UserError(str(study.path / absent[0]), "no such file", "run the workflow first")
+    _refuse_nothing_shared(study, comparison, visits)
     with chdir(study.path):  # the paths of a key are relative to the study
         inputs = {of: [Path(file) for file in mine] for of, mine in files.items()}
         digests = checksums.as_written(DERIVED, [file for mine in inputs.values() for file in mine])
@@ -86,17 +90,46 @@ def _names_of(study: Study, participant: str) -> list[str]:
     return [file.removeprefix(f"{DERIVED}/") for mine in files for file in mine]
 
 
-def _refuse_unknown(study: Study, comparison: Comparison, visits: list[str]) -> None:
-    """Refuse labels that are neither two visits of a participant nor two conditions of the person's walks."""
+def _refuse_unknown(study: Study, comparison: Comparison, visits: Mapping[str, str]) -> None:
+    """Refuse labels that are neither two visits, nor two conditions of a participant's walks, nor two pairs of both.
+
+    Args:
+        visits: the visit of each of the participant's sessions.
+    """
     participant, labels = comparison
-    rows = (row for session in study.people[participant] for row in study.sessions[session])
-    conditions = list(dict.fromkeys(row["condition"] for row in rows if row["role"] == "gait"))
+    rows = [row for session in study.people[participant] for row in study.sessions[session] if row["role"] == "gait"]
+    conditions = list(dict.fromkeys(row["condition"] for row in rows))
+    pairs = list(dict.fromkeys(pair_of(visits[row["session"]], row["condition"]) for row in rows))
+    kinds = [*dict.fromkeys(visits.values())], conditions, pairs
     if labels[0] == labels[1]:
         raise UserError(f"{participant}: {labels[0]}", "is compared with itself", "give two visits or two conditions")
-    if {*labels} <= {*visits} or {*labels} <= {*conditions}:
+    if any({*labels} <= {*kind} for kind in kinds):
         return
-    unknown = next((label for label in labels if label not in {*visits, *conditions}), None)
-    every = [*dict.fromkeys([*visits, *conditions])]
+    every = [*dict.fromkeys(label for kind in kinds for label in kind)]
+    unknown = next((label for label in labels if label not in every), None)
     what = f"no visit and no condition '{unknown}'" if unknown else "one visit and one condition"
-    remedy = (unknown and nearest(unknown, every)) or f"give two visits or two conditions: {', '.join(every)}"
+    expected = f"give two visits or two conditions: {', '.join([*dict.fromkeys([*kinds[0], *conditions])])}"
+    remedy = (unknown and nearest(unknown, every)) or f"{expected}; or two of {', '.join(pairs)}"
     raise UserError(f"{participant}: {' and '.join(labels)}", what, remedy)
+
+
+def _refuse_nothing_shared(study: Study, comparison: Comparison, visits: Mapping[str, str]) -> None:
+    """Refuse two visits without a condition that both have cycles of, or two conditions that no visit has both of."""
+    participant, labels = comparison
+    with (study.path / DERIVED / "participants.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["participant"] == participant]
+    places = {(visits[row["session"]], row["condition"]) for row in rows if row["session"] in visits}
+    of_visits = {label: sorted(one for visit, one in places if visit == label) for label in labels}
+    of_conditions = {label: sorted(visit for visit, one in places if one == label) for label in labels}
+    by_visit = {*labels} <= {*visits.values()}
+    found = of_visits if by_visit else of_conditions
+    if not by_visit and {*labels} <= {pair_of(*place) for place in places}:
+        return
+    if {*found[labels[0]]} & {*found[labels[1]]}:
+        return
+    kind, other = ("condition", "visit") if by_visit else ("visit", "condition")
+    has = "; ".join(f"{label} has {', '.join(own) or 'none with a gait cycle'}" for label, own in found.items())
+    remedy = f"name {kind}s alike in trials.tsv and run again, or give pairs, such as "
+    pairs = [pair_of(*((label, own[0]) if by_visit else (own[0], label))) for label, own in found.items() if own]
+    remedy = remedy + " ".join(pairs) if len(pairs) == len(labels) else f"compare another {other}"
+    raise UserError(f"{participant}: {' and '.join(labels)}", f"no {kind} is shared: {has}", remedy)
