@@ -14,6 +14,7 @@ from pipeline.commands.check.command import check
 from pipeline.errors import WARNING
 from pipeline.results import netcdf
 from pipeline.tables.corrections import APPLIED, NOT_APPLIED, UNFIT
+from pipeline.variables.rows import DOUBT
 from pipeline.workflow.run_summary import RUN, summarise
 from tests.support.studies.corrected import correct
 from tests.support.studies.for_report import Page
@@ -66,7 +67,7 @@ def test_the_trial_is_computed_as_if_they_were_not_there(studies: dict[str, Path
         one, other = (netcdf.load(study / f"derived/sub-01/{name}.nc") for study in studies.values())
         assert one.variables.keys() == other.variables.keys()
         for variable in one.variables:
-            if name == "contacts" and variable in ("doubt", "doubt_code"):  # a contact that is used already
+            if name == "contacts" and variable in DOUBT:  # a contact that is used already
                 continue
             np.testing.assert_array_equal(one[variable].values, other[variable].values, err_msg=f"{name} {variable}")
     one, other = (netcdf.load(study / "derived/study.nc") for study in studies.values())
