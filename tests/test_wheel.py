@@ -66,6 +66,7 @@ def test_wheel_has_all_that_running_needs_and_no_more(wheel: Path) -> None:
     expected = {f"gaitlab/{file.relative_to(HOUSE)}" for file in files if file.suffix != ".pyc"}
     expected |= {"gaitlab/__init__.py", "gaitlab/py.typed", "gaitlab/Snakefile"}
     expected |= {"snakemake_logger_plugin_gaitlab/__init__.py"}
+    expected |= {"gaitlab/pipeline/COMMIT"} if commit_of(HOUSE) else set()
     assert names == expected
     assert wheel.name == f"gait_lab_pipeline-{__version__}-py3-none-any.whl"
 
