@@ -341,7 +341,8 @@ def acceptances_of(contacts: AnyTrial, stated: Iterable[Row]) -> list[Row]:
 
 def acceptance_of(contacts: AnyTrial, i: int, rows: Iterable[Row]) -> Row:
     """Return the correction that accepts a stance by its number, see :func:`acceptances_of`."""
-    side, start_s = (contacts.variables[f"contact_{name}"].values[i].item() for name in ("side", "start"))
+    touched = contacts.variables
+    side, start_s = str(touched["contact_side"].values[i]), float(touched["contact_start"].values[i])
     for row in rows:
         if (row["kind"], row["side"]) == (ACCEPT, side) and abs(float(row["time_s"]) - start_s) < SAME_STRIKE_S:
             return row
