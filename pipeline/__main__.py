@@ -4,6 +4,7 @@ import argparse
 import errno
 import os
 import re
+import subprocess
 import sys
 from argparse import SUPPRESS, Namespace
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from .command_table import Argument, Command, every_command
 from .errors import ERROR, INTERRUPTED, UserError, as_json, nearest, printable
 
 NO_ACCESS_OR_ROOM = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
+COMMIT = "COMMIT"  # file in a wheel
 INVALID_CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)")  # argparse's words
 EXAMPLES = """\
 Examples:
@@ -39,6 +41,30 @@ class Parser(argparse.ArgumentParser):
         remedy = nearest(unknown[0], re.findall(r"--[\w-]+", self.format_help()))
         remedy = "give options of Snakemake after STUDY" if options_follow else remedy
         self.error("; ".join(filter(None, [f"unknown: {' '.join(unknown)}", remedy])))
+
+
+class ShowVersion(argparse.Action):
+    """The option that prints the version and the commit."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        """Print both and exit."""
+        commit = commit_of(Path(__file__).resolve().parents[1])
+        parser.exit(message=f"gaitlab {__version__}{f', commit {commit}' if commit else ''}\n")
+
+
+def commit_of(house: Path) -> str:
+    """Return the commit of a checkout, with ``-dirty`` if files have changed since; else that of the wheel, or nothing.
+
+    The wheel has it in a file, see hatch_build.py.
+    """
+    if not (house / ".git").exists():  # git would find a repository around it
+        recorded = house / "pipeline" / COMMIT
+        return recorded.read_text(encoding="utf-8").strip() if recorded.is_file() else ""
+    command = ["git", "-C", str(house), "describe", "--always", "--dirty", "--abbrev=10", "--exclude=*"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603 (no shell)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -114,7 +140,7 @@ def command_line_parser(commands: Sequence[Command]) -> Parser:
         add_help=False,
     )
     parser.add_argument("-h", "--help", action="help", help=SUPPRESS)
-    parser.add_argument("--version", action="version", version=f"gaitlab {__version__}", help=SUPPRESS)
+    parser.add_argument("--version", action=ShowVersion, nargs=0, help=SUPPRESS)
     parsers = parser.add_subparsers(required=True, metavar="COMMAND", prog="gaitlab", help=SUPPRESS)
     for command in commands:
         if " " in command.name:

@@ -113,9 +113,10 @@ COMMANDS = (
 
     Command("compare", COMPARE, "set two visits of a person, or two conditions, side by side",
             "pipeline.commands.compare:write_comparison", more="Write a page with both.",
-            examples=("my_study pre post --participant sub-01",), arguments=(
-        Argument("earlier", metavar="A", help="the earlier visit, or a condition"),
-        Argument("later", metavar="B", help="the later visit, or another condition"),
+            examples=("my_study pre post --participant sub-01",
+                      "my_study pre:barefoot post:shoes --participant sub-01"), arguments=(
+        Argument("earlier", metavar="A", help="the earlier visit, or a condition, or both as VISIT:CONDITION"),
+        Argument("later", metavar="B", help="the later visit, or another condition, or both"),
         Argument("--participant", metavar="P", help="the person (default: the only one)"),
         Argument("--output", metavar="HTML", type=Path, help="the page to write (default: in derived/report)"),
     )),

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import __version__
+from pipeline.__main__ import commit_of
 from tests.support.checkout import HOUSE, keep_rows, planned
 from tests.support.processes.environments import environment, packages_of
 
@@ -65,6 +66,7 @@ def test_wheel_has_all_that_running_needs_and_no_more(wheel: Path) -> None:
     expected = {f"gaitlab/{file.relative_to(HOUSE)}" for file in files if file.suffix != ".pyc"}
     expected |= {"gaitlab/__init__.py", "gaitlab/py.typed", "gaitlab/Snakefile"}
     expected |= {"snakemake_logger_plugin_gaitlab/__init__.py"}
+    expected |= {"gaitlab/pipeline/COMMIT"} if commit_of(HOUSE) else set()
     assert names == expected
     assert wheel.name == f"gait_lab_pipeline-{__version__}-py3-none-any.whl"
 
@@ -100,4 +102,5 @@ def test_watch_sees_files_of_the_checkout(installed: Path, tmp_path: Path) -> No
 
 def test_command_prints_help_and_version(installed: Path, tmp_path: Path) -> None:
     assert "Examples:\n  gaitlab demo" in shell(installed, "gaitlab --help", tmp_path).stdout
-    assert shell(installed, "gaitlab --version", tmp_path).stdout == f"gaitlab {__version__}\n"
+    commit = f", commit {built}" if (built := commit_of(HOUSE)) else ""
+    assert shell(installed, "gaitlab --version", tmp_path).stdout == f"gaitlab {__version__}{commit}\n"

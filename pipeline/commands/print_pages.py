@@ -18,7 +18,7 @@ from pathlib import Path
 from ..errors import UserError
 from ..results.whole_files import write_whole
 from ..steps.report.page_names import OVERVIEW, PAGES
-from .shared.exported_files import PDF
+from .shared.exported_files import PDF, record_files
 
 BROWSER = "GAITLAB_BROWSER"  # environment variable with the path of a browser
 ON_PATH = (
@@ -67,17 +67,22 @@ def print_pages(
         UserError: no report, no page of a person, no browser, or the folder cannot be written.
     """
     pages, program = list_pages(study, people), find_browser(browser)
-    folder = output or study / "derived" / PDF
+    derived = study / "derived"
+    folder = output or derived / PDF
     folder.mkdir(parents=True, exist_ok=True)
     written, failed = [], []
     for page in pages:
+        html = page.read_bytes()
         try:
-            content = _print(page, program, folder, paper)
+            content = _print(page, html.decode(), program, folder, paper)
         except UserError as error:
             failed.append(str(error))
             continue
         write_whole(folder / f"{page.stem}.pdf", content)
         written.append(folder / f"{page.stem}.pdf")
+        inputs = {page.relative_to(derived).as_posix(): hashlib.sha256(html).hexdigest()}
+        own = ["--participant", page.stem] if page.parent.name == PAGES else []
+        record_files(derived, written[-1:], inputs, ["report", "--pdf", *own, "--paper", paper], output)
     return written, failed
 
 
@@ -120,12 +125,12 @@ def _installed() -> Iterator[str]:
     yield from (str(place) for place in places if place.is_file())
 
 
-def _print(page: Path, program: str, folder: Path, paper: str) -> bytes:
-    """Return a page as PDF; the work is done in a folder beside it, as a packaged browser may not see others."""
+def _print(page: Path, text: str, program: str, folder: Path, paper: str) -> bytes:
+    """Return the text of a page as PDF; the work is done beside the PDF, as a packaged browser may not see others."""
     with tempfile.TemporaryDirectory(prefix="printing-", dir=folder, ignore_cleanup_errors=True) as place:
         work = Path(place).resolve()
         html, pdf = work / page.name, work / "page.pdf"
-        html.write_text(_on_paper(page.read_text(encoding="utf-8"), PAPER[paper]), encoding="utf-8")
+        html.write_text(_on_paper(text, PAPER[paper]), encoding="utf-8")
         command = [program, *OPTIONS, f"--user-data-dir={work / 'profile'}", f"--print-to-pdf={pdf}", html.as_uri()]
         if hasattr(os, "geteuid") and os.geteuid() == 0:
             command.insert(1, "--no-sandbox")  # Chromium starts for root only so, as in a container

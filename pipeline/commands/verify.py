@@ -6,11 +6,10 @@ Nothing is written. Every file is read; timestamps and Snakemake's records are n
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePosixPath
 
 from ..errors import Problem, UserError, as_argument, as_json, join_some
 from ..extra import every_extra
@@ -19,24 +18,18 @@ from ..results.whole_files import REMEDY
 from ..step import every_step
 from ..steps.report.page_names import PAGES
 from ..tables import study_tables
+from ..tables.session_table import has_changed_since_review
 from ..tables.terminal_table import align, text_width
 from ..workflow import checksums
+from ..workflow.command_files import recorded_files, why_outdated, words_of
 from ..workflow.digests import sha256
 from ..workflow.job_keys import Study
 from ..workflow.jobs.session_job import sources_of
 from ..workflow.open_study import look_at, outputs_of
-from ..workflow.preparation import refuse_lost_records
+from ..workflow.preparation import changed_parts, refuse_lost_records
 from ..workflow.run_summary import RUN as SUMMARY
 from ..workflow.settings import is_file
-from .shared.exported_files import (
-    C3D_COPIES,
-    PARQUET_TABLES,
-    PDF,
-    SPREADSHEETS,
-    exports_in,
-    list_copies,
-    sidecar,
-)
+from .shared.exported_files import C3D_COPIES, PDF, SPREADSHEETS
 
 WRITTEN = [each for extra in every_extra().values() for each in extra.files]  # by commands of extras
 REMEDIES = {  # what to do, by code
@@ -49,46 +42,25 @@ REMEDIES = {  # what to do, by code
     "result_without_record": "run again",
     "result_of_earlier_input": REMEDY,
     "result_outdated": "run again",
+    "comparison_outdated": "run again",
+    "pdf_outdated": "print it again",
     "c3d_copy_outdated": "write the copies again",
     "export_outdated": "export it again",
+    "review_outdated": "review again and write the new review_sha256, or change the status",
+    "command_file_changed": "write it again; keep a copy if you edited it",
     **{each.code: each.remedy for each in WRITTEN},
+}
+OF_COMMANDS = {  # the code of a file of earlier results, by the command that wrote it
+    "compare": "comparison_outdated",
+    "report": "pdf_outdated",
+    "write-c3d": "c3d_copy_outdated",
+    "export": "export_outdated",
 }
 REMOVED = [code for code, remedy in REMEDIES.items() if remedy == REMEDY]
 # files of the system, and what a program that edits a table leaves
 OF_THE_SYSTEM = re.compile(r"[.~].*|Thumbs\.db|desktop\.ini", re.IGNORECASE)
 MOST_LISTED = 10
 HEADER = ("file", "what is wrong", "what to do")
-KEPT_AS_SHA = 64  # characters
-OF_THE_KEY = {  # the user's name for each part of a job's key
-    "code": "the code of this step",
-    "declared": "the code of this step",
-    "files": "a file that the step reads besides the recordings",
-    "of_outputs": "rows of trials.tsv",
-    "trials": "rows of trials.tsv, or the recordings in them",
-    "by_trial": "rows of trials.tsv or corrections.tsv",
-    "arguments.sessions": "rows of trials.tsv, sessions.tsv or participants.tsv",
-    "arguments.participants": "rows of trials.tsv",
-    "arguments.functional": "rows of trials.tsv",
-    "arguments.conditions": "rows of trials.tsv",
-    "arguments.recorded": "rows of trials.tsv, sessions.tsv or participants.tsv",
-    "arguments.columns": "sessions.tsv or participants.tsv",
-    "arguments.pages": "report.pages",
-    "arguments.texts": "texts of report.notes",
-    "logo": "the picture of report.logo",
-    "arguments.study": "the reference",
-    "arguments.participant": "the row of participants.tsv",
-    "arguments.session_row": "the row of sessions.tsv",
-    "order": "visit_number or dates of sessions.tsv",
-    "arguments.segments": "segments.tsv",
-    "arguments.segment_table": "the table of segment parameters",
-    "arguments.body_model": "the body model",
-    "arguments.reference": "the reference",
-    "arguments.about_reference": "the reference",
-    "reference": "the reference",
-    "templates": "the code of this step",
-    "additions": "the code of this step",
-    "needs": "files that the pages show",
-}
 
 
 def report_changes(folder: Path, *, json: bool) -> tuple[str, int]:
@@ -126,8 +98,10 @@ def verify(folder: Path) -> tuple[list[Problem], str]:
     recordings = len({file for sources in made_from.values() for file in sources})
     unread = sum(derived / name not in digests for name in names)
     summary = f"{recordings} recordings and {len(names) - unread} of {len(names)} results were read"
-    faults += [*_stale_copies(study, derived), *_stale_exports(derived), *_stale_folders(derived)]
-    return [*changed, *faults], f"{summary}; {_strangers(study, derived)}"
+    others = recorded_files(derived, but=names)
+    faults += [*_look_at_command_files(study, others), *_stale_folders(derived)]
+    faults += _outdated_reviews(study, digests)
+    return [*changed, *faults], f"{summary}; {_strangers(study, derived, {*names, *others, SUMMARY})}"
 
 
 def as_text(faults: Sequence[Problem], summary: str, folder: Path, *, width: int) -> str:
@@ -136,9 +110,9 @@ def as_text(faults: Sequence[Problem], summary: str, folder: Path, *, width: int
         return f"{summary}\nNone has changed; settings and code are those of the results."
     codes, study = {fault.code for fault in faults}, as_argument(folder)
     commands = [f"rm {as_argument(folder / fault.where)}" for fault in faults if fault.code in REMOVED]
-    commands += [_command(folder)] * any(code.startswith(("recording", "result", "table")) for code in codes)
-    commands += [f"gaitlab write-c3d {study}"] * ("c3d_copy_outdated" in codes)
-    commands += dict.fromkeys(_export(folder, fault.where) for fault in faults if fault.code == "export_outdated")
+    runs = ("recording", "result", "table", "comparison")
+    commands += [_command(folder)] * any(code.startswith(runs) for code in codes)
+    commands += _commands_of_files(folder, faults)
     commands += [each.command.format(study=study) for each in WRITTEN if each.code in codes]
     solution = "\n".join(["To solve this:", *(f"  {command}" for command in commands)])
     return "\n\n".join([align([HEADER, *_together(faults)], width=width), solution, summary])
@@ -238,29 +212,9 @@ def _with_recordings(study: Study, sources: Mapping[str, str] | None) -> Study:
 
 def _describe_change(step: str, record: checksums.Record | None, now: Mapping[str, str]) -> tuple[str, str] | None:
     """Return which parts of the key of an output have changed since, and the code of that."""
-    then = record.made_with if record else {}
-    changed = [
-        _difference(step, part, then.get(part), now.get(part))
-        for part in (*now, *(part for part in then if part not in now))
-        if then.get(part) != now.get(part)
-    ]
-    what = f"settings, tables or code have changed since: {', '.join(dict.fromkeys(changed))}"
+    changed = changed_parts(step, record.made_with if record else {}, now)
+    what = f"settings, tables or code have changed since: {', '.join(changed)}"
     return (what, "result_outdated") if changed else None
-
-
-def _difference(step: str, part: str, then: str | None, now: str | None) -> str:
-    if part in OF_THE_KEY:
-        return OF_THE_KEY[part]
-    section, _, key = part.partition(".")
-    what = {"settings": f"{'report' if step == 'page' else step}.{key}", "versions": key}.get(section, part)
-    if KEPT_AS_SHA in (len(then or ""), len(now or "")):
-        return what
-    return f"{what} {_plain(then)}, now {_plain(now)}"
-
-
-def _plain(text: str | None) -> str:
-    value: Any = json.loads(text) if text is not None else "not there"
-    return value if isinstance(value, str) else str(text)
 
 
 def _find_changed_recordings(
@@ -299,19 +253,32 @@ def _several(first: str, count: int) -> str:
     return first if count == 1 else f"{first} and {count - 1} more"
 
 
-def _stale_copies(study: Study, derived: Path) -> Iterator[Problem]:
-    """Yield the C3D copies of each session that were made from other results than those there, by their records."""
-    for copy, record in (pair for session in study.sessions for pair in list_copies(derived, session)):
-        if earlier := _earlier_input(derived, record):
-            yield _fault(f"derived/{copy}", f"made from an earlier derived/{earlier}", "c3d_copy_outdated")
+def _look_at_command_files(study: Study, records: Mapping[str, checksums.Record]) -> Iterator[Problem]:
+    """Yield the files written by commands that are not as written, or that do not show the results there."""
+    derived = study.path / "derived"
+    digests = _digests(derived / name for name in records)
+    for name, record in records.items():
+        if digests.get(derived / name) != record.sha256:
+            yield _fault(f"derived/{name}", "changed since it was written", "command_file_changed")
+        elif name.removesuffix(".json") not in records.keys() - {name} and (why := why_outdated(study, record)):
+            yield _fault(f"derived/{name}", why, OF_COMMANDS[record.command[0]])
 
 
-def _stale_exports(derived: Path) -> Iterator[Problem]:
-    """Yield the exported tables that were made from another study.nc than the one there, by its record."""
-    now = checksums.recorded(derived, "study.nc")
-    for table, digest in exports_in(derived).items():
-        if now and now.sha256 != digest:
-            yield _fault(f"derived/{table.name}", "made from an earlier derived/study.nc", "export_outdated")
+def _outdated_reviews(study: Study, digests: Mapping[Path, str]) -> Iterator[Problem]:
+    """Yield the sessions of which the results are others than those that were reviewed."""
+    for session, row in study.session_rows.items():
+        name = f"{session}/cycles.nc"
+        if has_changed_since_review(row, digests.get(study.path / "derived" / name)):
+            status = row.get("status", "") or "reviewed"
+            yield _fault(f"derived/{name}", f"{status}, but changed since the review", "review_outdated")
+
+
+def _commands_of_files(folder: Path, faults: Iterable[Problem]) -> list[str]:
+    """Return the commands that write files again which a run does not."""
+    codes = {"command_file_changed", *OF_COMMANDS.values()} - {"comparison_outdated"}
+    names = [fault.where.removeprefix("derived/") for fault in faults if fault.code in codes]
+    records = (checksums.recorded(folder / "derived", name) for name in names)
+    return [*dict.fromkeys(words_of(folder, record.command) for record in records if record)]
 
 
 def _stale_folders(derived: Path) -> Iterator[Problem]:
@@ -328,38 +295,27 @@ def _earlier_input(derived: Path, record: checksums.Record | None) -> str:
     return next(changed, "")
 
 
-def _export(folder: Path, table: str) -> str:
-    """Return the command that exports a table again."""
-    if Path(table).stem in PARQUET_TABLES:
-        return f"gaitlab export {as_argument(folder)} --format parquet-tables"
-    form = Path(table).suffix.removeprefix(".")
-    form = form if form in ("parquet", "xlsx") else "csv"
-    return f"gaitlab export {as_argument(folder)} --format {form} --output {as_argument(folder / table)}"
+def _strangers(study: Study, derived: Path, claimed: Collection[str]) -> str:
+    """Return the files and folders that no run and no command wrote for this study, as text.
 
-
-def _strangers(study: Study, derived: Path) -> str:
-    """Return the files and folders that no run and no command writes for this study, as text."""
-    expected = {
-        *study.sessions,
-        checksums.FOLDER,
-        PAGES,
-        PDF,
-        SPREADSHEETS,
-        *(each.folder for each in WRITTEN),
-        *(table.name for table in exports_in(derived)),
-    }
-    folders = [path.name for path in sorted(derived.iterdir()) if path.is_dir() and path.name not in expected]
-    strangers = [f"derived/{name}/" for name in folders if not OF_THE_SYSTEM.fullmatch(name)]
-    written = {derived / name for name in (*outputs_of(study), SUMMARY)}
-    written |= {derived / copy for session in study.sessions for copy, _ in list_copies(derived, session)}
-    written |= {file for table in exports_in(derived) for file in (table, sidecar(table))}
-    places = [derived, derived / PAGES]
-    places += [derived / session / place for session in study.sessions for place in ("", C3D_COPIES)]
-    for folder in places:
-        files = sorted(folder.iterdir()) if folder.is_dir() else ()
-        others = [file for file in files if file.is_file() and file not in written]
-        names = [file.relative_to(derived) for file in others if not OF_THE_SYSTEM.fullmatch(file.name)]
-        strangers += [f"derived/{name.as_posix()}" for name in names]
+    Args:
+        claimed: the files that one wrote, by their names below ``derived``.
+    """
+    expected = {*study.sessions, PAGES, PDF, SPREADSHEETS, *(f"{session}/{C3D_COPIES}" for session in study.sessions)}
+    expected |= {parent.as_posix() for name in claimed for parent in PurePosixPath(name).parents}
+    apart, strangers = {checksums.FOLDER, *(each.folder for each in WRITTEN)}, list[str]()
+    for folder, folders, files in os.walk(derived):
+        place = Path(folder).relative_to(derived)
+        looked_into = []
+        for name in folders:
+            path = (place / name).as_posix()
+            if path in expected:
+                looked_into.append(name)
+            elif path not in apart and not OF_THE_SYSTEM.fullmatch(name):
+                strangers.append(f"derived/{path}/")
+        folders[:] = looked_into
+        names = ((place / name).as_posix() for name in files if not OF_THE_SYSTEM.fullmatch(name))
+        strangers += [f"derived/{name}" for name in names if name not in claimed]
     if not strangers:
         return "nothing else is there."
-    return f"not of this study's results, and not checked: {join_some(strangers, MOST_LISTED)}."
+    return f"not of this study's results, and not checked: {join_some(sorted(strangers), MOST_LISTED)}."

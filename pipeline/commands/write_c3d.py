@@ -78,7 +78,13 @@ def _write_session(study: Study, session: str, *, anonymous: bool) -> tuple[list
         write_c3d(
             study.path / row["file"], target, outputs, gait_events(trial["contacts"]), **person, anonymous=anonymous
         )
-        checksums.record(derived, [target], inputs=made_from, key={"pipeline": __version__, "anonymous": anonymous})
+        checksums.record(
+            derived,
+            [target],
+            inputs=made_from,
+            key={"pipeline": __version__, "anonymous": anonymous},
+            command=["write-c3d", *(["--anonymous"] if anonymous else [])],
+        )
         written.append(target)
     for copy, _ in list_copies(derived, session):  # of trials that have no results any more
         if derived / copy not in written:

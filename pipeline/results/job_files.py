@@ -8,6 +8,7 @@ from typing import Any
 import xarray as xr
 
 from ..step import every_step
+from ..tables import corrections
 from ..tables.reference_curves import reference_file
 from ..tables.tsv import decode_text
 from ..variables.schema import TITLES, VARIABLES
@@ -18,21 +19,25 @@ Files = Mapping[str, list[Path]]
 
 
 def provenance(
-    key: Mapping[str, Any], roots: Sequence[Mapping[str, Any]], *, output: str | None = None
+    key: Mapping[str, Any],
+    roots: Sequence[Mapping[str, Any]],
+    *,
+    output: str | None = None,
+    result: Mapping[str, Any] | None = None,
 ) -> dict[str, str]:
     """Return the global attributes of an output: code version, sources, settings and corrections; no clock.
 
     Args:
         roots: the global attributes of the input files, the main one first.
         output: name of the output; None for that of the step.
+        result: the attributes of the step's result, which say which corrections it did not apply.
     """
     used: dict[str, Any] = {}
     sources: dict[str, str] = {}
     tests: dict[str, Any] = {}
-    rows = [row for root in roots for row in json.loads(root.get("corrections", "[]"))]
-    rows += [row for arguments in key.get("by_trial", {}).values() for row in arguments.get("corrections", ())]
+    taken = (row for arguments in key.get("by_trial", {}).values() for row in arguments.get("corrections", ()))
+    applied, unfit = corrections.in_results([*roots, result or {}], taken)
     sizes = next((root["session_sizes"] for root in roots if "session_sizes" in root), "")  # of sessions.tsv
-    corrections = [json.loads(text) for text in dict.fromkeys(json.dumps(row) for row in rows)]
     for root in roots:
         used |= json.loads(root.get("settings", "{}"))
         sources |= json.loads(root.get("source_sha256", "{}"))
@@ -49,7 +54,8 @@ def provenance(
         "settings": json.dumps(used, sort_keys=True),
         "source_sha256": json.dumps(sources, sort_keys=True),
         **({"plate_tests": json.dumps(tests, sort_keys=True)} if tests else {}),
-        **({"corrections": json.dumps(corrections, ensure_ascii=False)} if corrections else {}),
+        **({corrections.APPLIED: json.dumps(applied, ensure_ascii=False)} if applied else {}),
+        **corrections.attributes_of(unfit),
         **({"session": key["session"]} if key["session"] else {}),
         **({"session_sizes": sizes} if key["session"] and sizes else {}),
     }

@@ -1,25 +1,31 @@
 """The table corrections.tsv of a study: what a person corrects by hand, one row each, with a reason.
 
 A correction is a row with all :data:`COLUMNS` as text, an empty cell where nothing is stated. The steps take the rows
-of a trial as the argument ``corrections``, so that whoever calls a step with rows gets what a run gives.
+of a trial as the argument ``corrections``, so that whoever calls a step with rows gets what a run gives. A row that
+does not fit its trial is not applied, and the results say so; the trial is computed as if the row were not there.
 """
 
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ..conventions import SAME_STRIKE_S, SIDES
-from ..errors import Problem, join_some, nearest
+from ..errors import Problem, UserError, join_some, nearest
+from ..json_text import from_text, to_text
 from .study_tables import MOST_LISTED
 from .tsv import ABSENT, Row, hostile_cells, out_of_range, read_table, rows_of
 
 TABLE = "corrections.tsv"
 COLUMNS = ("session", "trial", "kind", "side", "time_s", "to_s", "given", "reason", "by", "date", "sha256")
 OLD_TABLE, OLD_COLUMNS = "cycles.tsv", ("session", "trial", "side", "start_s", "reason")
+APPLIED, NOT_APPLIED = "corrections", "corrections_not_applied"  # attributes of results: rows as JSON
+WHY = "why"  # besides the columns, in a row that is not applied
+UNFIT = "correction_unknown"  # code
+Result = TypeVar("Result")
 NO_LONGER_READ = "table_no_longer_read"
 FILL_IN = "'gaitlab corrections STUDY' fills it in"
 BETWEEN_MARKERS = re.compile(r"\s*,\s*")
@@ -66,6 +72,64 @@ KINDS = {
 }  # fmt: skip
 
 
+class UnfitError(UserError):
+    """A correction that does not fit its trial."""
+
+    def __init__(self, row: Mapping[str, str], what: str, remedy: str) -> None:
+        super().__init__(where_of(row), what, f"{remedy}, or remove the row", UNFIT)
+        self.row = row
+
+    @property
+    def not_applied(self) -> Row:
+        """Return the row as results list it: with the reason and the remedy."""
+        _, what, remedy, *_ = self.problems[0]
+        return {**self.row, WHY: f"{what}; {remedy}"}
+
+
+def apply_fitting(apply: Callable[..., Result], rows: Iterable[Mapping[str, str]]) -> tuple[Result, list[Row]]:
+    """Return what a function makes of the corrections that fit, and those that do not, as results list them.
+
+    The function is called again without each row that it refuses, so that its result is as if there were none.
+
+    Args:
+        apply: takes the rows as ``corrections``, and raises :class:`UnfitError`.
+    """
+    left, unfit = [*rows], list[Row]()
+    while True:
+        try:
+            return apply(corrections=left), unfit
+        except UnfitError as error:
+            refused = error
+        left = [row for row in left if row is not refused.row]
+        unfit.append(refused.not_applied)
+
+
+def attributes_of(unfit: Sequence[Row]) -> dict[str, str]:
+    """Return the attribute of a step's result with the rows that it did not apply; none without any."""
+    return {NOT_APPLIED: to_text(unfit)} if unfit else {}
+
+
+def in_results(
+    attributes: Iterable[Mapping[str, Any]], rows: Iterable[Mapping[str, str]] = ()
+) -> tuple[list[Row], list[Row]]:
+    """Return the corrections that are applied in results, and those that are not, each once.
+
+    Args:
+        attributes: of the results.
+        rows: further ones that a step took.
+    """
+    every = [attrs for attrs in attributes if APPLIED in attrs or NOT_APPLIED in attrs]
+    stated = [row for attrs in every for row in from_text(attrs.get(APPLIED, ""))]
+    unfit = [row for attrs in every for row in from_text(attrs.get(NOT_APPLIED, ""))]
+    keys = [{name: cell for name, cell in row.items() if name != WHY} for row in unfit]
+    applied = [dict(row) for row in (*stated, *rows) if row not in keys]
+    return _each_once(applied), _each_once(unfit)
+
+
+def _each_once(rows: Iterable[Row]) -> list[Row]:
+    return [*{to_text(row): row for row in rows}.values()]
+
+
 def corrections_of(path: Path, sessions: Sessions) -> tuple[dict[str, list[Row]], list[Problem]]:
     """Return the rows of corrections.tsv by session, and every problem; both are empty without such a file."""
     if not path.exists():
@@ -96,6 +160,11 @@ def in_words(row: Mapping[str, str]) -> str:
     """Return what a correction does, why, by whom and when."""
     who = ", ".join(filter(None, (row["by"], row["date"])))
     return f"{KINDS[row['kind']].words.format(**row)}: {row['reason']}" + (f" ({who})" if who else "")
+
+
+def not_applied_in_words(row: Mapping[str, str]) -> str:
+    """Return a correction that is not applied, as results list it, and why it is not."""
+    return f"{KINDS[row['kind']].words.format(**row)}: not applied: {row[WHY]}"
 
 
 def for_step(rows: Iterable[Row], step: str) -> dict[str, dict[str, list[Row]]]:

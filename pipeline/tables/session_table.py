@@ -31,6 +31,13 @@ SIZES = (*SIZE_RANGES, *ANTHROPOMETRY, *SOURCES)
 BIDS_NAMES = {"session_id": "session", "acq_time": "date"}
 NUMBER = "visit_number"  # the place of a visit among those of its person
 KNOWN = ("participant_id", "session", NUMBER, *BIDS_NAMES, *VISIT_COLUMNS, *SIZES, *AGE_RANGE)
+FEWEST_DIGITS = 12  # of a SHA-256
+SHA256 = re.compile(rf"[0-9a-fA-F]{{{FEWEST_DIGITS},64}}")
+OF_A_REVIEW = {  # what a final session needs, and what to do
+    "reviewed_by": "say who reviewed the results",
+    "review_date": "write year, month and day of the review, such as 2024-05-12",
+    "review_sha256": f"write the SHA-256 of the results from the person's page, or its first {FEWEST_DIGITS} digits",
+}
 STATUSES = ("draft", "preliminary", "final", "amended")
 OF_PEOPLE = ("sex", "subject")
 DATE = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d.*)?")
@@ -264,14 +271,35 @@ def _row_problems(
         yield Problem(
             where, f"{NUMBER} is '{number}'", "write 1 for the first visit of the person, 2 for the next, ..."
         )
-    status = row.get("status", "")
+    yield from _review_problems(row, where)
+    for name in ("date", "review_date"):
+        cell = row.get(name, "")
+        if cell.lower() not in ABSENT and not _is_date(cell):
+            yield Problem(where, f"{name} is '{cell}'", "write year, month and day, such as 2024-05-12, or n/a")
+
+
+def _review_problems(row: Row, where: str) -> Iterator[Problem]:
+    """Yield the problems of status, review and amendments."""
+    status, digest = row.get("status", ""), row.get("review_sha256", "")
     if status not in (*STATUSES, *ABSENT):
         yield Problem(where, f"status is '{status}'", f"expected one of {', '.join(STATUSES)}, or n/a")
     if status == "amended" and row.get("amendments", "").lower() in ABSENT:
         yield Problem(where, "amended, but amendments are missing", "say when, by whom and what was amended")
-    date = row.get("date", "")
-    if date.lower() not in ABSENT:
-        with suppress(ValueError):
-            if DATE.fullmatch(date) and datetime.fromisoformat(date):
-                return
-        yield Problem(where, f"date is '{date}'", "write year, month and day, such as 2024-05-12, or n/a")
+    for name, remedy in OF_A_REVIEW.items() if status == "final" else ():
+        if row.get(name, "").lower() in ABSENT:
+            yield Problem(where, f"final, but {name} is missing", f"{remedy}; or choose another status")
+    if digest.lower() not in ABSENT and not SHA256.fullmatch(digest):
+        remedy = f"expected {FEWEST_DIGITS} to 64 digits of a SHA-256, or n/a"
+        yield Problem(where, f"review_sha256 is '{digest}'", remedy)
+
+
+def _is_date(cell: str) -> bool:
+    with suppress(ValueError):
+        return bool(DATE.fullmatch(cell) and datetime.fromisoformat(cell))
+    return False
+
+
+def has_changed_since_review(row: Mapping[str, str], sha256: str | None) -> bool:
+    """Return whether the results of a session, with a SHA-256 now, are others than a row says were reviewed."""
+    reviewed = row.get("review_sha256", "").lower()
+    return reviewed not in ABSENT and sha256 is not None and not sha256.startswith(reviewed)

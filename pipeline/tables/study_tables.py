@@ -46,7 +46,7 @@ ANTHROPOMETRY = tuple(ANTHROPOMETRY_RANGES)
 PARTICIPANT_COLUMNS = ("participant_id", "mass_kg", "height_m", "sex", *ANTHROPOMETRY)
 NO_COORDINATES = ("participant_id", "session", "guessed")  # of study.nc under these names
 # of sessions.tsv; text in results, also if all cells are numbers
-VISIT_COLUMNS = ("visit", "date", "assessor", "reviewed_by", "status", "amendments")
+VISIT_COLUMNS = (*("visit", "date", "assessor", "reviewed_by", "review_date", "review_sha256", "status", "amendments"),)
 PLATE_COLUMNS = tuple(f"plates_{side}" for side in SIDES)
 NO_PLATE = "none"
 NO_GROUP = "no group"  # of people without a cell in the column group

@@ -47,7 +47,8 @@ VERDICTS = {
     NOT_ON_A_PLATE: "no plate measured the stance, so nothing is lost",
     REFUSED: "a plate measured, but the kinetics cannot be used, or the trial cannot be read",
 }
-CORRECTED, CORRECTIONS = "corrected_by_hand", "corrections"  # columns of quality.csv if there is corrections.tsv
+# columns of quality.csv if the study has corrections.tsv
+CORRECTED, CORRECTIONS, NOT_CORRECTED = "corrected_by_hand", "corrections", "corrections_not_applied"
 _CLOSURE = "largest angle, root mean square, by which moments integrated forwards miss the measured motion of the"
 QUALITY = {
     **{name: Column(COORDINATES[name][1]) for name in ("participant", "session", "trial", "condition")},
@@ -118,6 +119,7 @@ OWN_COLUMNS = {  # besides those of metrics and of participants.tsv
     | {
         CORRECTED: Column("corrections by hand that touch the stance, of corrections.tsv; empty without one"),
         CORRECTIONS: Column("the same rows of corrections.tsv, JSON"),
+        NOT_CORRECTED: Column("rows of corrections.tsv for the trial that are not applied, each with the reason, JSON"),
     },
     "study": _OF_EXPORT,
 }

@@ -39,6 +39,7 @@ MODEL = (
     "rejected",
     "segment_parameters",
     "trunk_and_arms",
+    "static_results",
 )  # attributes of calibrate.nc that are read, beside the joint centres
 
 
@@ -107,6 +108,12 @@ def _of_models(used: Mapping[str, Any], models: Sequence[Mapping[str, Any]]) -> 
     for joint, ways in centres.items():
         if ways:
             yield f"The {joint} joint centre was found by {' or '.join(ways)}"
+    if stated := sum(bool(model.get("static_results")) for model in models):
+        some = "" if stated == len(models) else f" in {stated} of {len(models)} sessions"
+        yield (
+            f"The static results of the conventional gait model, such as rotation offsets, tibial torsion and plantar "
+            f"flexion, were{some} those that the recordings state, not computed from a static trial"
+        )
     if used.get("kinematics", {}).get("upper_body") and any(model.get("trunk_and_arms") for model in models):
         yield (
             "Where markers showed them, thorax, head, upper arms, forearms and hands were rigid segments too, with "

@@ -37,7 +37,6 @@ class Row(NamedTuple):
 _MISREAD = "if plates are right and the person walks like this, set contacts.misread_plates to ignore"
 _PLATES = "steps.contacts.plate_faults"
 _HANDS = "if hands bear weight, set cycles.hands_bear_weight"
-_NOT_HAND = "correct the row of corrections.tsv, or remove it"
 _LEG = "choose another body model, correct labels and joint widths"
 _PERSON = "no person has such a leg: the measure, its value and what is expected"
 # fmt: off
@@ -328,6 +327,4 @@ VERDICTS: dict[str, Row] = {
         ("signals.marker_distances.WRONG_M", "signals.marker_distances.CURE")),
     "plate_number_unknown": Row(REJECTS, "trials.tsv names a plate that the file does not have",
         "`plates_left` or `plates_right` names it", "give numbers of the file's plates, or none"),
-    "correction_unknown": Row(REJECTS, "a row of corrections.tsv does not fit the trial",
-        "no such event, contact, cycle or marker is there, or no person can accept the contact", _NOT_HAND),
 }

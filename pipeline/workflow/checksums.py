@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,11 +28,16 @@ NAMED_APART = ("settings", "arguments", "versions")  # parts of a job's key that
 
 
 class Record(NamedTuple):
-    """The record of an output: its SHA-256, that of each input by name, the parts of its job's key."""
+    """The record of an output: its SHA-256, that of each input by name, the parts of its job's key.
+
+    Of a file that a command of ``gaitlab`` wrote, ``command`` has its words, without the study
+    (:mod:`pipeline.workflow.command_files`).
+    """
 
     sha256: str
     inputs: dict[str, str]
     made_with: dict[str, str]
+    command: Sequence[str] = ()
 
 
 def record_path(derived: Path, name: str) -> Path:
@@ -68,15 +73,22 @@ def is_begun(derived: Path, name: str) -> bool:
 
 
 def record(
-    derived: Path, outputs: Iterable[Path], *, inputs: Mapping[str, str], key: Mapping[str, Any]
+    derived: Path,
+    outputs: Iterable[Path],
+    *,
+    inputs: Mapping[str, str],
+    key: Mapping[str, Any],
+    command: Sequence[str] = (),
 ) -> dict[str, str]:
     """Write the records of outputs, remove their marks and return their SHA-256 by name.
 
     Args:
         outputs: files. Those outside of ``derived`` get no record.
         inputs: the SHA-256 of each input, as of :func:`as_written`.
+        command: what wrote them, of :class:`Record`; of a job nothing.
     """
-    made = json.dumps({"inputs": dict(inputs), "made_with": made_with(key)}, sort_keys=True)
+    content = {"inputs": dict(inputs), "made_with": made_with(key), **({"command": [*command]} if command else {})}
+    made = json.dumps(content, sort_keys=True)
     found = {}
     for name in _names(derived, outputs):
         found[name] = sha256(derived / name)

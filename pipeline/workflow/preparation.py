@@ -1,11 +1,14 @@
-"""What comes before Snakemake: results that another program has changed, lost records, pages of people who have left.
+"""What comes before Snakemake: changed results, lost records, pages of people who have left, and why jobs run again.
 
 Snakemake sees missing files and changed keys, but not that the bytes of a result have changed. Such results are made
-again, and of an edited table a copy is kept.
+again, and of an edited table a copy is kept. Of a changed key it does not say what in it has changed.
 """
 
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import UserError, join_some
 from ..steps.report.page_names import PAGES
@@ -15,6 +18,40 @@ from .job_keys import Study
 from .open_study import outputs_of
 
 MOST_LISTED = 3  # results in a notice
+KEPT_AS_SHA = 64  # characters
+CHANGED = "Changed since the last run: {what}. Runs again"
+FOLLOWS, MISSING = "Runs again after these", "Not there yet"
+VERSION, OF_CODE = "pipeline", ("code", "declared", "templates", "additions")  # parts of a key
+OF_THE_KEY = {  # the user's name for each part of a job's key
+    "code": "the code of this step",
+    "declared": "the code of this step",
+    "files": "a file that the step reads besides the recordings",
+    "of_outputs": "rows of trials.tsv",
+    "trials": "rows of trials.tsv, or the recordings in them",
+    "by_trial": "rows of trials.tsv or corrections.tsv",
+    "arguments.sessions": "rows of trials.tsv, sessions.tsv or participants.tsv",
+    "arguments.participants": "rows of trials.tsv",
+    "arguments.functional": "rows of trials.tsv",
+    "arguments.conditions": "rows of trials.tsv",
+    "arguments.recorded": "rows of trials.tsv, sessions.tsv or participants.tsv",
+    "arguments.columns": "sessions.tsv or participants.tsv",
+    "arguments.pages": "report.pages",
+    "arguments.texts": "texts of report.notes",
+    "logo": "the picture of report.logo",
+    "arguments.study": "the reference",
+    "arguments.participant": "the row of participants.tsv",
+    "arguments.session_row": "the row of sessions.tsv",
+    "order": "visit_number or dates of sessions.tsv",
+    "arguments.segments": "segments.tsv",
+    "arguments.segment_table": "the table of segment parameters",
+    "arguments.body_model": "the body model",
+    "arguments.reference": "the reference",
+    "arguments.about_reference": "the reference",
+    "reference": "the reference",
+    "templates": "the code of this step",
+    "additions": "the code of this step",
+    "needs": "files that the pages show",
+}
 
 
 class Prepared(NamedTuple):
@@ -77,10 +114,12 @@ def remove_pages_of_others(study: Study) -> None:
     people = {*study.people}
     for page in sorted((derived / PAGES).glob("[!.]*.html")):
         name = f"{PAGES}/{page.name}"
-        if page.stem not in people and (checksums.recorded(derived, name) or checksums.is_begun(derived, name)):
-            for compared in (page, *page.parent.glob(f"{page.stem}.*.html")):
-                compared.unlink()
-            checksums.forget(derived, name)
+        record = checksums.recorded(derived, name)
+        by_a_run = not record.command if record else checksums.is_begun(derived, name)
+        if page.stem not in people and by_a_run:
+            for gone in (page, *page.parent.glob(f"{page.stem}.*.html")):
+                gone.unlink()
+                checksums.forget(derived, f"{PAGES}/{gone.name}")
 
 
 def _keep_copy(table: Path) -> str:
@@ -89,3 +128,62 @@ def _keep_copy(table: Path) -> str:
     except OSError as error:
         what = f"was changed, and no copy can be kept ({error.strerror})"
         raise UserError(str(table), what, "make room for it, or move it away") from None
+
+
+def changed_parts(step: str, then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """Return in words which parts of a job's key differ from those in a record, as of checksums.made_with."""
+    parts = [part for part in (*now, *(part for part in then if part not in now)) if then.get(part) != now.get(part)]
+    changed = (_difference(step, part, then.get(part), now.get(part)) for part in parts)
+    return [*dict.fromkeys(changed)]
+
+
+def _difference(step: str, part: str, then: str | None, now: str | None) -> str:
+    if part in OF_THE_KEY:
+        return OF_THE_KEY[part]
+    section, _, key = part.partition(".")
+    what = {"settings": f"{'report' if step == 'page' else step}.{key}", "versions": key}.get(section, part)
+    if KEPT_AS_SHA in (len(then or ""), len(now or "")):
+        return what
+    return f"{what} {_plain(then)}, now {_plain(now)}"
+
+
+def _plain(text: str | None) -> str:
+    value: Any = json.loads(text) if text is not None else "not there"
+    return value if isinstance(value, str) else str(text)
+
+
+def reasons_to_run(study: Study, steps: Collection[str]) -> Iterator[str]:
+    """Yield a line for each reason for which jobs run again, with their number by step; none for a first run.
+
+    Args:
+        steps: those that have jobs to do.
+    """
+    derived, again, because = study.path / "derived", set[str](), dict[str, Counter[str]]()
+    jobs = dict[tuple[str, str | None], list[str]]()
+    for name, job in outputs_of(study).items():
+        jobs.setdefault(job, []).append(name)
+    for (step, subject), names in jobs.items():
+        record = checksums.recorded(derived, names[0])
+        if record is None or not (derived / names[0]).is_file():
+            reasons = [MISSING]
+        else:
+            now = checksums.made_with(study.content_of_key(step, subject))
+            reasons = _reasons_in_words(step, record.made_with, now)
+            reasons = reasons or ([FOLLOWS] if not again.isdisjoint(record.inputs) else [])
+        again |= {*names} if reasons else set()
+        for reason in reasons if step in steps else ():
+            because.setdefault(reason, Counter())[step] += 1
+    if because.keys() - {MISSING}:
+        for reason, counts in because.items():
+            yield f"{reason}: {', '.join(f'{step} {count}' for step, count in counts.items())}"
+
+
+def _reasons_in_words(step: str, then: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """Return why a job runs again; a new version is the reason for changed code and for what is new in a key."""
+    if then.get(VERSION) == now[VERSION]:
+        changed = changed_parts(step, then, now)
+    else:
+        others = {part: text for part, text in now.items() if part not in (VERSION, *OF_CODE) and part in then}
+        changed = [f"the version of gaitlab {_plain(then.get(VERSION))}, now {_plain(now[VERSION])}"]
+        changed += changed_parts(step, {part: then[part] for part in others}, others)
+    return [CHANGED.format(what=part) for part in changed]

@@ -10,7 +10,7 @@ import shutil
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -39,6 +39,7 @@ class Progress:
     Args:
         interrupted: returns whether the user has stopped the run.
         dry_run: whether the run is one.
+        reasons: returns why jobs of some steps run again, in lines.
         quiet: what not to print, in Snakemake's words: "rules" (in a dry run), "progress", "all".
         clock: returns seconds, for the time left.
     """
@@ -48,10 +49,12 @@ class Progress:
         *,
         interrupted: Callable[[], bool] = lambda: False,
         dry_run: bool = False,
+        reasons: Callable[[Collection[str]], Iterable[str]] = lambda _: (),
         quiet: Collection[str] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.interrupted, self.dry_run, self.quiet, self.clock = interrupted, dry_run, quiet, clock
+        self.reasons = reasons
         self.started = self.planned = self.failed = False
         self.failures: list[dict[str, str]] = []  # step, session and reason of each failed job
         self.remarks: list[str] = []  # of a command that runs no workflow, such as --unlock
@@ -105,8 +108,10 @@ class Progress:
     def _plan(self, run: Any) -> None:
         if self.dry_run and not self.planned:
             _say(self.as_text(run), sys.stdout)
-        self.planned = True
         self.to_do = Counter({step: count for step, count in run.stats.items() if step not in ("all", "total")})
+        for line in self.reasons(self.to_do.keys()) if not self.planned else ():
+            self._progress(line)
+        self.planned = True
         self.start = self.clock()
         if not self.dry_run:
             where = f" in {count_of(self.to_do['cycles'], 'session')}" if self.to_do["cycles"] else ""

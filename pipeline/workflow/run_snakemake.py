@@ -9,12 +9,13 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 import snakemake_logger_plugin_gaitlab as plugin
 
-from ..errors import UserError
+from ..errors import UserError, printable
 from .activity_lock import is_left_alone
 from .jobs.workers import exit_code_of_stop, stop_on_signals, was_stopped
 
@@ -52,8 +53,9 @@ def run(path: Path, options: Sequence[str]) -> int:
     from snakemake.exceptions import print_exception
     from snakemake.settings.types import ConfigSettings
 
+    from .command_files import renew
     from .open_study import open_once
-    from .preparation import prepare
+    from .preparation import prepare, reasons_to_run
     from .progress import Progress
     from .run_summary import RUN, summarise
     from .settings import read_yaml
@@ -85,13 +87,16 @@ def run(path: Path, options: Sequence[str]) -> int:
     for notice in prepared.notices:
         sys.stderr.write(f"{notice}\n")
     quiet = [choice.name.lower() for choice in arguments.quiet or ()]
-    progress = Progress(interrupted=was_stopped, dry_run=arguments.dryrun, quiet=quiet)
+    reasons = partial(reasons_to_run, study)
+    progress = Progress(interrupted=was_stopped, dry_run=arguments.dryrun, reasons=reasons, quiet=quiet)
     plugin.show = progress.show
     code = 0 if args_to_api(arguments, parser) else 1
     if progress.finish() and runs:
         fail = study.settings["run"]["fail_on_rejection"]
         used = study.settings["cycles"]["doubted_stances"] == "use"
         code = summarise(path, progress.failures, code, whole=whole, fail=fail, doubts_used=used)
+        for line in renew(study) if whole and not progress.failures else ():
+            sys.stdout.write(printable(f"{line}\n"))
     return code
 
 

@@ -12,6 +12,8 @@ from .. import __version__
 from ..errors import UserError, as_argument, printable
 from ..json_text import from_text
 from ..results.whole_files import write_whole
+from ..tables.corrections import in_words, not_applied_in_words
+from ..variables.data_dictionary import CORRECTIONS, NOT_CORRECTED
 from ..variables.stance_verdicts import (
     DOUBTED,
     NOT_ON_A_PLATE,
@@ -28,13 +30,19 @@ LONGEST_REJECTION = 400  # characters
 
 
 class Summary(NamedTuple):
-    """What quality.csv says of a study: trials, rejected ones, stances by verdict, refused and doubted contacts."""
+    """What quality.csv says of a study: trials, rejected ones, stances by verdict, refused and doubted contacts.
+
+    ``corrected`` are the corrections by hand that are applied, and ``not_corrected`` those that are not and why: trials
+    and words.
+    """
 
     trials: int
     rejected: dict[tuple[str, str], dict[str, str]]
     stances: Counter[str]
     refused: list[dict[str, str]]
     doubted: list[dict[str, str]]
+    corrected: dict[str, None]
+    not_corrected: dict[str, None]
 
 
 def summarise(
@@ -69,10 +77,15 @@ def summarise(
 def summary_of(quality: Path) -> Summary:
     """Return the summary of quality.csv, read line by line, so that memory does not grow with the study."""
     trials = set()
-    summary = Summary(0, {}, Counter(), [], [])
+    summary = Summary(0, {}, Counter(), [], [], {}, {})
     with quality.open(encoding="utf-8", newline="") as handle:
         for row in csv.DictReader(handle):
             trials.add((row["session"], row["trial"]))
+            place = f"{row['session']} {row['trial']}"
+            for one in from_text(row.get(CORRECTIONS, "")):
+                summary.corrected[f"{place}: {in_words(one)}"] = None
+            for one in from_text(row.get(NOT_CORRECTED, "")):
+                summary.not_corrected[f"{place}: {not_applied_in_words(one)}"] = None
             if row["side"]:
                 summary.stances[row["verdict"]] += 1
                 if row["verdict"] == REFUSED:
@@ -91,6 +104,7 @@ def lines_of(summary: Summary, study: Path, code: int, *, doubts_used: bool) -> 
     yield from _rejections(summary.rejected)
     yield from _kinds(REFUSED, summary.refused, "reason_values")
     yield from _kinds(DOUBTED, summary.doubted, "doubt_values")
+    yield from _corrections(summary)
     yield f"Report: {study / 'derived' / 'report.html'}"
     if lost == summary.trials:
         command = f"gaitlab check {as_argument(study)}"
@@ -102,7 +116,10 @@ def lines_of(summary: Summary, study: Path, code: int, *, doubts_used: bool) -> 
 def content_of(summary: Summary | None, failures: Sequence[Mapping[str, str]], code: int) -> dict[str, object]:
     """Return the content of run.json; ``trials`` and what follows are null if a step failed or was not requested."""
     counts = dict.fromkeys(
-        ("trials", "contacts", "stances_not_on_a_plate", "rejected_trials", "refused_contacts", "doubted_contacts")
+        (
+            *("trials", "contacts", "stances_not_on_a_plate", "rejected_trials", "refused_contacts"),
+            *("doubted_contacts", "corrections"),
+        )
     )
     if summary:
         used, doubted, refused = (summary.stances[verdict] for verdict in (USED, DOUBTED, REFUSED))
@@ -113,8 +130,17 @@ def content_of(summary: Summary | None, failures: Sequence[Mapping[str, str]], c
             "rejected_trials": [_named(row) for row in summary.rejected.values()],
             "refused_contacts": [_named(row) for row in summary.refused],
             "doubted_contacts": [_named(row) for row in summary.doubted],
+            "corrections": {"applied": [*summary.corrected], "not_applied": [*summary.not_corrected]},
         }
     return {"pipeline": __version__, "exit_code": code, **counts, "failures": [*failures]}
+
+
+def _corrections(summary: Summary) -> Iterator[str]:
+    """Yield how many corrections by hand are applied, and each that is not."""
+    if summary.corrected or summary.not_corrected:
+        lost = f", {len(summary.not_corrected)} not" if summary.not_corrected else ""
+        yield f"  corrections.tsv: {count_of(len(summary.corrected), 'correction')} applied{lost}"
+    yield from (f"  {text}" for text in summary.not_corrected)
 
 
 def _named(row: Mapping[str, str]) -> dict[str, object]:

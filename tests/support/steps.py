@@ -1,4 +1,7 @@
-"""Steps as tests call them: on a session, or on one trial over ``time``, whose rejection is raised as UserError."""
+"""Steps as tests call them: on a session, or on one trial over ``time``.
+
+A rejection of that trial is raised as UserError, and so is a correction that is not applied.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from pipeline.steps.contacts import step as touching
 from pipeline.steps.cycles import step as cutting
 from pipeline.steps.kinematics import step as moving
 from pipeline.steps.kinetics import step as loading
+from pipeline.tables.corrections import UNFIT, WHY, in_results, where_of
 from pipeline.trials.session import join_trials, one_trial
 
 TRIAL = "walk"
@@ -26,7 +30,10 @@ def _run(step: Callable[..., xr.Dataset], *inputs: xr.Dataset, **arguments: Any)
     if cells := {name: arguments.pop(name) for name in OF_ONE_TRIAL if name in arguments}:
         arguments["by_trial"] = {TRIAL: cells}
     session = [join_trials({TRIAL: data.assign_attrs(role="gait")}) if "time" in data.dims else data for data in inputs]
-    result = one_trial(step(*session, **arguments), TRIAL)
+    found = step(*session, **arguments)
+    for row in in_results([found.attrs])[1]:
+        raise UserError(where_of(row), row[WHY], "", UNFIT)
+    result = one_trial(found, TRIAL)
     if "rejected" in result.attrs:
         raise UserError("", result.attrs["rejected"], "", result.attrs["rejected_code"])
     return result

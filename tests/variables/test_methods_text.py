@@ -83,6 +83,15 @@ def test_what_differs_between_sessions_is_named_in_full() -> None:
     assert "Dumas" not in text
 
 
+def test_stated_static_results_are_named() -> None:
+    stated = MODEL | {"static_results": "stated in sub-01/walk.c3d"}
+    words = "plantar flexion, were those that the recordings state, not computed from a static trial."
+    assert words in text_of(DEFAULTS, stated)
+    assert "were in 1 of 2 sessions those that the recordings state" in text_of(DEFAULTS, stated, MODEL)
+    assert "static results" not in text_of(DEFAULTS, MODEL | {"static_results": ""})
+    assert "static_results" in keep_of_model(stated)
+
+
 def test_every_table_of_segment_parameters_is_known() -> None:
     tables = yaml.safe_load((HOUSE / "config" / "segment_parameters.yaml").read_text())
     assert {*tables} - {"by_age"} <= {*TABLES}

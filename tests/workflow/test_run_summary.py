@@ -90,6 +90,7 @@ def test_the_last_lines_say_what_was_used_and_what_was_lost(
             }
         ],
         "doubted_contacts": [],
+        "corrections": {"applied": [], "not_applied": []},
         "failures": [],
     }  # fmt: skip
 

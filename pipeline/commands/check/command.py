@@ -21,6 +21,7 @@ from ...workflow.places import find_wrong_places
 from ...workflow.preparation import refuse_lost_records
 from ...workflow.settings import NO_BODY_MODEL
 from ..shared.find_recordings import find_unlisted, unclaimed_tables
+from .correction_findings import of_corrections
 from .findings import of_emg_channels, of_emg_reference, of_equipment, of_file, of_functional, of_session
 from .leg_findings import of_legs
 from .model_findings import of_body_model
@@ -59,6 +60,7 @@ def check(folder: Path) -> list[Problem]:
     rows = study.every_correction
     problems += corrections.changed_recordings(rows, study.sessions, study.digests_of_corrected(rows))
     findings = [problem.of_kind("study_file_wrong") for problem in problems]
+    findings += of_corrections(study)
     if not study.sessions:
         remedy = "correct the tables and check again"
         findings.append(Problem("C3D files", "not checked", remedy, "recordings_not_checked"))

@@ -3,8 +3,11 @@
 from pathlib import Path
 
 from ...errors import UserError
+from ...results.study_file import study_path
+from ..shared.exported_files import PARQUET_TABLES, digests_of_sources, record_files
 from .long_table import export
 from .parquet_tables import export_tables
+from .spreadsheets import TABLES as SHEETS
 from .spreadsheets import export_csv_tables, export_workbook
 
 
@@ -27,12 +30,17 @@ def export_as(path: Path, *, form: str, decimal: str, separator: str | None, out
     if comma and between == ",":
         raise UserError("--separator ,", "numbers have a comma, too", "take --separator ';' or tab")
     locale = {"separator": between, "decimal": "," if comma else "."}
+    read = {"xlsx": SHEETS, "csv-tables": SHEETS, "parquet-tables": PARQUET_TABLES}.get(form, ())
+    inputs = digests_of_sources(path, read)
     if form == "xlsx":
-        return f"Workbook: {export_workbook(path, output=output)}"
-    if form == "csv-tables":
+        tables = [export_workbook(path, output=output)]
+    elif form == "csv-tables":
         tables = export_csv_tables(path, folder=output, **locale)
     elif form == "parquet-tables":
         tables = export_tables(path, folder=output)
     else:
         tables = [export(path, form=form, output=output, **locale)]
-    return "\n".join(f"Table: {table}" for table in tables)
+    command = ["export", "--format", form, *(["--decimal", "comma"] if comma else [])]
+    command += ["--separator", separator] if separator else []
+    record_files(study_path(path).parent, tables, inputs, command, output)
+    return "\n".join(f"{'Workbook' if form == 'xlsx' else 'Table'}: {table}" for table in tables)

@@ -1,9 +1,13 @@
-"""Files that exports leave beside the results, and what each was made from; ``verify`` looks at them."""
+"""Files that exports leave beside the results, and the record of what each was made from."""
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from ... import __version__
+from ...results.study_file import study_path
 from ...workflow import checksums
+from ...workflow.digests import sha256
 
 C3D_COPIES = "c3d"  # in the folder of a session's results
 PARQUET_TABLES = ("metrics", "quality")
@@ -19,10 +23,35 @@ def read_source_digest(table: Path) -> str | None:
         return None
 
 
-def exports_in(folder: Path) -> dict[Path, str]:
-    """Return the exported tables in a folder, with the SHA-256 of the study.nc that each was made from."""
-    tables = (file.with_suffix("") for file in sorted(folder.glob("*.*.json")))
-    return {table: digest for table in tables if table.exists() and (digest := read_source_digest(table))}
+def digests_of_sources(path: Path, tables: Iterable[str]) -> dict[str, str]:
+    """Return the SHA-256 of a study's study.nc and of some tables beside it, by name; those that are there."""
+    source = study_path(path)
+    files = (source, *(source.with_name(f"{table}.csv") for table in tables))
+    return {file.name: sha256(file) for file in files if file.is_file()}
+
+
+def record_files(
+    derived: Path, written: Iterable[Path], inputs: Mapping[str, str], command: Sequence[str], output: Path | None
+) -> None:
+    """Record what a command has written and what from, where that is below the ``derived`` of a study.
+
+    Args:
+        derived: of the study. A folder without records, in which study.nc may be a copy, gets none.
+        written: files, with a sidecar or without one, or folders of files.
+        inputs: the SHA-256 of results, by name, before they were read.
+        command: its words, without the place that the user has chosen.
+        output: this place.
+    """
+    derived = derived.absolute()
+    if not (derived / checksums.FOLDER).is_dir():
+        return
+    place = output.absolute() if output else None
+    if place and place.is_relative_to(derived):
+        command = [*command, "--output", f"derived/{place.relative_to(derived).as_posix()}"]
+    for each in map(Path.absolute, written):
+        files = [file for file in each.rglob("*") if file.is_file()] if each.is_dir() else [each]
+        files += [sidecar(each)] if sidecar(each).is_file() else []
+        checksums.record(derived, files, inputs=inputs, key={"pipeline": __version__}, command=command)
 
 
 def sidecar(table: Path) -> Path:

@@ -10,15 +10,22 @@ import xarray as xr
 from ...conventions import SIDES
 from ...errors import UserError
 from ...results.averages import average
-from ...tables.corrections import COLUMNS, TABLE, append_corrections, corrections_of, problems_of
+from ...tables.corrections import (
+    COLUMNS,
+    TABLE,
+    WHY,
+    append_corrections,
+    corrections_of,
+    in_results,
+    not_applied_in_words,
+    problems_of,
+)
 from ...tables.tsv import Row
-from ...trials.session import facts_of_trials
 from ...variables.metrics import METRICS
 from ...workflow.job_keys import Study
 from .preview import preview
 from .shown_trial import Contact, ShownTrial
 
-UNFIT = "correction_unknown"  # code of a trial that is rejected because a row of the table does not fit it
 MOST_METRICS = 12
 
 
@@ -67,10 +74,10 @@ class Drafts:
             UserError: a correction does not fit its trial.
         """
         results = preview(self.corrected(), session)
-        for data in results.values():
-            for facts in facts_of_trials(data).values() if "trial" in data.dims else ():
-                if facts.get("rejected_code") == UNFIT:
-                    raise UserError("Not possible", str(facts["rejected"]), "")
+        _, unfit = in_results(data.attrs for data in results.values())
+        for row in unfit:
+            if {name: cell for name, cell in row.items() if name != WHY} in self.rows:
+                raise UserError("Not possible", not_applied_in_words(row), "")
         return results
 
     def save(self) -> None:

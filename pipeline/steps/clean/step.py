@@ -4,6 +4,7 @@ From this step on markers have the names of landmarks (``heel_left``) instead of
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from ...body.body_model import BodyModel
 from ...body.rules import Names
 from ...conventions import SIDES
 from ...errors import UserError
+from ...tables.corrections import apply_fitting, attributes_of
+from ...tables.tsv import Row
 from ...trials.session import Trial, join_trials, rejected_by, trials_of
 from ...trials.usable_walks import UsableWalks
 from ...variables.schema import REPAIRS
@@ -47,19 +50,22 @@ def clean(
         The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`: markers, shoulders if they are seen,
         plates at the marker instants, and at their own rate to detect contacts, events, and EMG if the session has it;
         along ``marker`` the labels, the shares of frames measured and filled, and the cut-off. A walk is rejected if no
-        marker of the model is seen, labels are exchanged beyond repair, a cut-off is too high for the file's rate, or
-        a correction fits no marker.
+        marker of the model is seen, labels are exchanged beyond repair, or a cut-off is too high for the file's rate.
+        The attribute ``corrections_not_applied`` has the corrections that fit no marker.
     """
     walks, others = UsableWalks.of(read), trials_of(read).values()
     heels, highest = heels_of_static(others, body_model), reference_levels(others, settings)
-    cleaned = {}
+    cleaned, unfit = {}, list[Row]()
     for name, walk in trials_of(walks.take(read)).items():
-        corrections = (by_trial or {}).get(name, {}).get("corrections", ())
+        rows = (by_trial or {}).get(name, {}).get("corrections", ())
+        corrected, refused = apply_fitting(partial(correct_markers, walk), rows)
+        unfit += refused
         try:
-            cleaned[name] = _clean_walk(correct_markers(walk, corrections), body_model, settings, heels, highest)
+            cleaned[name] = _clean_walk(corrected, body_model, settings, heels, highest)
         except UserError as error:
             cleaned[name] = rejected_by(error)
-    return walks.complete(without_absent_muscles(without_absent_upper_markers(join_trials(cleaned))))
+    result = walks.complete(without_absent_muscles(without_absent_upper_markers(join_trials(cleaned))))
+    return result.assign_attrs(attributes_of(unfit))
 
 
 def _clean_walk(

@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...conventions import SAME_STRIKE_S, SIDES
-from ...errors import UserError
-from ...tables.corrections import plates_in, where_of
+from ...tables.corrections import UnfitError, plates_in
 from ...variables.stance_verdicts import accepted, each_once
 from ...variables.verdict_table import REFUSED_BY_HAND, VERDICTS
 from .body_motion import Shown
@@ -18,10 +17,6 @@ from .plate_contacts import Contact, Given
 SOURCE = "hand"  # of an event
 AFTER_S = 1e-6  # less than a sample
 Rows = Sequence[Mapping[str, str]]  # of :mod:`pipeline.tables.corrections`
-
-
-def _unfit(row: Mapping[str, str], what: str, remedy: str) -> UserError:
-    return UserError(where_of(row), what, f"{remedy}, or remove the row", "correction_unknown")
 
 
 def _times(times_s: Sequence[float]) -> str:
@@ -37,7 +32,7 @@ def correct_events(events: Events, rows: Rows, *, first_s: float, last_s: float)
         first_s, last_s: span of the trial.
 
     Raises:
-        UserError: there is no such event, there is one already, or another one is passed.
+        UnfitError: there is no such event, there is one already, or another one is passed.
     """
     corrected = {side: [*listed] for side, listed in events.items()}
     for row in rows:
@@ -51,14 +46,14 @@ def correct_events(events: Events, rows: Rows, *, first_s: float, last_s: float)
         found = found if found and abs(found.time_s - at_s) < SAME_STRIKE_S else None
         name = f"{row['side']} {kind.replace('_', ' ')}"
         if action == "add" and found:
-            raise _unfit(row, f"there is a {name} at {found.time_s:.3f} s", "move that one")
+            raise UnfitError(row, f"there is a {name} at {found.time_s:.3f} s", "move that one")
         if action != "add" and not found:
-            raise _unfit(row, f"there is no {name}", _times([event.time_s for event in alike]))
+            raise UnfitError(row, f"there is no {name}", _times([event.time_s for event in alike]))
         if not first_s <= to_s <= last_s:
-            raise _unfit(row, f"{to_s:g} s is outside the trial", f"give {first_s:.3f} to {last_s:.3f} s")
+            raise UnfitError(row, f"{to_s:g} s is outside the trial", f"give {first_s:.3f} to {last_s:.3f} s")
         others = [event for event in mine if event is not found]
         if found and any(min(found.time_s, to_s) <= one.time_s <= max(found.time_s, to_s) for one in others):
-            raise _unfit(row, "another event of the foot is passed", "move that one first")
+            raise UnfitError(row, "another event of the foot is passed", "move that one first")
         new = [GaitEvent(to_s, kind, SOURCE)] if action != "remove" else []
         corrected[row["side"]] = sorted([*others, *new])
     return corrected
@@ -73,7 +68,7 @@ def fitting_events(events: Events, rows: Rows, **span: float) -> dict[str, list[
     for row in (row for row in rows if not row["kind"].startswith("remove")):
         try:
             corrected = correct_events(corrected, [row], **span)
-        except UserError:
+        except UnfitError:
             continue
     return corrected
 
@@ -102,7 +97,7 @@ def given_contacts(
     A row gives the contact that begins at its time on one of its plates, and those on its other plates meanwhile.
 
     Raises:
-        UserError: no contact with such a plate begins then.
+        UnfitError: no contact with such a plate begins then.
     """
     result: list[tuple[Given, Mapping[str, str] | None]] = [(given, None)] * len(contacts)
     for row in (row for row in rows if row["kind"] == "give_contact"):
@@ -111,7 +106,7 @@ def given_contacts(
         first = [contacts[i] for i in mine if abs(contacts[i].start_s - float(row["time_s"])) < SAME_STRIKE_S]
         if not first:
             what = f"no contact with plate {' or '.join(named)} begins then"
-            raise _unfit(row, what, _times([contacts[i].start_s for i in mine]))
+            raise UnfitError(row, what, _times([contacts[i].start_s for i in mine]))
         for i in mine:
             if any(contacts[i].start_s < one.end_s and one.start_s < contacts[i].end_s for one in first):
                 plates = frozenset(contacts[i].plates)
@@ -120,9 +115,9 @@ def given_contacts(
 
 
 def refuse_impossible_gift(contact: Contact, row: Mapping[str, str] | None) -> Contact:
-    """Return the contact that a row gives to a foot; raise UserError if that foot is not over the plate."""
+    """Return the contact that a row gives to a foot; raise UnfitError if that foot is not over the plate."""
     if row and contact.reason and contact.reason.code == "foot_not_over_given_plate":
-        raise _unfit(row, f"the {row['side']} foot is not over the plate", "give the contact to the other foot")
+        raise UnfitError(row, f"the {row['side']} foot is not over the plate", "give the contact to the other foot")
     return contact
 
 
@@ -130,7 +125,7 @@ def judge(stances: Sequence[Contact], shown: Shown) -> list[Contact]:
     """Return the stances, one contact each, with those accepted or refused that a person accepts or refuses.
 
     Raises:
-        UserError: no stance begins then, it is refused already, or what refuses it is no judgement.
+        UnfitError: no stance begins then, it is refused already, or what refuses it is no judgement.
     """
     judged = [*stances]
     of_contacts = [row for row in shown.corrections if row["kind"] in ("accept_contact", "refuse_contact")]
@@ -139,11 +134,11 @@ def judge(stances: Sequence[Contact], shown: Shown) -> list[Contact]:
         i = min(mine, key=lambda i: abs(judged[i].start_s - at_s), default=None)
         if i is None or abs(judged[i].start_s - at_s) >= SAME_STRIKE_S:
             starts = _times([judged[i].start_s for i in mine])
-            raise _unfit(row, f"no {row['side']} stance begins then", starts)
+            raise UnfitError(row, f"no {row['side']} stance begins then", starts)
         if row["kind"] == "accept_contact":
             judged[i] = _accept(judged[i], row, shown.contacts)
         elif reason := judged[i].reason:
-            raise _unfit(row, f"the contact is refused already: {reason.words}", "give another one")
+            raise UnfitError(row, f"the contact is refused already: {reason.words}", "give another one")
         else:
             judged[i] = judged[i].refuse(REFUSED_BY_HAND, reason=row["reason"])
     return judged
@@ -160,12 +155,12 @@ def _accept(stance: Contact, row: Mapping[str, str], contacts: Sequence[Contact]
     for reason in reasons:
         if not VERDICTS[reason.code].judged:
             what = f"no person can accept this contact: {reason.words}"
-            raise _unfit(row, what, "correct the cause")
+            raise UnfitError(row, what, "correct the cause")
     own, borne_to_s = sorted(own, key=lambda one: one.start_s), stance.start_s
     for start_s, end_s in (*((one.start_s, one.end_s) for one in own), (stance.end_s, stance.end_s)):
         if start_s - borne_to_s > SAME_EVENT_S:
             what = "no person can accept this contact: plates bear the foot in only a part of its stance"
-            raise _unfit(row, what, "correct the events")
+            raise UnfitError(row, what, "correct the events")
         borne_to_s = max(borne_to_s, end_s)
     plates = tuple(dict.fromkeys(plate for one in own for plate in one.plates))
     doubts = (*accepted(row["reason"], reasons), *stance.doubts)

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from ...arrays import Array
 from ...conventions import SIDES
 from ...errors import UserError
 from ...plates.wrench import centre_of_pressure
+from ...tables.corrections import apply_fitting, attributes_of
+from ...tables.tsv import Row
 from ...trials.left_out import from_text
 from ...trials.session import Trial, join_trials, rejected_by, trials_of
 from ...trials.usable_walks import UsableWalks
@@ -46,29 +49,35 @@ def contacts(
         The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`, forces at the marker instants. The
         wrench is zero in swing and NaN in a stance without known force. Every stance has its side, plates, validity,
         reason and its code, every event its kind, side and source. A walk is rejected if trials.tsv assigns a plate
-        that the file does not have, or a correction does not fit.
+        that the file does not have. The attribute ``corrections_not_applied`` has the corrections that do not fit.
     """
     walks, cells, doubted_s = UsableWalks.of(clean), by_trial or {}, settings.doubted_time_offset_s
     clean = walks.take(clean)
-    found, corrected_s = _contacts_of(trials_of(clean), settings, cells), 0.0
+    (found, unfit), corrected_s = _contacts_of(trials_of(clean), settings, cells), 0.0
     if settings.time_offset == "correct":
         offset_s, error_s = time_offset.offset_of_session(found)
         if time_offset.is_large(offset_s, error_s, doubted_s=doubted_s):
             later = time_offset.later_plates(clean, offset_s)
-            found, corrected_s = _contacts_of(trials_of(later), settings, cells), offset_s
-    return walks.complete(time_offset.with_time_offset(found, doubted_s=doubted_s, corrected_s=corrected_s))
+            (found, unfit), corrected_s = _contacts_of(trials_of(later), settings, cells), offset_s
+    result = walks.complete(time_offset.with_time_offset(found, doubted_s=doubted_s, corrected_s=corrected_s))
+    return result.assign_attrs(attributes_of(unfit))
 
 
-def _contacts_of(clean: Mapping[str, Trial], settings: Settings, cells: Mapping[str, Mapping[str, Any]]) -> xr.Dataset:
-    """Return the contacts of the walks of a session."""
+def _contacts_of(
+    clean: Mapping[str, Trial], settings: Settings, cells: Mapping[str, Mapping[str, Any]]
+) -> tuple[xr.Dataset, list[Row]]:
+    """Return the contacts of the walks of a session, and the corrections that do not fit."""
     motions = motions_of(clean, judged=settings.misread_plates == "reject")
-    found = {}
+    found, unfit = {}, list[Row]()
     for name, walk in clean.items():
+        own = {**cells.get(name, {})}
+        rows = own.pop("corrections", ())
         try:
-            found[name] = _of_walk(walk, settings, motions[name], **cells.get(name, {}))
+            found[name], refused = apply_fitting(partial(_of_walk, walk, settings, motions[name], **own), rows)
+            unfit += refused
         except UserError as error:
             found[name] = rejected_by(error)
-    return join_trials(found)
+    return join_trials(found), unfit
 
 
 def _of_walk(

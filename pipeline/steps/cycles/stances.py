@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from ...arrays import Array, Flags
 from ...conventions import FLEXION, SAME_STRIKE_S, SIDES
-from ...errors import UserError
 from ...signals.time_normalisation import PhaseFrames, at_phases
-from ...tables.corrections import where_of
+from ...tables.corrections import UnfitError
 from ...variables.cycle_variables import KNEE_AXIS, RESIDUALS, STANCE, STANCE_CURVES
 from ...variables.metrics import METRICS, OF_STANCE
 from ...variables.stance_verdicts import Verdict, doubt_columns, reason_columns
@@ -134,7 +133,7 @@ def leave_out_by_hand(strikes: Sequence[Strike], rows: Iterable[Mapping[str, str
         rows: of corrections.tsv.
 
     Raises:
-        UserError: no cycle or stance of that side starts at that instant.
+        UnfitError: no cycle or stance of that side starts at that instant.
     """
     refusals = {}
     for row in rows:
@@ -143,12 +142,8 @@ def leave_out_by_hand(strikes: Sequence[Strike], rows: Iterable[Mapping[str, str
         nearest = min(starts, key=lambda start: abs(start - start_s), default=np.inf)
         if abs(nearest - start_s) >= SAME_STRIKE_S:
             listed = ", ".join(f"{start:.2f}" for start in starts) or "none"
-            raise UserError(
-                where_of(row),
-                f"no {side} cycle or stance starts at {start_s:g} s",
-                f"correct time_s, those of that side start at {listed} s, or remove the row",
-                "correction_unknown",
-            )
+            what = f"no {side} cycle or stance starts at {start_s:g} s"
+            raise UnfitError(row, what, f"correct time_s, those of that side start at {listed} s")
         refusals[side, nearest] = Verdict.of(BY_HAND, reason=row["reason"])
     return refusals
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,8 @@ from ...body.skeleton import body_height_m
 from ...conventions import LONGEST_SWING_S, SIDES
 from ...errors import Problem, UserError
 from ...signals.time_normalisation import PHASE, PhaseFrames, at_phases, phase_frames
+from ...tables.corrections import apply_fitting, attributes_of, in_results
+from ...tables.tsv import Row
 from ...trials.session import AnyTrial, Trial, spans_of, trials_of
 from ...trials.usable_walks import UsableWalks, reject
 from ...uncertainty.spread import spread_over_draws
@@ -32,9 +35,10 @@ from .progression import SEGMENT, along_line, headings, progression_angles
 from .settings import Settings
 from .spatiotemporal import Heels, spatiotemporal, support, turning_angle
 from .stances import Stances, Strike, leave_out_by_hand, of_whole_stances
-from .verdicts import Shown, judge_stances
+from .verdicts import Shown, acceptances_of, judge_stances
 
 RESIDUAL, EMG, FROM_LEGS = "pelvis_residual", "emg_envelope", "waist_moment_from_legs"
+LEAVE_OUT = "leave_out_cycle"  # kind of correction
 ANGLES = ("joint_angle", "pelvis_angle", "foot_progression", "upper_angle")
 
 
@@ -140,14 +144,25 @@ def cycles(
     Returns:
         The variables of :data:`pipeline.variables.cycle_variables.CYCLES`. Along ``stance`` is every stance with its
         verdict and the checks of its side, along ``whole_stance`` those with both ends and valid kinetics, whether or
-        not a whole cycle follows. Kinetics that are not valid, and all curves of a cycle left out, are NaN. A walk is
-        rejected if a cycle or stance to leave out does not exist, or one that is accepted by hand cannot be.
+        not a whole cycle follows. Kinetics that are not valid, and all curves of a cycle left out, are NaN. The
+        attribute ``corrections_not_applied`` has the corrections that do not fit: a cycle or stance to leave out does
+        not exist, or a contact that is accepted by hand cannot be, or need not.
     """
     walks = UsableWalks.of(kinetics, kinematics, contacts, clean, calibrate)
     if not walks.names:
         return walks.complete(xr.Dataset())
     parts = [trials_of(walks.take(data)) for data in (kinetics, kinematics, contacts, clean)]
-    cut, refused = _cut_walks({name: [of[name] for of in parts] for name in walks.names}, calibrate, settings, by_trial)
+    stated, _ = in_results([contacts.attrs])
+    rows = {
+        name: [
+            *(by_trial or {}).get(name, {}).get("corrections", ()),
+            *acceptances_of(parts[2][name], [row for row in stated if row["trial"] == name]),
+        ]
+        for name in walks.names
+    }
+    cut, refused, unfit = _cut_walks(
+        {name: [of[name] for of in parts] for name in walks.names}, calibrate, settings, rows
+    )
     if refused:  # the others are judged without them
         kinetics = reject(kinetics, refused)
         return cycles(kinetics, kinematics, contacts, clean, calibrate, settings=settings, by_trial=by_trial)
@@ -203,7 +218,7 @@ def cycles(
             "whole_stance_trial": ("whole_stance", stance_trial[whole]),
         },
     )
-    return walks.complete(result)
+    return walks.complete(result).assign_attrs(attributes_of(unfit))
 
 
 def _chain(parts: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
@@ -215,27 +230,26 @@ def _cut_walks(
     trials: Mapping[str, Sequence[Trial]],
     calibrate: xr.Dataset,
     settings: Settings,
-    by_trial: Mapping[str, Mapping[str, Any]] | None,
-) -> tuple[list[CutTrial], dict[str, Problem]]:
-    """Return the cycles of each walk, and by name the problems of those that cannot be cut.
+    corrections: Mapping[str, Sequence[Row]],
+) -> tuple[list[CutTrial], dict[str, Problem], list[Row]]:
+    """Return the cycles of each walk, by name the problems of those that cannot be cut, and unfit corrections.
 
     ``trials`` has the walk in kinetics, kinematics, contacts and clean.
     """
     shown = [momentum.in_single_support(moved, touched, calibrate) for _, moved, touched, _ in trials.values()]
     plates = [touched["plates"].values for _, _, touched, _ in trials.values()]
     doubts = momentum.doubts_of_session(shown, plates, float(calibrate.attrs["body_mass_kg"]))
-    cut, refused = [], {}
+    cut, refused, unfit = [], {}, list[Row]()
     for (name, of), of_trial, mine in zip(trials.items(), shown, doubts, strict=True):
-        given = {
-            "shown": of_trial,
-            "doubts": mine,
-            "corrections": (by_trial or {}).get(name, {}).get("corrections", ()),
-        }
+        divide = partial(_divide, *of, calibrate=calibrate, settings=settings, shown=of_trial, doubts=mine)
         try:
-            cut.append(_divide(*of, calibrate=calibrate, settings=settings, **given))
+            divided, not_applied = apply_fitting(divide, corrections[name])
         except UserError as error:
             refused[name] = error.problems[0]
-    return cut, refused
+            continue
+        cut.append(divided)
+        unfit += not_applied
+    return cut, refused, unfit
 
 
 def _divide(
@@ -246,16 +260,17 @@ def _divide(
     *,
     calibrate: xr.Dataset,
     settings: Settings,
-    corrections: Sequence[Mapping[str, str]],
+    corrections: Sequence[Row],
     shown: momentum.Support,
     doubts: Sequence[Sequence[Verdict]],
 ) -> CutTrial:
     """Return the cycles of one trial; for the arguments see :func:`cycles` and :func:`.verdicts.judge_stances`."""
     strides, time = _cycles(contacts, settings.longest_cycle_s), contacts.variables["time"].values
-    judged = Shown(kinetics, kinematics, contacts, clean, calibrate, settings, shown, doubts)
+    judged = Shown(kinetics, kinematics, contacts, clean, calibrate, settings, shown, doubts, corrections)
     every = judge_stances(judged, knee_axis=knee_axis_figures(kinematics, strides.row, strides.span_s))
-    alone = every.without_cycle(strides.strikes) if corrections else []
-    by_hand = leave_out_by_hand([*strides.strikes, *alone], corrections)
+    left_out = [row for row in corrections if row["kind"] == LEAVE_OUT]
+    alone = every.without_cycle(strides.strikes) if left_out else []
+    by_hand = leave_out_by_hand([*strides.strikes, *alone], left_out)
     stances = every.without(by_hand)
     whole = stances.whole
     verdicts = [stances.verdict_of(strike, by_hand) for strike in strides.strikes]

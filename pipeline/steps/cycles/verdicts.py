@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from ...arrays import Array, Flags
 from ...body.plausibility import REMEDY_IN_MOTION, reason_of_flag
 from ...conventions import CHAIN, SAME_STRIKE_S, SIDES, STANDARD_GRAVITY_M_S2
-from ...errors import ERROR, UserError
+from ...errors import ERROR
 from ...json_text import from_text
 from ...person.size_findings import MASS_WRONG
 from ...signals.filters import interval_s
-from ...tables.corrections import TABLE
+from ...tables.corrections import COLUMNS, UnfitError
+from ...tables.tsv import Row
 from ...trials.session import AnyTrial
 from ...variables.cycle_variables import RESIDUALS
 from ...variables.stance_verdicts import Verdict, is_accepted, verdicts_in
@@ -32,6 +33,7 @@ from .stances import Stances
 NEAR_AN_END = 4  # of `missing`
 # standard deviations of vertical momentum; a mass that is 12 % wrong shows as three to four
 CARRIES_THE_MASS = 2.0
+ACCEPT = "accept_contact"  # kind of correction
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +49,7 @@ class Shown:
     settings: Settings
     support: momentum.Support  # what the force of each stance shows in single support
     session_doubts: Sequence[Sequence[Verdict]]  # of each stance, by the momentum of the whole session
+    corrections: Sequence[Row]  # of the trial, among them those of all contacts that a person accepts
 
     @cached_property
     def stances(self) -> tuple[NDArray[np.str_], Array, Array]:
@@ -67,8 +70,9 @@ class Shown:
 
     @cached_property
     def accepted(self) -> list[bool]:
-        """Return whether a person accepts each stance."""
-        return [is_accepted(codes) for codes in self.contacts.variables["doubt_code"].values.tolist()]
+        """Return whether a person accepts each stance, by a correction of the trial."""
+        codes = self.contacts.variables["doubt_code"].values.tolist()
+        return [is_accepted(own) and self.acceptance(i) in self.corrections for i, own in enumerate(codes)]
 
     @cached_property
     def mass_kg(self) -> float:
@@ -118,6 +122,10 @@ class Shown:
         trunk = momentum.sees_trunk(self.kinematics) and bool(self.kinetics.attrs.get("residual_with_trunk", 0))
         told = np.nan * self.figures if self.settings.hands_bear_weight else self.figures
         return momentum.judged(told, self.mass_kg, trunk=trunk)
+
+    def acceptance(self, i: int) -> Row:
+        """Return the correction that accepts a stance."""
+        return acceptance_of(self.contacts, i, self.corrections)
 
     def hides(self, i: int) -> bool:
         """Return whether moments of the ankle are unknown in a stance."""
@@ -193,8 +201,14 @@ def refuse_by_momentum(shown: Shown, i: int) -> Verdict | None:
 
 
 def doubts_of_contact(shown: Shown, i: int) -> Iterable[Verdict]:
-    """Return the doubts about a stance by the step contacts."""
-    return verdicts_in(str(shown.contacts.variables["doubt_values"].values[i]))
+    """Return the doubts about a stance by the step contacts; none of one whose acceptance is not applied here.
+
+    Such a stance is refused by this step, or nothing else speaks against it.
+    """
+    touched = shown.contacts.variables
+    if is_accepted(str(touched["doubt_code"].values[i])) and not shown.accepted[i]:
+        return ()
+    return verdicts_in(str(touched["doubt_values"].values[i]))
 
 
 def doubts_of_trial(shown: Shown, _: int) -> Iterable[Verdict]:
@@ -270,7 +284,7 @@ def judge_stances(shown: Shown, *, knee_axis: Array) -> Stances:
         knee_axis: (side, figure), :func:`.knee_axis.knee_axis_figures`.
 
     Raises:
-        UserError: a stance that is accepted by hand cannot be, or need not be.
+        UnfitError: a stance that is accepted by hand cannot be, or need not be.
     """
     refusals, doubts = [], []
     for i in range(len(shown.row)):
@@ -279,7 +293,7 @@ def judge_stances(shown: Shown, *, knee_axis: Array) -> Stances:
         refusals.append(refusal)
         doubts.append(() if refusal else (*earlier, *overruled, *later))
         if {one.code for one in doubts[i]} == {ACCEPTED}:
-            raise UserError(_where(shown, i), "the contact is used already", "remove the row", "correction_unknown")
+            raise UnfitError(shown.acceptance(i), "the contact is used already", "give another one")
     (side, start, end), solved, row = shown.stances, shown.kinetics.variables, shown.row
     valid = np.array([refusal is None for refusal in refusals], dtype=bool)
     doubted = np.array([bool(each) for each in doubts], dtype=bool) & ~np.array(shown.accepted, dtype=bool)
@@ -306,7 +320,7 @@ def _refuse(shown: Shown, i: int) -> tuple[Verdict | None, list[Verdict]]:
     """Return why a stance is refused, None if it is not; and what one is refused for that a person accepts.
 
     Raises:
-        UserError: no person can accept it.
+        UnfitError: no person can accept it.
     """
     overruled: list[Verdict] = []
     for one in STANCE_JUDGES:
@@ -314,15 +328,25 @@ def _refuse(shown: Shown, i: int) -> tuple[Verdict | None, list[Verdict]]:
         if verdict and not shown.accepted[i]:
             return verdict, []
         if verdict and not VERDICTS[verdict.code].judged:
-            what = f"no person can accept it: {verdict.words}"
-            raise UserError(_where(shown, i), what, "correct the cause, or remove the row", "correction_unknown")
+            raise UnfitError(shown.acceptance(i), f"no person can accept it: {verdict.words}", "correct the cause")
         overruled += [verdict] if verdict else []
     return None, overruled[::-1]  # the judge that sees most is named first
 
 
-def _where(shown: Shown, i: int) -> str:
-    side, start, _ = shown.stances
-    return f"{TABLE}: {side[i]} accept_contact {start[i]:.3f}"
+def acceptances_of(contacts: AnyTrial, stated: Iterable[Row]) -> list[Row]:
+    """Return the correction of each stance that is accepted by hand: as stated, else as far as contacts.nc knows it."""
+    codes, rows = contacts.variables["doubt_code"].values.tolist(), [*stated]
+    return [acceptance_of(contacts, i, rows) for i, own in enumerate(codes) if is_accepted(own)]
+
+
+def acceptance_of(contacts: AnyTrial, i: int, rows: Iterable[Row]) -> Row:
+    """Return the correction that accepts a stance by its number, see :func:`acceptances_of`."""
+    touched = contacts.variables
+    side, start_s = str(touched["contact_side"].values[i]), float(touched["contact_start"].values[i])
+    for row in rows:
+        if (row["kind"], row["side"]) == (ACCEPT, side) and abs(float(row["time_s"]) - start_s) < SAME_STRIKE_S:
+            return row
+    return dict.fromkeys(COLUMNS, "") | {"kind": ACCEPT, "side": side, "time_s": f"{start_s:.3f}"}
 
 
 def _are_surrounded(start: Array, end: Array, time: Array, solvable: Flags, valid: Flags) -> Flags:

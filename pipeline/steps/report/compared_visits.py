@@ -1,4 +1,7 @@
-"""What a person's page sets side by side: the visits in their order, or two of them, or two conditions."""
+"""What a person's page sets side by side: the visits in their order, two of them, or two conditions.
+
+Or two pairs of a visit and a condition, such as ``pre:barefoot`` and ``post:shoes``.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,20 @@ from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from ...variables.cycle_variables import STANCE
 from .curves.cycles import CycleCurves
 from .tables import Row
 
+PAIR = "visit and condition"
+
 
 class Compared(NamedTuple):
     """The visit of each session of a person, in the order of the visits, and what is shown of them.
 
-    Labels are the visits, or the conditions, that are shown, the earlier one first. ``by`` is the column with them:
-    ``visit`` or ``condition``.
+    Labels are the visits, the conditions, or the pairs of both, that are shown, the earlier one first. ``by`` is the
+    column with them: ``visit``, ``condition`` or PAIR.
     """
 
     visits: Mapping[str, str]
@@ -27,7 +33,7 @@ class Compared(NamedTuple):
     @property
     def within(self) -> str:
         """Return the column of which each cell has tables of its own."""
-        return "visit" if self.by == "condition" else "condition"
+        return {"visit": "condition", "condition": "visit"}.get(self.by, "participant")
 
     @property
     def several(self) -> bool:
@@ -40,7 +46,9 @@ class Compared(NamedTuple):
             return rows
         place = {session: i for i, session in enumerate(self.visits)}
         ordered = sorted(rows, key=lambda row: place[row["session"]])
-        return [row for row in (row | {"visit": self.visits[row["session"]]} for row in ordered) if self._shows(row)]
+        labelled = (row | {"visit": self.visits[row["session"]]} for row in ordered)
+        every = (row | {PAIR: pair_of(row["visit"], row["condition"])} for row in labelled)
+        return [row for row in every if row[self.by] in self.labels]
 
     def part(self, study: xr.Dataset) -> xr.Dataset:
         """Return the cycles and stances of a person's part of study.nc that are shown, in the order of the visits."""
@@ -52,8 +60,7 @@ class Compared(NamedTuple):
             if f"session{ending}" in study.variables:
                 sessions, conditions = (study.variables[f"{x}{ending}"].values for x in ("session", "condition"))
                 places = [place[name] for name in sessions.tolist()]
-                labels = zip(sessions.tolist(), conditions.tolist(), strict=True)
-                shown = [self._shows({"visit": self.visits[session], "condition": x}) for session, x in labels]
+                shown = [label in self.labels for label in self._labels_of(sessions, conditions)]
                 order = np.argsort(places, kind="stable")
                 chosen[row] = order[np.array(shown, dtype=bool)[order]]
         return study.isel(chosen)
@@ -68,17 +75,23 @@ class Compared(NamedTuple):
         """Return the cycles that are compared by label, all of them without a label if there is nothing to compare."""
         if not self.several:
             return {"": study}
-        values = study.variables["session" if self.by == "visit" else "condition"].values.tolist()
-        own = np.array([self.visits[value] if self.by == "visit" else value for value in values], dtype=str)
+        own = np.array(self._labels_of(*(study.variables[x].values for x in ("session", "condition"))), dtype=str)
         return {label: study.isel(cycle=own == label) for label in self.labels}
 
     @property
     def _selects(self) -> bool:
         """Return whether a page differs from that of one session with all its conditions."""
-        return len(self.visits) > 1 or self.by == "condition"
+        return len(self.visits) > 1 or self.by != "visit"
 
-    def _shows(self, row: Mapping[str, str]) -> bool:
-        return row[self.by] in self.labels
+    def _labels_of(self, sessions: NDArray[np.str_], conditions: NDArray[np.str_]) -> list[str]:
+        """Return what is compared of each cycle or stance, by its session and condition."""
+        places = zip((self.visits[name] for name in sessions.tolist()), conditions.tolist(), strict=True)
+        return [{"visit": visit, "condition": x, PAIR: pair_of(visit, x)}[self.by] for visit, x in places]
+
+
+def pair_of(visit: str, condition: str) -> str:
+    """Return the label of a condition in a visit."""
+    return f"{visit}:{condition}"
 
 
 def compared(visits: Sequence[tuple[str, str]], chosen: Sequence[str] = ()) -> Compared:
@@ -86,10 +99,11 @@ def compared(visits: Sequence[tuple[str, str]], chosen: Sequence[str] = ()) -> C
 
     Args:
         visits: session and visit of each session of the person, in the order of the visits.
-        chosen: the labels of two visits or, if these are none, of two conditions.
+        chosen: the labels of two visits or, if these are none, of two pairs or two conditions.
     """
     of_session = dict(visits)
     every = tuple(dict.fromkeys(of_session.values()))
     if not chosen:
         return Compared(of_session, every)
-    return Compared(of_session, tuple(chosen), "visit" if {*chosen} <= {*every} else "condition")
+    pairs = all(label.startswith(tuple(f"{visit}:" for visit in every)) for label in chosen)
+    return Compared(of_session, tuple(chosen), "visit" if {*chosen} <= {*every} else PAIR if pairs else "condition")

@@ -16,7 +16,7 @@ from ...plates import loaded_pole
 from ...tables import corrections
 from ...trials.left_out import in_words
 from ...variables.cycle_variables import KNEE_AXIS
-from ...variables.data_dictionary import CORRECTIONS
+from ...variables.data_dictionary import CORRECTIONS, NOT_CORRECTED
 from ...variables.stance_verdicts import BETWEEN_WORDS, REFUSED, USED
 from ...variables.verdict_table import VERDICTS
 from .curves.figures import SMALLEST_N
@@ -211,9 +211,12 @@ def _repairs(trials: Mapping[str, Facts]) -> Point:
 
 
 def _corrected(quality: list[Row]) -> Point | None:
-    """Return the point on what a person has corrected; None if nobody has."""
-    every = ((row["trial"], one) for row in quality for one in from_text(row.get(CORRECTIONS, "")))
-    texts = dict.fromkeys(f"{trial}: {corrections.in_words(one).replace(BETWEEN_WORDS, ', ')}" for trial, one in every)
+    """Return the point on what a person has corrected, and what could not be; None if nobody has."""
+    words = {CORRECTIONS: corrections.in_words, NOT_CORRECTED: corrections.not_applied_in_words}
+    every = ((row, name, one) for name in words for row in quality for one in from_text(row.get(name, "")))
+    texts = dict.fromkeys(
+        f"{row['trial']}: {words[name](one).replace(BETWEEN_WORDS, ', ')}" for row, name, one in every
+    )
     return Point(LOOK, "Corrected by hand", [*texts]) if texts else None
 
 

@@ -31,6 +31,7 @@ from .refused_stances import pictures_of
 from .settings import Settings
 from .tables import Row, Table
 from .visit_changes import Detectable, profile_changes, tables_of_changes
+from .visit_speed import speed_changes
 
 
 def page(
@@ -53,6 +54,7 @@ def page(
     chosen: Sequence[str] = (),
     detectable: Detectable,
     additions: Sequence[Loaded] = (),
+    results: Mapping[str, str] = {},
 ) -> str:
     """Return the page of one participant as HTML text.
 
@@ -68,6 +70,7 @@ def page(
         visits, chosen: of :func:`pipeline.steps.report.compared_visits.compared`; without ``chosen`` all is shown.
         detectable: the smallest changes beyond the laboratory's own repeatability.
         additions: what steps of the study add to the page.
+        results: the SHA-256 of the results of each session, for its review; without them nothing is said of a change.
 
     Returns:
         The same text for the same inputs. Names and reasons of the study are text, never markup.
@@ -95,6 +98,7 @@ def page(
     drawn = _figures(gait_cycles, dashes, curves, "another age" if no_verdict else "normal")
     drawn_stances = _figures(whole_stances, dashes, {}, "").with_curves()
     has_cycles = bool(len(gait_cycles.side))
+    days = days_of({session: recorded[session] for session in sessions})
     shown = representative_trial(study, representative)
     pictures, further = pictures_of({session: cycles[session] for session in sessions}, clean)
     return render(
@@ -103,7 +107,7 @@ def page(
         settings,
         name=participant,
         texts=texts,
-        recorded="; ".join([days_of({session: recorded[session] for session in sessions}), *tables.statuses(metrics)]),
+        recorded="; ".join([days, *tables.statuses(metrics, results)]),
         drawn=drawn,
         beside_reference=age_in_words(age) if another_age else "",
         key=key_of(drawn if has_cycles else drawn_stances, single="cycle" if has_cycles else "stance"),
@@ -114,7 +118,7 @@ def page(
         profiles=movement_profiles(rows, curves),
         caveats=[*without_comparison(rows), *another_age] if curves else [],
         about=tables.in_words(metrics),
-        reviews=tables.reviews(metrics),
+        reviews=tables.reviews(metrics, results),
         figures=drawn if has_cycles else None,
         figures_of_stances=drawn_stances if rows_alone else None,
         walk=walk(study, shown, moment_signs=settings.moment_signs) if shown and shown.cycle else None,
@@ -127,8 +131,10 @@ def page(
         metrics_of_stances=_metrics(metric_tables.with_metrics_of_stance(rows_alone), [], side_by_side, detectable),
         uncertainty=None if errors is None else exceptions_of(method, metric_tables.metrics_in(rows)),
         profile_changes=profile_changes(rows, side_by_side, detectable) if curves and side_by_side.several else {},
+        results={session: results[session] for session in sessions if session in results},
         shares={label: shares(part, share_sums(part, panels)) for label, part in side_by_side.apart(study).items()},
         compared=side_by_side if side_by_side.several else None,
+        of_speed=speed_changes(rows, side_by_side, study, curves) if side_by_side.several else [],
         chosen=chosen,
         detectable=detectable,
         accepted=[row for row in rows if is_accepted(row["doubt_code"])],

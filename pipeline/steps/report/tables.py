@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ...conventions import SIDES
+from ...tables.session_table import has_changed_since_review
 from ...variables.cycle_variables import IDENTITY
 from ...variables.metrics import METRICS, SCORES
 from ...variables.rows import GAIT_SCORES
@@ -19,7 +20,8 @@ MOST_ROWS = 50  # of a table on the screen
 ABSENT = "n/a"
 OF_SYMMETRY = {*SIDES, "difference", "symmetry_index"}  # values in a row of symmetry.csv
 OF_LEGS = re.compile("_width_|leg_length_|_source$")  # columns of participants.tsv that few readers look for
-REVIEW = ("status", "reviewed_by", "amendments")  # columns of sessions.tsv
+REVIEW = ("status", "reviewed_by", "review_date", "review_sha256", "amendments")  # columns of sessions.tsv
+CHANGED = "the results have changed since the review"
 PARTICIPANTS = (
     "Participant", "Data", "Sessions", "Trials used", "Plate contacts used", "Gait cycles", "with kinetics",
     "Stances without a whole cycle",
@@ -188,20 +190,36 @@ def about_participant(rows: list[Row]) -> list[str]:
     return [" / ".join(names(reversed(of_sessions), column)) for column in participants_columns(rows)]
 
 
-def reviews(rows: list[Row]) -> dict[str, str]:
-    """Return status, reviewer and amendments of each session in words; empty where sessions.tsv has none."""
+def reviews(rows: list[Row], results: Mapping[str, str]) -> dict[str, str]:
+    """Return status, reviewer and amendments of each session in words; empty where sessions.tsv has none.
+
+    Args:
+        results: the SHA-256 of the results of each session.
+    """
     words = {}
     for row in reversed(rows):
-        status, reviewer, amendments = (cell if (cell := row.get(name, "")) != ABSENT else "" for name in REVIEW)
+        status, reviewer, date, _, amendments = (
+            cell if (cell := row.get(name, "")) != ABSENT else "" for name in REVIEW
+        )
         by = f"reviewed by {reviewer}" if reviewer else "not reviewed" if status else ""
+        by += f" on {date}" if reviewer and date else ""
         text = ", ".join(filter(None, [status, by])) + (f"; amendments: {amendments}" if amendments else "")
-        words[row["session"]] = text.removeprefix("; ")
+        changed = has_changed_since_review(row, results.get(row["session"]))
+        words[row["session"]] = "; ".join(filter(None, [text.removeprefix("; "), CHANGED if changed else ""]))
     return {session: words[session] for session in names(rows, "session") if words[session]}
 
 
-def statuses(rows: list[Row]) -> list[str]:
-    """Return the status of the sessions as one text in a list, which is for every sheet; none if no session has one."""
-    of_sessions = {row["session"]: row.get("status", "") or ABSENT for row in rows}
+def statuses(rows: list[Row], results: Mapping[str, str]) -> list[str]:
+    """Return the status of the sessions as one text in a list, which is for every sheet; none if no session has one.
+
+    Args:
+        results: the SHA-256 of the results of each session.
+    """
+    of_sessions = {
+        row["session"]: (row.get("status", "") or ABSENT)
+        + (", changed since the review" if has_changed_since_review(row, results.get(row["session"])) else "")
+        for row in rows
+    }
     stated = list(dict.fromkeys(of_sessions.values()))
     return [f"status {' / '.join(stated)}"] if {*stated} - {ABSENT} else []
 

@@ -1,13 +1,15 @@
 """Tables of metrics by visit, or condition, with the later one minus the earlier one.
 
 A change is marked where it is smaller than the smallest important difference, if one is published, and where it is
-within what the laboratory's own repeatability lets two visits of an unchanged person differ by.
+within what the laboratory's own repeatability lets two visits of an unchanged person differ by. One that a single cycle
+shows, before or after, is marked as that alone: how far cycles differ is not known there. Walking speed comes first.
 """
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ...arrays import Array
 from ...conventions import SIDES
 from ...results.averages import Average, average, shortest_way
 from ...results.metric_errors import DrawnMetrics, Errors, errors_of_means, uncertainties, with_uncertainty
@@ -17,6 +19,8 @@ from .compared_visits import Compared
 from .movement_profile import GPS, GVS, Bars, bars_of, score_in_words
 from .tables import ABSENT, Row, Table, names
 
+SPEED_SHOWN = "Walking speed"  # as a row of a table
+SINGLE = "single cycle"
 Limits = Mapping[str, float]  # in the unit of a metric
 Detectable = Mapping[str, Mapping[str, Limits]]  # minimal detectable changes by condition, side or mean, and metric
 
@@ -59,6 +63,7 @@ def _tables(
     phases, values = metric_tables.phases(shown), metric_tables.values_of(cycles, symmetry, shown)
     averages = {place: average(one, phase=phases) for place, (one, _) in values.items()}
     columns: list[metric_tables.Column] = []
+    fewest = _fewest(averages)
     for what in (*SIDES, *metric_tables.COMPARED):
         own = [(label, one) for label in labels if (one := averages.get((label, what))) and one.n.any()]
         for label, one in own:
@@ -70,23 +75,51 @@ def _tables(
             if label != own[0][0]:
                 limits = [limits_of(name, detectable.get(what, {})) if what in SIDES else {} for name in shown]
                 places = [metric_tables.places_of(name, what) for name in shown]
-                cells = _changes(shown, own[0][1], one, places=places, limits=limits)
+                single = (fewest[own[0][0], what] == 1) | (fewest[label, what] == 1)
+                cells = _changes(shown, own[0][1], one, places=places, limits=limits, single=single)
                 before, after = errors.get((own[0][0], what)), errors.get((label, what))
                 if before is not None and after is not None:
                     apart = np.where(np.isnan(own[0][1].mean + one.mean), np.nan, uncertainties(shown, after - before))
                     cells = [with_uncertainty(*each) for each in zip(cells, apart.tolist(), places, strict=True)]
                 columns.append((group, f"{label} minus {own[0][0]}", cells))
     sides = sum(group in SIDES for group, *_ in columns)
-    return metric_tables.by_group(shown, columns, on_screen=range(2 + sides, 2 + len(columns)))
+    tables = metric_tables.by_group(shown, columns, on_screen=range(2 + sides, 2 + len(columns)))
+    return {title: _with_speed_first(table) for title, table in tables.items()}
+
+
+def _fewest(averages: Mapping[tuple[str, str], Average]) -> dict[tuple[str, str], Array]:
+    """Return of each label and side how many cycles each metric has; of a comparison of sides the fewer of both."""
+    found = {}
+    for label, what in averages:
+        sides = [what] if what in SIDES else [side for side in SIDES if (label, side) in averages]
+        found[label, what] = np.min([averages[label, side].n for side in sides], axis=0)
+    return found
+
+
+def _with_speed_first(table: Table) -> Table:
+    """Return a table with the row of walking speed first, if it has one: gait changes with speed."""
+    return table._replace(rows=sorted(table.rows, key=lambda row: row[0] != SPEED_SHOWN))
 
 
 def _changes(
-    shown: list[str], before: Average, after: Average, *, places: Sequence[int], limits: Sequence[Limits]
+    shown: list[str],
+    before: Average,
+    after: Average,
+    *,
+    places: Sequence[int],
+    limits: Sequence[Limits],
+    single: Array,
 ) -> list[str]:
-    """Return the cells of a column of changes; ``places`` are decimals and ``limits`` those of each metric."""
+    """Return the cells of a column of changes of metrics.
+
+    Args:
+        places: decimals.
+        limits: what each change is compared with.
+        single: whether a single cycle shows it, before or after.
+    """
     change = after.mean - before.mean
     change = np.where(metric_tables.phases(shown), shortest_way(change), change)
-    return [change_of(*one) for one in zip(change.tolist(), places, limits, strict=True)]
+    return [change_of(*one) for one in zip(change.tolist(), places, limits, single.tolist(), strict=True)]
 
 
 def with_changes_of_gps(table: Table, means: list[Row], visits: Mapping[str, str]) -> Table:
@@ -114,11 +147,15 @@ def limits_of(metric: str, detectable: Limits) -> Limits:
     return {word: limit for word, limit in both.items() if limit is not None}
 
 
-def change_of(change: float, places: int, limits: Limits) -> str:
-    """Return the cell of a change: with its sign, and in brackets the limits that it does not reach."""
+def change_of(change: float, places: int, limits: Limits, single: bool = False) -> str:
+    """Return the cell of a change: with its sign, and in brackets the limits that it does not reach.
+
+    A change that a ``single`` cycle shows is compared with no limit.
+    """
     if not np.isfinite(change):
         return ABSENT
     marks = [f"{word} {limit:.{places}f}" for word, limit in limits.items() if abs(change) < limit]
+    marks = [SINGLE] if single else marks
     text = f"{round(change, places) + 0.0:+.{places}f}"
     return f"{text} ({', '.join(marks)})" if marks else text
 
@@ -134,25 +171,48 @@ def profile_changes(cycles: list[Row], compared: Compared, detectable: Detectabl
         bars = {label: bars_of([row for row in mine if row["condition"] == label]) for label in compared.labels}
         known = {label: own for label, own in bars.items() if any(one.scores for one in own)}
         if len(known) > 1:
-            result[place] = _profile_table(known, detectable.get(place, {}))
+            counts = {label: _cycles_with_scores(mine, label) for label in known}
+            result[place] = _profile_table(known, detectable.get(place, {}), counts)
     return result
 
 
-def _profile_table(bars: Mapping[str, list[Bars]], detectable: Mapping[str, Limits]) -> Table:
-    """Return the bars of each label, a row for each angle and side, with their changes from the first label."""
+def _cycles_with_scores(rows: Sequence[Row], label: str) -> dict[str, int]:
+    """Return by side how many cycles of a label have scores; of ``both`` the fewer."""
+    known = [row["side"] for row in rows if row["condition"] == label and row[GPS]]
+    counts = {side: known.count(side) for side in SIDES}
+    return counts | {"both": min(counts.values())}
+
+
+def _profile_table(
+    bars: Mapping[str, list[Bars]], detectable: Mapping[str, Limits], counts: Mapping[str, Mapping[str, int]]
+) -> Table:
+    """Return the bars of each label, a row for each angle and side, with their changes from the first label.
+
+    Args:
+        counts: by label and side, the number of cycles with scores.
+    """
     first = next(iter(bars))
     header, rows = ["Angle"], list[list[str]]()
     for label in bars:
-        header += [label] if label == first else [label, f"{label} minus {first}"]
+        title = f"{label} (n\xa0left\xa0{counts[label]['left']}, right\xa0{counts[label]['right']})"
+        header += [title] if label == first else [title, f"{label} minus {first}"]
     for of_angle in zip(*bars.values(), strict=True):
         before = of_angle[0]
         for side in (x for x in (*SIDES, "both") if any(x in one.scores for one in of_angle)):
             title = before.title if before.metric.startswith(f"{GVS}pelvis") else f"{before.title}, {side}"
             row = [title, score_in_words(before.scores.get(side))]
-            for one in of_angle[1:]:
+            for label, one in [*zip(bars, of_angle, strict=True)][1:]:
+                single = 1 in (_count(counts[first], before, side), _count(counts[label], before, side))
                 change = one.scores.get(side, np.nan) - before.scores.get(side, np.nan)
                 measured = side if side in SIDES else "left" if title == before.title else "mean"  # pelvis: left cycles
-                cell = change_of(change, 1, limits_of(one.metric_of(side), detectable.get(measured, {})))
+                cell = change_of(change, 1, limits_of(one.metric_of(side), detectable.get(measured, {})), single)
                 row += [score_in_words(one.scores.get(side)), cell]
             rows.append(row)
     return Table(header, rows)
+
+
+def _count(counts: Mapping[str, int], bar: Bars, side: str) -> int:
+    """Return the number of cycles behind a bar; that of the pelvis is of the left cycles, or of the right without."""
+    if bar.metric.startswith(f"{GVS}pelvis"):
+        return counts["left"] or counts["right"]
+    return counts[side]

@@ -20,9 +20,10 @@ from ...results.averages import (
     standard_uncertainty,
     symmetry,
 )
-from ...tables.corrections import in_words
+from ...tables.corrections import WHY, in_results, in_words
 from ...tables.study_tables import columns_of_people
-from ...trials.session import spans_of
+from ...tables.tsv import Row
+from ...trials.session import facts_of_trials, spans_of
 from ...variables.cycle_variables import (
     CURVES,
     CYCLE_METRICS,
@@ -40,7 +41,7 @@ from ...variables.cycle_variables import (
     WITH_EMG,
     WITH_TRUNK,
 )
-from ...variables.data_dictionary import CORRECTED, CORRECTIONS
+from ...variables.data_dictionary import CORRECTED, CORRECTIONS, NOT_CORRECTED
 from ...variables.data_dictionary import QUALITY as QUALITY_COLUMNS
 from ...variables.metrics import JOINED_METRICS, METRICS, OF_STANCE, SCORES, WITH_ERRORS, co_contraction_name
 from ...variables.metrics import NUMBERS as NUMBERS_OF_CYCLES
@@ -304,12 +305,29 @@ def _quality(
     kinds = dict.fromkeys(NUMBERS, "Float64") | dict.fromkeys(REPAIRS, "Int64")
     table = pd.DataFrame(rows, columns=list(QUALITY)).astype(kinds)
     if corrected:
-        every = [row for data in cycles.values() for row in from_text(data.attrs.get("corrections", ""))]
-        mine, place = _corrections(table, every), list(QUALITY).index(NUMBERS[0])
+        applied, unfit = _corrections_of(cycles)
+        mine, place = _corrections(table, applied), list(QUALITY).index(NUMBERS[0])
         words = [[in_words(row).replace(BETWEEN_WORDS, ", ") for row in rows] for rows in mine]
         table.insert(place, CORRECTED, [BETWEEN_WORDS.join(each) for each in words])
         table.insert(place + 1, CORRECTIONS, [to_text(rows) for rows in mine])
+        trials = zip(table.session, table.trial, strict=True)
+        lost = [[row for row in unfit if (row["session"], row["trial"]) == trial] for trial in trials]
+        table.insert(place + 2, NOT_CORRECTED, [to_text(rows) for rows in lost])
     return table
+
+
+def _corrections_of(cycles: Mapping[str, xr.Dataset]) -> tuple[list[Row], list[Row]]:
+    """Return the corrections that are applied and those that are not; none is in a trial that is rejected."""
+    applied, unfit = in_results(data.attrs for data in cycles.values())
+    rejected = {
+        (session, trial)
+        for session, data in cycles.items()
+        for trial, facts in facts_of_trials(data).items()
+        if facts.get("rejected")
+    }
+    in_vain = [row for row in applied if (row["session"], row["trial"]) in rejected]
+    unfit += [row | {WHY: "the trial is rejected"} for row in in_vain]
+    return [row for row in applied if row not in in_vain], unfit
 
 
 def _corrections(table: pd.DataFrame, rows: Iterable[Mapping[str, str]]) -> list[list[Mapping[str, str]]]:

@@ -22,6 +22,7 @@ from ...tables.csv_files import groups_of, rows_of
 from ...tables.report_additions import logo_of
 from ...variables import schema
 from ...variables.cycle_variables import STANCE
+from ..digests import sha256
 
 TABLES = ("metrics", "quality", "means", "symmetry")
 AT_A_TIME = 50  # participants
@@ -91,6 +92,7 @@ def write_page(
     additions = load_additions(key, inputs)
     arguments |= {"reference": _table(reference and reference.curves), "additions": additions}
     arguments["detectable"] = detectable_by(additions)
+    arguments["results"] = {file.parent.name: sha256(file) for file in inputs["cycles"]}
     html = function(data, *rows, **sessions, **arguments)
     write_whole(outputs["page"][0], html.encode())
 

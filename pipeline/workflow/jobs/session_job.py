@@ -54,7 +54,8 @@ def run(
     _say_what_is_rejected(data, loaded)
     for name, result in results.items():
         (output,) = outputs[name]
-        just_written.save(output, schema.describe(name, result).assign_attrs(provenance(key, roots, output=name)))
+        about = provenance(key, roots, output=name, result=data.attrs)
+        just_written.save(output, schema.describe(name, result).assign_attrs(about))
 
 
 def _read_recordings(

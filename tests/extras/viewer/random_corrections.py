@@ -17,7 +17,7 @@ import xarray as xr
 
 from pipeline.extras.viewer.preview import preview
 from pipeline.results import netcdf
-from pipeline.tables.corrections import COLUMNS, KINDS, as_text, corrections_of
+from pipeline.tables.corrections import COLUMNS, KINDS, WHY, as_text, corrections_of, in_results
 from pipeline.trials.session import one_trial
 from pipeline.workflow.job_keys import Study
 from pipeline.workflow.open_study import open_study
@@ -67,11 +67,13 @@ def outcome(study: Study, row: Mapping[str, str], before: Mapping[str, xr.Datase
     steps = preview(replace(study, corrections=rows), SESSION)
     assert steps, row
     last = one_trial(steps["cycles"], row["trial"])
+    _, unfit = in_results(data.attrs for data in steps.values())
+    if unfit:
+        assert "; " in unfit[0][WHY], unfit
+        xr.testing.assert_identical(steps["cycles"].drop_attrs(), before["cycles"].drop_attrs())
+        return "refused by a step"
     if "rejected" in last.attrs:
         why = last.attrs["rejected"]
-        assert "; " in why, why
-        if why.startswith("corrections.tsv: "):
-            return "refused by a step"
         assert KINDS[row["kind"]].step == "clean", why
         return "applied, and the trial refused"
     changed = [

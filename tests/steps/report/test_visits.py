@@ -8,6 +8,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,12 @@ from pipeline.steps.report.visit_changes import (
     tables_of_changes,
     with_changes_of_gps,
 )
+from pipeline.steps.report.visit_speed import LEAST_SHARE, speed_changes
 from pipeline.steps.study.step import per_participant
 from pipeline.tables.csv_files import rows_of
+from pipeline.tables.reference_curves import at_speed, reference_file, reference_of, speeds_of
 from pipeline.tables.session_table import visits_of_people
+from pipeline.variables.gait_profile import along_cycle, place_of, root_mean_square
 from pipeline.variables.metrics import GAIT_ANGLES, METRICS, NUMBERS
 from tests.support.studies.for_report import Made, Page, curve_of, made, trial_cycles, with_errors
 
@@ -198,8 +202,9 @@ def scored(side: str, session: str, score: float) -> Row:
 def test_the_profile_has_a_row_for_each_angle_and_side_with_its_change() -> None:
     pairs = compared([("s2", "pre"), ("s1", "post")])
     rows = [scored("left", "s1", 3), scored("left", "s2", 5), scored("right", "s1", 9.5), scored("right", "s2", 9)]
-    profile = profile_changes(pairs.rows(rows), pairs, DETECTABLE)["walk"]
-    assert profile.header == ["Angle", "pre", "post", "post minus pre"]
+    profile = profile_changes(pairs.rows([*rows, *rows]), pairs, DETECTABLE)["walk"]
+    count = " (n\xa0left\xa02, right\xa02)"
+    assert profile.header == ["Angle", f"pre{count}", f"post{count}", "post minus pre"]
     cells = {row[0]: row[1:] for row in profile.rows}
     assert len(cells) == 3 + 6 * 2 + 3
     assert cells["Pelvis tilt"] == ["5.0", "3.0", "-2.0"]  # of the left cycles
@@ -208,6 +213,88 @@ def test_the_profile_has_a_row_for_each_angle_and_side_with_its_change() -> None
     assert cells["Gait Profile Score, right"] == ["9.0", "9.5", "+0.5 (below 1.6)"]
     assert cells["Gait Profile Score, both"] == ["8.0", "7.2", "-0.8 (below 1.6, within 0.8)"]
     assert profile_changes(pairs.rows([rows[1]]), pairs, {}) == {}  # no second visit
+    few = profile_changes(pairs.rows([*rows, rows[0], rows[1]]), pairs, DETECTABLE)["walk"]  # two left, one right cycle
+    changes = {row[0]: row[-1] for row in few.rows}
+    assert changes["Knee flexion, right"] == "+0.5 (single cycle)"
+    assert changes["Gait Profile Score, both"].endswith(" (single cycle)")
+    assert changes["Gait Profile Score, left"] == changes["Pelvis tilt"] == "-2.0"
+
+
+def test_a_change_that_one_cycle_shows_is_marked_and_compared_with_nothing() -> None:
+    study = visits({"sub-02_before": "pre", "sub-02_after": "post"})
+    study = study._replace(detectable={"slow": {"left": {"walking_speed": 1000.0}, "right": {"walking_speed": 1000.0}}})
+    rows = [row for row in rows_of(study.metrics) if row["part"] == "cycle"]
+    first = next(row for row in rows if (row["session"], row["side"]) == ("sub-02_after", "left"))
+    few = [row for row in rows if (row["session"], row["side"]) != ("sub-02_after", "left") or row is first]
+    pairs = compared([*study.visits.items()])
+    symmetry = pairs.rows(rows_of(study.symmetry))
+    (table, *_) = tables_of_changes(pairs.rows(few), symmetry, pairs, study.detectable)["slow"].values()
+    assert table.rows[0][0] == "Walking speed"
+    left, right = (column(table, side, "post minus pre") for side in BOTH)
+    assert all(cell == "n/a" or cell.endswith(" (single cycle)") for cell in left.values())
+    assert right["Walking speed"].endswith(" (within 1000.00)")
+    for compared_sides in metric_tables.COMPARED.values():
+        cells = column(table, compared_sides, "post minus pre").values()
+        assert all(cell == "n/a" or cell.endswith(" (single cycle)") for cell in cells)
+    page = study._replace(metrics=pd.DataFrame(few).to_csv(index=False)).person("sub-02")
+    assert '<td class="single">' in page
+
+
+def test_pairs_of_a_visit_and_a_condition_are_set_side_by_side() -> None:
+    study = visits({"sub-02_before": "pre", "sub-02_after": "post"}, ("barefoot", "shoes"))
+    ((_, tables),) = shown_tables(study, chosen=("pre:barefoot", "post:shoes")).items()
+    table = next(iter(tables.values()))
+    cells = column(table, "left", "post:shoes minus pre:barefoot")
+    before = by_hand(study, "cadence", "sub-02_before", "left", "barefoot")
+    after = by_hand(study, "cadence", "sub-02_after", "left", "shoes")
+    assert abs(float(cells["Cadence"].split()[0]) - (after - before)) <= 0.0501
+    assert not any("pre:shoes" in title or "post:barefoot" in title for title in table.header)
+    part = compared([*study.visits.items()], ("pre:barefoot", "post:shoes")).part(study.study)
+    places = {*zip(part.session.values.tolist(), part.condition.values.tolist(), strict=True)}
+    assert places == {("sub-02_before", "barefoot"), ("sub-02_after", "shoes")}
+
+
+@pytest.mark.parametrize(("share", "said"), [(-0.28, True), (0.12, True), (0.08, False), (0.0, False)])
+def test_speed_is_named_where_it_differs_by_a_tenth(share: float, said: bool) -> None:
+    study = visits({"sub-02_before": "pre", "sub-02_after": "post"})
+    rows = [row | {"walking_speed": "1.2"} for row in rows_of(study.metrics) if row["part"] == "cycle"]
+    pairs = compared([*study.visits.items()])
+    for row in rows:
+        row["walking_speed"] = "1.2" if row["session"] == "sub-02_before" else repr(1.2 * (1 + share))
+    sentences = speed_changes(pairs.rows(rows), pairs, pairs.part(study.study), {})
+    assert len(sentences) == said
+    if said:
+        assert f"post {1.2 * (1 + share):.2f} m/s (n\xa0" in sentences[0]
+        assert f"{100 * share:+.0f}\xa0%" in sentences[0]
+
+
+def test_normal_gait_at_a_tenth_less_speed_differs_as_the_limit_says() -> None:
+    table = reference_of(reference_file("schwartz2008", study_path=Path()).read_text(), where="schwartz2008")
+    middle = speeds_of(table)[2]
+    free, slower = (along_cycle(at_speed(table, middle * (1 - share)), "mean") for share in (0, LEAST_SHARE))
+    angles = dict(zip(GAIT_ANGLES, root_mean_square(free - slower), strict=True))
+    assert round(float(np.sqrt(np.mean(np.square([*angles.values()])))), 2) == 0.64
+    assert round(angles["knee_flexion"], 1) == round(angles["ankle_flexion"], 1) == 1.1
+
+
+def test_scores_at_one_speed_are_the_distance_from_one_normal_gait() -> None:
+    """Cycles that are the normal gait of the common speed score zero there, however fast each visit was."""
+    table = reference_of(reference_file("schwartz2008", study_path=Path()).read_text(), where="schwartz2008")
+    study = visits({"sub-02_before": "pre", "sub-02_after": "post"})
+    pairs = compared([*study.visits.items()])
+    part = pairs.part(study.study)
+    slow = part.session.values == "sub-02_after"
+    part = part.assign(walking_speed_dimensionless=("cycle", np.where(slow, 0.35, 0.45)))
+    normal, phase = along_cycle(at_speed(table, 0.4), "mean"), part.phase.values
+    for i, (variable, labels) in enumerate(map(place_of, GAIT_ANGLES)):
+        curve = part[variable].copy()
+        curve.loc[labels] = np.interp(phase, np.arange(0, 101, 2.0), normal[i])
+        part[variable] = curve
+    part = part.drop_vars("turning_angle", errors="ignore")
+    rows = [row | {"walking_speed": "0.9" if "after" in row["session"] else "1.2"} for row in rows_of(study.metrics)]
+    (sentence,) = speed_changes(pairs.rows(rows), pairs, part, table)
+    assert "(0.40 without dimension)" in sentence
+    assert "left 0.0, then 0.0; right 0.0, then 0.0 degrees" in sentence
 
 
 def test_shares_of_the_error_sources_are_by_visit() -> None:
