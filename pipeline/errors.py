@@ -17,6 +17,7 @@ INTERRUPTED = 130  # exit code after Ctrl-C, as shells report it; after SIGTERM 
 ERROR, WARNING = "error", "warning"
 INVALID = "invalid_input"  # code of a problem that programs need not tell from others
 MOST_EXAMPLES = 3
+MOST_ALONE = 10  # rows of a table that are still read, of mistakes of one kind in as many files
 VARIABLE = re.compile(r"'[^']*'|\w+_\w+|[-+]?\d[\w.+-]*")
 LONGEST_LINE, LONGEST_END = 1000, 150  # characters
 
@@ -57,15 +58,10 @@ def as_json(problems: Iterable[Problem]) -> str:
 
 
 def gather_alike(problems: Iterable[Problem]) -> list[Problem]:
-    """Return problems with each kind of mistake of which a file has many as one, with some examples.
-
-    Mistakes are of one kind if they differ in numbers, quoted texts and names with underscores alone.
-    """
+    """Return problems with each kind of mistake of which a file has many as one, with some examples."""
     kinds: dict[tuple[str, ...], list[Problem]] = {}
     for problem in problems:
-        file = problem.where.partition(":")[0]
-        alike = (VARIABLE.sub("#", text) for text in (problem.what, problem.remedy))
-        kinds.setdefault((file, problem.code, problem.severity, *alike), []).append(problem)
+        kinds.setdefault((problem.where.partition(":")[0], *_kind(problem)), []).append(problem)
     gathered = []
     for (file, *_), mine in kinds.items():
         if len(mine) <= MOST_EXAMPLES + 1:
@@ -75,6 +71,25 @@ def gather_alike(problems: Iterable[Problem]) -> list[Problem]:
         what = f"{len(mine)} times: {join_some([*examples], MOST_EXAMPLES, between='; ')}"
         gathered.append(mine[0]._replace(where=file, what=what))
     return gathered
+
+
+def in_the_same_words(problems: Sequence[Problem]) -> list[Problem]:
+    """Return problems with each kind of mistake that many places have in the same words, with some examples."""
+    texts: dict[tuple[str, ...], dict[str, str]] = {}  # what is wrong, and the first place of it
+    for problem in problems:
+        texts.setdefault(_kind(problem), {}).setdefault(problem.what, problem.where)
+    shared = {
+        kind: join_some([f"{where}: {what}" for what, where in found.items()], MOST_EXAMPLES, between="; ")
+        for kind, found in texts.items()
+        if len(found) > MOST_ALONE
+    }
+    return [problem._replace(what=shared.get(_kind(problem), problem.what)) for problem in problems]
+
+
+def _kind(problem: Problem) -> tuple[str, ...]:
+    """Return what mistakes of one kind share: they differ in numbers, quoted texts and names with underscores alone."""
+    what, remedy = (VARIABLE.sub("#", text) for text in (problem.what, problem.remedy))
+    return problem.code, problem.severity, what, remedy
 
 
 class UserError(Exception):

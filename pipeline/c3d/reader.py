@@ -53,6 +53,10 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
     point = parameters["POINT"]
     if not points.shape[2] or not (points.size or content["analogs"].size) or rate == 0:
         raise UserError(str(path), "holds no marker frames", "exclude it in trials.tsv or export it again")
+    rotations = int(float(_first(parameters.get("ROTATION", {}).get("USED"), "0")))
+    if rotations and not points.size:
+        what = f"holds {rotations} rotations of segments and no marker, from which poses come"
+        raise UserError(str(path), what, "export it with markers")
     if not RATE_HZ[0] <= rate <= RATE_HZ[1]:
         raise UserError(str(path), f"POINT:RATE is {rate:g} frames a second", "correct it or export the file again")
     _refuse_out_of_step(path, content["analogs"], points.shape[2], header.analog_per_frame)
@@ -93,7 +97,7 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
         processing=_show_marker_diameter(stored, unit_m, numbers) | numbers,
         subject_names=subjects,
         label_notes=person.notes,
-        remarks=_remarks(header.renamed, parameters, unread),
+        remarks=_remarks(header.renamed, rotations, unread),
         subjects=person.subjects,
         owner=person.owner,
         stored_angles={key: _markers(stored[name], 1.0) for name, key in STORED_ANGLES.items() if name in stored},
@@ -171,9 +175,7 @@ def _analog(values: Array, parameters: Mapping[str, Mapping[str, Any]]) -> Array
     return np.asarray((counts - offset) * scale)
 
 
-def _remarks(
-    renamed: Sequence[str], parameters: Mapping[str, Mapping[str, Any]], unread: Sequence[int]
-) -> list[Problem]:
+def _remarks(renamed: Sequence[str], rotations: int, unread: Sequence[int]) -> list[Problem]:
     """Return what a file calls otherwise than the standard, and what it holds that is not used or cannot be."""
     remarks = []
     if renamed:
@@ -181,8 +183,8 @@ def _remarks(
         remarks.append(
             warning("", what, "check that it is meant; correct it where the file is written", "name_not_standard")
         )
-    if rotations := float(_first(parameters.get("ROTATION", {}).get("USED"), "0")):
-        what = f"{rotations:.0f} rotations of segments (group ROTATION) are not used"
+    if rotations:
+        what = f"{rotations} rotations of segments (group ROTATION) are not used"
         remarks.append(warning("", what, "nothing, if it has markers: poses come from these", "rotations_not_used"))
     if unread:
         listed = join_some([*map(str, unread)], 2 * MOST_LISTED)

@@ -79,6 +79,8 @@ def _labels(path: Path, lines: Sequence[str]) -> list[str]:
     """Return the names of the markers; one without a name is empty if each name is above the first of its columns."""
     cells = cells_of(lines[3])[2:]
     named = [i for i, cell in enumerate(cells) if cell]
+    if lines[3].strip().lower().startswith("time"):
+        raise UserError(str(path), "its line 4 begins with Time: the column Frame# is missing", f"add it or {AGAIN}")
     if not named:
         raise UserError(str(path), "its line 4 names no markers", AGAIN)
     apart = len(named) > 1 and all(i % 3 == 0 for i in named)
@@ -123,9 +125,10 @@ def _frames(path: Path, stated: str, time: Array) -> tuple[float, NDArray[np.int
     if not RATE_HZ[0] <= rate_hz <= RATE_HZ[1]:
         raise UserError(str(path), f"DataRate is {rate_hz:g} frames a second", f"correct it or {AGAIN}")
     steps = np.rint(intervals * rate_hz)
+    follow = not len(steps) or steps.min() <= 1  # else no frame has a neighbour: the file has fewer a second
     counted = np.concatenate([[0.0], np.cumsum(steps)])
     even_hz = float(counted[-1] / (time[-1] - time[0])) if len(intervals) else rate_hz
-    for rate in (rate_hz, even_hz):
+    for rate in (rate_hz, even_hz) if follow else ():
         frames = (time - time[0]) * rate
         on_grid = np.abs(frames - np.rint(frames)).max(initial=0.0) <= OFF_GRID and (np.diff(np.rint(frames)) > 0).all()
         if on_grid and abs(rate / rate_hz - 1) <= RATE_ROUNDING and frames[-1] <= MOST_FRAMES * len(time):

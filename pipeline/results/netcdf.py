@@ -60,8 +60,17 @@ def as_loaded(dataset: xr.Dataset) -> xr.Dataset:
         values = np.array(one.values, dtype=kind, order="C")  # as a file has them: sums depend on the order in memory
         values.flags.writeable = False
         variables[name] = xr.Variable(one.dims, values, one.attrs)
-    about = {name: value if isinstance(value, str) else np.array(value)[()] for name, value in dataset.attrs.items()}
+    about = {name: _attribute_as_loaded(value) for name, value in dataset.attrs.items()}
     return xr.Dataset(variables, attrs=about).set_coords([*dataset.coords])
+
+
+def _attribute_as_loaded(value: Any) -> Any:
+    """Return an attribute as a file gives it: a list of one is its element, one of numbers an array, texts are str."""
+    values = np.atleast_1d(value)
+    if values.dtype.kind == "U":
+        texts = [str(text) for text in values]
+        return texts[0] if len(texts) == 1 else texts
+    return values[0] if values.size == 1 else values
 
 
 def select(data: xr.Dataset, names: Collection[str] | None) -> xr.Dataset:

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from pipeline import __main__ as command_line
-from pipeline.commands.check.command import as_text, check
+from pipeline.commands.check.command import as_text, check, report_findings
+from pipeline.commands.init.command import initialise
 from pipeline.errors import Problem, UserError, gather_alike, warning
 from tests.support.checkout import HOUSE, copy_study
 from tests.support.files.changes import edit, relabel, rewrite
@@ -30,6 +31,38 @@ def test_many_mistakes_of_one_kind_are_one_finding() -> None:
     assert (many.where, many.remedy) == ("segments.tsv", "expected 0 to 200")
     assert many.what.startswith("87 times: sub-03 left thigh: mass_kg is 300; ")
     assert many.what.endswith("and 84 more")
+
+
+def test_a_mistake_of_many_files_is_told_once(demo: Path) -> None:
+    lines = (demo / "trials.tsv").read_text().splitlines(keepends=True)
+    fields = dict(zip(lines[0].rstrip("\n").split("\t"), lines[1].rstrip("\n").split("\t"), strict=True))
+    content = (demo / "sub-01" / "fast_01.c3d").read_bytes()
+    for n in range(60):
+        (demo / f"cut{n:02d}.c3d").write_bytes(content[: 100_000 + 200 * n])
+        cells = fields | {"trial": f"cut{n:02d}", "file": f"cut{n:02d}.c3d", "role": "gait"}
+        lines.append("\t".join(cells.values()) + "\n")
+    (demo / "trials.tsv").write_text("".join(lines))
+    assert len([finding for finding in check(demo) if "cut off" in finding.what]) == 60
+    text, code = report_findings(demo, json=False)
+    assert code == 1
+    assert len(text.splitlines()) < 20
+    assert "100000 bytes" in text
+    assert "and 57 more" in " ".join(text.split())
+
+
+def test_a_force_file_of_a_row_that_is_left_out_is_not_unclaimed(shared: Path, tmp_path: Path) -> None:
+    copy = copy_study(shared / "labs" / "opencap_trc", tmp_path / "opencap")
+    initialise(copy)
+    assert [finding for finding in check(copy) if "squats" in finding.where] == []
+
+
+def test_recordings_of_people_who_are_not_told_yet(shared: Path, tmp_path: Path) -> None:
+    """The session says where; nobody is called superfluous, and masses in participants.tsv count."""
+    copy = copy_study(shared / "labs" / "classic", tmp_path / "classic")
+    initialise(copy)
+    findings = check(copy)
+    assert [one.where for one in findings if "no body mass" in one.what] == ["Eb015pr"]
+    assert "participant_without_trials" not in {one.code for one in findings}
 
 
 def test_the_demonstration_has_no_finding(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:

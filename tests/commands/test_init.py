@@ -199,6 +199,25 @@ def test_the_body_model_of_an_existing_study_yaml_is_used(study: Path) -> None:
     assert len([row for row in trials_of(study).values() if row["role"] == "static"]) == 2
 
 
+def test_a_body_model_of_ones_own_in_the_folder_is_proposed_where_it_fits(shared: Path, tmp_path: Path) -> None:
+    copy = copy_study(shared / "labs" / "functional_knee", tmp_path / "knee")
+    (copy / "settings.yaml").write_text("program: [another")  # no body model, and no YAML
+    summary = initialise(copy)
+    assert "Body model: body_model.yaml." in summary
+    assert settings.read_yaml(copy / "study.yaml")["body_model"] == "body_model.yaml"
+    assert not (copy / "body_model_proposal.yaml").exists()
+
+
+def test_a_body_model_of_ones_own_that_does_not_fit_is_not_counted(study: Path) -> None:
+    (study / "other lab.yaml").write_text('name: other\nextends: isb_clusters\nlandmarks: {heel_left: "Q1"}\n')
+    initialise(study)
+    assert settings.read_yaml(study / "study.yaml")["body_model"] == "isb_clusters"
+    (study / "study.yaml").unlink()
+    (study / "other lab.yaml").write_text("name: other\nextends: no_such_model\n")
+    with pytest.raises(UserError, match="no_such_model"):
+        initialise(study)
+
+
 def test_folders_names_and_suffixes_of_any_kind(tmp_path: Path) -> None:
     """Two visits of one person, each with its static; another person without folders below; any names."""
     study = tmp_path / "a study"

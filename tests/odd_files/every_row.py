@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.odd_files import c3d_rows, name_rows, path_rows, text_rows
 from tests.odd_files.pair_rows import PAIR_ROWS
+from tests.odd_files.program_rows import PROGRAMS
 from tests.odd_files.row import REFUSED, Row, Truth
 
 KINDS: dict[str, tuple[Row, ...]] = {
@@ -24,6 +25,7 @@ KINDS: dict[str, tuple[Row, ...]] = {
     "separators": tuple(text_rows.separators()),
     "names before labels in TRC files": tuple(text_rows.prefixes()),
     "files that belong together, and others": PAIR_ROWS,
+    "exports of further programs, and files that a spreadsheet changed": PROGRAMS,
     "names of folders": path_rows.STUDIES,
     "names of files": path_rows.FILES,
     "tables as Windows and spreadsheets write them": path_rows.TABLES,

@@ -167,7 +167,7 @@ def _of_markers(trial: xr.Dataset, truth: Truth) -> Iterator[str]:
         return
     if truth.hidden:
         label, first, last = truth.hidden
-        markers[first : last + 1, LABELS.index(label)] = np.nan
+        markers[first : last + 1, LABELS.index(label) if label else slice(None)] = np.nan
     if absent := [label for label in truth.labels if label not in trial.marker.values]:
         yield f"without the markers {', '.join(absent[:4])} ({len(absent)})"
         return

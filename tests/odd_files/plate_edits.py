@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tests.odd_files.c3d_bytes import C3D, real, whole
 from tests.odd_files.c3d_edits import PLATE_UNITS, put, remove
@@ -89,3 +90,31 @@ def to_type_4(file: C3D) -> None:
     """Give the plates a calibration matrix that changes nothing."""
     put(file, "FORCE_PLATFORM", "TYPE", whole(4, 4, 4))
     put(file, "FORCE_PLATFORM", "CAL_MATRIX", np.repeat(np.eye(6, dtype=np.float32)[..., None], 3, axis=2))
+
+
+def slope(file: C3D, degrees: float) -> None:
+    """Turn the plates about the axis across the walk, with the same loads: those of the plain walk."""
+    angle = np.deg2rad(degrees)
+    turn = np.array([[np.cos(angle), 0, -np.sin(angle)], [0, 1, 0], [np.sin(angle), 0, np.cos(angle)]])
+    corners = np.asarray(file.groups["FORCE_PLATFORM"]["CORNERS"], float)
+    middle = corners.mean(axis=1, keepdims=True)
+    turned = middle + np.einsum("ij,jkp->ikp", turn, corners - middle)
+    origins = np.asarray(file.groups["FORCE_PLATFORM"]["ORIGIN"], float)
+    for number in range(corners.shape[2]):
+        level, sloped = _axes(corners[..., number]), _axes(turned[..., number])
+        six = slice(6 * number, 6 * number + 6)
+        force, moment = np.split(file.analog[:, six], 2, axis=1)
+        # the moment about the transducer's origin, which moves with the plate: it lies below the middle of the surface
+        before, after = (middle[:, 0, number] - axes @ origins[:, number] for axes in (level, sloped))
+        force, moment = force @ level.T, moment @ level.T
+        moment = moment + np.cross(before - after, force)
+        file.analog[:, six] = np.hstack([force @ sloped, moment @ sloped])
+    put(file, "FORCE_PLATFORM", "CORNERS", turned.astype(np.float32))
+
+
+def _axes(corners: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the axes of a plate by its corners (axis, corner): x to corners 1 and 4, y to 1 and 2, z downwards."""
+    x = corners[:, 0] - corners[:, 1]
+    y = corners[:, 0] - corners[:, 3]
+    x, y = x / np.linalg.norm(x), y / np.linalg.norm(y)
+    return np.stack([x, y, np.cross(x, y)], axis=1)

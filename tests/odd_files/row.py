@@ -30,7 +30,7 @@ class Truth:
     model: str | None = MODEL  # the body model that init proposes; None: none, or any
     rates_hz: tuple[float, float] = (100.0, 500.0)  # of markers and forces
     start_s: float | None = 0.0  # time of the first frame
-    # (walk, marker, first and last frame): nothing is known there
+    # (marker or "" for all, first and last frame): nothing is known there
     hidden: tuple[str, int, int] | None = None
     labels: tuple[str, ...] = LABELS  # the markers that are compared
     # plates of the plain walk of which the forces must be read; no other may show any. None: not compared, as both a

@@ -54,6 +54,15 @@ def test_memory_gives_what_the_file_gives(
         assert [*map(type, values.ravel()[:1].tolist())] == [*map(type, variable.values.ravel()[:1].tolist())], key
 
 
+@pytest.mark.parametrize("value", ["text", 3, 2.5, [3], [1.5, 2.0], ["a"], ["a", "b"]])
+def test_memory_gives_the_attributes_that_the_file_gives(tmp_path: Path, value: Any) -> None:
+    given = xr.Dataset({"x": ("time", np.zeros(2))}, attrs={"about": value})
+    netcdf.save(tmp_path / "file.nc", given)
+    read, kept = (data.attrs["about"] for data in (netcdf.load(tmp_path / "file.nc"), netcdf.as_loaded(given)))
+    assert (type(kept), np.asarray(kept).dtype) == (type(read), np.asarray(read).dtype)
+    np.testing.assert_array_equal(kept, read)
+
+
 @pytest.fixture
 def job(small_study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Any]:
     """Return what runs a step of a session in a copy of a study."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...errors import ERROR, Problem, UserError, as_argument, as_json, gather_alike, warning
+from ...errors import ERROR, Problem, UserError, as_argument, as_json, gather_alike, in_the_same_words, warning
 from ...opensim_files.mot import FORCES, OTHERS
 from ...steps.read.recording_contents import Contents, look_through
 from ...tables import corrections, study_tables, tsv
@@ -45,7 +45,7 @@ class Key(NamedTuple):
 def report_findings(folder: Path, *, json: bool) -> tuple[str, int]:
     """Return the findings of :func:`check` as a table or as JSON, and 1 if one is an error."""
     findings = check(folder)
-    text = as_json(findings) if json else as_text(gather_alike(findings), folder)
+    text = as_json(findings) if json else as_text(in_the_same_words(gather_alike(findings)), folder)
     return text, int(any(finding.severity == ERROR for finding in findings))
 
 
@@ -168,7 +168,7 @@ def _find_copies(recordings: Sequence[Contents]) -> Iterator[Problem]:
 def _find_unlisted(study: Study) -> Iterator[Problem]:
     """Find participants without trials, recordings without a row, and forces that no row names."""
     with_trials = {row["participant_id"] for rows in study.sessions.values() for row in rows}
-    for name in study.participants if study.sessions else ():
+    for name in study.participants if with_trials and with_trials.isdisjoint(tsv.ABSENT) else ():
         if name not in with_trials:
             yield warning(
                 name,
@@ -176,7 +176,8 @@ def _find_unlisted(study: Study) -> Iterator[Problem]:
                 "list some, or remove the participant",
                 "participant_without_trials",
             )
-    claimed = {study_tables.forces_of(row) for rows in study.sessions.values() for row in rows}
+    every_row = tsv.rows_of(study.path / "trials.tsv", required=("file",))[0]  # also those of role exclude
+    claimed = {study_tables.forces_of(row) for row in every_row}
     for holds, names in unclaimed_tables(study.path, claimed).items():
         for name in names if holds != OTHERS else ():
             what = f"holds {holds}, and no row of trials.tsv names it"

@@ -28,6 +28,7 @@ LOWEST_FORCE_RATE_HZ = 100
 PLATE_SIDES_M = (0.1, 8.0)
 SHORTEST_WALK_S = 0.8
 SHORTEST_STRIDE_M = 0.15
+LEVEL_DEG = 2.0  # corners that are placed to 1 cm on a plate of 40 cm turn it by less
 MOST_LISTED = 4
 PLATE_CHANNEL = re.compile(r"(force|moment|plate)?[\W_\d]*[fm][xyz]", re.IGNORECASE)
 LABELS_REPEATED = "give every marker a label of its own", "labels_repeated"
@@ -149,6 +150,7 @@ def of_session(
         yield from _gait(file, facts[file], facts.get(static, facts[file]).landmarks, model)
     yield from _rows(session, rows, facts)
     yield from _idle_plates(session, [facts[file] for file in readable])
+    yield from _sloping_plates(session, [facts[file] for file in readable])
 
 
 def _no_static(session: str, gait: Sequence[str], facts: Mapping[str, Contents], model: BodyModel | None) -> Problem:
@@ -288,6 +290,22 @@ def _idle_plates(session: str, gait: Sequence[Contents]) -> Iterator[Problem]:
         walks = f"any of {len(gait)} walks" if len(gait) > 1 else "the walk"
         remedy = "correct if nobody stepped there; otherwise check its switch and cable"
         yield warning(session, f"{plates} not loaded in {walks}", remedy, "plate_not_loaded")
+
+
+def _sloping_plates(session: str, gait: Sequence[Contents]) -> Iterator[Problem]:
+    """Find plates that are not level by their corners, as in an inclined treadmill or a ramp."""
+    slopes: dict[int, float] = {}
+    for facts in gait:
+        upright = facts.landmarks and not facts.axes_problem  # else it is not known what is up
+        for number, slope in facts.plate_slopes_deg.items() if upright else ():
+            slopes[number] = max(slope, slopes.get(number, 0.0))
+    if steep := [f"{n} by {slope:.0f} degrees" for n, slope in sorted(slopes.items()) if slope > LEVEL_DEG]:
+        what = f"plates slope by their corners: {join_some(steep, MOST_LISTED)}"
+        remedy = (
+            "correct if they do and the file's vertical axis is plumb, along which gravity is taken: moments hold, "
+            "the foot's power on a belt does not; otherwise correct FORCE_PLATFORM:CORNERS"
+        )
+        yield warning(session, what, remedy, "plates_slope")
 
 
 def _lacks(severity: str, file: str, lacking: Sequence[str], facts: Contents, model: BodyModel) -> Problem:

@@ -6,10 +6,12 @@ Existing files are kept; rows for recordings that trials.tsv lacks are written b
 
 import csv
 import io
+import json
 import re
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
@@ -91,6 +93,8 @@ def initialise(folder: Path) -> str:
     files, doubles = _without_doubles(files)
     sessions = _readable_sessions(files)
     fits = body_model_fit.fits(sessions, models)
+    shipped = settings.shipped_body_models()  # a model of one's own counts where it fits
+    fits = {name: fit for name, fit in fits.items() if fit.essential or name in shipped or len(models) == 1}
     model = next(iter(fits))
     proposed = fits[model].essential or len(models) == 1
     rows, places, notes = trial_rows(files, model, models, find_copies(folder, [file.name for file in files]))
@@ -171,10 +175,24 @@ def _propose_rows(
 
 
 def _candidates(folder: Path) -> dict[str, BodyModel]:
-    """Return the shipped body models, or the one that an existing study.yaml names."""
+    """Return the shipped body models and those of the folder, or the one that an existing study.yaml names.
+
+    Raises:
+        UserError: a body model of the folder breaks the rules of body models.
+    """
     study = settings.read_yaml(folder / "study.yaml") if (folder / "study.yaml").exists() else {}
-    names = [str(study["body_model"])] if study.get("body_model") else settings.shipped_body_models()
+    everyone = [*settings.shipped_body_models(), *_own_models(folder)]
+    names = [str(study["body_model"])] if study.get("body_model") else everyone
     return {name: settings.load_body_model(name, where="study.yaml", study_path=folder) for name in names}
+
+
+def _own_models(folder: Path) -> list[str]:
+    """Return the files beside the tables that state landmarks, or extend a body model."""
+    found = []
+    for name in sorted(path.name for path in folder.iterdir() if path.suffix.lower() in (".yaml", ".yml")):
+        with suppress(UserError, OSError):  # of other programs
+            found += [name] if settings.read_yaml(folder / name).keys() & {"landmarks", "extends"} else []
+    return found
 
 
 def _files(folder: Path, models: Models) -> list[Contents]:
@@ -291,7 +309,7 @@ def _study_text(fits: Mapping[str, ModelFit], files: Sequence[Contents]) -> str:
         "",
         *(f"# {line}" for line in (guess if fit.essential else _advice(fits, files, width=110))),
         *(f"#   {line}" for line in table),
-        f"body_model: {model}" if fit.essential else "body_model:",
+        f"body_model: {model if model.isidentifier() else json.dumps(model)}" if fit.essential else "body_model:",
         "",
         f"# kinetics: {{uncertainty_draws: 200}}  # error bands; costs about {BANDS_COST_S} s a walk",
         "",

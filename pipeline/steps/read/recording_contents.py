@@ -48,6 +48,8 @@ class Contents:
     peak_load_n: Mapping[int, float] = field(default_factory=dict)
     # longest side of each of these plates with known edges
     plate_sides_m: Mapping[int, float] = field(default_factory=dict)
+    # angle between the normal of each of these plates and the vertical, degrees
+    plate_slopes_deg: Mapping[int, float] = field(default_factory=dict)
     plate_problems: tuple[Problem, ...] = ()  # problems of the other plates, and of the channels of these
     channels: tuple[str, ...] = ()  # labels of the analog channels that no plate uses
     plate_tests: Mapping[int, PlateTest] = field(default_factory=dict)  # by a pole, where no person is seen
@@ -163,6 +165,8 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
     points, plates = view.landmarks, view.plates
     vertical = vertical_forces(plates.force, plates.corners)
     sides = np.linalg.norm(plates.corners - np.roll(plates.corners, 1, axis=1), axis=-1).max(axis=1, initial=0.0)
+    normals = np.cross(plates.corners[:, 1] - plates.corners[:, 0], plates.corners[:, 3] - plates.corners[:, 0])
+    slopes = np.degrees(np.arccos(np.abs(normals[:, 1]) / np.linalg.norm(normals, axis=1)))
     visible = find_seen_labels(recording.labels, recording.markers)
     some = recording.markers[:: max(1, len(recording.markers) // SOME_FRAMES)] @ view.rotation.T
     seen = {
@@ -170,6 +174,7 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
         for name, model in models.items()
     }
     tests, no_test = _plate_tests(recording, view, any(seen.values()))
+    edged = np.flatnonzero(plates.edges_known)
     numbers, blank = plates.numbers.tolist(), ~np.isfinite(plates.force).all(axis=2).any(axis=0)
     return Contents(
         "",
@@ -184,11 +189,8 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
         peak_load_n=dict(
             zip(numbers, np.where(blank, np.nan, vertical.max(axis=0, initial=0.0)).tolist(), strict=True)
         ),
-        plate_sides_m={
-            number: side_m
-            for number, side_m, sure in zip(numbers, sides.tolist(), plates.edges_known, strict=True)
-            if sure
-        },
+        plate_sides_m={numbers[i]: float(sides[i]) for i in edged},
+        plate_slopes_deg={numbers[i]: float(slopes[i]) for i in edged},
         plate_problems=tuple(plates.problems.values()),
         channels=tuple(label_other_channels(recording).values()),
         plate_tests=tests,
