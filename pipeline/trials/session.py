@@ -80,8 +80,13 @@ AnyTrial = Trial | xr.Dataset
 def trials_of(session: xr.Dataset) -> dict[str, Trial]:
     """Return all trials of a session by name, as views; of a rejected one only attributes."""
     spans = _spans(session)
+    # the labels as arrays, once for all trials: each look at an index is a conversion
+    arrays = {
+        name: xr.Variable(one.dims, one.values, one.attrs, fastpath=True) for name, one in session.variables.items()
+    }
+    plain = Trial(arrays, tuple(session.coords), session.attrs)
     return {
-        name: _trial(session, number, spans, about)
+        name: _trial(plain, number, spans, about)
         for number, (name, about) in enumerate(facts_of_trials(session).items())
     }
 
@@ -113,7 +118,7 @@ def _spans(session: xr.Dataset) -> dict[str, list[slice]]:
     return {dim: spans_of(session, dim) for dim in IN_ONE_TRIAL if f"{dim}_trial" in session.variables}
 
 
-def _trial(session: xr.Dataset, number: int, spans: Mapping[str, Sequence[slice]], about: dict[str, Any]) -> Trial:
+def _trial(session: AnyTrial, number: int, spans: Mapping[str, Sequence[slice]], about: dict[str, Any]) -> Trial:
     """Return a trial by its number, from the elements and the facts of trials."""
     verdict = {name: about.pop(name, "") for name in VERDICT}
     if verdict["rejected"]:
@@ -125,7 +130,7 @@ def _trial(session: xr.Dataset, number: int, spans: Mapping[str, Sequence[slice]
         for key, variable in session.variables.items()
         if variable.dims != ("trial",) and key not in HELPERS
     }
-    along = session.coords.keys()
+    along = {*session.coords}
     coordinates = {key: variables.pop(key) for key in [*variables] if key in along}
     return Trial.of(variables, coordinates, about)
 
@@ -145,14 +150,15 @@ def _of_trial(
     return xr.Variable(dims, values, variable.attrs, fastpath=True)
 
 
-def _columns_of_trial(session: xr.Dataset, number: int) -> dict[str, NDArray[np.intp]]:
+def _columns_of_trial(session: AnyTrial, number: int) -> dict[str, NDArray[np.intp]]:
     """Return the markers and plates of a trial, in its order, unless they are all in the session's order."""
     columns = {}
     for dim in UNITED:
         if f"{dim}_order" in session.variables:
             order = session.variables[f"{dim}_order"].values[number]
             columns[dim] = np.argsort(order, kind="stable")[(order == 0).sum() :]
-    return {dim: places for dim, places in columns.items() if not np.array_equal(places, np.arange(session.sizes[dim]))}
+    sizes = session.sizes
+    return {dim: places for dim, places in columns.items() if not np.array_equal(places, np.arange(sizes[dim]))}
 
 
 def spans_of(session: xr.Dataset, dim: str) -> list[slice]:
