@@ -30,11 +30,12 @@
 
   const within = (band, i) => (band && band[0][i] !== null ? `; errors ${number(band[0][i])} to ${number(band[1][i])}` : "");
   const spread = (curve, i) => (curve.sd[i] === null ? "" : ` \u00b1 ${number(curve.sd[i])}`) + within(curve.band, i);
-  const readings = (curve, ending) => curve.mean.map((value, i) => (value === null ? "" : number(value) + spread(curve, i) + ending));
+  const readings = (curve, ending) => curve.mean.map((value, i) => (value === null ? "" : number(value) + spread(curve, i) + ending(i)));
+  const countAt = (curve) => (i) => ` (n ${curve.counts ? curve.counts[i] : curve.n})`;
 
   function reference(curve) {
     const line = { color: colour("quiet"), width: 1 };
-    const mean = { y: curve.mean, x0: 0, dx: 1, mode: "lines", line, name: curve.name, text: readings(curve, ""), hovertemplate: "%{text}" };
+    const mean = { y: curve.mean, x0: 0, dx: 1, mode: "lines", line, name: curve.name, text: readings(curve, () => ""), hovertemplate: "%{text}" };
     return [...band(curve, `${colour("quiet")}3a`), mean];
   }
 
@@ -47,11 +48,19 @@
     return { x, y, text, mode: "lines", line, name: named(curve), hovertemplate: "%{text}", showlegend: false };
   }
 
+  // n where it changes along a mean, as numbers beside the curve.
+  function changesOfCount(curve) {
+    const at = (curve.counts || []).map((_, i) => i).filter((i) => curve.counts[i] && curve.counts[i] !== (curve.counts[i - 1] || 0));
+    const [textposition, textfont] = [curve.side === "left" ? "top right" : "bottom right", { size: 11, color: colour(curve.side) }];
+    const text = at.map((i) => `n ${curve.counts[i]}`);
+    return at.length ? [{ x: at, y: at.map((i) => curve.mean[i]), text, textposition, textfont, mode: "text", hoverinfo: "skip", showlegend: false, cliponaxis: false }] : [];
+  }
+
   function traces(curve, single) {
     const line = { color: colour(curve.side), dash: curve.dash || "solid", width: 2 };
     const circles = { symbol: "circle", size: 6, color: colour("paper"), line: { color: colour(curve.side), width: 1.5 } };
     const mean = {
-      y: curve.mean, x0: 0, dx: 1, mode: "lines", line, name: named(curve), text: readings(curve, ` (n ${curve.n})`), hovertemplate: "%{text}",
+      y: curve.mean, x0: 0, dx: 1, mode: "lines", line, name: named(curve), text: readings(curve, countAt(curve)), hovertemplate: "%{text}",
       showlegend: false,
     };
     const marks = { x: MARKS, y: MARKS.map((at) => curve.mean[at]), mode: "markers", marker: circles, hoverinfo: "skip", showlegend: false };
@@ -59,7 +68,7 @@
     const left = curve.side === "left";
     return [
       ...band(curve, `${line.color}2e`), ...(single ? [singles(curve, single)] : []), ...(hidden.has("errors") || !curve.band ? [] : curve.band.map(edge)),
-      mean, ...(left ? [marks] : []), left ? { ...legend, mode: "lines+markers", marker: circles } : { ...legend, mode: "lines" },
+      mean, ...changesOfCount(curve), ...(left ? [marks] : []), left ? { ...legend, mode: "lines+markers", marker: circles } : { ...legend, mode: "lines" },
     ];
 
     function edge(y) {
