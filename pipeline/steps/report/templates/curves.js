@@ -48,14 +48,6 @@
     return { x, y, text, mode: "lines", line, name: named(curve), hovertemplate: "%{text}", showlegend: false };
   }
 
-  // n where it changes along a mean, as numbers beside the curve.
-  function changesOfCount(curve) {
-    const at = (curve.counts || []).map((_, i) => i).filter((i) => curve.counts[i] && curve.counts[i] !== (curve.counts[i - 1] || 0));
-    const [textposition, textfont] = [curve.side === "left" ? "top right" : "bottom right", { size: 11, color: colour(curve.side) }];
-    const text = at.map((i) => `n ${curve.counts[i]}`);
-    return at.length ? [{ x: at, y: at.map((i) => curve.mean[i]), text, textposition, textfont, mode: "text", hoverinfo: "skip", showlegend: false, cliponaxis: false }] : [];
-  }
-
   function traces(curve, single) {
     const line = { color: colour(curve.side), dash: curve.dash || "solid", width: 2 };
     const circles = { symbol: "circle", size: 6, color: colour("paper"), line: { color: colour(curve.side), width: 1.5 } };
@@ -68,7 +60,7 @@
     const left = curve.side === "left";
     return [
       ...band(curve, `${line.color}2e`), ...(single ? [singles(curve, single)] : []), ...(hidden.has("errors") || !curve.band ? [] : curve.band.map(edge)),
-      mean, ...changesOfCount(curve), ...(left ? [marks] : []), left ? { ...legend, mode: "lines+markers", marker: circles } : { ...legend, mode: "lines" },
+      mean, ...(left ? [marks] : []), left ? { ...legend, mode: "lines+markers", marker: circles } : { ...legend, mode: "lines" },
     ];
 
     function edge(y) {
@@ -84,6 +76,13 @@
   const circleOnTop = (curve) => ({
     x: curve.foot_off, y: 1, yref: "paper", text: "\u25cb", showarrow: false, font: { color: colour(curve.side), size: 9 },
   });
+
+  // n from each percent at which it changes along a mean for 6 % or more, as there is no room for more, at the bottom, a
+  // row for each curve. The readings have every n.
+  const lasts = (n, at) => n[at] !== (n[at - 1] ?? 0) && n.slice(at, at + 6).every((one) => one === n[at]);
+  const counts = ({ counts: n, side }, row) => (n ?? []).map((_, at) => at).filter((at) => lasts(n, at)).map((at) => ({
+    x: at, y: 0.07 * row, yref: "paper", text: `n ${n[at]}`, showarrow: false, xanchor: "left", yanchor: "bottom", borderpad: 0, font: { color: colour(side), size: 10 },
+  }));
 
   // Bars at the bottom while a muscle is active, a row for each curve.
   const active = (curve, row) => (curve.active ?? []).map(([from, to]) => ({
@@ -128,7 +127,7 @@
         x: percentOf(figure.over), y: { title: `${plain(figure.unit)}<br>${plain(figure.sign)}`, ...(limits ? { range: [...limits] } : {}) },
         hovermode: shown("single") ? "closest" : "x unified",
         shapes: [...off.map(footOff), ...curves.flatMap(({ curve }, row) => active(curve, row))],
-        annotations: off.filter((curve) => curve.side === "left").map(circleOnTop),
+        annotations: [...off.filter((curve) => curve.side === "left").map(circleOnTop), ...curves.flatMap(({ curve }, row) => counts(curve, row))],
       }),
       notes: out.flatMap(({ words }) => words),
     };
