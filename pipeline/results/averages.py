@@ -39,6 +39,8 @@ RADIANS = 2 * np.pi / 100  # per percent of the gait cycle
 # Gait services differ by 0.1 N m/kg and 0.2 W/kg (Pinzone et al. 2014), a tenth to half of the usual moments and
 # powers: at a quarter of the usual size such a difference alone makes an index of 40 to 200.
 SMALL_SHARE = 0.25
+FEWEST_WHOLE = 3  # curves known throughout from which a mean is taken without those known in part
+ALONG = ("phase", "stance_phase")  # dimensions along which curves are
 NO_DIRECTION = 1e-9  # length of a mean vector that rounding alone can leave of vectors that cancel each other
 
 
@@ -81,6 +83,34 @@ def means_of_people(values: Array, participant: Text, *, phase: Flags | bool = F
     """
     means = _means(np.where(np.isfinite(values), values, np.nan), [participant], phase).to_numpy()
     return np.asarray(means.reshape(len(means), *values.shape[1:]))
+
+
+def known_throughout(curves: Array) -> Array:
+    """Return curves (cycle, ..., phase), NaN where known in part while FEWEST_WHOLE others are known throughout.
+
+    A mean has a step where a curve in it begins or ends. Without so many the curves are unchanged, and n of their mean
+    differs along the phase.
+    """
+    whole = np.isfinite(curves).all(axis=-1)
+    left_out = ~whole & (whole.sum(axis=0) >= FEWEST_WHOLE)
+    return np.where(left_out[..., None], np.nan, curves)
+
+
+def without_steps(curves: Array, by: Sequence[Text] = ()) -> Array:
+    """Return curves (cycle, ..., phase) of which the mean of each group has no step, the rest NaN.
+
+    It is that of :func:`known_throughout`, where n is largest.
+
+    Args:
+        by: labels (cycle,) of the groups; all curves are one without any.
+    """
+    result = np.full(curves.shape, np.nan)
+    groups = pd.DataFrame(np.transpose([*by])).groupby([*range(len(by))]).indices.values() if by else [slice(None)]
+    for mine in groups if len(curves) else ():
+        kept = known_throughout(curves[mine])
+        n = np.isfinite(kept).sum(axis=0)
+        result[mine] = np.where(n == n.max(axis=-1, keepdims=True), kept, np.nan)
+    return result
 
 
 def pool(first: Average, second: Average) -> Average:
@@ -153,8 +183,9 @@ def mean_curves(curve: xr.DataArray) -> xr.DataArray:
         curve: ``(cycle, ...)`` or ``(stance, ...)``, also a metric, with the coordinates that :func:`load_study` gives.
 
     Returns:
-        ``(participant, side, condition, ...)``, labels in alphabetic order; NaN where there is none. Means of metrics
-        that are phases, ``phase_of_...``, are circular.
+        ``(participant, side, condition, ...)``, labels in alphabetic order; NaN where there is none, and of curves
+        known in part where fewer are known than elsewhere (:func:`without_steps`). Means of metrics that are phases,
+        ``phase_of_...``, are circular.
 
     Example:
         >>> from gaitlab import load_study
@@ -169,7 +200,8 @@ def mean_curves(curve: xr.DataArray) -> xr.DataArray:
     by = [curve[name].values for name in UNIT_OF_MEANS]
     labels = [np.unique(names) for names in by]
     phase = str(curve.name) in PHASES
-    means = _means(curve.values, by, phase).reindex(pd.MultiIndex.from_product(labels)).to_numpy()
+    values = without_steps(curve.values, by) if curve.dims[-1] in ALONG else curve.values
+    means = _means(values, by, phase).reindex(pd.MultiIndex.from_product(labels)).to_numpy()
     coordinates = {name: c for name, c in curve.coords.items() if row not in c.dims}
     return xr.DataArray(
         means.reshape(*map(len, labels), *curve.shape[1:]),

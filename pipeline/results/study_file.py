@@ -15,7 +15,7 @@ from ..variables.cycle_variables import KINETICS, STANCE
 from ..variables.gait_profile import turning_cycles
 from ..variables.metrics import METRICS
 from . import netcdf
-from .averages import PHASES, average
+from .averages import PHASES, average, without_steps
 
 
 def load_study(
@@ -126,7 +126,8 @@ def table_of(study: xr.Dataset) -> str:
             where = dict(zip(dims, labels, strict=True))
             if where.get("axis") == "z":
                 continue
-            mean, sd, _ = average(curves.sel(where).values, participant)
+            people = [] if participant is None else [participant]
+            mean, sd, _ = average(without_steps(curves.sel(where).values, people), participant)
             cells = [variable, where.get("joint", ""), where.get("angle", where.get("axis", ""))]
             finite = np.isfinite(mean) & np.isfinite(sd)
             if finite.sum() > 1:

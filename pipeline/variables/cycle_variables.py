@@ -89,6 +89,11 @@ _TRUNK = {
 }  # fmt: skip
 WITH_TRUNK = {name: variable._replace(dtype="f4") for name, variable in _TRUNK.items()}
 
+SEEN = "stance_seen_percent"
+SEEN_SHARE = (
+    "share of the stance with known moments of the ankle; of a stance that an end of the recording cuts off, share of "
+    "the usual stance of the trial"
+)
 STANCE = "_of_stance"  # end of the names of all that study.nc has along `stance`
 # a stance from foot strike to foot off with valid kinetics, whether or not a whole gait cycle follows
 STANCE_CURVES = {
@@ -200,13 +205,14 @@ CYCLES = {
     "metric_value_of_stance": Variable(("whole_stance", "metric"), "1",
         "metrics of the whole stance, each in its metric_units; NaN if not defined in stance alone"),
     "stance_whole": Variable(("stance",), "1",
-        "whether the stance has a foot strike, a foot off and valid kinetics; these follow each other along "
-        "whole_stance", "i1"),
+        "whether the stance has a foot strike, a foot off and valid kinetics, known wholly or in part; these follow "
+        "each other along whole_stance", "i1"),
     "stance_used": Variable(("stance",), "1",
         "whether the kinetics of the stance are used: valid and, unless cycles.doubted_stances is use, not doubted",
         "i1"),
     "stance_start": Variable(("stance",), "s", "start of the stance"),
     "stance_end": Variable(("stance",), "s", "end of the stance"),
+    SEEN: Variable(("stance",), "percent", SEEN_SHARE),
     "stance_disagreement": Variable(("stance",), "N m",
         "largest difference of four formulations from the trial's stored joint moments"),
     "stance_forward_closure": Variable(("stance", "joint"), "degree",

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ..conventions import SIDES
 from ..errors import UserError, nearest
-from .cycle_variables import IN_STUDY, KNEE_AXIS, RESIDUALS, STANCE, STANCE_IDENTITY, STUDY
+from .cycle_variables import IN_STUDY, KNEE_AXIS, RESIDUALS, SEEN, SEEN_SHARE, STANCE, STANCE_IDENTITY, STUDY
 from .metrics import NUMBERS
 from .rows import AS_JSON, DOUBT, Metric
 from .schema import COLUMN_UNITS, COORDINATES, REPAIRS, about_column
@@ -61,6 +61,7 @@ QUALITY = {
     "reason": Column("why they are not used; empty if they are"),
     "reason_values": Column(f"the reason, {AS_JSON}; of a trial where, what and remedy; empty without one"),
     **{name: Column(COORDINATES[f"stance_{name}"][1]) for name in DOUBT},
+    SEEN: Column(SEEN_SHARE, "percent"),
     "disagreement_n_m": Column("largest difference of four formulations from the trial's stored joint moments", "N m"),
     **{
         f"forward_closure_{joint}_deg": Column(f"{_CLOSURE} {joint}, of trial and side", "degree")
@@ -126,7 +127,7 @@ OWN_COLUMNS = {  # besides those of metrics and of participants.tsv
 # names that a column of participants.tsv cannot have, because study.nc or a table has them
 RESERVED = frozenset(
     (
-        *(*STUDY, *IN_STUDY, *STANCE_IDENTITY, *(f"{name}{STANCE}" for name in STANCE_IDENTITY), "part"),
+        *(SEEN, *STUDY, *IN_STUDY, *STANCE_IDENTITY, *(f"{name}{STANCE}" for name in STANCE_IDENTITY), "part"),
         *(dim for variable in STUDY.values() for dim in variable.dims),
         *(*_OF_MEANS, *_OF_SYMMETRY, *(f"{name}{ending}" for name in NUMBERS for ending in ENDINGS)),
     )

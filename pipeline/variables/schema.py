@@ -12,7 +12,7 @@ from ..conventions import IN_ONE_TRIAL
 from ..reference import resolve
 from ..step import every_step
 from ..tables.study_tables import VISIT_COLUMNS
-from .cycle_variables import STANCE
+from .cycle_variables import SEEN, SEEN_SHARE, STANCE
 from .metrics import METRICS
 from .rows import AS_JSON, Variable
 
@@ -99,6 +99,7 @@ COORDINATES = {
     "cycle": ("", "number of the gait cycle in the study"),
     "stance": ("", "number of the stance in the study"),
     f"cycle{STANCE}": ("", "number of the gait cycle that begins with the stance; -1 if none does"),
+    SEEN: ("percent", SEEN_SHARE),
     f"start_time{STANCE}": ("s", "foot strike that starts the stance, on the file's own time axis"),
     f"end_time{STANCE}": ("s", "foot off that ends the stance, on the file's own time axis"),
     "participant": ("", "participant_id of participants.tsv"),

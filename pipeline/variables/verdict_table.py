@@ -149,18 +149,23 @@ VERDICTS: dict[str, Row] = {
         ("body.plausibility.LIMITS", "steps.kinematics.leg_check.SHORTEST_S"),
         "reliability.md#legs-that-no-person-has", general="a leg is none that a person has"),
     "markers_not_seen": Row(REFUSES,
-        "markers not seen during the stance: {markers}; fill the gap or use another trial",
-        "the ankle moment has gaps; the markers are named"),
+        "markers not seen during the stance, of which {percent:.0f} % is known: {markers}; fill the gap or use another "
+        "trial",
+        "the ankle moment is known in less than {LEAST_SEEN:g} % of the stance, or unknown for another reason than a "
+        "gap, too; the markers are named", source=("steps.cycles.verdicts.LEAST_SEEN",),
+        see="reliability.md#the-sound-part-of-a-stance"),
     "leg_without_pose": Row(REFUSES,
         "the markers that are seen do not make a leg of the static trial: {why}",
         "no marker is hidden, but some lie far (linked legs: {FARTHEST_M:mm}) from where the static trial puts them",
         "is the static trial of this person, and has no marker moved since?",
         ("steps.kinematics.linked_leg.FARTHEST_M",)),
     "near_an_end": Row(REFUSES,
-        "within {ms:.0f} ms of an end of the recording or of a gap, where accelerations are uncertain; record longer, "
-        "or fill the gap",
-        "the stance begins or ends where filters make accelerations uncertain",
-        source=("steps.clean.marker_filters.uncertain_end_s",), of_step=True),
+        "only {percent:.0f} % of the stance is known: the rest is not recorded, or within {ms:.0f} ms of an end of the "
+        "recording or of a gap, where accelerations are uncertain; record longer, or fill the gap",
+        "the ankle moment is known in less than {LEAST_SEEN:g} % of the stance, as filters make accelerations "
+        "uncertain near where it begins or ends",
+        source=("steps.cycles.verdicts.LEAST_SEEN", "steps.clean.marker_filters.uncertain_end_s"),
+        see="reliability.md#the-sound-part-of-a-stance", of_step=True),
     "formulations_differ": Row(REFUSES, "the formulations of the joint moments differ by {n_m:.1e} N m",
         "by more than the limit: the trial's kinetics are unreliable", "report it", ("cycles.max_disagreement_n_m",)),
     "force_too_low": Row(REFUSES, "peak vertical force only {body_weights:.2f} body weights",
@@ -298,6 +303,12 @@ VERDICTS: dict[str, Row] = {
         "in single support vertical force and acceleration differ in size by more than a factor of two, as by a wrong "
         "rate or unit", "check rate and unit of the markers", ("steps.cycles.momentum.UNSEEN_M_S2",),
         "reliability.md#momentum-of-the-body"),
+    "part_unjudged": Row(DOUBTS,
+        "{percent:.0f} % of the stance is known, and no law of momentum can judge that part",
+        "the stance is known in part, near an end of the recording or of a gap. In that part neither is vertical "
+        "momentum known over single support, nor the residual at the pelvis in {LEAST_JUDGED:g} % of the stance",
+        "record longer, or fill the gap", ("steps.cycles.verdicts.LEAST_JUDGED",),
+        "reliability.md#the-sound-part-of-a-stance"),
     # Trials
     "recording_unusable": Row(REJECTS, "the recording cannot be used",
         "the file is absent, truncated or damaged, is no C3D, TRC or MOT file, or shows two people",

@@ -14,12 +14,14 @@ from pipeline.results.averages import (
     average,
     errors_of,
     errors_of_means,
+    known_throughout,
     mean_curves,
     participant_means,
     pool,
     shortest_way,
     standard_uncertainty,
     symmetry,
+    without_steps,
 )
 from pipeline.variables.metrics import METRICS as DEFINED
 
@@ -188,6 +190,33 @@ def test_means_of_people_and_of_tables_are_circular_too() -> None:
     labels = {"participant": person, "side": ["left"] * 3, "condition": ["slow"] * 3}
     curve = xr.DataArray(values, dims="cycle", coords={key: ("cycle", of) for key, of in labels.items()}, name=PHASE)
     assert mean_curves(curve).values.ravel().tolist() == pytest.approx([99, 3])
+
+
+def test_a_mean_is_of_the_curves_known_throughout_where_there_are_three() -> None:
+    """Curves of size 1 to 5: the last two end early, or so do all but two."""
+    curves = np.arange(1.0, 6)[:, None] * np.ones(101)
+    curves[3:, 60:] = np.nan
+    mean, _, n = average(known_throughout(curves))
+    assert set(mean) == {2.0}
+    assert set(n) == {3}
+    curves[2, :30] = np.nan
+    mean, _, n = average(known_throughout(curves))
+    assert n.tolist() == [4] * 30 + [5] * 30 + [3] * 41
+    assert mean[[0, 30, 60]].tolist() == [3.0, 3.0, 2.0]
+    steady, _, counts = average(without_steps(curves))
+    assert np.flatnonzero(np.isfinite(steady)).tolist() == [*range(30, 60)]
+    assert set(counts[30:60]) == {5}
+
+
+def test_each_component_of_curves_has_its_own_cycles() -> None:
+    curves = np.ones((4, 2, 101))
+    curves[0, 1, 0] = np.nan
+    assert np.isfinite(known_throughout(curves)).all(axis=-1).sum(axis=0).tolist() == [4, 3]
+    people = np.array(["a", "a", "b", "b"])
+    kept = np.isfinite(without_steps(curves, [people]))
+    assert kept[:, 0].all()
+    assert not kept[:2, 1, 0].any()
+    assert kept[2:, 1].all()
 
 
 def test_averages_of_parts_are_pooled_to_that_of_all() -> None:

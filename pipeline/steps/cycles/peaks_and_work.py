@@ -42,8 +42,8 @@ def peaks(curves: Curves, *, stance_share: ArrayLike) -> dict[str, Array]:
     A peak is the highest top of the curve inside its window: not the window's first or last value, which is that of a
     neighbouring peak. A top is the highest of the samples within 2 % of the cycle, since nothing of a walking person,
     and nothing that the filter passes, rises and falls in less than 4 %, 40 to 50 ms. NaN without a top, if a metric of
-    one sign has its top beyond zero (no propulsion, no burst of power), or if a sample of the window is missing.
-    Absorbed power is negative. A stance share of NaN counts as 60.
+    one sign has its top beyond zero (no propulsion, no burst of power), or if a sample of the window is missing, or one
+    beside it that may be higher than its top. Absorbed power is negative. A stance share of NaN counts as 60.
     """
     share = np.asarray(stance_share, dtype=float)
     off = np.where(np.isnan(share), USUAL_STANCE_SHARE, share)[..., None]
@@ -54,7 +54,8 @@ def peaks(curves: Curves, *, stance_share: ArrayLike) -> dict[str, Array]:
     searched = np.where(within & _tops(values) & (values > np.array(lowest)[:, None]), values, -np.inf)
     place = searched.argmax(axis=-1)
     highest = np.take_along_axis(searched, place[..., None], axis=-1)[..., 0]
-    certain = np.isfinite(highest) & ~(within & np.isnan(values)).any(axis=-1)
+    seen = np.take_along_axis(_seen_around(values), place[..., None], axis=-1)[..., 0]
+    certain = np.isfinite(highest) & seen & ~(within & np.isnan(values)).any(axis=-1)
     peak, phase = np.where(certain, highest, np.nan), np.where(certain, place, np.nan)
     peak *= [part.sign if part.as_stored else 1 for part, _ in TOPS.values()]
     return {name: peak[..., i] for i, name in enumerate(TOPS)} | {
@@ -68,9 +69,18 @@ def _percent(at: Array, off: Array) -> Array:
 
 
 def _tops(values: Array) -> Flags:
-    """Return where curves (..., 101), which go on at their start, are highest within ``TOP_PERCENT``."""
-    around = [np.roll(values, shift, axis=-1) for shift in range(-TOP_PERCENT, TOP_PERCENT + 1) if shift]
-    return np.asarray(np.all([values >= other for other in around], axis=0))
+    """Return where curves (..., 101), which go on at their start, are highest of what is known in ``TOP_PERCENT``."""
+    return np.asarray(np.all([~(values < other) for other in _around(values)], axis=0))
+
+
+def _seen_around(values: Array) -> Flags:
+    """Return where curves (..., 101) are known within ``TOP_PERCENT``."""
+    return np.asarray(np.isfinite(_around(values)).all(axis=0))
+
+
+def _around(values: Array) -> list[Array]:
+    """Return the values before and after each of curves (..., 101), which go on at their start, in ``TOP_PERCENT``."""
+    return [np.roll(values, shift, axis=-1) for shift in range(-TOP_PERCENT, TOP_PERCENT + 1) if shift]
 
 
 def ranges(curves: Curves) -> dict[str, Array]:

@@ -18,7 +18,7 @@ from ...arrays import Array, Flags
 from ...conventions import FLEXION, SAME_STRIKE_S, SIDES
 from ...signals.time_normalisation import PhaseFrames, at_phases
 from ...tables.corrections import UnfitError
-from ...variables.cycle_variables import KNEE_AXIS, RESIDUALS, STANCE, STANCE_CURVES
+from ...variables.cycle_variables import KNEE_AXIS, RESIDUALS, SEEN, STANCE, STANCE_CURVES
 from ...variables.metrics import METRICS, OF_STANCE
 from ...variables.stance_verdicts import Verdict, doubt_columns, reason_columns
 from ...variables.verdict_table import BY_HAND
@@ -46,9 +46,8 @@ class Stances:
     energy_closure: Array  # (stance, segment), of the stance's side, W
     residual: Array  # (stance, figure), of :data:`pipeline.variables.cycle_variables.RESIDUALS` in their units
     knee_axis: Array  # (stance, figure), of :data:`pipeline.variables.cycle_variables.KNEE_AXIS`, of the stance's side
-    # (stance,), whether it has a foot strike and a foot off, each so far from a gap and from the ends of the recording
-    # that the kinetics are not affected by them
-    ended: Flags
+    seen_percent: Array  # (stance,), share of the stance with known moments of the ankle
+    ended: Flags  # (stance,), whether it has a foot strike and a foot off, and the recording goes on beyond both
 
     @property
     def valid(self) -> Flags:
@@ -81,6 +80,7 @@ class Stances:
             "stance_used": ("stance", self.used),
             "stance_start": ("stance", self.start),
             "stance_end": ("stance", self.end),
+            SEEN: ("stance", self.seen_percent),
             "stance_disagreement": ("stance", self.disagreement),
             "stance_forward_closure": (("stance", "joint"), self.forward_closure),
             "stance_energy_closure": (("stance", "segment"), self.energy_closure),

@@ -30,7 +30,16 @@ from .normalisation import residual_share, root_mean_square_and_peak
 from .settings import Settings
 from .stances import Stances
 
-NEAR_AN_END = 4  # of `missing`
+# of `missing`: 0 where moments are known
+NOT_SEEN, NEAR_AN_END = 1, 4
+# Percent of a stance with known moments, below which it is refused. Peaks of moments and forces are sought in the first
+# or the second half of a stance, so that less than half shows none for certain. Single support, where the momentum of
+# the body judges plates, is the middle two thirds of a stance: half of it, from either end, holds a third of that.
+LEAST_SEEN, WHOLE = 50.0, 100.0
+# Percent of a stance in which the residual at the pelvis must be known to judge a part of it. The trunk sways at some 2
+# Hz, unseen; over less than a quarter of its period, .13 s, a root mean square is that of one phase of the sway. A
+# quarter of a stance of .6 s is just longer.
+LEAST_JUDGED = 25.0
 # standard deviations of vertical momentum; a mass that is 12 % wrong shows as three to four
 CARRIES_THE_MASS = 2.0
 ACCEPT = "accept_contact"  # kind of correction
@@ -93,17 +102,26 @@ class Shown:
         return np.asarray(vertical / (self.mass_kg * STANDARD_GRAVITY_M_S2))
 
     @cached_property
-    def at_ankle(self) -> int:
-        """Return the index of the ankle among the joints."""
-        return int(self.kinetics["joint"].values.tolist().index("ankle"))
+    def missing(self) -> list[NDArray[np.int8]]:
+        """Return why moments of the ankle are unknown in the frames of each stance, 0 where they are known.
+
+        It is ``missing`` of kinetics.nc, which all later steps have as NaN.
+        """
+        at_ankle = int(self.kinetics["joint"].values.tolist().index("ankle"))
+        why = self.kinetics["missing"].values[:, :, at_ankle]
+        return [why[inside, side] for inside, side in zip(self.frames, self.row, strict=True)]
 
     @cached_property
-    def solvable(self) -> Flags:
-        """Return where moments and axes of the ankle are known (time, side)."""
-        # linked legs know the ankle's centre without a marker of the shank, but not its axes
-        names = ("joint_moment", "joint_moment_jcs")
-        both = np.stack([self.kinetics[name].values[:, :, self.at_ankle] for name in names])
-        return np.asarray(np.isfinite(both).all(axis=(0, -1)))
+    def seen_percent(self) -> Array:
+        """Return the share of each stance with known moments of the ankle (stance,), percent.
+
+        A stance that an end of the recording cuts off counts as long as the usual one of the trial, if that is longer.
+        """
+        time, (_, start, end) = self.contacts.variables["time"].values, self.stances
+        lasts_s, cut = end - start, (start <= time[0]) | (end >= time[-1])
+        usual_s = np.median(lasts_s[~cut]) if (~cut).any() else np.max(lasts_s, initial=0.0)
+        known_s = lasts_s * [np.mean(why == 0) if why.size else 0.0 for why in self.missing]
+        return np.asarray(np.round(100 * known_s / np.where(cut, np.fmax(lasts_s, usual_s), lasts_s), 2))
 
     @cached_property
     def figures(self) -> Array:
@@ -117,19 +135,23 @@ class Shown:
         return np.array(figures).reshape(-1, len(RESIDUALS))
 
     @cached_property
+    def told(self) -> Array:
+        """Return the figures by which momentum judges: none of them if hands bear weight, too."""
+        return np.nan * self.figures if self.settings.hands_bear_weight else self.figures
+
+    @cached_property
     def by_momentum(self) -> list[tuple[Verdict | None, list[Verdict]]]:
         """Return refusal and doubts of each stance by the momentum of the body, which hands may bear too."""
         trunk = momentum.sees_trunk(self.kinematics) and bool(self.kinetics.attrs.get("residual_with_trunk", 0))
-        told = np.nan * self.figures if self.settings.hands_bear_weight else self.figures
-        return momentum.judged(told, self.mass_kg, trunk=trunk)
+        return momentum.judged(self.told, self.mass_kg, trunk=trunk)
 
     def acceptance(self, i: int) -> Row:
         """Return the correction that accepts a stance."""
         return acceptance_of(self.contacts, i, self.corrections)
 
     def hides(self, i: int) -> bool:
-        """Return whether moments of the ankle are unknown in a stance."""
-        return not self.solvable[self.frames[i], self.row[i]].all()
+        """Return whether moments of the ankle are unknown somewhere in a stance."""
+        return bool(self.missing[i].any())
 
 
 def refuse_leg(shown: Shown, i: int) -> Verdict | None:
@@ -170,27 +192,29 @@ def refuse_implausible_leg(shown: Shown, i: int) -> Verdict | None:
 
 
 def refuse_near_an_end(shown: Shown, i: int) -> Verdict | None:
-    """Return the refusal of a stance in which nothing but an end of the recording or of a gap hides moments."""
-    inside = shown.frames[i], shown.row[i]
-    missing = shown.kinetics["missing"].values[:, :, shown.at_ankle][inside]
-    if shown.hides(i) and (missing == NEAR_AN_END).all(where=~shown.solvable[inside]):
-        return Verdict.of("near_an_end", ms=1000 * shown.clean.attrs["uncertain_end_s"])
+    """Return the refusal of a stance of which ends of the recording or of gaps alone leave too little known."""
+    if shown.seen_percent[i] < LEAST_SEEN and np.isin(shown.missing[i], (0, NEAR_AN_END)).all():
+        ms = 1000 * shown.clean.attrs["uncertain_end_s"]
+        return Verdict.of("near_an_end", percent=shown.seen_percent[i], ms=ms)
     return None
 
 
 def refuse_hidden(shown: Shown, i: int) -> Verdict | None:
-    """Return the refusal of a stance that names the markers not seen in it, or why those seen give no pose."""
-    if not shown.hides(i):
+    """Return the refusal of a stance in which unseen markers leave too little known, or those seen give no pose."""
+    lost = ~np.isin(shown.missing[i], (0, NEAR_AN_END))
+    if not lost.any():
         return None
     clean, calibrate, (sides, start, end) = shown.clean, shown.calibrate, shown.stances
-    side, time = sides[i], clean["time"].values
-    unseen = np.isnan(clean["marker_position"].values[(time >= start[i]) & (time <= end[i])]).any(axis=(0, 2))
-    gaps = clean["marker"].values[unseen].tolist()
+    side, time, names = sides[i], clean["time"].values, clean["marker"].values
+    own = ~np.char.endswith(names.astype(str), {"left": "_right", "right": "_left"}[side])
+    unseen = np.isnan(clean["marker_position"].values[(time >= start[i]) & (time <= end[i])][:, own]).any(axis=2)
+    in_gaps = (shown.missing[i] == NOT_SEEN) & unseen.any(axis=1)
+    if shown.seen_percent[i] >= LEAST_SEEN and in_gaps[lost].all():
+        return None
     of_side = calibrate.cluster_marker.values[calibrate.cluster_side.values == side]
     absent = [f"{name}_{side}" for name in of_side if f"{name}_{side}" in clean.attrs["landmarks_absent"].split()]
-    other = {"left": "_right", "right": "_left"}[side]
-    if hidden := sorted({name for name in (*gaps, *absent) if not name.endswith(other)}):
-        return Verdict.of("markers_not_seen", markers=", ".join(hidden))
+    if hidden := sorted({*names[own][unseen.any(axis=0)].tolist(), *absent}):
+        return Verdict.of("markers_not_seen", percent=shown.seen_percent[i], markers=", ".join(hidden))
     why = shown.kinematics.attrs.get("doubt") or "are they where the static trial has them?"
     return Verdict.of("leg_without_pose", why=why)
 
@@ -241,6 +265,14 @@ def doubt_by_momentum(shown: Shown, i: int) -> Iterable[Verdict]:
     return shown.by_momentum[i][1]
 
 
+def doubt_part(shown: Shown, i: int) -> Iterator[Verdict]:
+    """Yield the doubt about a stance that is known in part, and of which no law of momentum judges that part."""
+    figures = dict(zip(RESIDUALS, shown.told[i].tolist(), strict=True))
+    judged = np.isfinite(figures["momentum_ratio"]) or figures["residual_known_percent"] >= LEAST_JUDGED
+    if shown.seen_percent[i] < WHOLE and not judged:
+        yield Verdict.of("part_unjudged", percent=shown.seen_percent[i])
+
+
 class Judge(NamedTuple):
     """A judge of stances: the codes of its verdicts, and its function of what a trial shows and a stance's number."""
 
@@ -256,7 +288,7 @@ class Doubter(NamedTuple):
 
 
 # In this order; the first refusal counts. A leg that is none, and a contact that cannot be used, are known before the
-# moments. Then these must agree with each other, the foot must bear the body, and moments must be known throughout.
+# moments. Then these must agree with each other, the foot must bear the body, and enough of the stance must be known.
 # Only such a stance can be held against the momentum of the body.
 STANCE_JUDGES = (
     Judge((LEG_REFUSED,), refuse_leg),
@@ -274,6 +306,7 @@ STANCE_DOUBTS = (
     Doubter(("mass_disagrees",), doubt_mass),
     Doubter(("momentum_doubted",), doubts_of_session),
     Doubter(("direction_doubted", "residual_doubted", "rate_doubted"), doubt_by_momentum),
+    Doubter(("part_unjudged",), doubt_part),
 )
 
 
@@ -295,10 +328,11 @@ def judge_stances(shown: Shown, *, knee_axis: Array) -> Stances:
         if {one.code for one in doubts[i]} == {ACCEPTED}:
             raise UnfitError(shown.acceptance(i), "the contact is used already", "give another one")
     (side, start, end), solved, row = shown.stances, shown.kinetics.variables, shown.row
+    time = shown.contacts.variables["time"].values
     valid = np.array([refusal is None for refusal in refusals], dtype=bool)
     doubted = np.array([bool(each) for each in doubts], dtype=bool) & ~np.array(shown.accepted, dtype=bool)
     closure = np.sqrt((solved["forward_closure"].values ** 2).mean(axis=-1))
-    surrounded = _are_surrounded(start, end, shown.contacts.variables["time"].values, shown.solvable[:, row], valid)
+    surrounded = (start - interval_s(time) >= time[0]) & (end + interval_s(time) <= time[-1])
     return Stances(
         start=start,
         end=end,
@@ -312,6 +346,7 @@ def judge_stances(shown: Shown, *, knee_axis: Array) -> Stances:
         energy_closure=solved["energy_closure"].values[row],
         residual=shown.figures,
         knee_axis=knee_axis[row],
+        seen_percent=shown.seen_percent,
         ended=_happens(shown.contacts, STRIKE, side, start) & _happens(shown.contacts, OFF, side, end) & surrounded,
     )
 
@@ -347,20 +382,6 @@ def acceptance_of(contacts: AnyTrial, i: int, rows: Iterable[Row]) -> Row:
         if (row["kind"], row["side"]) == (ACCEPT, side) and abs(float(row["time_s"]) - start_s) < SAME_STRIKE_S:
             return row
     return dict.fromkeys(COLUMNS, "") | {"kind": ACCEPT, "side": side, "time_s": f"{start_s:.3f}"}
-
-
-def _are_surrounded(start: Array, end: Array, time: Array, solvable: Flags, valid: Flags) -> Flags:
-    """Return which stances the recording surrounds by a frame, with known kinetics there too where they are valid.
-
-    Args:
-        start, end, valid: (stance,).
-        solvable: (time, stance).
-    """
-    from_s, to_s = start - interval_s(time), end + interval_s(time)
-    surrounded = np.asarray((from_s >= time[0]) & (to_s <= time[-1]))
-    for i in np.flatnonzero(surrounded & valid).tolist():
-        surrounded[i] = solvable[(time >= from_s[i]) & (time <= to_s[i]), i].all()
-    return surrounded
 
 
 def _root_mean_square_mm(distance_m: Array) -> float:

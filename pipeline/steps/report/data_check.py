@@ -20,7 +20,7 @@ from ...variables.data_dictionary import CORRECTIONS, NOT_CORRECTED
 from ...variables.stance_verdicts import BETWEEN_WORDS, REFUSED, USED
 from ...variables.verdict_table import VERDICTS
 from .curves.figures import SMALLEST_N
-from .quality import doubts_in, refusals_in
+from .quality import doubts_in, known_in_part, refusals_in
 from .tables import Row, Totals, age_years, find_rejected_trials, has_kinetics, names, of_part, totals
 
 GOOD, UNKNOWN, LOOK, BAD = STATES = ("good", "not checked", "look", "bad")  # from best to worst
@@ -172,6 +172,8 @@ def _contacts(count: Totals, rows: Sequence[Row], quality: list[Row], trials: Ma
     out = Counter(in_words(facts["plates_left_out"]) for facts in trials.values() if facts.get("plates_left_out"))
     taken = f", {count.doubts_used} of them doubted (cycles.doubted_stances)" if count.doubts_used else ""
     texts = [f"{count.contacts_used} of {count.contacts} used{taken}", *refused]
+    if parts := known_in_part(quality):
+        texts.append(f"{len(parts)} known in part, near an end of the recording or a gap, where the rest is missing")
     texts += [f"no {side} contact is used: no moments and powers of this side" for side in bare]
     texts += [f"in {number} trial{'s' * (number > 1)}, plates left out: {reason}" for reason, number in out.items()]
     if count.not_on_a_plate:

@@ -10,7 +10,7 @@ import xarray as xr
 
 from ...arrays import Array
 from ...conventions import SIDES
-from ...results.averages import average, means_of_people
+from ...results.averages import average, means_of_people, without_steps
 from ...tables.reference_curves import BySpeed
 from ...trials.session import facts_of_trials
 from ...variables.methods_text import describe_methods, keep_of_model
@@ -129,7 +129,7 @@ class Overview:
     def _add_people(self, place: Place, mine: CycleCurves) -> None:
         """Add the means of each participant's cycles of one side and condition."""
         labels = np.unique(mine.participant).tolist()
-        values = np.array([average(mine.curve[mine.participant == name]).mean for name in labels])
+        values = np.array([average(without_steps(mine.curve[mine.participant == name])).mean for name in labels])
         single = self.single.setdefault(place, [Chosen() for _ in mine.panels])
         for i, chosen in enumerate(single):
             for label, curve in zip(labels, values[:, i], strict=True):

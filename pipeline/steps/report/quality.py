@@ -9,11 +9,13 @@ import numpy as np
 
 from ...trials.left_out import from_text, in_words
 from ...trials.session import FILES
+from ...variables.cycle_variables import SEEN
 from ...variables.schema import REPAIRS
 from ...variables.stance_verdicts import (
     DOUBTED,
     NOT_ON_A_PLATE,
     REFUSED,
+    USED,
     Verdict,
     in_general,
     rejection_in_general,
@@ -58,7 +60,7 @@ class Verdicts(NamedTuple):
 
 
 def list_rejections(quality: list[Row]) -> Table:
-    """Return one row per trial that was rejected, or has refused or doubted contacts with plates, and the reasons."""
+    """Return one row per trial that was rejected, or has contacts with plates refused, doubted or known in part."""
     rows = []
     for trial, mine in _by_trial(quality).items():
         if not mine[0]["side"]:
@@ -73,8 +75,17 @@ def list_rejections(quality: list[Row]) -> Table:
                 count = sum(map(len, stances.values()))
                 reasons = "; ".join(f"{reason}: {', '.join(which)}" for reason, which in stances.items())
                 rows.append([*trial, f"{count} of {contacts} plate contacts{added}", reasons])
+        if parts := [f"{_stance(row)}: {float(row[SEEN]):.0f} %" for row in known_in_part(mine)]:
+            what = "near an end of the recording or a gap, moments of this share of the stance are known"
+            text = f"{len(parts)} of {contacts} plate contacts known in part"
+            rows.append([*trial, text, f"{what}: {', '.join(parts)}"])
     rows.sort(key=lambda row: row[2] != "whole trial")  # stable: whole trials first
-    return Table(["Session", "Trial", "Refused or doubted", "Reason and contacts"], rows)
+    return Table(["Session", "Trial", "Refused, doubted, in part", "Reason and contacts"], rows)
+
+
+def known_in_part(quality: Iterable[Row]) -> list[Row]:
+    """Return the contacts with kinetics that are known in a part of the stance alone."""
+    return [row for row in quality if row["verdict"] in (USED, DOUBTED) and float(row[SEEN] or "nan") < 100]
 
 
 def checks(quality: list[Row], clean: Trials) -> Table:

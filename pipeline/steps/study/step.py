@@ -33,6 +33,7 @@ from ...variables.cycle_variables import (
     KNEE_AXIS,
     LABELS_OF_TRUNK,
     RESIDUALS,
+    SEEN,
     STANCE,
     STANCE_CURVES,
     STANCE_IDENTITY,
@@ -259,6 +260,7 @@ def _stances(
     values = dict(zip(METRICS, chain(f"metric_value{STANCE}").T, strict=True))
     variables |= {f"{name}{STANCE}": (("stance",), values[name]) for name in OF_STANCE}
     coordinates = {f"{name}{STANCE}": ("stance", cell) for name, cell in cells.items()}
+    coordinates[SEEN] = "stance", chain(SEEN)[every]
     return variables, coordinates | {"stance": before[1] + np.arange(every.sum(), dtype=np.int32)}
 
 
@@ -350,7 +352,7 @@ def _quality_rows(session: str, data: xr.Dataset, about: Mapping[str, Any]) -> I
     if "stance" in data.dims:
         energy = np.fmax.reduce(values["stance_energy_closure"], axis=1)
         residuals = [values[f"stance_{name}"] for name in RESIDUALS | KNEE_AXIS]
-        closures = [values["stance_disagreement"], values["stance_forward_closure"], energy]
+        closures = [values[SEEN], values["stance_disagreement"], values["stance_forward_closure"], energy]
         checks = np.column_stack([*closures, *residuals]).tolist()
         names = ("side", "start", "end", "plates", "code", "reason", "reason_values", *DOUBT)
         texts = [values[f"stance_{name}"].tolist() for name in names]
@@ -383,4 +385,5 @@ def _empty() -> xr.Dataset:
     kinds = {"start_time": float, "end_time": float, "kinetics_valid": bool, "cycle": np.int32}
     identity = {name: ("cycle", np.array([], dtype=kinds.get(name, "U1"))) for name in IN_STUDY}
     identity |= {f"{name}{STANCE}": ("stance", np.array([], dtype=kinds.get(name, "U1"))) for name in STANCE_IDENTITY}
+    identity[SEEN] = "stance", np.array([])
     return xr.Dataset(variables, identity | labels)

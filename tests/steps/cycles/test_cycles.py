@@ -12,6 +12,7 @@ from pipeline.conventions import CHAIN, SIDES, STANDARD_GRAVITY_M_S2, UP
 from pipeline.dynamics.interaction_torques import MOTIONS
 from pipeline.errors import Problem, UserError
 from pipeline.person.size_findings import MASS_WRONG
+from pipeline.steps.cycles.verdicts import NOT_SEEN
 from pipeline.steps.kinetics.cross_checks import CAUSES
 from pipeline.tables.corrections import WHY, in_results
 from pipeline.trials.session import join_trials, one_trial
@@ -31,6 +32,7 @@ from tests.support.walks.for_cycles import (
     Trial,
     amplitude,
     assert_metrics,
+    hide,
     left_out_by_hand,
     pairs,
     trial,
@@ -212,9 +214,7 @@ def test_a_stance_accepted_by_hand_is_used_and_marked_with_what_refuses_it(known
     with pytest.raises(UserError, match=r"accept_contact .*: the contact is used already; .*remove the row"):
         accepted_at(trial(known), step.start_s).cut()
     hidden = accepted_at(trial(known), step.start_s)
-    moment = hidden["kinetics"].joint_moment.copy()
-    moment.loc[{"side": step.side, "time": slice(step.start_s + 0.2, step.start_s + 0.3)}] = np.nan
-    hidden["kinetics"] = hidden["kinetics"].assign(joint_moment=moment)
+    hide(hidden, step.side, step.start_s + 0.2, step.start_s + 0.3, why=NOT_SEEN)
     with pytest.raises(UserError, match="no person can accept it: "):
         hidden.cut()
 
@@ -223,15 +223,16 @@ def test_markers_missing_in_a_stance_are_named(known: Walk) -> None:
     made = trial(known)
     step = known.seen()[0]
     hidden = made["clean"].marker_position.copy()
-    hidden.loc[{"marker": ["toe_right", "heel_left"], "time": slice(0.4, 0.5)}] = np.nan
+    hidden.loc[{"marker": ["toe_right", "heel_left"], "time": slice(0.4, 0.8)}] = np.nan
     made["clean"] = made["clean"].assign(marker_position=hidden).assign_attrs(landmarks_absent="sacrum")
-    moment = made["kinetics"].joint_moment.copy()
-    moment.loc[{"side": "right", "time": slice(0.4, 0.5)}] = np.nan
-    made["kinetics"] = made["kinetics"].assign(joint_moment=moment)
+    hide(made, "right", 0.4, 0.8, why=NOT_SEEN)
     result = made.cut()
     row = int(np.flatnonzero(result.stance_start == step.start_s)[0])
+    seen = result.stance_seen_percent.values[row]
+    assert seen == pytest.approx(100 * (1 - 0.4 / STANCE_S), abs=2)  # within a frame
     assert result.stance_reason.values[row] == (
-        "markers not seen during the stance: toe_right; fill the gap or use another trial"
+        f"markers not seen during the stance, of which {seen:.0f} % is known: toe_right; fill the gap or use another "
+        "trial"
     )
     assert (np.delete(result.stance_reason.values, row) == "").all()
 
@@ -239,9 +240,7 @@ def test_markers_missing_in_a_stance_are_named(known: Walk) -> None:
 def test_seen_markers_without_a_pose_are_no_gap(known: Walk) -> None:
     """Another person's static trial: its leg fits nowhere, and the doubt about the trial says why."""
     made = trial(known)
-    moment = made["kinetics"].joint_moment.copy()
-    moment.loc[{"side": "right", "time": slice(0.4, 0.5)}] = np.nan
-    made["kinetics"] = made["kinetics"].assign(joint_moment=moment)
+    hide(made, "right", 0.4, 0.5, why=NOT_SEEN)
     row = int(np.flatnonzero(made.cut().stance_start == known.seen()[0].start_s)[0])
     assert str(made.cut().stance_code.values[row]) == "leg_without_pose"
     made["kinematics"] = made["kinematics"].assign_attrs(doubt="another person's", doubt_code="static_unlike")

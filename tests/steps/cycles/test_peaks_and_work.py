@@ -89,6 +89,22 @@ def test_a_gap_in_its_window_makes_a_peak_unknown_and_one_outside_does_not() -> 
             assert np.isfinite(found[name]) == known, (missing, name)
 
 
+def test_a_top_beside_a_gap_is_a_peak_only_if_nothing_in_the_gap_can_be_higher() -> None:
+    """A curve that rises to the end of the window and a lower top before it; then that top alone is beside the gap."""
+    vertical = np.exp(-(((PHASE - 12) / 4) ** 2)) + 2 * np.exp(-(((PHASE - 29) / 4) ** 2))
+    forces = np.stack([0 * vertical, vertical, 0 * vertical])
+
+    def first_peak(missing: slice) -> float:
+        given = forces.copy()
+        given[:, missing] = np.nan
+        found = peaks(loads(NOTHING) | {"joint_power": NOTHING[0], "ground_force": given}, stance_share=60)
+        return float(found["peak_vertical_force_first"])
+
+    assert first_peak(slice(0, 0)) == pytest.approx(2.0, abs=1e-6)  # at 29 of 30 %
+    assert np.isnan(first_peak(slice(31, 40))), "the lower top was taken"
+    assert first_peak(slice(40, 60)) == pytest.approx(2.0, abs=1e-6)
+
+
 def motion_of(power: Array) -> dict[str, Array]:
     """Return angle and moment (3, 3, 101) that do the work ``power`` (joint, 101) per percent, by a steady turn."""
     angle = np.degrees(np.broadcast_to(PHASE, NOTHING.shape))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,12 @@ import pytest
 import xarray as xr
 
 from pipeline.results.study_file import load_study
+from pipeline.steps.cycles.verdicts import NEAR_AN_END, NOT_SEEN
 from pipeline.variables.cycle_variables import STANCE_CURVES
 from pipeline.variables.metrics import METRICS, OF_STANCE
 from tests.support.studies.small_study import write_outputs
 from tests.support.walks.as_clean import PEAK_N, STANCE_S, Walk, walk
-from tests.support.walks.for_cycles import MASS_KG, PHASE, ROUNDING, amplitude, trial, wave
+from tests.support.walks.for_cycles import MASS_KG, PHASE, ROUNDING, amplitude, hide, trial, wave
 
 PEAKS = [name for name in OF_STANCE if name.startswith("peak_")]
 DEMO_WALK, DEMO_SIDE = "comfortable_02", "right"
@@ -90,14 +92,78 @@ def test_other_stances_have_no_curves(known: Walk) -> None:
     assert (left_out.reason == "").all()
 
 
-def test_a_whole_stance_is_solved_to_the_frames_around_its_ends(known: Walk) -> None:
-    made = trial(known)
-    last = whole(made.cut())[-1]
-    after = float(made.cut().stance_end[last]) + np.array([0.05, 0.005])
-    moment = made["kinetics"].joint_moment
-    for instant, is_whole in zip(after, (True, False), strict=True):
-        made["kinetics"]["joint_moment"] = moment.where(np.abs(moment.time - instant) > 0.006)
-        assert (last in whole(made.cut())) == is_whole
+@pytest.mark.parametrize("why", [NOT_SEEN, NEAR_AN_END])
+def test_a_stance_with_a_gap_keeps_what_the_gap_does_not_touch(known: Walk, why: int) -> None:
+    """What is unknown is NaN, and a metric is that of the whole stance or unknown."""
+    made, whole_one, step = trial(known), trial(known).cut(), known.seen()[0]
+    first_s, last_s = step.start_s + 0.5 * STANCE_S, step.start_s + 0.6 * STANCE_S
+    if why == NOT_SEEN:
+        markers = made["clean"].marker_position.copy()
+        markers.loc[{"marker": f"toe_{step.side}", "time": slice(first_s, last_s)}] = np.nan
+        made["clean"] = made["clean"].assign(marker_position=markers)
+    hide(made, step.side, first_s, last_s, why=why)
+    found, i = made.cut(), int(np.flatnonzero(whole_one.stance_start == step.start_s)[0])
+    assert found.stance_used.values.all()
+    assert found.stance_whole.values.tolist() == whole_one.stance_whole.values.tolist()
+    assert found.stance_seen_percent.values[i] == pytest.approx(90, abs=2)
+    others = [np.delete(each.stance_seen_percent.values, i) for each in (found, whole_one)]
+    np.testing.assert_array_equal(others[0], others[1])
+    row = int(np.flatnonzero(whole(found) == i)[0])
+    curves = found.joint_moment_jcs_of_stance.values[row], whole_one.joint_moment_jcs_of_stance.values[row]
+    unknown = np.isnan(curves[0]).all(axis=(0, 1))
+    assert unknown[50:60].all()
+    assert not unknown[:48].any()
+    assert not unknown[63:].any()
+    np.testing.assert_array_equal(curves[0][..., ~unknown], curves[1][..., ~unknown])
+    metrics = found.metric_value_of_stance.values[row], whole_one.metric_value_of_stance.values[row]
+    same = metrics[0] == metrics[1]
+    assert (same | np.isnan(metrics[0])).all()
+    lost = {name for name, kept, known_before in zip(METRICS, same, np.isfinite(metrics[1]), strict=True)
+            if known_before and not kept}  # fmt: skip
+    assert "impulse_of_knee_extensor_moment" in lost
+    assert "peak_knee_extensor_moment" not in lost  # of early stance
+    assert "peak_vertical_force" not in lost  # of the plate alone
+
+
+@pytest.mark.parametrize(("share", "used"), [(0.45, True), (0.55, False)])
+def test_a_stance_is_refused_of_which_less_than_half_is_known(known: Walk, share: float, used: bool) -> None:
+    made, step = trial(known), known.seen()[0]
+    hide(made, step.side, step.start_s - 0.1, step.start_s + share * STANCE_S, why=NEAR_AN_END)
+    found = made.cut()
+    i = int(np.flatnonzero(found.stance_start == step.start_s)[0])
+    assert (found.stance_code.values[i] == "") == used
+    assert used or found.stance_code.values[i] == "near_an_end"
+    assert (np.delete(found.stance_code.values, i) == "").all()
+
+
+def test_a_stance_that_the_recording_cuts_off_counts_as_long_as_the_others(known: Walk) -> None:
+    """It is used, but without a foot strike it has no curve."""
+    step = known.seen()[0]
+    from_s = step.start_s + 0.4 * STANCE_S
+    found = trial(replace(known, start_s=from_s)).cut()
+    i = int(np.flatnonzero((found.stance_side == step.side) & (found.stance_start <= from_s + 0.01))[0])
+    assert found.stance_seen_percent.values[i] == pytest.approx(60, abs=2)
+    assert found.stance_code.values[i] == ""
+    assert not found.stance_whole.values[i]
+
+
+@pytest.mark.parametrize(("known_percent", "doubted"), [(20.0, True), (30.0, False)])
+def test_a_part_that_no_law_judges_is_doubted(known: Walk, known_percent: float, doubted: bool) -> None:
+    """Where neither hips, and so momentum, nor the residual are known; a whole stance is not doubted for it."""
+    made, step = trial(known), known.seen()[0]
+    centres = made["kinematics"]["joint_centre_velocity"].copy()
+    made["kinematics"]["joint_centre_velocity"] = centres * np.nan
+    hide(made, step.side, step.start_s, step.start_s + 0.2 * STANCE_S, why=NEAR_AN_END)
+    time, until_s = made["kinetics"].time, step.start_s + known_percent / 100 * STANCE_S
+    for load in ("force", "moment"):
+        name = f"pelvis_residual_{load}"
+        made["kinetics"][name] = made["kinetics"][name].where((time >= step.start_s) & (time < until_s))
+    found = made.cut()
+    i = int(np.flatnonzero(found.stance_start == step.start_s)[0])
+    codes = [code.split() for code in found.stance_doubt_code.values.tolist()]
+    assert ("part_unjudged" in codes[i]) == doubted
+    seen = found.stance_seen_percent.values.tolist()
+    assert not any("part_unjudged" in of for of, percent in zip(codes, seen, strict=True) if percent == 100)
 
 
 def test_a_stance_and_its_cycle_have_the_same_metrics(known: Walk) -> None:

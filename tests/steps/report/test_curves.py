@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline.steps.report.curves.cycles import MOST_SINGLE
-from pipeline.steps.report.curves.figures import SMALLEST_N
+from pipeline.steps.report.curves.cycles import MOST_SINGLE, CycleCurves
+from pipeline.steps.report.curves.figures import SMALLEST_N, describe, draw_cycles
+from pipeline.steps.report.curves.lines import Line
 from pipeline.steps.report.curves.panels import panels_of
 from tests.support.studies.for_report import (
     CONDITION_GAIN,
@@ -233,6 +234,25 @@ def test_fewer_than_three_curves_have_no_band(three_people: Made) -> None:
         for figure in figures:
             for curve in figure["curves"]:
                 assert (set(curve["sd"]) == {None}) == (curve["n"] < SMALLEST_N), (person, repeats)
+
+
+@pytest.mark.parametrize(("whole", "n", "counts"), [(3, 3, None), (2, 3, [3] * 60 + [2] * 41)])
+def test_n_stands_along_a_mean_of_curves_known_in_part(
+    three_people: Made, whole: int, n: int, counts: list[int] | None
+) -> None:
+    """Such a mean has no range, as its largest value may be a step."""
+    (panel, *_) = panels_of(three_people.study, moment_signs="stored")
+    curve, names = np.ones((whole + 1, 1, 101)), np.full(whole + 1, "left")
+    curve[-1, :, 60:] = np.nan
+    cycles = CycleCurves(
+        (panel,), curve, np.full(whole + 1, 60.0), names, names, names, names, names,
+        band=None, reference_speed=np.full(whole + 1, np.nan), turns=np.zeros(whole + 1, dtype=bool),
+    )  # fmt: skip
+    (figure,) = draw_cycles(cycles, lines=[Line("left", None, "left", "")], normal=[]).figures
+    (drawn,) = figure["curves"]
+    assert (drawn["n"], drawn["counts"]) == (n, counts)
+    assert (f"n {n} at most, 2 at least." in describe(figure)) == (counts is not None)
+    assert ("from 1 at" in describe(figure)) == (counts is None)
 
 
 def test_single_curves_are_those_of_cycles_and_on_the_overview_of_people(three_people: Made) -> None:

@@ -84,6 +84,7 @@ def test_the_table_of_quality_has_the_checks_of_every_stance() -> None:
     """Three digits, the largest energy closure of the segments, nothing for a rejected trial."""
     quality = gathered()[2]
     slow = quality[quality.trial == "slow_1"]
+    assert list(slow.stance_seen_percent) == [90] * 4
     assert list(slow.disagreement_n_m) == [2e-8] * 4
     closures = ["forward_closure_ankle_deg", "forward_closure_knee_deg", "forward_closure_hip_deg"]
     assert slow[closures].values.tolist() == [[1, 2, 3]] * 4

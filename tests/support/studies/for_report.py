@@ -177,6 +177,7 @@ def trial_cycles(
     checks = {
         "stance_start": ("stance", touched),
         "stance_end": ("stance", touched + 0.6),
+        "stance_seen_percent": ("stance", np.full(stances, 100.0)),
         "stance_disagreement": ("stance", np.full(stances, 2e-13)),
         "stance_forward_closure": (("stance", "joint"), np.full((stances, 3), 0.25)),
         "stance_energy_closure": (("stance", "segment"), np.full((stances, 3), 0.125)),

@@ -107,6 +107,7 @@ def _checks(level: float, start: Array) -> dict[str, Any]:
     count = len(start)
     return {
         "stance_start": ("stance", start), "stance_end": ("stance", start + 0.61234567),
+        "stance_seen_percent": ("stance", np.full(count, 90.0)),
         "stance_disagreement": ("stance", np.full(count, level * 1.0001e-9)),
         "stance_forward_closure": (("stance", "joint"), np.tile([1.0001, 2.0001, 3.0001], (count, 1))),
         "stance_energy_closure": (("stance", "segment"), np.tile([4.0001, 6.0001, 5.0001], (count, 1))),

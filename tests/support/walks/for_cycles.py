@@ -94,6 +94,18 @@ def trial(known: Walk, *, reasons: Mapping[int, str] | None = None) -> Trial:
     )
 
 
+def hide(made: Trial, side: str, first_s: float, last_s: float, *, why: int) -> None:
+    """Make moments of a side unknown between two instants, for a reason of ``missing`` in kinetics.nc."""
+    place = {"side": side, "time": slice(first_s, last_s)}
+    hidden = {name: made["kinetics"][name].copy() for name in ("joint_moment", "joint_moment_jcs", "joint_power")}
+    for values in hidden.values():
+        values.loc[place] = np.nan
+    causes = made["kinetics"]["missing"].copy()
+    causes.loc[place] = why
+    made["kinetics"] = made["kinetics"].assign(hidden | {"missing": causes})
+    made["clean"] = made["clean"].assign_attrs(uncertain_end_s=0.08)
+
+
 def solved(curves: Array) -> xr.Dataset:
     """Return a result of ``kinetics`` with all loads per body mass equal to curves."""
     moment, shares = MASS_KG * curves, np.arange(1.0, 11).reshape(len(CAUSES), len(MOTIONS))

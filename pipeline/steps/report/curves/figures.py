@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypedDict
 import numpy as np
 
 from ....conventions import SIDES
-from ....results.averages import Average, average, pool
+from ....results.averages import Average, average, known_throughout, pool
 from ....signals.filters import stretches
 from ....signals.time_normalisation import PHASE
 from ....tables import reference_curves
@@ -27,16 +27,18 @@ SMALLEST_N = 3  # curves for a standard deviation: of two, the curves themselves
 
 
 class Curve(TypedDict):
-    """Mean and standard deviation along the phase; n is the largest number averaged.
+    """Mean and standard deviation along the phase; n is the largest number averaged, counts that at each percent.
 
-    Unknown values are None, as is the standard deviation of fewer than three. Band: the mean lower and upper percentile
-    of the errors. Active: from and to which percent a muscle is active in at least half of the cycles; None if unknown.
+    Counts are None if n is the same wherever the mean is known. Unknown values are None, as is the standard deviation
+    of fewer than three. Band: the mean lower and upper percentile of the errors. Active: from and to which percent a
+    muscle is active in at least half of the cycles; None if unknown.
     """
 
     side: str
     line: str
     dash: str
     n: int
+    counts: list[int] | None
     foot_off: float | None
     mean: list[float | None]
     sd: list[float | None]
@@ -132,7 +134,8 @@ def average_cycles(mine: CycleCurves) -> LineAverages:
     """Return what is drawn of the cycles of one side and line, each cycle being a single curve."""
     single = [single_of(mine.curve[:, i], mine.label) for i in range(len(mine.panels))]
     return LineAverages(
-        average(mine.curve), average(mine.foot_off), None if mine.band is None else average(mine.band), single,
+        average(known_throughout(mine.curve)), average(mine.foot_off),
+        None if mine.band is None else average(known_throughout(mine.band)), single,
         None if mine.active is None else average(mine.active),
     )  # fmt: skip
 
@@ -171,11 +174,12 @@ def _add(result: Drawn, averages: LineAverages, side: str, line: Line) -> None:
     for i in np.flatnonzero(n.any(axis=1)):
         errors = to_four_digits(band.mean[i]) if band and band.n[i].any() else None
         count, active = int(n[i].max()), averages.active
+        counts = n[i].tolist() if ((n[i] > 0) & (n[i] < count)).any() else None
         known = active is not None and active.n[i].any()
         often = [(start, stop - 1) for start, stop in stretches(active.mean[i] >= 0.5)] if active and known else None
         curve = Curve(
-            side=side, line=line.label, dash=line.dash, n=count, foot_off=off, mean=means[i], sd=sds[i], band=errors,
-            active=often,
+            side=side, line=line.label, dash=line.dash, n=count, counts=counts, foot_off=off, mean=means[i], sd=sds[i],
+            band=errors, active=often,
         )  # fmt: skip
         result.figures[i]["curves"].append(curve)
         result.single[i].append(averages.single[i])
@@ -240,9 +244,13 @@ def describe(figure: Figure) -> str:
     """Return a figure in words, for screen readers."""
     text = f"{figure['title']} over the {figure['over']}, {figure['unit']}, {figure['sign']}."
     for curve in figure["curves"]:
+        text += f" {curve['side']}, {curve['line']}, n {curve['n']}"
+        if curve["counts"]:  # largest and smallest value may be steps
+            text += f" at most, {min(filter(None, curve['counts']))} at least."
+            continue
         values = [(value, phase) for phase, value in enumerate(curve["mean"]) if value is not None]
         (low, at_low), (high, at_high) = min(values), max(values)
-        text += f" {curve['side']}, {curve['line']}, n {curve['n']}:"
+        text += ":"
         text += f" from {low:.3g} at {at_low} % to {high:.3g} at {at_high} %{_beyond(figure['limits'], low, high)}."
         text += "".join(f" Active from {start} to {end} %." for start, end in curve["active"] or ())
     return text

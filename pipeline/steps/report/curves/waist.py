@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ....arrays import Array
+from ....results.averages import known_throughout
 from .cycles import CycleCurves
 from .lines import Line, by_line
 from .panels import FEET_UP, HEAD_DOWN, WAIST_FROM_LEGS, WAIST_MOMENTS
@@ -36,9 +37,12 @@ def peak_in_words(down: Array, up: Array) -> str:
 
     The difference at that place is the mean over the cycles with both. Empty if nothing is known.
     """
+    down = known_throughout(down)
     known = np.isfinite(down)
     if not known.any():
         return ""
+    if known.sum(axis=0).min() < known.sum(axis=0).max():
+        return f"no peak {HEAD_DOWN}, as fewer cycles are known at some percents than at others"
     mean = np.where(known, down, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     at = int(np.abs(mean).argmax())
     peak, differences = float(mean[at]), (up - down)[:, at]

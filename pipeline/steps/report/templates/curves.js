@@ -30,11 +30,12 @@
 
   const within = (band, i) => (band && band[0][i] !== null ? `; errors ${number(band[0][i])} to ${number(band[1][i])}` : "");
   const spread = (curve, i) => (curve.sd[i] === null ? "" : ` \u00b1 ${number(curve.sd[i])}`) + within(curve.band, i);
-  const readings = (curve, ending) => curve.mean.map((value, i) => (value === null ? "" : number(value) + spread(curve, i) + ending));
+  const readings = (curve, ending) => curve.mean.map((value, i) => (value === null ? "" : number(value) + spread(curve, i) + ending(i)));
+  const countAt = (curve) => (i) => ` (n ${curve.counts ? curve.counts[i] : curve.n})`;
 
   function reference(curve) {
     const line = { color: colour("quiet"), width: 1 };
-    const mean = { y: curve.mean, x0: 0, dx: 1, mode: "lines", line, name: curve.name, text: readings(curve, ""), hovertemplate: "%{text}" };
+    const mean = { y: curve.mean, x0: 0, dx: 1, mode: "lines", line, name: curve.name, text: readings(curve, () => ""), hovertemplate: "%{text}" };
     return [...band(curve, `${colour("quiet")}3a`), mean];
   }
 
@@ -51,7 +52,7 @@
     const line = { color: colour(curve.side), dash: curve.dash || "solid", width: 2 };
     const circles = { symbol: "circle", size: 6, color: colour("paper"), line: { color: colour(curve.side), width: 1.5 } };
     const mean = {
-      y: curve.mean, x0: 0, dx: 1, mode: "lines", line, name: named(curve), text: readings(curve, ` (n ${curve.n})`), hovertemplate: "%{text}",
+      y: curve.mean, x0: 0, dx: 1, mode: "lines", line, name: named(curve), text: readings(curve, countAt(curve)), hovertemplate: "%{text}",
       showlegend: false,
     };
     const marks = { x: MARKS, y: MARKS.map((at) => curve.mean[at]), mode: "markers", marker: circles, hoverinfo: "skip", showlegend: false };
@@ -75,6 +76,13 @@
   const circleOnTop = (curve) => ({
     x: curve.foot_off, y: 1, yref: "paper", text: "\u25cb", showarrow: false, font: { color: colour(curve.side), size: 9 },
   });
+
+  // n from each percent at which it changes along a mean for 6 % or more, as there is no room for more, at the bottom, a
+  // row for each curve. The readings have every n.
+  const lasts = (n, at) => n[at] !== (n[at - 1] ?? 0) && n.slice(at, at + 6).every((one) => one === n[at]);
+  const counts = ({ counts: n, side }, row) => (n ?? []).map((_, at) => at).filter((at) => lasts(n, at)).map((at) => ({
+    x: at, y: 0.07 * row, yref: "paper", text: `n ${n[at]}`, showarrow: false, xanchor: "left", yanchor: "bottom", borderpad: 0, font: { color: colour(side), size: 10 },
+  }));
 
   // Bars at the bottom while a muscle is active, a row for each curve.
   const active = (curve, row) => (curve.active ?? []).map(([from, to]) => ({
@@ -119,7 +127,7 @@
         x: percentOf(figure.over), y: { title: `${plain(figure.unit)}<br>${plain(figure.sign)}`, ...(limits ? { range: [...limits] } : {}) },
         hovermode: shown("single") ? "closest" : "x unified",
         shapes: [...off.map(footOff), ...curves.flatMap(({ curve }, row) => active(curve, row))],
-        annotations: off.filter((curve) => curve.side === "left").map(circleOnTop),
+        annotations: [...off.filter((curve) => curve.side === "left").map(circleOnTop), ...curves.flatMap(({ curve }, row) => counts(curve, row))],
       }),
       notes: out.flatMap(({ words }) => words),
     };
