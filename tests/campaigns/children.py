@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -87,11 +88,12 @@ def rms(vectors: xr.DataArray) -> float:
 def recorded(study: Path, older: int, table: str = "by_age") -> Iterator[tuple[str, Effect]]:
     """Yield the effect of a table on each walk of the recorded children, some years older than by :data:`AGES`."""
     people = study / "participants.tsv"
-    names, *lines = people.read_text().splitlines()
-    rows = [f"{line}\t{AGES[line.split()[0]] + older}" for line in lines]
-    people.write_text("\n".join([f"{names}\tage_years", *rows]) + "\n")
+    text = people.read_text()
+    cells = pd.read_csv(people, sep="\t", dtype=str, keep_default_na=False)
+    cells["age_years"] = [str(AGES[who] + older) for who in cells.participant_id]
+    cells.to_csv(people, sep="\t", index=False)
     before, after = (run_study(study, {"calibrate": {"segment_parameters": name}}) for name in (ADULTS, table))
-    people.write_text("\n".join([names, *lines]) + "\n")
+    people.write_text(text)
     for session, found in after.items():
         for trial, steps in found.trials.items():
             kinetics = before[session].trials[trial]["kinetics"]

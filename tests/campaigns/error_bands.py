@@ -9,6 +9,7 @@ import json
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -30,7 +31,7 @@ from pipeline.workflow import settings
 from tests.campaigns.runner import Report
 from tests.support.settings import settings_of
 from tests.support.steps import cycles, kinematics, kinetics
-from tests.support.studies.noisy_copies import METHODS, SIZES, Array, compared, generated, perturbed
+from tests.support.studies.noisy_copies import METHODS, SIZES, Array, Generated, compared, generated, perturbed
 from tests.support.studies.run_steps import run_study
 
 SEED = 4000
@@ -55,15 +56,25 @@ def campaign(
     rows = []
     each = -(-copies // walks)
     for number in range(walks):
-        with tempfile.TemporaryDirectory() as folder:
-            exact = generated(Path(folder), seed + number)
-            truth = exact.results(method)["cycles"]
-            for i in range(min(each, copies - number * each)):
-                rng = np.random.default_rng([seed, number, i])
-                copy = perturbed(exact, injected, rng)
-                found = copy.results(method, draws=draws, seed=f"{seed} {number} {i}", sizes=stated)
-                rows += [{"copy": (number, i), **row} for row in _rows(compared(found, truth))]
+        exact, truth = exact_walk(seed + number), exact_cycles(seed + number, method)
+        for i in range(min(each, copies - number * each)):
+            copy = perturbed(exact, injected, np.random.default_rng([seed, number, i]))
+            found = copy.results(method, draws=draws, seed=f"{seed} {number} {i}", sizes=stated)
+            rows += [{"copy": (number, i), **row} for row in _rows(compared(found, truth))]
     return pd.DataFrame(rows)
+
+
+FOLDER = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # of the walks that are kept for further campaigns
+
+
+@lru_cache(maxsize=10)
+def exact_walk(number: int) -> Generated:
+    return generated(Path(FOLDER.name) / str(number), number)
+
+
+@lru_cache(maxsize=10)
+def exact_cycles(number: int, method: str) -> xr.Dataset:
+    return exact_walk(number).results(method)["cycles"]
 
 
 def _rows(found: Mapping[str, tuple[Array, Array, Array]]) -> list[dict[str, Any]]:
