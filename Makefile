@@ -40,11 +40,11 @@ test-faults: .venv/ready-dev
 # The same numbers from the oldest libraries that pyproject.toml allows and from newer Pythons, if installed.
 VERSIONS ?= python3.11=oldest python3.12=newest python3.13=newest python3.14=newest
 test-versions: .venv/ready-dev
-	$(BIN)/python -m tests.campaigns.versions $(VERSIONS)
+	$(BIN)/python -m tests.campaigns versions --environments $(VERSIONS)
 
 # Each extra deleted from a copy, and all of them: the rest works, and its quick tests pass.
 test-extras: .venv/ready-dev
-	$(BIN)/python -m tests.campaigns.extras
+	$(BIN)/python -m tests.campaigns extras
 
 # One-line mistakes in the product, each in a copy of it: its test in tests/campaigns/mutations.txt must fail (2 minutes).
 mutations: .venv/ready-dev
@@ -72,11 +72,11 @@ settings: .venv/ready-dev
 # Damaged C3D files, 11,000 of them: each is read or refused by name (7 minutes). Then settings and tables, results, and
 # a hundred trials of which up to half are bad (10 minutes). Then 3,000 study folders and what init says of them.
 fuzz: .venv/ready-dev
-	$(BIN)/python -m tests.campaigns.fuzz_c3d
-	$(BIN)/python -m tests.campaigns.fuzz_texts
-	$(BIN)/python -m tests.campaigns.fuzz_netcdf
-	$(BIN)/python -m tests.campaigns.bad_trials
-	$(BIN)/python -m tests.campaigns.layouts --count 3000 --seed 1
+	$(BIN)/python -m tests.campaigns fuzz_c3d
+	$(BIN)/python -m tests.campaigns fuzz_texts
+	$(BIN)/python -m tests.campaigns fuzz_netcdf
+	$(BIN)/python -m tests.campaigns bad_trials
+	$(BIN)/python -m tests.campaigns layouts --count 3000 --seed 1
 
 # Recordings with faults of known dose: how many are found, and for the right reason; clean ones of every way of moving:
 # how many stances are refused; corrupted twins: what finds each fault, and the harm of the rest; sound walks: false
@@ -84,16 +84,16 @@ fuzz: .venv/ready-dev
 # filter, which go into docs/cutoffs.md (16 minutes).
 # Then the tests of which `make test` runs a few seeds, with all of them.
 faults: .venv/ready-dev
-	$(BIN)/python -m tests.campaigns.fault_campaign
-	$(BIN)/python -m tests.campaigns.moving_campaign
-	$(BIN)/python -m tests.campaigns.corrupted_twins --jobs 2
-	$(BIN)/python -m tests.campaigns.sound_walks --jobs 2
-	$(BIN)/python -m tests.campaigns.sound_walks --people moving --jobs 2
-	$(BIN)/python -m tests.campaigns.cut_walks --jobs 2
-	$(BIN)/python -m tests.campaigns.soft_tissue
-	$(BIN)/python -m tests.campaigns.error_bands
-	$(BIN)/python -m tests.campaigns.filter_truth
-	$(BIN)/python -m tests.extras.statistics.statistics_simulated
+	$(BIN)/python -m tests.campaigns fault_campaign
+	$(BIN)/python -m tests.campaigns moving_campaign
+	$(BIN)/python -m tests.campaigns corrupted_twins --jobs 2
+	$(BIN)/python -m tests.campaigns sound_walks --jobs 2
+	$(BIN)/python -m tests.campaigns sound_walks --people moving --jobs 2
+	$(BIN)/python -m tests.campaigns cut_walks --jobs 2
+	$(BIN)/python -m tests.campaigns soft_tissue
+	$(BIN)/python -m tests.campaigns error_bands
+	$(BIN)/python -m tests.campaigns filter_truth --write
+	$(BIN)/python -m tests.campaigns extras.statistics.statistics_simulated
 	FULL=1 $(BIN)/pytest tests/plates/test_channel_faults.py tests/campaigns/test_moving.py \
 		tests/campaigns/test_error_bands.py tests/campaigns/test_whole_body_walks.py tests/dynamics \
 		tests/steps/clean/test_label_swaps.py tests/steps/clean/test_spikes.py

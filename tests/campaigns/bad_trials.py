@@ -1,17 +1,13 @@
 """Studies with bad trials among good ones: the good ones give the same results, the bad ones a reason.
 
-``python -m tests.campaigns.bad_trials`` runs 100 trials without, and with 1, 10 and 50 bad ones, and prints a row for
-each; ``tests/campaigns/test_bad_trials.py`` runs ten trials, seven of them bad. The steps run in this process, with the
-files and checks of the workflow.
+``python -m tests.campaigns bad_trials`` runs 100 trials without, and with 1, 10 and 50 bad ones; its short form ten
+trials, seven of them bad. The steps run in this process, with the files and checks of the workflow.
 """
 
 from __future__ import annotations
 
 import csv
 import shutil
-import sys
-import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,12 +19,14 @@ import xarray as xr
 from pipeline.results import netcdf
 from pipeline.variables.metrics import SCORES
 from pipeline.variables.stance_verdicts import REFUSED, USED
+from tests.campaigns.runner import Report
 from tests.support.checkout import HOUSE
 from tests.support.studies.for_report import Page
 from tests.support.studies.small_study import run_steps
 
 DEMO = HOUSE / "data" / "demo"
 WALK = "fast_01"
+SHORT = {"sessions": 2, "trials": 5, "bad": (7,)}
 Trial = tuple[str, str]  # session and trial
 
 
@@ -145,24 +143,17 @@ def judged(clean: Any, spoilt: Any, bad: dict[Trial, str]) -> Judged:
     return Judged(same, explained, wrong)
 
 
-def main(sessions: int = 5, trials: int = 20) -> int:
-    """Run the campaign and print a row for each share of bad trials."""
-    number, failed = sessions * trials, False
-    sys.stdout.write("| bad | good, with the same numbers | bad, with a reason | seconds |\n|---|---|---|---|\n")
-    with tempfile.TemporaryDirectory() as folder:
-        clean = results(write_study(Path(folder) / "clean", sessions=sessions, trials=trials))
-        for percent in (1, 10, 50):
-            start, study = time.monotonic(), write_study(Path(folder) / str(percent), sessions=sessions, trials=trials)
-            bad = spoil(study, number * percent // 100, seed=percent)
-            found = judged(clean, results(study), bad)
-            same, explained = f"{found.same} of {number - len(bad)}", f"{found.explained} of {len(bad)}"
-            sys.stdout.write(f"| {len(bad)} of {number} | {same} | {explained} | {time.monotonic() - start:.0f} |\n")
-            sys.stdout.write("".join(f"WRONG {line}\n" for line in found.wrong))
-            sys.stdout.flush()
-            shutil.rmtree(study)
-            failed |= bool(found.wrong)
-    return int(failed)
-
-
-if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])))
+def main(report: Report, *, sessions: int = 5, trials: int = 20, bad: tuple[int, ...] = (1, 10, 50)) -> None:
+    """Report the good and the bad trials for each number of bad ones."""
+    clean = results(write_study(report.new_folder(), sessions=sessions, trials=trials))
+    report.table("bad", "good, with the same numbers", "bad, with a reason")
+    for count in bad:
+        study = write_study(report.new_folder(), sessions=sessions, trials=trials)
+        spoilt = spoil(study, count, seed=count)
+        found = judged(clean, results(study), spoilt)
+        good = sessions * trials - count
+        report.row(f"{count} of {good + count}", f"{found.same} of {good}", f"{found.explained} of {count}")
+        report.allow(0, found.wrong, good + count, "trials that are not as they should be")
+        report.allow(0, good - found.same, good, "good trials with other results")
+        report.allow(0, count - found.explained, count, "bad trials without a reason")
+        shutil.rmtree(study)

@@ -1,19 +1,18 @@
 """What the table of children's segments changes in moments, powers and the pelvis residual of children.
 
-``python -m tests.campaigns.children`` prints the table of docs/validation.md: three recorded children, of ages that
+``python -m tests.campaigns children`` prints the table of docs/validation.md: three recorded children, of ages that
 their heights suggest and two years less and more, by another table of adults, and generated ones of known ages.
 """
 
 from __future__ import annotations
 
-import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -21,6 +20,7 @@ from pipeline.conventions import JOINTS, STANDARD_GRAVITY_M_S2
 from pipeline.workflow import settings
 from pipeline.workflow.settings import segment_table
 from tests.campaigns.labs import set_up
+from tests.campaigns.runner import Report
 from tests.support.checkout import SHARED
 from tests.support.settings import DEFAULTS
 from tests.support.studies.run_steps import run_session, run_study
@@ -31,7 +31,7 @@ Array = NDArray[np.float64]
 
 AGES = {"HC040A": 7, "HC036A": 9, "HC032A": 13}  # of heights 1.23, 1.34 and 1.58 m; the files state no age
 HEIGHTS_M = {4: (0.97, 1.09), 8: (1.18, 1.37), 12: (1.37, 1.62)}
-WALKS = 12
+SHORT = {"walks": 1, "ages": (8,)}
 ADULTS = "dempster"
 
 
@@ -88,11 +88,12 @@ def rms(vectors: xr.DataArray) -> float:
 def recorded(study: Path, older: int, table: str = "by_age") -> Iterator[tuple[str, Effect]]:
     """Yield the effect of a table on each walk of the recorded children, some years older than by :data:`AGES`."""
     people = study / "participants.tsv"
-    names, *lines = people.read_text().splitlines()
-    rows = [f"{line}\t{AGES[line.split()[0]] + older}" for line in lines]
-    people.write_text("\n".join([f"{names}\tage_years", *rows]) + "\n")
+    text = people.read_text()
+    cells = pd.read_csv(people, sep="\t", dtype=str, keep_default_na=False)
+    cells["age_years"] = [str(AGES[who] + older) for who in cells.participant_id]
+    cells.to_csv(people, sep="\t", index=False)
     before, after = (run_study(study, {"calibrate": {"segment_parameters": name}}) for name in (ADULTS, table))
-    people.write_text("\n".join([names, *lines]) + "\n")
+    people.write_text(text)
     for session, found in after.items():
         for trial, steps in found.trials.items():
             kinetics = before[session].trials[trial]["kinetics"]
@@ -121,16 +122,14 @@ def generated(age: int, seed: int) -> Effect:
     return effect(both[1]["calibrate"], both[1]["contacts"], adults, children)
 
 
-def line(name: str, effects: list[Effect]) -> str:
-    """Return a line of the table, over some walks."""
-    cells = [name]
+def add_row(report: Report, name: str, effects: list[Effect]) -> None:
+    """Report some walks."""
     moment, power, swings = (np.concatenate([getattr(one, of) for one in effects]) for of in Effect._fields[:3])
-    for here in (~swings, swings):
-        cells += [_joints(moment[here], 3), _joints(power[here], 2)]
+    cells = [text for here in (~swings, swings) for text in (_joints(moment[here], 3), _joints(power[here], 2))]
     for i in range(2):
         both = (np.mean([one.residual[of][i] for one in effects]) for of in ("adults", "children"))
         cells.append(", ".join(f"{each:.2f}" for each in both))
-    return f"| {' | '.join(cells)} |"
+    report.row(name, *cells)
 
 
 def _joints(values: Array, digits: int) -> str:
@@ -141,23 +140,20 @@ def _joints(values: Array, digits: int) -> str:
     return ", ".join(each)
 
 
-def lines() -> Iterator[str]:
-    """Yield the lines of the table."""
-    with tempfile.TemporaryDirectory() as folder:
-        study = Path(folder)
-        set_up(SHARED, "children", study)
-        walks = dict(recorded(study, 0))
-        for name, one in walks.items():
-            yield line(f"{name}, {AGES[name.split()[0]]} years", [one])
-        yield line("all six", [*walks.values()])
-        for older in (-2, 2):
-            yield line(f"the same, {older:+d} years", [one for _, one in recorded(study, older)])
-        with patch.object(settings, "segment_table", with_foot_of_adults):
-            yield line("the same, but the foot's mass", [one for _, one in recorded(study, 0)])
-        yield line("the same, by `de_leva`, of adults", [one for _, one in recorded(study, 0, "de_leva")])
-    for age in HEIGHTS_M:
-        yield line(f"{WALKS} generated, {age} years", [generated(age, seed) for seed in range(WALKS)])
-
-
-if __name__ == "__main__":
-    sys.stdout.writelines(f"{one}\n" for one in lines())
+def main(report: Report, *, walks: int = 12, ages: tuple[int, ...] = (*HEIGHTS_M,)) -> None:
+    """Report recorded children, and so many walks of generated ones of these ages."""
+    report.table("walk", *(f"{of} in {phase}" for phase in ("stance", "swing") for of in ("moment", "power")),
+                 "residual force", "residual moment")  # fmt: skip
+    study = report.new_folder()
+    set_up(SHARED, "children", study)
+    found = dict(recorded(study, 0))
+    for name, one in found.items():
+        add_row(report, f"{name}, {AGES[name.split()[0]]} years", [one])
+    add_row(report, "all six", [*found.values()])
+    for older in (-2, 2):
+        add_row(report, f"the same, {older:+d} years", [one for _, one in recorded(study, older)])
+    with patch.object(settings, "segment_table", with_foot_of_adults):
+        add_row(report, "the same, but the foot's mass", [one for _, one in recorded(study, 0)])
+    add_row(report, "the same, by `de_leva`, of adults", [one for _, one in recorded(study, 0, "de_leva")])
+    for age in ages:
+        add_row(report, f"{walks} generated, {age} years", [generated(age, seed) for seed in range(walks)])

@@ -1,20 +1,17 @@
 """Corrupted twins of real and generated recordings: what finds each fault, and what it does to moments that stay used.
 
-``python -m tests.campaigns.corrupted_twins --markdown FILE`` writes the tables. A twin is a session
-with one fault of one dose (:mod:`tests.support.faults.twin_rows`). Each stance that the clean session uses and the
-fault touches is *refused*, *doubted*, or used; a used one is *harmless* if its joint moments differ by less than
-:data:`HARMLESS_N_M_KG` (root mean square over the stance, worst joint and component), else *missed*.
+``python -m tests.campaigns corrupted_twins`` prints the tables. A twin is a session with one fault of one dose
+(:mod:`tests.support.faults.twin_rows`). Each stance that the clean session uses and the fault touches is *refused*,
+*doubted*, or used; a used one is *harmless* if its joint moments differ by less than :data:`HARMLESS_N_M_KG` (root mean
+square over the stance, worst joint and component), else *missed*.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from multiprocessing import Pool
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +25,7 @@ from pipeline.steps.read.recording_file import read_recording
 from pipeline.tables import study_tables
 from pipeline.workflow import settings
 from tests.campaigns.labs import set_up
+from tests.campaigns.runner import Report, in_parallel
 from tests.campaigns.soft_tissue import write_study
 from tests.support.checkout import SHARED
 from tests.support.drawn.sessions import WAYS, Sound, sound_session
@@ -51,7 +49,7 @@ REAL = {
     "functional": (),
     "gait2354": (),
 }
-GENERATED = 20
+SHORT = {"labs": (), "generated": 2, "rows": ("all markers frozen", "gain of all plates")}
 NAMES = [[f"{joint} {angle}" for angle in ANGLES] for joint in JOINTS]
 
 
@@ -289,12 +287,10 @@ def _error(contact: Contact, exact: Array, moments: Array, name: str, shown: NDA
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-def in_short(results: Sequence[Outcome]) -> str:
-    """Return a table with a line for each row of faults: the share found or harmless, of all doses and of each."""
-    lines = [
-        "| fault | real stances: found or harmless (by dose) | generated stances | largest missed, N m/kg | found by |",
-        "|---|---|---|---|---|",
-    ]
+def in_short(report: Report, results: Sequence[Outcome]) -> None:
+    """Report a line for each row of faults: the share found or harmless, of all doses and of each."""
+    report.table("fault", "real stances: found or harmless (by dose)", "generated stances", "largest missed, N m/kg",
+                 "found by")  # fmt: skip
     for row in dict.fromkeys(one.fault[0] for one in results):
         every = [one for one in results if one.fault[0] == row]
         cells = []
@@ -309,9 +305,7 @@ def in_short(results: Sequence[Outcome]) -> str:
         worst = max(missed, key=lambda one: one.harm, default=None)
         by = Counter(code for one in every for code in one.codes)
         found = ", ".join(f"`{code}`" for code, count in by.most_common(4) if count >= 0.03 * len(every))
-        largest = f"{worst.harm:.2f} {worst.moment}" if worst else ""
-        lines.append(f"| {row} | {' | '.join(cells)} | {largest} | {found} |")
-    return "\n".join(lines)
+        report.row(row, *cells, f"{worst.harm:.2f} {worst.moment}" if worst else "", found)
 
 
 def _percent(own: Sequence[Outcome]) -> float:
@@ -319,26 +313,25 @@ def _percent(own: Sequence[Outcome]) -> float:
     return 100 * sum(one.kind != MISSED for one in own) / len(own)
 
 
-def as_markdown(results: Sequence[Outcome]) -> str:
-    """Return a table with a line for each dose, of real and of generated stances."""
-    lines = [
-        "| fault | dose | | n | refused | doubted | harmless | missed | found or harmless | largest missed, N m/kg "
-        "(peak) | harm of the found | found by | findings of the session | error of the missed without and with it |",
-        "|---" * 14 + "|",
-    ]
+def by_dose(report: Report, results: Sequence[Outcome]) -> None:
+    """Report a line for each dose, of real and of generated stances."""
+    report.table(
+        "fault", "dose", "", "n", "refused", "doubted", "harmless", "missed", "found or harmless",
+        "largest missed, N m/kg (peak)", "harm of the found", "found by", "findings of the session",
+        "error of the missed without and with it",
+    )  # fmt: skip
     for fault in dict.fromkeys(one.fault for one in results):
         for real, label in ((True, "real"), (False, "generated")):
             own = [one for one in results if one.fault == fault and one.real is real]
             if own:
-                lines.append(f"| {fault[0]} | {fault[1]} | {label} | {_cells(own)} |")
-    return "\n".join(lines)
+                report.row(*fault, label, *_cells(own))
 
 
 def _share(own: Sequence[Outcome]) -> str:
     return f"{_percent(own):.0f} %{'' if _percent(own) >= 100 * ENOUGH else ' **short**'}"
 
 
-def _cells(own: Sequence[Outcome]) -> str:
+def _cells(own: Sequence[Outcome]) -> list[str]:
     """Return the cells of a dose from its number of stances on."""
     kinds = Counter(one.kind for one in own)
     counts = [str(kinds[kind]) for kind in (REFUSED, DOUBTED, HARMLESS, MISSED)]
@@ -353,32 +346,20 @@ def _cells(own: Sequence[Outcome]) -> str:
     errors = " to ".join(
         f"{np.mean([getattr(one, of) for one in known]):.2f}" for of in ("clean_error", "error") if known
     )
-    cells = [str(len(own)), *counts, _share(own), missed, harm, found, f"{findings}" if findings else "", errors]
-    return " | ".join(cells)
+    return [str(len(own)), *counts, _share(own), missed, harm, found, f"{findings}" if findings else "", errors]
 
 
-def missed_list(results: Iterable[Outcome], most: int = 3) -> str:
-    """Return the worst missed stances of each row and dose, for those who look for a witness."""
-    lines = []
+def worst_missed(report: Report, results: Iterable[Outcome], most: int = 3) -> None:
+    """Report the worst missed stances of each row and dose, for those who look for a witness."""
     by_fault: dict[tuple[str, str], list[Outcome]] = {}
     for one in results:
         if one.kind == MISSED:
             by_fault.setdefault(one.fault, []).append(one)
+    report.text("")
     for fault, own in by_fault.items():
         own.sort(key=lambda one: -one.harm)
         texts = [f"{one.where} {one.harm:.2f} {one.moment}" for one in own[:most]]
-        lines.append(f"- {fault[0]}, {fault[1]}: {len(own)} missed: {'; '.join(texts)}")
-    return "\n".join(lines)
-
-
-# --- command line ----------------------------------------------------------------------------------------------------
-
-_STATE: dict[str, Any] = {}
-
-
-def _of_session(number: int) -> list[Outcome]:
-    session = _STATE["sessions"][number]
-    return list(outcomes(session, _STATE["faults"], _STATE["seed"], _STATE["exact"].get(session.name)))
+        report.text(f"- {fault[0]}, {fault[1]}: {len(own)} missed: {'; '.join(texts)}")
 
 
 def campaign(
@@ -395,57 +376,39 @@ def campaign(
     """
     named = {f"{fault.row}, {fault.dose}".lower(): fault for fault in faults(sessions)}
     listed = [fault for name, fault in named.items() if any(text.lower() in name for text in rows)]
-    _STATE.update(sessions=sessions, faults=listed, seed=seed, exact=exact or {})
-    if jobs == 1:
-        parts = [_of_session(number) for number in range(len(sessions))]
-    else:
-        with Pool(jobs) as pool:
-            parts = pool.map(_of_session, range(len(sessions)), chunksize=1)
-    return [one for part in parts for one in part]
+    _IN_WORKERS.update(sessions=sessions, faults=listed, seed=seed, exact=exact or {})
+    return [one for part in in_parallel(_of_session, range(len(sessions)), jobs) for one in part]
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--markdown", type=Path, help="file for the table; else it is printed")
-    parser.add_argument("--rows", nargs="*", default=[""], help="only faults whose row or dose has one of these texts")
-    parser.add_argument("--unnoticed", action="store_true", help="only the faults that nothing noticed at first")
-    parser.add_argument("--labs", nargs="*", default=[*REAL], help="real sessions of these")
-    parser.add_argument(
-        "--people", choices=["drawn", "moving"], default="drawn", help="who walks in the generated ones"
-    )
-    parser.add_argument("--generated", type=int, default=GENERATED, help="number of generated walks")
-    parser.add_argument("--first-seed", type=int, default=0, help="of the generated walks")
-    parser.add_argument("--seed", type=int, default=0, help="of the faults")
-    parser.add_argument("--shared", type=Path, default=SHARED, help="folder of the real recordings")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--save", type=Path, help="file for the outcomes, to be merged")
-    parser.add_argument("--merge", type=Path, nargs="*", default=[], help="only make the table of these files")
-    chosen = parser.parse_args(arguments)
-    if chosen.merge:
-        read = [Outcome(*row) for file in chosen.merge for row in json.loads(file.read_text())]
-        results = [row._replace(fault=(row.fault[0], row.fault[1]), codes=tuple(row.codes)) for row in read]
-        order = [(fault.row, fault.dose) for fault in faults()]
-        results.sort(key=lambda one: order.index(one.fault))
-    else:
-        labs = {lab: REAL[lab] for lab in chosen.labs} if chosen.shared.is_dir() else {}
-        sessions = real_sessions(chosen.shared, labs)
-        exact = {}
-        if chosen.people == "drawn":
-            drawn = drawn_sessions(chosen.generated, chosen.first_seed)
-            sessions += [one.session for one in drawn]
-            exact = {one.session.name: one.moments for one in drawn}
-        else:
-            sessions += [generated_session(chosen.first_seed + number) for number in range(chosen.generated)]
-        rows = [", ".join(one) for one in UNNOTICED] if chosen.unnoticed else chosen.rows
-        results = campaign(sessions, rows=rows, seed=chosen.seed, jobs=chosen.jobs, exact=exact)
-    if chosen.save:
-        chosen.save.write_text(json.dumps(results), encoding="utf-8")
-    text = f"{in_short(results)}\n\n{as_markdown(results)}\n\n{missed_list(results)}\n"
-    if chosen.markdown:
-        chosen.markdown.write_text(text, encoding="utf-8")
-    else:
-        sys.stdout.write(text)
+_IN_WORKERS: dict[str, Any] = {}  # faults are functions, which no pipe takes: processes are forked with them
 
 
-if __name__ == "__main__":
-    main()
+def _of_session(number: int) -> list[Outcome]:
+    session = _IN_WORKERS["sessions"][number]
+    return [*outcomes(session, _IN_WORKERS["faults"], _IN_WORKERS["seed"], _IN_WORKERS["exact"].get(session.name))]
+
+
+def main(
+    report: Report, *, rows: tuple[str, ...] = ("",), unnoticed: bool = False, labs: tuple[str, ...] = (*REAL,),
+    people: str = "drawn", generated: int = 20, first_seed: int = 0, seed: int = 0, jobs: int = 1,
+) -> None:  # fmt: skip
+    """Report what finds each fault, then each dose, then the worst missed stances.
+
+    Args:
+        rows: only faults whose row or dose has one of these texts.
+        unnoticed: only the faults that nothing noticed at first.
+        labs: real sessions of these.
+        people: who walks in the generated ones, ``drawn`` or ``moving``.
+        generated, first_seed: number and first seed of the generated walks.
+        seed: of the faults.
+    """
+    sessions = real_sessions(SHARED, {lab: REAL[lab] for lab in labs} if SHARED.is_dir() else {})
+    drawn = drawn_sessions(generated, first_seed) if people == "drawn" else []
+    sessions += [one.session for one in drawn]
+    if people == "moving":
+        sessions += [generated_session(first_seed + number) for number in range(generated)]
+    exact = {one.session.name: one.moments for one in drawn}
+    rows = tuple(", ".join(one) for one in UNNOTICED) if unnoticed else rows
+    results = campaign(sessions, rows=rows, seed=seed, jobs=jobs, exact=exact)
+    for part in (in_short, by_dose, worst_missed):
+        part(report, results)

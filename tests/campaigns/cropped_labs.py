@@ -1,13 +1,11 @@
 """Crops of real recordings: their results are those of the whole recording, missing, or doubted.
 
-``python -m tests.campaigns.cropped_labs [LAB ...]`` prints the largest difference of each recording, and of its crops
+``python -m tests.campaigns cropped_labs`` prints the largest difference of each recording, and of its crops
 those above the tolerance.
 """
 
 from __future__ import annotations
 
-import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,10 +14,11 @@ import numpy as np
 import xarray as xr
 
 from pipeline.errors import UserError
-from tests.campaigns.labs import BY_HAND, FOLDERS, LABS, Walk, choose_body_model, set_up, walks
-from tests.support.checkout import SHARED
+from tests.campaigns.labs import ALL_LABS, BY_HAND, Walk, choose_body_model, in_labs, set_up, walks
+from tests.campaigns.runner import Report
 from tests.support.studies.run_steps import run_trial
 
+SHORT = {"labs": ("functional",)}
 SHORTEST_S = 0.7
 TOLERANCE = 0.02  # N m/kg, a twentieth of a usual moment of the hip
 TAIL_S = 0.15  # of a stance's force after its foot off
@@ -95,9 +94,9 @@ def _doubted(contacts: xr.Dataset, time: Any, sides: list[str]) -> Any:
     return doubted
 
 
-def recordings(lab: str, folder: Path) -> Iterator[Walk]:
+def recordings(shared: Path, lab: str, folder: Path) -> Iterator[Walk]:
     """Set up a lab's recordings in a folder and yield those of gait that can be used."""
-    set_up(SHARED, lab, folder)
+    set_up(shared, lab, folder)
     if lab in BY_HAND:
         choose_body_model(folder, BY_HAND[lab])
     for walk in walks(folder):
@@ -105,24 +104,15 @@ def recordings(lab: str, folder: Path) -> Iterator[Walk]:
             yield walk
 
 
-def main(labs: list[str]) -> None:
-    """Print the differences of labs."""
+def main(report: Report, *, labs: tuple[str, ...] = ALL_LABS) -> None:
+    """Report the largest difference of each recording, and the crops above the tolerance."""
+    report.table("lab: file", "crops", "largest difference, N m/kg", "of doubted stances")
     for lab in labs:
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                for walk in recordings(lab, Path(folder)):
-                    crops = [*crops_of(walk, seed=5, count=20)]
-                    seen = [crop for crop in crops if not crop.lost]
-                    most, guess = (max((getattr(c, name) for c in seen), default=0.0) for name in ("sound", "doubted"))
-                    sys.stdout.write(
-                        f"{lab}: {walk.file.name}: {len(seen)} of {len(crops)} crops, {most:.3f}, doubted {guess:.3f}\n"
-                    )
-                    for crop in (one for one in seen if one.sound > TOLERANCE):
-                        sys.stdout.write(f"    {crop}\n")
-                    sys.stdout.flush()
-            except UserError as error:
-                sys.stdout.write(f"{lab}: {error}\n")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:] or [*LABS, *FOLDERS])
+        for walk in in_labs(recordings, [lab], report):
+            crops = [*crops_of(walk, seed=5, count=20)]
+            seen = [crop for crop in crops if not crop.lost]
+            most, guess = (max((getattr(c, name) for c in seen), default=0.0) for name in ("sound", "doubted"))
+            share = f"{len(seen)} of {len(crops)}"
+            report.row(f"{lab}: {walk.file.name}", share, f"{most:.3f}", f"{guess:.3f}")
+            for crop in (one for one in seen if one.sound > TOLERANCE):
+                report.text(f"    {crop}")

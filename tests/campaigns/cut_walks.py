@@ -1,30 +1,29 @@
 """Recordings cut at random instants: whether what is left gives the moments that the whole recording gives.
 
-``python -m tests.campaigns.cut_walks [--sessions 6] [--labs NAME ...] [--cuts 40]`` prints a table. Each walk of a
-drawn session, or of a real one, is cut at an instant, half of the times its start and half its end. Each stored
-moment must be within :data:`CLOSE_N_M_KG` of that of the uncut recording, or missing; a stance that is whole in what is
-left and was used should stay used.
+``python -m tests.campaigns cut_walks [--labs NAME ...]`` prints a table. Each walk of a drawn session, or of a real
+one, is cut at an instant, half of the times its start and half its end. Each stored moment must be within
+:data:`CLOSE_N_M_KG` of that of the uncut recording, or missing; a stance that is whole in what is left and was used
+should stay used.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections import Counter
 from collections.abc import Sequence
-from multiprocessing import Pool
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from tests.campaigns.corrupted_twins import REAL, Judged, judged, real_sessions
+from tests.campaigns.runner import Report, in_parallel
 from tests.support.checkout import SHARED
 from tests.support.drawn.sessions import sound_session
 from tests.support.drawn.spoiled import cut
 from tests.support.faults.twins import Session
 
 CLOSE_N_M_KG = 0.02
-SESSIONS, CUTS = 6, 40
+SHORT = {"sessions": 1, "cuts": 6}
 
 
 class Outcome(NamedTuple):
@@ -81,13 +80,26 @@ def _outcome(session: Session, clean: Judged, seed: int) -> Outcome | None:
     return Outcome(session.name, seed, off.size, int((off > CLOSE_N_M_KG).sum()), most, len(whole), kept, tuple(codes))
 
 
-def as_markdown(listed: Sequence[Outcome]) -> str:
-    """Return a line for each session, and one for all."""
-    lines = [
-        f"| session | cuts | with a moment beyond {CLOSE_N_M_KG} | moments beyond | largest, N m/kg (seed) | "
-        "whole stances kept | lost by |",
-        "|---" * 7 + "|",
-    ]
+def _of_drawn(seed: int, cuts: int) -> list[Outcome]:
+    return outcomes(sound_session(seed).session, range(cuts))
+
+
+def main(
+    report: Report, *, sessions: int = 6, first_seed: int = 0, labs: tuple[str, ...] = (), cuts: int = 40, jobs: int = 1
+) -> None:
+    """Report each session, and all.
+
+    Args:
+        sessions: number of drawn sessions.
+        labs: real sessions of these, too.
+        cuts: number of cuts of each session, half of them at the start.
+    """
+    seeds = range(first_seed, first_seed + sessions)
+    listed = [one for part in in_parallel(partial(_of_drawn, cuts=cuts), seeds, jobs) for one in part]
+    for session in real_sessions(SHARED, {lab: REAL[lab] for lab in labs}):
+        listed += outcomes(session, range(cuts))
+    report.table("session", "cuts", f"with a moment beyond {CLOSE_N_M_KG}", "moments beyond", "largest, N m/kg (seed)",
+                 "whole stances kept", "lost by")  # fmt: skip
     for name in [*dict.fromkeys(one.session for one in listed), "all"]:
         own = [one for one in listed if name in ("all", one.session)]
         worst = max(own, key=lambda one: one.most)
@@ -95,37 +107,8 @@ def as_markdown(listed: Sequence[Outcome]) -> str:
         beyond, compared, whole, kept = (
             sum(getattr(one, key) for one in own) for key in ("beyond", "compared", "whole", "kept")
         )
-        cuts = f"{len(own)} | {sum(one.beyond > 0 for one in own)}"
-        lines.append(
-            f"| {name} | {cuts} | {100 * beyond / max(compared, 1):.2f} % of {compared} "
-            f"| {worst.most:.3f} ({worst.seed}) | {kept} of {whole} | {by} |"
-        )
-    return "\n".join(lines)
-
-
-def _of_drawn(task: tuple[int, int]) -> list[Outcome]:
-    seed, cuts = task
-    return outcomes(sound_session(seed).session, range(cuts))
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sessions", type=int, default=SESSIONS, help="number of drawn sessions")
-    parser.add_argument("--first-seed", type=int, default=0)
-    parser.add_argument("--labs", nargs="*", default=[], choices=[*REAL], help="real sessions of these, too")
-    parser.add_argument("--cuts", type=int, default=CUTS, help="of each session, half of them at the start")
-    parser.add_argument("--jobs", type=int, default=1)
-    chosen = parser.parse_args()
-    tasks = [(chosen.first_seed + number, chosen.cuts) for number in range(chosen.sessions)]
-    if chosen.jobs == 1:
-        found = [one for task in tasks for one in _of_drawn(task)]
-    else:
-        with Pool(chosen.jobs) as pool:
-            found = [one for part in pool.map(_of_drawn, tasks, chunksize=1) for one in part]
-    for session in real_sessions(SHARED, {lab: REAL[lab] for lab in chosen.labs}):
-        found += outcomes(session, range(chosen.cuts))
-    sys.stdout.write(as_markdown(found) + "\n")
-
-
-if __name__ == "__main__":
-    main()
+        share = f"{100 * beyond / max(compared, 1):.2f} % of {compared}"
+        worst_of = f"{worst.most:.3f} ({worst.seed})"
+        if name == "all":
+            report.allow(0.01, beyond, compared, "moments beyond the limit")
+        report.row(name, len(own), sum(one.beyond > 0 for one in own), share, worst_of, f"{kept} of {whole}", by)

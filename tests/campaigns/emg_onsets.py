@@ -1,23 +1,22 @@
 """Onset and offset of generated electromyograms: how far they are from the known ones.
 
-``python -m tests.campaigns.emg_onsets [SIGNALS]`` prints the table of docs/validation.md.
+``python -m tests.campaigns emg_onsets`` prints the table of docs/validation.md.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.signals.emg import activity
+from tests.campaigns.runner import Report
 from tests.support.files.emg import Recorded, recorded_muscle
 from tests.support.settings import DEFAULTS
 
 Array = NDArray[np.float64]
-SIGNALS = 200
+SHORT = {"signals": 4}
 SHAPES = {"step": "at once", "ramp": "in 30 ms", "bell": "bell-shaped"}
 SNR_DB = (8, 10, 12, 16, 20, 34)
 NEAR_END_S = 0.1
@@ -51,32 +50,24 @@ def outcome(signal: Recorded) -> Outcome:
     )
 
 
-def table(signals: int) -> Iterator[str]:
-    """Yield the rows of the table."""
-    columns = ["rise and fall", "SNR, dB", "bursts", "onset: median, SD, ms", "within 20 ms"]
-    columns += ["offset: median, SD, ms", "within 20 ms", "missed", "false per minute", "not distinct"]
-    yield f"| {' | '.join(columns)} |"
-    yield "|" + "---|" * 10
+def main(report: Report, *, signals: int = 200) -> None:
+    """Report the errors by how fast a burst rises and by the ratio of signal to noise."""
+    columns = ("onset: median, SD, ms", "within 20 ms", "offset: median, SD, ms", "within 20 ms")
+    report.table("rise and fall", "SNR, dB", "bursts", *columns, "missed", "false per minute", "not distinct")
     for shape, words in SHAPES.items():
         for snr_db in SNR_DB:
             every = [outcome(recorded_muscle(seed, snr_db=snr_db, shape=shape)) for seed in range(signals)]
             errors = np.concatenate([one.errors_ms for one in every])
             minutes = sum(one.duration_s for one in every if one.distinct) / 60
-            cells = [words, str(snr_db), str(len(errors))]
-            for column in errors.T:
-                cells += [
+            cells = [
+                text
+                for column in errors.T
+                for text in (
                     f"{round(float(np.median(column)))}, {column.std():.0f}",
                     f"{100 * (abs(column) <= 20).mean():.1f} %",
-                ]
-            false, unknown = sum(one.false for one in every), sum(not one.distinct for one in every)
-            cells += [
-                str(sum(one.missed for one in every)),
-                f"{false / minutes:.1f}",
-                f"{100 * unknown / signals:.0f} %",
+                )
             ]
-            yield f"| {' | '.join(cells)} |"
-
-
-if __name__ == "__main__":
-    for row in table(int(sys.argv[1]) if len(sys.argv) > 1 else SIGNALS):
-        sys.stdout.write(f"{row}\n")
+            missed, false = sum(one.missed for one in every), sum(one.false for one in every)
+            unknown = sum(not one.distinct for one in every)
+            rates = f"{false / minutes:.1f}", f"{100 * unknown / signals:.0f} %"
+            report.row(words, snr_db, len(errors), *cells, missed, *rates)

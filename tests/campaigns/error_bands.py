@@ -1,17 +1,18 @@
 """How often bands and standard uncertainties hold, in copies of generated walks with errors of the stated sizes.
 
-``python -m tests.campaigns.error_bands [COPIES WALKS DRAWS [METHOD ...]]`` prints the table of docs/validation.md.
+``python -m tests.campaigns error_bands`` prints the table of docs/validation.md.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -27,12 +28,14 @@ from pipeline.results.metric_errors import USUALLY_HELD
 from pipeline.uncertainty import spread
 from pipeline.variables.metrics import WITH_ERRORS
 from pipeline.workflow import settings
+from tests.campaigns.runner import Report
 from tests.support.settings import settings_of
 from tests.support.steps import cycles, kinematics, kinetics
-from tests.support.studies.noisy_copies import METHODS, SIZES, Array, compared, generated, perturbed
+from tests.support.studies.noisy_copies import METHODS, SIZES, Array, Generated, compared, generated, perturbed
 from tests.support.studies.run_steps import run_study
 
 SEED = 4000
+SHORT = {"copies": 2, "walks": 1, "draws": 10, "methods": ("segments",)}
 # by kind, the variable of a curve and the axes over which it is averaged: cycles and phases
 KINDS = {"angle": ("joint_angle", (0, 3)), "moment": ("joint_moment_jcs", (0, 3)), "power": ("joint_power", (0, 2))}
 RIGID: dict[str, Any] = {"kinematics": {"method": "segments"}}  # each segment follows its own markers
@@ -53,15 +56,25 @@ def campaign(
     rows = []
     each = -(-copies // walks)
     for number in range(walks):
-        with tempfile.TemporaryDirectory() as folder:
-            exact = generated(Path(folder), seed + number)
-            truth = exact.results(method)["cycles"]
-            for i in range(min(each, copies - number * each)):
-                rng = np.random.default_rng([seed, number, i])
-                copy = perturbed(exact, injected, rng)
-                found = copy.results(method, draws=draws, seed=f"{seed} {number} {i}", sizes=stated)
-                rows += [{"copy": (number, i), **row} for row in _rows(compared(found, truth))]
+        exact, truth = exact_walk(seed + number), exact_cycles(seed + number, method)
+        for i in range(min(each, copies - number * each)):
+            copy = perturbed(exact, injected, np.random.default_rng([seed, number, i]))
+            found = copy.results(method, draws=draws, seed=f"{seed} {number} {i}", sizes=stated)
+            rows += [{"copy": (number, i), **row} for row in _rows(compared(found, truth))]
     return pd.DataFrame(rows)
+
+
+FOLDER = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)  # of the walks that are kept for further campaigns
+
+
+@lru_cache(maxsize=10)
+def exact_walk(number: int) -> Generated:
+    return generated(Path(FOLDER.name) / str(number), number)
+
+
+@lru_cache(maxsize=10)
+def exact_cycles(number: int, method: str) -> xr.Dataset:
+    return exact_walk(number).results(method)["cycles"]
 
 
 def _rows(found: Mapping[str, tuple[Array, Array, Array]]) -> list[dict[str, Any]]:
@@ -171,21 +184,19 @@ def with_turned_knees(calibration: xr.Dataset, degrees: float) -> xr.Dataset:
     return model
 
 
-def main(copies: int, walks: int, draws: int, *methods: str) -> None:
-    spread.SHARE_DRAWS = 2  # nobody looks at the shares
-    for method in methods or METHODS:
-        found = pooled(campaign(copies, walks, draws, method)).dropna()
+def main(
+    report: Report, *, copies: int = 1000, walks: int = 50, draws: int = 100, methods: tuple[str, ...] = METHODS
+) -> None:
+    """Report how often bands hold the truth, by method and kind, then each quantity, and metrics that are unusual."""
+    for method in methods:
+        with patch.object(spread, "SHARE_DRAWS", 2):  # nobody looks at the shares
+            found = pooled(campaign(copies, walks, draws, method)).dropna()
+        report.table("method", "kind", "held, %", "least", "most", "true over stated")
         for kind in (*KINDS, "metric"):
             mine = found.loc[kind]
             ordered = mine.held.sort_values()
-            ends = " | ".join(f"{ordered.iloc[i]:.1f} {ordered.index[i]}" for i in (0, -1))
-            ratio = mine["true over stated"].median()
-            print(f"| {method} | {kind} | {mine.held.mean():.1f} | {ends} | {ratio:.2f} |")  # noqa: T201
-        print(found.round(2).to_string(), flush=True)  # noqa: T201
+            ends = [f"{ordered.iloc[i]:.1f} {ordered.index[i]}" for i in (0, -1)]
+            report.row(method, kind, f"{mine.held.mean():.1f}", *ends, f"{mine['true over stated'].median():.2f}")
+        report.text(found.round(2).to_string())
         held = found.loc["metric"].held.round(1)
-        print(method, held[(held < USUALLY_HELD[0]) | (held > USUALLY_HELD[1])].to_dict(), flush=True)  # noqa: T201
-
-
-if __name__ == "__main__":
-    numbers = [int(text) for text in sys.argv[1:4]] if len(sys.argv) > 3 else [1000, 50, 100]
-    main(numbers[0], numbers[1], numbers[2], *sys.argv[4:])
+        report.text(f"{method} {held[(held < USUALLY_HELD[0]) | (held > USUALLY_HELD[1])].to_dict()}")

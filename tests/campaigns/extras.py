@@ -11,18 +11,20 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from pipeline.extra import every_extra
 from pipeline.reference import resolve
 from tests.campaigns.mutations import copy_checkout
+from tests.campaigns.runner import Report
 from tests.support.checkout import DRY_RUN, HOUSE, jobs_in
 from tests.support.studies.full_study import of_extras
 
 EXTRAS = sorted(path.parent.name for path in (HOUSE / "pipeline" / "extras").glob("*/declaration.py"))
 ROWS = ("tests/slow_tests.tsv", "tests/campaigns/reruns.tsv")  # tables with a line for each test or module
+SHORT: dict[str, Any] = {}
 BLOCKS = "tests/campaigns/mutations.txt"
 
 
@@ -86,16 +88,9 @@ def faults(names: Collection[str], checkout: Path) -> Iterator[str]:
             yield f"pytest {' '.join(words)} ends with {run.returncode}:\n{run.stdout[-3000:]}{run.stderr[-1000:]}"
 
 
-def main() -> int:
-    """Print what is wrong without each extra, and without all of them; return how many deletions break the rest."""
-    broken = 0
+def main(report: Report) -> None:
+    """Report what is wrong without each extra, and without all of them."""
     for names in dict.fromkeys([*((name,) for name in EXTRAS), tuple(EXTRAS)]):
-        with tempfile.TemporaryDirectory() as folder:
-            found = [*faults(names, copy_checkout(HOUSE, Path(folder)))]
-        broken += bool(found)
-        print(f"without {' and '.join(names)}:", *(found or ["the rest works"]), sep="\n  ", flush=True)  # noqa: T201
-    return broken
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        found = [*faults(names, copy_checkout(HOUSE, report.new_folder()))]
+        report.text("\n  ".join([f"without {' and '.join(names)}:", *(found or ["the rest works"])]))
+        report.allow(0, len(found), 1, f"the rest without {' and '.join(names)}")

@@ -1,14 +1,12 @@
 """Single faults of known dose in generated and real walks, and their outcomes in a table.
 
-``python -m tests.campaigns.fault_campaign [FOLDER]`` prints the table of docs/validation.md: 20 doses of each fault,
-200 clean walks, and the real walks of the folder, if any (see conftest.py). ``test_fault_campaign.py`` tests it.
+``python -m tests.campaigns fault_campaign`` prints the table of docs/validation.md: 20 doses of each fault, 200 clean
+walks, and real walks, if any (see conftest.py). ``test_fault_campaign.py`` tests it.
 """
 
 from __future__ import annotations
 
-import sys
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +15,7 @@ import xarray as xr
 from pipeline.body.body_model import BodyModel
 from pipeline.errors import UserError
 from pipeline.steps.clean.marker_repair import SPIKE
+from tests.campaigns.runner import Report
 from tests.support.checkout import SHARED
 from tests.support.faults.body_masses import Weighed, sessions, size_rows, weighed
 from tests.support.faults.body_models import model_rows
@@ -29,6 +28,7 @@ from tests.support.walks.person import BODY_MODELS
 from tests.support.walks.real import FILES, raw_walks
 
 CLEAN_WALKS = 200
+SHORT = {"doses": 2, "every": 8, "clean_walks": 4}
 # a recording of raw markers with three spikes, confirmed by eye
 SPIKES = "sub-01/FunctionalWalk.c3d"
 
@@ -96,28 +96,26 @@ def _touched(name: str, trial: xr.Dataset, model: BodyModel) -> bool:
     return bool(after.attrs["labels_exchanged_back"] or (name != SPIKES and (after.fill == SPIKE).any()))
 
 
-def as_markdown(rows: Iterable[Row], false: Mapping[str, tuple[list[str], int]]) -> str:
-    """Return the campaign as a table."""
+def main(report: Report, *, doses: int = len(ALL), every: int = 1, clean_walks: int = CLEAN_WALKS) -> None:
+    """Report what becomes of each fault, and the false alarms.
+
+    Args:
+        doses: number of doses of each fault.
+        every: use one in so many of the real plates and walks.
+    """
     kinds = {FLAGGED: "flagged", REPAIRED: "repaired", REFUSED: "refused otherwise", HARMLESS: "harmless"}
-    lines = ["| fault | doses | straight walks | all ways of moving | real walks |", "|---|---|---|---|---|"]
-    for row in rows:
+    real = real_in(SHARED) if (SHARED / "studies").is_dir() else NOTHING_REAL
+    report.table("fault", "doses", "straight walks", "all ways of moving", "real walks")
+    for row in faults(report.folder, real, ALL[:: -(-len(ALL) // doses)], every=every):
         cells = []
         for results in (row.generated, row.moving, row.real):
             counts = [f"{results.count(kind)} {text}" for kind, text in kinds.items() if kind in results]
             cells.append(f"{', '.join(counts)} of {len(results)}" if results else "")
-        lines.append(f"| {row.fault} | {row.doses} | {' | '.join(cells)} |")
+        report.row(row.fault, row.doses, *cells)
+    found = alarms(report.folder, real, clean_walks=clean_walks)
     for what in ("plates", "markers", "mass"):
         cells = []
         for where in ("generated", "real"):
-            names, count = false[f"{what}, {where}"]
+            names, count = found[f"{what}, {where}"]
             cells.append(f"{len(names)} alarms in {count} {' '.join(names)}".strip())
-        lines.append(f"| none: {what} | | {cells[0]} | | {cells[1]} |")
-    return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    shared = Path(sys.argv[1]) if len(sys.argv) > 1 else SHARED
-    recordings = real_in(shared) if (shared / "studies").is_dir() else NOTHING_REAL
-    with tempfile.TemporaryDirectory() as scratch:
-        table = as_markdown(faults(Path(scratch), recordings), alarms(Path(scratch), recordings))
-    sys.stdout.write(table + "\n")
+        report.row(f"none: {what}", "", cells[0], "", cells[1])

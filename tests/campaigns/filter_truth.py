@@ -1,6 +1,6 @@
 """Which filter comes nearest to the truth: walks with a foot impact, soft-tissue motion and marker noise.
 
-``python -m tests.campaigns.filter_truth [WALKS]`` writes the tables of docs/cutoffs.md. Protocol, fixed before the run:
+``python -m tests.campaigns filter_truth --write`` writes the tables of docs/cutoffs.md. Protocol, fixed before the run:
 
 - *Walks*: twenty of :func:`tests.support.walks.on_plates.any_walk` (people of 1.5 to 1.95 m, 0.9 to 1.6 m/s) over three
   plates, 100 frames and 1,000 samples a second. Each has one impact, one level of noise, and the soft-tissue motion of
@@ -28,7 +28,6 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -47,6 +46,7 @@ from pipeline.signals.time_normalisation import at_phases, phase_frames
 from pipeline.steps.cycles.peaks_and_work import peaks
 from pipeline.variables.metrics import METRICS
 from tests.campaigns import soft_tissue
+from tests.campaigns.runner import Report
 from tests.support.checkout import HOUSE
 from tests.support.studies.run_steps import run_study
 from tests.support.walks.impacts import Impact, strike_hard
@@ -55,7 +55,7 @@ from tests.support.walks.on_plates import any_walk
 Array = NDArray[np.float64]
 Curves = dict[str, Array]  # (cycle, ..., 101) by name
 
-WALKS = 20
+SHORT = {"walks": 1, "methods": ("segments",)}
 PAGE = HOUSE / "docs" / "cutoffs.md"
 SIZE, RISE_S, BRAKING, PASSIVE = (0.1, 0.5), (0.008, 0.02), (0.0, 0.3), (0.5, 1.0)
 NOISE_MM = (0.2, 1.0)
@@ -229,37 +229,30 @@ def shares(rows: Mapping[str, Sequence[Result]]) -> pd.DataFrame:
     )
 
 
-def as_markdown(table: pd.DataFrame, corner: str) -> str:
-    """Return a table as Markdown."""
-    lines = [f"| {corner} | " + " | ".join(table.columns) + " |", "|---" * (len(table.columns) + 1) + "|"]
-    lines += [
-        f"| {name} | " + " | ".join(map(str, row)) + " |" for name, row in zip(table.index, table.values, strict=True)
-    ]
-    return "\n".join(lines)
-
-
-def main(walks: int = WALKS) -> None:
-    """Run the campaign and write its tables into the page."""
-    every = campaign(range(walks))
+def main(report: Report, *, walks: int = 20, methods: tuple[str, ...] = METHODS, write: bool = False) -> None:
+    """Report scores, shares of cycles with each peak, errors and metrics; write them into the page if asked to."""
+    every = campaign(range(walks), methods)
     of_all = {method: {name: errors(rows) for name, rows in by.items()} for method, by in every.items()}
     scores = pd.DataFrame({method: {name: score(row) for name, row in by.items()} for method, by in of_all.items()}).T
     errors_of = pd.concat([pd.DataFrame(by) for by in of_all.values()]).groupby(level=0, sort=False).mean()
     nearer = 100 * (1 - scores.div(scores[DEFAULT], axis=0))
     nearer.index = [f"nearer than {DEFAULT}, %, {method}" for method in nearer.index]
     parts = {
-        "scores": as_markdown(pd.concat([scores.map("{:.4f}".format), nearer.map("{:.1f}".format)]), "score")
-        + f"\n\nDefault by the protocol: markers/forces {decide(scores)} Hz.",
-        "shares": as_markdown(shares(every[METHODS[0]]), "share of cycles with the peak"),
-        "errors": as_markdown((100 * errors_of).map("{:.1f}".format), "error, %"),
-        "metrics": as_markdown(sensitivity(every[METHODS[0]]), "metric"),
+        "scores": ("score", pd.concat([scores.map("{:.4f}".format), nearer.map("{:.1f}".format)])),
+        "shares": ("share of cycles with the peak", shares(every[methods[0]])),
+        "errors": ("error, %", (100 * errors_of).map("{:.1f}".format)),
+        "metrics": ("metric", sensitivity(every[methods[0]])),
     }
     text = PAGE.read_text(encoding="utf-8")
-    for name, part in parts.items():
-        begin, end = f"<!-- {name} -->\n", "<!-- end -->"
-        start = text.index(begin) + len(begin)
-        text = f"{text[:start]}{part}\n{text[text.index(end, start) :]}"
-    PAGE.write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    for name, (corner, table) in parts.items():
+        before = len(report.lines)
+        report.table(corner, *table.columns)
+        for label, row in zip(table.index, table.values, strict=True):
+            report.row(label, *row)
+        if name == "scores":
+            report.text(f"\nDefault by the protocol: markers/forces {decide(scores)} Hz.")
+        start = text.index(f"<!-- {name} -->\n")
+        lines = f"<!-- {name} -->\n" + "\n".join(report.lines[before:]).strip("\n") + "\n"
+        text = text[:start] + lines + text[text.index("<!-- end -->", start) :]
+    if write:
+        PAGE.write_text(text, encoding="utf-8")

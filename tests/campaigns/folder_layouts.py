@@ -1,19 +1,21 @@
 """Thousands of folder layouts and what ``init`` makes of them, in a table.
 
-``python -m tests.campaigns.folder_layouts [COUNT]`` prints the figures of docs/reliability.md;
+``python -m tests.campaigns folder_layouts`` prints the figures of docs/reliability.md;
 ``tests/commands/test_folder_layouts.py`` judges some of them.
 """
 
 from __future__ import annotations
 
-import sys
 from collections import Counter, defaultdict
 
 from pipeline.commands.init.people import Owner, people_and_sessions
+from tests.campaigns.runner import Report
 from tests.support.studies.folder_layouts import KNOWN, UNKNOWN, Layout, layouts
 
 RIGHT, ASKED = "right", "asked"
 PEOPLE, VISITS, SPLIT, DATE = "wrong people", "visits mixed", "session split", "wrong date"
+SHORT = {"count": 300}
+MOST_WRONG = 0.002
 ENDS = (RIGHT, ASKED, PEOPLE, VISITS, SPLIT, DATE)
 
 
@@ -43,15 +45,9 @@ def tried(count: int, words: str, seed: int = 0) -> Counter[str]:
     return Counter(judge(one, people_and_sessions(one.files)) for one in layouts(count, words=words, seed=seed))
 
 
-def main() -> None:
-    """Print the table."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 5000
-    lines = [f"| words | layouts | {' | '.join(ENDS)} |", "|---" * (2 + len(ENDS)) + "|"]
-    for words in (KNOWN, UNKNOWN):
-        ends = tried(count, words)
-        lines.append(f"| {words} | {count} | {' | '.join(str(ends[end]) for end in ENDS)} |")
-    sys.stdout.write("\n".join([*lines, ""]))
-
-
-if __name__ == "__main__":
-    main()
+def main(report: Report, *, count: int = 5000, seed: int = 0) -> None:
+    """Report how folders of known and of unknown words end."""
+    ends = {words: tried(count, words, seed) for words in (KNOWN, UNKNOWN)}
+    report.counts("words", ((words, end) for words, of in ends.items() for end in of.elements()), ENDS)
+    for words, of in ends.items():
+        report.allow(MOST_WRONG, count - of[RIGHT] - of[ASKED], count, f"{words}: wrong")

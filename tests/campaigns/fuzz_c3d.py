@@ -1,18 +1,16 @@
 """Thousands of damaged C3D files and their outcomes in a table.
 
-``python -m tests.campaigns.fuzz_c3d [MUTANTS [TRUNCATIONS [SEED]]]`` prints the table of docs/reliability.md, from the
-generated study and real files of several vendors, if any (see conftest.py). It exits with 1 if a file is neither read
-nor refused by name, and keeps such files. ``test_c3d_fuzz.py`` runs a short campaign.
+``python -m tests.campaigns fuzz_c3d`` prints the table of docs/reliability.md, from the generated study and real files
+of several vendors, if any (see conftest.py). It fails if a file is neither read nor refused by name, and keeps such
+files.
 """
 
 from __future__ import annotations
 
 import resource
-import sys
 import tempfile
 import time
 import warnings
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -26,6 +24,7 @@ from pipeline.errors import UserError
 from pipeline.plates.parameters import zero_frames
 from pipeline.recording import Recording
 from pipeline.steps.read.plates_and_channels import decode_plates
+from tests.campaigns.runner import Report
 from tests.support.checkout import HOUSE, SHARED
 
 GENERATED = (HOUSE / "data/demo/sub-01/static.c3d", HOUSE / "data/demo/sub-01/fast_01.c3d")
@@ -37,6 +36,7 @@ REAL = {  # small files of each kind
     "Codamotion, integers": "data/codamotion_type3/codamotion_gaitwands_19970212.c3d",
     "ezc3d": "studies/gait2354/sub-01/walk1.c3d",
 }
+SHORT = {"mutants": 240, "truncations": 60, "seed": 7}
 ZONES = ("header", "parameters", "parameters", "parameters", "anywhere")
 KINDS = ("flipped bits", "flipped bits", "one byte", "zeros", "noise", "one word", "bytes moved")
 LONGEST_S, MOST_BYTES = 10.0, 2 << 30
@@ -138,37 +138,22 @@ def campaign(
             yield kind, result
 
 
-def table(results: list[tuple[str, Outcome]]) -> str:
-    """Return the counts: a row per kind of damage, a column per outcome."""
-    tally = Counter((kind, result.end) for kind, result in results)
-    kinds, ends = sorted({kind for kind, _ in tally}), sorted({end for _, end in tally})
-    lines = ["| damage | n | " + " | ".join(ends) + " |", "|---" * (len(ends) + 2) + "|"]
-    for kind in [*kinds, "all"]:
-        counts = [sum(tally[one, end] for one in (kinds if kind == "all" else [kind])) for end in ends]
-        lines.append(f"| {kind} | {sum(counts)} | " + " | ".join(map(str, counts)) + " |")
-    return "\n".join(lines)
-
-
 def peak_bytes() -> int:
     """Return the peak memory of this process and its children."""
     parser_process.end_child()
     return 1024 * max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
-def main(mutants: int = 10_000, truncations: int = 1_000, seed: int = 1) -> int:
-    """Run the campaign and print its table."""
+def main(report: Report, *, mutants: int = 10_000, truncations: int = 1_000, seed: int = 1) -> None:
+    """Report how damaged files end, by kind of damage."""
     files, keep = seeds(), Path(tempfile.gettempdir()) / "fuzz_c3d"
     keep.mkdir(exist_ok=True)
-    start = time.monotonic()
     results = list(campaign(files, mutants=mutants, truncations=truncations, seed=seed, keep=keep))
+    report.counts("damage", sorted((kind, result.end) for kind, result in results))
     longest_s, peak = max(result.took_s for _, result in results), peak_bytes()
-    harm = sorted({result.text for _, result in results if result.end == HARM})
-    sys.stdout.write(
-        f"{table(results)}\n\n{len(results)} files from {len(files)} in {time.monotonic() - start:.0f} s; longest "
-        f"{longest_s:.1f} s, most memory {peak / 2**20:.0f} MiB\n" + "".join(f"HARM {text}\n" for text in harm)
-    )
-    return int(bool(harm) or peak > MOST_BYTES)
-
-
-if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])))
+    report.text(f"{len(files)} files; longest {longest_s:.1f} s, most memory {peak / 2**20:.0f} MiB")
+    harm = [f"{keep}: {result.text}" for _, result in results if result.end == HARM]
+    report.allow(0, harm, len(results), "files that harm their reader")
+    report.allow(0.8, sum(result.end in (READ, SAME) for _, result in results), len(results), "files read")
+    report.allow(0.9, sum(result.end not in (READ, SAME) for _, result in results), len(results), "files refused")
+    report.allow(0, int(peak > MOST_BYTES), 1, f"peaks of memory over {MOST_BYTES / 2**30:.0f} GiB")

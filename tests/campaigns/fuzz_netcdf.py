@@ -1,6 +1,6 @@
 """Hundreds of damaged results and their outcomes in a table.
 
-``python -m tests.campaigns.fuzz_netcdf [MUTANTS [SEED]]`` prints the table of docs/reliability.md, from the session
+``python -m tests.campaigns fuzz_netcdf`` prints the table of docs/reliability.md, from the session
 files and study.nc of the demonstration study and their records. A job must refuse a damaged input with the remedy, or
 read unchanged values. For comparison a separate process, which may crash, reads the file with NetCDF's own checksums
 only. ``tests/commands/test_verify.py`` runs a short campaign.
@@ -11,8 +11,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import tempfile
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,8 +21,10 @@ from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.results.whole_files import REMEDY
 from pipeline.workflow import checksums
+from tests.campaigns.runner import Report
 from tests.support.studies.small_study import write_outputs
 
+SHORT = {"mutants": 60}
 KINDS = ("one bit", "one bit", "ten bits", "zeros", "noise", "a block moved", "cut off", "bytes added")
 REFUSED, EQUAL, HARM = "refused, with the remedy", "read, unchanged", "HARM"
 ALONE = {0: "refused", 1: "equal", 2: "other numbers", 3: "other error"}
@@ -100,28 +100,9 @@ def campaign(derived: Path, *, mutants: int, seed: int) -> Iterator[tuple[str, s
         yield ("a record" if of_record else kind), end, by_netcdf
 
 
-def table(results: list[tuple[str, str, str]]) -> str:
-    """Return the counts: a row per kind of damage, a column per outcome."""
-    tally = Counter((kind, end) for kind, *ends in results for end in (ends[0], f"NetCDF alone: {ends[1]}"))
-    kinds = sorted({kind for kind, *_ in results})
-    ends = sorted({end for _, end in tally} - {"NetCDF alone: "}, key=lambda end: (end.startswith("NetCDF"), end))
-    lines = ["| damage | n | " + " | ".join(ends) + " |", "|---" * (len(ends) + 2) + "|"]
-    for kind in [*kinds, "all"]:
-        among = kinds if kind == "all" else [kind]
-        n = sum(one in among for one, *_ in results)
-        counts = [sum(tally[one, end] for one in among) for end in ends]
-        lines.append(f"| {kind} | {n} | " + " | ".join(map(str, counts)) + " |")
-    return "\n".join(lines)
-
-
-def main(mutants: int = 1000, seed: int = 1) -> int:
-    """Run the campaign and print its table."""
-    with tempfile.TemporaryDirectory() as folder:
-        derived = write_outputs(Path(folder)) / "derived"
-        results = list(campaign(derived, mutants=mutants, seed=seed))
-    sys.stdout.write(f"{table(results)}\n")
-    return int(any(end == HARM for _, end, _ in results))
-
-
-if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])))
+def main(report: Report, *, mutants: int = 1000, seed: int = 1) -> None:
+    """Report how jobs with damaged inputs end, and how NetCDF alone reads them, by kind of damage."""
+    results = sorted(campaign(write_outputs(report.folder) / "derived", mutants=mutants, seed=seed))
+    total = report.counts("damage", ((kind, end) for kind, end, _ in results))
+    report.counts("damage, NetCDF alone", ((kind, end) for kind, _, end in results if end))
+    report.allow(0, total[HARM], mutants, "jobs that take damaged numbers")

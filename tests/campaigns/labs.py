@@ -1,16 +1,14 @@
 """Recordings of many labs, set up and processed as a user would: the outcome of each walk.
 
-``python -m tests.campaigns.labs`` prints the table of docs/validation.md.
+``python -m tests.campaigns labs`` prints the table of docs/validation.md.
 """
 
 from __future__ import annotations
 
 import re
 import shutil
-import sys
-import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import nan
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +27,7 @@ from pipeline.tables import study_tables, tsv
 from pipeline.trials.session import join_trials
 from pipeline.workflow import settings
 from tests.campaigns.lab_truths import Score, Stance, score
+from tests.campaigns.runner import Report, Result
 from tests.support.checkout import SHARED
 from tests.support.settings import settings_of
 from tests.support.steps import clean, contacts
@@ -61,6 +60,8 @@ FOLDERS: dict[str, tuple[str, ...]] = {
         "kad_sydney", "plate_channels",
     )
 }  # fmt: skip
+ALL_LABS = (*LABS, *FOLDERS)
+SHORT = {"labs": ("functional", "cortex")}
 # body model chosen by hand, because the results in the file come from another one than its markers suggest
 BY_HAND = {"functional": "plug_in_gait_flat_foot"}
 # mass that neither files nor two even steps on plates show, kg: the largest load over 1.15, that of brisk walking
@@ -68,7 +69,6 @@ BY_HAND = {"functional": "plug_in_gait_flat_foot"}
 # momentum in single support shows
 ONE_PERSON = {"sample10 2a, 4a": "sub-01"}  # whose files TYPE-2a and TYPE-4a are, their names do not tell
 MASS_BY_HAND = {"opensim_walking": 66.0, "codamotion 1997": 58.0, "sample10 2, 4": 35.0, "sample10 3": 70.0}
-
 
 IN_SWING = (("moment", 3), ("power", 2))  # quantities and their digits
 
@@ -284,14 +284,14 @@ def _measured(
     return name, {str(key): value for key, value in rows.median(numeric_only=True).items()} | swing
 
 
-def as_markdown(rows: list[Outcome]) -> str:
-    """Return the outcomes as a table."""
-    lines = [
-        "| lab: file | body model | cycles (with kinetics) | stances used | stances not used, reason | peak, N m/kg "
-        "| reference | joint centres, mm | angles, degrees | moments, N m/kg | powers, W/kg "
-        "| in swing: knee, hip, N m/kg; W/kg |",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|",
-    ]
+def main(report: Report, *, labs: tuple[str, ...] = ALL_LABS) -> None:
+    """Report the outcomes, and how the stances of files with a known truth compare with it."""
+    rows = [*in_labs(of_lab, labs, report)]
+    report.table(
+        "lab: file", "body model", "cycles (with kinetics)", "stances used", "stances not used, reason", "peak, N m/kg",
+        "reference", "joint centres, mm", "angles, degrees", "moments, N m/kg", "powers, W/kg",
+        "in swing: knee, hip, N m/kg; W/kg",
+    )  # fmt: skip
     for row in rows:
         why = "; ".join(f"{count} {reason}" if count > 1 else reason for reason, count in row.reasons.items())
         lost = re.sub(r"^\S+\.c3d: |(: add|;).*", "", row.lost, flags=re.IGNORECASE)
@@ -304,38 +304,33 @@ def as_markdown(rows: list[Outcome]) -> str:
             _cell(row.compared, [f"swing {joint} {of} rms" for joint in JOINTS[1:]], digits=d) for of, d in IN_SWING
         ]
         peak = f"{row.peak:.2f}" if row.with_kinetics else ""
-        by_hand = " (by hand)" if row.lab in BY_HAND else ""
-        lines.append(
-            f"| {row.lab}: {row.file} | {row.body_model}{by_hand} | {cycles} | {row.valid} of "
-            f"{row.valid + row.invalid} | {why} | {peak} | {row.reference or 'nothing stored'} | {centres} "
-            f"| {angles} | {moments} | {powers} | {'; '.join(filter(None, swing))} |"
-        )
-    return "\n".join(lines)
-
-
-def scores_as_markdown(rows: list[Outcome]) -> str:
-    """Return how the stances of files with a known truth compare with it, as a table."""
-    lines = ["| lab: file | valid stances used | refused, reason | used but wrong |", "|---|---|---|---|"]
+        model = f"{row.body_model}{' (by hand)' if row.lab in BY_HAND else ''}"
+        used = f"{row.valid} of {row.valid + row.invalid}"
+        report.row(f"{row.lab}: {row.file}", model, cycles, used, why, peak, row.reference or "nothing stored",
+                   centres, angles, moments, powers, "; ".join(filter(None, swing)))  # fmt: skip
+    report.table("lab: file", "valid stances used", "refused, reason", "used but wrong")
     scored = [(row, row.score) for row in rows if row.score]
     for row, right in scored:
         valid = len(right.used) + len(right.refused)
-        cells = [f"{len(right.used)} of {valid}", "; ".join(right.refused), "; ".join(right.wrong)]
-        lines.append(f"| {row.lab}: {row.file} | {' | '.join(cells)} |")
-    used, refused, wrong = (sum(len(right[i]) for _, right in scored) for i in range(3))
-    lines.append(f"| all | {used} of {used + refused} | {refused} | {wrong} |")
-    return "\n".join(lines)
+        shown = f"{len(right.used)} of {valid}", "; ".join(right.refused), "; ".join(right.wrong)
+        report.row(f"{row.lab}: {row.file}", *shown)
+    used_stances, refused, wrong = (sum(len(right[i]) for _, right in scored) for i in range(3))
+    report.row("all", f"{used_stances} of {used_stances + refused}", refused, wrong)
+    report.allow(0, [row for row, right in scored if right.wrong], len(scored), "files with a stance used wrongly")
+
+
+def in_labs(
+    of_one: Callable[[Path, str, Path], Iterable[Result]], labs: Sequence[str], report: Report
+) -> Iterator[Result]:
+    """Yield what a function finds in each lab, from the shared folder, the lab and a new folder."""
+    for lab in labs:
+        try:
+            yield from of_one(SHARED, lab, report.new_folder())
+        except UserError as error:
+            report.text(f"{lab}: {error}")
 
 
 def _cell(values: Mapping[str, float], names: Sequence[str], *, digits: int, scale: float = 1.0) -> str:
     """Return values as ``0.1, 0.2, -``; empty if none is known."""
     texts = [f"{scale * value:.{digits}f}" if (value := values.get(name, nan)) == value else "-" for name in names]
     return ", ".join(texts) if any(text != "-" for text in texts) else ""
-
-
-if __name__ == "__main__":
-    shared = Path(sys.argv[1]) if len(sys.argv) > 1 else SHARED
-    found: list[Outcome] = []
-    for lab in LABS | FOLDERS:
-        with tempfile.TemporaryDirectory() as folder:
-            found += of_lab(shared, lab, Path(folder))
-    sys.stdout.write(as_markdown(found) + "\n\n" + scores_as_markdown(found) + "\n")

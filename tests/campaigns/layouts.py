@@ -1,19 +1,21 @@
 """Generated study folders of laboratories, and what ``init`` says of them.
 
-``python -m tests.campaigns.layouts --count 3000 --seed 1`` prints how many layouts ``init`` understands, asks about or
+``python -m tests.campaigns layouts`` prints how many layouts ``init`` understands, asks about or
 gets wrong in silence, by kind; ``--by-hand`` takes those that are written by hand, ``--show KIND`` lists wrong ones.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections import Counter
 from collections.abc import Sequence
 
+from tests.campaigns.runner import Report
 from tests.commands.init.layouts.generated import generated
 from tests.commands.init.layouts.judge import ASKED, KINDS, RIGHT, WRONG, judge, tables_of, worst
 from tests.commands.init.layouts.layout import Layout, lab_layouts
+
+SHORT = {"count": 200}
+MOST_WRONG = 0.01
 
 
 def scored(layouts: Sequence[Layout]) -> tuple[dict[str, Counter[str]], dict[str, list[Layout]]]:
@@ -29,22 +31,18 @@ def scored(layouts: Sequence[Layout]) -> tuple[dict[str, Counter[str]], dict[str
     return ends, wrong
 
 
-def main() -> int:
-    """Print the table; the status is 1 if anything is wrong in silence."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=3000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--by-hand", action="store_true")
-    parser.add_argument("--show", choices=(*KINDS, "whole"))
-    options = parser.parse_args()
-    ends, wrong = scored(lab_layouts() if options.by_hand else generated(options.count, options.seed))
-    lines = [f"{'':10} {RIGHT:>6} {ASKED:>6} {WRONG:>6}"]
-    lines += [f"{kind:10} {of[RIGHT]:6} {of[ASKED]:6} {of[WRONG]:6}" for kind, of in ends.items()]
-    for layout in wrong[options.show] if options.show else ():
-        lines += ["", f"{layout.name}: {layout.habit}", *(f"  {path}" for path in layout.recordings)]
-    sys.stdout.write("\n".join([*lines, ""]))
-    return int(bool(wrong["whole"]))
+def main(report: Report, *, count: int = 3000, seed: int = 1, by_hand: bool = False, show: str = "") -> None:
+    """Report how layouts end by what is asked of them.
 
-
-if __name__ == "__main__":
-    sys.exit(main())
+    Args:
+        by_hand: take the layouts that are written by hand instead of generated ones.
+        show: list the layouts of which this is wrong.
+    """
+    layouts = lab_layouts() if by_hand else generated(count, seed)
+    ends, wrong = scored(layouts)
+    report.table("", RIGHT, ASKED, WRONG)
+    for kind, of in ends.items():
+        report.row(kind, of[RIGHT], of[ASKED], of[WRONG])
+    for layout in wrong[show] if show else ():
+        report.text("\n".join(["", f"{layout.name}: {layout.habit}", *(f"  {path}" for path in layout.recordings)]))
+    report.allow(0 if by_hand else MOST_WRONG, ends["whole"][WRONG], len(layouts), "wrong in silence")

@@ -1,13 +1,12 @@
 """Sound recordings of every way of moving: how far the witnesses of momentum are from their limits.
 
-``python -m tests.campaigns.momentum_campaign [WALKS [FIRST_SEED]]`` prints the table of docs/reliability.md. The hips
+``python -m tests.campaigns momentum_campaign`` prints the table of docs/reliability.md. The hips
 are the middle of the pelvis; trunk and arms move them up to some centimetres against the centre of mass. Besides, the
 pelvis rises and falls by 5 mm more at each step, plates err by 1.5 % and the mass by 2 %, as standard deviations.
 """
 
 from __future__ import annotations
 
-import sys
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -20,6 +19,7 @@ from pipeline.steps.contacts.pelvis import middle_of_pelvis
 from pipeline.steps.cycles.momentum import Support, doubts_of_session, in_single_support, judged
 from pipeline.variables.cycle_variables import RESIDUALS
 from pipeline.variables.stance_verdicts import Verdict
+from tests.campaigns.runner import Report
 from tests.support.plates.stances import found
 from tests.support.settings import settings_of
 from tests.support.steps import clean
@@ -28,7 +28,7 @@ from tests.support.walks.ways_of_moving import WAYS
 
 Array = NDArray[np.float64]
 
-WALKS = 2000
+SHORT = {"walks": len(WAYS), "first_seed": 9000}
 RISES_M, GAIN, MASS = 0.005, 0.015, 0.02
 FIRST = [*RESIDUALS].index("momentum_ratio")
 
@@ -71,7 +71,7 @@ def figures(walk: Recorded, rng: np.random.Generator) -> tuple[Array, list[list[
     return result[valid], [doubts[i] for i in np.flatnonzero(valid)]
 
 
-def every(walks: int = WALKS, first_seed: int = 0) -> Iterator[tuple[str, int, Array, list[list[Verdict]]]]:
+def every(walks: int, first_seed: int) -> Iterator[tuple[str, int, Array, list[list[Verdict]]]]:
     """Yield way of moving, seed, figures and doubts by all stances of so many recordings, the ways in turn."""
     for seed in range(first_seed, first_seed + walks):
         way = WAYS[seed % len(WAYS)]
@@ -81,23 +81,27 @@ def every(walks: int = WALKS, first_seed: int = 0) -> Iterator[tuple[str, int, A
             continue
 
 
-def as_markdown(rows: Iterator[tuple[str, int, Array, list[list[Verdict]]]]) -> str:
-    """Return stances, those without a figure, refused and doubted, by way of moving, with ranges of the figures."""
+def main(report: Report, *, walks: int = 2000, first_seed: int = 0) -> None:
+    """Report stances, those without a figure, refused and doubted, by way of moving, with ranges of the figures."""
     by_way, alarms = defaultdict[str, list[Array]](list), defaultdict[str, list[str]](list)
-    for way, seed, values, pooled in rows:
+    refused, doubted, known = list[str](), list[str](), 0
+    for way, seed, values, pooled in every(walks, first_seed):
         by_way[way].append(values)
+        known += bool(np.isfinite(values[:, FIRST]).any())
         for (first, doubts), by_all in zip(judged(values, 70.0), pooled, strict=True):
-            alarms[way] += [f"{one.code} ({seed})" for one in ([first] if first else [*doubts, *by_all])]
+            codes = [f"{one.code} ({seed})" for one in ([first] if first else [*doubts, *by_all])]
+            alarms[way] += codes
+            if codes:
+                (refused if first else doubted).append(f"{way}: {', '.join(codes)}")
     names = ("momentum_ratio", "momentum_along", "momentum_aside", "momentum_variation")
-    lines = [f"| way of moving | stances | silent | alarms | {' | '.join(names)} |", "|---" * 8 + "|"]
+    report.table("way of moving", "stances", "silent", "alarms", *names)
     for way, parts in by_way.items():
         values = np.concatenate(parts)
-        columns = [values[:, [*RESIDUALS].index(name)] for name in names]
-        ranges = [" to ".join(f"{each:.2f}" for each in np.nanpercentile(one, [0, 50, 100])) for one in columns]
-        silent = int(np.isnan(columns[0]).sum())
-        lines.append(f"| {way} | {len(values)} | {silent} | {'; '.join(alarms[way])} | {' | '.join(ranges)} |")
-    return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    sys.stdout.write(as_markdown(every(*map(int, sys.argv[1:3]))) + "\n")
+        columns = [(one := values[:, [*RESIDUALS].index(name)])[np.isfinite(one)] for name in names]
+        ranges = [" to ".join(f"{each:.2f}" for each in np.percentile(one, [0, 50, 100])) if len(one) else "-"
+                  for one in columns]  # fmt: skip
+        report.row(way, len(values), len(values) - len(columns[0]), "; ".join(alarms[way]), *ranges)
+    stances = sum(len(values) for parts in by_way.values() for values in parts)
+    report.allow(0, refused, stances, "sound stances refused")
+    report.allow(0.05, doubted, stances, "sound stances doubted")
+    report.allow(0.5, walks - known, walks, "walks of which no stance shows the momentum")

@@ -1,26 +1,26 @@
 """Clean recordings of every way of moving, generated: how many valid stances are refused, and why.
 
-``python -m tests.campaigns.moving_campaign [WALKS [FIRST_SEED]]`` prints the table of docs/validation.md.
+``python -m tests.campaigns moving_campaign`` prints the table of docs/validation.md.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import xarray as xr
 
 from pipeline.errors import UserError
+from tests.campaigns.runner import Report
 from tests.support.plates.stances import found
 from tests.support.settings import settings_of
 from tests.support.steps import clean
 from tests.support.walks.moving_on_plates import BODY_MODEL, INVALID, VALID, Recorded, Truth, recorded
 from tests.support.walks.ways_of_moving import WAYS
 
-WALKS = 500
+SHORT = {"walks": 22, "first_seed": 100}
 
 
 class Judged(NamedTuple):
@@ -65,41 +65,33 @@ def _row(trial: xr.Dataset, truth: Truth) -> tuple[frozenset[int], str, str]:
     return best
 
 
-def clean_walks(walks: int = WALKS, first_seed: int = 0) -> Iterator[Judged]:
-    """Yield the verdicts on the stances of so many recordings, the ways of moving in turn."""
-    for seed in range(first_seed, first_seed + walks):
-        for verdict in judged(recorded(WAYS[seed % len(WAYS)], seed)):
-            yield verdict._replace(seed=seed)
-
-
 def kind(reason: str) -> str:
     """Return a reason without its numbers."""
     return re.sub(r": [A-Z].*|(?<=plate )\d+|(?<=plates )\d+ and \d+|-?\d+(?= (?:cm|ms|N)\b)", "..", reason)
 
 
-def as_markdown(verdicts: Iterable[Judged]) -> str:
-    """Return valid stances refused and doubted by way of moving and by reason, with their seeds."""
-    listed = list(verdicts)
-    lines = [
-        "| way of moving | valid stances | refused | why (seeds) | doubted (seeds) | invalid stances used |",
-        "|---|---|---|---|---|---|",
-    ]
+def main(report: Report, *, walks: int = 500, first_seed: int = 0) -> None:
+    """Report valid stances refused and doubted by way of moving and by reason, with their seeds."""
+    seeds = range(first_seed, first_seed + walks)
+    listed = [one._replace(seed=seed) for seed in seeds for one in judged(recorded(WAYS[seed % len(WAYS)], seed))]
+    report.table("way of moving", "valid stances", "refused", "why (seeds)", "doubted (seeds)", "invalid stances used")
     for way in [*dict.fromkeys(verdict.way for verdict in listed), ""]:
         own = [verdict for verdict in listed if way in ("", verdict.way)]
         valid = [verdict for verdict in own if verdict.truth.verdict == VALID]
         refused = [v for v in valid if v.reason or not v.right_place]
         why = Counter(kind(v.reason or "on other plates") for v in refused)
-        seeds = {name: sorted({v.seed for v in refused if kind(v.reason or "on other plates") == name}) for name in why}
-        texts = [f"{count} {name} ({' '.join(map(str, seeds[name][:6]))})" for name, count in why.most_common()]
+        seeds_of = {name: [v.seed for v in refused if kind(v.reason or "on other plates") == name] for name in why}
+        texts = [f"{count} {name} ({first_seeds(seeds_of[name])})" for name, count in why.most_common()]
         wrong = [v for v in own if v.truth.verdict == INVALID and not v.reason]
-        used = f"{len(wrong)} of {len(own) - len(valid)} {' '.join(map(str, sorted({v.seed for v in wrong})[:6]))}"
         doubted = [v for v in valid if v.doubt and v not in refused]
         share = f"{len(refused)} ({100 * len(refused) / max(len(valid), 1):.1f} %)"
-        doubts = f"{len(doubted)} {' '.join(map(str, sorted({v.seed for v in doubted})[:6]))}".strip()
-        why_not = "; ".join(texts) if way else ""
-        lines.append(f"| {way or 'all'} | {len(valid)} | {share} | {why_not} | {doubts} | {used.strip()} |")
-    return "\n".join(lines)
+        doubts = f"{len(doubted)} {first_seeds(v.seed for v in doubted)}".strip()
+        used = f"{len(wrong)} of {len(own) - len(valid)} {first_seeds(v.seed for v in wrong)}".strip()
+        if not way:
+            report.allow(0.01, refused, len(valid), "valid stances refused")
+            report.allow(0.03, wrong, len(own) - len(valid), "invalid stances used")
+        report.row(way or "all", len(valid), share, "; ".join(texts) if way else "", doubts, used)
 
 
-if __name__ == "__main__":
-    sys.stdout.write(as_markdown(clean_walks(*map(int, sys.argv[1:3]))) + "\n")
+def first_seeds(seeds: Iterable[int]) -> str:
+    return " ".join(map(str, sorted({*seeds})[:6]))

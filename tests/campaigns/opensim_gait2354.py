@@ -1,12 +1,11 @@
 """OpenSim's example Gait2354 by separate segments and by linked legs, beside OpenSim's own results.
 
-``python -m tests.campaigns.opensim_gait2354`` prints the tables of docs/validation.md. Columns that need OpenSim's
+``python -m tests.campaigns opensim_gait2354`` prints the tables of docs/validation.md. Columns that need OpenSim's
 joint centres and marker errors (``pip install -e '.[bench]'``) are empty without it.
 """
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -17,12 +16,14 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from tests.campaigns.runner import Report
 from tests.support.checkout import SHARED
 from tests.support.studies.references import OPENSIM_MASS_KG, correlation, opensim, read_sto, rms
 from tests.support.studies.run_steps import run_study
 
 Array = NDArray[np.float64]
 
+SHORT: dict[str, Any] = {}
 EXAMPLE, FRAMES = "data/opensim_gait2354_ID", 151
 # OpenSim's joints of one degree of freedom at knee and ankle, its weights, and the filters of its settings
 LINKED: dict[str, Any] = {
@@ -137,20 +138,16 @@ def together(errors: Iterable[float]) -> float:
     return float(np.sqrt(np.mean(np.square(list(errors)))))
 
 
-def main(shared: Path) -> None:
-    """Print the tables of docs/validation.md."""
+def main(report: Report) -> None:
+    """Report differences by method, then marker errors by marker, and those of all."""
     try:
-        poses, theirs = opensim_poses(shared), opensim_marker_errors(shared)
+        poses, theirs = opensim_poses(SHARED), opensim_marker_errors(SHARED)
     except ImportError:
         poses, theirs = None, {}
-    runs = {name: walk(shared, settings) for name, settings in METHODS.items()}
-    tables = {name: differences(shared, steps, poses) for name, steps in runs.items()}
-    print(pd.concat(tables, axis=1).round(3).to_string())  # noqa: T201
+    runs = {name: walk(SHARED, settings) for name, settings in METHODS.items()}
+    tables = {name: differences(SHARED, steps, poses) for name, steps in runs.items()}
+    report.text(pd.concat(tables, axis=1).round(3).to_string())
     ours = linked_marker_errors(runs["linked"])
     errors = pd.DataFrame({"linked": ours, "OpenSim": {label: theirs.get(label, np.nan) for label in ours}}) * 1000
-    print(errors.round(1).to_string())  # noqa: T201
-    print({name: round(together(column), 2) for name, column in errors.items()})  # noqa: T201
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else SHARED)
+    report.text(errors.round(1).to_string())
+    report.text(str({name: round(together(column), 2) for name, column in errors.items()}))

@@ -1,11 +1,10 @@
 """Walks with simulated soft-tissue motion: errors of both kinematic methods against the exact answer.
 
-``python -m tests.campaigns.soft_tissue [SEEDS [FIRST_SEED]]`` prints the tables of docs/validation.md.
+``python -m tests.campaigns soft_tissue`` prints the tables of docs/validation.md.
 """
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,6 +24,7 @@ from pipeline.demo.recording import MARKER_HZ
 from pipeline.demo.soft_tissue import TISSUE, Tissue
 from pipeline.demo.trials import write_static, write_tables, write_walk
 from pipeline.demo.walk import Walk, motion
+from tests.campaigns.runner import Report
 from tests.support.studies.run_steps import run_study
 from tests.support.walks.on_plates import any_walk, own_plates
 
@@ -33,7 +33,7 @@ Settings = Mapping[str, Any]
 Quantity = tuple[str, str]  # variable, and joint with its component
 Found = Mapping[str, Sequence[Mapping[Quantity, float]]]  # errors in each walk by method
 
-SEEDS = 20
+SHORT = {"seeds": 1}
 END_S = 0.1  # at the ends of a recording, filter and spline are less accurate
 STEP_S = 5e-4
 UNITS = {
@@ -187,34 +187,29 @@ def medians(rows: Sequence[Mapping[Quantity, float]]) -> dict[Quantity, float]:
     return {quantity: float(np.median([row[quantity] for row in rows])) for quantity in rows[0]}
 
 
-def as_markdown(found: Found) -> str:
-    """Return the median errors of the first method, and those of the others as a share of them."""
+def one_by_one(report: Report, found: Found) -> None:
+    """Report the median errors of the first method, and those of the others as a share of them."""
     base, *others = map(medians, found.values())
-    lines = ["| RMS error | " + " | ".join(found) + " |", "|---" * (len(found) + 1) + "|"]
+    report.table("RMS error", *found)
     for (name, component), value in base.items():
-        ratios = " | ".join(f"{other[name, component] / value:.2f}" for other in others)
-        lines.append(f"| {LABELS[name]}: {component} | {value:.2g} {UNITS[name]} | {ratios} |")
-    return "\n".join(lines)
+        ratios = [f"{other[name, component] / value:.2f}" for other in others]
+        report.row(f"{LABELS[name]}: {component}", f"{value:.2g} {UNITS[name]}", *ratios)
 
 
-def in_short(found: Found) -> str:
-    """Return the errors of the other methods as a share of those of the first, as geometric means by variable."""
+def in_short(report: Report, found: Found) -> None:
+    """Report the errors of the other methods as a share of those of the first, as geometric means by variable."""
     base, *others = map(medians, found.values())
-    lines = ["| RMS error | " + " | ".join(list(found)[1:]) + " |", "|---" * len(found) + "|"]
+    report.table("RMS error", *list(found)[1:])
     for name, label in LABELS.items():
         own = [quantity for quantity in base if quantity[0] == name]
         ratios = (np.exp(np.mean([np.log(other[each] / base[each]) for each in own])) for other in others)
-        lines.append(f"| {label} | " + " | ".join(f"{ratio:.2f}" for ratio in ratios) + " |")
-    return "\n".join(lines)
+        report.row(label, *(f"{ratio:.2f}" for ratio in ratios))
 
 
-def main(count: int = SEEDS, first_seed: int = 0) -> None:
-    seeds = range(first_seed, first_seed + count)
-    found = campaign(JOINT_TYPES | WEIGHTED, seeds)
-    sys.stdout.write(as_markdown({name: found[name] for name in JOINT_TYPES}) + "\n\n")
-    sys.stdout.write(in_short({name: found[name] for name in WEIGHTED}) + "\n\n")
-    sys.stdout.write(in_short(campaign(WEIGHTED, seeds, LOOSE)) + "\n")
-
-
-if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+def main(report: Report, *, seeds: int = 20, first_seed: int = 0) -> None:
+    """Report the errors by type of joints, by weights, and by weights for people with looser skin."""
+    walks = range(first_seed, first_seed + seeds)
+    found = campaign(JOINT_TYPES | WEIGHTED, walks)
+    one_by_one(report, {name: found[name] for name in JOINT_TYPES})
+    in_short(report, {name: found[name] for name in WEIGHTED})
+    in_short(report, campaign(WEIGHTED, walks, LOOSE))

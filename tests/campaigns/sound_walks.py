@@ -1,7 +1,7 @@
 """Sound walks: how many valid stances of generated sessions are refused or doubted, and by what.
 
-``python -m tests.campaigns.sound_walks [WALKS [FIRST_SEED]] [--people drawn|moving] [--jobs 2]`` prints the table of
-false alarms of docs/validation.md.
+``python -m tests.campaigns sound_walks [--people drawn|moving] [--jobs 2]`` prints the table of false alarms of
+docs/validation.md.
 
 - ``drawn``: sessions of a static trial and four to six walks of people with trunk and arms, whose masses and
   proportions no table of the pipeline has, in nine ways of moving (:mod:`tests.support.drawn.sessions`).
@@ -12,17 +12,13 @@ false alarms of docs/validation.md.
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from multiprocessing import Pool
-from pathlib import Path
 from typing import NamedTuple
 
 from tests.campaigns.corrupted_twins import Judged, judged
+from tests.campaigns.runner import Report, in_parallel
 from tests.support.drawn.sessions import WALKS_A_SESSION, sound_session
 from tests.support.faults.twins import Session
 from tests.support.settings import DEFAULTS
@@ -30,6 +26,8 @@ from tests.support.walks.moving_on_plates import VALID, Truth
 from tests.support.walks.moving_sessions import EVERY_WAY, whole_session
 
 WALKS = {"drawn": 300, "moving": 2000}
+SHORT = {"walks": 12}
+MOST_REFUSED = 0.01
 # reasons that say what a recording lacks, not that something is wrong: too near its ends, or no whole foot seen
 LACKING = ("near_an_end", "markers_not_seen")
 
@@ -83,47 +81,23 @@ def _of(file: str, truth: Truth, found: Judged, rate_hz: float) -> tuple[str, tu
     return best
 
 
-def as_markdown(listed: Sequence[Verdict]) -> str:
-    """Return false refusals and doubts by way of moving, and by code with some seeds."""
-    lines = ["| way of moving | valid stances | refused | doubted | by |", "|---|---|---|---|---|"]
+def main(report: Report, *, walks: int = 0, first_seed: int = 0, people: str = "drawn", jobs: int = 1) -> None:
+    """Report false refusals and doubts of valid stances by way of moving, and by code with some seeds.
+
+    Args:
+        walks: number of walks; 0: as many as the tables of docs/validation.md are to have.
+    """
+    walks = walks or WALKS[people]
+    seeds = range(first_seed, first_seed + (walks if people == "moving" else round(walks / WALKS_A_SESSION)))
+    listed = [one for part in in_parallel(partial(verdicts, people=people), seeds, jobs) for one in part]
+    report.table("way of moving", "valid stances", "refused", "doubted", "by")
     for way in [*dict.fromkeys(one.way for one in sorted(listed)), "all"]:
         own = [one for one in listed if way in ("all", one.way)]
         if own:
             refused, doubted = (sum(map(bool, part)) for part in zip(*(one[-2:] for one in own), strict=True))
             by = Counter(code for one in own for code in (one.refused, *one.doubted) if code)
-            seeds = {code: [o.seed for o in own if code in (o.refused, *o.doubted)][:5] for code in by}
-            texts = [f"{code} {count} ({' '.join(map(str, seeds[code]))})" for code, count in by.most_common()]
+            seeds_of = {code: [o.seed for o in own if code in (o.refused, *o.doubted)][:5] for code in by}
+            texts = [f"{code} {count} ({' '.join(map(str, seeds_of[code]))})" for code, count in by.most_common()]
             shares = [f"{count} ({100 * count / len(own):.1f} %)" for count in (refused, doubted)]
-            lines.append(f"| {way} | {len(own)} | {' | '.join(shares)} | {', '.join(texts)} |")
-    return "\n".join(lines)
-
-
-def campaign(walks: int, first_seed: int = 0, *, people: str = "drawn", jobs: int = 1) -> list[Verdict]:
-    """Return the verdicts on the valid stances of sessions with so many walks."""
-    count = walks if people == "moving" else round(walks / WALKS_A_SESSION)
-    every = partial(verdicts, people=people)
-    seeds = range(first_seed, first_seed + count)
-    if jobs == 1:
-        return [one for seed in seeds for one in every(seed)]
-    with Pool(jobs) as pool:
-        return [one for part in pool.imap(every, seeds, chunksize=2) for one in part]
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("walks", type=int, nargs="?")
-    parser.add_argument("first_seed", type=int, nargs="?", default=0)
-    parser.add_argument("--people", choices=[*WALKS], default="drawn")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--save", type=Path, help="file for the verdicts, to be merged")
-    parser.add_argument("--merge", type=Path, nargs="*", default=[], help="only make the table of these files")
-    chosen = parser.parse_args()
-    if chosen.merge:
-        found = [Verdict(*row) for file in chosen.merge for row in json.loads(file.read_text())]
-    else:
-        found = campaign(
-            chosen.walks or WALKS[chosen.people], chosen.first_seed, people=chosen.people, jobs=chosen.jobs
-        )
-    if chosen.save:
-        chosen.save.write_text(json.dumps(found), encoding="utf-8")
-    sys.stdout.write(as_markdown(found) + "\n")
+            report.row(way, len(own), *shares, ", ".join(texts))
+    report.allow(MOST_REFUSED, [one for one in listed if one.refused], len(listed), "sound stances refused")

@@ -1,20 +1,18 @@
 """Moments and powers in swing against those stored in files of Plug-in Gait, by two tables of radii of gyration.
 
-``python -m tests.campaigns.swing_radii`` prints the table of docs/validation.md.
+``python -m tests.campaigns swing_radii`` prints the table of docs/validation.md.
 """
 
 from __future__ import annotations
 
-import sys
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
 from pipeline.steps.kinematics import step as kinematics
-from tests.campaigns.labs import set_up
-from tests.support.checkout import SHARED
+from tests.campaigns.labs import in_labs, set_up
+from tests.campaigns.runner import Report
 from tests.support.studies.references import outputs, reference_of
 from tests.support.studies.run_steps import run_study
 from tests.support.studies.swing import (
@@ -27,6 +25,7 @@ from tests.support.studies.swing import (
 )
 
 LABS = ("plug_in_gait", "children", "kad_bones", "kad_fmc", "kad_sydney", "heel_in_static")
+SHORT = {"labs": ("kad_fmc",)}
 # markers in the files are filtered already, if at all: as the file's own software took them
 AS_IN_THE_FILE = {"clean": {"marker_cutoff_hz": None, "force_cutoff_hz": None, "spike_m": None}}
 
@@ -59,35 +58,24 @@ def of_lab(shared: Path, lab: str, folder: Path) -> Iterator[Row]:
             yield Row(name, trial, radii_shown(steps, calibration, reference), computed, points)
 
 
-def as_markdown(rows: Sequence[Row]) -> str:
-    """Return the walks as a table; a walk has the radii that its swing shows, in brackets Dempster's own if others."""
-    lines = [
-        "| walk | radii | knee, points alone | hip | knee | hip | knee power | hip power | H3, file and here | K4 |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
-    for row in rows:
+def main(report: Report, *, labs: tuple[str, ...] = LABS) -> None:
+    """Report each walk with the radii that its swing shows, in brackets Dempster's own if others."""
+    joints = ("knee", "hip", "knee power", "hip power")
+    report.table("walk", "radii", "knee, points alone", "hip", *joints, "H3, file and here", "K4")
+    for row in in_labs(of_lab, labs, report):
         mine, points = row.computed[row.shown], row.by_points
-        cells = [f"{row.session} {row.trial}", "true" if row.shown == TRUE else "proximal"]
-        cells += [_slope(points, row.shown, f"{joint} moment") for joint in ("knee", "hip")]
+        cells = [_slope(points, row.shown, f"{joint} moment") for joint in ("knee", "hip")]
         cells += [
             _slope(row.computed, row.shown, f"{joint} {of}") for of in ("moment", "power") for joint in ("knee", "hip")
         ]
         for name in ("h3", "k4"):
             others = "" if row.shown == TRUE else f" ({row.computed[TRUE][f'{name} computed']:.2f})"
             cells.append(f"{mine[f'{name} stored']:.2f}, {mine[f'{name} computed']:.2f}{others}")
-        lines.append(f"| {' | '.join(cells)} |".replace("nan, nan (nan)", "-").replace("nan, nan", "-"))
-    return "\n".join(lines)
+        known = [cell.replace("nan, nan (nan)", "-").replace("nan, nan", "-") for cell in cells]
+        report.row(f"{row.session} {row.trial}", "true" if row.shown == TRUE else "proximal", *known)
 
 
 def _slope(compared: Mapping[str, Mapping[str, float]], shown: str, name: str) -> str:
     """Return slope and RMS difference with the radii shown, and the slope with Dempster's own if these are others."""
     others = "" if shown == TRUE else f" ({compared[TRUE][f'{name} slope']:.2f})"
     return f"{compared[shown][f'{name} slope']:.2f}, {compared[shown][f'{name} rms']:.3f}{others}"
-
-
-if __name__ == "__main__":
-    found: list[Row] = []
-    for lab in sys.argv[1:] or LABS:
-        with tempfile.TemporaryDirectory() as folder:
-            found += of_lab(SHARED, lab, Path(folder))
-    sys.stdout.write(as_markdown(found) + "\n")

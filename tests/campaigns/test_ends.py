@@ -59,10 +59,9 @@ def test_crops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(reach, 0.07, atol=1e-6)  # eight frames at 100 Hz, the first at 0
 
 
-@pytest.mark.usefixtures("shared")
-def test_crops_of_a_recording(tmp_path: Path) -> None:
+def test_crops_of_a_recording(shared: Path, tmp_path: Path) -> None:
     """Plate 3 drifts by 5 N under its load: a crop that does not show it before the load doubts that stance."""
-    (walk,) = recordings("functional", tmp_path)
+    (walk,) = recordings(shared, "functional", tmp_path)
     crops = [crop for crop in crops_of(walk, seed=5, count=8) if not crop.lost]
     assert len(crops) >= 6
     assert max(crop.sound for crop in crops) < TOLERANCE

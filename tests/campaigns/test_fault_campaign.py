@@ -9,8 +9,7 @@ import pytest
 from tests.campaigns.fault_campaign import CLEAN_WALKS, NOTHING_REAL, Real, alarms, faults, real_in
 from tests.support.checkout import FULL
 from tests.support.faults.body_models import model_rows
-from tests.support.faults.outcomes import ALL, FLAGGED, HARMLESS, MISSED, REPAIRED
-from tests.support.faults.plates import plate_rows
+from tests.support.faults.outcomes import ALL, FLAGGED, HARMLESS, MISSED, REPAIRED, Row
 
 DOSES, EVERY, CLEAN = (ALL, 1, CLEAN_WALKS) if FULL else ((0, 1, 9, 19), 8, 6)
 LEAST_FOUND, MOST_FALSE = 0.95, 0.01
@@ -36,19 +35,28 @@ def enough(results: list[str], least: float) -> float:
     return least if FULL else min(least, 1 - 1 / len(results))
 
 
-def test_faults_in_generated_walks_are_flagged_or_repaired(tmp_path: Path) -> None:
-    for row in faults(tmp_path, NOTHING_REAL, DOSES):
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+    return [*faults(tmp_path_factory.mktemp("generated"), NOTHING_REAL, DOSES)]
+
+
+def test_faults_in_generated_walks_are_flagged_or_repaired(generated: list[Row]) -> None:
+    for row in generated:
         assert share_found(row.generated) >= enough(row.generated, LEAST_FOUND), row
 
 
-def test_faults_in_all_ways_of_moving_are_flagged_or_repaired(tmp_path: Path) -> None:
-    rows = [row for row in plate_rows(tmp_path, DOSES, {}, 1) if row.moving]
+def test_faults_in_all_ways_of_moving_are_flagged_or_repaired(generated: list[Row]) -> None:
+    rows = [row for row in generated if row.moving]
+    assert rows
     results = [result for row in rows for result in row.moving]
     assert share_found(results) >= LEAST_FOUND, [(row.fault, row.moving) for row in rows]
 
 
-def test_no_fault_of_a_model_passes_with_wrong_legs() -> None:
-    assert [row for row in model_rows(DOSES) if MISSED in row.generated] == []
+def test_no_fault_of_a_model_passes_with_wrong_legs(generated: list[Row]) -> None:
+    names = [row.fault for row in model_rows(())]
+    of_models = [row for row in generated if row.fault in names]
+    assert [row.fault for row in of_models] == names
+    assert [row for row in of_models if MISSED in row.generated] == []
 
 
 def test_faults_in_real_walks_are_flagged_or_repaired(real: Real, tmp_path: Path) -> None:

@@ -104,15 +104,22 @@ def test_centre_of_mass_and_angular_momentum(found: Found) -> None:
         assert np.abs(momentum - part)[INNER].max() < 1e-3  # of some 1 to 10 kg m2/s
 
 
-def test_residual_without_trunk_is_larger(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def with_and_without_trunk(tmp_path_factory: pytest.TempPathFactory) -> tuple[Session, Session]:
+    """Return the session of a walk and of arm swings, with the segments of the trunk and as one stiff body."""
+    folder = tmp_path_factory.mktemp("trunk")
+    write_study(folder, random_person(SEEDS[0]), ["walk", "arm_swings"], seed=SEEDS[0])
+    with_trunk, without = (
+        run_study(folder, {"kinematics": {"upper_body": trunk}}).popitem()[1] for trunk in (True, False)
+    )
+    return with_trunk, without
+
+
+def test_residual_without_trunk_is_larger(with_and_without_trunk: tuple[Session, Session]) -> None:
     """As one stiff body, trunk, head and arms leave most of their swinging unexplained."""
-    write_study(tmp_path, random_person(SEEDS[0]), ["arm_swings"], seed=SEEDS[0])
-    rms = []
-    for trunk in (True, False):
-        (session,) = run_study(tmp_path, {"kinematics": {"upper_body": trunk}}).values()
-        force = session.trials["arm_swings"]["kinetics"].pelvis_residual_force.values
-        rms.append(float(np.sqrt(np.nanmean(force**2))))
-    assert rms[0] < 0.02 * rms[1]
+    forces = (one.trials["arm_swings"]["kinetics"].pelvis_residual_force.values for one in with_and_without_trunk)
+    with_trunk, without = (float(np.sqrt(np.nanmean(force**2))) for force in forces)
+    assert with_trunk < 0.02 * without
 
 
 OF_TRUNK = ("upper_", "whole_body_", "waist_", "angular_momentum", "pelvis_residual", "stance_residual", "margin_of_",
@@ -122,13 +129,9 @@ OF_TRUNK = ("upper_", "whole_body_", "waist_", "angular_momentum", "pelvis_resid
             "metric")  # fmt: skip
 
 
-def test_trunk_and_arms_change_no_leg(tmp_path: Path) -> None:
+def test_trunk_and_arms_change_no_leg(with_and_without_trunk: tuple[Session, Session]) -> None:
     """Every variable that is not of trunk, arms, balance or residual is the same bit for bit without them."""
-    write_study(tmp_path, random_person(SEEDS[0]), ["walk"], seed=SEEDS[0])
-    results = []
-    for trunk in (True, False):
-        (session,) = run_study(tmp_path, {"kinematics": {"upper_body": trunk}}).values()
-        results.append({"calibrate": session.calibration, **session.trials["walk"]})
+    results = [{"calibrate": one.calibration, **one.trials["walk"]} for one in with_and_without_trunk]
     with_trunk, without = results
     for step, dataset in without.items():
         for name, values in dataset.variables.items():
@@ -148,15 +151,12 @@ def test_trunk_and_arms_change_no_leg(tmp_path: Path) -> None:
         np.testing.assert_array_equal(here, there)
 
 
-def test_a_treadmill_gives_the_same_margins(tmp_path: Path) -> None:
+def test_a_treadmill_gives_the_same_margins(tmp_path: Path, with_and_without_trunk: tuple[Session, Session]) -> None:
     """The same steps on belts: the belt's speed takes the place of the walker's."""
-    margins = []
-    for treadmill in (False, True):
-        folder = tmp_path / str(treadmill)
-        write_study(folder, random_person(SEEDS[0]), ["walk"], seed=SEEDS[0], treadmill=treadmill)
-        (session,) = run_study(folder, {}).values()
-        cycles = session.trials["walk"]["cycles"]
-        margins.append(cycles.margin_of_stability)
+    write_study(tmp_path, random_person(SEEDS[0]), ["walk"], seed=SEEDS[0], treadmill=True)
+    (on_belts,) = run_study(tmp_path, {}).values()
+    both = (with_and_without_trunk[0], on_belts)
+    margins = [session.trials["walk"]["cycles"].margin_of_stability for session in both]
     assert {*margins[0].side.values} == {*SIDES}
     for side in SIDES:
         here, there = (margin.values[margin.side.values == side] for margin in margins)

@@ -1,19 +1,17 @@
 """The stances of all recordings of ../shared that version 6caf5f3 used, and those of them that were not sound.
 
-``python -m tests.campaigns.used_stances`` prints every one that is not used now, with the code of its reason.
+``python -m tests.campaigns used_stances`` prints every one that is not used now, with the code of its reason.
 """
 
 from __future__ import annotations
 
-import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 
-from tests.campaigns.labs import FOLDERS, LABS, Outcome, of_lab
-from tests.support.checkout import SHARED
+from tests.campaigns.labs import ALL_LABS, Outcome, in_labs, of_lab
+from tests.campaigns.runner import Report
 
+SHORT = {"labs": ("functional", "bts_type1")}
 # by lab and file: side and plates of each, in order of time
 USED: dict[str, dict[str, str]] = {
     "exact": {
@@ -143,21 +141,15 @@ def lost(lab: str, rows: Iterable[Outcome]) -> list[str]:
     return result
 
 
-def as_markdown(rows: Iterable[Outcome]) -> str:
-    """Return every stance on a plate that was used and is not, sound or not."""
-    lines = ["| lab: file | stances used before and not now, and why |", "|---|---|"]
-    for row in rows:
-        used = Counter(stance for stance, code in row.verdicts if not code)
-        gone = Counter(USED.get(row.lab, {}).get(row.file, "").split(", ")) - used
-        texts = [f"{stance}: {code}" for stance, code in row.verdicts if code and stance in gone]
-        if texts or set(gone) - {""}:
-            lines.append(f"| {row.lab}: {row.file} | {'; '.join(texts) or ', '.join(gone)} |")
-    return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    found: list[Outcome] = []
-    for lab in LABS | FOLDERS:
-        with tempfile.TemporaryDirectory() as folder:
-            found += of_lab(SHARED, lab, Path(folder))
-    sys.stdout.write(as_markdown(found) + "\n")
+def main(report: Report, *, labs: tuple[str, ...] = ALL_LABS) -> None:
+    """Report every stance on a plate that was used and is not, sound or not."""
+    report.table("lab: file", "stances used before and not now, and why")
+    for lab in labs:
+        rows = [*in_labs(of_lab, [lab], report)]
+        for row in rows:
+            used = Counter(stance for stance, code in row.verdicts if not code)
+            gone = Counter(USED.get(row.lab, {}).get(row.file, "").split(", ")) - used
+            texts = [f"{stance}: {code}" for stance, code in row.verdicts if code and stance in gone]
+            if texts or set(gone) - {""}:
+                report.row(f"{row.lab}: {row.file}", "; ".join(texts) or ", ".join(gone))
+        report.allow(0, lost(lab, rows), max(len(rows), 1), f"{lab}: stances that were sound and are no longer used")

@@ -1,8 +1,8 @@
 """The same numbers from other versions of Python and of the libraries. ``make test-versions``.
 
-``python -m tests.campaigns.versions python3.11=oldest python3.13=newest ...`` creates an environment for each, with the
-lowest versions that pyproject.toml allows or with the newest ones. It runs the demonstration study, and the shared
-studies if present, and compares every number of every output with this environment.
+``python -m tests.campaigns versions --environments python3.11=oldest python3.13=newest ...`` creates an environment
+for each, with the lowest versions that pyproject.toml allows or with the newest ones. It runs the demonstration study,
+and the shared studies if present, and compares every number of every output with this environment.
 """
 
 from __future__ import annotations
@@ -10,16 +10,19 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-import tempfile
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
-HOUSE = Path(__file__).resolve().parents[2]
+from tests.campaigns.runner import Report
+from tests.support.checkout import HOUSE
+
 ENVIRONMENTS = HOUSE / ".venv" / "versions"
 STUDIES = (HOUSE / "data" / "demo", *sorted(HOUSE.parent.glob("shared/studies/*/study.yaml")))
+SHORT: dict[str, Any] = {}
 RELATIVE = 1e-9  # of a variable's largest number: far above rounding, far below measurement errors
 ROUNDING = "disagreement"  # of the formulations is rounding itself and only has to stay small
 OF_POWERS, POWER_W = "energy_closure", 100.0  # a small difference of powers of 100 W and more; milliwatts without noise
@@ -31,26 +34,23 @@ print("Python", platform.python_version(), *(f"{name} {version(name)}" for name 
 """
 
 
-def main(wanted: list[str]) -> int:
-    """Return the number of environments with other numbers or none."""
+def main(report: Report, *, environments: tuple[str, ...] = ("python3.11=oldest",)) -> None:
+    """Report the largest difference in each environment; those of Pythons that are not on this machine are left out."""
     studies = [path if path.is_dir() else path.parent for path in STUDIES]
-    failed = 0
-    with tempfile.TemporaryDirectory() as folder:
-        here = run_all(Path(sys.executable).parent, studies, Path(folder) / "here")
-        for name in wanted:
-            python, _, versions = name.partition("=")
-            if not is_here(python):
-                print(f"{name:20} not on this machine")  # noqa: T201
-                continue
-            binaries = environment(python, oldest=versions == "oldest")
-            try:
-                there = run_all(binaries, studies, Path(folder) / name)
-                worst, where = max(differences(one, other) for one, other in zip(here, there, strict=True))
-            except subprocess.CalledProcessError as error:
-                worst, where = np.inf, error.stderr[-2000:]
-            failed += worst > RELATIVE
-            print(f"{name:20} {described(binaries)}: largest difference {worst:.1e} ({where})", flush=True)  # noqa: T201
-    return failed
+    here = run_all(Path(sys.executable).parent, studies, report.new_folder())
+    for name in environments:
+        python, _, versions = name.partition("=")
+        if not is_here(python):
+            report.text(f"{name:20} not on this machine")
+            continue
+        binaries = environment(python, oldest=versions == "oldest")
+        try:
+            there = run_all(binaries, studies, report.new_folder())
+            worst, where = max(differences(one, other) for one, other in zip(here, there, strict=True))
+        except subprocess.CalledProcessError as error:
+            worst, where = np.inf, error.stderr[-2000:]
+        report.text(f"{name:20} {described(binaries)}: largest difference {worst:.1e} ({where})")
+        report.allow(0, int(worst > RELATIVE), 1, f"{name}: other numbers")
 
 
 def is_here(python: str) -> bool:
@@ -135,7 +135,3 @@ def difference(one: xr.DataArray, other: xr.DataArray) -> float:
     apart = apart_by.max(initial=0.0)
     least = POWER_W if str(one.name).endswith(OF_POWERS) else 0.0
     return float(apart / max(np.abs(a).max(), least)) if apart else 0.0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

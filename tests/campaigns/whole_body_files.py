@@ -1,14 +1,12 @@
 """Trunk, head and arms in recordings of Plug-in Gait, compared with the bones, angles and loads in the files.
 
-``python -m tests.campaigns.whole_body_files`` prints what is found, and what each segment adds to the difference
+``python -m tests.campaigns whole_body_files`` prints what is found, and what each segment adds to the difference
 between the whole-body centre of mass and the one in the files.
 """
 
 from __future__ import annotations
 
 import json
-import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,12 +23,14 @@ from pipeline.steps.kinematics.upper_body import BODIES
 from pipeline.whole_body.skeleton import JOINTS as UPPER_JOINTS
 from pipeline.whole_body.skeleton import SEGMENTS, UpperSkeleton, build, upper_sizes
 from pipeline.workflow.settings import load_body_model
+from tests.campaigns.runner import Report
 from tests.support.checkout import SHARED, copy_study
 from tests.support.studies.references import outputs
 from tests.support.studies.run_steps import Session, run_study
 
 Array = NDArray[np.float64]
 
+SHORT: dict[str, Any] = {}
 CHILDREN = ("HC032A", "HC036A", "HC040A")
 # their files state no marker diameter; with 16 mm their bones are exact
 WIDE_MARKERS = ("sub-04", "sub-05", "sub-06")
@@ -237,23 +237,18 @@ def waist_moments(walk: Walk) -> tuple[Array, Array, Array]:
     return result[0], result[1], result[2]
 
 
-def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        for walk in walks(Path(folder)):
-            out = sys.stdout.write
-            out(f"{walk.name}\n")
-            out("  centres, mm: " + ", ".join(f"{k} {v:.4f}" for k, v in centre_errors_mm(walk).items()) + "\n")
-            out("  angles, degrees: " + ", ".join(f"{k} {v:.4f}" for k, v in angle_errors(walk).items()) + "\n")
-            out(f"  centre of mass by their rule, mm RMS: {centre_of_mass_rms_mm(walk):.3f}\n")
-            out("  raised, mm: " + ", ".join(f"{k} {v:.1f}" for k, v in raised_mm(walk).items()) + "\n")
-            stored, down, up = waist_moments(walk)
-            known = np.isfinite(stored + down + up).all(axis=1)
-            if known.any():
-                rows = [np.sqrt(np.mean((x - stored)[known] ** 2, axis=0)) for x in (down, up)]
-                size = np.sqrt(np.mean(stored[known] ** 2, axis=0))
-                out(f"  waist, {known.sum()} frames: stored RMS {size.round(3)}, from above {rows[0].round(3)}, "
-                    f"from below {rows[1].round(3)} N m/kg\n")  # fmt: skip
-
-
-if __name__ == "__main__":
-    main()
+def main(report: Report) -> None:
+    """Report what is found in each walk."""
+    for walk in walks(report.new_folder()):
+        report.text(walk.name)
+        report.text("  centres, mm: " + ", ".join(f"{k} {v:.4f}" for k, v in centre_errors_mm(walk).items()))
+        report.text("  angles, degrees: " + ", ".join(f"{k} {v:.4f}" for k, v in angle_errors(walk).items()))
+        report.text(f"  centre of mass by their rule, mm RMS: {centre_of_mass_rms_mm(walk):.3f}")
+        report.text("  raised, mm: " + ", ".join(f"{k} {v:.1f}" for k, v in raised_mm(walk).items()))
+        stored, down, up = waist_moments(walk)
+        known = np.isfinite(stored + down + up).all(axis=1)
+        if known.any():
+            rows = [np.sqrt(np.mean((x - stored)[known] ** 2, axis=0)) for x in (down, up)]
+            size = np.sqrt(np.mean(stored[known] ** 2, axis=0))
+            report.text(f"  waist, {known.sum()} frames: stored RMS {size.round(3)}, from above {rows[0].round(3)}, "
+                        f"from below {rows[1].round(3)} N m/kg")  # fmt: skip

@@ -1,4 +1,4 @@
-"""Whether statistics hold in simulated studies: ``python -m tests.extras.statistics.statistics_simulated [STUDIES]``.
+"""Whether statistics hold in simulated studies: ``python -m tests.campaigns extras.statistics.statistics_simulated``.
 
 The simulation draws measurements and curves from their models by NumPy and SciPy alone; of the product it calls only
 what is judged. It prints how often 95 % limits hold the truth, and how often a 5 % test of two groups of equal mean
@@ -7,7 +7,6 @@ curves finds a difference.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -17,9 +16,10 @@ from scipy.ndimage import gaussian_filter1d
 
 from pipeline.extras.statistics.curve_test import compare_curves
 from pipeline.extras.statistics.repeatability.components import repeatability_of
+from tests.campaigns.runner import Report
 
 Array = NDArray[np.float64]
-STUDIES = 1000
+SHORT = {"studies": 50}
 DESIGNS = [
     *((people, 2) for people in (5, 10, 30, 100)),
     *((people, 3) for people in (10, 30, 100)),
@@ -136,18 +136,12 @@ def false_differences(groups: Groups, studies: int) -> float:
     return 100 * found / studies
 
 
-def main(studies: int = STUDIES) -> None:
-    """Print the tables."""
+def main(report: Report, *, studies: int = 1000) -> None:
+    """Report how often limits hold the truth, then how often tests of two groups find a difference that is none."""
     for part in (of_one_factor, with_missing, of_two_factors):
-        sys.stdout.write(f"\n{(part.__doc__ or '').splitlines()[0]}\n")
+        report.text(f"\n{(part.__doc__ or '').splitlines()[0]}")
         for name, shares in part(studies):
-            sys.stdout.write(f"{'  '.join(f'{key} {share:5.1f}' for key, share in shares.items())}  {name}\n")
-            sys.stdout.flush()
-    sys.stdout.write("\nFalse differences of a 5 % test of two groups of curves, percent\n")
+            report.text(f"{'  '.join(f'{key} {share:5.1f}' for key, share in shares.items())}  {name}")
+    report.text("\nFalse differences of a 5 % test of two groups of curves, percent")
     for groups in GROUPS:
-        sys.stdout.write(f"{false_differences(groups, studies):5.1f}  {groups}\n")
-        sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+        report.text(f"{false_differences(groups, studies):5.1f}  {groups}")
