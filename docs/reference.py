@@ -190,7 +190,8 @@ def _command(name: str, parser: argparse.ArgumentParser) -> str:
 
 
 def _spelling(action: argparse.Action) -> str:
-    values = "{" + ",".join(map(str, action.choices)) + "}" if action.choices else action.metavar or action.dest.upper()
+    named = " ".join(action.metavar) if isinstance(action.metavar, tuple) else action.metavar
+    values = "{" + ",".join(map(str, action.choices)) + "}" if action.choices else named or action.dest.upper()
     if not action.option_strings:
         return str(values)
     return action.option_strings[-1] if action.nargs == 0 else f"{action.option_strings[-1]} {values}"

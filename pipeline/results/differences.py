@@ -10,7 +10,7 @@ Biometrika 34:28-35.
 Satterthwaite FE (1946) An approximate distribution of estimates of variance components. Biometrics Bull 2:110-114.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -70,7 +70,7 @@ def pairs_of(groups: Mapping[str, str], baselines: Mapping[str, str]) -> list[Pa
 def compare(
     of_people: Mapping[str, Mapping[str, Array]],
     groups: Mapping[str, str],
-    baselines: Mapping[str, str],
+    pairs: Sequence[Pair],
     *,
     phase: Flags | bool = False,
 ) -> Iterator[tuple[Pair, Difference]]:
@@ -78,10 +78,11 @@ def compare(
 
     Args:
         of_people: by condition and participant, the means (side, metric).
-        groups, baselines: as of :func:`pairs_of`; people without a group are compared with nobody.
+        groups: the group of each participant, empty without groups; people without one are compared with nobody.
+        pairs: such as those of :func:`pairs_of`.
         phase: (metric,), which are phases.
     """
-    for pair in pairs_of(groups, baselines):
+    for pair in pairs:
         both = [
             {name: means for name, means in of_people[condition].items() if groups.get(name, "") == group}
             for group, condition in pair.places

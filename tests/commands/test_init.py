@@ -13,7 +13,7 @@ import pytest
 
 from pipeline.c3d.reader import read_c3d
 from pipeline.commands.check.command import check
-from pipeline.commands.init.command import WRITTEN, initialise
+from pipeline.commands.init.command import WRITTEN, _rows_of_doubles, initialise
 from pipeline.errors import UserError
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables, tsv
@@ -463,3 +463,17 @@ def test_two_people_in_one_file_are_two_participants(tmp_path: Path) -> None:
             alone = read(source, body_model=model, lab_axes="quarter_turn").isel(time=slice(mine.sizes["time"]))
             # written again in single precision, mm
             np.testing.assert_allclose(mine.marker_position, alone.marker_position, atol=1e-6)
+
+
+@pytest.mark.parametrize("taken", [False, True])
+def test_a_trc_twin_of_a_c3d_gets_a_trial_name_of_its_own(taken: bool) -> None:
+    row = {"participant_id": "P1", "session": "P1", "role": "gait", "condition": "walk"}
+    rows = [row | {"trial": "walk_01", "file": "walk_01.c3d"}]
+    rows += [row | {"trial": "walk_01_trc", "file": "walk_01_trc.c3d"}] if taken else []
+    found = _rows_of_doubles(rows, {"TRC/walk_01.trc": "walk_01.c3d", "again/walk_01.trc": "walk_01.c3d"})
+    assert [one["file"] for one in found] == ["TRC/walk_01.trc", "again/walk_01.trc"]
+    assert {(one["session"], one["role"], one["condition"]) for one in found} == {("P1", "exclude", "n/a")}
+    trials = [one["trial"] for one in (*rows, *found)]
+    assert len({*trials}) == len(trials)
+    assert (found[0]["trial"] == "walk_01_trc") is not taken
+    assert all(one["trial"].startswith("walk_01_trc") for one in found)

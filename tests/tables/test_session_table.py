@@ -59,8 +59,9 @@ def test_rows_are_read_by_session_in_their_order(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("status", ["draft", "Preliminary", "FINAL", "amended", "n/a", ""])
 def test_a_session_has_a_status_and_a_reviewer(tmp_path: Path, status: str) -> None:
-    header = ("participant_id", "session", "reviewed_by", "status", "amendments")
-    rows, problems = read(tmp_path, header, ("P1", "P1_pre", "Dr. B", status, "2024-06-01, C: mass corrected"))
+    header = ("participant_id", "session", "reviewed_by", "status", "amendments", "review_date", "review_sha256")
+    review = ("2024-06-01", "ab" * 32)
+    rows, problems = read(tmp_path, header, ("P1", "P1_pre", "Dr. B", status, "2024-06-01, C: mass corrected", *review))
     assert problems == []
     assert (rows["P1_pre"]["status"], rows["P1_pre"]["reviewed_by"]) == (status.lower(), "Dr. B")
 

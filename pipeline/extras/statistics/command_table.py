@@ -11,9 +11,26 @@ COMMANDS = (
         "write the differences between groups and conditions",
         "pipeline.extras.statistics.groups:compare_groups",
         more="Compare all metrics, and the curves that are chosen.",
-        examples=('my_study --out differences --curve "knee adduction moment"',),
+        examples=(
+            'my_study --out differences --curve "knee adduction moment"',
+            "my_study --out differences --between control patient --condition walk",
+        ),
         arguments=(
             Argument("--out", dest="output", metavar="DIR", type=Path, required=True, help="the folder to write"),
+            Argument(
+                "--between",
+                nargs=2,
+                metavar=("A", "B"),
+                help="compare two groups, conditions or visits alone: B minus A",
+            ),
+            Argument(
+                "--condition",
+                dest="conditions",
+                metavar="C",
+                action="append",
+                default=[],
+                help="compare in this condition alone; as often as needed",
+            ),
             Argument(
                 "--curve",
                 dest="curves",

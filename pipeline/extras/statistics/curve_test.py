@@ -14,7 +14,7 @@ Biometrika 34:28-35.
 Satterthwaite FE (1946) An approximate distribution of estimates of variance components. Biometrics Bull 2:110-114.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,10 +51,24 @@ def largest_block(known: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], slice]:
     return best
 
 
-def left_out(names: Sequence[str], known: NDArray[np.bool_], kept: NDArray[np.bool_], samples: slice) -> list[str]:
-    """Return who is left out of a test, and who lacks the percents that are, in words."""
+def left_out(
+    names: Sequence[str],
+    known: NDArray[np.bool_],
+    kept: NDArray[np.bool_],
+    samples: slice,
+    *,
+    doubts: Mapping[str, str],
+) -> list[str]:
+    """Return who is left out of a test, and who lacks the percents that are, in words.
+
+    Args:
+        doubts: what the curves of people are doubted for, in words; nobody without a doubt.
+    """
     missing, count = (~known).sum(axis=1), known.shape[1]
     who = [f"{name} left out: {n} of {count} samples missing" for name, n in zip(names, missing, strict=True)]
+    who = [
+        f"{text}, doubted: {doubts[name]}" if name in doubts else text for name, text in zip(names, who, strict=True)
+    ]
     lines = [line for line, stays in zip(who, kept, strict=True) if not stays]
     short = [f"{name} ({n})" for name, n in zip(names, missing, strict=True) if n]
     if (short := [one for one, stays in zip(short, kept[missing > 0], strict=True) if stays]) and kept.any():

@@ -1,7 +1,8 @@
 """``gaitlab compare-groups``: differences of all metrics, and of chosen curves, between groups or conditions."""
 
 import csv
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from ...results.differences import Pair, compare, pairs_of
 from ...results.study_file import load_study
 from ...tables.session_table import visits_of_people
 from ...variables.metrics import NUMBERS
+from ...variables.stance_verdicts import BETWEEN_WORDS
 from .curve_test import CurveTest, compare_curves, largest_block, left_out
 
 ALPHA = 0.05
@@ -28,14 +30,33 @@ HEADER = ("condition", "metric", "units", "first", "second", "n_first", "n_secon
           "mean_second", "sd_second", "difference", "low", "high", "method")  # fmt: skip
 
 
-def compare_groups(path: Path, *, output: Path, curves: Sequence[str] = ()) -> str:
+OF_TESTS = ("curve", "within", "first", "second", "n_first", "n_second", "tests", "alpha", "threshold",
+            "from_percent", "to_percent", "p")  # fmt: skip
+LONGEST_NAME = 150  # characters, of a file
+
+
+def compare_groups(
+    path: Path,
+    *,
+    output: Path,
+    curves: Sequence[str] = (),
+    between: Sequence[str] | None = None,
+    conditions: Sequence[str] = (),
+) -> str:
     """Write differences.csv, and a table and a figure of each curve, into a new folder; return what was found.
+
+    With curves, curve_tests.csv has the threshold and the clusters of every test.
 
     Groups are those of the column ``group``; each is compared with the first of them, and each condition with the first
     condition; where people have several visits, each visit with the first one.
 
+    Args:
+        between: two groups, conditions or visits to compare alone, the first one being subtracted.
+        conditions: those to compare, or to compare groups or visits in; all without any.
+
     Raises:
-        UserError: an unknown curve, neither two groups nor two conditions, the folder exists, or spm1d is missing.
+        UserError: an unknown curve, group or condition, neither two groups nor two conditions, the folder exists, or
+            spm1d is missing.
     """
     for name in curves:
         if name not in CURVES:
@@ -43,31 +64,98 @@ def compare_groups(path: Path, *, output: Path, curves: Sequence[str] = ()) -> s
             raise UserError("--curve", f"no curve '{name}'", remedy)
     study = load_study(path)
     group, visits = _groups(study), _visits_of(study)
-    conditions = [*dict.fromkeys(study.condition.values.tolist())]
+    every = [*dict.fromkeys(study.condition.values.tolist())]
     study = _at_visits(study, visits)
-    baselines = _baselines(conditions, visits, {*study.condition.values.tolist()})
-    pairs = pairs_of(group, baselines)
+    baselines = _baselines(every, visits, {*study.condition.values.tolist()})
+    pairs = _between(between, group, [*baselines], visits) if between else pairs_of(group, baselines)
+    if pairs and conditions:
+        pairs = _within(conditions, pairs, every, visits)
     if not pairs:
         what = "the study has neither two groups nor two conditions"
         raise UserError(str(path), what, "add a column group to participants.tsv, and run again")
     if output.exists():
         raise UserError(str(output), "exists", "give a new folder")
     tests = [(name, pair) for name in curves for pair in pairs]
-    found = [_test(path, name, pair, group, visits, ALPHA / len(tests)) for name, pair in tests]
+    found = [_test(path, name, pair, group, visits, len(tests)) for name, pair in tests]
     output.mkdir(parents=True)
-    _write(output / "differences.csv", HEADER, _differences(study, group, baselines))
+    _write(output / "differences.csv", HEADER, _differences(study, group, baselines, pairs))
     lines = [f"{output / 'differences.csv'}: 95 % intervals over people, not adjusted for the number of metrics"]
-    for number, ((name, pair), (words, both, phase, test)) in enumerate(zip(tests, found, strict=True)):
-        file = output / f"{name.replace(' ', '_')}_{number + 1}"
+    if tests:
+        _write(output / "curve_tests.csv", OF_TESTS, _rows_of_tests(tests, found))
+        lines.append(f"{output / 'curve_tests.csv'}: the threshold and the clusters of each test of a curve")
+    names = _names_of_files(tests)
+    for (name, pair), (words, both, phase, test), stem in zip(tests, found, names, strict=True):
         _write(
-            file.with_suffix(".csv"),
+            output / f"{stem}.csv",
             ("percent", pair.first, pair.second, "t", "threshold"),
             ([*row, test.threshold] for row in zip(phase, *(one.mean(axis=0) for one in both), test.t, strict=True)),
         )
-        _draw(file.with_suffix(".svg"), name, pair, both, phase, test)
-        file.with_suffix(".txt").write_text("\n".join([name, *words]) + "\n", encoding="utf-8")
-        lines += [f"{file.with_suffix('.svg')}:", *(f"  {line}" for line in words)]
+        _draw(output / f"{stem}.svg", name, pair, both, phase, test)
+        (output / f"{stem}.txt").write_text("\n".join([name, *words]) + "\n", encoding="utf-8")
+        lines += [f"{output / stem}.svg:", *(f"  {line}" for line in words)]
     return "\n".join(lines)
+
+
+def _between(
+    between: Sequence[str], group: Mapping[str, str], known: Sequence[str], visits: Mapping[str, str]
+) -> list[Pair]:
+    """Return the pairs of two chosen groups, conditions or visits; of groups in each condition, else in each group.
+
+    Args:
+        known: conditions, with visits if there are several.
+    """
+    first, second = between
+    groups, labels = [*dict.fromkeys(group.values())], [*dict.fromkeys(visits.values())]
+    if {first, second} <= {*groups}:
+        return [Pair(first, second, condition, paired=False) for condition in known]
+    changes = [(first, second)] if {first, second} <= {*known} else []
+    if {first, second} <= {*labels}:
+        walks = (one.removesuffix(f", {first}") for one in known if one.endswith(f", {first}"))
+        changes = [(f"{walk}, {first}", f"{walk}, {second}") for walk in walks if f"{walk}, {second}" in known]
+    if not changes or first == second:
+        every = [*groups, *labels, *known]
+        unknown = next((one for one in between if one not in every), "")
+        remedy = (unknown and nearest(unknown, every)) or f"give two groups, conditions or visits: {', '.join(every)}"
+        raise UserError("--between", f"{first} and {second} cannot be compared", remedy)
+    return [Pair(*change, name, paired=True) for name in groups or [""] for change in changes]
+
+
+def _within(
+    conditions: Sequence[str], pairs: Sequence[Pair], every: Sequence[str], visits: Mapping[str, str]
+) -> list[Pair]:
+    """Return the pairs of chosen conditions alone, at whatever visit."""
+    if unknown := next((one for one in conditions if one not in every), ""):
+        remedy = nearest(unknown, every) or f"give some of {', '.join(every)}"
+        raise UserError("--condition", f"no condition '{unknown}'", remedy)
+    kept = {*conditions, *(f"{one}, {visit}" for one in conditions for visit in visits.values())}
+    if found := [pair for pair in pairs if all(condition in kept for _, condition in pair.places)]:
+        return found
+    what = f"nothing is compared in {', '.join(conditions)}"
+    raise UserError("--condition", what, "name both conditions of a pair, or leave --condition out")
+
+
+def _names_of_files(tests: Sequence[tuple[str, Pair]]) -> list[str]:
+    """Return the name of the files of each test, without ending: curve, what is compared, and where."""
+    names = list[str]()
+    for curve, pair in tests:
+        text = " ".join(filter(None, [curve, pair.second, "minus", pair.first, pair.within]))
+        stem = re.sub(r"[^\w-]+", "_", text).strip("_")[:LONGEST_NAME]
+        alike = sum(name.casefold() == stem.casefold() for name in names)
+        names.append(f"{stem}_{len(names) + 1}" if alike else stem)
+    return names
+
+
+def _rows_of_tests(
+    tests: Sequence[tuple[str, Pair]], found: Sequence[tuple[list[str], list[Array], list[int], CurveTest]]
+) -> Iterator[tuple[str | float, ...]]:
+    """Yield the rows of curve_tests.csv: one of each cluster, one without a cluster of each test that finds none."""
+    for (name, pair), (_, both, phase, test) in zip(tests, found, strict=True):
+        about: tuple[str | float, ...] = (name, pair.within, pair.first, pair.second, *map(len, both))
+        about += (len(tests), ALPHA / len(tests), test.threshold)
+        for start, end, p in test.clusters:
+            yield (*about, phase[0] + start, phase[0] + end, p)
+        if not test.clusters:
+            yield (*about, "", "", "")
 
 
 def _groups(study: xr.Dataset) -> dict[str, str]:
@@ -108,15 +196,15 @@ def _baselines(conditions: Sequence[str], visits: dict[str, str], known: Collect
 
 
 def _differences(
-    study: xr.Dataset, group: dict[str, str], baselines: dict[str, str]
+    study: xr.Dataset, group: dict[str, str], conditions: Collection[str], pairs: Sequence[Pair]
 ) -> Iterator[tuple[str | float, ...]]:
     """Yield the rows of differences.csv."""
     names = [name for name in NUMBERS if name in study and study[name].dims == ("cycle",)]
     means = xr.concat([mean_curves(study[name]) for name in names], "metric", coords="minimal", compat="override")
     values = means.transpose("condition", "participant", "side", "metric")
     people = values.participant.values.tolist()
-    of_people = {one: dict(zip(people, values.sel(condition=one).values, strict=True)) for one in baselines}
-    for pair, one in compare(of_people, group, baselines, phase=np.array([name in PHASES for name in names])):
+    of_people = {one: dict(zip(people, values.sel(condition=one).values, strict=True)) for one in conditions}
+    for pair, one in compare(of_people, group, pairs, phase=np.array([name in PHASES for name in names])):
         numbers = [of for each in (one.first, one.second) for of in (each.mean, each.sd)]
         columns = (one.first.n, one.second.n, *numbers, one.difference, one.low, one.high)
         method = "paired t" if pair.paired else "Welch"
@@ -134,7 +222,7 @@ def _curves(pair: Pair, means: xr.DataArray, group: dict[str, str]) -> tuple[lis
 
 
 def _test(
-    path: Path, name: str, pair: Pair, group: dict[str, str], visits: dict[str, str], alpha: float
+    path: Path, name: str, pair: Pair, group: dict[str, str], visits: dict[str, str], tests: int
 ) -> tuple[list[str], list[Array], list[int], CurveTest]:
     """Return what a test found in words, the curves (person, phase) of both, the percents, and the test.
 
@@ -155,17 +243,34 @@ def _test(
     kept, samples = largest_block(known)
     parts = [kept, kept] if pair.paired else [kept[: len(names[0])], kept[len(names[0]) :]]
     both = [values[part, samples] for values, part in zip(both, parts, strict=True)]
-    test = compare_curves(*both, paired=pair.paired, alpha=alpha)
+    test = compare_curves(*both, paired=pair.paired, alpha=ALPHA / tests)
     over = "gait cycle" if variable == "joint_angle" else "stance"
     what = f"{pair.second} minus {pair.first}" + (f", {pair.within}" if pair.within else "")
     count = f"{len(both[0])} people" if pair.paired else f"{len(both[1])} and {len(both[0])} people"
     phase = [*range(samples.start, samples.stop)]
-    words = [f"{what}, {count}, over the {over}: t beyond {test.threshold:.3g}, {alpha:.2g} of whole curves"]
+    words = [f"{what}, {count}, over the {over}: t beyond {test.threshold:.3g}, {_level_in_words(tests)}"]
     for start, end, p in test.clusters:
         chance = f"p {p:.2g}" if p >= LEAST_P else f"p below {LEAST_P:g}"
         words.append(f"difference from {phase[0] + start:.0f} to {phase[0] + end:.0f} %, {chance}")
     words += [] if test.clusters else ["no difference found, which does not show that there is none"]
-    return [*words, *left_out(people, known, kept, samples)], both, phase, test
+    doubts = _doubts_of(study, {condition for _, condition in pair.places})
+    return [*words, *left_out(people, known, kept, samples, doubts=doubts)], both, phase, test
+
+
+def _level_in_words(tests: int) -> str:
+    """Return how often chance alone finds a difference."""
+    alone = f"which chance alone reaches anywhere along the curve in {ALPHA / tests:.2%} of such studies"
+    return alone if tests == 1 else f"{alone}, and along any of the {tests} curves tested in at most {ALPHA:.0%}"
+
+
+def _doubts_of(study: xr.Dataset, conditions: Collection[str]) -> dict[str, str]:
+    """Return by participant what cycles or stances of some conditions are doubted for."""
+    columns = (study[name].values.tolist() for name in ("participant", "condition", "doubt"))
+    words: dict[str, dict[str, None]] = {}
+    for person, condition, doubt in zip(*columns, strict=True):
+        if doubt and condition in conditions:
+            words.setdefault(person, {})[doubt] = None
+    return {person: BETWEEN_WORDS.join(own) for person, own in words.items()}
 
 
 def _mean_of(values: Array, has: Flags) -> Array:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ...arrays import Array
 from ...conventions import SIDES
 from ...results.averages import PHASES, Average, Text, average, shortest_way
-from ...results.differences import compare
+from ...results.differences import compare, pairs_of
 from ...results.metric_errors import DIFFERENCE, INDEX, Errors, uncertainties, with_uncertainty
 from ...tables.reference_curves import BySpeed, numbers_of
 from ...tables.study_tables import NO_GROUP
@@ -141,7 +141,7 @@ def differences(
     """
     columns: list[Column] = []
     named = {name: group for name, group in groups.items() if group != NO_GROUP}
-    for pair, one in compare(of_people, named, baselines, phase=phases(shown)):
+    for pair, one in compare(of_people, named, pairs_of(named, baselines), phase=phases(shown)):
         if np.isnan(one.difference).all():
             continue
         title = f"{pair.within}, the same people".removeprefix(", ") if pair.paired else pair.within

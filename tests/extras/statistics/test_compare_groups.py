@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from scipy import stats
@@ -50,15 +52,95 @@ def test_a_curve_is_tested_where_all_have_samples_and_who_lacks_some_is_named(fo
     said = compare_groups(folder, output=folder / "found", curves=["knee flexion angle"])
     assert "patient minus control, slow, 3 and 4 people, over the gait cycle" in said
     assert "tested from 0 to 95 % only, where all have data; samples missing: p3 (5)" in said
-    assert (folder / "found" / "knee_flexion_angle_1.svg").stat().st_size > 5000
+    assert (folder / "found" / "knee_flexion_angle_patient_minus_control_slow.svg").stat().st_size > 5000
     (shown,) = curve_tests_of(folder, "found")
     assert shown["picture"].startswith("data:image/svg+xml;base64,")
     assert "patient minus control, slow" in shown["words"]
-    with (folder / "found" / "knee_flexion_angle_1.csv").open() as handle:
+    with (folder / "found" / "knee_flexion_angle_patient_minus_control_slow.csv").open() as handle:
         rows = [*csv.DictReader(handle)]
     assert len(rows) == 96
     shifts = [np.mean([shift for name, shift in OF.items() if name[0] == letter]) for letter in "pc"]
     assert float(rows[0]["patient"]) - float(rows[0]["control"]) == pytest.approx(shifts[0] - shifts[1], rel=1e-4)
+
+
+def test_one_table_has_the_threshold_and_clusters_of_each_test(folder: Path) -> None:
+    curves = ["knee flexion angle", "hip flexion angle"]
+    said = compare_groups(folder, output=folder / "found", curves=curves)
+    assert "2.50% of such studies, and along any of the 2 curves tested in at most 5%" in said
+    with (folder / "found" / "curve_tests.csv").open() as handle:
+        rows = [*csv.DictReader(handle)]
+    assert [row["curve"] for row in rows] == curves  # with one cluster each: the groups differ by a constant
+    for row in rows:
+        assert (row["first"], row["second"], row["within"], row["tests"]) == ("control", "patient", "slow", "2")
+        with (folder / "found" / f"{row['curve'].replace(' ', '_')}_patient_minus_control_slow.csv").open() as handle:
+            table = [*csv.DictReader(handle)]
+        assert {one["threshold"] for one in table} == {row["threshold"]}
+        inside = [float(row["from_percent"]) <= float(one["percent"]) <= float(row["to_percent"]) for one in table]
+        assert any(inside)
+        assert [abs(float(one["t"])) > float(one["threshold"]) for one in table] == inside
+
+
+def test_a_person_without_a_curve_is_named_with_what_it_is_doubted_for(folder: Path) -> None:
+    study = netcdf.load(folder / "derived" / "study.nc")
+    mine = (study.participant == "c4").values
+    study.joint_angle[mine] = np.nan
+    doubt = np.where(mine, "the mass is doubted", study.doubt.values).astype(str)
+    netcdf.save(folder / "derived" / "study.nc", study.assign_coords(doubt=("cycle", doubt)))
+    said = compare_groups(folder, output=folder / "found", curves=["knee flexion angle"])
+    assert "c4 left out: 101 of 101 samples missing, doubted: the mass is doubted" in said
+
+
+@pytest.fixture
+def walks_of_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a study of three groups who walk at two speeds."""
+    trials: dict[str, dict[str, xr.Dataset]] = {}
+    for i, name in enumerate(f"{letter}{number}" for letter in "abc" for number in range(3)):
+        monkeypatch.setitem(for_report.REPEATS, name, 2)
+        for condition, shift in (("slow", 0.1 * i), ("fast", 0.3 * i)):
+            monkeypatch.setitem(for_report.SHIFT, name, shift)
+            trials.setdefault(name, {})[condition] = trial_cycles(name, condition, ["left", "right"])
+    study = made(trials, {"slow": "slow", "fast": "fast"}, {name: {"group": name[0]} for name in trials}).study
+    (tmp_path / "derived").mkdir()
+    netcdf.save(tmp_path / "derived" / "study.nc", study)
+    return tmp_path
+
+
+def pairs_in(folder: Path) -> set[tuple[str, str, str]]:
+    with (folder / "differences.csv").open() as handle:
+        return {(row["first"], row["second"], row["condition"]) for row in csv.DictReader(handle)}
+
+
+def test_two_groups_or_conditions_are_compared_alone(walks_of_groups: Path) -> None:
+    study = walks_of_groups
+    compare_groups(study, output=study / "groups", between=("b", "c"))
+    assert pairs_in(study / "groups") == {("b", "c", "slow"), ("b", "c", "fast")}
+    compare_groups(study, output=study / "one", between=("c", "b"), conditions=["fast"])
+    assert pairs_in(study / "one") == {("c", "b", "fast")}
+    compare_groups(study, output=study / "conditions", between=("fast", "slow"))
+    assert pairs_in(study / "conditions") == {("fast", "slow", group) for group in "abc"}
+    compare_groups(study, output=study / "slow", conditions=["slow"])
+    assert pairs_in(study / "slow") == {("a", "b", "slow"), ("a", "c", "slow")}
+    for chosen, words in (
+        ({"between": ("b", "fst")}, "did you mean 'fast'"),
+        ({"between": ("b", "fast")}, "give two groups, conditions or visits: a, b, c"),
+        ({"conditions": ["fst"]}, "did you mean 'fast'"),
+        ({"between": ("fast", "slow"), "conditions": ["fast"]}, "name both conditions of a pair"),
+    ):
+        with pytest.raises(UserError, match=words):
+            compare_groups(study, output=study / "x", **chosen)
+    assert not (study / "x").exists()
+
+
+def test_a_group_difference_is_that_of_plain_pandas_on_participants_csv(walks_of_groups: Path) -> None:
+    study = walks_of_groups
+    compare_groups(study, output=study / "found", between=("b", "c"), conditions=["fast"])
+    rows: Any = pd.read_csv(study / "found" / "differences.csv").set_index("metric")
+    data = netcdf.load(study / "derived" / "study.nc")
+    columns = {name: data[name].values for name in ("participant", "condition", "side", "group", "walking_speed")}
+    cycles = pd.DataFrame(columns).query("condition == 'fast'")
+    sides = cycles.groupby(["group", "participant", "side"]).walking_speed.mean()
+    groups = sides.groupby(["group", "participant"]).mean().groupby("group").mean()
+    assert rows.difference["walking_speed"] == pytest.approx(groups["c"] - groups["b"], rel=1e-5)
 
 
 def test_what_cannot_be_compared_is_refused_with_a_remedy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,12 +37,12 @@ def test_a_few_missing_samples_cost_percents_and_not_people_and_each_is_named() 
     assert kept.tolist() == [True] * 4 + [False, False] + [True] * 2
     assert samples == slice(0, 96)
     names = [f"p{number}" for number in range(8)]
-    assert left_out(names, known, kept, samples) == [
+    assert left_out(names, known, kept, samples, doubts={}) == [
         "p4 left out: 101 of 101 samples missing",
         "p5 left out: 20 of 101 samples missing",
         "tested from 0 to 95 % only, where all have data; samples missing: p0 (5), p1 (5), p2 (5), p3 (5)",
     ]
-    assert left_out(names, np.ones((8, 101), dtype=bool), np.ones(8, dtype=bool), slice(0, 101)) == []
+    assert left_out(names, np.ones((8, 101), dtype=bool), np.ones(8, dtype=bool), slice(0, 101), doubts={}) == []
     assert not largest_block(np.zeros((3, 101), dtype=bool))[0].any()
 
 

@@ -79,7 +79,7 @@ OTHER_CELLS = {
     "sex": {"M": "F", "F": "M"},
     "side": {"left": "right", "right": "left"},
     "segment": {"foot": "hand"},
-    "status": {"amended": "final"},
+    "status": {"amended": "preliminary"},
     "kind": {"move_foot_strike": "move_foot_off"},
     "plates_left": {"1": "3"},
     "plates_right": {"2": "3"},
