@@ -10,6 +10,7 @@ import io
 import itertools
 import operator
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
@@ -58,6 +59,18 @@ def unguard(cell: str) -> str:
 def rows_of(text: str) -> list[dict[str, str]]:
     """Return the rows of a CSV file as text, :func:`unguard`."""
     return [*_rows(io.StringIO(text))]
+
+
+def read_csv(text: str, numbers: Collection[str]) -> pd.DataFrame:
+    """Return a CSV file as a table: columns of numbers as float, NaN for an empty cell, others as text, unguarded."""
+    table = pd.read_csv(
+        io.StringIO(text),
+        dtype=defaultdict(lambda: "str", dict.fromkeys(numbers, "float64")),
+        keep_default_na=False,
+        na_values={name: [""] for name in numbers},
+    )
+    texts = [str(name) for name in table if name not in numbers]
+    return table.assign(**{name: table[name].map(unguard) for name in texts}).rename(columns=unguard)
 
 
 def groups_of(path: Path, column: str) -> Iterator[tuple[str, list[dict[str, str]]]]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from pipeline.extras.statistics.pages import REPEATABILITY
+from pipeline.extras.statistics.repeatability.detectable import NUMBERS
 from pipeline.extras.statistics.repeatability.settings import Settings
 from pipeline.extras.statistics.repeatability.shown import (
     cells_of,
@@ -19,26 +21,25 @@ from pipeline.extras.statistics.repeatability.shown import (
 )
 from pipeline.extras.statistics.repeatability.step import repeatability
 from pipeline.steps.report.addition import Loaded
-from pipeline.steps.report.tables import Row
-from pipeline.tables.csv_files import csv_of, rows_of
+from pipeline.tables.csv_files import csv_of, read_csv
 from tests.extras.statistics.repeated import SPEED, repeated_study
 from tests.support.studies.for_report import Page, three_people
 
 
-def rows_of_study(people: int, *, factor: float = 1.0, visits: int = 2) -> list[Row]:
+def rows_of_study(people: int, *, factor: float = 1.0, visits: int = 2) -> pd.DataFrame:
     """Return repeatability.csv of a simulated study."""
     study, sessions = repeated_study(people, visits)
     study[SPEED] = factor * study[SPEED]
     _, table = repeatability(study, settings=Settings(visits=[f"v{i}" for i in range(visits)]), sessions=sessions)
-    return rows_of(csv_of(pd.DataFrame(table)).decode())
+    return read_csv(csv_of(table).decode(), NUMBERS)
 
 
 @pytest.mark.parametrize("factor", [0.001, 1.0, 1000.0])
 @pytest.mark.parametrize(("visits", "of"), [(2, ("icc_consistency", "mdc_consistency", "mdc")), (3, ("icc", "mdc"))])
 def test_numbers_are_those_of_the_file(factor: float, visits: int, of: tuple[str, ...]) -> None:
     rows = main_rows(rows_of_study(8, factor=factor, visits=visits))
-    assert {row["metric"] for row in rows} == {SPEED}
-    for row in rows:
+    assert {*rows["metric"]} == {SPEED}
+    for row in rows.to_dict("records"):
         icc, sem, *changes = cells_of(row, rows)
         found = [float(x) for cell in (icc, *changes) for x in re.findall(r"-?[\d.]+", cell)]
         names = [f"{name}{end}" for name in of for end in ("", "_lower", "_upper")]
@@ -56,7 +57,7 @@ def test_small_studies_are_named_with_their_bias(people: int, warns: bool) -> No
     rows = main_rows(rows_of_study(people))
     words = " ".join(remarks(rows))
     assert (f"(n {people})" in words) is warns
-    worst = max(-float(row["sem_bias_percent"]) for row in rows)
+    worst = -rows["sem_bias_percent"].min()
     assert (f"by up to {worst:.1f} %" in words) is warns
     assert "ICC(A,1)" in words
 
@@ -83,12 +84,12 @@ def test_the_overview_shows_it_only_with_the_file() -> None:
     assert table.groups[2:] == ["left (n\xa05)"] * 4 + ["right (n\xa05)"] * 4
     assert [len(row) for row in table.rows] == [10]
     for side, (icc, lower, upper) in figure["Walking speed"].items():
-        (row,) = (row for row in rows if (row["side"], row["metric"]) == (side, SPEED))
+        (upper_limit,) = rows["icc_consistency_upper"][(rows["side"] == side) & (rows["metric"] == SPEED)]
         assert 0 <= lower <= icc <= upper <= 1
-        assert upper == pytest.approx(float(row["icc_consistency_upper"]))
+        assert upper == pytest.approx(upper_limit)
     html = made._replace(additions=[Loaded(REPEATABILITY, rows)]).overview()
     words = " ".join(Page(html).words.split())
     assert "Few people (n 5)" in words
     assert f"Walking speed m/s {' '.join(table.rows[0][2:])}".replace("\xa0", " ") in words.replace("\xa0", " ")
     assert html.count('r="3.5"/>') == 2 + made.overview().count('r="3.5"/>')
-    assert overview_of([row | {"icc": ""} for row in rows]) is None
+    assert overview_of(rows.assign(icc=np.nan)) is None

@@ -12,7 +12,7 @@ from pipeline import __version__
 from pipeline.errors import UserError
 from pipeline.extras.statistics.repeatability.cells import design_in
 from pipeline.extras.statistics.repeatability.command import repeatability_of
-from pipeline.extras.statistics.repeatability.detectable import detectable_changes, rows_of_files
+from pipeline.extras.statistics.repeatability.detectable import detectable_changes, table_of
 from pipeline.results import netcdf
 from pipeline.workflow.open_study import look_at, open_study, outputs_of
 from tests.commands.test_compare import with_visits
@@ -157,4 +157,4 @@ def test_a_table_of_another_study_is_part_of_the_pages_of_several_visits(demo: P
     file.write_text(table.replace("4.5", "4.6"))
     assert look_at(study)[0].content_of_key("page", "sub-01") != before
     assert opened.content_of_key("report", None) == open_study(study, overrides=NONE).content_of_key("report", None)
-    assert detectable_changes(rows_of_files([file])) == {"fast": {"left": {"cadence": 4.6}}}
+    assert detectable_changes(table_of([file])) == {"fast": {"left": {"cadence": 4.6}}}

@@ -80,12 +80,12 @@ def find_problems(study: Study) -> Iterator[Problem]:
 def _problems_of_table(study: Study) -> Iterator[Problem]:
     """Yield what is wrong with the table of another study: its file, or the definitions of that study."""
     from ....results import definitions, netcdf  # large libraries, for this setting alone
-    from .detectable import detectable_changes, rows_of_files
+    from .detectable import detectable_changes, table_of
 
     name = _table(study)
     file = study.path / str(name)
     try:
-        detectable_changes(rows_of_files([file]))
+        detectable_changes(table_of([file]))
     except (OSError, ValueError, KeyError, StopIteration) as error:
         what = "no such file" if isinstance(error, FileNotFoundError) else "is not a repeatability.csv"
         yield Problem(f"repeatability.table: {name}", what, "give the repeatability.csv of a study that has one")

@@ -4,7 +4,7 @@ import textwrap
 from pathlib import Path
 
 from ....errors import UserError
-from ....tables.csv_files import rows_of
+from ....tables.csv_files import read_csv
 from ....tables.terminal_table import align, text_width
 from ....workflow import checksums
 from ....workflow.job_keys import Study
@@ -12,8 +12,10 @@ from ....workflow.jobs.run_job import DERIVED
 from ....workflow.open_study import look_at
 from .cells import design_in, repeated
 from .design import FEWEST_PEOPLE
+from .detectable import NUMBERS
 from .shown import cells_of, header_of, main_rows, remarks, within_person
 
+LABELS = ("metric", "units", "condition", "side")
 RESULT = "repeatability.csv"
 RECORD = f"measure {FEWEST_PEOPLE} people or more twice with nothing changed, give each session a row in sessions.tsv "
 RECORD += "(participant_id, session, date, visit, assessor), and name the visits in repeatability.visits of study.yaml"
@@ -35,15 +37,15 @@ def repeatability_of(folder: Path) -> str:
         raise UserError(str(path), "no such file", "run the workflow first")
     checksums.as_written(study.path / DERIVED, [path])
     width = text_width()
-    rows = main_rows(rows_of(path.read_text(encoding="utf-8")))
-    if not rows:
+    rows = main_rows(read_csv(path.read_text(encoding="utf-8"), NUMBERS))
+    if rows.empty:
         raise UserError(str(path), "has no number of a main metric", "see why in quality.csv")
     header = ["metric", "unit", "condition", "side", "n", *header_of(rows), "within-person SD"]
-    labels = ("metric", "units", "condition", "side", "people")
-    table = align(
-        [header, *([*(row[name] for name in labels), *cells_of(row, rows), within_person(row)] for row in rows)],
-        width=width,
-    )
+    cells = [
+        [*(row[name] for name in LABELS), f"{row['people']:.0f}", *cells_of(row, rows), within_person(row)]
+        for row in rows.to_dict("records")
+    ]
+    table = align([header, *cells], width=width)
     return "\n\n".join([table, *(textwrap.fill(remark, width) for remark in remarks(rows))])
 
 
