@@ -237,6 +237,13 @@ VERDICTS: dict[str, Row] = {
         "white noise of the markers changes the hip moment by more than {LARGEST_N_M_KG:g} N m/kg: 1.6 mm at 100 "
         "frames a second and 10 Hz", "calibrate the cameras; lower `clean.marker_cutoff_hz`",
         ("steps.clean.impossible_motion.LARGEST_N_M_KG",)),
+    "frames_lost_before": Row(DOUBTS,
+        "all markers jump together at {second:.2f} s, before the contact: frames are lost or repeated, so that plates "
+        "and markers may be out of step since then",
+        "the stance is later in the trial than a jump of all markers from one frame to the next; whether the plates "
+        "lost the same time is not known",
+        "export the trial again; accept the contact if force and foot are in step",
+        ("steps.clean.impossible_motion.TIMES_USUAL", "steps.clean.impossible_motion.CHANGE_M_S2")),
     "markers_frozen": Row(DOUBTS,
         "all markers stand still from {first:.2f} to {last:.2f} s, where their motion is filled in",
         "all markers repeat one frame for more than {FILLED_S:ms} while the body moves, as in a drop-out of the "
