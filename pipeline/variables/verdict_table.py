@@ -265,8 +265,8 @@ VERDICTS: dict[str, Row] = {
         ("steps.kinematics.angle_check.LARGEST_DEG", "steps.kinematics.angle_check.AGREES_DEG"),
         "reliability.md#angles-in-the-file", names_leg="what"),
     "momentum_doubted": Row(DOUBTS,
-        "{who} {percent:.0f} % of the force that carries {mass:.1f} kg: is a gain or the body mass wrong, or does "
-        "something else bear weight?",
+        "{who} {percent:.0f} % of the force that carries {mass:.1f} kg, as of {agrees:.1f} kg: is a gain or the body "
+        "mass wrong, or does something else bear weight?",
         "the same as for `momentum_disagrees`, but less, and by all stances of the session together: beyond "
         "{SPREADS:g} standard deviations", f"check the body mass and the plate's gain; {_HANDS}",
         ("steps.cycles.momentum.SPREADS",), "reliability.md#momentum-of-the-body"),

@@ -180,7 +180,8 @@ def doubts_of_session(
             break
         shape = best - len(known)
         tells = "the plate shows" if shape < 0 else who[shape]
-        problem = Verdict.of("momentum_doubted", who=tells, percent=100 * (1 + size[best]), mass=mass_kg)
+        share = 1 + size[best]
+        problem = Verdict.of("momentum_doubted", who=tells, percent=100 * share, mass=mass_kg, agrees=share * mass_kg)
         for i in [known[best]] if shape < 0 else np.flatnonzero(touched[:, shape]):
             found[i].append(problem)
         if shape < 0:
