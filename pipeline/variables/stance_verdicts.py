@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..conventions import SIDES
 from ..errors import Problem
 from ..json_text import from_text, to_text
 from .rows import DOUBT, REASON
@@ -25,6 +26,7 @@ from .verdict_table import ACCEPTED, BY_HAND, DOUBTS, VERDICTS
 Value = float | int | str
 USED, DOUBTED, NOT_ON_A_PLATE, REFUSED = "used", "doubted", "not on a plate", "refused"
 BETWEEN_WORDS, BETWEEN_CODES = "; ", " "
+PELVIS = ("asis", "psis", "sacrum", "pelvis")  # how its markers are named
 PROBLEM = {"where", "what", "remedy"}  # the values of a rejected trial
 
 
@@ -59,6 +61,11 @@ class Verdict:
         if self.is_of_trial:
             return self.values["what"], self.values["remedy"]
         return self.code, self.values.get("number", "")
+
+    def concerns(self, side: str) -> bool:
+        """Return whether it is about a leg: not if it names the other one, or a marker there. Both carry the pelvis."""
+        words = str(self.values.get(VERDICTS[self.code].names_leg, "")).replace("_", " ").split()
+        return not words or side in words or not {*words} & {*SIDES} or bool({*words} & {*PELVIS})
 
     @property
     def is_doubt(self) -> bool:

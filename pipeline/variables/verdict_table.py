@@ -27,6 +27,7 @@ class Row(NamedTuple):
     judged: bool = False
     of_step: bool = False  # it lies in the step or where the recording ends: nothing is wrong with plates or markers
     general: str = ""  # words of several together, if not the sentence with the values that they share
+    names_leg: str = ""  # the value whose words say of which leg a doubt about a trial is; empty of both
 
     @property
     def values(self) -> list[str]:
@@ -209,7 +210,7 @@ VERDICTS: dict[str, Row] = {
         "walk and allowing for what it hides by turning its segment: it was moved after the static trial, or is "
         "mislabelled, or the static trial is that of another person",
         "look at the named marker in both trials; repeat the static trial, or leave the marker out of the body model",
-        ("steps.kinematics.marker_check.LARGEST_M",), "reliability.md#a-markers-place"),
+        ("steps.kinematics.marker_check.LARGEST_M",), "reliability.md#a-markers-place", names_leg="marker"),
     "plate_baseline_unknown": Row(DOUBTS,
         "plate {number} is not seen unloaded {when} the contact, and elsewhere too briefly, or with an offset that "
         "changes: its offset under the load is not known",
@@ -237,9 +238,16 @@ VERDICTS: dict[str, Row] = {
     "markers_noisy": Row(DOUBTS,
         "markers are noisy by {mm:.1f} mm, which changes the hip moment by some {error:.2f} N m/kg at this rate and "
         "cut-off",
-        "white noise of the markers changes the hip moment by more than {LARGEST_N_M_KG:g} N m/kg: 0.8 mm at 100 "
+        "white noise of the markers changes the hip moment by more than {LARGEST_N_M_KG:g} N m/kg: 1.6 mm at 100 "
         "frames a second and 10 Hz", "calibrate the cameras; lower `clean.marker_cutoff_hz`",
         ("steps.clean.impossible_motion.LARGEST_N_M_KG",)),
+    "frames_lost_before": Row(DOUBTS,
+        "all markers jump together at {second:.2f} s, before the contact: frames are lost or repeated, so that plates "
+        "and markers may be out of step since then",
+        "the stance is later in the trial than a jump of all markers from one frame to the next; whether the plates "
+        "lost the same time is not known",
+        "export the trial again; accept the contact if force and foot are in step",
+        ("steps.clean.impossible_motion.TIMES_USUAL", "steps.clean.impossible_motion.CHANGE_M_S2")),
     "markers_frozen": Row(DOUBTS,
         "all markers stand still from {first:.2f} to {last:.2f} s, where their motion is filled in",
         "all markers repeat one frame for more than {FILLED_S:ms} while the body moves, as in a drop-out of the "
@@ -259,10 +267,10 @@ VERDICTS: dict[str, Row] = {
         "in the file (median over the trial), while that of the other leg agrees within {AGREES_DEG:g}",
         "look at the markers of the named leg, its sizes in participants.tsv, and the static trial",
         ("steps.kinematics.angle_check.LARGEST_DEG", "steps.kinematics.angle_check.AGREES_DEG"),
-        "reliability.md#angles-in-the-file"),
+        "reliability.md#angles-in-the-file", names_leg="what"),
     "momentum_doubted": Row(DOUBTS,
-        "{who} {percent:.0f} % of the force that carries {mass:.1f} kg: is a gain or the body mass wrong, or does "
-        "something else bear weight?",
+        "{who} {percent:.0f} % of the force that carries {mass:.1f} kg, as of {agrees:.1f} kg: is a gain or the body "
+        "mass wrong, or does something else bear weight?",
         "the same as for `momentum_disagrees`, but less, and by all stances of the session together: beyond "
         "{SPREADS:g} standard deviations", f"check the body mass and the plate's gain; {_HANDS}",
         ("steps.cycles.momentum.SPREADS",), "reliability.md#momentum-of-the-body"),
@@ -301,7 +309,9 @@ VERDICTS: dict[str, Row] = {
         "the vertical force varies {momentum_variation:.2f} times as much as the body's motion demands: are the rate "
         "or unit of the markers wrong?",
         "in single support vertical force and acceleration differ in size by more than a factor of two, as by a wrong "
-        "rate or unit", "check rate and unit of the markers", ("steps.cycles.momentum.UNSEEN_M_S2",),
+        "rate or unit, even if what the motion does not show is added to the smaller one",
+        "check rate and unit of the markers",
+        ("steps.cycles.momentum.UNSEEN_M_S2", "steps.cycles.momentum.SEEN_M_S2"),
         "reliability.md#momentum-of-the-body"),
     "part_unjudged": Row(DOUBTS,
         "{percent:.0f} % of the stance is known, and no law of momentum can judge that part",

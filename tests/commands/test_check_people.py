@@ -26,7 +26,7 @@ from tests.support.studies.check_findings import about, found
         ("74.6", None, ""),
         ("80", None, ""),  # 7 %: clothes, shoes, the year since
         ("164.5", "error", "pounds? 74.62 kg"),  # 74.6 kg in pounds
-        ("60", "error", "correct the one that is wrong"),  # 20 %, more than plates can err
+        ("60", "error", "weigh the person; 74.8 would agree"),  # 20 %, more than plates can err
         ("n/a", None, ""),  # the files state it
     ],
 )

@@ -168,3 +168,21 @@ def test_values_that_differ_are_dots(code: str) -> None:
     )
     dots = 0 if row.general else len({*row.values} - {"number"})
     assert [words.count("…") for words in in_general([one, other])] == [dots, dots]
+
+
+@pytest.mark.parametrize(
+    ("value", "sides"),
+    [
+        ("lateral_epicondyle_left", ["left"]), ("toe_right", ["right"]), ("asis_left", ["left", "right"]),
+        ("sacrum", ["left", "right"]),
+    ],
+)  # fmt: skip
+def test_a_doubt_about_a_marker_concerns_its_leg_and_one_of_the_pelvis_both(value: str, sides: list[str]) -> None:
+    doubt = Verdict.of("marker_moved", marker=value, mm=20.0, direction="behind")
+    assert [side for side in ("left", "right") if doubt.concerns(side)] == sides
+
+
+def test_a_doubt_about_an_angle_concerns_its_leg_and_one_about_all_markers_both() -> None:
+    angle = Verdict.of("angles_unlike_file", what="right knee rotation", degrees=4.0)
+    noise = Verdict.of("markers_noisy", mm=2.0, error=0.2)
+    assert [(angle.concerns(side), noise.concerns(side)) for side in ("left", "right")] == [(False, True), (True, True)]

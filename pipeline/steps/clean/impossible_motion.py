@@ -21,7 +21,9 @@ TIMES_USUAL = 4.0  # of the jumps that noise makes in half of the frames; their 
 SLOWEST_HZ = 50.0
 # share of a leg in the body's mass (Winter 2009), and its radius of gyration about the hip, m
 LEG_SHARE, LEG_RADIUS_M = 0.16, 0.5
-LARGEST_N_M_KG = 0.05  # error of the hip moment by noise, a tenth of a small peak
+# error of the hip moment by noise. It has no sign: a mean of steps has less of it, but as much of a plate's fault. So
+# the limit is about what hip flexion differs by between a person's steps, SD 0.08 [two legs, labs/kad_sydney]
+LARGEST_N_M_KG = 0.1
 
 
 class Breaks(NamedTuple):
@@ -122,7 +124,7 @@ def doubt_noise(noise_m: float, cutoff_hz: float, rate_hz: float) -> Iterator[Ve
 
     White noise of variance s^2 at rate f has the acceleration s (2 pi c)^2 sqrt(2 c / 5 f) below a cut-off c. The leg
     turns about the hip: moment per body mass is its share of the mass times its radius of gyration times this
-    acceleration.
+    acceleration. Clusters average some of it out; markers alone on knee and ankle, with wands, pass more on.
     """
     acceleration = noise_m * (2 * np.pi * cutoff_hz) ** 2 * np.sqrt(2 * cutoff_hz / (5 * rate_hz))
     error = LEG_SHARE * LEG_RADIUS_M * acceleration

@@ -22,8 +22,9 @@ from .plate_faults import forces, placement
 
 # the ankle from the heel marker: a quarter of the way to the toe marker, and as high over them in an adult
 ANKLE_SHARE, ANKLE_HEIGHT_M = 0.25, 0.06
-# of one newton, a hip 1 m above the plate has 1 N m, .015 N m/kg of an adult; as long as the baseline is averaged over
-WANDERING_N, UNLOADED_S = 1.0, 0.15
+# of two newtons, a hip 0.9 m above the plate has .026 N m/kg of an adult of 70 kg, one at 0.6 m .048 of a child of 25:
+# no more than is harmless, .05; as long as the baseline is averaged over
+WANDERING_N, UNLOADED_S = 2.0, 0.15
 # where a marker swings by 2 cm at 6 Hz, a spline errs by 0.1 mm over a gap of this length, and by 10 mm over 0.1 s
 FILLED_S = 0.03
 
@@ -107,14 +108,17 @@ def _lever_arm(force: Array, moment: Array, heel: Array, toe: Array) -> float:
 
 
 def judge_breaks(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
-    """Return the stances, refused if frames are lost in them, doubted if markers stand still in them for long.
+    """Return the stances, refused if frames are lost in them, doubted after that, and if markers stand still in them.
 
-    Whether the plates lost the same time as the markers is not known. A longer gap than :data:`FILLED_S` is filled, but
-    not as exactly as it was measured.
+    Whether the plates lost the same time as the markers is not known: those of a trial start together, so that only
+    stances before are surely in step. A longer gap than :data:`FILLED_S` is filled, but not as exactly as it was
+    measured.
     """
     judged, breaks = [*contacts], from_text(shown.motion_breaks)
     for i, contact in enumerate(contacts):
         for kind, first_s, last_s in breaks:
+            if kind == "lost" and last_s < contact.from_s and contact.plates:
+                judged[i] = judged[i].doubted("frames_lost_before", second=first_s)
             if first_s > contact.to_s or last_s < contact.from_s:
                 continue
             if kind == "lost":
@@ -163,7 +167,7 @@ CONTACT_JUDGES = (
     Judge(OF_FORCE, ("plate_shifted", "plates_shifted", "all_plates_shifted", "plate_shift_suspect",
                      "plate_channels_suspect", "plate_forces_wrong", "plate_forces_suspect"), judge_forces),
     Judge(OF_FORCE, ("force_off_foot", "force_off_ankle"), reject_implausible),
-    Judge(STANCE, ("frames_lost", "markers_frozen"), judge_breaks),
+    Judge(STANCE, ("frames_lost", "frames_lost_before", "markers_frozen"), judge_breaks),
     Judge(STANCE, (REFUSED_BY_HAND, ACCEPTED), by_hand.judge),
 )  # fmt: skip
 

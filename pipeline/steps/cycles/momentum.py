@@ -56,8 +56,9 @@ FORCE, MOMENT, STEPS_HZ = 30.0, 7.0, 2.0
 SEEN_FORCE, SEEN_MOMENT = 20.0, 3.5
 KNOWN_SHARE = 0.9  # of the samples with known hips, as for the residual in step kinetics
 TRUNK_AND_ARMS = ("thorax", "upper_arm_left", "upper_arm_right", "forearm_left", "forearm_right")
-# vertical acceleration of trunk and arms against the hips: 7 mm, twice a second, in root mean square
-UNSEEN_M_S2 = 0.75
+# vertical acceleration of trunk and arms against the hips: 7 mm, twice a second, in root mean square; where they are
+# seen, that of :data:`SEEN_SWAY_M_S`, as often
+UNSEEN_M_S2, SEEN_M_S2 = 0.75, 0.25
 TRAVELS_M_S = 0.3  # slower is on a belt
 # excess, in units of the limits of doubt, beyond which a stance is refused; a rate is only doubted, as force and motion
 # of short steps hardly vary
@@ -78,7 +79,7 @@ class Support(NamedTuple):
     along: Array
     aside: Array
     # standard deviation of vertical force per mass over that of the vertical acceleration; NaN also if they differ by
-    # no more than trunk and arms can move
+    # no more than trunk and arms can move, or so flat a motion by more than a factor of two only because of these
     variation: Array
     steps_hz: Array  # steps a second, from the foot strike to that of the other foot
     share: Array  # (stance, stance), of the vertical impulse of each ratio that each stance bears
@@ -115,7 +116,8 @@ def in_single_support(kinematics: AnyTrial, contacts: AnyTrial, calibrate: xr.Da
         inside = slice(frames[0], frames[-1] + 1) if len(frames) else slice(0)
         if len(frames) < 2 or not np.isfinite(force[inside]).all():
             continue
-        agreement = _agreement(force[inside], velocity[inside], acceleration[inside], hips[inside])
+        hidden_m_s2 = SEEN_M_S2 if trunk else UNSEEN_M_S2
+        agreement = _agreement(force[inside], velocity[inside], acceleration[inside], hips[inside], hidden_m_s2)
         steps = [(start[i], lands)] if time[0] < start[i] < lifted else []
         steps += [(lifted, end[i])] if lands < end[i] < time[-1] else []
         spans = [slice(*np.searchsorted(time, (first_s - 1e-6, last_s + 1e-6)).tolist()) for first_s, last_s in steps]
@@ -178,7 +180,8 @@ def doubts_of_session(
             break
         shape = best - len(known)
         tells = "the plate shows" if shape < 0 else who[shape]
-        problem = Verdict.of("momentum_doubted", who=tells, percent=100 * (1 + size[best]), mass=mass_kg)
+        share = 1 + size[best]
+        problem = Verdict.of("momentum_doubted", who=tells, percent=100 * share, mass=mass_kg, agrees=share * mass_kg)
         for i in [known[best]] if shape < 0 else np.flatnonzero(touched[:, shape]):
             found[i].append(problem)
         if shape < 0:
@@ -189,10 +192,13 @@ def doubts_of_session(
     return [[*islice(one_by_one, len(of_trial))] for of_trial in plates]
 
 
-def _agreement(force: Array, velocity: Array, acceleration: Array, hips: Array) -> tuple[float, float, float]:
+def _agreement(
+    force: Array, velocity: Array, acceleration: Array, hips: Array, hidden_m_s2: float
+) -> tuple[float, float, float]:
     """Return along, aside and variation of :class:`Support`, by force per mass and motion (sample, 3).
 
-    On the level the hips stand for the body: the swinging leg moves against trunk and arms, which are not seen.
+    On the level the hips stand for the body: the swinging leg moves against trunk and arms, which are not seen. The
+    flatter the walk, the larger is the part ``hidden_m_s2`` of the vertical acceleration that the motion does not show.
     """
     known = np.isfinite(acceleration).all(axis=1)
     if known.sum() < 3:
@@ -205,7 +211,9 @@ def _agreement(force: Array, velocity: Array, acceleration: Array, hips: Array) 
     with np.errstate(divide="ignore", invalid="ignore"):
         along, aside = (pushed * moved).mean(axis=0) / np.sqrt((moved**2).mean(axis=0))
         varies = force[known, UP].std() / acceleration[known, UP].std()
-    return along, aside, varies if (force - acceleration)[known, UP].std() > UNSEEN_M_S2 else np.nan
+    small, large = sorted(of[known, UP].std() for of in (force, acceleration))
+    is_told = large < 2 * small or large > 2 * np.hypot(small, hidden_m_s2)
+    return along, aside, varies if is_told and (force - acceleration)[known, UP].std() > UNSEEN_M_S2 else np.nan
 
 
 def deviations(figures: Array) -> Array:

@@ -235,10 +235,11 @@ def doubts_of_contact(shown: Shown, i: int) -> Iterable[Verdict]:
     return verdicts_in(str(touched["doubt_values"].values[i]))
 
 
-def doubts_of_trial(shown: Shown, _: int) -> Iterable[Verdict]:
-    """Return the doubts about all stances of the trial by earlier steps."""
-    steps = (shown.clean, shown.kinematics, shown.kinetics)
-    return [one for step in steps for one in verdicts_in(step.attrs.get("doubt_values", ""))]
+def doubts_of_trial(shown: Shown, i: int) -> Iterable[Verdict]:
+    """Return the doubts about the trial by earlier steps that concern the leg of a stance."""
+    steps, side = (shown.clean, shown.kinematics, shown.kinetics), str(shown.stances[0][i])
+    every = [one for step in steps for one in verdicts_in(step.attrs.get("doubt_values", ""))]
+    return [one for one in every if one.concerns(side)]
 
 
 def doubt_mass(shown: Shown, _: int) -> Iterator[Verdict]:

@@ -110,7 +110,9 @@ def _person(calibrations: Mapping[str, xr.Dataset], ages: Mapping[str, float]) -
             if reason:
                 states.append(BAD)
                 texts.append(f"{place}{reason}")
-        texts += [f"{place}{text}" for text in _of_a_child(about, ages[session])]
+        of_a_child = _of_a_child(about, ages[session])
+        states += [LOOK] * bool(of_a_child and about["segment_parameters"] in ADULTS)
+        texts += [f"{place}{text}" for text in of_a_child]
         texts += [f"{place}{note}"] if (note := about.get("note", "")) else []
     state = UNKNOWN if UNKNOWN in states and _worst(states) == GOOD else _worst(states)
     return Point(state, "Body size and model", texts)

@@ -23,9 +23,11 @@ def test_the_figure_is_the_noise_that_was_added(noise_mm: float) -> None:
         assert figure == pytest.approx(np.hypot(own, noise_mm / 1e3), rel=0.1)
 
 
-@pytest.mark.parametrize(("noise_mm", "doubt"), [(0.0, ""), (0.3, ""), (1.5, "markers_noisy"), (3.0, "markers_noisy")])
+@pytest.mark.parametrize(
+    ("noise_mm", "doubt"), [(0.0, ""), (0.3, ""), (1.2, ""), (2.0, "markers_noisy"), (3.0, "markers_noisy")]
+)
 def test_noise_that_changes_moments_is_doubted(noise_mm: float, doubt: str) -> None:
-    """At 100 frames a second and 10 Hz the limit is 0.8 mm."""
+    """At 100 frames a second and 10 Hz the limit is 1.6 mm."""
     raw = recorded("straight", 709).trial
     assert raw.attrs["marker_rate_hz"] == 100
     bad = raw.copy(deep=True)

@@ -21,6 +21,8 @@ from pipeline.steps.cycles.momentum import (
     MASS,
     MOMENT,
     SCALES,
+    SEEN_M_S2,
+    UNSEEN_M_S2,
     Support,
     doubts_of_session,
     in_single_support,
@@ -277,13 +279,22 @@ def test_a_residual_beyond_trunk_and_arms_is_doubted_or_refused(load: str, limit
     assert verdicts(made) == expected("residual", size)
 
 
-@pytest.mark.parametrize(("factor", "size"), [(1.5, SOUND), (1 / 1.5, SOUND), (2.5, DOUBT), (0.4, DOUBT), (4, DOUBT)])
+@pytest.mark.parametrize(("factor", "size"), [(1.5, SOUND), (1 / 1.5, SOUND), (2.5, DOUBT), (0.4, SOUND), (4, DOUBT)])
 def test_accelerations_of_another_rate_are_doubted(factor: float, size: float) -> None:
-    """A rate that is stated as half makes accelerations a quarter."""
+    """A rate stated as twice makes accelerations four times as large; trunk and arms may flatten them."""
     made = moved(walk(strides=3))
     for name in ("com_acceleration", "joint_centre_acceleration"):
         made["kinematics"][name].values[:] *= factor
     assert verdicts(made) == expected("rate", size)
+
+
+@pytest.mark.parametrize(("hidden_m_s2", "told"), [(SEEN_M_S2, True), (UNSEEN_M_S2, False)])
+def test_the_rate_of_a_flat_walk_is_told_where_the_trunk_is_seen(hidden_m_s2: float, told: bool) -> None:
+    """Force varies by 1.2 m/s2, the motion by .3: with .75 more, in root mean square, the two differ by 1.5 times."""
+    rises = np.zeros((101, 3))
+    rises[:, UP] = np.sqrt(2) * np.sin(np.linspace(0, 2 * np.pi, 101))
+    *_, varies = momentum._agreement(1.2 * rises, np.ones((101, 3)), 0.3 * rises, np.zeros((101, 3)), hidden_m_s2)
+    assert np.isfinite(varies) == told
 
 
 def test_the_two_wrong_plates_of_a_real_study_are_found_and_no_other(shared: Path, results_of: ResultsOf) -> None:
