@@ -14,6 +14,7 @@ from typing import Any
 
 from ..errors import Problem, UserError, as_argument, as_json, join_some
 from ..extra import every_extra
+from ..json_text import object_in
 from ..results import netcdf
 from ..results.whole_files import REMEDY
 from ..step import every_step
@@ -219,7 +220,7 @@ def _look_at_output(
     sources = {} if path.suffix != ".nc" else recorded
     if record is None or another or sources is None:
         try:
-            sources = json.loads(netcdf.attributes(path).get("source_sha256", "{}")) if path.suffix == ".nc" else {}
+            sources = object_in(netcdf.attributes(path), "source_sha256") if path.suffix == ".nc" else {}
         except (UserError, ValueError) as error:
             what = error.problems[0].what if isinstance(error, UserError) else f"damaged ({error})"
             return (what, "result_damaged"), None
