@@ -19,6 +19,11 @@ def from_text(text: str) -> Any:
     return json.loads(text) if text else []
 
 
+def object_in(attributes: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the object that an attribute of a file holds as JSON; an empty one if there is none."""
+    return dict(from_text(str(attributes.get(name, ""))))
+
+
 def _finite(value: Any) -> Any:
     """Return a value with None in place of numbers that are not finite."""
     if isinstance(value, Mapping):

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from pipeline.json_text import from_text, to_text
+from pipeline.json_text import from_text, object_in, to_text
 
 
 @pytest.mark.parametrize("value", [[], {}, [1, 2.5, "Füße"], {"b": [None, True], "a": {"c": "x; y"}}])
@@ -28,3 +28,8 @@ def test_numbers_that_json_does_not_know_are_null() -> None:
 
     text = to_text({"one": math.nan, "two": [math.inf, 1.0]})
     assert json.loads(text, parse_constant=refuse) == {"one": None, "two": [None, 1.0]}
+
+
+@pytest.mark.parametrize(("attributes", "content"), [({"a": '{"b": 1}'}, {"b": 1}), ({"a": ""}, {}), ({}, {})])
+def test_an_attribute_without_an_object_has_an_empty_one(attributes: dict[str, str], content: object) -> None:
+    assert object_in(attributes, "a") == content

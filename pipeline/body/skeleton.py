@@ -4,7 +4,6 @@ Segments are found from proximal to distal, because each joint centre is needed 
 the hip centre, thigh with the knee centre, shank with the ankle centre, foot.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import starmap
@@ -17,6 +16,7 @@ import xarray as xr
 from ..arrays import Array
 from ..conventions import DISTAL, FROM_HIP, FROM_PELVIS, SIDE_SIGN
 from ..dynamics.vectors import unit
+from ..json_text import to_text
 from .joint_angles import fit_torsion
 from .joint_centres import Chord, chord
 from .landmarks import Points, point
@@ -128,7 +128,7 @@ def state_torsion(points: Points, rules: Mapping[str, LegRules], stored: Mapping
             by_line = find_torsion(frames["shank"], rule, shown, frames, side)
             torsion = parse_results(stated)[side].tibial_torsion if stated else by_line
         results[side] = StaticResults(tibial_torsion=torsion)._asdict()
-    return json.dumps(results)
+    return to_text(results)
 
 
 def find_torsion(

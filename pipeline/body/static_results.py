@@ -5,7 +5,6 @@ Reference Guide. Compared with the bones and angles stored in files of five labo
 angles within 0.1 degrees.
 """
 
-import json
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..conventions import FROM_PELVIS, SIDE_SIGN
+from ..json_text import from_text
 from .joint_centres import Chord
 from .segment_poses import turn_about_y
 
@@ -55,7 +55,10 @@ class StaticResults(NamedTuple):
 
 def parse_results(text: str) -> dict[str, StaticResults]:
     """Return the static results of each side from the JSON text of the step ``read``; none from an empty one."""
-    return {side: StaticResults(**results) for side, results in json.loads(text).items()} if text else {}
+    return {
+        side: StaticResults(**{name: np.nan if value is None else value for name, value in results.items()})
+        for side, results in dict(from_text(text)).items()
+    }
 
 
 def plantar_flexion(technical: Array) -> float:

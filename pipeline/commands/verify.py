@@ -3,7 +3,6 @@
 Nothing is written. Every file is read; timestamps and Snakemake's records are not used.
 """
 
-import json
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from ..errors import Problem, UserError, as_argument, as_json, join_some
 from ..extra import every_extra
+from ..json_text import object_in
 from ..results import netcdf
 from ..results.whole_files import REMEDY
 from ..step import every_step
@@ -193,7 +193,7 @@ def _look_at_output(
     sources = {} if path.suffix != ".nc" else recorded
     if record is None or another or sources is None:
         try:
-            sources = json.loads(netcdf.attributes(path).get("source_sha256", "{}")) if path.suffix == ".nc" else {}
+            sources = object_in(netcdf.attributes(path), "source_sha256") if path.suffix == ".nc" else {}
         except (UserError, ValueError) as error:
             what = error.problems[0].what if isinstance(error, UserError) else f"damaged ({error})"
             return (what, "result_damaged"), None

@@ -1,6 +1,5 @@
 """Sizes of a person that one recording shows: weight on the plates, length of the leg, travel of the markers."""
 
-import json
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Self
@@ -10,6 +9,7 @@ import numpy as np
 from ..arrays import Array, Flags
 from ..body.landmarks import Points
 from ..conventions import SIDES
+from ..json_text import from_text, to_text
 from .body_weight import standing_weight_n, vertical_forces, walking_weights_n
 from .marker_travel import STANDING_M, extent_m
 
@@ -34,13 +34,12 @@ class ShownSizes(NamedTuple):
 
     def text(self) -> str:
         """Return the sizes as JSON, null if unknown."""
-        sizes = {name: None if np.isnan(value).any() else value for name, value in self._asdict().items()}
-        return json.dumps(sizes)
+        return to_text({name: None if np.isnan(value).any() else value for name, value in self._asdict().items()})
 
     @classmethod
     def of(cls, text: str) -> Self:
         """Return the sizes from JSON; all unknown if it is empty."""
-        return cls(**{name: value for name, value in json.loads(text or "{}").items() if value is not None})
+        return cls(**{name: value for name, value in dict(from_text(text)).items() if value is not None})
 
 
 def measure_sizes(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import Problem, UserError
+from ..json_text import object_in
 from ..tables.tsv import ABSENT
 
 if TYPE_CHECKING:  # each command and each plan reads this module; xarray takes longer than both
@@ -24,7 +24,7 @@ VERSION = "pipeline_version"
 
 def definitions_of(attributes: Mapping[str, Any]) -> dict[str, Any]:
     """Return body model, definitions, filters and version of a study from the attributes of its study.nc."""
-    used = json.loads(attributes.get("settings", "{}"))
+    used = object_in(attributes, "settings")
     values = {f"{step}.{name}": used.get(step, {}).get(name) for step, names in SETTINGS.items() for name in names}
     return {"body_model": used.get("body_model"), **values, VERSION: attributes.get(VERSION)}
 

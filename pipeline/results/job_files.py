@@ -1,12 +1,12 @@
 """What jobs share: the names of their files, the provenance of outputs, cycles with results joined, the reference."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import xarray as xr
 
+from ..json_text import object_in, to_text
 from ..step import every_step
 from ..tables import corrections
 from ..tables.reference_curves import reference_file
@@ -39,9 +39,9 @@ def provenance(
     applied, unfit = corrections.in_results([*roots, result or {}], taken)
     sizes = next((root["session_sizes"] for root in roots if "session_sizes" in root), "")  # of sessions.tsv
     for root in roots:
-        used |= json.loads(root.get("settings", "{}"))
-        sources |= json.loads(root.get("source_sha256", "{}"))
-        tests |= json.loads(root.get("plate_tests", "{}"))
+        used |= object_in(root, "settings")
+        sources |= object_in(root, "source_sha256")
+        tests |= object_in(root, "plate_tests")
     used[key["step"]] = key["settings"]
     if model := key.get("arguments", {}).get("body_model"):
         used["body_model"] = model["name"]
@@ -51,10 +51,10 @@ def provenance(
         "title": TITLES[output or key["step"]],
         "history": "\n".join(done),
         "pipeline_version": key["pipeline"],
-        "settings": json.dumps(used, sort_keys=True),
-        "source_sha256": json.dumps(sources, sort_keys=True),
-        **({"plate_tests": json.dumps(tests, sort_keys=True)} if tests else {}),
-        **({corrections.APPLIED: json.dumps(applied, ensure_ascii=False)} if applied else {}),
+        "settings": to_text(used),
+        "source_sha256": to_text(sources),
+        **({"plate_tests": to_text(tests)} if tests else {}),
+        **({corrections.APPLIED: to_text(applied)} if applied else {}),
         **corrections.attributes_of(unfit),
         **({"session": key["session"]} if key["session"] else {}),
         **({"session_sizes": sizes} if key["session"] and sizes else {}),
@@ -69,8 +69,8 @@ def load_cycles(file: Path, inputs: Files) -> xr.Dataset:
         results = netcdf.load(file.with_name(f"{name}.nc"), [*VARIABLES[name]])
         own = {each: one for each, one in results.variables.items() if each not in cycles.variables}
         labels = [each for each, one in own.items() if one.dims == (each,)]
-        used = json.loads(cycles.attrs["settings"]) | json.loads(results.attrs["settings"])
-        cycles = cycles.assign(own).set_coords(labels).assign_attrs(settings=json.dumps(used, sort_keys=True))
+        used = object_in(cycles.attrs, "settings") | object_in(results.attrs, "settings")
+        cycles = cycles.assign(own).set_coords(labels).assign_attrs(settings=to_text(used))
     return cycles
 
 

@@ -16,8 +16,6 @@ turned axes do so with the turns of angles that are not free. All beyond the joi
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import xarray as xr
 
@@ -25,6 +23,7 @@ from ..arrays import Array
 from ..body.legs import Legs
 from ..conventions import CHAIN, HIP, SEGMENTS, SIDES
 from ..dynamics.vectors import cross, rotate, skew, sum_from_last, transpose
+from ..json_text import from_text
 from ..signals.filters import fade_beside_gaps
 from ..trials.session import spans_of
 
@@ -43,7 +42,7 @@ class LinkedLegs:
             kinematics: with ``linked_legs`` and the residuals, which show the markers that were fitted.
             calibrate: places of markers and joints in the segments.
         """
-        about = json.loads(str(kinematics.variables["linked_legs"].values[0]))
+        about = from_text(str(kinematics.variables["linked_legs"].values[0]))
         names, self._body, weight = (np.array(column) for column in zip(*about["markers"], strict=True))
         self.names, self.markers = names.tolist(), len(names)
         self._place = _places(calibrate, names.tolist(), self._body.tolist())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array, Flags
 from ..conventions import SIDES
+from ..json_text import from_text
 from ..signals.time_normalisation import PhaseFrames, at_phases
 from ..trials.session import Trial
 from ..variables.cycle_variables import BANDS
@@ -45,7 +45,7 @@ def spread_over_draws(
         frames: of the cycles.
         unknown: (cycle,), whether its kinetics are left out.
     """
-    about = json.loads(str(kinetics.variables["uncertainty"].values[0]))
+    about = from_text(str(kinetics.variables["uncertainty"].values[0]))
     outside = (100 - about.pop("band_percent")) / 2
     percentile = np.array([outside, 100 - outside])
     stride_s, strike_s = _strides(trial, row, strikes_s[:, 0], strikes_s[:, 1], kinetics.sizes["trial"])

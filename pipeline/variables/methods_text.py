@@ -1,11 +1,11 @@
 """The methods of a study in sentences to paste into a paper, from the settings and models in its results."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from ..conventions import CONVENTIONAL, JOINTS, SIDES
+from ..json_text import object_in
 from ..reference import resolve
 from ..step import every_step
 
@@ -50,7 +50,7 @@ def describe_methods(study: Mapping[str, Any], models: Iterable[Mapping[str, Any
         study: attributes of study.nc.
         models: those of calibrate.nc of its sessions; a session that could not be calibrated says nothing.
     """
-    used = json.loads(study.get("settings", "{}"))
+    used = object_in(study, "settings")
     calibrated = [model for model in models if "rejected" not in model]
     version = study.get("pipeline_version", "")
     parts = [
@@ -60,7 +60,7 @@ def describe_methods(study: Mapping[str, Any], models: Iterable[Mapping[str, Any
         _of_forces(used.get("clean", {}), used.get("contacts", {})),
         _of_moments(used.get("kinetics", {}), used.get("cycles", {})),
         *(resolve(one.methods)(used[one.name]) for one in every_step().values() if one.methods and one.name in used),
-        _of_normal_gait(json.loads(study.get("reference", "{}"))),
+        _of_normal_gait(object_in(study, "reference")),
     ]
     sentences = [f"Recordings were processed with gait-lab-pipeline (version {version or 'unknown'}; {CITATION})"]
     for part in parts:

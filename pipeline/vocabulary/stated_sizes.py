@@ -1,8 +1,9 @@
 """Sizes and static results that files of Plug-in Gait state, by the names of their group PROCESSING."""
 
-import json
 import math
 from collections.abc import Mapping
+
+from ..json_text import to_text
 
 # columns of participants.tsv by PROCESSING names of Plug-in Gait, which states lengths in mm
 OF_A_SIDE = {
@@ -63,4 +64,4 @@ def static_results(processing: Mapping[str, float]) -> str:
     largest = max(abs(value) for leg in results.values() for value in leg.values())
     if largest > LARGEST_RESULT_RAD:
         results = {side: {name: math.radians(value) for name, value in leg.items()} for side, leg in results.items()}
-    return json.dumps(results, sort_keys=True)
+    return to_text(results)

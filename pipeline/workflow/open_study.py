@@ -13,6 +13,7 @@ from .. import __version__
 from ..body.body_model import BodyModel
 from ..errors import Problem, UserError, gather_alike, nearest
 from ..extra import every_extra
+from ..json_text import to_text
 from ..reference import resolve
 from ..results.definitions import VERSION, refuse_others
 from ..step import every_step
@@ -173,6 +174,6 @@ def _check_reference(study: Path, name: str, chosen: Mapping[str, Any], model: B
             what = f"no metric '{min(strange)}'"
             raise UserError(f"{setting}: {file}", what, nearest(min(strange), NUMBERS) or "see docs/metrics.md")
         if about and model:
-            own = {"settings": json.dumps({**chosen, "body_model": model.name}), VERSION: __version__}
+            own = {"settings": to_text({**chosen, "body_model": model.name}), VERSION: __version__}
             remedy = "use the same in both studies, or another reference; or make the norm file again"
             refuse_others(about.get("definitions", {}), own, where=f"{setting}: {name}", remedy=remedy)

@@ -24,6 +24,7 @@ from pipeline.results.averages import mean_curves
 from pipeline.results.study_file import load_study
 from pipeline.tables.csv_files import csv_of
 from pipeline.variables.cycle_variables import STANCE
+from pipeline.variables.data_dictionary import as_json, data_dictionary
 from pipeline.workflow.digests import sha256
 from tests.support.walks.person import close
 
@@ -199,6 +200,7 @@ def test_tables_become_parquet_by_participant(stored: Path, monkeypatch: pytest.
     quality = pd.DataFrame({"participant": ["p 1", "007"], "plates": ["1", ""], "start_s": [0.5, np.nan]})
     for name, table in {"metrics": metrics, "quality": quality}.items():
         (derived / f"{name}.csv").write_bytes(csv_of(table))
+        (derived / f"{name}.json").write_bytes(as_json(data_dictionary(name, map(str, table.columns))))
     folders = export_tables(stored)
     found = pd.read_parquet(folders[0], filters=[("participant", "==", "p 1")])
     assert found.trial.tolist() == ["=1+1", "02"]

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from pipeline.__main__ import main
-from pipeline.commands.export.spreadsheets import TABLES, export_csv_tables, export_workbook
+from pipeline.commands.export.spreadsheets import export_csv_tables, export_workbook
+from pipeline.commands.export.tables import TABLES
 from pipeline.results import netcdf
 from pipeline.tables.csv_files import csv_of
 from tests.commands.test_export import stored  # noqa: F401 (a fixture)

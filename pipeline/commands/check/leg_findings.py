@@ -1,6 +1,5 @@
 """Legs that no person has, found by calibrating each session with some frames of its static trial."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import Problem
+from ...json_text import from_text, to_text
 from ...steps.calibrate.settings import HipCentre, Settings
 from ...steps.calibrate.step import calibrate
 from ...steps.read.recording_contents import Contents, problems_of
@@ -32,7 +32,7 @@ def of_legs(session: str, facts: Mapping[str, Contents], study: Study) -> Iterat
     static = next((row["file"] for row in rows if row["role"] == "static"), session)
     try:
         model = calibrate(join_trials(trials), settings=settings, **given)
-        problems = [Problem(**finding) for finding in json.loads(model.attrs["leg_findings"])]
+        problems = [Problem(**finding) for finding in from_text(model.attrs["leg_findings"])]
     except Exception as error:  # a failing file costs no other file
         problems = [*problems_of(Path(static), error)]
     yield from (problem._replace(where=static) for problem in problems if problem.code in FOUND_HERE)
@@ -50,7 +50,7 @@ def trial_of(facts: Contents, role: str, file: str) -> Trial:
         {
             "role": role,
             "source": file,
-            "anthropometry": json.dumps(facts.sizes),
+            "anthropometry": to_text(facts.sizes),
             "static_results": facts.recording.static_results,
         },
     )

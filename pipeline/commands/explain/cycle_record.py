@@ -1,6 +1,5 @@
 """Everything that the files of a study hold about one gait cycle, or one stance."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,6 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...errors import UserError
+from ...json_text import from_text, object_in
 from ...results import netcdf
 from ...step import steps_to
 from ...tables.corrections import in_words
@@ -62,7 +62,7 @@ def cycle_record(file: Path, study: xr.Dataset, number: int) -> CycleRecord:
             )
     groups = {step: separate(netcdf.load(path)) for step, path in files.items() if step != "calibrate"}
     model = netcdf.load(files["calibrate"])
-    sources = json.loads(study.attrs["source_sha256"])
+    sources = object_in(study.attrs, "source_sha256")
     for step, trials in groups.items():
         one = trials.get(trial)
         about = one.attrs if one is not None else {"rejected": ""}
@@ -71,6 +71,6 @@ def cycle_record(file: Path, study: xr.Dataset, number: int) -> CycleRecord:
             raise UserError(str(files[step]), f"made from other recordings than {file.name}", "run the workflow again")
     steps = {step: trials[trial] for step, trials in groups.items()} | {"calibrate": model}
     static, rate_hz = groups["read"][model.attrs["static_trial"]], float(steps["read"].attrs["marker_rate_hz"])
-    rows = json.loads(study.attrs.get("corrections", "[]"))
+    rows = from_text(study.attrs.get("corrections", ""))
     corrected = [in_words(row) for row in rows if (row["session"], row["trial"]) == (session, trial)]
-    return CycleRecord(file.parent, cycle, steps, static, json.loads(study.attrs["settings"]), rate_hz, corrected)
+    return CycleRecord(file.parent, cycle, steps, static, object_in(study.attrs, "settings"), rate_hz, corrected)

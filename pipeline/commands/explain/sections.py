@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...body.plausibility import axis_in_words
 from ...conventions import FROM_HIP, SAME_STRIKE_S, STANDARD_GRAVITY_M_S2
+from ...json_text import object_in
 from ...signals.filters import stretches
 from ...step import steps_to
 from ...trials.left_out import in_words
@@ -204,7 +205,7 @@ def _model(record: CycleRecord) -> Blocks:
 
 def _body(record: CycleRecord) -> Blocks:
     attributes = record.steps["calibrate"].attrs
-    sizes, origin = (json.loads(attributes[name]) for name in ("anthropometry", "anthropometry_source"))
+    sizes, origin = (object_in(attributes, name) for name in ("anthropometry", "anthropometry_source"))
     yield [["size", "value", "from"], *([name, f"{value:g}", origin[name]] for name, value in sorted(sizes.items()))]
 
 

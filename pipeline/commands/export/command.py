@@ -7,8 +7,8 @@ from ...results.study_file import study_path
 from ..shared.exported_files import PARQUET_TABLES, digests_of_sources, record_files
 from .long_table import export
 from .parquet_tables import export_tables
-from .spreadsheets import TABLES as SHEETS
 from .spreadsheets import export_csv_tables, export_workbook
+from .tables import TABLES
 
 
 def export_as(path: Path, *, form: str, decimal: str, separator: str | None, output: Path | None) -> str:
@@ -30,7 +30,7 @@ def export_as(path: Path, *, form: str, decimal: str, separator: str | None, out
     if comma and between == ",":
         raise UserError("--separator ,", "numbers have a comma, too", "take --separator ';' or tab")
     locale = {"separator": between, "decimal": "," if comma else "."}
-    read = {"xlsx": SHEETS, "csv-tables": SHEETS, "parquet-tables": PARQUET_TABLES}.get(form, ())
+    read = {"xlsx": TABLES, "csv-tables": TABLES, "parquet-tables": PARQUET_TABLES}.get(form, ())
     inputs = digests_of_sources(path, read)
     if form == "xlsx":
         tables = [export_workbook(path, output=output)]

@@ -12,14 +12,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from ...errors import UserError
 from ...results.study_file import load_study, study_path
-from ...results.whole_files import write_whole
 from ...tables.csv_files import DIGITS, guard_formulas
-from ...variables.data_dictionary import as_json, data_dictionary
+from ...variables.data_dictionary import data_dictionary
 from ...variables.rows import REASON
-from ...workflow.digests import sha256
-from ..shared.exported_files import MADE_FROM, sidecar
+from ..shared.exported_files import sidecar
+from .tables import write_sidecar, writing
 
 IDENTITY = ("participant", "session", "trial", "condition", "side", "kinetics_valid", "doubt_code")
 # columns of metrics.csv, a row per cycle, or beside these in study.nc
@@ -43,7 +41,7 @@ def export(path: Path, *, form: str, output: Path | None = None, separator: str 
         str(name): data[name].attrs.get("long_name", "") for data in (stances, study) for name in data.data_vars
     }
     about["variable"]["Levels"] = {name: meanings[name] for name in table.variable.cat.categories}
-    try:
+    with writing(output, form=form, library="pyarrow"):
         sidecar(output).unlink(missing_ok=True)
         if form == "parquet":
             table.to_parquet(output, index=False, engine="pyarrow")
@@ -51,11 +49,7 @@ def export(path: Path, *, form: str, output: Path | None = None, separator: str 
             given = guard_formulas(_as_given(table, decimal))
             mark = "utf-8" if (separator, decimal) == (",", ".") else "utf-8-sig"
             given.to_csv(output, index=False, float_format=DIGITS, sep=separator, decimal=decimal, encoding=mark)
-        write_whole(sidecar(output), as_json({MADE_FROM: {source.name: sha256(source)}, **about}))
-    except ImportError:
-        raise UserError("--format parquet", "needs pyarrow", "pip install pyarrow, or take --format csv") from None
-    except OSError as error:
-        raise UserError(str(output), f"cannot be written ({error.strerror})", "choose another --output") from None
+        write_sidecar(output, source, about)
     return output
 
 

@@ -6,57 +6,21 @@ needs nothing else and never takes a text for a formula unless it is asked to.
 """
 
 import csv
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...errors import UserError
-from ...results import netcdf
 from ...results.study_file import study_path
-from ...results.whole_files import whole, write_whole
-from ...tables.csv_files import guard, unguard
-from ...variables.data_dictionary import as_json
-from ...variables.metrics import NUMBERS
-from ...workflow.digests import sha256
-from ..shared.exported_files import MADE_FROM, SPREADSHEETS, sidecar
+from ...results.whole_files import whole
+from ...tables.csv_files import guard
+from ..shared.exported_files import SPREADSHEETS, sidecar
+from .tables import Table, tables_of, write_sidecar, writing
 
-TABLES = ("participants", "metrics", "symmetry", "quality")
-IN_THE_UNITS_OF_THE_ROW = ("left", "right", "difference", "difference_u")  # of symmetry.csv
 MOST_ROWS, MOST_LETTERS = 1_048_576, 32_767  # of a sheet, and of a cell
 CREATED = datetime(2000, 1, 1, tzinfo=UTC).replace(tzinfo=None)  # the same results are the same file
 HEADER = ("Table", "Column", "Units", "Meaning")
-
-
-class Table(NamedTuple):
-    """A table of results: its name, what its columns mean, and which of them hold numbers."""
-
-    path: Path
-    columns: dict[str, dict[str, Any]]
-    numbers: frozenset[str]
-
-    def rows(self) -> Iterator[list[str]]:
-        """Yield the rows as text, as they were before they were guarded against spreadsheets."""
-        with self.path.open(encoding="utf-8", newline="") as file:
-            lines = csv.reader(file)
-            next(lines)
-            for line in lines:
-                yield [*map(unguard, line)]
-
-
-def tables_of(path: Path) -> Iterator[Table]:
-    """Yield the tables of a study; refuse one that is not there."""
-    source = study_path(path)
-    empty = netcdf.load(source, [*NUMBERS], rows={"cycle": slice(0, 0)})
-    of_people = {str(name) for name, one in empty.coords.items() if one.dtype.kind in "fi"}
-    for name in TABLES:
-        table = source.with_name(f"{name}.csv")
-        if not table.is_file():
-            raise UserError(str(table), "no such file", "create it with: gaitlab run STUDY")
-        columns = json.loads(table.with_suffix(".json").read_text(encoding="utf-8"))
-        measured = {column for column, about in columns.items() if about.get("Units")}
-        yield Table(table, columns, frozenset(measured | of_people.union(IN_THE_UNITS_OF_THE_ROW)))
 
 
 def export_workbook(path: Path, *, output: Path | None = None) -> Path:
@@ -65,12 +29,10 @@ def export_workbook(path: Path, *, output: Path | None = None) -> Path:
     Raises:
         UserError: no study or table, one too long for a sheet, XlsxWriter is not installed, or no place to write.
     """
-    try:
-        import xlsxwriter
-    except ImportError:
-        raise UserError("--format xlsx", "needs XlsxWriter", "pip install XlsxWriter") from None
     source = study_path(path)
     output = output or source.with_suffix(".xlsx")
+    with writing(output, form="xlsx", library="XlsxWriter"):
+        import xlsxwriter
     tables = [*tables_of(path)]
     options = {
         "constant_memory": True,
@@ -78,7 +40,7 @@ def export_workbook(path: Path, *, output: Path | None = None) -> Path:
         "strings_to_urls": False,
         "strings_to_numbers": False,
     }
-    try:
+    with writing(output, form="xlsx", library="XlsxWriter"):
         sidecar(output).unlink(missing_ok=True)
         with whole(output) as partial, xlsxwriter.Workbook(str(partial), options) as book:
             book.set_properties({"created": CREATED})
@@ -86,18 +48,15 @@ def export_workbook(path: Path, *, output: Path | None = None) -> Path:
             for table in tables:
                 _sheet(book.add_worksheet(table.path.stem), table, style)
             _explain(book.add_worksheet("columns"), tables, style)
-        about = {table.path.stem: table.columns for table in tables}
-        write_whole(sidecar(output), as_json({MADE_FROM: {source.name: sha256(source)}, **about}))
-    except OSError as error:
-        raise UserError(str(output), f"cannot be written ({error.strerror})", "choose another --output") from None
+        write_sidecar(output, source, {table.path.stem: table.columns for table in tables})
     return output
 
 
 def _sheet(sheet: Any, table: Table, style: Any) -> None:
     """Write a table: units in the header, which stays in sight."""
-    for i, (name, about) in enumerate(table.columns.items()):
-        sheet.write_string(0, i, _titled(name, about), style)
-    are_numbers = [name in table.numbers for name in table.columns]
+    for i, title in enumerate(table.titles()):
+        sheet.write_string(0, i, title, style)
+    are_numbers = table.are_numbers()
     for at, row in enumerate(table.rows(), start=1):
         if at == MOST_ROWS:
             raise UserError(
@@ -154,23 +113,17 @@ def export_csv_tables(path: Path, *, separator: str, decimal: str, folder: Path 
     folder, written = folder or source.with_name(SPREADSHEETS), []
     for table in tables_of(path):
         target = folder / table.path.name
-        try:
+        with writing(target, form="csv-tables", library=""):
             folder.mkdir(parents=True, exist_ok=True)
             with whole(target) as partial, partial.open("w", encoding="utf-8-sig", newline="") as file:
                 writer = csv.writer(file, delimiter=separator)
-                writer.writerow([guard(_titled(name, about)) for name, about in table.columns.items()])
-                are_numbers = [name in table.numbers for name in table.columns]
+                writer.writerow(map(guard, table.titles()))
+                are_numbers = table.are_numbers()
                 for row in table.rows():
                     cells = zip(row, are_numbers, strict=True)
                     writer.writerow([_in_locale(cell, decimal) if number else guard(cell) for cell, number in cells])
-        except OSError as error:
-            raise UserError(str(target), f"cannot be written ({error.strerror})", "choose another --output") from None
         written.append(target)
     return written
-
-
-def _titled(name: str, about: Mapping[str, Any]) -> str:
-    return f"{name} ({about['Units']})" if about.get("Units") else name
 
 
 def _in_locale(cell: str, decimal: str) -> object:

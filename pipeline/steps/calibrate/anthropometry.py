@@ -1,12 +1,12 @@
 """The participant's sizes, with mass and height, and the source of each."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ...errors import Problem, UserError
+from ...json_text import object_in, to_text
 from ...person.marker_travel import STANDING_M, describe_moving_static
 from ...person.shown_sizes import ShownSizes
 from ...person.size_findings import ESTIMATE, SessionSizes, check_sizes, find_differing_sizes
@@ -39,7 +39,7 @@ def sizes_of(
     origin = {"marker_diameter_m": "default"}
     others = [trial for name, trial in read.items() if name != static]
     for trial in (*reversed(others), read[static]):
-        stated = json.loads(trial.attrs.get("anthropometry", "{}"))
+        stated = object_in(trial.attrs, "anthropometry")
         sizes |= stated
         origin |= dict.fromkeys(stated, str(trial.attrs.get("source", "")))
     row = row_with_sizes(participant, own, {name for name, source in origin.items() if source != "default"})
@@ -76,7 +76,7 @@ def findings_on_sizes(
     shown = {role: [ShownSizes.of(str(one.attrs.get("shown_sizes", ""))) for one in of] for role, of in roles.items()}
     static = next(iter(shown["static"]), ShownSizes())
     others = [trial for of in (roles["gait"], roles["static"]) for trial in of]  # the static wins, as in sizes_of
-    files = {str(one.attrs.get("source", "")): json.loads(str(one.attrs.get("anthropometry", "{}"))) for one in others}
+    files = {str(one.attrs.get("source", "")): object_in(one.attrs, "anthropometry") for one in others}
     stated = {name: size for sizes in files.values() for name, size in sizes.items()}
     all_shown = SessionSizes.of(stated, static, shown["gait"])
     findings = [*check_sizes(participant, all_shown, segment_table=segment_table)]
@@ -94,8 +94,8 @@ def size_attributes(sizes: Mapping[str, float], origin: Mapping[str, str]) -> di
         "body_mass_kg": sizes["mass_kg"],
         "body_mass_source": origin["mass_kg"],
         "body_height_m": sizes.get("height_m", np.nan),
-        "anthropometry": json.dumps(sizes, sort_keys=True),
-        "anthropometry_source": json.dumps(origin, sort_keys=True),
+        "anthropometry": to_text(sizes),
+        "anthropometry_source": to_text(origin),
     }
 
 

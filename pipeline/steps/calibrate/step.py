@@ -3,7 +3,6 @@
 It holds joint centres, marker clusters and body-segment parameters in segment axes, which move with the segments.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,6 +23,7 @@ from ...body.static_skeleton import (
 )  # fmt: skip
 from ...conventions import ARM, CHAIN, MIDDLE, SIDES, UPPER_BODY
 from ...errors import WARNING, Problem, UserError
+from ...json_text import to_text
 from ...trials.session import trials_of
 from ...whole_body.skeleton import SEGMENTS
 from .anthropometry import findings_on_sizes, note_on_estimates, size_attributes, sizes_in_results, sizes_of
@@ -110,8 +110,8 @@ def calibrate(
     dataset.attrs = {
         **size_attributes(sizes, origin),
         "body_mass_shown": "; ".join(masses),
-        "findings": json.dumps([finding._asdict() for finding in [*findings, *doubts]]),
-        "leg_findings": json.dumps([finding._asdict() for finding in [*doubts, *lost]]),
+        "findings": to_text([finding._asdict() for finding in [*findings, *doubts]]),
+        "leg_findings": to_text([finding._asdict() for finding in [*doubts, *lost]]),
         "static_trial": reference.name,
         "segment_parameters": "segments.tsv" if len(measured) == 6 else segment_table["name"],
         "segment_parameters_reason": "measured" if len(measured) == 6 else segment_table["reason"],
@@ -120,7 +120,7 @@ def calibrate(
         **{f"{joint}_centre_{side}": text for side, leg in sides.items() for joint, text in leg.texts.items()},
         **({"trunk_and_arms": "posed"} if of_trunk else {}),
         "static_results": source and f"stated in {trials[source].attrs.get('source', source)}",
-        **({} if session_row is None else {"session_sizes": json.dumps(sizes_in_results(sizes, origin))}),
+        **({} if session_row is None else {"session_sizes": to_text(sizes_in_results(sizes, origin))}),
     }
     return dataset
 

@@ -1,6 +1,5 @@
 """The linkage of a session's person, from the calibration and the settings, and both legs posed by it."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from ...body.plausibility import LIMITS
 from ...body.skeleton import Skeleton
 from ...conventions import ANGLES, CHAIN, FROM_PELVIS, JOINTS, SEGMENTS, SIDES
 from ...errors import UserError
+from ...json_text import to_text
 from ...signals.filters import fade_beside_gaps
 from .linkage import Linkage, Posture, body_number, only_markers
 from .linked_leg import Fit, fit
@@ -110,7 +110,7 @@ def describe_linkage(model: LinkedModel | None, markers: Sequence[str], trials: 
     linkage = model.linkage
     owners = zip(model.marker.tolist(), linkage.body.tolist(), linkage.weight.tolist(), strict=True)
     rows = [[markers[number], body, weight] for number, body, weight in owners]
-    return {"linked_legs": ("trial", [json.dumps({"markers": rows, "free": linkage.free.tolist()})] * trials)}
+    return {"linked_legs": ("trial", [to_text({"markers": rows, "free": linkage.free.tolist()})] * trials)}
 
 
 def pose_linked_legs(

@@ -1,6 +1,5 @@
 """Motion of trunk, head and arms, and of the whole body; the upper body as one by hips and shoulders."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from ...body.body_model import BodyModel
 from ...body.skeleton import body_height_m
 from ...conventions import ANGLES, CHAIN, HIP, SIDES
 from ...dynamics.vectors import cross, dot, rotate, transpose, unit
+from ...json_text import object_in
 from ...signals.splines import angular_rates
 from ...whole_body.angles import PARTS, of_part
 from ...whole_body.balance import Bodies, angular_momentum, centre_of_mass
@@ -114,7 +114,7 @@ def _skeletons(
     """Return the upper body of each trial by the markers that are seen in it."""
     names = clean.variables["upper_marker"].values.tolist()
     position = clean.variables["upper_marker_position"].values
-    sizes = upper_sizes(json.loads(calibrate.attrs["anthropometry"]), body_height_m(calibrate))
+    sizes = upper_sizes(object_in(calibrate.attrs, "anthropometry"), body_height_m(calibrate))
     sizes["head_tilt"] = float(calibrate.variables["head_tilt"].values)
     skeletons = []
     for span in spans:

@@ -1,7 +1,6 @@
 """Step ``kinetics``: joint forces and moments of both legs, with cross-checks."""
 
 import functools
-import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from ...conventions import ANGLES, ANKLE, CHAIN, JOINTS, LOADS, SIDES
 from ...dynamics.interaction_torques import MOTIONS
 from ...dynamics.kernel import TERMS, inverse_dynamics_by_term
 from ...dynamics.vectors import rotate, transpose
+from ...json_text import to_text
 from ...trials.session import spans_of
 from ...trials.usable_walks import UsableWalks
 from ...variables.schema import with_dims
@@ -84,7 +84,7 @@ def kinetics(
         return walks.complete(result)
     about: dict[str, Any] = {"draws": settings.uncertainty_draws, "band_percent": settings.uncertainty_band_percent}
     about |= {"sizes": {**settings.uncertainty_sizes}, "gravity_m_s2": settings.gravity_m_s2}
-    return walks.complete(result.assign(uncertainty=("trial", np.full(len(spans), json.dumps(about)))))
+    return walks.complete(result.assign(uncertainty=("trial", np.full(len(spans), to_text(about)))))
 
 
 def _of_session(

@@ -1,6 +1,5 @@
 """Step ``read``: markers, plate wrenches and events of recordings in SI units and ISB lab axes."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import product, zip_longest
@@ -15,6 +14,7 @@ from ...body.landmarks import positions
 from ...body.skeleton import state_torsion
 from ...conventions import JOINTS, SIDES
 from ...errors import UserError
+from ...json_text import to_text
 from ...plates import loaded_pole
 from ...plates.parameters import zero_frames
 from ...recording import Recording
@@ -76,7 +76,7 @@ def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, settings
             tests[row["file"]] = trial.attrs.get("rejected") or trial.attrs.pop("plate_tests")
         by_name[row["trial"]] = trial
     session = join_trials(by_name)
-    return session.assign_attrs(plate_tests=json.dumps(tests, sort_keys=True)) if tests else session
+    return session.assign_attrs(plate_tests=to_text(tests)) if tests else session
 
 
 def read_trial(path: Path, **options: Any) -> xr.Dataset:
@@ -154,7 +154,7 @@ def _read_trial(
             ),
             "label_notes": "; ".join(recording.label_notes),
             "shown_sizes": view.shown.text(),
-            "anthropometry": json.dumps(recording.sizes, sort_keys=True),
+            "anthropometry": to_text(recording.sizes),
             "static_results": _static_results(recording, body_model),
             "stored_angles": _some_stored_angles(recording),
             **tests,
@@ -183,7 +183,7 @@ def _some_stored_angles(recording: Recording) -> str:
     frames = (
         frames[np.unique(np.linspace(0, len(frames) - 1, ANGLES_SHOWN).round().astype(int))] if len(frames) else frames
     )
-    return json.dumps([frames.tolist(), stored[frames].round(2).tolist()])
+    return to_text([frames.tolist(), stored[frames].round(2).tolist()])
 
 
 def _coordinates(recording: Recording) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import jinja2
 import xarray as xr
 from plotly.offline import get_plotlyjs
 
+from ...json_text import object_in
 from .curves.error_shares import band_percent
 from .curves.figures import Drawn, describe
 from .curves.panels import BALANCE
@@ -64,7 +65,7 @@ def render(
         f"script-src {' '.join(map(_hash, (get_library(), *scripts)))}; "
         f"style-src {' '.join(map(_hash, (*styles, '')))}"
     )
-    used = json.loads(study.attrs.get("settings", "{}"))
+    used = object_in(study.attrs, "settings")
     html = (
         environment()
         .get_template(template)
@@ -97,7 +98,7 @@ def _about_reference(study: xr.Dataset, drawn: Drawn, beside: str) -> dict[str, 
     if not bands:
         return None
     about = dict.fromkeys(("people", "citation", "model"), "") | {"title": "reference", "remarks": []}
-    about |= json.loads(study.attrs.get("reference", "{}"))
+    about |= object_in(study.attrs, "reference")
     return {**about, "bands": bands, "title": "; ".join(filter(None, [str(about["title"]), beside]))}
 
 

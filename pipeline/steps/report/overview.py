@@ -1,6 +1,5 @@
 """What the overview shows of a study, gathered part by part: sums, and one line of text or numbers per person."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -10,6 +9,7 @@ import xarray as xr
 
 from ...arrays import Array
 from ...conventions import SIDES
+from ...json_text import object_in, to_text
 from ...results.averages import average, means_of_people, without_steps
 from ...tables.reference_curves import BySpeed
 from ...trials.session import facts_of_trials
@@ -95,7 +95,7 @@ class Overview:
         self.columns = self.columns or tables.participants_columns(metrics)
         self.verdicts.append(checked.verdicts_of(quality))
         for model in (keep_of_model(calibrate[session].attrs) for session in sessions):
-            self.models[json.dumps(model, sort_keys=True)] = model
+            self.models[to_text(model)] = model
         self.medians |= checked.medians_of_sessions(quality)
         gait_cycles, of_sides = map(self._rows_at_visits, (tables.of_part(metrics, "cycle"), symmetry))
         self.shown = self.shown or metric_tables.metrics_in(gait_cycles)
@@ -143,7 +143,7 @@ class Overview:
         self, study: xr.Dataset, panels: Sequence[Panel], links: Mapping[str, str], reference: BySpeed
     ) -> dict[str, Any]:
         """Return what the template of the overview needs; no ``links`` if pages are written on request."""
-        sources = json.loads(study.attrs.get("source_sha256", "{}"))
+        sources = object_in(study.attrs, "source_sha256")
         several, figures = len(self.people) > 1, self._figures(panels, reference)
         reasons = checked.reasons(self.verdicts)
         averages = {

@@ -1,10 +1,10 @@
 """The page of one participant, made from this person's own files only, so that it can be passed on alone."""
 
-import json
 from collections.abc import Mapping, Sequence
 
 import xarray as xr
 
+from ...json_text import object_in
 from ...results.metric_errors import DrawnMetrics, errors_of_cycles, errors_of_means, exceptions_of, number_cycles
 from ...tables.reference_curves import BySpeed, reference_of
 from ...trials.session import facts_of_trials
@@ -76,7 +76,7 @@ def page(
         The same text for the same inputs. Names and reasons of the study are text, never markup.
     """
     curves = reference_of(reference, where="study.reference") if reference else {}
-    about = json.loads(study.attrs.get("reference", "{}"))
+    about = object_in(study.attrs, "reference")
     side_by_side = compared(visits, chosen)
     detectable = detectable if side_by_side.by == "visit" else {}
     study = side_by_side.part(study)
@@ -93,7 +93,7 @@ def page(
     gait_cycles, whole_stances = (side_by_side.curves(of(study, panels)) for of in (cycles_of, stances_of))
     rows = number_cycles(tables.of_part(metrics, "cycle"))
     errors = errors_of_cycles(study, rows)
-    method = json.loads(study.attrs.get("settings", "{}")).get("kinematics", {}).get("method", "")
+    method = object_in(study.attrs, "settings").get("kinematics", {}).get("method", "")
     rows_alone = [] if any(map(tables.has_kinetics, rows)) else tables.of_part(metrics, "stance")
     drawn = _figures(gait_cycles, dashes, curves, "another age" if no_verdict else "normal")
     drawn_stances = _figures(whole_stances, dashes, {}, "").with_curves()

@@ -1,10 +1,10 @@
 """Step ``report``: the overview of a study, a self-contained HTML page."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import xarray as xr
 
+from ...json_text import object_in
 from ...tables.reference_curves import reference_of
 from ...variables.cycle_variables import BANDS, CURVES, STANCE_CURVES, WITH_EMG, WITH_TRUNK
 from .addition import Loaded, parts_of_study
@@ -71,7 +71,7 @@ def report(
     overview = Overview(conditions, groups, visits)
     for people, part in study:
         panels = panels_of(part, moment_signs=settings.moment_signs)
-        about = json.loads(part.attrs.get("reference", "{}"))
+        about = object_in(part.attrs, "reference")
         for name in people:
             overview.add_person(name, RowsOfPerson(*next(rows)), cycles, calibrate, about)
         overview.add_cycles(part, cycles_of(part, panels))

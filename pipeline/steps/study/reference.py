@@ -1,6 +1,5 @@
 """The reference that gait scores compare with, and how it differs from the study."""
 
-import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -8,6 +7,7 @@ import xarray as xr
 
 from ...conventions import CONVENTIONAL
 from ...errors import UserError
+from ...json_text import object_in
 from ...results.definitions import about_people
 from ...tables.reference_curves import about_norm_file
 
@@ -53,7 +53,7 @@ def name_differences(reference: Mapping[str, Any], study: Mapping[str, Any]) -> 
     Raises:
         UserError: the joint angles of the two have different definitions.
     """
-    there, here = (json.loads(attributes.get("settings", "{}")) for attributes in (reference, study))
+    there, here = (object_in(attributes, "settings") for attributes in (reference, study))
     for name in SAME_IN_BOTH:
         values = [used.get("kinematics", {}).get(name) for used in (there, here)]
         if None not in values and values[0] != values[1]:
@@ -80,7 +80,7 @@ def name_differences_from_conventional(attributes: Mapping[str, Any]) -> list[st
 
     The shipped body models of its kind, and what extends them, have the angle convention of Plug-in Gait.
     """
-    used = json.loads(attributes.get("settings", "{}"))
+    used = object_in(attributes, "settings")
     kinematics, remarks = used.get("kinematics", {}), []
     if (force_hz := used.get("clean", {}).get("force_cutoff_hz")) and force_hz < UNFILTERED_HZ:
         remarks.append(

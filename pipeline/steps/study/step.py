@@ -1,6 +1,5 @@
 """Step ``study``: all gait cycles and stances in one dataset, tables of metrics and quality."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -99,7 +98,7 @@ def study(
         scores, remarks = score_cycles(dataset, reference.curves, gdi_features=settings.gdi_features)
         about = {**reference.about, "remarks": [*reference.about.get("remarks", []), *remarks]}
         dataset = dataset.assign({name: ("cycle", values) for name, values in scores.items()})
-        dataset.attrs["reference"] = json.dumps(about, ensure_ascii=False, sort_keys=True)
+        dataset.attrs["reference"] = to_text(about)
     names = [
         *METRICS,
         *(name for name in (*SCORES, *JOINED_METRICS) if name in dataset),

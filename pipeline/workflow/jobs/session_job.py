@@ -3,7 +3,6 @@
 import errno
 import importlib
 import inspect
-import json
 import logging
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,6 +14,7 @@ from typing import Any
 import xarray as xr
 
 from ...errors import UserError
+from ...json_text import to_text
 from ...reference import resolve
 from ...results import just_written
 from ...results.job_files import Files, provenance
@@ -69,7 +69,7 @@ def _read_recordings(
     sources = sources_of(key["trials"])
     for file, digest in sources.items():
         checksums.refuse_changed(Path(file), digest)
-    return data, [{"source_sha256": json.dumps(sources, sort_keys=True), **data.attrs}]
+    return data, [{"source_sha256": to_text(sources), **data.attrs}]
 
 
 def _result(step: Step, function: Callable[..., xr.Dataset], key: Mapping[str, Any], outputs: Files) -> xr.Dataset:

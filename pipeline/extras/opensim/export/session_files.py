@@ -1,6 +1,5 @@
 """The files of one session for OpenSim."""
 
-import json
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from ....body.body_model import BodyModel
 from ....body.landmarks import choose_labels
 from ....errors import join_some
+from ....json_text import object_in
 from ....person.marker_travel import STANDING_M, extent_m
 from ....results.whole_files import write_whole
 from ....signals.filters import design_cutoff_hz, stretches
@@ -86,7 +86,7 @@ def write_session(
         UserError: two markers have one name, or none is on the model.
     """
     choices.names.refuse_strange(results["read"]["marker"].values.tolist())
-    calibration, settings = results["calibrate"].attrs, json.loads(results["contacts"].attrs["settings"])
+    calibration, settings = results["calibrate"].attrs, object_in(results["contacts"].attrs, "settings")
     trials = {step: trials_of(data) for step, data in results.items() if step != "calibrate"}
     unfiltered = CleanSettings(**settings["clean"] | UNFILTERED)
     trials["repaired"] = trials_of(clean(results["read"], body_model=body_model, settings=unfiltered))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from .... import __version__
 from ....errors import Problem, UserError, nearest
+from ....json_text import to_text
 from ....tables import tsv
 from .design import Design, design_of
 from .settings import Settings
@@ -94,7 +94,7 @@ def _problems_of_table(study: Study) -> Iterator[Problem]:
     if study.body_model is None or not about.is_file():
         return
     own = {
-        "settings": json.dumps({**study.settings, "body_model": study.body_model.name}),
+        "settings": to_text({**study.settings, "body_model": study.body_model.name}),
         definitions.VERSION: __version__,
     }
     remedy = "run that study again with the settings and the version of this one"

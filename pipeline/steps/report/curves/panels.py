@@ -1,12 +1,12 @@
 """Panels of the report: which component of which variable, its sign in words, and the range of its axis."""
 
-import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import xarray as xr
 
 from ....conventions import CONVENTIONAL, FROM_HIP
+from ....json_text import object_in
 
 UNITS = {
     "degree": "deg",
@@ -185,7 +185,7 @@ def _waist(signs: str) -> Iterator[Panel]:
 
 def _trunk(study: xr.Dataset) -> Iterator[Panel]:
     """Yield the panels of trunk and arms; of the shoulder the angle that its convention has."""
-    kinematics = json.loads(study.attrs.get("settings", "{}")).get("kinematics", {})
+    kinematics = object_in(study.attrs, "settings").get("kinematics", {})
     other = _ELEVATION if kinematics.get("angle_convention") == CONVENTIONAL else _FLEXION
     for key, (title, sign, limits) in TRUNK_PANELS.items():
         if key != other:
