@@ -29,6 +29,7 @@ from tests.support.studies.small_study import run_steps
 
 ROW = {
     "participant": "p1", "session": "s1", "trial": "walk", "condition": "slow", "plates": "1",
+    "stance_seen_percent": "100.0",
     "disagreement_n_m": "2e-13", "knee_axis_error_deg": "2.0", "knee_axis_in_step": "0.3",
     "knee_adduction_range_deg": "5.0", "hip_rotation_mean_deg": "3.0", "reason_values": "", "doubt_values": "",
 }  # fmt: skip
@@ -82,6 +83,13 @@ def test_stances_without_a_plate_are_no_fault_and_refusals_are_counted() -> None
     assert "['2 of 4 used', \"2 refused: the plate's baseline drifts by … N\", '1 more" in str(found.points)
     assert state_of(judged([refused]), "Plate contacts") == BAD
     assert "no left contact is used" in str(judged(USED[1:]).points)
+
+
+def test_contacts_known_in_part_are_counted_and_no_fault() -> None:
+    part = USED[0] | {"stance_seen_percent": "84.2"}
+    found = judged([*USED, part])
+    assert found.state == GOOD
+    assert "'3 of 3 used', '1 known in part, near an end" in str(found.points)
 
 
 def test_doubted_contacts_are_counted_with_each_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
