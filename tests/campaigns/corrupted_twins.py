@@ -8,7 +8,6 @@ square over the stance, worst joint and component), else *missed*.
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from pipeline.conventions import ANGLES, JOINTS, SIDES
 from pipeline.errors import UserError
+from pipeline.json_text import from_text
 from pipeline.steps.read.recording_file import read_recording
 from pipeline.tables import study_tables
 from pipeline.workflow import settings
@@ -186,7 +186,7 @@ def judged(session: Session) -> Judged | str:
             moments.pop(files[trial], None)
             codes.append((code, ()))
             contacts.append(Contact(files[trial], "", (), 0, 0))
-    return Judged(contacts, codes, moments, len(json.loads(steps["calibrate"].attrs["findings"])))
+    return Judged(contacts, codes, moments, len(from_text(steps["calibrate"].attrs["findings"])))
 
 
 def text_of(data: xr.Dataset, name: str) -> list[str]:

@@ -22,9 +22,8 @@ from .plate_faults import forces, placement
 
 # the ankle from the heel marker: a quarter of the way to the toe marker, and as high over them in an adult
 ANKLE_SHARE, ANKLE_HEIGHT_M = 0.25, 0.06
-# of two newtons, a hip 0.9 m above the plate has .026 N m/kg of an adult of 70 kg, one at 0.6 m .048 of a child of 25:
-# no more than is harmless, .05; as long as the baseline is averaged over
-WANDERING_N, UNLOADED_S = 2.0, 0.15
+# of one newton, a hip 1 m above the plate has 1 N m, .015 N m/kg of an adult; as long as the baseline is averaged over
+WANDERING_N, UNLOADED_S = 1.0, 0.15
 # where a marker swings by 2 cm at 6 Hz, a spline errs by 0.1 mm over a gap of this length, and by 10 mm over 0.1 s
 FILLED_S = 0.03
 

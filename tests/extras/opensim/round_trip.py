@@ -6,7 +6,6 @@ restrict it to these. TRC files hold no static results or angles; those in C3D f
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from pipeline.errors import UserError
 from pipeline.extras.opensim.export.command import export_opensim
+from pipeline.json_text import object_in
 from pipeline.results import netcdf
 from pipeline.tables import study_tables
 from pipeline.trials.session import Trial, trials_of
@@ -89,7 +89,7 @@ def write_back(study: Path, target: Path) -> list[dict[str, str]]:
     people = study_tables.read_participants(study / "participants.tsv")
     rows = []
     for session, trials in study_tables.read_trials(study / "trials.tsv", people).items():
-        stated = json.loads(netcdf.load(study / f"derived/{session}/calibrate.nc").attrs.get("anthropometry", "{}"))
+        stated = object_in(netcdf.load(study / f"derived/{session}/calibrate.nc").attrs, "anthropometry")
         person = people[trials[0]["participant_id"]]
         person |= {name: f"{size:g}" for name, size in stated.items() if person.get(name, "n/a") == "n/a"}
         for row in trials:

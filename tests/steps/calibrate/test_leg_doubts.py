@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 import xarray as xr
@@ -12,6 +10,7 @@ from scipy.spatial.transform import Rotation
 from pipeline.body.plausibility import LARGEST_STANDING_BEND_DEG
 from pipeline.body.segment_poses import fit_pose
 from pipeline.conventions import SIDES
+from pipeline.json_text import from_text
 from pipeline.steps.calibrate.leg_doubts import LARGEST_TURN_DEG, MARKER_ERROR_M, singular_values
 from tests.support.settings import settings_of
 from tests.support.steps import kinematics
@@ -34,8 +33,8 @@ MODEL = body_model("isb_clusters")
 
 def doubts(calibration: xr.Dataset) -> list[tuple[str, str]]:
     """Return the first two words and the code of each finding on legs."""
-    findings = json.loads(calibration.attrs["leg_findings"])
-    assert [one for one in json.loads(calibration.attrs["findings"]) if one in findings] == findings
+    findings = from_text(calibration.attrs["leg_findings"])
+    assert [one for one in from_text(calibration.attrs["findings"]) if one in findings] == findings
     return [(" ".join(one["what"].split()[:2]), one["code"]) for one in findings]
 
 

@@ -237,9 +237,9 @@ def test_a_large_unknown_drift_is_rejected(known: Walk, plated: xr.Dataset) -> N
 
 
 @pytest.mark.parametrize(("wander_n", "lead_s", "code"), [
-    (3.0, 0.05, "plate_baseline_unknown"),
-    (3.0, 0.40, ""),
-    (1.5, 0.05, ""),
+    (2.0, 0.05, "plate_baseline_unknown"),
+    (2.0, 0.40, ""),
+    (0.5, 0.05, ""),
     (np.nan, 0.05, "plate_baseline_unknown"),
 ])  # fmt: skip
 def test_a_baseline_that_is_seen_on_one_side_of_a_load_only_is_doubted(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 
 from pipeline.commands.check.command import check
 from pipeline.commands.show import show
+from pipeline.json_text import from_text
 from pipeline.results import netcdf
 from pipeline.results.study_file import load_study
 from pipeline.steps.contacts import contact_checks
@@ -231,7 +231,7 @@ def test_what_check_and_contacts_find_is_in_the_report(tmp_path: Path, monkeypat
     found = [finding for finding in check(study) if finding.where == "sub-01"]
     assert found
     run_steps(study, report=True)
-    stored = json.loads(netcdf.load(study / "derived/sub-01/calibrate.nc").attrs["findings"])
+    stored = from_text(netcdf.load(study / "derived/sub-01/calibrate.nc").attrs["findings"])
     assert [tuple(finding.values()) for finding in stored] == [tuple(finding) for finding in found]
     words = Page((study / "derived/report/sub-01.html").read_text()).words
     for finding in found:
@@ -239,4 +239,4 @@ def test_what_check_and_contacts_find_is_in_the_report(tmp_path: Path, monkeypat
     assert "Body size and model  bad" in words
     assert "doubted: plate at 41 degrees" in Page((study / "derived/report/sub-02.html").read_text()).words
     assert_doubts_are_left_out(study / "derived", "hot")
-    assert json.loads(netcdf.load(study / "derived/sub-02/calibrate.nc").attrs["findings"]) == []
+    assert from_text(netcdf.load(study / "derived/sub-02/calibrate.nc").attrs["findings"]) == []

@@ -122,6 +122,7 @@ def trials() -> list[Cells]:
 def sessions() -> list[Cells]:
     """Return a row of each session; sub-01's second one states every size."""
     about = {"reviewed_by": "Dr. B", "status": "amended", "amendments": "2024-06-01: mass", "age_years": "28"}
+    about |= {"review_date": "2024-05-30", "review_sha256": "ab" * 32}
     own = about | {"mass_kg": "75.1", "height_m": "1.79", "remark": "none"} | sizes()
     dates = {(person, visit): f"2024-0{5 + VISITS.index(visit)}-12" for person in PEOPLE for visit in VISITS}
     dates["sub-01", "first"] = "n/a"  # trials.tsv has it

@@ -380,7 +380,7 @@ def _without_file(
             "direction_of_travel": travel,
             "plates_left_out": "",
             "label_notes": "",
-            "anthropometry": "{}",
+            "anthropometry": "",
         },
     )
 
