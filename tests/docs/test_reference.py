@@ -47,6 +47,7 @@ FILES |= {
 FILES |= {
     "study.parquet",
     "study.xlsx",
+    "curve_tests.csv",
     "repeatability.csv",
     "repeatability.json",
     "metrics.parquet",

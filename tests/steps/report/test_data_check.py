@@ -232,7 +232,7 @@ def test_what_check_and_contacts_find_is_in_the_report(tmp_path: Path, monkeypat
     assert found
     run_steps(study, report=True)
     stored = from_text(netcdf.load(study / "derived/sub-01/calibrate.nc").attrs["findings"])
-    assert [tuple(finding.values()) for finding in stored] == [tuple(finding) for finding in found]
+    assert stored == [finding._asdict() for finding in found]
     words = Page((study / "derived/report/sub-01.html").read_text()).words
     for finding in found:
         assert f"{finding.what}: {finding.remedy}" in words
