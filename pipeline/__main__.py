@@ -49,7 +49,8 @@ class ShowVersion(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
         """Print both and exit."""
         commit = commit_of(Path(__file__).resolve().parents[1])
-        parser.exit(message=f"gaitlab {__version__}{f', commit {commit}' if commit else ''}\n")
+        sys.stdout.write(f"gaitlab {__version__}{f', commit {commit}' if commit else ''}\n")
+        parser.exit()
 
 
 def commit_of(house: Path) -> str:
