@@ -85,21 +85,21 @@ def means_of_people(values: Array, participant: Text, *, phase: Flags | bool = F
     return np.asarray(means.reshape(len(means), *values.shape[1:]))
 
 
-def known_throughout(curves: Array) -> Array:
-    """Return curves (cycle, ..., phase), NaN where known in part while FEWEST_WHOLE others are known throughout.
+def known_throughout(curves: Array, *, fewest: int = FEWEST_WHOLE) -> Array:
+    """Return curves (cycle, ..., phase), NaN where known in part while so many others are known throughout.
 
     A mean has a step where a curve in it begins or ends. Without so many the curves are unchanged, and n of their mean
     differs along the phase.
     """
     whole = np.isfinite(curves).all(axis=-1)
-    left_out = ~whole & (whole.sum(axis=0) >= FEWEST_WHOLE)
+    left_out = ~whole & (whole.sum(axis=0) >= fewest)
     return np.where(left_out[..., None], np.nan, curves)
 
 
 def without_steps(curves: Array, by: Sequence[Text] = ()) -> Array:
     """Return curves (cycle, ..., phase) of which the mean of each group has no step, the rest NaN.
 
-    It is that of :func:`known_throughout`, where n is largest.
+    It is that of the curves known throughout, else of those known in part, where n is largest.
 
     Args:
         by: labels (cycle,) of the groups; all curves are one without any.
@@ -107,7 +107,7 @@ def without_steps(curves: Array, by: Sequence[Text] = ()) -> Array:
     result = np.full(curves.shape, np.nan)
     groups = pd.DataFrame(np.transpose([*by])).groupby([*range(len(by))]).indices.values() if by else [slice(None)]
     for mine in groups if len(curves) else ():
-        kept = known_throughout(curves[mine])
+        kept = known_throughout(curves[mine], fewest=1)
         n = np.isfinite(kept).sum(axis=0)
         result[mine] = np.where(n == n.max(axis=-1, keepdims=True), kept, np.nan)
     return result

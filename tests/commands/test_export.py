@@ -16,7 +16,7 @@ import pipeline
 from pipeline.__main__ import main
 from pipeline.commands.export.long_table import export, long_table
 from pipeline.commands.export.parquet_tables import export_tables
-from pipeline.commands.shared.exported_files import read_source_digest
+from pipeline.commands.shared.exported_files import MADE_FROM, sidecar
 from pipeline.demo.group import group_study
 from pipeline.errors import UserError
 from pipeline.results import netcdf
@@ -162,18 +162,21 @@ def test_export_writes_the_same_table_in_both_forms(stored: Path, capsys: pytest
     assert text.value.isna().sum() == 3 * (101 + 3 * 101)  # three cycles without kinetics
 
 
+def source_of(table: Path) -> str:
+    """Return the SHA-256 of the study.nc that an exported table was made from."""
+    return str(json.loads(sidecar(table).read_text(encoding="utf-8"))[MADE_FROM]["study.nc"])
+
+
 def test_an_export_names_the_study_that_it_was_made_from(stored: Path) -> None:
     """So that it is seen to be stale after the study has changed; the file next to it describes each column."""
     for form in ("csv", "parquet"):
         table = export(stored, form=form)
-        assert read_source_digest(table) == sha256(stored / "derived" / "study.nc")
+        assert source_of(table) == sha256(stored / "derived" / "study.nc")
         about = json.loads(table.with_name(f"{table.name}.json").read_text())
         assert {*pd.read_csv(stored / "derived" / "study.csv").columns} == {*about} - {"SourceSHA256"}
         assert about["variable"]["Levels"]["joint_moment_jcs"]
     netcdf.save(stored / "derived" / "study.nc", load_study(stored).isel(cycle=slice(4)))
-    assert read_source_digest(table) != sha256(stored / "derived" / "study.nc")
-    table.with_name(f"{table.name}.json").unlink()
-    assert read_source_digest(table) is None
+    assert source_of(table) != sha256(stored / "derived" / "study.nc")
 
 
 def test_an_export_has_six_digits_of_results_and_all_of_given_numbers(stored: Path) -> None:
@@ -207,7 +210,7 @@ def test_tables_become_parquet_by_participant(stored: Path, monkeypatch: pytest.
     np.testing.assert_array_equal(found[METRIC], [1.25, np.nan])
     assert found.mass_kg.tolist() == [70.5, 70.5]
     assert pd.read_parquet(folders[1], filters=[("participant", "==", "007")]).start_s.isna().tolist() == [True]
-    assert read_source_digest(folders[0]) == sha256(derived / "study.nc")
+    assert source_of(folders[0]) == sha256(derived / "study.nc")
     files = {file.relative_to(derived): file.read_bytes() for file in derived.rglob("*.parquet") if file.is_file()}
     assert len(files) == 4
     export_tables(stored)

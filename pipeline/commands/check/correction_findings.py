@@ -23,8 +23,9 @@ MARKERS, LEAVE_OUT = ("hide_marker", "exchange_labels"), "leave_out_cycle"
 def of_corrections(study: Study) -> Iterator[Problem]:
     """Yield the corrections that the last run did not apply, and newer ones that fit nothing in its results.
 
-    Of newer ones only times, events and labels are compared: the next run judges all. Where another correction of the
-    trial moves its events, nothing is said of times.
+    Of newer ones only times, events and labels are compared: the next run judges all. Nothing is said of times where
+    another correction of the trial moves its events, or the row is an applied one of which a cell has changed, as the
+    results have its effect.
     """
     for session, rows in study.corrections.items():
         folder = study.path / "derived" / session
@@ -37,7 +38,7 @@ def of_corrections(study: Study) -> Iterator[Problem]:
             if row in known:
                 yield warning(where_of(row), f"not applied: {unfit[known.index(row)][WHY]}", NOT_APPLIED, UNFIT)
             elif row not in applied and row["kind"] in KINDS:
-                others = [one for one in rows if one is not row and one["trial"] == row["trial"]]
+                others = [one for one in (*rows, *applied) if one is not row and one["trial"] == row["trial"]]
                 yield from _of_new_row(row, folder, others)
 
 
@@ -50,7 +51,7 @@ def _of_new_row(row: Row, folder: Path, others: Sequence[Row]) -> Iterator[Probl
         )
     except (UserError, ValueError):  # not there, or without this trial
         return
-    moved = any(other["kind"].endswith(EVENTS) for other in others)
+    moved = any(other["kind"].endswith(EVENTS) or _is_of_the_same(row, other) for other in others)
     if row["kind"] in MARKERS:
         labels = [str(label) for label in recorded["marker"].values] if "marker" in recorded.variables else []
         for label in (label for label in markers_in(row) if labels and label not in labels):
@@ -58,6 +59,13 @@ def _of_new_row(row: Row, folder: Path, others: Sequence[Row]) -> Iterator[Probl
             yield warning(where_of(row), f"no marker is labelled '{label}'", remedy, UNFIT)
     elif not moved and "contact_side" in contacts.variables and (problem := _misfit(row, contacts.variables)):
         yield warning(where_of(row), *problem, UNFIT)
+
+
+def _is_of_the_same(row: Row, other: Row) -> bool:
+    """Return whether two corrections do the same to one stance or cycle."""
+    if (row["kind"], row["side"]) != (other["kind"], other["side"]):
+        return False
+    return abs(float(row["time_s"]) - float(other["time_s"])) < SAME_STRIKE_S
 
 
 def _misfit(row: Row, contacts: Mapping[Any, Any]) -> tuple[str, str] | None:

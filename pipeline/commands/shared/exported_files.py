@@ -1,6 +1,5 @@
 """Files that exports leave beside the results, and the record of what each was made from."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -13,14 +12,6 @@ C3D_COPIES = "c3d"  # in the folder of a session's results
 PARQUET_TABLES = ("metrics", "quality")
 PDF, SPREADSHEETS = "pdf", "tables"  # folders in derived/
 MADE_FROM = "SourceSHA256"
-
-
-def read_source_digest(table: Path) -> str | None:
-    """Return the SHA-256 of the study.nc that an exported table was made from; None if that is not known."""
-    try:
-        return str(json.loads(sidecar(table).read_text(encoding="utf-8"))[MADE_FROM]["study.nc"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 def digests_of_sources(path: Path, tables: Iterable[str]) -> dict[str, str]:

@@ -106,7 +106,7 @@ def _between(
     """
     first, second = between
     groups, labels = [*dict.fromkeys(group.values())], [*dict.fromkeys(visits.values())]
-    if {first, second} <= {*groups}:
+    if {first, second} <= {*groups} and first != second:
         return [Pair(first, second, condition, paired=False) for condition in known]
     changes = [(first, second)] if {first, second} <= {*known} else []
     if {first, second} <= {*labels}:

@@ -115,9 +115,10 @@ def judge_breaks(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
     """
     judged, breaks = [*contacts], from_text(shown.motion_breaks)
     for i, contact in enumerate(contacts):
+        lost_before = [first_s for kind, first_s, last_s in breaks if kind == "lost" and last_s < contact.from_s]
+        if lost_before and contact.plates:
+            judged[i] = judged[i].doubted("frames_lost_before", second=max(lost_before))
         for kind, first_s, last_s in breaks:
-            if kind == "lost" and last_s < contact.from_s and contact.plates:
-                judged[i] = judged[i].doubted("frames_lost_before", second=first_s)
             if first_s > contact.to_s or last_s < contact.from_s:
                 continue
             if kind == "lost":

@@ -136,8 +136,15 @@ class Shown:
 
     @cached_property
     def told(self) -> Array:
-        """Return the figures by which momentum judges: none of them if hands bear weight, too."""
-        return np.nan * self.figures if self.settings.hands_bear_weight else self.figures
+        """Return the figures by which momentum judges: none of them if hands bear weight, too.
+
+        A residual that is known in less than :data:`LEAST_JUDGED` of the stance is not among them.
+        """
+        if self.settings.hands_bear_weight:
+            return np.nan * self.figures
+        of_residual = [name.startswith(("residual_force", "residual_moment")) for name in RESIDUALS]
+        briefly = self.figures[:, [*RESIDUALS].index("residual_known_percent")] < LEAST_JUDGED
+        return np.where(briefly[:, None] & np.array(of_residual), np.nan, self.figures)
 
     @cached_property
     def by_momentum(self) -> list[tuple[Verdict | None, list[Verdict]]]:

@@ -65,7 +65,7 @@ def remarks(rows: pd.DataFrame) -> list[str]:
         found += [f"{CONSISTENCY} It comes first, because {cannot}: limits of agreement are wide. Take four or more."]
     people = " to ".join(map(str, dict.fromkeys((fewest, most))))
     if fewest < ENOUGH_PEOPLE:
-        icc, sem = -rows[["icc_bias", "sem_bias_percent"]].min().clip(upper=0).fillna(0)
+        icc, sem = rows[["icc_bias", "sem_bias_percent"]].min().clip(upper=0).abs().fillna(0)
         small = f"Few people (n {people}): in studies of this size the ICC is on average too small by up to {icc:.2f}, "
         small += f"SEM and minimal detectable change by up to {sem:.1f} %. Measure {ENOUGH_PEOPLE} people or more."
         found.append(small)
