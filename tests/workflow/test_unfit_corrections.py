@@ -16,6 +16,7 @@ from pipeline.results import netcdf
 from pipeline.tables.corrections import APPLIED, NOT_APPLIED, UNFIT, not_applied_in_words
 from pipeline.variables.rows import DOUBT
 from pipeline.workflow.run_summary import RUN, summarise
+from tests.support.files.changes import edit
 from tests.support.studies.corrected import correct
 from tests.support.studies.for_report import Page
 from tests.support.studies.small_study import run_steps, write_outputs
@@ -147,6 +148,14 @@ def test_check_judges_new_rows_by_the_results_of_the_last_run(plain: Path, tmp_p
     )
     assert found["corrections.tsv: sub-01 fast_01 hide_marker 0.1"] == "no marker is labelled 'LTOO'"
     assert "no left stance that begins then" in found["corrections.tsv: sub-01 fast_01 left leave_out_cycle 55"]
+
+
+def test_an_applied_row_of_which_a_cell_changes_is_no_mistake(studies: dict[str, Path], tmp_path: Path) -> None:
+    """The results have its effect: its contact is refused already."""
+    study = tmp_path / "study"
+    shutil.copytree(studies["fits"], study)
+    edit(study / "corrections.tsv", "seen on video", "seen on film")
+    assert unfit(study) == {}
 
 
 def test_check_says_nothing_of_times_where_events_are_corrected_too(plain: Path, tmp_path: Path) -> None:
