@@ -68,7 +68,7 @@ class SessionSizes(NamedTuple):
 
     @property
     def plates_differ(self) -> bool:
-        """Return whether static trial and steps show other masses; then the steps count, whose loads are used."""
+        """Return whether plates show another mass in the static trial than in steps; then that of the steps counts."""
         return bool(abs(np.log(self.standing_kg / self.walking_kg)) > PLATES_APART)
 
     def masses(self) -> list[tuple[str, float, float, float]]:

@@ -45,7 +45,7 @@ def of_person(
         own: the sizes of the session in sessions.tsv; None without a row.
     """
     person = rows[0]["participant_id"]
-    person = rows[0]["session"] if person.lower() in tsv.ABSENT else person  # not told yet whose it is
+    person = rows[0]["session"] if person.lower() in tsv.ABSENT else person  # nobody is named yet
     shown = _shown_sizes(rows, facts)
     stated = shown.stated
     row = row_with_sizes(participants.get(person, {}), own, stated)

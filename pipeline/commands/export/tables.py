@@ -47,7 +47,7 @@ class Table(NamedTuple):
 
 
 def tables_of(path: Path, names: Sequence[str] = TABLES) -> Iterator[Table]:
-    """Yield tables of a study; refuse one that is not there, or whose columns nothing describes."""
+    """Yield tables of a study; refuse one that is not there, or has no description of its columns."""
     source = study_path(path)
     empty = netcdf.load(source, [*NUMBERS], rows={"cycle": slice(0, 0)})
     of_people = {str(name): KINDS[one.dtype.kind] for name, one in empty.coords.items() if one.dtype.kind in KINDS}

@@ -262,7 +262,7 @@ def _by_sizes(trials: Sequence[Trial]) -> list[list[Trial]]:
 
 
 def _part_groups(trials: Sequence[Trial]) -> None:
-    """Part people whose names are in several groups, such as controls and patients; ask where they have no name."""
+    """Keep people of one name in several groups, such as controls and patients, apart; ask if they have no name."""
     for person, mine in grouped((trial.person, trial) for trial in trials).items():
         if len({trial.parts.group for trial in mine}) > 1:
             for trial in mine:

@@ -65,9 +65,10 @@ def left_out(
         doubts: what the curves of people are doubted for, in words; nobody without a doubt.
     """
     missing, count = (~known).sum(axis=1), known.shape[1]
-    who = [f"{name} left out: {n} of {count} samples missing" for name, n in zip(names, missing, strict=True)]
+    why = [f", doubted: {doubts[name]}" if name in doubts else "" for name in names]
     who = [
-        f"{text}, doubted: {doubts[name]}" if name in doubts else text for name, text in zip(names, who, strict=True)
+        f"{name} left out: {n} of {count} samples missing{doubt}"
+        for name, n, doubt in zip(names, missing, why, strict=True)
     ]
     lines = [line for line, stays in zip(who, kept, strict=True) if not stays]
     short = [f"{name} ({n})" for name, n in zip(names, missing, strict=True) if n]

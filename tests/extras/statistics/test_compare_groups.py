@@ -131,7 +131,7 @@ def test_two_groups_or_conditions_are_compared_alone(walks_of_groups: Path) -> N
     assert not (study / "x").exists()
 
 
-def test_a_group_difference_is_that_of_plain_pandas_on_participants_csv(walks_of_groups: Path) -> None:
+def test_a_group_difference_is_that_of_plain_pandas_on_study_nc(walks_of_groups: Path) -> None:
     study = walks_of_groups
     compare_groups(study, output=study / "found", between=("b", "c"), conditions=["fast"])
     rows: Any = pd.read_csv(study / "found" / "differences.csv").set_index("metric")
