@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from ..conventions import CHAIN, SEGMENTS, SIDES
 from ..dynamics.kernel import inverse_dynamics
 from ..dynamics.vectors import cross, dot, rotate, skew, transpose
 from ..trials.session import Trial
-from .error_draws import SOURCES, ErrorDraws, Errors, carriers
+from .error_draws import SOURCES, DrawnFrom, ErrorDraws, Errors, carriers
 from .linked_draws import LinkedDraws
 
 FOOT = 0
@@ -27,23 +27,20 @@ DISTAL = tuple(range(len(CHAIN)))  # index of the distal segment of each joint
 class DrawnSession:
     """The motion and loads of a session, with errors."""
 
-    def __init__(
-        self, kinetics: xr.Dataset, kinematics: xr.Dataset, contacts: xr.Dataset, calibrate: xr.Dataset,
-        *, gravity_m_s2: float, draws: int, sizes: Mapping[str, float], stride_s: Array, strike_s: Array,
-    ) -> None:  # fmt: skip
-        """Take the results of a session; for the arguments see :class:`ErrorDraws`."""
+    def __init__(self, source: DrawnFrom, kinetics: xr.Dataset, contacts: xr.Dataset, *, gravity_m_s2: float) -> None:
+        """Take the results of a session, and draw the errors."""
+        kinematics, calibrate = source.kinematics, source.calibrate
         self._limit = float(kinematics.variables["smallest_floating_axis"].values[0])
         self._legs = legs_of(
             kinematics, contacts, calibrate, gravity_m_s2=gravity_m_s2, smallest_floating_axis=self._limit
         )
         self._kinetics, self._kinematics = kinetics, kinematics
-        drawn = draws, sizes, calibrate, kinematics, stride_s, strike_s
         linked = "linked_legs" in kinematics.variables
         self._carrier = np.array([DISTAL] * len(SIDES)) if linked else carriers(calibrate)
-        self._errors: ErrorDraws | LinkedDraws = LinkedDraws(self._legs, *drawn) if linked else ErrorDraws(*drawn)
+        self._errors: ErrorDraws | LinkedDraws = LinkedDraws(self._legs, source) if linked else ErrorDraws(source)
         self._pelvis = self._pelvis_angle(self._legs)
         self._foot_power = foot_power(self._legs)
-        self._draws = draws
+        self._draws = source.draws
 
     def __iter__(self) -> Iterator[tuple[Trial, Trial]]:
         """Yield kinematics and kinetics with all errors, draw by draw."""

@@ -49,32 +49,36 @@ class Errors(NamedTuple):
     pressure: Array  # (sample, side, 3), of the centre of pressure, lab axes, m
 
 
+class DrawnFrom(NamedTuple):
+    """What the errors of a session are drawn from."""
+
+    draws: int
+    sizes: Mapping[str, float]  # standard deviations, the setting ``kinetics.uncertainty_sizes``
+    calibrate: xr.Dataset  # geometry of the person, and the effect of single markers on the skeleton
+    kinematics: xr.Dataset  # time, rate and filter of the trials, and the SHA-256 of their files
+    stride_s: Array  # (trial,), duration of a stride
+    strike_s: Array  # (trial, side), a foot strike of each side
+
+
 class ErrorDraws:
     """The draws of errors of a session."""
 
-    def __init__(
-        self, draws: int, sizes: Mapping[str, float], calibrate: xr.Dataset, kinematics: xr.Dataset, stride_s: Array,
-        strike_s: Array, *, noisy_markers: int | None = None,
-    ) -> None:  # fmt: skip
+    def __init__(self, source: DrawnFrom, *, noisy_markers: int | None = None) -> None:
         """Draw all errors.
 
         Args:
-            sizes: standard deviations, the setting ``kinetics.uncertainty_sizes``.
-            calibrate: geometry of the person, and the effect of single markers on the skeleton.
-            kinematics: time, rate and filter of the trials, and the SHA-256 of their files.
-            stride_s: (trial,), duration of a stride.
-            strike_s: (trial, side), a foot strike of each side.
             noisy_markers: number of markers with noise; None for those with an effect on single segments.
         """
+        calibrate, kinematics = source.calibrate, source.kinematics
         self._coordinates = 3 * (calibrate.sizes["marker"] if noisy_markers is None else noisy_markers)
-        self._sizes, self._calibrate, self._draws = sizes, calibrate, draws
+        self._sizes, self._calibrate, self._draws = source.sizes, calibrate, source.draws
         self._com = np.nan_to_num(calibrate["segment_com"].values)
         self._middle, self._levers = self._middles()
         self._spans = spans_of(kinematics, "sample")
         self._trials = [*trials_of(kinematics).values()]
         number, time = (kinematics.variables[name].values for name in ("sample_trial", "time"))
-        self._stride_rate = 2 * np.pi / stride_s[number, None, None] * HARMONICS
-        self._phase = self._stride_rate * (time[:, None] - strike_s[number])[..., None]
+        self._stride_rate = 2 * np.pi / source.stride_s[number, None, None] * HARMONICS
+        self._phase = self._stride_rate * (time[:, None] - source.strike_s[number])[..., None]
         self._static = hashlib.sha256(np.round(calibrate["static_distance"].values, 5).tobytes()).hexdigest()
         self._files = [str(trial.attrs.get("source_sha256", "")) for trial in self._trials]
         self._drawn = {source: getattr(self, f"_draw_{source}")() for source in SOURCES}

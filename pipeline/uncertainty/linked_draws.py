@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-import xarray as xr
 
 from ..arrays import Array
 from ..body.legs import Legs
 from ..signals.splines import derivatives
 from ..trials.session import spans_of
-from .error_draws import SOURCES, ErrorDraws, Errors
+from .error_draws import SOURCES, DrawnFrom, ErrorDraws, Errors
 from .linked_legs import LinkedLegs
 
 OF_STATIC = ("segment_axes", "joint_centres")  # sources of constant errors of axes and joint centres
@@ -24,15 +23,11 @@ class LinkedDraws:
     their rates are those of the spline that gave the rates of the motion.
     """
 
-    def __init__(
-        self, legs: Legs, draws: int, sizes: Mapping[str, float], calibrate: xr.Dataset, kinematics: xr.Dataset,
-        stride_s: Array, strike_s: Array,
-    ) -> None:  # fmt: skip
-        """Draw all errors; ``legs`` are those of the session, for the other arguments see :class:`ErrorDraws`."""
-        self._linkage = LinkedLegs(legs, kinematics, calibrate)
-        self._draws = ErrorDraws(
-            draws, sizes, calibrate, kinematics, stride_s, strike_s, noisy_markers=self._linkage.markers
-        )
+    def __init__(self, legs: Legs, source: DrawnFrom) -> None:
+        """Draw all errors; ``legs`` are those of the session."""
+        kinematics = source.kinematics
+        self._linkage = LinkedLegs(legs, kinematics, source.calibrate)
+        self._draws = ErrorDraws(source, noisy_markers=self._linkage.markers)
         self._time, self._spans = kinematics["time"].values, spans_of(kinematics, "sample")
         self._unmoved = np.zeros((len(self._time), self._linkage.markers, 3))
 

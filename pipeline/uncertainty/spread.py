@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -16,44 +16,42 @@ from ..signals.time_normalisation import PhaseFrames, at_phases
 from ..trials.session import Trial
 from ..variables.cycle_variables import BANDS
 from .drawn_motion import DrawnSession, moments_and_powers
-from .error_draws import SOURCES
+from .error_draws import SOURCES, DrawnFrom
 
 SHARE_DRAWS = 50  # at most, for the shares of the sources: they give a variance to a fifth
 Cut = Callable[[Trial, Trial], tuple[dict[str, Array], Array]]
 
 
+class CutCycles(NamedTuple):
+    """The cycles of a session, and how curves and metrics are cut from its trials."""
+
+    cut: Cut  # gives curves by name and metrics (cycle, metric) of kinematics and kinetics with errors
+    # trial, row: (cycle,), index of its trial and of its side
+    trial: NDArray[np.int32]
+    row: NDArray[np.intp]
+    strikes_s: Array  # (cycle, 2), foot strikes that start and end it
+    frames: PhaseFrames
+    unknown: Flags  # (cycle,), whether its kinetics are left out
+
+
 def spread_over_draws(
-    kinetics: xr.Dataset,
-    kinematics: xr.Dataset,
-    contacts: xr.Dataset,
-    calibrate: xr.Dataset,
-    cut: Cut,
-    trial: NDArray[np.int32],
-    row: NDArray[np.intp],
-    strikes_s: Array,
-    *,
-    frames: PhaseFrames,
-    unknown: Flags,
+    kinetics: xr.Dataset, kinematics: xr.Dataset, contacts: xr.Dataset, calibrate: xr.Dataset, cycles: CutCycles
 ) -> tuple[dict[str, Array], dict[str, Any]]:
     """Return the variables :data:`pipeline.variables.cycle_variables.WITH_DRAWS` and their coordinates.
 
     Args:
         kinetics: the loads; ``uncertainty`` has the settings, JSON.
-        cut: gives curves by name and metrics (cycle, metric) of kinematics and kinetics with errors.
-        trial, row: (cycle,), index of its trial and of its side.
-        strikes_s: (cycle, 2), foot strikes that start and end it.
-        frames: of the cycles.
-        unknown: (cycle,), whether its kinetics are left out.
     """
     about = from_text(str(kinetics.variables["uncertainty"].values[0]))
     outside = (100 - about.pop("band_percent")) / 2
     percentile = np.array([outside, 100 - outside])
-    stride_s, strike_s = _strides(trial, row, strikes_s[:, 0], strikes_s[:, 1], kinetics.sizes["trial"])
-    session = DrawnSession(kinetics, kinematics, contacts, calibrate, **about, stride_s=stride_s, strike_s=strike_s)
+    strides = _strides(cycles.trial, cycles.row, cycles.strikes_s, kinetics.sizes["trial"])
+    drawn_from = DrawnFrom(about["draws"], about["sizes"], calibrate, kinematics, *strides)
+    session = DrawnSession(drawn_from, kinetics, contacts, gravity_m_s2=about["gravity_m_s2"])
     curves: dict[str, list[Array]] = {name: [] for name in BANDS}
     metrics = []
     for motion, loads in session:
-        found, numbers = cut(motion, loads)
+        found, numbers = cycles.cut(motion, loads)
         metrics.append(numbers.astype(np.float32))
         for name, drawn in curves.items():
             drawn.append(found[name].astype(np.float32))
@@ -61,21 +59,22 @@ def spread_over_draws(
     variances = []
     for source in SOURCES:
         legs = (session.legs(draw, (source,)) for draw in range(min(about["draws"], SHARE_DRAWS)))
-        variances.append(np.var([at_phases(moments_and_powers(one)[0], frames, row) for one in legs], axis=0))
+        variances.append(
+            np.var([at_phases(moments_and_powers(one)[0], cycles.frames, cycles.row) for one in legs], axis=0)
+        )
     share = np.moveaxis(_shares(variances), 0, -2)
-    share[unknown] = np.nan
+    share[cycles.unknown] = np.nan
     result |= {"joint_moment_variance_share": share, "metric_draw": np.stack(metrics, axis=-1)}
     return result, {"percentile": percentile, "error_source": list(SOURCES)}
 
 
-def _strides(
-    trial: NDArray[np.int32], row: NDArray[np.intp], start_s: Array, end_s: Array, count: int
-) -> tuple[Array, Array]:
+def _strides(trial: NDArray[np.int32], row: NDArray[np.intp], strikes_s: Array, count: int) -> tuple[Array, Array]:
     """Return of each of ``count`` trials the median stride (trial,) and first strike of each side (trial, side), s.
 
     A side without a cycle strikes half a stride after the other.
     """
     stride, strike = np.ones(count), np.zeros((count, len(SIDES)))
+    start_s, end_s = strikes_s.T
     for number in np.unique(trial):
         mine = trial == number
         stride[number] = np.median((end_s - start_s)[mine])

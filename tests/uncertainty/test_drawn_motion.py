@@ -13,7 +13,7 @@ from pipeline.signals.filters import low_pass
 from pipeline.signals.splines import angular_rates, derivatives, noise_spectrum
 from pipeline.trials.session import join_trials
 from pipeline.uncertainty.drawn_motion import DrawnSession, moments_and_powers
-from pipeline.uncertainty.error_draws import SOURCES, ErrorDraws
+from pipeline.uncertainty.error_draws import SOURCES, DrawnFrom, ErrorDraws
 from tests.support.studies.noisy_copies import SIZES
 from tests.support.walks.person import (
     BODY_MODELS,
@@ -59,17 +59,15 @@ def motion() -> xr.Dataset:
 def draws(
     motion: xr.Dataset, sizes: Mapping[str, float], count: int = 3, calibration: xr.Dataset = CALIBRATION
 ) -> ErrorDraws:
-    return ErrorDraws(count, sizes, calibration, motion, STRIDE_S, STRIKE_S)
+    return ErrorDraws(DrawnFrom(count, sizes, calibration, motion, STRIDE_S, STRIKE_S))
 
 
 def moments(motion: xr.Dataset, sizes: Mapping[str, float], count: int = 3, seed: str = "a") -> Array:
     """Return the moments (draw, time, side, joint, angle) with errors."""
     motion = motion.assign_coords(source_sha256=("trial", [seed]))
     contacts = join_trials({"walk": ground(TIME).assign_coords(time=TIME)})
-    session = DrawnSession(
-        loads(motion), motion, contacts, CALIBRATION,
-        gravity_m_s2=GRAVITY, draws=count, sizes=sizes, stride_s=STRIDE_S, strike_s=STRIKE_S,
-    )  # fmt: skip
+    source = DrawnFrom(count, sizes, CALIBRATION, motion, STRIDE_S, STRIKE_S)
+    session = DrawnSession(source, loads(motion), contacts, gravity_m_s2=GRAVITY)
     return np.array([drawn["joint_moment_jcs"].values for _, drawn in session])
 
 
@@ -240,10 +238,8 @@ def test_rates_with_errors_are_the_derivatives_of_the_motion_with_errors(motion:
     What the derivatives of the markers miss is the same with and without errors, and cancels.
     """
     contacts = join_trials({"walk": ground(TIME).assign_coords(time=TIME)})
-    session = DrawnSession(
-        loads(motion), motion, contacts, CALIBRATION,
-        gravity_m_s2=GRAVITY, draws=1, sizes=only("soft_tissue", scale), stride_s=STRIDE_S, strike_s=STRIKE_S,
-    )  # fmt: skip
+    source = DrawnFrom(1, only("soft_tissue", scale), CALIBRATION, motion, STRIDE_S, STRIKE_S)
+    session = DrawnSession(source, loads(motion), contacts, gravity_m_s2=GRAVITY)
     without, drawn = legs(motion), session.legs(0, ("soft_tissue",))
     inside = slice(10, -10)  # a spline is less exact near its ends
 

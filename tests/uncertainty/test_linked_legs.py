@@ -12,6 +12,7 @@ from pipeline.conventions import CHAIN, SEGMENTS, SIDES
 from pipeline.signals.splines import angular_rates, derivatives
 from pipeline.trials.session import join_trials
 from pipeline.uncertainty.drawn_motion import with_errors
+from pipeline.uncertainty.error_draws import DrawnFrom
 from pipeline.uncertainty.linked_draws import LinkedDraws
 from pipeline.uncertainty.linked_legs import LinkedLegs
 from tests.support.settings import settings_of
@@ -145,7 +146,7 @@ def test_rates_with_errors_are_the_derivatives_of_the_legs_with_errors() -> None
     """Of all sources in their own sizes: a spline of the errors beside one of the motion with them."""
     motion = fitted(points_of())
     of = legs(motion)
-    draws = LinkedDraws(of, 1, SIZES, CALIBRATION, motion, np.array([1.0]), np.array([[0.1, 0.6]]))
+    draws = LinkedDraws(of, DrawnFrom(1, SIZES, CALIBRATION, motion, np.array([1.0]), np.array([[0.1, 0.6]])))
     drawn = with_errors(of, draws.errors(0), DISTAL, 0.1)
     rates = {
         "spin": (of.spin, drawn.spin, *(spins(each.rotation)[0] for each in (of, drawn))),

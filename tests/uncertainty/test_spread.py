@@ -23,7 +23,7 @@ def test_shares_sum_to_one_and_a_single_source_has_all() -> None:
 def test_a_side_without_a_cycle_strikes_half_a_stride_after_the_other() -> None:
     """Two trials with cycles, the second of the right foot alone; the third has none."""
     trial, row = np.array([0, 0, 0, 1], dtype=np.int32), np.array([0, 1, 0, 1])
-    start, end = np.array([1.0, 1.5, 2.1, 4.0]), np.array([2.1, 2.5, 3.0, 5.2])
-    stride, strike = spread._strides(trial, row, start, end, 3)
+    strikes = np.array([[1.0, 2.1], [1.5, 2.5], [2.1, 3.0], [4.0, 5.2]])
+    stride, strike = spread._strides(trial, row, strikes, 3)
     close(stride, [1.0, 1.2, 1.0])
     close(strike, [[1.0, 1.5], [4.6, 4.0], [0.0, 0.0]])

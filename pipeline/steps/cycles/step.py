@@ -19,7 +19,7 @@ from ...tables.corrections import apply_fitting, attributes_of, in_results
 from ...tables.tsv import Row
 from ...trials.session import AnyTrial, Trial, spans_of, trials_of
 from ...trials.usable_walks import UsableWalks, reject
-from ...uncertainty.spread import spread_over_draws
+from ...uncertainty.spread import CutCycles, spread_over_draws
 from ...variables.cycle_variables import LABELS_OF_TRUNK, REPAIRED
 from ...variables.metrics import DRAWN, METRICS, WITH_ERRORS
 from ...variables.schema import stack_metrics, with_dims
@@ -461,5 +461,6 @@ def _over_draws(
         metrics = _metrics(curves, walk, unknown, np.nan)
         return curves, np.stack([metrics[name] if name in WITH_ERRORS else unknown for name in METRICS], axis=-1)
 
-    rows, out = walk.cycles.row, walk.gone | walk.without_kinetics
-    return spread_over_draws(*inputs, cut, trial, rows, walk.cycles.span_s, frames=walk.frames["phase"], unknown=out)
+    out = walk.gone | walk.without_kinetics
+    cycles = CutCycles(cut, trial, walk.cycles.row, walk.cycles.span_s, walk.frames["phase"], out)
+    return spread_over_draws(*inputs, cycles)
