@@ -97,7 +97,7 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
         processing=_show_marker_diameter(stored, unit_m, numbers) | numbers,
         subject_names=subjects,
         label_notes=person.notes,
-        remarks=_remarks(header.renamed, rotations, unread),
+        remarks=_remarks(header.renamed, rotations, unread, parameters.get("EVENT", {})),
         subjects=person.subjects,
         owner=person.owner,
         stored_angles={key: _markers(stored[name], 1.0) for name, key in STORED_ANGLES.items() if name in stored},
@@ -175,7 +175,7 @@ def _analog(values: Array, parameters: Mapping[str, Mapping[str, Any]]) -> Array
     return np.asarray((counts - offset) * scale)
 
 
-def _remarks(renamed: Sequence[str], rotations: int, unread: Sequence[int]) -> list[Problem]:
+def _remarks(renamed: Sequence[str], rotations: int, unread: Sequence[int], event: Mapping[str, Any]) -> list[Problem]:
     """Return what a file calls otherwise than the standard, and what it holds that is not used or cannot be."""
     remarks = []
     if renamed:
@@ -190,6 +190,10 @@ def _remarks(renamed: Sequence[str], rotations: int, unread: Sequence[int]) -> l
         listed = join_some([*map(str, unread)], 2 * MOST_LISTED)
         what = f"ANALOG:SCALE is 0, so that nothing is read, of channels {listed}"
         remarks.append(warning("", what, "correct it where the file is written, and export again", "scale_is_zero"))
+    described, used = len(event.get("LABELS", [])), _events_used(event)
+    if used < described:
+        what = f"{described} events are described, but EVENT:USED is {used}: the others are not used"
+        remarks.append(warning("", what, "correct EVENT:USED if they were not deleted", "events_not_used"))
     return remarks
 
 
@@ -197,15 +201,23 @@ def _first(values: Any, default: str) -> str:
     return str(values[0]) if values is not None and len(values) else default
 
 
+def _events_used(event: Mapping[str, Any]) -> int:
+    """Return EVENT:USED, or the number of labels and contexts if it is absent: programs that delete may leave these."""
+    described = max(len(event.get("LABELS", [])), len(event.get("CONTEXTS", [])))
+    stated = np.ravel(event.get("USED", ()))
+    return min(int(stated[0]), described) if stated.size and stated.dtype.kind in "iuf" else described
+
+
 def _events(event: Mapping[str, Any], *, owner: str = "") -> list[Event]:
     """Return the events of one subject; times are minutes and seconds.
 
     Some files store times as one row of pairs. Events of other subjects are ignored if EVENT:SUBJECTS names the
-    markers' ``owner``. An event without a label is named by its context: some files have LHS, RTO there.
+    markers' ``owner``. An event without a label is named by its context: some files have LHS, RTO there. Those beyond
+    EVENT:USED are not used.
     """
     contexts = [str(context).strip() for context in event.get("CONTEXTS", [])]
     named = zip_longest((str(label).strip() for label in event.get("LABELS", [])), contexts, fillvalue="")
-    labels = [label or context for label, context in named]
+    labels = [label or context for label, context in named][: _events_used(event)]
     sides = [side_in(context, context=True) for context in contexts]
     subjects = [str(name).strip() for name in event.get("SUBJECTS", [])]
     times = np.asarray(event.get("TIMES", []))

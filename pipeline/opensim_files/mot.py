@@ -3,7 +3,8 @@
 A header up to ``endheader``, or none, a line of labels, then a row for each sample. A load is a force, its point of
 application and a torque there, three columns each (``ground_force_vx``, ``ground_force_px``, ``ground_torque_x``). The
 labels of several loads differ in a number, side or body: ``1_ground_force_vx``, ``ground_force_r_vx``,
-``ground_force_calcn_l_vx``; other names are those of an XML file beside, see :mod:`.external_loads`.
+``ground_force_calcn_l_vx``; other names are those of an XML file beside, see :mod:`.external_loads`. Where the header
+says DataType=Vec3, a column holds the three numbers of a vector, with commas between them.
 Source: OpenSim's user guide, "Motion (.mot) Files" and "External Loads".
 """
 
@@ -76,6 +77,8 @@ def read_mot(path: Path) -> Forces:
     """
     lines = lines_of(path, kind=KIND)
     stated, labels, first = _header(path, lines)
+    if _of_vectors(stated):
+        lines = [*lines[:first], *(line.replace(",", "\t") for line in lines[first:])]
     columns = columns_named(path.with_suffix(".xml"), labels) or _columns_of_loads(path, labels)
     rows = rows_of_numbers(lines, first, len(labels), path=path, filled=True)
     refuse_rows(path, lines, stated.get("nrows", stated.get("datarows", "")), len(rows), name="nRows")
@@ -91,8 +94,15 @@ def _header(path: Path, lines: Sequence[str]) -> tuple[dict[str, str], list[str]
     start = next((i for i in range(end + 1, len(head)) if begins[i] == "time" or (end >= 0 and begins[i])), -1)
     if start < 0 or begins[start] != "time":
         raise UserError(str(path), f"not a {KIND}: no line of labels that begins with 'time'", AGAIN)
-    stated = (STATED.fullmatch(line.strip()) for line in lines[:start])
-    return {match[1].lower(): match[2].strip() for match in stated if match}, [*filter(None, head[start])], start + 1
+    matches = (STATED.fullmatch(line.strip()) for line in lines[:start])
+    stated, labels = {match[1].lower(): match[2].strip() for match in matches if match}, [*filter(None, head[start])]
+    if _of_vectors(stated):
+        labels = [labels[0], *(f"{label}_{axis}" for label in labels[1:] for axis in "xyz")]
+    return stated, labels, start + 1
+
+
+def _of_vectors(stated: Mapping[str, str]) -> bool:
+    return stated.get("datatype", "").lower() == "vec3"
 
 
 def _loads_among(labels: Sequence[str]) -> dict[str, Columns]:

@@ -43,6 +43,7 @@ class C3D:
     first_frame: int = 1
     point_scale: float = -1.0
     hidden_as: tuple[float, float] = (0.0, -1.0)  # coordinates and residual of a hidden marker
+    seen_as: float = 0.0  # residual of the others
     analog_type: str = "<f4"
     padding: bytes = b" "
     header_first: int | None = None  # what the header says of the first and last frame, if not the truth
@@ -97,7 +98,7 @@ class C3D:
     def _data(self) -> bytes:
         frames, points = self.points.shape[:2]
         value, residual = self.hidden_as
-        rows = np.full((frames, points, 4), 0.0)
+        rows = np.full((frames, points, 4), self.seen_as)
         rows[..., :3] = self.points
         rows[np.isnan(self.points).any(axis=2)] = [value, value, value, residual]
         kind = "<f4" if self.point_scale < 0 else "<i2"

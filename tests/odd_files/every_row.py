@@ -9,6 +9,7 @@ from pathlib import Path
 from tests.odd_files import c3d_rows, name_rows, path_rows, text_rows
 from tests.odd_files.pair_rows import PAIR_ROWS
 from tests.odd_files.program_rows import PROGRAMS
+from tests.odd_files.reported_rows import LONG, REPORTED
 from tests.odd_files.row import REFUSED, Row, Truth
 
 KINDS: dict[str, tuple[Row, ...]] = {
@@ -16,7 +17,7 @@ KINDS: dict[str, tuple[Row, ...]] = {
     "points, their labels and units": c3d_rows.POINTS,
     "plates and their parameters": c3d_rows.PLATES,
     "what is there and not used": c3d_rows.NOT_USED,
-    "frames, and events outside of them": c3d_rows.FRAMES,
+    "frames, and events outside of them": (*c3d_rows.FRAMES, LONG),
     "people's names before labels, two people in a file": tuple(name_rows.prefixes()),
     "events of other programs and languages": tuple(name_rows.event_names()),
     "rates that do not divide evenly": tuple(name_rows.rates()),
@@ -26,6 +27,7 @@ KINDS: dict[str, tuple[Row, ...]] = {
     "names before labels in TRC files": tuple(text_rows.prefixes()),
     "files that belong together, and others": PAIR_ROWS,
     "exports of further programs, and files that a spreadsheet changed": PROGRAMS,
+    "what people ask about in forums": REPORTED,
     "names of folders": path_rows.STUDIES,
     "names of files": path_rows.FILES,
     "tables as Windows and spreadsheets write them": path_rows.TABLES,

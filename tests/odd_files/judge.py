@@ -98,7 +98,7 @@ def faults(row: Row, seen: Seen, usual: Seen) -> list[str]:
     everything = " ".join([seen.text, *refusals])
     found = [f"not said: {words}" for words in truth.said if not re.search(words, everything, re.IGNORECASE)]
     found += [f"said: {words}" for words in truth.never if re.search(words, everything, re.IGNORECASE)]
-    read = {name: trial for name, trial in seen.walks.items() if not isinstance(trial, str)}
+    read = {name: _from(trial, truth.before) for name, trial in seen.walks.items() if not isinstance(trial, str)}
     if truth.or_refused and not read and all(re.search(words, everything, re.IGNORECASE) for words in truth.or_refused):
         return found
     if truth.outcome == REFUSED:
@@ -117,6 +117,12 @@ def faults(row: Row, seen: Seen, usual: Seen) -> list[str]:
     for name, trial in read.items():
         found += [f"{name}: {fault}" for fault in _differences(trial, truth)]
     return found
+
+
+def _from(trial: xr.Dataset, frame: int) -> xr.Dataset:
+    """Return a trial from a frame on."""
+    at_s = float(trial.time[min(frame, len(trial.time) - 1)]) - SAME_S
+    return trial.sel(time=slice(at_s, None), plate_time=slice(at_s, None)) if frame else trial
 
 
 def _has_an_error(walk: str, seen: Seen, usual: Seen) -> bool:

@@ -104,6 +104,7 @@ FILES = (
     file("walk_dash", "-walk.c3d", "any shell"),
     file("walk_long", "walk_" + "x" * 180 + ".c3d", "Windows: long names"),
     file("walk_shell", "walk $(x) 'y' \"z\" & 50%.c3d", "docs/reliability.md"),
+    file("walk_line_break", "walk\n2.c3d", "docs/reliability.md", Truth(REFUSED, said=("name", "rename"))),
     Row("resource_fork", "a file ._walk.c3d of macOS", "macOS archives", SOUND,
         partial(with_file, name="._walk.c3d", content=b"\0\5\x16\7" + bytes(4092))),
     Row("office_lock", "a file ~$walk.c3d", "Office", SOUND, partial(with_file, name="~$walk.c3d", content=b"x" * 162)),

@@ -92,6 +92,29 @@ def to_type_4(file: C3D) -> None:
     put(file, "FORCE_PLATFORM", "CAL_MATRIX", np.repeat(np.eye(6, dtype=np.float32)[..., None], 3, axis=2))
 
 
+def to_type_3(file: C3D, a_mm: float = 120.0, b_mm: float = 200.0) -> None:
+    """Give the plates the eight channels of four sensors, ``a_mm`` and ``b_mm`` from the middle along x and y."""
+    fx, fy, fz, mx, my, mz = np.moveaxis(file.analog.reshape(len(file.analog), -1, 6), 2, 0)
+    by_x, by_y = my / a_mm, mx / b_mm
+    horizontal = [fx / 2 - mz / b_mm / 4, fx / 2 + mz / b_mm / 4, fy / 2 + mz / a_mm / 4, fy / 2 - mz / a_mm / 4]
+    vertical = [(fz + by_y - by_x) / 4, (fz + by_y + by_x) / 4, (fz - by_y + by_x) / 4, (fz - by_y - by_x) / 4]
+    channels = np.stack([*horizontal, *vertical], axis=2)
+    plates = channels.shape[1]
+    file.analog = channels.reshape(len(channels), -1)
+    names = ("fx12", "fx34", "fy14", "fy23", "fz1", "fz2", "fz3", "fz4")
+    file.groups["ANALOG"] |= {
+        "USED": whole(8 * plates), "LABELS": [f"{i + 1}{name}" for i in range(plates) for name in names],
+        "UNITS": ["N"] * 8 * plates, "SCALE": np.ones(8 * plates, np.float32),
+        "OFFSET": np.zeros(8 * plates, np.int16),
+    }  # fmt: skip
+    origins = np.asarray(file.groups["FORCE_PLATFORM"]["ORIGIN"], np.float32)
+    origins[:2] = [[a_mm], [b_mm]]
+    file.groups["FORCE_PLATFORM"] |= {
+        "TYPE": whole(*[3] * plates), "ORIGIN": origins,
+        "CHANNEL": np.arange(1, 8 * plates + 1, dtype=np.int16).reshape(plates, 8).T,
+    }  # fmt: skip
+
+
 def slope(file: C3D, degrees: float) -> None:
     """Turn the plates about the axis across the walk, with the same loads: those of the plain walk."""
     angle = np.deg2rad(degrees)

@@ -29,7 +29,8 @@ class Truth:
     people: int = 1
     model: str | None = MODEL  # the body model that init proposes; None: none, or any
     rates_hz: tuple[float, float] = (100.0, 500.0)  # of markers and forces
-    start_s: float | None = 0.0  # time of the first frame
+    start_s: float | None = 0.0  # time of the walk's first frame
+    before: int = 0  # frames before the walk, in which nobody is seen
     # (marker or "" for all, first and last frame): nothing is known there
     hidden: tuple[str, int, int] | None = None
     labels: tuple[str, ...] = LABELS  # the markers that are compared
