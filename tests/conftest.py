@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ from pipeline.errors import UserError
 from tests.recorded_times import STARTS, Recorder, is_slow, recorded
 from tests.support.checkout import DEMO, SHARED, copy_study, filled_once, run_two_people
 from tests.support.studies.run_steps import ResultsOf, Session, run_study
-from tests.support.studies.small_study import write_outputs
+from tests.support.studies.small_study import write_outputs, write_report
 
 RECORDED = recorded()
 
@@ -98,9 +99,39 @@ def small_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def reported_study(small_study: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the small study with its report, written once for all processes of a test run; to read only."""
+
+    def fill(folder: Path) -> None:
+        write_report(Path(shutil.copytree(small_study / "data" / "demo", folder / "study")))
+
+    return filled_once(tmp_path_factory, "reported_study", fill) / "study"
+
+
+@pytest.fixture(scope="session")
 def run_of_two(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of :func:`run_two_people`, filled once for all processes of a test run; to read only."""
     return filled_once(tmp_path_factory, "run_of_two", run_two_people)
+
+
+@pytest.fixture
+def finished(run_of_two: Path) -> Path:
+    """Return the study of :func:`run_two_people` after its run; to read only."""
+    return run_of_two / "data" / "demo"
+
+
+@pytest.fixture
+def study(finished: Path, tmp_path: Path) -> Path:
+    """Return a copy of the finished study, of a module's own one if it has any, with its records, to change."""
+    return Path(shutil.copytree(finished, tmp_path / "study"))
+
+
+@pytest.fixture(scope="session")
+def labs(shared: Path) -> Path:
+    """Return the folder with real recordings, of which those of other laboratories are there."""
+    if not (shared / "labs").is_dir():
+        pytest.skip("the recordings of other labs are absent")
+    return shared
 
 
 @pytest.fixture(scope="session")

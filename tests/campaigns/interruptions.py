@@ -32,7 +32,6 @@ import numpy as np
 from pipeline.step import every_step
 from tests.support.checkout import HOUSE, SHARED, ctrl_c_arrives
 
-Campaign = Callable[..., Counter[str]]
 Run = subprocess.Popen[str]
 SIGNALS = {"Ctrl-C": signal.SIGINT, "SIGTERM": signal.SIGTERM}  # which end a run with one line
 KILLED = ("everything", "Snakemake", "a worker", *SIGNALS)

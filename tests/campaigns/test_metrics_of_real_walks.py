@@ -39,14 +39,12 @@ class Cut(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def real(shared: Path, results_of: ResultsOf, tmp_path_factory: pytest.TempPathFactory) -> list[Cut]:
+def real(labs: Path, results_of: ResultsOf, tmp_path_factory: pytest.TempPathFactory) -> list[Cut]:
     """Return the walks of all studies and labs with a body model."""
-    if not (shared / "labs").is_dir():
-        pytest.skip("the recordings of other labs are absent")
-    studies = [shared / "studies" / name for name in STUDIES]
+    studies = [labs / "studies" / name for name in STUDIES]
     cuts = [cut for study in studies for cut in walks(study.name, study, results_of(study))]
     for lab in LABS:
-        folder = bare_copy(shared, lab, tmp_path_factory.mktemp(lab))
+        folder = bare_copy(labs, lab, tmp_path_factory.mktemp(lab))
         initialise(folder)
         cuts += walks(lab, folder, run_study(folder, {}))
     return cuts

@@ -21,7 +21,7 @@ from tests.support.whole_body.truth import GRAVITY_M_S2
 
 pytest.importorskip("pinocchio", reason="pinocchio (pip install pin) is not installed")
 
-SEEDS = (6, 21, 22) if FULL else (6, 21)
+SEEDS = (6, 21, 22) if FULL else (6,)
 # Without filters, accelerations are those of quintic splines through 100 Hz. They miss the fastest waves of the feet a
 # little, and are free at the ends. Found are up to .10 N m within and .42 N m at the ends.
 INNER = slice(10, -10)

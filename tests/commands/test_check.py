@@ -42,7 +42,7 @@ def test_a_mistake_of_many_files_is_told_once(demo: Path) -> None:
         cells = fields | {"trial": f"cut{n:02d}", "file": f"cut{n:02d}.c3d", "role": "gait"}
         lines.append("\t".join(cells.values()) + "\n")
     (demo / "trials.tsv").write_text("".join(lines))
-    assert len([finding for finding in check(demo) if "cut off" in finding.what]) == 60
+    assert len([finding for finding in check(demo) if finding.code == "recording_unusable"]) == 60
     text, code = report_findings(demo, json=False)
     assert code == 1
     assert len(text.splitlines()) < 20
@@ -61,7 +61,7 @@ def test_recordings_of_people_who_are_not_told_yet(shared: Path, tmp_path: Path)
     copy = copy_study(shared / "labs" / "classic", tmp_path / "classic")
     initialise(copy)
     findings = check(copy)
-    assert [one.where for one in findings if "no body mass" in one.what] == ["Eb015pr"]
+    assert [one.where for one in findings if one.code == "mass_missing"] == ["Eb015pr"]
     assert "participant_without_trials" not in {one.code for one in findings}
 
 
@@ -103,7 +103,7 @@ def test_all_problems_are_reported_at_once(demo: Path) -> None:
 
 def test_files_are_not_checked_if_tables_cannot_be_read(demo: Path) -> None:
     edit(demo / "trials.tsv", "participant_id", "participant")
-    assert about(check(demo), "C3D files").what == "not checked"
+    assert about(check(demo), "C3D files").code == "recordings_not_checked"
 
 
 def test_equal_findings_share_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,7 +193,7 @@ def test_a_wrong_body_model_is_one_finding_with_the_model_that_fits(
     edit(demo / "study.yaml", "isb_clusters", "plug_in_gait")
     (finding,) = check(demo)
     assert (finding.severity, finding.where) == ("error", "study.yaml")
-    assert "body model plug_in_gait finds 33% of its markers" in finding.what
+    assert finding.code == "another_body_model_fits"
     assert finding.remedy == "did you mean 'body_model: isb_clusters'? It finds 100%"
     assert command_line.main(["check", str(demo)]) == 1
     assert len(capsys.readouterr().out) < 1000

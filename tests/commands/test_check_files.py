@@ -23,13 +23,13 @@ def test_rows_without_files_and_files_without_rows(demo: Path) -> None:
     edit(demo / "participants.tsv", "sub-02", "sub-03\t70\t1.7\tM\tyounger\t30\nsub-02")
     (demo / "sub-02" / "new.c3d").write_bytes((demo / "sub-02" / "static.c3d").read_bytes())
     findings = check(demo)
-    assert about(findings, "sub-03").what == "no trials to use in trials.tsv"
-    assert about(findings, "sub-02/new.c3d").what == "in no row of trials.tsv"
+    assert about(findings, "sub-03").code == "participant_without_trials"
+    assert about(findings, "sub-02/new.c3d").code == "recording_not_listed"
 
 
 def test_a_file_that_counts_twice_is_named(demo: Path) -> None:
     edit(demo / "trials.tsv", "sub-01/fast_02.c3d", "sub-01/fast_01.c3d")
-    assert ("warning", "sub-01/fast_01.c3d", "in 2 rows of sub-01 with role gait") in found(demo)
+    assert ("warning", "sub-01/fast_01.c3d", "row_repeated") in found(demo)
 
 
 def test_a_copy_of_a_recording_is_named_by_its_motion(demo: Path) -> None:
@@ -57,49 +57,47 @@ def test_links_are_followed_and_dead_ones_named(demo: Path, tmp_path: Path) -> N
     (demo / "again").symlink_to(demo / "sub-01")  # the same folder twice is one
     assert check(demo) == []
     (demo / "dead.C3D").symlink_to(tmp_path / "nowhere.c3d")
-    assert found(demo) == {("warning", "dead.C3D", "in no row of trials.tsv")}
+    assert found(demo) == {("warning", "dead.C3D", "recording_not_listed")}
     (tmp_path / "elsewhere.c3d").unlink()
-    assert ("error", "sub-01/fast_01.c3d", "no such file") in found(demo)
+    assert ("error", "sub-01/fast_01.c3d", "recording_unusable") in found(demo)
 
 
 def test_a_session_needs_a_static_trial(demo: Path) -> None:
     edit(demo / "trials.tsv", "sub-02\tstatic\tsub-02/static.c3d\tstatic", "sub-02\tstatic\tsub-02/static.c3d\tgait")
     findings = check(demo)
     finding = next(finding for finding in findings if finding.where == "sub-02" and finding.severity == "error")
-    assert finding.what == "no static trial"
+    assert finding.code == "no_static_trial"
     assert "sub-02/static.c3d shows every marker" in finding.remedy
 
 
 def test_a_walk_used_as_static_gives_a_warning(demo: Path) -> None:
     edit(demo / "trials.tsv", "sub-01/static.c3d", "sub-01/fast_01.c3d")
-    found_briefly = {(severity, where, what[:22]) for severity, where, what in found(demo)}
-    assert ("warning", "sub-01/fast_01.c3d", "static trial in which ") in found_briefly
-    assert ("error", "sub-01/fast_01.c3d", "lacks medial epicondyl") in found_briefly  # worn for the static trial only
-    assert ("warning", "sub-01/static.c3d", "in no row of trials.ts") in found_briefly
+    assert found(demo) >= {
+        ("warning", "sub-01/fast_01.c3d", "static_trial_moves"),
+        ("error", "sub-01/fast_01.c3d", "markers_missing"),  # worn for the static trial only
+        ("warning", "sub-01/static.c3d", "recording_not_listed"),
+    }
 
 
 def test_a_walk_in_which_nobody_walks_gives_a_warning(demo: Path) -> None:
     edit(demo / "trials.tsv", "sub-01/fast_01.c3d", "sub-01/static.c3d")
-    finding = next(finding for finding in check(demo) if "nobody walks" in finding.what)
-    assert (finding.severity, finding.where) == ("warning", "sub-01/static.c3d")
-    assert "give it role static or exclude" in finding.remedy
+    assert ("warning", "sub-01/static.c3d", "nobody_walks") in found(demo)
 
 
 def test_a_functional_trial_must_name_its_joint(demo: Path) -> None:
     edit(demo / "trials.tsv", "sub-01/fast_01.c3d\tgait", "sub-01/fast_01.c3d\tfunctional")
-    what = "functional trial, but its condition 'fast' names no joint"
-    assert ("warning", "sub-01/fast_01.c3d", what) in found(demo)
+    assert ("warning", "sub-01/fast_01.c3d", "functional_trial_without_joint") in found(demo)
 
 
 def test_a_functional_hip_centre_needs_its_trials(demo: Path) -> None:
     """Without any, the session is rejected; without one side, that side uses harrington."""
     edit(demo / "study.yaml", "isb_clusters", "isb_clusters\ncalibrate: {hip_centre: functional}")
-    none = [finding for finding in check(demo) if "hip_centre is functional" in finding.what]
+    none = [finding for finding in check(demo) if finding.code == "functional_trial_missing"]
     assert [(finding.severity, finding.where) for finding in none] == [("error", "sub-01"), ("error", "sub-02")]
-    assert "condition hip_left or hip_right" in none[0].remedy
     edit(demo / "trials.tsv", "sub-01/fast_01.c3d\tgait\tfast", "sub-01/fast_01.c3d\tfunctional\tHip left")
-    assert about(check(demo), "sub-01").severity == "warning"
-    assert "right hip: harrington is used for this hip centre" in about(check(demo), "sub-01").what
+    one = about(check(demo), "sub-01")
+    assert (one.severity, one.code) == ("warning", "functional_trial_missing")
+    assert "right hip: harrington" in one.what
     edit(demo / "trials.tsv", "sub-01/fast_02.c3d\tgait\tfast", "sub-01/fast_02.c3d\tfunctional\thip_right")
     assert [finding for finding in check(demo) if finding.where == "sub-01"] == []
 
@@ -135,9 +133,9 @@ def test_a_lost_cluster_loses_one_side_of_a_walk_or_both(demo: Path) -> None:
 def test_a_length_unit_that_contradicts_the_numbers_is_an_error(demo: Path, unit: str, numbers: str) -> None:
     """The demonstration is in mm; metres would make legs of a hundred metres."""
     set_parameter(demo / "sub-01" / "fast_01.c3d", "POINT", "UNITS", [unit])
-    findings = [finding for finding in check(demo) if "POINT:UNITS" in finding.what]
+    findings = [finding for finding in check(demo) if finding.code == "length_unit_wrong"]
     assert {(finding.severity, finding.where) for finding in findings} == {("error", "sub-01/fast_01.c3d")}
-    assert all(f"the numbers look like {numbers}" in finding.remedy for finding in findings)
+    assert all(f" {numbers}:" in finding.remedy for finding in findings)
 
 
 def test_a_static_in_another_unit_says_nothing_of_sizes(demo: Path) -> None:
@@ -161,7 +159,7 @@ def test_a_plate_channel_without_numbers_is_named_and_not_called_a_plate_without
         rewrite(walk, blank)
     codes = {finding.code: finding for finding in check(demo)}
     assert codes.keys() == {"plate_unusable"}
-    assert codes["plate_unusable"].what == "force plate 1: channel Fz1 holds no numbers, only NaN"
+    assert "Fz1" in codes["plate_unusable"].what
 
 
 def test_missing_markers_are_named_by_one_label_each(demo: Path) -> None:
@@ -179,16 +177,16 @@ def test_a_cutoff_must_be_below_half_the_sampling_rate(demo: Path, cutoff_hz: st
     edit(demo / "study.yaml", "isb_clusters", f"isb_clusters\nclean: {{marker_cutoff_hz: {cutoff_hz}}}")
     findings = check(demo)
     assert len(findings) == faults
-    assert all("50 Hz is not below half" in finding.what for finding in findings)
+    assert {finding.code for finding in findings} <= {"cutoff_too_high"}
 
 
 def test_implausible_rates_are_named() -> None:
     recording = read_c3d(DEMO / "sub-01" / "fast_01.c3d")
     assert list(of_file("x.c3d", contents_of(recording, {}), {})) == []
     (slow,) = of_file("x.c3d", contents_of(replace(recording, marker_rate_hz=10.0), {}), {})
-    assert slow.what == "10 marker frames per second"
+    assert slow.code == "marker_rate_unusual"
     (coarse,) = of_file("x.c3d", contents_of(replace(recording, analog_rate_hz=60.0), {}), {})
-    assert coarse.what == "60 plate samples per second: foot strikes are known to 17 ms"
+    assert (coarse.code, "17 ms" in coarse.what) == ("force_rate_low", True)
 
 
 def test_plates_that_cannot_be_decoded_are_named(demo: Path) -> None:
@@ -197,8 +195,8 @@ def test_plates_that_cannot_be_decoded_are_named(demo: Path) -> None:
 
     rewrite(demo / "sub-01" / "fast_01.c3d", break_plates)
     finding = about(check(demo), "sub-01/fast_01.c3d")
-    assert finding.severity == "warning"
-    assert finding.what.startswith("force plate 2: its corners")
+    assert (finding.severity, finding.code) == ("warning", "plate_unusable")
+    assert finding.what.startswith("force plate 2: ")
 
 
 def test_a_plate_without_load_in_a_session_is_named(demo: Path) -> None:
@@ -207,8 +205,8 @@ def test_a_plate_without_load_in_a_session_is_named(demo: Path) -> None:
 
     for path in (demo / "sub-02").glob("*_0*.c3d"):
         rewrite(path, unload)
-    assert ("warning", "sub-02", "force plate 3 not loaded in any of 6 walks") in found(demo)
-    assert all("not loaded" not in what for _, where, what in found(demo) if where == "sub-01")
+    (idle,) = (finding for finding in check(demo) if finding.code == "plate_not_loaded")
+    assert (idle.severity, idle.where, "force plate 3 " in idle.what) == ("warning", "sub-02", True)
 
 
 def test_plates_given_to_a_foot_must_be_in_the_file(demo: Path) -> None:
@@ -216,8 +214,7 @@ def test_plates_given_to_a_foot_must_be_in_the_file(demo: Path) -> None:
     cells = ["plates_left", *["n/a"] * (len(lines) - 2), "2 4"]
     (demo / "trials.tsv").write_text("".join(f"{line}\t{cell}\n" for line, cell in zip(lines, cells, strict=True)))
     (finding,) = check(demo)
-    assert finding.severity == "error"
-    assert finding.what.endswith("names plate 4, the file has 1, 2, 3")
+    assert (finding.severity, "plate 4" in finding.what) == ("error", True)
 
 
 def test_unknown_events_are_named(demo: Path) -> None:
@@ -227,8 +224,9 @@ def test_unknown_events_are_named(demo: Path) -> None:
         content.add_parameter("EVENT", "TIMES", np.array([[0, 0, 0], [0.3, 0.5, 0.9]], dtype=float))
 
     rewrite(demo / "sub-01" / "fast_01.c3d", add_events)
-    what = "events that are not understood, and not used: 'Schritt', 'Foot Off'"
-    assert found(demo) == {("warning", "sub-01/fast_01.c3d", what)}
+    (finding,) = check(demo)
+    assert (finding.severity, finding.where, finding.code) == ("warning", "sub-01/fast_01.c3d", "events_not_understood")
+    assert finding.what.endswith(": 'Schritt', 'Foot Off'")
 
 
 def test_emg_channels_without_a_muscle_and_wrong_labels_in_the_setting_are_named(demo: Path) -> None:
@@ -236,13 +234,16 @@ def test_emg_channels_without_a_muscle_and_wrong_labels_in_the_setting_are_named
     names = ("EMG1", "EMG2", "L Tib Ant", "Trigger")
     add_channels(demo / "sub-01" / "comfortable_01.c3d", dict.fromkeys(names, ("V", wave)))
     unused, others = (one for one in check(demo) if one.where == "sub-01/comfortable_01.c3d")
+    assert [one.code for one in (unused, others)] == ["emg_channel_unnamed", "channels_not_used"]
     assert {unused.severity, others.severity} == {"warning"}
-    assert unused.what.endswith("not used: EMG1, EMG2")
-    assert others.what.endswith("not used: Trigger")
+    assert unused.what.endswith(": EMG1, EMG2")
+    assert others.what.endswith(": Trigger")
     with (demo / "study.yaml").open("a") as file:
         file.write("clean:\n  emg_channels: {EMG1: left soleus, EMG2: null, EMG3: right soleus}\n")
-    assert ("warning", "study.yaml", "clean.emg_channels: no file has a channel 'EMG3'") in found(demo)
-    assert not any("EMG1" in what for _, _, what in found(demo))
+    findings = check(demo)
+    (absent,) = (one for one in findings if one.code == "emg_channel_absent")
+    assert (absent.severity, absent.where, "'EMG3'" in absent.what) == ("warning", "study.yaml", True)
+    assert not any("EMG1" in one.what for one in findings)
 
 
 def test_a_session_without_the_trial_that_its_muscles_are_divided_by_is_named(demo: Path) -> None:

@@ -66,8 +66,8 @@ def table(text: str) -> list[list[str]]:
     return [line.split(maxsplit=8) for line in text.rsplit("\n\n", maxsplit=1)[-1].splitlines()]
 
 
-def looked(path: Path, *, trial: str | None = None, variable: str | None = None, levels: str = LEVELS) -> str:
-    return show(path, trial=trial, variable=variable, width=100, levels=levels)
+def looked(path: Path, *, trial: str | None = None, variable: str | None = None) -> str:
+    return show(path, trial=trial, variable=variable, width=100, levels=LEVELS)
 
 
 # --- the overview -----------------------------------------------------------------------------------------------------

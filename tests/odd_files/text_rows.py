@@ -119,10 +119,6 @@ def prefixed(text: str, form: str) -> str:
     return of_line(text, 3, partial(re.sub, r"\b([LR][A-Z]{2}[A-Z0-9])\b", form.format(r"\1")))
 
 
-def without_rows(text: str, count: int) -> str:
-    return "\n".join(text.rstrip("\n").split("\n")[:-count]) + "\n"
-
-
 def ending_in_line(text: str) -> str:
     return text[: int(0.7 * len(text))]
 

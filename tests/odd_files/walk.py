@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.demo.body import MEDIAL_MARKERS, make_walker
+from pipeline.demo.body import make_walker
 from pipeline.demo.loads import ground
 from pipeline.demo.plates import ForcePlate, channels, file_axes, stepping_on
 from pipeline.demo.recording import marker_paths
@@ -96,4 +96,3 @@ def wrenches(readings: Array) -> tuple[Array, Array]:
 
 
 LABELS = tuple(marker_paths(WALKER, BODIES(np.zeros(1)), medial=False))
-ALL_LABELS = (*LABELS, *MEDIAL_MARKERS)

@@ -32,11 +32,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return study
 
 
-@pytest.fixture
-def study(finished: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(finished, tmp_path / "study", copy_function=shutil.copy2))
-
-
 def save_from_a_spreadsheet(table: Path) -> bytes:
     """Change a table as spreadsheets of many countries do, and return it."""
     table.write_bytes(b"\xef\xbb\xbf" + table.read_bytes().replace(b",", b";").replace(b"\n", b"\r\n"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import os
 from collections.abc import Callable
@@ -55,8 +56,7 @@ def refusals(study: Path) -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize("make", [dangling, loop, file, link_to_file])
-@pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.parametrize(("folder", "make"), [*zip(FOLDERS, itertools.cycle([dangling, loop, file, link_to_file]))])
 def test_a_folder_into_which_no_run_can_write_is_named(
     tmp_path: Path, folder: str, make: Callable[[Path], None]
 ) -> None:

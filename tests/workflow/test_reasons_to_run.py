@@ -13,21 +13,13 @@ from pipeline.workflow import digests, job_keys
 from pipeline.workflow.open_study import open_study
 from pipeline.workflow.preparation import reasons_to_run
 from tests.support.files.changes import edit
-from tests.support.studies.small_study import run_steps, write_outputs
 
 EACH_OF_THE_SESSION = "read 1, calibrate 1, clean 1, contacts 1, kinematics 1, kinetics 1, cycles 1"
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    study = write_outputs(tmp_path_factory.mktemp("reasons"))
-    run_steps(study, report=True)
-    return study
-
-
 @pytest.fixture
-def study(finished: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(finished, tmp_path / "study", copy_function=shutil.copy2))
+def finished(reported_study: Path) -> Path:
+    return reported_study
 
 
 def reasons(study: Path) -> list[str]:

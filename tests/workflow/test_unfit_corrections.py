@@ -19,15 +19,15 @@ from pipeline.workflow.run_summary import RUN, summarise
 from tests.support.files.changes import edit
 from tests.support.studies.corrected import correct
 from tests.support.studies.for_report import Page
-from tests.support.studies.small_study import run_steps, write_outputs
+from tests.support.studies.small_study import run_steps
 
 WALK = {"session": "sub-01", "trial": "fast_01"}
 
 
 @pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def plain(small_study: Path) -> Path:
     """Return the study as it is without corrections."""
-    return write_outputs(tmp_path_factory.mktemp("plain"))
+    return small_study / "data" / "demo"
 
 
 def stances(study: Path) -> list[dict[str, str]]:

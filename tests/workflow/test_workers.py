@@ -6,7 +6,6 @@ import json
 import os
 import queue
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -47,11 +46,6 @@ fcntl.fcntl(sentinel, fcntl.F_SETFL, fcntl.fcntl(sentinel, fcntl.F_GETFL) & ~os.
 """
 HOLDS_THE_LOCK = "import itertools; sum(itertools.repeat(0))"  # the interpreter's, in one endless call of C code
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
-
-
-@pytest.fixture
-def finished(run_of_two: Path) -> Path:
-    return run_of_two / "data/demo"
 
 
 def begun(study: Path, *, cores: int = 1, job: str = "sub-01/calibrate") -> Run:
@@ -192,9 +186,8 @@ def test_the_report_is_one_output_for_snakemake_and_no_file_is_hashed(finished: 
 
 
 def test_pages_of_the_report_that_are_gone_or_changed_are_found_and_come_back(
-    finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    study: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    study = Path(shutil.copytree(finished, tmp_path / "study", copy_function=shutil.copy2))
     gone, changed = (study / f"derived/report/sub-0{number}.html" for number in (1, 2))
     whole = gone.read_bytes(), changed.read_bytes()
     assert main(["verify", str(study)]) == 0
@@ -207,8 +200,7 @@ def test_pages_of_the_report_that_are_gone_or_changed_are_found_and_come_back(
     assert (gone.read_bytes(), changed.read_bytes()) == whole
 
 
-def test_pages_of_participants_who_have_left_are_removed(finished: Path, tmp_path: Path) -> None:
-    study = Path(shutil.copytree(finished, tmp_path / "study", copy_function=shutil.copy2))
+def test_pages_of_participants_who_have_left_are_removed(study: Path) -> None:
     keep_rows(study, lambda row: "sub-02" not in row)
     result = run_study(study)
     assert result.returncode == 0, result.stdout + result.stderr

@@ -34,11 +34,9 @@ def simulated(
     return np.asarray(values + draw.normal(size=(*shape, studies)) * np.sqrt(1 - share - own))
 
 
-def repeated_study(
-    people: int, visits: int, assessors: int = 1, *, seed: int = 0, cycles: int = 3
-) -> tuple[xr.Dataset, dict[str, dict[str, str]]]:
+def repeated_study(people: int, visits: int, assessors: int = 1) -> tuple[xr.Dataset, dict[str, dict[str, str]]]:
     """Return a study.nc with a metric, a phase around 0 % and knee angles, and the rows of its sessions."""
-    draw = np.random.default_rng(seed)
+    draw = np.random.default_rng(0)
     rows: dict[str, dict[str, str]] = {}
     labels, speed, time, angle = [], [], [], []
     of_person = draw.normal(size=people)
@@ -46,7 +44,7 @@ def repeated_study(
         session = f"p{person}_{visit}_{assessor}"
         rows[session] = {"participant_id": f"p{person}", "visit": f"v{visit}", "assessor": f"a{assessor}"}
         of_session = of_person[person] + 0.3 * draw.normal(size=2)
-        for side, _ in itertools.product((0, 1), range(cycles)):
+        for side, _ in itertools.product((0, 1), range(3)):
             value = of_session[side] + 0.2 * draw.normal()
             labels.append((f"p{person}", session, "walk", ("left", "right")[side]))
             speed.append(1.2 + 0.1 * value)

@@ -94,9 +94,12 @@ def study_trials(study: Study) -> list[str]:
     return [row["trial"] for row in study.sessions[SESSION] if row["role"] == "gait" and row["trial"] != "gone"]
 
 
-def campaign(folder: Path, count: int, *, seed: int) -> Counter[tuple[str, str]]:
-    """Return how many of some random corrections had each outcome, by kind."""
-    path = write_outputs(folder)
+def campaign(path: Path, folder: Path, count: int, *, seed: int) -> Counter[tuple[str, str]]:
+    """Return how many of some random corrections of a finished study had each outcome, by kind.
+
+    Args:
+        folder: for the corrections.
+    """
     study = open_study(path)
     before = {file.stem: netcdf.load(file) for file in (path / "derived" / SESSION).glob("*.nc")}
     trials = {name: one_trial(before["contacts"], name) for name in study_trials(study)}
@@ -107,5 +110,7 @@ def campaign(folder: Path, count: int, *, seed: int) -> Counter[tuple[str, str]]
 
 if __name__ == "__main__":
     with TemporaryDirectory() as name:
-        for (kind, what), number in sorted(campaign(Path(name), int(sys.argv[1]), seed=31).items()):
+        for (kind, what), number in sorted(
+            campaign(write_outputs(Path(name)), Path(name), int(sys.argv[1]), seed=31).items()
+        ):
             sys.stdout.write(f"{kind:20} {what:22} {number}\n")

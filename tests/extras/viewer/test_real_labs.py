@@ -23,7 +23,6 @@ from tests.support.studies.small_study import run_steps  # noqa: E402
 
 LABS = {  # folder in ../shared, files to leave out
     "children": ("labs/children/HC036A", ()),
-    "kad_sydney": ("labs/kad_sydney", ("*Gait0[56789]*",)),
     "treadmill": ("studies/exact", ("sub-02", "*.tsv", "*.yaml", "walk_03*")),
     "opencap_trc": ("labs/opencap_trc", ()),
 }

@@ -105,7 +105,7 @@ def test_a_sound_contact_is_refused_once(known: Walk, plated: xr.Dataset) -> Non
     step, other = known.seen()[:2]
     row = at("refuse_contact", step)
     trial = corrected(plated, row)
-    assert stance(trial, step)["reason"] == "refused by hand: seen on video"
+    assert stance(trial, step)["reason_code"] == "refused_by_hand"
     assert is_unknown(trial, step)
     assert stance(trial, other)["valid"]
     with pytest.raises(UserError, match="the contact is refused already: the plate's baseline drifts"):
@@ -124,8 +124,8 @@ def test_a_refusal_that_is_a_judgement_is_accepted_with_the_force_of_the_plate(k
     trial, sound = corrected(drifting(plated), at("accept_contact", step)), corrected(plated)
     assert stance(trial, step)["valid"]
     i = int(np.flatnonzero(trial.plates.values == "1")[0])
-    assert trial.doubt.values[i] == "accepted by hand: seen on video; the plate's baseline drifts by 50 N"
     assert trial.doubt_code.values[i] == f"{ACCEPTED} plate_drifts"
+    assert "50 N" in trial.doubt.values[i]
     inside = within(trial, step.start_s + 0.02, step.end_s - 0.02)
     np.testing.assert_array_equal(
         side_of(trial, "ground_force", step.side)[inside], side_of(sound, "ground_force", step.side)[inside]
@@ -137,7 +137,7 @@ def test_what_makes_the_numbers_impossible_is_accepted_by_nobody(known: Walk, pl
     shared = cleaned(known, [Rectangle(first.x - 0.1, second.x + FOOT_M + 0.1, -0.2, 0.2)])
     (start_s,) = corrected(shared).contact_start.values[corrected(shared).reason_code.values == "two_feet_on_plate"][:1]
     side = str(corrected(shared).contact_side.values[corrected(shared).reason_code.values == "two_feet_on_plate"][0])
-    with pytest.raises(UserError, match="no person can accept this contact: two feet on the plate; correct the cause"):
+    with pytest.raises(UserError, match="no person can accept this contact: two feet on the plate"):
         corrected(shared, correction("accept_contact", side=side, time_s=repr(float(start_s))))
     dead = plated.plate_fault.astype("U20")
     dead[0] = "Fz is dead"

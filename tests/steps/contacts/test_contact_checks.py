@@ -232,7 +232,8 @@ def test_a_large_unknown_drift_is_rejected(known: Walk, plated: xr.Dataset) -> N
     drift[0] = -31.0
     trial = found(plated.assign(plate_drift=("plate", drift)))
     first, second = (stance(trial, step) for step in known.seen()[:2])
-    assert (first["reason_code"], first["reason"]) == ("plate_drifts", "the plate's baseline drifts by 31 N")
+    assert first["reason_code"] == "plate_drifts"
+    assert "31 N" in first["reason"]
     assert second["valid"]
 
 

@@ -69,8 +69,9 @@ def test_events_of_a_turn() -> None:
             assert times == pytest.approx(true, abs=0.045), "as on a straight line"
 
 
-def running(*, flight_s: float = 0.1, stance_s: float = 0.25) -> Walk:
+def running() -> Walk:
     """Return a run: each stance ends before the other foot strikes."""
+    stance_s, flight_s = 0.25, 0.1
     half = stance_s + flight_s
     steps = []
     for number in range(-4, 10):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import pytest
@@ -15,14 +16,23 @@ from tests.support.whole_body.person import random_person
 from tests.support.whole_body.study import write_study
 
 SEEDS = (3, 8)
+Walked = Callable[..., dict[str, xr.Dataset]]
 RATES = {"position": "centre_of_mass", "velocity": "velocity"}
 
 
-def walked(folder: Path, seed: int, *, treadmill: bool = False) -> dict[str, xr.Dataset]:
-    write_study(folder, random_person(seed), kinds=("walk",), seed=seed, treadmill=treadmill)
-    (session,) = run_study(folder, {}).values()
-    (trial,) = session.trials.values()
-    return trial
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory: pytest.TempPathFactory) -> Walked:
+    """Return a function that gives the steps of a person's walk, computed once."""
+
+    @cache
+    def walk(seed: int, *, treadmill: bool = False) -> dict[str, xr.Dataset]:
+        folder = tmp_path_factory.mktemp("walk")
+        write_study(folder, random_person(seed), kinds=("walk",), seed=seed, treadmill=treadmill)
+        (session,) = run_study(folder, {}).values()
+        (trial,) = session.trials.values()
+        return trial
+
+    return walk
 
 
 def foot(clean: xr.Dataset, name: str) -> np.ndarray:
@@ -30,9 +40,9 @@ def foot(clean: xr.Dataset, name: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_margins_at_strike_are_those_of_a_computation_by_hand(tmp_path: Path, seed: int) -> None:
+def test_margins_at_strike_are_those_of_a_computation_by_hand(walked: Walked, seed: int) -> None:
     """The walk is along lab x, so that its line and the lab's axes are one but for a turn, which is undone here."""
-    trial = walked(tmp_path, seed)
+    trial = walked(seed)
     clean, kinematics, cycles = trial["clean"], trial["kinematics"], trial["cycles"]
     time = clean.time.values
     values = dict(zip(cycles.metric.values.tolist(), cycles.metric_value.values.T, strict=True))
@@ -61,9 +71,9 @@ def test_margins_at_strike_are_those_of_a_computation_by_hand(tmp_path: Path, se
         assert values["assumed_part_of_margin_of_stability"][i] == pytest.approx(lateral - by_markers, abs=1e-4)
 
 
-def test_treadmill_and_ground_show_one_balance(tmp_path: Path) -> None:
+def test_treadmill_and_ground_show_one_balance(walked: Walked) -> None:
     """Nothing but the frame differs; the belt's speed is found by the heels, and the sole is on a moving foot."""
-    ground, belt = (walked(tmp_path / name, 3, treadmill=name == "belt")["cycles"] for name in ("ground", "belt"))
+    ground, belt = (walked(3, treadmill=on_belt)["cycles"] for on_belt in (False, True))
     names = ground.metric.values.tolist()
     wanted = [name for name in names if "margin" in name or "centre_of_mass" in name or "angular_momentum" in name]
     rows = []
@@ -74,20 +84,19 @@ def test_treadmill_and_ground_show_one_balance(tmp_path: Path) -> None:
     np.testing.assert_allclose(rows[1], rows[0], atol=2e-3)
 
 
-def test_a_step_further_out_is_more_stable(tmp_path: Path) -> None:
+def test_a_step_further_out_is_more_stable(walked: Walked) -> None:
     """The margin over stance falls as the body passes the foot, and the pelvis alone shows another one."""
-    cycles = walked(tmp_path, 5)["cycles"]
-    values = cycles
+    values = walked(8)["cycles"]
     smallest, at_strike = values.smallest_margin_of_stability_lateral, values.margin_of_stability_lateral
     assert (smallest <= at_strike + 1e-9).all()
     assert (np.abs(values.margin_of_stability_lateral_by_pelvis - at_strike) > 1e-4).any()
-    swing = cycles.margin_of_stability.isel(phase=slice(90, None))
+    swing = values.margin_of_stability.isel(phase=slice(90, None))
     assert np.isnan(swing).all()
 
 
-def test_both_estimates_of_the_waist_agree_for_a_rigid_person_on_plates(tmp_path: Path) -> None:
+def test_both_estimates_of_the_waist_agree_for_a_rigid_person_on_plates(walked: Walked) -> None:
     """Files at 100 Hz leave 0.10 N m of moments (docs/validation.md), 0.002 N m/kg of this person of 50 kg or more."""
-    cycles = walked(tmp_path, 3)["cycles"]
+    cycles = walked(3)["cycles"]
     down = cycles.upper_moment.sel(upper_load="waist").transpose("cycle", "phase", "angle").values
     up = cycles.waist_moment_from_legs.transpose("cycle", "phase", "angle").values
     known = np.isfinite(up).all(axis=-1)

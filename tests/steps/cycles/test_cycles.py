@@ -94,14 +94,14 @@ def test_an_invalid_stance_has_angles_but_no_kinetics(known: Walk) -> None:
     """The second footfall, a left one, starts the second cycle."""
     result = trial(known, reasons={1: "two_feet_on_plate"}).cut()
     assert list(result.kinetics_valid.values) == [True, False, True, True, True]
-    assert list(result.reason.values) == ["", "two feet on the plate", "", "", ""]
+    assert (result.reason.values != "").tolist() == [False, True, False, False, False]
     for name in KINETICS:
         assert np.isnan(result[name][1]).all(), name
         assert np.isfinite(result[name].drop_isel(cycle=1)).all(), name
     assert np.isfinite(result.joint_angle).all()
     assert np.isnan(result.peak_ankle_power[1])
     assert np.isfinite(result.peak_knee_flexion_stance).all()
-    assert list(result.stance_reason.values).count("two feet on the plate") == 1
+    assert list(result.stance_code.values).count("two_feet_on_plate") == 1
     assert list(result.stance_plates.values).count("") == 1
 
 
@@ -189,7 +189,8 @@ def test_a_stance_with_too_small_a_peak_force_is_rejected(known: Walk) -> None:
     assert trial(known).cut(min_peak_force_body_weights=body_weights - 0.01).kinetics_valid.all()
     result = trial(known).cut(min_peak_force_body_weights=body_weights + 0.01)
     assert not result.kinetics_valid.any()
-    assert set(result.reason.values) == {f"peak vertical force only {body_weights:.2f} body weights"}
+    assert {*result.stance_code.values} == {"", "force_too_low"}
+    assert all(f" {body_weights:.2f} " in reason for reason in result.reason.values)
     cut_by_the_trial = (result.stance_start <= 0) | (result.stance_end >= float(walk(strides=3).end_s) - 0.011)
     assert (result.stance_reason[cut_by_the_trial] == "").all()
 
@@ -209,7 +210,6 @@ def test_a_stance_accepted_by_hand_is_used_and_marked_with_what_refuses_it(known
     assert result.kinetics_valid.values.tolist() == (result.start_time.values == step.start_s).tolist()
     marked = result.isel(cycle=int(np.flatnonzero(result.kinetics_valid)[0]))
     assert marked.doubt_code.item() == f"{ACCEPTED} force_too_low"
-    assert marked.doubt.item().startswith("accepted by hand: seen; peak vertical force only ")
     assert np.isfinite(marked.joint_power).all()
     with pytest.raises(UserError, match=r"accept_contact .*: the contact is used already; .*remove the row"):
         accepted_at(trial(known), step.start_s).cut()
@@ -230,10 +230,8 @@ def test_markers_missing_in_a_stance_are_named(known: Walk) -> None:
     row = int(np.flatnonzero(result.stance_start == step.start_s)[0])
     seen = result.stance_seen_percent.values[row]
     assert seen == pytest.approx(100 * (1 - 0.4 / STANCE_S), abs=2)  # within a frame
-    assert result.stance_reason.values[row] == (
-        f"markers not seen during the stance, of which {seen:.0f} % is known: toe_right; fill the gap or use another "
-        "trial"
-    )
+    assert result.stance_code.values[row] == "markers_not_seen"
+    assert f"{seen:.0f} % is known: toe_right;" in result.stance_reason.values[row]
     assert (np.delete(result.stance_reason.values, row) == "").all()
 
 
@@ -254,9 +252,10 @@ def test_formulations_that_differ_reject_every_stance_of_the_trial(known: Walk) 
     assert made.cut(max_disagreement_n_m=2.6e-5).kinetics_valid.sum() == 4
     result = made.cut(max_disagreement_n_m=2.4e-5)
     assert not result.kinetics_valid.any()
-    expected = "the formulations of the joint moments differ by 2.5e-05 N m"
-    assert set(result.reason.values) == {expected, "two feet on the plate"}
-    assert list(result.stance_reason.values).count(expected) == result.sizes["stance"] - 1
+    codes = result.stance_code.values.tolist()
+    assert sum("2.5e-05" in reason for reason in result.stance_reason.values) == len(codes) - 1
+    assert codes.count("two_feet_on_plate") == 1
+    assert codes.count("formulations_differ") == result.sizes["stance"] - 1
     for name in KINETICS:
         assert np.isnan(result[name]).all(), name
     assert np.isfinite(result.joint_angle).all()

@@ -88,7 +88,7 @@ def test_other_stances_have_no_curves(known: Walk) -> None:
         for name in STANCE_CURVES:
             assert len(result[name]) == len(whole(result)), name
             assert np.isfinite(result[name]).all(), name
-    assert left_out.stance_reason.values[last] == "left out by hand: stumbled"
+    assert left_out.stance_code.values[last] == "left_out_by_hand"
     assert (left_out.reason == "").all()
 
 

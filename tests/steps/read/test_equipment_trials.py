@@ -13,7 +13,7 @@ import xarray as xr
 from pipeline.results import netcdf
 from tests.support.plates.pressed_pole import pressed_pole
 from tests.support.step_names import SESSION_STEPS
-from tests.support.studies.small_study import run_steps, write_outputs
+from tests.support.studies.small_study import write_outputs, write_report
 
 WALK = "fast_01"
 
@@ -38,7 +38,7 @@ def studies(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         write_outputs(folder, walk=WALK, change=change)
         for folder, change in zip(folders, (None, add_trials), strict=True)
     )
-    run_steps(tested, report=True)
+    write_report(tested)
     return [plain, tested]
 
 

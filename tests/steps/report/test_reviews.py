@@ -14,7 +14,7 @@ from pipeline.errors import ERROR
 from pipeline.results import netcdf
 from pipeline.steps.report import tables
 from tests.support.studies.for_report import Page
-from tests.support.studies.small_study import run_steps, write_outputs
+from tests.support.studies.small_study import run_steps, write_outputs, write_report
 
 REVIEWED = (
     "participant_id\tsession\treviewed_by\tstatus\tamendments\nsub-01\tsub-01\tDr. <B>\tamended\tmass, 2024-06-01\n"
@@ -104,7 +104,7 @@ def test_page_and_verify_say_that_reviewed_results_have_changed(tmp_path: Path) 
 
 def test_they_reach_pages_and_results(tmp_path: Path) -> None:
     study = write_outputs(tmp_path, walk="fast_01", change=lambda s: (s / "sessions.tsv").write_text(REVIEWED))
-    run_steps(study, report=True)
+    write_report(study)
     derived = study / "derived"
     page, overview = (Page((derived / name).read_text()) for name in ("report/sub-01.html", "report.html"))
     assert "sub-01: amended, reviewed by Dr. <B>; amendments: mass, 2024-06-01." in " ".join(page.words.split())

@@ -72,11 +72,11 @@ def test_the_table_of_quality_has_every_stance_and_every_rejected_trial() -> Non
     assert lost[["start_s", "end_s"]].isna().all(axis=None)
     slow = quality[quality.trial == "slow_1"]
     assert list(slow.verdict) == ["used", "refused", "used", "not on a plate"]
-    assert list(slow.reason) == ["", "two feet on the plate", "", "no plate"]
+    assert list(slow.code) == ["", "two_feet_on_plate", "", "no_plate"]
     assert list(slow.plates) == ["1 2", "1 2", "1 2", ""]
     assert list(slow.start_s) == [20, 21, 22, 23]
     assert list(slow.end_s) == [20.6123, 21.6123, 22.6123, 23.6123]
-    assert list(quality[quality.trial == "none"].reason) == ["no plate"], "a trial without cycles has its stances"
+    assert list(quality[quality.trial == "none"].code) == ["no_plate"], "a trial without cycles has its stances"
     assert len(quality) == 1 + 3 + 4 + 3 + 1
 
 

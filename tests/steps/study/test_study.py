@@ -41,7 +41,7 @@ def test_every_cycle_occurs_once_with_its_origin(opened: xr.Dataset) -> None:
     assert list(opened.side.values) == ["right", "left", "right", "left", "right", "left", "right"]
     assert list(opened.start_time.values) == [10, 11, 20, 21, 22, 30, 31]
     assert list(opened.kinetics_valid.values) == [True, True, True, False, True, True, True]
-    assert opened.reason.values[3] == "two feet on the plate"
+    assert opened.reason_code.values[3] == "two_feet_on_plate"
     assert list(opened.cycle.values) == list(range(7))
 
 

@@ -131,8 +131,8 @@ class Sound(NamedTuple):
     moments: Mapping[str, Array]
 
 
-def sound_session(seed: int, folder: Path | None = None, *, way: str = "") -> Sound:
-    """Return a drawn session, and write it as a study with C3D files into a folder if one is given."""
+def sound_session(seed: int, *, way: str = "") -> Sound:
+    """Return a drawn session; its way of moving, too, unless given."""
     rng = np.random.default_rng([seed, 51])
     others = [name for name in WAYS if name != "ordinary"]
     way = way or ("ordinary" if rng.random() < ORDINARY else others[int(rng.integers(len(others)))])
@@ -160,8 +160,6 @@ def sound_session(seed: int, folder: Path | None = None, *, way: str = "") -> So
     about = {"participant_id": "sub-01", "condition": way.replace(" ", "_")}
     rows = [{**about, "trial": Path(file).stem, "file": file, "role": role} for file, role in roles.items()]
     session = Session(f"drawn {way} {seed}", rows, recordings, _participant(drawn, rng), (), model, chosen)
-    if folder is not None:
-        write_study(folder, session)
     return Sound(session, way, drawn, laboratory, walks, truths, moments)
 
 

@@ -170,15 +170,13 @@ def plate_with_a_stance(number: int) -> tuple[xr.Dataset, int]:
     raise AssertionError("no plate with a stance")
 
 
-def _channel_outcome(
-    folder: Path, dose: int, inject: Callable[[Array, int, int], Array], words: str, *, of_plate: int = 6
-) -> str:
+def _channel_outcome(folder: Path, dose: int, inject: Callable[[Array, int, int], Array], words: str) -> str:
     """Return the outcome for the stance on a plate with a faulty channel, each in turn."""
     walk, direction = any_walk(1000 + dose)
     path = written(folder, walk, own_plates(walk, direction), direction, seed=1000 + dose)
-    file, first = ezc3d.c3d(str(path)), of_plate * (dose % 3)
-    own = file["data"]["analogs"][0, first : first + of_plate]
-    own[:] = inject(own.T.copy(), dose % of_plate, dose).T
+    file, first = ezc3d.c3d(str(path)), 6 * (dose % 3)
+    own = file["data"]["analogs"][0, first : first + 6]
+    own[:] = inject(own.T.copy(), dose % 6, dose).T
     file.write(str(path))
     raw = read(path, body_model=BODY_MODEL, **CHOSEN["read"])
     path.unlink()

@@ -53,12 +53,12 @@ def relabel(**new: str) -> Change:
     return change
 
 
-def write_as_another_run(study: Path, step: str, title: str = "of other settings") -> None:
+def write_as_another_run(study: Path, step: str) -> None:
     """Write a result of sub-01, or of the study, with another title and its record."""
     derived, name = study / "derived", "study.nc" if step == "study" else f"sub-01/{step}.nc"
     known = checksums.recorded(derived, name)
     assert known is not None
-    netcdf.save(derived / name, netcdf.load(derived / name).assign_attrs(title=title))
+    netcdf.save(derived / name, netcdf.load(derived / name).assign_attrs(title="of other settings"))
     key = open_study(study).content_of_key(step, None if step == "study" else "sub-01")
     checksums.record(derived, [derived / name], inputs=known.inputs, key=key)
 

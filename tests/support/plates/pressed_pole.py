@@ -53,13 +53,11 @@ class Pressed:
 Change = Callable[[Pressed], Pressed]
 
 
-def pressed_pole(
-    seed: int, *, tilt_deg: float = 25.0, noise: float = 1.0, planar: bool = False, beside: bool = False
-) -> Pressed:
+def pressed_pole(seed: int, *, tilt_deg: float = 25.0, noise: float = 1.0, beside: bool = False) -> Pressed:
     """Return a pole of any length on one of one to three plates of any place and size; tip 8 cm or more off the middle.
 
     Args:
-        tilt_deg: largest tilt, to all sides or, ``planar``, about one axis.
+        tilt_deg: largest tilt, to all sides.
         noise: share of the noise of markers (0.4 mm) and channels (1 N, 0.05 N m), and of their offsets.
         beside: whether somebody stands on another plate.
     """
@@ -74,7 +72,7 @@ def pressed_pole(
     middle = corners.mean(axis=0)
     angle = rng.uniform(0, 2 * np.pi)
     tip = middle + rng.uniform(0.55, 0.85) * (np.cos(angle) * x + np.sin(angle) * y)
-    axis, height, load = _motion(rng, ANALOG_HZ, tilt_deg, planar=planar)
+    axis, height, load = _motion(rng, ANALOG_HZ, tilt_deg)
     weight_n = GRAVITY_M_S2 * rng.uniform(0.1, 1.0)
     up = np.array([0.0, 0.0, 1.0])
     across = up - (axis @ up)[:, None] * axis  # half the weight acts across a pole that is held at its upper end
@@ -104,13 +102,12 @@ def _corners(rng: np.random.Generator, middle: Array) -> Array:
     return middle + np.column_stack([signs * half, np.zeros(4)]) @ down.T
 
 
-def _motion(rng: np.random.Generator, rate_hz: float, tilt_deg: float, *, planar: bool) -> tuple[Array, Array, Array]:
+def _motion(rng: np.random.Generator, rate_hz: float, tilt_deg: float) -> tuple[Array, Array, Array]:
     """Return axis (time, 3) with z up, height of the tip over the plate, and load, N."""
     time = np.arange(round((2 * REST_S + PRESSED_S) * rate_hz)) / rate_hz
     pressed = np.clip((time - REST_S) / PRESSED_S, 0, 1)
     lean = np.radians(tilt_deg) * np.sin(np.pi * pressed) ** 0.5
-    way = rng.uniform(0, 2 * np.pi) + (0.0 if planar else 1.0) * 4 * np.pi * pressed
-    lean = lean * np.sin(4 * np.pi * pressed) if planar else lean
+    way = rng.uniform(0, 2 * np.pi) + 4 * np.pi * pressed
     axis = np.column_stack([np.sin(lean) * np.cos(way), np.sin(lean) * np.sin(way), np.cos(lean)])
     gap = np.maximum(REST_S - time, 0) + np.maximum(time - REST_S - PRESSED_S, 0)
     inside = np.clip(np.minimum(time - REST_S, REST_S + PRESSED_S - time) / 0.4, 0, 1)

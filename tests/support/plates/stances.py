@@ -11,15 +11,13 @@ from numpy.typing import NDArray
 from pipeline.steps.contacts.events import GaitEvent
 from tests.support.settings import settings_of
 from tests.support.steps import contacts
-from tests.support.walks.as_clean import ANALOG_HZ, FOOT_M, MARKER_HZ, Footfall, Rectangle, Walk, as_stored
+from tests.support.walks.as_clean import ANALOG_HZ, FOOT_M, Footfall, Rectangle, Walk, as_stored
 
 Array = NDArray[np.float64]
 
 THRESHOLD_N = settings_of("contacts").threshold_n
 SAMPLE_S = 1 / ANALOG_HZ + 1e-9  # a crossing is detected at the next sample
-FRAME_S = 1 / MARKER_HZ + 1e-9
 STOPS_AT_ONCE = {"max_time_offset_s": 0.05}  # feet in closed form, 42 ms earlier than real ones at foot off
-VERDICT = ("plates", "valid", "reason", "reason_code")
 ROUNDING = 1e-9  # double precision at 1000 N
 
 

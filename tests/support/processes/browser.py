@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import select
@@ -110,10 +109,6 @@ class Tab:
         """Ask for the dark or the light theme."""
         value = "dark" if on else "light"
         self("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": value}])
-
-    def screenshot(self, to: Path) -> None:
-        """Save what the window shows as PNG."""
-        to.write_bytes(base64.b64decode(self("Page.captureScreenshot")["data"]))
 
     def _next(self, seconds: float) -> dict[str, Any]:
         end = time.monotonic() + seconds

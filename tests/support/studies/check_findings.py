@@ -1,4 +1,4 @@
-"""What ``check`` finds in a study: all of it, or what it says of one place."""
+"""What ``check`` finds in a study: all of it by its codes, or what it says of one place."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pipeline.errors import Problem
 
 
 def found(study: Path) -> set[tuple[str, str, str]]:
-    """Return severity, place and fault of every finding."""
-    return {(finding.severity, finding.where, finding.what) for finding in check(study)}
+    """Return severity, place and code of every finding."""
+    return {(finding.severity, finding.where, finding.code) for finding in check(study)}
 
 
 def about(findings: list[Problem], where: str) -> Problem:

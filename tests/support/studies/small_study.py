@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import os
 import re
 from collections.abc import Callable, Iterable
+from contextlib import chdir
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -52,15 +52,18 @@ def write_outputs(folder: Path, *, walk: str = r"\w+_01", change: Callable[[Path
 
 def run_steps(study: Path, *, report: bool = False, overrides: dict[str, Any] | None = None) -> None:
     """Run every step of a study, with other settings if given, and the report if asked for."""
-    before = Path.cwd()
-    os.chdir(study)  # as Snakemake does: paths of a key are relative to the study
-    try:
+    with chdir(study):  # as Snakemake does: paths of a key are relative to the study
         opened = open_study(Path(), overrides=overrides)
         _run(opened)
         if report:
             _report(opened)
-    finally:
-        os.chdir(before)
+
+
+def write_report(study: Path) -> Path:
+    """Write the report of a study of which every other result is there, and return the study."""
+    with chdir(study):
+        _report(open_study(Path()))
+    return study
 
 
 REPORT = {"report": "derived/report.html"}

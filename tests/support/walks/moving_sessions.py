@@ -81,22 +81,20 @@ def whole_session(
     way: str,
     seed: int,
     chosen: Mapping[str, Any],
-    model_name: str = "",
     who: Callable[[np.random.Generator], Person] = any_person,
 ) -> Whole:
-    """Return a random person's session; the body model in turn unless named.
+    """Return a random person's session; the body models in turn.
 
     Args:
         way: one of :data:`EVERY_WAY`.
         seed: of everything random.
         chosen: settings of the steps.
-        model_name: one of :data:`tests.support.walks.person.BODY_MODELS`.
         who: the person of all ways but that of a child of two.
     """
     plain = "straight" if way in ("backwards", "child of two") else way
     plan = planned(plain, seed, child_of_two if way == "child of two" else who)
     made = measured(plan, np.random.default_rng([seed, 17]), RATES_HZ, turning)
-    model = body_model(model_name or BODY_MODELS[seed % len(BODY_MODELS)])
+    model = body_model(BODY_MODELS[seed % len(BODY_MODELS)])
     rng = made.rng
     place, scale = placed(made.plan, made.motion, made.time, rng)
     worn = _worn(scale)

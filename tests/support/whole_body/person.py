@@ -90,11 +90,11 @@ class Person:
         return float(np.linalg.norm(self.place[child]))
 
 
-def random_person(seed: int, *, waist: tuple[float, float, float] = WAIST) -> Person:
+def random_person(seed: int) -> Person:
     """Return a person of any size and mass; both sides differ, no tensor is along the segment's axes.
 
     The hip centres are where the single-variable regression of Harrington et al. (2007) finds them, and the waist is
-    at ``waist``, from the midpoint of the hip centres, in pelvis axes and per distance of the hip centres.
+    at :data:`WAIST`, from the midpoint of the hip centres, in pelvis axes and per distance of the hip centres.
     """
     rng = np.random.default_rng([seed, 32])
     height = rng.uniform(1.5, 1.95)
@@ -105,7 +105,7 @@ def random_person(seed: int, *, waist: tuple[float, float, float] = WAIST) -> Pe
     tensor = {body: _tensor(mass[body], height * np.array(_of(_RADII, body)), rng) for body in BODIES}
     width, depth = height * rng.uniform(0.13, 0.15), height * rng.uniform(0.08, 0.095)
     hip = np.array([-0.24 * depth - 0.0099, -0.30 * width - 0.0109, 0.33 * width + 0.0073])  # right, from the mid-ASIS
-    place = {"thorax": 2 * hip[2] * np.array(waist), "head": np.zeros(3)}
+    place = {"thorax": 2 * hip[2] * np.array(WAIST), "head": np.zeros(3)}
     for side, sign in zip(SIDES, (-1, 1), strict=True):
         place[f"upper_arm_{side}"] = height * np.array([0.01, -0.03, sign * 0.105]) + rng.uniform(-0.012, 0.012, 3)
         place[f"thigh_{side}"] = np.array([0.0, 0.0, sign * hip[2]])

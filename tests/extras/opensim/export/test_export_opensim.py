@@ -48,11 +48,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return study
 
 
-@pytest.fixture
-def study(finished: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(finished, tmp_path / "study", copy_function=shutil.copy2))
-
-
 def trc(path: Path) -> tuple[Array, dict[str, Array]]:
     """Return time and positions (time, 3) in m of a marker file."""
     lines = path.read_text().splitlines()

@@ -28,7 +28,6 @@ from tests.support.walks.real import cleaned_walks
 Array = NDArray[np.float64]
 
 WALKS = 4
-SHIFTS_M = np.linspace(0.05, 0.145, 4)
 TURNED = [2, 3, 0, 1]
 
 
@@ -95,10 +94,6 @@ def test_only_the_turned_plate_is_reported(walks: list[xr.Dataset]) -> None:
         r"beside the sole by \d+ cm \(0 cm if it is\)",
         found[1],
     )
-
-
-def without_pelvis(trial: Trial) -> Trial:
-    return trial._replace(points={name: place for name, place in trial.points.items() if "asis" not in name})
 
 
 @pytest.mark.parametrize(("order", "words"), [(TURNED, "turned by 180 degrees"), ([1, 2, 3, 0], "")])
