@@ -10,7 +10,6 @@ import xarray as xr
 
 from ..arrays import Array
 from ..conventions import SIDES
-from ..variables.cycle_variables import KINETICS
 from ..variables.metrics import METRICS, WITH_ERRORS
 from .averages import IS_PHASE, average, errors_of, standard_uncertainty, symmetry_index
 
@@ -69,9 +68,8 @@ def errors_of_cycles(study: xr.Dataset, rows: Sequence[Row]) -> DrawnMetrics | N
         return None
     values = np.full((len(rows), len(METRICS)), np.nan)
     for number, row in enumerate(rows):
-        left_out = KINETICS if row["kinetics_valid"] == "False" else frozenset()
         for place, name in enumerate(METRICS):
-            if name in WITH_ERRORS and name not in left_out:
+            if name in WITH_ERRORS:
                 values[number, place] = float(row.get(name) or "nan")
     return DrawnMetrics(values, errors_of(study.variables["metric_draw"].values.astype(float), values, IS_PHASE))
 

@@ -49,6 +49,7 @@ VERDICTS = {
 }
 # columns of quality.csv if the study has corrections.tsv
 CORRECTED, CORRECTIONS, NOT_CORRECTED = "corrected_by_hand", "corrections", "corrections_not_applied"
+DOUBTED_NUMBERS = "doubted_numbers"  # of metrics.csv
 _CLOSURE = "largest angle, root mean square, by which moments integrated forwards miss the measured motion of the"
 QUALITY = {
     **{name: Column(COORDINATES[name][1]) for name in ("participant", "session", "trial", "condition")},
@@ -81,6 +82,10 @@ _OF_METRICS = {
         COORDINATES["kinetics_valid"][1], "", {"True": "used", "False": "not used, see reason or doubt"}
     ),
     "sex": Column("column sex of participants.tsv", "", {"M": "male", "F": "female"}),
+    DOUBTED_NUMBERS: Column(
+        "metrics of kinetics that are doubted and not used, which have no cell of their own in the row, JSON: name and "
+        "number, in the units of the metric; doubt_code says why"
+    ),
 }
 _OF_MEANS = {
     "cycles": Column("number of gait cycles", "1"),
@@ -109,7 +114,8 @@ _OF_EXPORT = {
     "cycle": Column("number of the gait cycle in study.nc; empty for a stance"),
     "stance": Column("number of the stance in study.nc; empty for a gait cycle"),
     "variable": Column("variable of study.nc"),
-    "value": Column("value of the variable, in the row's units; empty if missing"),
+    "value": Column("value of the variable, in the row's units; empty if missing, or of kinetics that are not used"),
+    "doubted_value": Column("value of kinetics that are doubted and not used, in the row's units; empty otherwise"),
     "units": Column("units of the value"),
 }
 OWN_COLUMNS = {  # besides those of metrics and of participants.tsv
@@ -127,7 +133,15 @@ OWN_COLUMNS = {  # besides those of metrics and of participants.tsv
 # names that a column of participants.tsv cannot have, because study.nc or a table has them
 RESERVED = frozenset(
     (
-        *(SEEN, *STUDY, *IN_STUDY, *STANCE_IDENTITY, *(f"{name}{STANCE}" for name in STANCE_IDENTITY), "part"),
+        *(
+            SEEN,
+            DOUBTED_NUMBERS,
+            *STUDY,
+            *IN_STUDY,
+            *STANCE_IDENTITY,
+            *(f"{name}{STANCE}" for name in STANCE_IDENTITY),
+            "part",
+        ),
         *(dim for variable in STUDY.values() for dim in variable.dims),
         *(*_OF_MEANS, *_OF_SYMMETRY, *(f"{name}{ending}" for name in NUMBERS for ending in ENDINGS)),
     )

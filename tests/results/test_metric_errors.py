@@ -32,10 +32,9 @@ def rows(unused: int | None = None) -> list[dict[str, str]]:
             "condition": "walk",
             "session": "one",
             "side": side,
-            "kinetics_valid": str(i != unused),
             PEAK: "60",
             RANGE: "60",
-            MOMENT: "0.5",
+            MOMENT: "" if i == unused else "0.5",
             SPEED: "1.2",
         }
         for i, side in enumerate(SIDES)

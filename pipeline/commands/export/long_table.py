@@ -14,6 +14,7 @@ import xarray as xr
 
 from ...results.study_file import load_study, study_path
 from ...tables.csv_files import DIGITS, guard_formulas
+from ...variables.cycle_variables import KINETICS, STANCE
 from ...variables.data_dictionary import data_dictionary
 from ...variables.rows import REASON
 from ..shared.exported_files import sidecar
@@ -69,7 +70,8 @@ def long_table(study: xr.Dataset, stances: xr.Dataset | None = None) -> pd.DataF
 
     Columns: ``cycle`` or ``stance``, its coordinates (participant, condition, side, ...), ``variable``, one column per
     dimension (``joint``, ``angle``, ``axis``, ``phase``, ...; empty for variables without that dimension), ``value``
-    (empty if missing) and ``units``. A metric has a value per cycle or stance and no other dimension.
+    (empty if missing, or of kinetics that are not used), ``doubted_value`` (of these alone) and ``units``. A metric has
+    a value per cycle or stance and no other dimension.
     """
     parts = {"cycle": study}
     if stances is not None:
@@ -85,11 +87,14 @@ def long_table(study: xr.Dataset, stances: xr.Dataset | None = None) -> pd.DataF
     for row, data, name in everything:
         variable = data[name]
         rows = variable.reset_coords(drop=True).to_dataframe("value").reset_index()
+        if (name if row == "cycle" else f"{name}{STANCE}") in KINETICS:
+            used = labels[row].kinetics_valid.loc[rows[row]].to_numpy()
+            rows = rows.assign(doubted_value=rows.value.mask(used), value=rows.value.where(used))
         rows = rows.assign(variable=name, units=variable.attrs["units"])
         rows = rows.assign(**dict.fromkeys(({*dims} | {"cycle", "stance"}) - {str(dim) for dim in variable.dims}))
         tables.append(rows.astype(dtypes).join(labels[row], on=row))
     return pd.concat(tables, ignore_index=True)[
-        ["cycle", "stance", *labels["cycle"], "variable", *ordered, "value", "units"]
+        ["cycle", "stance", *labels["cycle"], "variable", *ordered, "value", "doubted_value", "units"]
     ]
 
 

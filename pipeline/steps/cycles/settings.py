@@ -43,7 +43,7 @@ class Settings:
         "held against the forces of the plates")
     doubted_stances: Literal["leave_out", "use"] = setting("leave_out",
         "whether the kinetics of doubted stances count in means, scores and figures; in either case metrics.csv and "
-        "study.nc have them, with the doubt")
+        "study.nc have them, with the doubt; those left out are in metrics.csv in the column doubted_numbers")
     emg_normalisation: Literal["none", "peak", "mean", "reference"] = setting("none",
         "what the envelopes are divided by, one number for each muscle and side in all trials of a session (Besomi et "
         "al. 2020); peak and mean are those of the envelope over all cycles of the session, reference is the highest "

@@ -13,7 +13,6 @@ from ...results.differences import compare, pairs_of
 from ...results.metric_errors import DIFFERENCE, INDEX, Errors, uncertainties, with_uncertainty
 from ...tables.reference_curves import BySpeed, numbers_of
 from ...tables.study_tables import NO_GROUP
-from ...variables.cycle_variables import KINETICS
 from ...variables.metrics import CO_CONTRACTION, NUMBERS, OF_STANCE
 from ...variables.rows import GAIT_SCORES, TIMES, TRUNK_AND_BALANCE
 from .curves.panels import plain_unit
@@ -95,9 +94,8 @@ def values_of(cycles: list[Row], symmetry: list[Row], shown: list[str]) -> dict[
 
 
 def _numbers(row: Row, shown: list[str]) -> list[float]:
-    """Return the metrics of a row of metrics.csv or the like, NaN if unknown, or of kinetics that are not used."""
-    left_out = KINETICS if row.get("kinetics_valid") == "False" else ()
-    return [np.nan if name in left_out else float(row[name] or "nan") for name in shown]
+    """Return the metrics of a row of metrics.csv or the like, NaN if unknown."""
+    return [float(row[name] or "nan") for name in shown]
 
 
 def metric_tables(

@@ -20,6 +20,7 @@ from ...results.averages import (
     symmetry,
 )
 from ...tables.corrections import WHY, in_results, in_words
+from ...tables.csv_files import DIGITS
 from ...tables.study_tables import columns_of_people
 from ...tables.tsv import Row
 from ...trials.session import facts_of_trials, spans_of
@@ -41,7 +42,7 @@ from ...variables.cycle_variables import (
     WITH_EMG,
     WITH_TRUNK,
 )
-from ...variables.data_dictionary import CORRECTED, CORRECTIONS, NOT_CORRECTED
+from ...variables.data_dictionary import CORRECTED, CORRECTIONS, DOUBTED_NUMBERS, NOT_CORRECTED
 from ...variables.data_dictionary import QUALITY as QUALITY_COLUMNS
 from ...variables.metrics import JOINED_METRICS, METRICS, OF_STANCE, SCORES, WITH_ERRORS, co_contraction_name
 from ...variables.metrics import NUMBERS as NUMBERS_OF_CYCLES
@@ -83,8 +84,8 @@ def study(
     Returns:
         study.nc, the variables of :data:`pipeline.variables.cycle_variables.STUDY`: along ``stance`` every stance with
         both ends and valid kinetics. metrics.csv: by session one row per cycle, then one per such stance without a
-        whole cycle. quality.csv: one row per stance, or per rejected trial
-        (:data:`pipeline.variables.data_dictionary.QUALITY`).
+        whole cycle; kinetics that are not used are in no column of a metric. quality.csv: one row per stance, or per
+        rejected trial (:data:`pipeline.variables.data_dictionary.QUALITY`).
 
     Raises:
         UserError: the reference cannot be used.
@@ -106,23 +107,22 @@ def study(
     ]
     if "metric_draw" in dataset:
         names = [each for name in names for each in (name, *([f"{name}_u"] if name in WITH_ERRORS else []))]
-    order = ["cycle", "part", *IDENTITY, *columns, *names]
+    order = ["cycle", "part", *IDENTITY, *columns, *names, DOUBTED_NUMBERS]
     return dataset, _rows(dataset, order, used), _quality(cycles, sessions, corrected=corrected)
 
 
 def per_participant(
     metrics: pd.DataFrame, draws: xr.DataArray | None = None, *, corrected: bool = False
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the tables participants.csv and symmetry.csv from metrics.csv; kinetics that are not used do not count.
+    """Return the tables participants.csv and symmetry.csv from metrics.csv.
 
     Args:
         draws: ``metric_draw`` of study.nc. The tables then have standard uncertainties.
         corrected: whether the study has corrections by hand, so that participants.csv counts what is accepted.
     """
     names = [name for name in NUMBERS_OF_CYCLES if name in metrics]
-    about, left_out = participants_columns(metrics), ~metrics.kinetics_valid.astype(bool)
-    used = metrics.assign(**{name: metrics[name].mask(left_out) for name in names if name in KINETICS})
-    means = participant_means(used, names, about)
+    about = participants_columns(metrics)
+    means = participant_means(metrics, names, about)
     codes = metrics.doubt_code.fillna("")  # a metrics.csv that is read again has NaN
     doubted = (metrics.part == "cycle") & (codes != "")
     by_hand = doubted & codes.map(is_accepted).astype(bool)
@@ -132,9 +132,9 @@ def per_participant(
         means.insert([*means].index("stances_alone"), name, counts.to_numpy(dtype=int))
     if draws is None:
         return means, symmetry(means, names, about)
-    errors = np.full((len(used), len(names), draws.sizes["draw"]), np.nan)
+    errors = np.full((len(metrics), len(names), draws.sizes["draw"]), np.nan)
     errors[metrics.part == "cycle", : len(METRICS)] = errors_of(
-        draws.values, used.loc[metrics.part == "cycle", [*METRICS]].to_numpy(dtype=float), IS_PHASE
+        draws.values, metrics.loc[metrics.part == "cycle", [*METRICS]].to_numpy(dtype=float), IS_PHASE
     )
     of_means = errors_of_means(errors, metrics, means)
     spread = dict(zip(METRICS, standard_uncertainty(of_means).T, strict=False))
@@ -295,8 +295,26 @@ def _rows(study: xr.Dataset, columns: Sequence[str], sessions: Iterable[str]) ->
         cycles = pd.concat([cycles, stances]) if len(cycles) else stances
         place = {session: i for i, session in enumerate(sessions)}
         cycles = cycles.sort_values("session", key=lambda names: names.map(place), kind="stable", ignore_index=True)
+    cycles = _without_doubted(cycles)
     decimals = {name: 4 for name in ("start_time", "end_time") if name in cycles}  # 0.1 ms, less than a sample
     return cycles.astype({"cycle": "Int64"}).round(decimals).reindex(columns=[*columns])
+
+
+def _without_doubted(metrics: pd.DataFrame) -> pd.DataFrame:
+    """Return metrics.csv with the numbers of kinetics that are not used apart, so that a plain mean leaves them out.
+
+    They are together in the column :data:`DOUBTED_NUMBERS`, as JSON and with as many digits as the table has.
+    """
+    left_out = ~metrics.kinetics_valid.astype(bool)
+    names = [name for name in metrics if str(name).removesuffix("_u") in KINETICS]
+    known = metrics.loc[left_out, names].dropna(how="all")
+    texts = [
+        to_text({str(name): float(DIGITS % number) for name, number in row.items() if np.isfinite(number)})
+        for row in known.to_dict("records")
+    ]
+    apart = pd.Series(texts, index=known.index, dtype=object).reindex(metrics.index, fill_value="")
+    kept = {str(name): metrics[name].mask(left_out) for name in names}
+    return metrics.assign(**kept, **{DOUBTED_NUMBERS: apart})
 
 
 def _quality(

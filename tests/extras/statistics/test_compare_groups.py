@@ -17,6 +17,10 @@ from pipeline.errors import UserError
 from pipeline.extras.statistics.curve_tests import curve_tests_of
 from pipeline.extras.statistics.groups import compare_groups
 from pipeline.results import netcdf
+from pipeline.results.averages import PHASES
+from pipeline.variables.metrics import NUMBERS
+from pipeline.variables.rows import DOUBT
+from pipeline.variables.stance_verdicts import Verdict, as_text
 from tests.support.studies import for_report
 from tests.support.studies.for_report import made, trial_cycles
 
@@ -201,3 +205,62 @@ def test_a_person_without_one_side_in_one_condition_counts_by_the_other_side(
     said = compare_groups(tmp_path, output=tmp_path / "found", curves=["knee flexion angle"])
     assert "fast minus slow, 4 people" in said
     assert "left out" not in said
+
+
+@pytest.fixture
+def doubted_walks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a study of two groups whose metrics differ by cycle; every third cycle is doubted, for large numbers."""
+    random = np.random.default_rng(3)
+    trials: dict[str, dict[str, xr.Dataset]] = {}
+    for name in OF:
+        monkeypatch.setitem(for_report.SHIFT, name, 0.0)
+        monkeypatch.setitem(for_report.REPEATS, name, 6)
+        for condition in ("slow", "fast"):
+            made_of = trial_cycles(name, condition, ["left", "right"], alone=1)
+            doubted = np.arange(made_of.sizes["cycle"]) % 3 == 1
+            values = random.uniform(85, 115, made_of.metric_value.shape) % 100  # phases on both sides of 0
+            made_of["metric_value"] = made_of.metric_value.dims, np.where(doubted[:, None], 1.5, 1) * values
+            texts = ("the mass is doubted", "mass_disagrees", as_text([Verdict("mass_disagrees", {})]))
+            doubts: dict[str, Any] = {
+                column: ("cycle", np.where(doubted, text, "")) for column, text in zip(DOUBT, texts, strict=True)
+            }
+            trials.setdefault(name, {})[condition] = made_of.assign_coords(kinetics_valid=("cycle", ~doubted), **doubts)
+    groups = {name: {"group": "control" if name[0] == "c" else "patient"} for name in OF}
+    part = made(trials, {"slow": "slow", "fast": "fast"}, groups)
+    netcdf.save(tmp_path / "derived" / "study.nc", part.study)
+    (tmp_path / "derived" / "metrics.csv").write_text(part.metrics)
+    return tmp_path
+
+
+def plain_means(cycles: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Return means as pandas takes them; of phases the direction of the mean vector."""
+    names = [name for name in NUMBERS if name in cycles]
+    means = cycles.groupby(by)[names].mean()
+    for name in PHASES & {*names}:
+        angle = 2 * np.pi / 100 * cycles[name]
+        sine, cosine = (part(angle).groupby([cycles[one] for one in by]).mean() for part in (np.sin, np.cos))
+        means[name] = np.arctan2(sine, cosine) / (2 * np.pi / 100) % 100
+    return means.reset_index()
+
+
+def test_a_plain_mean_of_the_table_gives_the_difference_of_groups(doubted_walks: Path) -> None:
+    """Of every metric, though a third of the cycles is doubted: their numbers are in a column of their own.
+
+    Phases are counted from their circular mean over all people, as docs/statistics.md says.
+    """
+    table = pd.read_csv(doubted_walks / "derived" / "metrics.csv")
+    cycles = table[table.part == "cycle"]
+    assert cycles.doubted_numbers.notna().mean() == pytest.approx(1 / 3)
+    people = plain_means(cycles, ["group", "condition", "participant", "side"])
+    people = plain_means(people, ["group", "condition", "participant"])
+    centre = plain_means(people, ["condition"]).set_index("condition")
+    for name in PHASES & {*people}:
+        people[name] = (people[name] - people.condition.map(centre[name]) + 50) % 100 - 50
+    groups = people.groupby(["condition", "group"])[[name for name in NUMBERS if name in table]].mean()
+    compare_groups(doubted_walks, output=doubted_walks / "found")
+    found = pd.read_csv(doubted_walks / "found" / "differences.csv")
+    found = found[found.method == "Welch"]
+    assert {*found.metric} == {name for name in NUMBERS if name in table}
+    for row in found.to_dict("records"):
+        second, first = (groups.loc[(row["condition"], row[which]), row["metric"]] for which in ("second", "first"))
+        assert row["difference"] == pytest.approx(second - first, rel=1e-4, abs=1e-3), row["metric"]  # 6 digits of 100

@@ -23,8 +23,8 @@ from pipeline.steps.report.movement_profile import (
 )
 from pipeline.steps.study.step import per_participant
 from pipeline.tables.reference_curves import BySpeed, ReferenceCurve
-from pipeline.variables.metrics import GAIT_ANGLES
-from tests.support.studies.for_report import Page, three_people
+from pipeline.variables.metrics import GAIT_ANGLES, METRICS
+from tests.support.studies.for_report import Made, Page, three_people
 
 SD = {0.2: 4.0, 0.4: 2.0}  # of every angle, by dimensionless speed
 SCORED = (GPS, OVERALL, *(f"{GVS}{name}" for name in GAIT_ANGLES))
@@ -118,12 +118,17 @@ def test_another_age_than_that_of_the_reference_is_said(
     assert ("give age_years" in str(found)) == (np.isnan(age) and not compared)
 
 
+def table_of_metrics(made: Made) -> pd.DataFrame:
+    """Return metrics.csv, in which metrics are numbers and all else is text as it is there."""
+    return pd.read_csv(io.StringIO(made.metrics), keep_default_na=False, na_values={name: [""] for name in METRICS})
+
+
 @pytest.mark.parametrize(("age", "compared"), [("9", True), ("27", False), ("n/a", False)])
 def test_only_a_child_is_compared_with_children(age: str, compared: bool) -> None:
     """Scores stay in the tables and in study.nc; the pages leave them out, and the band says of whom it is."""
     made = three_people()
     cells = dict.fromkeys(SCORED, 5.0) | {"reference_speed": 0.4}
-    metrics = pd.read_csv(io.StringIO(made.metrics), keep_default_na=False).assign(**cells)
+    metrics = table_of_metrics(made).assign(**cells)
     metrics.insert([*metrics].index("doubt_code") + 1, "age_years", age)
     means, symmetry = (rows.to_csv(index=False) for rows in per_participant(metrics))
     study = made.study.assign_attrs(reference=json.dumps({"title": "children", "remarks": [], **CHILDREN}))
@@ -146,9 +151,7 @@ def test_only_a_child_is_compared_with_children(age: str, compared: bool) -> Non
 def test_where_all_cycles_turn_the_report_gives_the_reason_and_draws_no_band() -> None:
     made = three_people()
     count = made.study.sizes["cycle"]
-    metrics = pd.read_csv(io.StringIO(made.metrics), keep_default_na=False).assign(
-        turning_angle=60.0, **dict.fromkeys(SCORED, np.nan)
-    )
+    metrics = table_of_metrics(made).assign(turning_angle=60.0, **dict.fromkeys(SCORED, np.nan))
     means, symmetry = (rows.to_csv(index=False) for rows in per_participant(metrics))
     study = made.study.assign(turning_angle=("cycle", np.full(count, 60.0)))
     turning = made._replace(study=study, metrics=metrics.to_csv(index=False), means=means, symmetry=symmetry)
@@ -169,7 +172,7 @@ def test_without_scores_there_is_no_chart() -> None:
 
 def test_a_reference_of_ones_own_needs_no_citation_and_no_model() -> None:
     study = three_people()
-    metrics = pd.read_csv(io.StringIO(study.metrics), keep_default_na=False).assign(**dict.fromkeys(SCORED, 5.0))
+    metrics = table_of_metrics(study).assign(**dict.fromkeys(SCORED, 5.0))
     means, symmetry = (rows.to_csv(index=False) for rows in per_participant(metrics))
     scored = study._replace(metrics=metrics.to_csv(index=False), means=means, symmetry=symmetry)
     table = "variable,joint,angle,phase,mean,sd\njoint_angle,knee,flexion,0,10,4\njoint_angle,knee,flexion,100,10,4\n"

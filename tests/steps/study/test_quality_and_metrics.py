@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pipeline.json_text import from_text
 from pipeline.steps.study.step import QUALITY, participants_columns, per_participant, study
 from pipeline.tables.csv_files import csv_of
-from pipeline.variables.cycle_variables import IDENTITY, RESIDUALS
+from pipeline.variables.cycle_variables import IDENTITY, KINETICS, RESIDUALS
 from pipeline.variables.metrics import METRICS, OF_STANCE
 from pipeline.variables.schema import REPAIRS
 from tests.support.studies.two_people import ALONE, CYCLES, gathered, sessions, stored, trial
@@ -20,9 +21,9 @@ from tests.support.studies.two_people import ALONE, CYCLES, gathered, sessions, 
 def test_the_table_of_metrics_is_tidy() -> None:
     metrics = gathered()[1]
     own = ["mass_kg", "height_m", "sex", "age_years", "group"]
-    assert list(metrics.columns) == ["cycle", "part", *IDENTITY, *own, *METRICS]
+    assert list(metrics.columns) == ["cycle", "part", *IDENTITY, *own, *METRICS, "doubted_numbers"]
     assert list(metrics.stride_time) == [10, 11, 20, 21, 22, 30, 31]
-    assert list(metrics.peak_ankle_power) == [10, 11, 20, 21, 22, 30, 31]
+    np.testing.assert_array_equal(metrics.peak_ankle_power, [10, 11, 20, np.nan, 22, 30, 31])  # one is refused
     means = metrics.groupby(["participant", "condition"]).walking_speed.mean()
     assert means.to_dict() == {("p1", "fast"): 10.5, ("p1", "slow"): 21.0, ("p2", "fast"): 30.5}
 
@@ -57,7 +58,7 @@ def test_a_table_read_back_is_the_same(tmp_path: Path) -> None:
     metrics = gathered()[1]
     metrics.to_csv(tmp_path / "metrics.csv", index=False)
     again = pd.read_csv(tmp_path / "metrics.csv", keep_default_na=False, na_values=[""])
-    for name in ("reason", "doubt", "doubt_code"):
+    for name in ("reason", "doubt", "doubt_code", "doubted_numbers"):
         again[name] = again[name].astype(object).fillna("")
     pd.testing.assert_frame_equal(again, metrics, check_dtype=False)
 
@@ -119,10 +120,17 @@ def test_participants_have_the_means_of_their_cycles() -> None:
 
 
 def test_doubted_kinetics_are_in_the_tables_but_in_no_mean() -> None:
-    """Of three right cycles, 10 to 12, the first is doubted; distances and angles count."""
+    """Of three right cycles, 10 to 12, the first is doubted; distances and angles count.
+
+    Its kinetics are in a column of their own, so that a plain mean of the table leaves them out.
+    """
     cycles = {"s1": {"fast_1": trial(10, "rrr", doubted=(0,), invalid=(2,))}}
     dataset, metrics, quality = study(stored(cycles), sessions=sessions(cycles), **ALONE)
-    assert list(metrics.peak_ankle_power[:2]) == [10, 11]
+    np.testing.assert_array_equal(metrics.peak_ankle_power[:2], [np.nan, 11])
+    assert list(metrics.stride_time) == [10, 11, 12]
+    apart = [from_text(text) if text else {} for text in metrics.doubted_numbers]
+    assert apart[0] == {name: 10 for name in METRICS if name in KINETICS}
+    assert apart[1] == {}
     assert list(metrics.kinetics_valid) == [False, True, False]
     assert list(metrics.doubt_code) == ["h w", "", ""]
     assert list(metrics.doubt) == ["hot; wet", "", ""]

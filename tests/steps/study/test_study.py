@@ -156,7 +156,7 @@ def test_a_study_without_a_cycle_still_has_its_files(cycles: Trials, tmp_path: P
     assert set(opened.data_vars) == set(VARIABLES["study"]) - set(ABSENT)
     assert metrics.empty
     assert [len(table) for table in per_participant(metrics)] == [0, 0]
-    assert list(metrics.columns) == ["cycle", "part", *IDENTITY, *list(PEOPLE["p1"])[1:], *METRICS]
+    assert list(metrics.columns) == ["cycle", "part", *IDENTITY, *list(PEOPLE["p1"])[1:], *METRICS, "doubted_numbers"]
     assert len(quality) == 2
     assert set(quality.verdict) <= {"refused", "not on a plate"}
 
