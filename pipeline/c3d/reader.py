@@ -6,6 +6,7 @@ The bytes are checked (:mod:`pipeline.c3d.integrity`), a child process parses th
 
 import contextlib
 import math
+import re
 from collections.abc import Mapping, Sequence
 from itertools import product, zip_longest
 from pathlib import Path
@@ -80,24 +81,25 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
             parse_ahead(following, refuse_damaged(following))
     stored = _stored_points(points, join_lists(point, "LABELS"), person.owner)
     numbers = _model_numbers(parameters, of=person.owner if person.subjects else "")
+    unscaled = _unscaled(parameters.get("ANALOG", {}), content["analogs"].shape[1])
     unread = [i + 1 for i, scale in enumerate(np.ravel(parameters.get("ANALOG", {}).get("SCALE", ()))) if scale == 0]
     return Recording(
         labels=person.names,
         markers=_markers(points[:, person.columns], unit_m),
         marker_rate_hz=rate,
         first_frame=max(header.first, 1) - 1,
-        analog=_analog(content["analogs"], parameters),
+        analog=_analog(content["analogs"], parameters, unscaled),
         analog_rate_hz=content["analog_rate_hz"],
         length_unit_m=unit_m,
         force_platform=parameters.get("FORCE_PLATFORM", {}),
         analog_labels=join_lists(parameters.get("ANALOG", {}), "LABELS"),
         analog_units=join_lists(parameters.get("ANALOG", {}), "UNITS"),
-        unread_channels=unread,
+        unread_channels=[*unread, *unscaled],
         events=_events(parameters.get("EVENT", {}), owner=person.owner),
         processing=_show_marker_diameter(stored, unit_m, numbers) | numbers,
         subject_names=subjects,
         label_notes=person.notes,
-        remarks=_remarks(header.renamed, rotations, unread, parameters.get("EVENT", {})),
+        remarks=_remarks(header.renamed, rotations, unread, unscaled, parameters.get("EVENT", {})),
         subjects=person.subjects,
         owner=person.owner,
         stored_angles={key: _markers(stored[name], 1.0) for name, key in STORED_ANGLES.items() if name in stored},
@@ -148,8 +150,17 @@ def _markers(points: Array, length_unit_m: float) -> Array:
     return points.T
 
 
-def _analog(values: Array, parameters: Mapping[str, Mapping[str, Any]]) -> Array:
-    """Return the channels (sample, channel) as scaled by the file, NaN if missing.
+def _unscaled(analog: Mapping[str, Any], channels: int) -> list[int]:
+    """Return the channels, from 1, without a number in SCALE or OFFSET: ezc3d 1.7.2 takes whatever its memory holds."""
+    stated = [
+        sum(np.size(numbers) for key, numbers in analog.items() if re.fullmatch(rf"{name}\d*", key))
+        for name in ("SCALE", "OFFSET")
+    ]
+    return [*range(min(stated) + 1, channels + 1)]
+
+
+def _analog(values: Array, parameters: Mapping[str, Mapping[str, Any]], unscaled: Sequence[int]) -> Array:
+    """Return the channels (sample, channel) as scaled by the file, NaN if missing or ``unscaled`` (from 1).
 
     ezc3d 1.7.2 takes unsigned integers (POINT:SCALE positive, ANALOG:FORMAT UNSIGNED) for signed ones: counts from
     32768 on are 65536 too low. This is corrected.
@@ -157,6 +168,7 @@ def _analog(values: Array, parameters: Mapping[str, Mapping[str, Any]]) -> Array
     if not values.size:
         return np.empty((0, 0))
     readings = values[0]
+    readings[[channel - 1 for channel in unscaled]] = np.nan
     if not (readings.max() < LARGEST_READING and readings.min() > -LARGEST_READING):
         readings = np.where(np.abs(readings) < LARGEST_READING, readings, np.nan)
     analog: Array = readings.T
@@ -175,7 +187,9 @@ def _analog(values: Array, parameters: Mapping[str, Mapping[str, Any]]) -> Array
     return np.asarray((counts - offset) * scale)
 
 
-def _remarks(renamed: Sequence[str], rotations: int, unread: Sequence[int], event: Mapping[str, Any]) -> list[Problem]:
+def _remarks(
+    renamed: Sequence[str], rotations: int, unread: Sequence[int], unscaled: Sequence[int], event: Mapping[str, Any]
+) -> list[Problem]:
     """Return what a file calls otherwise than the standard, and what it holds that is not used or cannot be."""
     remarks = []
     if renamed:
@@ -190,6 +204,10 @@ def _remarks(renamed: Sequence[str], rotations: int, unread: Sequence[int], even
         listed = join_some([*map(str, unread)], 2 * MOST_LISTED)
         what = f"ANALOG:SCALE is 0, so that nothing is read, of channels {listed}"
         remarks.append(warning("", what, "correct it where the file is written, and export again", "scale_is_zero"))
+    if unscaled:
+        listed = join_some([*map(str, unscaled)], 2 * MOST_LISTED)
+        what = f"ANALOG:SCALE or OFFSET has no number, so that nothing is read, for channels {listed}"
+        remarks.append(warning("", what, "correct it where the file is written, and export again", "scale_is_missing"))
     described, used = len(event.get("LABELS", [])), _events_used(event)
     if used < described:
         what = f"{described} events are described, but EVENT:USED is {used}: the others are not used"
