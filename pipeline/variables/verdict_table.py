@@ -249,10 +249,13 @@ VERDICTS: dict[str, Row] = {
     "frames_lost_before": Row(DOUBTS,
         "all markers jump together at {second:.2f} s, before the contact: frames are lost or repeated, so that plates "
         "and markers may be out of step since then",
-        "the stance is later in the trial than a jump of all markers from one frame to the next; whether the plates "
-        "lost the same time is not known",
+        "the stance is later in the trial than a jump of all markers from one frame to the next, and the plates do not "
+        "show that they lost the same time: by when feet come to rest after their contacts, before and after the jump, "
+        "to {doubted_time_offset_s:ms} with {SPREADS:g} standard errors",
         "export the trial again; accept the contact if force and foot are in step",
-        ("steps.clean.impossible_motion.TIMES_USUAL", "steps.clean.impossible_motion.CHANGE_M_S2")),
+        ("steps.clean.impossible_motion.TIMES_USUAL", "steps.clean.impossible_motion.CHANGE_M_S2",
+            "contacts.doubted_time_offset_s", "steps.contacts.time_offset.SPREADS",
+            "steps.contacts.time_offset.OF_STEPS_S")),
     "markers_frozen": Row(DOUBTS,
         "all markers stand still from {first:.2f} to {last:.2f} s, where their motion is filled in",
         "all markers repeat one frame for more than {FILLED_S:ms} while the body moves, as in a drop-out of the "
