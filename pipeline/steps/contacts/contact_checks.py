@@ -110,8 +110,8 @@ def judge_breaks(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
     """Return the stances, refused if frames are lost in them, doubted after that, and if markers stand still in them.
 
     Plates and markers of a trial start together, so that stances before are surely in step. Those after are if the feet
-    rest there as long after their contacts as before: then the plates lost the same time. A longer gap than :data:`FILLED_S` is filled, but not as exactly as it was
-    measured.
+    rest there as long after their contacts as before: then the plates lost the same time. A longer gap than
+    :data:`FILLED_S` is filled, but not as exactly as it was measured.
     """
     judged, breaks = [*contacts], from_text(shown.motion_breaks)
     lost_s = np.array(sorted(first_s for kind, first_s, _ in breaks if kind == "lost"))
