@@ -148,7 +148,7 @@ VERDICTS: dict[str, Row] = {
         source=("steps.clean.impossible_motion.TIMES_USUAL", "steps.clean.impossible_motion.CHANGE_M_S2")),
     # Stances without usable kinetics
     LEG_REFUSED: Row(REFUSES, "{reason}", f"{_PERSON}, in the session or in one trial", _LEG,
-        ("body.plausibility.LIMITS", "body.plausibility.OFTEN", "body.plausibility.LARGEST_AXIS_ERROR_DEG"),
+        ("body.plausibility.LIMITS", "body.plausibility.OFTEN"),
         "reliability.md#legs-that-no-person-has", general="a leg is refused in the whole trial"),
     "leg_implausible": Row(REFUSES, "{what} in {percent:.0f} % of the stance; {remedy}",
         f"{_PERSON}, in a part of the stance; of a trial, on both sides and throughout", _LEG,
