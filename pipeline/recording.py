@@ -25,6 +25,19 @@ def length_unit_m(text: str) -> float | None:
     return LENGTH_UNITS_M.get(UNIT_WORDS.sub(r"\1m", word))
 
 
+def simplest_rate(rate_hz: float, error_hz: float) -> float:
+    """Return the simplest rate that a file may mean, which states it with an error; its own if none is that near.
+
+    Cameras count whole frames a second, or are set with few decimals; video is 1001 times slower per 1000; clocks count
+    whole milliseconds or microseconds. A rate in single precision is wrong by up to 6e-8, 4 microseconds in a minute.
+    """
+    decimals = [round(rate_hz, digits) for digits in range(6)]
+    video = round(1.001 * rate_hz) / 1.001
+    periods = [clock / max(round(clock / rate_hz), 1) for clock in (1e3, 1e6)]
+    simple = [*decimals[:4], video, *periods, *decimals[4:]]
+    return next((one for one in simple if one > 0 and abs(one - rate_hz) <= error_hz), rate_hz)
+
+
 @dataclass(frozen=True)
 class Event:
     """A gait event as the file states it; ``side`` may be empty."""

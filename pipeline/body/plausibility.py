@@ -296,6 +296,10 @@ def axis_in_words(turn_deg: float, in_step: float, adduction_deg: float, hip_deg
     """Return what speaks for or against a knee's axis: :func:`knee_axis_error`, range of adduction, hip rotation."""
     moves = f"adduction moves by {adduction_deg:.1f} degrees in the gait cycle"
     hip = f"hip rotation {hip_deg:+.0f} degrees on average"
+    if left_out := reason_of_axis(turn_deg, in_step, ""):
+        return (
+            f"{left_out}. Angles and loads of the knee and hip rotation are left out; those of ankle and hip are kept"
+        )
     if np.isnan(turn_deg):
         return f"the knee bends too little to judge its axis; {moves}, {hip}"
     in_step_words = f"{moves}, in step with flexion by r {in_step:.2f}; {hip}"
@@ -306,10 +310,10 @@ def axis_in_words(turn_deg: float, in_step: float, adduction_deg: float, hip_deg
 
 
 def reason_of_axis(turn_deg: float, in_step: float, side: str) -> str:
-    """Return why a leg is refused, from :func:`knee_axis_error`; empty if it is not."""
+    """Return why a knee is refused, from :func:`knee_axis_error`; empty if it is not."""
     if not (abs(turn_deg) > LARGEST_AXIS_ERROR_DEG and abs(in_step) > IN_STEP):
         return ""
     return (
-        f"the {side} knee's axis is turned by about {abs(turn_deg):.0f} degrees: the knee seems to "
+        f"the {f'{side} ' * bool(side)}knee's axis is turned by about {abs(turn_deg):.0f} degrees: the knee seems to "
         f"{'ad' if turn_deg > 0 else 'ab'}duct whenever it bends, expected at most {LARGEST_AXIS_ERROR_DEG:.0f}"
     )

@@ -163,7 +163,7 @@ def header_alone(header: Header, parameters: Parameters, size: int) -> bool:
 
     def fits(values: float) -> bool:
         end = header.data_at + header.frames * values * (4 if header.scale < 0 else 2)
-        return 0 <= size - end < BLOCK_BYTES
+        return 0 <= size - end <= BLOCK_BYTES  # the last block is filled; some programs add one where it is full
 
     number = parameters.number
     without_scale = ("POINT", "SCALE") not in parameters
@@ -186,7 +186,7 @@ def _compute_size(header: Header, parameters: Parameters, size: int) -> int:
     alone = header_alone(header, parameters, size)
     _refuse_without_numbers(parameters, analog=header.analog_per_frame > 0, scale=not alone)
     ends = [header.data_at + header.frames * header.frame_bytes]
-    fits = 0 <= size - ends[0] < BLOCK_BYTES
+    fits = 0 <= size - ends[0] <= BLOCK_BYTES
     for name, in_header in (("USED", header.points), ("SCALE", header.scale), ("DATA_START", header.data_block)):
         value = number("POINT", name)
         real_data = name == "SCALE" and max(value, in_header) < 0  # no scale applies to real numbers

@@ -17,7 +17,7 @@ import numpy as np
 from ..arrays import Array
 from ..conventions import JOINTS
 from ..errors import Problem, UserError, join_some, warning
-from ..recording import FARTHEST_M, LENGTH_UNITS_M, RATE_HZ, Event, Recording, length_unit_m
+from ..recording import FARTHEST_M, LENGTH_UNITS_M, RATE_HZ, Event, Recording, length_unit_m, simplest_rate
 from ..vocabulary.event_names import side_in
 from ..vocabulary.marker_labels import SEPARATORS, choose_person
 from ..vocabulary.stated_sizes import SIDES, anthropometry
@@ -61,6 +61,7 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
     if not RATE_HZ[0] <= rate <= RATE_HZ[1]:
         raise UserError(str(path), f"POINT:RATE is {rate:g} frames a second", "correct it or export the file again")
     _refuse_out_of_step(path, content["analogs"], points.shape[2], header.analog_per_frame)
+    rate_hz = simplest_rate(rate, float(np.spacing(np.float32(rate))) / 2)  # the file has it in single precision
     unit_m = _length_unit_m(path, point)
     group = parameters.get("SUBJECTS", {})
     subjects = [str(text) for text in group.get("NAMES", [])]
@@ -86,10 +87,10 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
     return Recording(
         labels=person.names,
         markers=_markers(points[:, person.columns], unit_m),
-        marker_rate_hz=rate,
+        marker_rate_hz=rate_hz,
         first_frame=max(header.first, 1) - 1,
         analog=_analog(content["analogs"], parameters, unscaled),
-        analog_rate_hz=content["analog_rate_hz"],
+        analog_rate_hz=rate_hz * content["analogs"].shape[2] / points.shape[2] if content["analog_rate_hz"] else 0.0,
         length_unit_m=unit_m,
         force_platform=parameters.get("FORCE_PLATFORM", {}),
         analog_labels=join_lists(parameters.get("ANALOG", {}), "LABELS"),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..errors import UserError
-from ..recording import FARTHEST_M, LENGTH_UNITS_M, RATE_HZ, length_unit_m
+from ..recording import FARTHEST_M, LENGTH_UNITS_M, RATE_HZ, length_unit_m, simplest_rate
 from .text_numbers import AGAIN, cells_of, is_number, lines_of, refuse_disordered, refuse_rows, rows_of_numbers
 
 HEADER_LINES = 5
@@ -23,6 +23,8 @@ COUNT = "NumMarkers"
 OFF_GRID = 0.25  # of a frame; times have three or more decimals, so that rounding is far below
 # DataRate and times: video is 0.1 % slower than its nominal rate, and programs round it to whole frames a second
 RATE_ROUNDING = 0.02
+ROUNDED_S = 1e-10  # of times in double precision, far below their last digit
+SHOWN_ROWS = 100  # in which a time has all decimals that the program writes
 MOST_FRAMES = 10  # for each row; a file with more frames missing has wrong times
 
 
@@ -58,7 +60,7 @@ def read_trc(path: Path) -> Markers:
     refuse_rows(path, lines, stated.get("NumFrames", ""), len(rows), name="NumFrames")
     time = rows[:, 1]
     refuse_disordered(path, time)
-    rate_hz, frames = _frames(path, stated.get("DataRate", ""), time)
+    rate_hz, frames = _frames(path, stated.get("DataRate", ""), time, _digit_s(lines[first:]))
     positions = rows[:, 2:].reshape(len(rows), -1, 3) * unit_m
     missing = (positions == 0).all(axis=-1) | ~(np.abs(positions) < FARTHEST_M).all(axis=-1)
     positions[missing] = np.nan
@@ -111,10 +113,18 @@ def _unit_m(path: Path, unit: str) -> float:
     return unit_m
 
 
-def _frames(path: Path, stated: str, time: Array) -> tuple[float, NDArray[np.int_]]:
+def _digit_s(rows: Sequence[str]) -> float:
+    """Return the last digit of the times in rows of a file, s."""
+    cells = [cells_of(row)[1:2] for row in rows[:SHOWN_ROWS]]
+    decimals = [len(text.strip().replace(",", ".").partition(".")[2]) for (text,) in filter(None, cells)]
+    return max(10.0 ** -max(decimals, default=0), ROUNDED_S)
+
+
+def _frames(path: Path, stated: str, time: Array, digit_s: float) -> tuple[float, NDArray[np.int_]]:
     """Return frames per second and the frame of each instant, from 0.
 
-    The rate is DataRate, unless the times are those of one that differs a little: OpenSim goes by the times.
+    The rate is DataRate, unless the times are those of one that differs a little: OpenSim goes by the times. A rate
+    that fits the times to their last digit comes first: 59.94, written as 60, would be wrong by 60 ms in a minute.
     """
     intervals = np.diff(time)
     by_times_hz = 1 / float(np.median(intervals)) if len(intervals) else 0.0
@@ -128,10 +138,26 @@ def _frames(path: Path, stated: str, time: Array) -> tuple[float, NDArray[np.int
     follow = not len(steps) or steps.min() <= 1  # else no frame has a neighbour: the file has fewer a second
     counted = np.concatenate([[0.0], np.cumsum(steps)])
     even_hz = float(counted[-1] / (time[-1] - time[0])) if len(intervals) else rate_hz
-    for rate in (rate_hz, even_hz) if follow else ():
+    simple_hz = _rate_of(time, counted, digit_s) if len(intervals) else rate_hz
+    exact = min(digit_s * rate_hz, OFF_GRID)  # frames: times rounded to their last digit, or cut off after it
+    rates = ((rate_hz, exact), (simple_hz, exact), (rate_hz, OFF_GRID), (even_hz, OFF_GRID))
+    for rate, most_off in rates if follow else ():
         frames = (time - time[0]) * rate
-        on_grid = np.abs(frames - np.rint(frames)).max(initial=0.0) <= OFF_GRID and (np.diff(np.rint(frames)) > 0).all()
+        whole = np.rint(frames)
+        on_grid = np.abs(frames - whole).max(initial=0.0) <= most_off and (np.diff(whole) > 0).all()
         if on_grid and abs(rate / rate_hz - 1) <= RATE_ROUNDING and frames[-1] <= MOST_FRAMES * len(time):
-            return rate, np.rint(frames).astype(int)
+            return rate, whole.astype(int)
     what = f"DataRate is {rate_hz:g}, but its times are those of {by_times_hz:.4g} frames a second"
     raise UserError(str(path), what, f"correct one of them or {AGAIN}")
+
+
+def _rate_of(time: Array, frames: Array, digit_s: float) -> float:
+    """Return the simplest rate of frames at instants that are rounded to a digit.
+
+    A line through n instants is steeper or flatter by digit / (span sqrt(n)), one standard deviation. Ten are allowed,
+    as rounding repeats itself at round rates.
+    """
+    from_middle_s = time - time.mean()
+    rate_hz = float(from_middle_s @ (frames - frames.mean()) / (from_middle_s @ from_middle_s))
+    share = digit_s / float(time[-1] - time[0]) * min(1.0, 10.0 / np.sqrt(len(time)))
+    return simplest_rate(rate_hz, rate_hz * share)

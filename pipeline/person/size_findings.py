@@ -18,8 +18,8 @@ ESTIMATE = "estimate"  # start of the cells mass_source, width_source and leg_le
 POUNDS_PER_KG = 2.2046
 # Measured on 14 sessions: plates under a static show the stated mass within 4 %, a walk within 6 %. Beyond 7 % the
 # momentum of the walks doubts all stances: 2.8 standard deviations of clothes, shoes and the day (2 %) and of plates in
-# use (1.5 %); 10 % with the mean force of two steps (2.5 %); without those of the mass, plates under a static
-# trial and under steps differ by 8 %. A mass in a file may have been asked, not measured.
+# use (1.5 %); 10 % with the mean force of two steps (2.5 %); without those of the mass, plates under a static trial and
+# under steps differ by 2.8 times 2.9 % (1.5 and 2.5 %), 8 %. A mass in a file may have been asked, not measured.
 STANDING_MASS_ERROR, WALKING_MASS_ERROR, PLATES_APART, STATED_MASS_ERROR = 0.07, 0.10, 0.08, 0.10
 # A mass beyond these is wrong, whatever the plates err. Standard deviations: gain of plates in use 1.5 % (four plates
 # err by .7 % even after calibration: Cappello A et al. 2011, Gait Posture 33:724-726), offset and drift of 10 N 1.5 %,

@@ -325,6 +325,10 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "implausible": Variable(("sample", "side"), "1",
             "why the leg's pose is refused, as no person has it: 0 it is not", "i1"),
         "leg_refused": Variable(("trial", "side"), "", "why the leg is refused in all of the trial; empty if not", "U"),
+        "knee_refused": Variable(
+            ("trial", "side"), "",
+            "why the angles of the knee, its loads and hip rotation are left out in the trial; empty if not", "U",
+        ),
         "knee_axis_error": Variable(("trial", "side"), "degree",
             "turn of the knee's flexion axis about the thigh that the swing of adduction with flexion suggests, "
             "positive inwards; NaN if the knee hardly bends"),

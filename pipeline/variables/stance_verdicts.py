@@ -17,16 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..conventions import SIDES
 from ..errors import Problem
 from ..json_text import from_text, to_text
 from .rows import DOUBT, REASON
-from .verdict_table import ACCEPTED, BY_HAND, DOUBTS, VERDICTS
+from .verdict_table import ACCEPTED, BOTH_LEGS, BY_HAND, DOUBTS, LEG, VERDICTS
 
 Value = float | int | str
 USED, DOUBTED, NOT_ON_A_PLATE, REFUSED = "used", "doubted", "not on a plate", "refused"
 BETWEEN_WORDS, BETWEEN_CODES = "; ", " "
-PELVIS = ("asis", "psis", "sacrum", "pelvis")  # how its markers are named
 PROBLEM = {"where", "what", "remedy"}  # the values of a rejected trial
 
 
@@ -39,8 +37,9 @@ class Verdict:
 
     @classmethod
     def of(cls, code: str, **values: Any) -> Verdict:
-        """Return a verdict with those of the values that its sentence has."""
-        kept = {name: values[name] for name in VERDICTS[code].values}
+        """Return a verdict with those of the values that its sentence has, and of some codes the leg."""
+        row = VERDICTS[code]
+        kept = {name: values[name] for name in [*row.values, *[LEG] * row.of_leg]}
         return cls(
             code, {name: value.item() if isinstance(value, np.generic) else value for name, value in kept.items()}
         )
@@ -63,9 +62,8 @@ class Verdict:
         return self.code, self.values.get("number", "")
 
     def concerns(self, side: str) -> bool:
-        """Return whether it is about a leg: not if it names the other one, or a marker there. Both carry the pelvis."""
-        words = str(self.values.get(VERDICTS[self.code].names_leg, "")).replace("_", " ").split()
-        return not words or side in words or not {*words} & {*SIDES} or bool({*words} & {*PELVIS})
+        """Return whether it is about a leg; one whose values name none is about both."""
+        return self.values.get(LEG, BOTH_LEGS) in (side, BOTH_LEGS)
 
     @property
     def is_doubt(self) -> bool:

@@ -11,6 +11,7 @@ DOUBTS: Final = "doubts"  # them: they are in the results, marked, and by defaul
 REJECTS: Final = "rejects"  # a trial
 BY_HAND, LEG_REFUSED = "left_out_by_hand", "leg_refused"
 REFUSED_BY_HAND, ACCEPTED = "refused_by_hand", "accepted_by_hand"
+LEG, BOTH_LEGS = "leg", "both"  # name of the value that says which leg a verdict is about; that of both
 
 
 class Row(NamedTuple):
@@ -27,7 +28,7 @@ class Row(NamedTuple):
     judged: bool = False
     of_step: bool = False  # it lies in the step or where the recording ends: nothing is wrong with plates or markers
     general: str = ""  # words of several together, if not the sentence with the values that they share
-    names_leg: str = ""  # the value whose words say of which leg a doubt about a trial is; empty of both
+    of_leg: bool = False  # a doubt about a trial that may be about one leg: its values say which, or both
 
     @property
     def values(self) -> list[str]:
@@ -71,6 +72,10 @@ VERDICTS: dict[str, Row] = {
         "this foot swings for more than {LEFT_S:g} s", "another trial",
         ("steps.contacts.foot_on_plate.SHARED_S", "steps.contacts.foot_on_plate.LEFT_S", "plates.sole.HALF_SOLE_M"),
         of_step=True),
+    "foot_on_two_plates": Row(REFUSES, "a part of the foot may be on another plate, which the other foot shares",
+        "at this time both feet were on another plate, as for `two_feet_on_plate`: which part of the load there is "
+        "this foot's is not known", "another trial",
+        ("steps.contacts.foot_on_plate.SHARED_S", "steps.contacts.foot_on_plate.LEFT_S"), of_step=True),
     "foot_partly_off_plate": Row(REFUSES, "foot partly off the plate",
         "heel, ball or big toe rested beyond the edge by more than the margin, or the plate was loaded for only part "
         "of the stance",
@@ -143,7 +148,7 @@ VERDICTS: dict[str, Row] = {
         source=("steps.clean.impossible_motion.TIMES_USUAL", "steps.clean.impossible_motion.CHANGE_M_S2")),
     # Stances without usable kinetics
     LEG_REFUSED: Row(REFUSES, "{reason}", f"{_PERSON}, in the session or in one trial", _LEG,
-        ("body.plausibility.LIMITS", "body.plausibility.OFTEN", "body.plausibility.LARGEST_AXIS_ERROR_DEG"),
+        ("body.plausibility.LIMITS", "body.plausibility.OFTEN"),
         "reliability.md#legs-that-no-person-has", general="a leg is refused in the whole trial"),
     "leg_implausible": Row(REFUSES, "{what} in {percent:.0f} % of the stance; {remedy}",
         f"{_PERSON}, in a part of the stance; of a trial, on both sides and throughout", _LEG,
@@ -210,7 +215,7 @@ VERDICTS: dict[str, Row] = {
         "walk and allowing for what it hides by turning its segment: it was moved after the static trial, or is "
         "mislabelled, or the static trial is that of another person",
         "look at the named marker in both trials; repeat the static trial, or leave the marker out of the body model",
-        ("steps.kinematics.marker_check.LARGEST_M",), "reliability.md#a-markers-place", names_leg="marker"),
+        ("steps.kinematics.marker_check.LARGEST_M",), "reliability.md#a-markers-place", of_leg=True),
     "plate_baseline_unknown": Row(DOUBTS,
         "plate {number} is not seen unloaded {when} the contact, and elsewhere too briefly, or with an offset that "
         "changes: its offset under the load is not known",
@@ -244,10 +249,13 @@ VERDICTS: dict[str, Row] = {
     "frames_lost_before": Row(DOUBTS,
         "all markers jump together at {second:.2f} s, before the contact: frames are lost or repeated, so that plates "
         "and markers may be out of step since then",
-        "the stance is later in the trial than a jump of all markers from one frame to the next; whether the plates "
-        "lost the same time is not known",
+        "the stance is later in the trial than a jump of all markers from one frame to the next, and the plates do not "
+        "show that they lost the same time: by when feet come to rest after their contacts, before and after the jump, "
+        "to {doubted_time_offset_s:ms} with {SPREADS:g} standard errors",
         "export the trial again; accept the contact if force and foot are in step",
-        ("steps.clean.impossible_motion.TIMES_USUAL", "steps.clean.impossible_motion.CHANGE_M_S2")),
+        ("steps.clean.impossible_motion.TIMES_USUAL", "steps.clean.impossible_motion.CHANGE_M_S2",
+            "contacts.doubted_time_offset_s", "steps.contacts.time_offset.SPREADS",
+            "steps.contacts.time_offset.OF_STEPS_S")),
     "markers_frozen": Row(DOUBTS,
         "all markers stand still from {first:.2f} to {last:.2f} s, where their motion is filled in",
         "all markers repeat one frame for more than {FILLED_S:ms} while the body moves, as in a drop-out of the "
@@ -267,7 +275,7 @@ VERDICTS: dict[str, Row] = {
         "in the file (median over the trial), while that of the other leg agrees within {AGREES_DEG:g}",
         "look at the markers of the named leg, its sizes in participants.tsv, and the static trial",
         ("steps.kinematics.angle_check.LARGEST_DEG", "steps.kinematics.angle_check.AGREES_DEG"),
-        "reliability.md#angles-in-the-file", names_leg="what"),
+        "reliability.md#angles-in-the-file", of_leg=True),
     "momentum_doubted": Row(DOUBTS,
         "{who} {percent:.0f} % of the force that carries {mass:.1f} kg, as of {agrees:.1f} kg: is a gain or the body "
         "mass wrong, or does something else bear weight?",

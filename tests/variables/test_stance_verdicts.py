@@ -170,19 +170,23 @@ def test_values_that_differ_are_dots(code: str) -> None:
     assert [words.count("…") for words in in_general([one, other])] == [dots, dots]
 
 
-@pytest.mark.parametrize(
-    ("value", "sides"),
-    [
-        ("lateral_epicondyle_left", ["left"]), ("toe_right", ["right"]), ("asis_left", ["left", "right"]),
-        ("sacrum", ["left", "right"]),
-    ],
-)  # fmt: skip
-def test_a_doubt_about_a_marker_concerns_its_leg_and_one_of_the_pelvis_both(value: str, sides: list[str]) -> None:
-    doubt = Verdict.of("marker_moved", marker=value, mm=20.0, direction="behind")
-    assert [side for side in ("left", "right") if doubt.concerns(side)] == sides
+@pytest.mark.parametrize("leg", ["left", "right", "both"])
+def test_a_doubt_concerns_the_leg_that_its_values_name(leg: str) -> None:
+    """Not the one that is in the marker's name, which a lab may choose; and not less after it was stored."""
+    doubt = Verdict.of("marker_moved", marker="hip_plate_left_2", mm=20.0, direction="behind", leg=leg)
+    for each in (doubt, *verdicts_in(as_text([doubt]))):
+        assert [side for side in ("left", "right") if each.concerns(side)] == (
+            ["left", "right"] if leg == "both" else [leg]
+        )
+
+
+def test_a_stored_doubt_that_names_no_leg_concerns_both() -> None:
+    doubt = Verdict("marker_moved", {"marker": "toe_left", "mm": 20.0, "direction": "behind"})
+    assert doubt.concerns("left")
+    assert doubt.concerns("right")
 
 
 def test_a_doubt_about_an_angle_concerns_its_leg_and_one_about_all_markers_both() -> None:
-    angle = Verdict.of("angles_unlike_file", what="right knee rotation", degrees=4.0)
+    angle = Verdict.of("angles_unlike_file", what="right knee rotation", degrees=4.0, leg="right")
     noise = Verdict.of("markers_noisy", mm=2.0, error=0.2)
     assert [(angle.concerns(side), noise.concerns(side)) for side in ("left", "right")] == [(False, True), (True, True)]

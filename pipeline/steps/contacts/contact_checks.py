@@ -109,15 +109,22 @@ def _lever_arm(force: Array, moment: Array, heel: Array, toe: Array) -> float:
 def judge_breaks(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
     """Return the stances, refused if frames are lost in them, doubted after that, and if markers stand still in them.
 
-    Whether the plates lost the same time as the markers is not known: those of a trial start together, so that only
-    stances before are surely in step. A longer gap than :data:`FILLED_S` is filled, but not as exactly as it was
-    measured.
+    Plates and markers of a trial start together, so that stances before are surely in step. Those after are if the feet
+    rest there as long after their contacts as before: then the plates lost the same time. A longer gap than
+    :data:`FILLED_S` is filled, but not as exactly as it was measured.
     """
     judged, breaks = [*contacts], from_text(shown.motion_breaks)
+    lost_s = np.array(sorted(first_s for kind, first_s, _ in breaks if kind == "lost"))
+    part = np.array([np.searchsorted(lost_s, contact.from_s) for contact in contacts])  # how many are before it
+    whole = np.array([part[i] == np.searchsorted(lost_s, contact.to_s) for i, contact in enumerate(contacts)])
+    known = [bool(contact.plates) and not contact.reason for contact in contacts] & whole
+    leads_s = np.array([time_offset.rest_lead_s(contact, shown.feet) for contact in contacts])
+    most_s = shown.settings.doubted_time_offset_s
     for i, contact in enumerate(contacts):
-        lost_before = [first_s for kind, first_s, last_s in breaks if kind == "lost" and last_s < contact.from_s]
-        if lost_before and contact.plates:
-            judged[i] = judged[i].doubted("frames_lost_before", second=max(lost_before))
+        if part[i] and contact.plates:
+            before_s, after_s = leads_s[known & (part == 0)], leads_s[known & (part == part[i])]
+            if not time_offset.are_in_step(before_s, after_s, most_s=most_s):
+                judged[i] = judged[i].doubted("frames_lost_before", second=float(lost_s[part[i] - 1]))
         for kind, first_s, last_s in breaks:
             if first_s > contact.to_s or last_s < contact.from_s:
                 continue
@@ -161,7 +168,8 @@ CONTACT_JUDGES = (
                          "foot_not_over_given_plate", "plate_given_to_other_foot"), foot_on_plate.assign_feet),
     Judge(ON_ONE_PLATE, ("plate_drifts",), reject_drifting),
     Judge(ON_ONE_PLATE, ("plate_baseline_unknown",), doubt_unknown_baselines),
-    Judge(OF_BOTH_FEET, ("other_foot_without_markers", "two_feet_on_plate"), foot_on_plate.reject_shared),
+    Judge(OF_BOTH_FEET, ("other_foot_without_markers", "two_feet_on_plate", "foot_on_two_plates"),
+          foot_on_plate.reject_shared),
     Judge(OF_ONE_FOOT, ("foot_partly_off_plate",), foot_on_plate.reject_partly_off),
     Judge(OF_ONE_FOOT, ("plate_out_of_time", "plates_not_in_time"), time_offset.reject_out_of_time),
     Judge(OF_FORCE, ("plate_shifted", "plates_shifted", "all_plates_shifted", "plate_shift_suspect",

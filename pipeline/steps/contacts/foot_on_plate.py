@@ -183,7 +183,7 @@ def reject_shared(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
         if spans[i]:
             alone[i] = replace(each, side="both").refuse("two_feet_on_plate")
         elif any(each.start_s < end and start < each.end_s for start, end in shared):
-            alone[i] = each.refuse("two_feet_on_plate")
+            alone[i] = each.refuse("foot_on_two_plates")
     return alone
 
 

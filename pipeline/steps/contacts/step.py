@@ -172,6 +172,7 @@ def _contact_of(stance: Stance, side: str, contacts: Sequence[Contact], feet: Fe
     share = 0.5 * (stance.end_s - stance.start_s)  # of a contact shared with the other foot
     mine = [c for c in contacts if (c.side == side and overlap(c) > 0) or (c.side == "both" and overlap(c) >= share)]
     mine = [c for c in mine if c.cop_distance_m <= foot_on_plate.FAR_M] or mine
+    mine = [c for c in mine if c.reason and c.reason.code == "foot_on_two_plates"] or mine
     best = max(mine, key=overlap, default=None)
     unsure = 0.0 if stance.sure else UNSURE_S
     reach = (stance.start_s - unsure, stance.end_s + UNSURE_S)

@@ -40,4 +40,4 @@ def doubt_angles(misfit: Array) -> list[Verdict]:
     side, joint, angle = np.unravel_index(np.abs(alone).argmax(), alone.shape)
     off = float(alone[side, joint, angle])
     what = f"{SIDES[side]} {JOINTS[joint]} {ANGLES[angle]}"
-    return [Verdict.of("angles_unlike_file", what=what, degrees=off)] if abs(off) > LARGEST_DEG else []
+    return [Verdict.of("angles_unlike_file", what=what, degrees=off, leg=SIDES[side])] if abs(off) > LARGEST_DEG else []

@@ -28,6 +28,7 @@ class Verdicts(NamedTuple):
     # (time, side), of :func:`pipeline.body.plausibility.implausible`, 0 in stretches that are too short
     implausible: NDArray[np.int8]
     leg_refused: NDArray[np.str_]  # (trial, side), why the leg is refused in all of the trial; empty if it is not
+    knee_refused: NDArray[np.str_]  # the same of the knee alone, of which the axis is turned
     # knee_axis_error, knee_axis_in_step: (trial, side), of :func:`pipeline.body.plausibility.knee_axis_error`
     knee_axis_error: Array
     knee_axis_in_step: Array
@@ -51,19 +52,11 @@ class Leg(NamedTuple):
     side: str
     measured: Mapping[str, Array]  # (time,) by name, of :func:`pipeline.body.plausibility.measures`
     implausible: NDArray[np.int8]  # (time,), 0 where no measure is out of its limits
-    # turn_deg, in_step: of the knee's axis, :func:`pipeline.body.plausibility.knee_axis_error`
-    turn_deg: float
-    in_step: float
 
 
 def refuse_often(leg: Leg) -> str:
     """Return the reason to refuse a leg of which a measure is often out of its limits."""
     return reason_of(leg.measured, leg.side) if leg.implausible.any() else ""
-
-
-def refuse_turned_axis(leg: Leg) -> str:
-    """Return the reason to refuse a leg with a turned axis of the knee."""
-    return reason_of_axis(leg.turn_deg, leg.in_step, leg.side)
 
 
 class Judge(NamedTuple):
@@ -73,16 +66,16 @@ class Judge(NamedTuple):
     judge: Callable[[Leg], str]
 
 
-LEG_JUDGES = (  # the first reason counts
-    Judge((LEG_REFUSED, "leg_implausible"), refuse_often),
-    Judge((LEG_REFUSED, "leg_implausible"), refuse_turned_axis),
-)
+LEG_JUDGES = (Judge((LEG_REFUSED, "leg_implausible"), refuse_often),)  # the first reason counts
 
 
 def judge_legs(
     points: Points, legs: Mapping[str, Skeleton], calibrate: xr.Dataset, time: Array, spans: Sequence[slice]
 ) -> Verdicts:
     """Return the verdicts on both legs.
+
+    A knee axis that is turned about the thigh gives another knee, and turns the thigh about its long axis. Foot, shank,
+    both ends of the thigh and the ground force stay where they are: so the knee is refused, and ankle and hip are kept.
 
     Args:
         points: landmarks (time, 3), m.
@@ -93,7 +86,7 @@ def judge_legs(
     pairs = [(one, other) for one in static["landmark"] for other in static["landmark_2"]]
     distances = dict(zip(pairs, itertools.chain(*static["static_distance"]), strict=True))
     flags = np.zeros((len(time), len(SIDES)), dtype=np.int8)
-    refused = [[*static["leg_refused"]] for _ in spans]
+    refused, knees = [[*static["leg_refused"]] for _ in spans], [[""] * len(SIDES) for _ in spans]
     axis = np.full((2, len(spans), len(SIDES)), np.nan)
     for column, side in enumerate(SIDES):
         if static["leg_refused"][column]:
@@ -104,11 +97,13 @@ def judge_legs(
         for row, span in enumerate(spans):
             part = {name: values[span] for name, values in measured.items()}
             axis[:, row, column] = knee_axis_error(part)
-            leg = Leg(side, part, flags[span, column], *axis[:, row, column].tolist())
+            leg = Leg(side, part, flags[span, column])
             reason = next(filter(None, (one.judge(leg) for one in LEG_JUDGES)), "")
             refused[row][column] = f"{reason}; {REMEDY_IN_MOTION}" if reason else ""
+            turn_deg, in_step = axis[:, row, column].tolist()
+            knees[row][column] = reason_of_axis(turn_deg, in_step, side)
             _drop_short(flags[span, column], time[span])
-    return Verdicts(flags, np.array(refused, dtype=str), *axis)
+    return Verdicts(flags, np.array(refused, dtype=str), np.array(knees, dtype=str), *axis)
 
 
 def _drop_short(flags: NDArray[np.int8], time: Array) -> None:

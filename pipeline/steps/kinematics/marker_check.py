@@ -24,10 +24,11 @@ from numpy.typing import NDArray
 
 from ...arrays import Array, Flags
 from ...body.skeleton import Skeleton
-from ...conventions import CHAIN, JOINTS
+from ...conventions import CHAIN, JOINTS, SIDES
 from ...dynamics.vectors import cross, transpose
 from ...errors import UserError
 from ...variables.stance_verdicts import Verdict
+from ...variables.verdict_table import BOTH_LEGS
 from .linkage import PELVIS, Bodies
 from .linked_leg import fit
 from .linked_model import LinkedModel, build_linked_model, shown_markers, start_posture
@@ -47,6 +48,7 @@ class Shift(NamedTuple):
     marker: int  # index among those of the session; -1 of none
     shift: float  # m, as in the module's text; NaN of none
     place: Array  # (3,) by how much it lies off in the axes of its segment, m; 0 where nothing shows it
+    leg: str = BOTH_LEGS  # whose segment it is on; both carry the pelvis
 
 
 NONE = Shift(-1, np.nan, np.zeros(3))
@@ -58,7 +60,7 @@ def doubt_marker(names: Sequence[str], found: Shift) -> list[Verdict]:
         return []
     axis = int(np.argmax(np.abs(found.place)))
     direction, mm = DIRECTIONS[axis][int(found.place[axis] > 0)], 1000 * float(np.linalg.norm(found.place))
-    return [Verdict.of("marker_moved", marker=names[found.marker], mm=mm, direction=direction)]
+    return [Verdict.of("marker_moved", marker=names[found.marker], mm=mm, direction=direction, leg=found.leg)]
 
 
 def build_witness(calibrate: xr.Dataset, names: Sequence[str]) -> LinkedModel | None:
@@ -141,7 +143,9 @@ def _farthest(model: LinkedModel, off: Array, share: Array, known: Flags) -> Shi
     apart = np.divide(along, values, out=np.zeros_like(along), where=values > LEAST_SHARE)
     shift = np.sqrt((along * apart).sum(axis=1))
     best = int(shift.argmax())
-    return Shift(int(model.marker[shown[best]]), float(shift[best]), axes[best] @ apart[best])
+    body = int(model.linkage.body[shown[best]])
+    leg = BOTH_LEGS if body == PELVIS else SIDES[body // len(CHAIN)]
+    return Shift(int(model.marker[shown[best]]), float(shift[best]), axes[best] @ apart[best], leg)
 
 
 def _mean(values: Array, known: Flags) -> Array:

@@ -11,7 +11,7 @@ from ...body.body_model import BodyModel
 from ...body.joint_angles import foot_progression, joint_angles, pelvis_angles
 from ...body.plausibility import FLAG_MEANINGS, LARGEST_STANDING_BEND_DEG
 from ...body.skeleton import CalibratedSide, Skeleton, moving_legs, read_sides, take_stated_results
-from ...conventions import ANGLES, CHAIN, CONVENTIONAL, HIP, JOINTS, SEGMENTS, SIDES
+from ...conventions import ANGLES, CHAIN, CONVENTIONAL, HIP, JOINTS, KNEE, ROTATION, SEGMENTS, SIDES
 from ...errors import Problem, UserError
 from ...signals.filters import interval_s, near_ends
 from ...signals.splines import angular_rates, derivatives
@@ -52,7 +52,8 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
         The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`, ``marker_residual`` and ``linked_legs``
         with linked legs (:mod:`pipeline.steps.kinematics.linked_leg`), the upper body with shoulders. NaN where markers
         are not seen, accelerations also near the ends of what is seen, and for a leg that no person has:
-        ``implausible`` and ``leg_refused`` give the reason. A walk is rejected if no segment of either side can be
+        ``implausible`` and ``leg_refused`` give the reason; angles that depend on a turned knee axis, too
+        (``knee_refused``). A walk is rejected if no segment of either side can be
         followed, neither leg can be used, or two markers are exchanged against the static trial.
     """
     walks = UsableWalks.of(clean, calibrate)
@@ -93,6 +94,9 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
         _derivatives, settings.angle_convention, settings.smallest_floating_axis,
     )  # fmt: skip
     facts = _facts(clean, settings) | describe_linkage(linkage, names, len(spans))
+    for trial, side in np.argwhere(judgements["knee_refused"][1] != "").tolist():  # the witnesses have seen all angles
+        refused_angles = posed.variables["joint_angle"][1][spans[trial], side]
+        refused_angles[:, KNEE] = refused_angles[:, HIP, ROTATION] = np.nan
     every = posed.variables | upper | judgements | witnesses | facts
     return walks.complete(xr.Dataset(every, LABELS | labels | labels_of_upper))
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Array
 from ...body.legs import GROUND, MOTION, Legs, legs_of
-from ...conventions import ANGLES, ANKLE, CHAIN, JOINTS, LOADS, SIDES
+from ...conventions import ANGLES, ANKLE, CHAIN, JOINTS, KNEE, LOADS, SIDES
 from ...dynamics.interaction_torques import MOTIONS
 from ...dynamics.kernel import TERMS, inverse_dynamics_by_term
 from ...dynamics.vectors import rotate, transpose
@@ -26,7 +26,16 @@ from .settings import Settings
 from .trunk_and_arms import MOVING, sharper, trunk_and_arms
 
 # all that is loaded of the inputs
-OF_KINEMATICS, OF_CONTACTS = (*MOTION, *TURNING, *MOVING), (*GROUND, "belt_speed")
+OF_KINEMATICS, OF_CONTACTS = (*MOTION, *TURNING, *MOVING, "knee_refused"), (*GROUND, "belt_speed")
+# results along joints that a knee with a turned axis has not
+OF_JOINTS = (
+    "joint_force",
+    "joint_moment",
+    "joint_moment_jcs",
+    "joint_moment_term",
+    "joint_power",
+    "interaction_torque",
+)
 # samples in one portion: few enough for the processor's cache, enough for few calls
 SOLVED_AT_A_TIME, SIMULATED_AT_A_TIME = 1000, 5000
 
@@ -65,6 +74,9 @@ def kinetics(
     results["foot_power"] = foot_power(kinematics, contacts)
     results["ankle_foot_power"] = results["joint_power"][:, :, ANKLE] + results["foot_power"]
     hips = Hips.of(kinematics, results["joint_force"], results["joint_moment"])
+    for trial, side in np.argwhere(kinematics.variables["knee_refused"].values != "").tolist():
+        for name in OF_JOINTS:
+            results[name][spans[trial], side, KNEE] = np.nan
     residual = pelvis_residual(kinematics, hips, upper_body(calibrate), settings.gravity_m_s2)
     if with_trunk := "upper_segment_seen" in kinematics:
         upper, sharp = trunk_and_arms(kinematics, calibrate, hips, settings.gravity_m_s2)

@@ -48,7 +48,15 @@ from ...variables.metrics import JOINED_METRICS, METRICS, OF_STANCE, SCORES, WIT
 from ...variables.metrics import NUMBERS as NUMBERS_OF_CYCLES
 from ...variables.rows import DOUBT
 from ...variables.schema import REPAIRS, separate_metrics
-from ...variables.stance_verdicts import BETWEEN_WORDS, REFUSED, is_accepted, verdict_of
+from ...variables.stance_verdicts import (
+    BETWEEN_WORDS,
+    NOT_ON_A_PLATE,
+    REFUSED,
+    Verdict,
+    as_text,
+    is_accepted,
+    verdict_of,
+)
 from ...vocabulary.muscle_names import in_order
 from .gait_scores import score_cycles
 from .reference import Reference
@@ -363,7 +371,7 @@ def _corrections(table: pd.DataFrame, rows: Iterable[Mapping[str, str]]) -> list
 
 
 def _quality_rows(session: str, data: xr.Dataset, about: Mapping[str, Any]) -> Iterator[list[Any]]:
-    """Yield a row per stance, or per rejected trial."""
+    """Yield a row per stance, or one of a trial that is rejected or in which no stance is seen."""
     values = {name: variable.values for name, variable in data.variables.items()}
     stances: list[list[Any]] = []
     if "stance" in data.dims:
@@ -384,6 +392,10 @@ def _quality_rows(session: str, data: xr.Dataset, about: Mapping[str, Any]) -> I
         identity = [about["participant"]["participant_id"], session, trial, about["trials"][trial]["condition"]]
         if any(why):
             yield [*identity, "", np.nan, np.nan, "", REFUSED, *why, *[""] * len(DOUBT), *[pd.NA] * len(NUMBERS)]
+        elif not stances[spans[i]]:
+            unseen = Verdict.of("no_gait_event")
+            told = [NOT_ON_A_PLATE, unseen.code, unseen.words, as_text([unseen]), *[""] * len(DOUBT)]
+            yield [*identity, "", np.nan, np.nan, "", *told, *[pd.NA] * len(NUMBERS)]
         for stance in stances[spans[i]]:
             yield [*identity, *stance, *(values[name][i] for name in REPAIRS)]
 

@@ -113,3 +113,28 @@ def test_stances_with_damage_are_judged_and_others_left(kind: str, reason: str, 
             same = after[one["contact_side"], one["plates"]]
             late = kind == "lost" and one["contact_start"] > row["contact_end"] and one["plates"]
             assert (same["reason_code"], same["doubt_code"]) == ("", "frames_lost_before" if late else "")
+
+
+@pytest.mark.parametrize(("way", "seed"), [("straight", 708), ("straight", 709), ("slow", 711)])
+@pytest.mark.parametrize("share_s", [0.02, 0.05])
+def test_a_break_is_forgiven_if_the_plates_show_that_they_lost_the_same(way: str, seed: int, share_s: float) -> None:
+    """Feet rest after their contacts as late as before the break, unless the markers alone lost frames."""
+    raw = recorded(way, seed).trial
+    settings, rate_hz = settings_of("clean"), raw.attrs["marker_rate_hz"]
+    used = [row for row in rows(found(clean(raw, body_model=BODY_MODEL, settings=settings))) if not row["reason_code"]]
+    row, count = used[len(used) // 2], round(share_s * rate_hz)
+    at = int(np.searchsorted(raw.time.values, (row["contact_start"] + row["contact_end"]) / 2))
+    samples = round(len(raw.plate_time) / len(raw.time))
+    codes: dict[bool, list[str]] = {}
+    for plates_too in (True, False):
+        bad = raw.copy(deep=True)
+        bad.marker_position.values[:] = damaged(raw.marker_position.values, "lost", at, count)
+        for name in ("plate_force", "plate_moment") if plates_too else ():
+            bad[name].values[:] = np.nan_to_num(damaged(raw[name].values, "lost", at * samples, count * samples))
+        result = found(clean(bad, body_model=BODY_MODEL, settings=settings))
+        after = [one for one in rows(result) if one["plates"] and one["contact_start"] > raw.time.values[at]]
+        codes[plates_too] = [one["reason_code"] or one["doubt_code"] for one in after]
+    assert "" in codes[True]
+    assert "frames_lost_before" not in codes[True]
+    assert codes[False]
+    assert "" not in codes[False]

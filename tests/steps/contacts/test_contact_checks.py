@@ -323,6 +323,16 @@ def test_toes_of_the_other_foot_on_the_plate_reject_both(known: Walk) -> None:
     assert stance(found(cleaned(known, [plate])), second)["reason_code"] == "two_feet_on_plate"
 
 
+def test_a_foot_over_two_plates_of_which_one_is_shared_is_told_so(known: Walk) -> None:
+    """Its heel alone is on the first plate: nobody else is, so that "two feet" would be wrong of it."""
+    first, second = known.seen()[:2]
+    edge = first.x + FOOT_M / 2
+    plates = [Rectangle(first.x - 0.1, edge, -0.2, 0.2), Rectangle(edge, second.x + FOOT_M + 0.1, -0.2, 0.2)]
+    trial = found(cleaned(known, plates))
+    assert stance(trial, first)["reason_code"] == "foot_on_two_plates"
+    assert stance(trial, second)["reason_code"] == "two_feet_on_plate"
+
+
 @pytest.mark.parametrize(("out_m", "valid"), [(0.02, True), (0.04, False)])
 def test_a_sole_over_the_side_of_the_plate_is_partly_off(known: Walk, out_m: float, valid: bool) -> None:
     """The ball of the foot is 4.8 cm to either side of its line."""

@@ -28,7 +28,7 @@ def test_a_leg_that_alone_differs_from_the_file_is_doubted_with_its_axis() -> No
     np.testing.assert_allclose(off, expected, atol=1e-9)  # rounding
     (found,) = doubt_angles(off)
     assert found.code == "angles_unlike_file"
-    assert found.values == {"what": "right knee rotation", "degrees": pytest.approx(4.0)}
+    assert found.values == {"what": "right knee rotation", "degrees": pytest.approx(4.0), "leg": "right"}
 
 
 @pytest.mark.parametrize(("other", "size"), [(LARGEST_DEG + 1, LARGEST_DEG + 1), (0.0, AGREES_DEG), (np.nan, 9.0)])

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from pipeline.conventions import SIDES
 from pipeline.steps.kinematics.marker_check import LARGEST_M
 from pipeline.trials.session import join_trials
+from pipeline.variables.stance_verdicts import verdicts_in
 from tests.steps.kinematics.test_label_check import SETTINGS
 from tests.support.steps import kinematics
 from tests.support.walks.as_read import cleaned as cleaned_by_step
@@ -51,6 +53,19 @@ def test_a_moved_marker_is_named_with_size_and_direction(place_m: tuple[float, f
     result = found(shifted("shank_1_left", place_m))
     assert "marker_moved" in result.attrs["doubt_code"].split()
     assert f"shank_1_left lies {words}" in result.attrs["doubt"]
+
+
+@pytest.mark.parametrize(
+    ("name", "segment", "legs"), [("shank_1_left", 1, {"left"}), ("psis_left", 3, {"left", "right"})]
+)
+def test_a_moved_marker_concerns_the_legs_that_its_segment_carries(name: str, segment: int, legs: set[str]) -> None:
+    """The pelvis is both legs', whatever a lab calls its marker and on whichever side it is."""
+    truth, points = walk(TIME), landmarks(walk(TIME))
+    to_lab = np.swapaxes(truth.rotation[:, 0, segment], -1, -2)
+    result = found(points | {name: points[name] + to_lab @ np.array([0.0, 0.05, 0.0])})
+    (doubt,) = [one for one in verdicts_in(result.attrs["doubt_values"]) if one.code == "marker_moved"]
+    assert doubt.values["marker"] == name
+    assert {side for side in SIDES if doubt.concerns(side)} == legs
 
 
 def test_the_shift_grows_with_the_dose_and_is_less_than_it() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,20 @@ def test_the_table_of_quality_has_every_stance_and_every_rejected_trial() -> Non
     assert list(slow.end_s) == [20.6123, 21.6123, 22.6123, 23.6123]
     assert list(quality[quality.trial == "none"].code) == ["no_plate"], "a trial without cycles has its stances"
     assert len(quality) == 1 + 3 + 4 + 3 + 1
+
+
+def test_a_trial_without_a_stance_keeps_its_row_and_its_corrections() -> None:
+    """Without a row, a correction that does not fit would appear on no page and not in the summary of the run."""
+    cycles = stored(CYCLES)
+    (session,) = [name for name, data in cycles.items() if "none" in data.trial.values]
+    data = cycles[session]
+    unfit = {"session": session, "trial": "none", "why": "no left stance begins then"}
+    seen = data.stance_trial.values != data.trial.values.tolist().index("none")
+    bare = data.isel(stance=seen).assign_attrs(corrections_not_applied=json.dumps([unfit]))
+    quality = study(cycles | {session: bare}, sessions=sessions(), corrected=True, **ALONE)[2]
+    (row,) = quality[quality.trial == "none"].to_dict("records")
+    assert (row["side"], row["verdict"], row["code"]) == ("", "not on a plate", "no_gait_event")
+    assert json.loads(row["corrections_not_applied"]) == [unfit]
 
 
 def test_the_table_of_quality_has_the_checks_of_every_stance() -> None:
