@@ -132,7 +132,9 @@ def changes(before: ShownTrial, after: ShownTrial) -> Iterator[str]:
     """Yield what differs between the events and the stances of a trial, in words."""
     events = [{(one.side, one.name, round(one.time, 3)) for one in trial.events} for trial in (before, after)]
     for words, these in (("gone", events[0] - events[1]), ("new", events[1] - events[0])):
-        yield from (f"{side} {name.replace('_', ' ')} at {seconds:.3f} s: {words}" for side, name, seconds in sorted(these))
+        yield from (
+            f"{side} {name.replace('_', ' ')} at {seconds:.3f} s: {words}" for side, name, seconds in sorted(these)
+        )
     for old, new in _stances(before, after):
         at = new or old
         verdicts = [

@@ -49,6 +49,7 @@ def test_a_laboratory(lab: str, shared: Path, tmp_path: Path, tab: Tab) -> None:
     session, trial, stance = used_stance(answers)
     server = LocalServer(8790, answers)
     try:
+        tab.renew()
         enter(tab, server)
         tab.until(READY.split(" && ")[0])
         choose_and_wait(tab, "#session", session)
