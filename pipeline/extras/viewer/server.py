@@ -30,7 +30,7 @@ LEADING_ON = """<!DOCTYPE html>
 <title>gaitlab view</title>
 <p><a href="{address}">Open the viewer</a></p>
 """
-PAGE = Path(__file__).with_name("page")
+PAGE = Path(__file__).with_name("templates")
 TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 # all that the page is made of; it has the colours of the report
 FILES = {"/": PAGE / "index.html", "/report.css": TEMPLATES / "report.css"} | {
