@@ -22,7 +22,7 @@ from tests.support.files.hostile_texts import SCRIPTS
 from tests.support.processes.browser import Tab, browsing, found_chromium
 
 TRIAL = "comfortable_01"
-READY = "document.body.getAttribute('aria-busy') === 'false' && document.querySelectorAll('#line .event').length > 0"
+READY = "document.body?.getAttribute('aria-busy') === 'false' && document.querySelectorAll('#line .event').length > 0"
 
 
 class Viewing:
