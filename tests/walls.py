@@ -40,8 +40,6 @@ DOORS = {  # modules that import a foreign library
     "ezc3d": ("c3d/", "demo/recording.py"),
     "plotly": ("steps/report/",),
     "jinja2": ("steps/report/",),
-    "viser": ("extras/viewer/",),
-    "websockets": ("extras/viewer/",),
     "opensim": ("extras/opensim/",),
 }
 STUDY = "pipeline.workflow.job_keys.Study"  # of which the cells of a step's key are, for the type checker alone

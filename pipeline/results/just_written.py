@@ -31,6 +31,20 @@ def known(inputs: Mapping[Path, str]) -> Iterator[None]:
         _of_job = None
 
 
+@contextmanager
+def lent(inputs: Mapping[Path, xr.Dataset]) -> Iterator[Mapping[Path, xr.Dataset]]:
+    """Let a job load what its caller has in memory of its inputs, of arrays that nobody may write to.
+
+    What is given also has what the job then saves, unless it is large.
+    """
+    global _of_job  # noqa: PLW0603 (a process runs one job at a time)
+    _of_job = dict(inputs)
+    try:
+        yield _of_job
+    finally:
+        _of_job = None
+
+
 def load(path: Path, names: Collection[str] | None) -> xr.Dataset:
     """Return a file's variables as :func:`.netcdf.load`, as arrays that nobody may write to if they are in memory."""
     if _of_job and path in _of_job:

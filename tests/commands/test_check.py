@@ -182,7 +182,7 @@ def test_a_defect_keeps_its_traceback(demo: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_help_needs_no_heavy_import() -> None:
-    heavy = {"numpy", "xarray", "ezc3d", "scipy", "viser"}
+    heavy = {"numpy", "xarray", "ezc3d", "scipy", "jinja2"}
     code = f"import pipeline.__main__, sys; sys.exit(bool({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], cwd=HOUSE, check=False).returncode == 0
 

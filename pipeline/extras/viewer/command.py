@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import time
 import webbrowser
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,23 +25,22 @@ def view(path: Path, *, port: int, opens_browser: bool) -> NoReturn:
         opens_browser: else the address is only printed.
 
     Raises:
-        UserError: the study has mistakes or has not been run.
-        ModuleNotFoundError: viser is not installed.
+        UserError: the study has mistakes, or no port is free.
     """
     study = open_study(path)
-    from .app import Viewer
+    from .answers import Answers  # they import numpy and xarray
     from .server import LocalServer
 
     for number in (getattr(signal, name) for name in ENDING if hasattr(signal, name)):
         if signal.getsignal(number) == signal.SIG_DFL:  # nohup has it ignored
             signal.signal(number, lambda by, _: sys.exit(128 + by))  # as Ctrl-C does, so that the file is removed
-    server = LocalServer(port)
+    server = LocalServer(port, Answers(study))
     try:
-        viewer = Viewer(study, server)
         print(f"{server.address}\nEnd with Ctrl-C.", flush=True)  # noqa: T201 (before it waits)
         if opens_browser:
             open_browser(server)
-        viewer.run()
+        while True:  # on Windows, Ctrl-C ends no wait without limit
+            time.sleep(1.0)
     finally:
         server.stop()
 

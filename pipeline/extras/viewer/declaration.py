@@ -2,6 +2,4 @@
 
 from ...extra import Extra
 
-EXTRA = Extra(
-    "viewer", install="pip install 'gait-lab-pipeline[view]'", commands="pipeline.extras.viewer.command_table:COMMANDS"
-)
+EXTRA = Extra("viewer", commands="pipeline.extras.viewer.command_table:COMMANDS")

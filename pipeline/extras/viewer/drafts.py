@@ -1,14 +1,17 @@
-"""Corrections that are not saved yet, and what they change."""
+"""Corrections: those that are saved, those that a person tries, and what they change."""
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
 from ...conventions import SIDES
 from ...errors import UserError
+from ...json_text import to_text
 from ...results.averages import average
 from ...tables.corrections import (
     COLUMNS,
@@ -17,92 +20,121 @@ from ...tables.corrections import (
     append_corrections,
     corrections_of,
     in_results,
+    in_words,
     not_applied_in_words,
     problems_of,
+    read_corrections,
+    write_corrections,
 )
 from ...tables.tsv import Row
 from ...variables.metrics import METRICS
 from ...workflow.job_keys import Study
-from .preview import preview
-from .shown_trial import Contact, ShownTrial
+from .shown_trial import Contact, Session, ShownTrial
 
 MOST_METRICS = 12
 
 
-class Drafts:
-    """Corrections of a study that a person tries, and saves or takes back."""
+class Saved(NamedTuple):
+    """The table of corrections as it is on the disk: its rows by session, and the SHA-256 of the file."""
 
-    def __init__(self, study: Study) -> None:
-        """Start without drafts.
+    rows: dict[str, list[Row]]
+    sha256: str
 
-        Args:
-            study: as of :func:`pipeline.workflow.open_study.open_study`, with the SHA-256 of the recordings.
-        """
-        self.study, self.path = study, study.path / TABLE
-        self.rows: list[Row] = []
-        self.seen = self._on_disk()
 
-    def add(self, **cells: str) -> None:
-        """Add a correction of today.
+def as_saved(study: Study) -> Saved:
+    """Return the corrections of a study as they are saved now.
 
-        Raises:
-            UserError: it is wrong by itself, or contradicts another.
-        """
-        files = {row["trial"]: row["file"] for row in self.study.sessions.get(cells["session"], [])}
-        digest = self.study.sha256.get(files.get(cells["trial"], ""), "")
-        row = dict.fromkeys(COLUMNS, "") | cells | {"sha256": digest, "date": dt.date.today().isoformat()}
-        if problems := problems_of([*self.study.every_correction, *self.rows, row], self.study.sessions):
-            raise UserError.of(problems)
-        self.rows.append(row)
+    Raises:
+        UserError: the table has mistakes.
+    """
+    path = study.path / TABLE
+    digest = sha256(path.read_bytes() if path.exists() else b"").hexdigest()
+    rows, problems = corrections_of(path, study.sessions)
+    if problems:
+        raise UserError.of(problems)
+    return Saved(rows, digest)
 
-    def undo(self) -> list[Row]:
-        """Take the last correction back, if there is one, and return it."""
-        self.rows, taken = self.rows[:-1], self.rows[-1:]
-        return taken
 
-    def corrected(self) -> Study:
-        """Return the study with the corrections that are saved and those that are not."""
-        every = {session: [*rows] for session, rows in self.study.corrections.items()}
-        for row in self.rows:
-            every.setdefault(row["session"], []).append(row)
-        return replace(self.study, corrections=every)
+def completed(study: Study, cells: Mapping[str, str]) -> Row:
+    """Return a correction of today as a row of the table, with the SHA-256 of the recording.
 
-    def preview(self, session: str) -> dict[str, xr.Dataset]:
-        """Return by step the results of a session that the corrections change.
+    Args:
+        study: as of :func:`pipeline.workflow.open_study.open_study`, with the SHA-256 of the recordings.
+    """
+    files = {row["trial"]: row["file"] for row in study.sessions.get(cells.get("session", ""), [])}
+    digest = study.sha256.get(files.get(cells.get("trial", ""), ""), "")
+    today = {"sha256": digest, "date": dt.date.today().isoformat()}
+    return {name: " ".join(str(cells.get(name, "")).split()) for name in COLUMNS} | today
 
-        Raises:
-            UserError: a correction does not fit its trial.
-        """
-        results = preview(self.corrected(), session)
-        _, unfit = in_results(data.attrs for data in results.values())
-        for row in unfit:
-            if {name: cell for name, cell in row.items() if name != WHY} in self.rows:
-                raise UserError("Not possible", not_applied_in_words(row), "")
-        return results
 
-    def save(self) -> None:
-        """Add the corrections to the table.
+def with_drafts(study: Study, saved: Saved, drafts: Sequence[Row]) -> Study:
+    """Return the study with the corrections that are saved and with further ones.
 
-        Raises:
-            UserError: the table has changed meanwhile; then its rows are read, and a second call saves.
-        """
-        if self._on_disk() != self.seen:
-            corrections, problems = corrections_of(self.path, self.study.sessions)
-            self.study, self.seen = replace(self.study, corrections=corrections), self._on_disk()
-            what = "has been changed since it was read" + "".join(f"; {problem}" for problem in problems)
-            raise UserError(str(self.path), what, "its rows are read now: look at the preview again, then save")
-        append_corrections(self.path, self.rows)
-        self.study, self.rows, self.seen = self.corrected(), [], self._on_disk()
+    Raises:
+        UserError: a correction is wrong by itself, or contradicts another.
+    """
+    every = {session: [*rows] for session, rows in saved.rows.items()}
+    for row in drafts:
+        every.setdefault(row["session"], []).append(row)
+    if drafts and (problems := problems_of([row for rows in every.values() for row in rows], study.sessions)):
+        raise UserError.of(problems)
+    return replace(study, corrections=every)
 
-    def _on_disk(self) -> bytes:
-        return self.path.read_bytes() if self.path.exists() else b""
+
+def refuse_unfit(results: Session, drafts: Sequence[Row]) -> None:
+    """Raise UserError if a draft does not fit its trial, by the results that were computed with it."""
+    for row in _unfit(results):
+        if {name: cell for name, cell in row.items() if name != WHY} in drafts:
+            raise UserError("Not possible", not_applied_in_words(row), "")
+
+
+def listed(saved: Sequence[Row], results: Session) -> list[dict[str, Any]]:
+    """Return the saved corrections of a session with words, and why one is not applied."""
+    why = {to_text({name: row[name] for name in COLUMNS}): row[WHY] for row in _unfit(results)}
+    return [{"row": row, "words": in_words(row), "why": why.get(to_text(row), "")} for row in saved]
+
+
+def _unfit(results: Session) -> list[Row]:
+    return in_results(data.attrs for data in results.values())[1]
+
+
+def save(study: Study, drafts: Sequence[Row], seen: str) -> None:
+    """Add corrections to the table.
+
+    Args:
+        seen: the SHA-256 of the table that the person has seen.
+
+    Raises:
+        UserError: the table has changed meanwhile, or a row contradicts another.
+    """
+    saved = as_saved(study)
+    if saved.sha256 != seen:
+        remedy = "its rows are read now: look at what changes again, then save"
+        raise UserError(str(study.path / TABLE), "has been changed since it was read", remedy)
+    with_drafts(study, saved, drafts)
+    append_corrections(study.path / TABLE, drafts)
+
+
+def take_back(study: Study, row: Row) -> None:
+    """Take one saved row out of the table; the others stay as they are.
+
+    Raises:
+        UserError: it is no longer there.
+    """
+    rows = read_corrections(study.path / TABLE)
+    if row not in rows:
+        raise UserError(str(study.path / TABLE), "this row is no longer there", "its rows are read now")
+    rows.remove(row)
+    write_corrections(study.path / TABLE, rows)
 
 
 def changes(before: ShownTrial, after: ShownTrial) -> Iterator[str]:
     """Yield what differs between the events and the stances of a trial, in words."""
     events = [{(one.side, one.name, round(one.time, 3)) for one in trial.events} for trial in (before, after)]
     for words, these in (("gone", events[0] - events[1]), ("new", events[1] - events[0])):
-        yield from (f"{side} {name} at {seconds:.3f} s: {words}" for side, name, seconds in sorted(these))
+        yield from (
+            f"{side} {name.replace('_', ' ')} at {seconds:.3f} s: {words}" for side, name, seconds in sorted(these)
+        )
     for old, new in _stances(before, after):
         at = new or old
         verdicts = [

@@ -1,22 +1,26 @@
 """The server of the viewer: it listens on this computer alone and serves only a browser that has its token."""
 
-import io
+import json
+import logging
 import secrets
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable, Mapping
+from email.message import Message
 from html import escape
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-import viser
-import websockets.asyncio.server
-from websockets.asyncio.server import ServerConnection
-from websockets.http11 import Request, Response
+from ...errors import UserError
+from ...steps.report.html_page import TEMPLATES
+from .answers import Answers, ReplacedError
 
 HOST = "127.0.0.1"
+MOST_PORTS = 100  # that are tried
+MOST_BYTES = 1_000_000  # of what a page sends
 REFUSED = "Open the address that 'gaitlab view' has printed, in a browser on this computer.\n"
 LEADING_ON = """<!DOCTYPE html>
 <html lang="en">
@@ -26,13 +30,23 @@ LEADING_ON = """<!DOCTYPE html>
 <title>gaitlab view</title>
 <p><a href="{address}">Open the viewer</a></p>
 """
-Answer = Callable[[ServerConnection, Request], Response | None]
+PAGE = Path(__file__).with_name("templates")
+TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+# all that the page is made of; it has the colours of the report
+FILES = {"/": PAGE / "index.html", "/report.css": TEMPLATES / "report.css"} | {
+    f"/{file.name}": file for file in PAGE.iterdir() if file.suffix in (".css", ".js")
+}
+ONLY_FROM_HERE = "default-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'"
+log = logging.getLogger("pipeline")
 
 
-class LocalServer(viser.ViserServer):
-    """A viser server for one browser on this computer."""
+class LocalServer(ThreadingHTTPServer):
+    """A server for browsers of one person on this computer."""
 
-    def __init__(self, port: int) -> None:
+    daemon_threads = True
+    allow_reuse_address = False  # a port that another program has is not shared with it
+
+    def __init__(self, port: int, answers: Answers) -> None:
         """Start to listen.
 
         Args:
@@ -40,68 +54,119 @@ class LocalServer(viser.ViserServer):
         """
         self.token = secrets.token_urlsafe(24)
         self.entered = threading.Event()  # a browser has come with the token
-        with _requests_answered_for(self), redirect_stdout(io.StringIO()):  # viser prints an address without token
-            super().__init__(host=HOST, port=port, label="gaitlab view", verbose=False)
+        self.asked: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+            "/study": answers.study_shown,
+            "/session": answers.session_shown,
+            "/trial": answers.trial_shown,
+            "/save": answers.saved,
+            "/take_back": answers.taken_back,
+        }
+        for each in range(port, port + MOST_PORTS):
+            try:
+                super().__init__((HOST, each), Request)
+                break
+            except OSError as error:
+                refused = error
+        else:
+            raise UserError(f"ports {port} to {port + MOST_PORTS - 1}", str(refused), "give another one: --port")
+        threading.Thread(target=self.serve_forever, daemon=True).start()
 
     @property
     def address(self) -> str:
         """Return the address to open in a browser, with the token."""
-        return f"http://{HOST}:{self.get_port()}/?token={self.token}"
+        return f"http://{HOST}:{self.server_port}/?token={self.token}"
 
-    def request_share_url(self, verbose: bool = True) -> str | None:  # noqa: ARG002 (viser's own signature)
-        """Share nothing: viser would let anybody connect by a server on the internet."""
-        return None
-
-
-@contextmanager
-def _requests_answered_for(server: LocalServer) -> Iterator[None]:
-    """Let a server that starts within this context refuse every request without its token, or of another page.
-
-    viser 1.1 starts websockets without ``origins`` and without any check of who connects, and has no option for it.
-    """
-    start = websockets.asyncio.server.serve
-
-    def serve(*arguments: Any, process_request: Answer, **options: Any) -> Any:
-        def answer(connection: ServerConnection, request: Request) -> Response | None:
-            port = connection.local_address[1]
-            if not is_allowed(request, server.token, port):
-                return connection.respond(HTTPStatus.FORBIDDEN, REFUSED)
-            if _given_token(request) and "Upgrade" not in request.headers:
-                response: Response | None = _lead_on(connection)
-                server.entered.set()
-            else:
-                response = process_request(connection, request)
-            if response is not None:
-                response.headers["Set-Cookie"] = f"{_cookie(port)}={server.token}; HttpOnly; SameSite=Strict; Path=/"
-                response.headers["Referrer-Policy"] = "no-referrer"
-            return response
-
-        return start(*arguments, process_request=answer, **options)
-
-    websockets.asyncio.server.serve = serve  # type: ignore[assignment,misc]
-    try:
-        yield
-    finally:
-        websockets.asyncio.server.serve = start  # type: ignore[misc]
+    def stop(self) -> None:
+        """End to listen."""
+        self.shutdown()
+        self.server_close()
 
 
-def is_allowed(request: Request, token: str, port: int) -> bool:
+class Request(BaseHTTPRequestHandler):
+    """A request of a browser."""
+
+    server: LocalServer
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        """Send a file of the page; the address with the token leads on to the one without."""
+        path = urlsplit(self.path).path
+        if not is_allowed(self.headers, self.path, self.server.token, self.server.server_port):
+            self._send(HTTPStatus.FORBIDDEN, REFUSED, "text/plain")
+        elif _given_token(self.path):
+            # a page, as a browser sends no strict cookie along an HTTP redirect that starts from a file or another site
+            self._send(HTTPStatus.OK, page_leading_to("/"), "text/html")
+            self.server.entered.set()
+        elif path in FILES:
+            self._send(HTTPStatus.OK, FILES[path].read_text(encoding="utf-8"), TYPES[FILES[path].suffix])
+        else:
+            self._send(HTTPStatus.NOT_FOUND, "No such page.\n", "text/plain")
+
+    def do_POST(self) -> None:
+        """Answer what the page asks, as JSON; a mistake of the user as its error."""
+        size, path = int(self.headers.get("Content-Length", 0)), self.path
+        allowed = is_allowed(self.headers, self.path, self.server.token, self.server.server_port, sends=True)
+        if not allowed or not 0 <= size <= MOST_BYTES or path not in self.server.asked:
+            self.close_connection = True
+            self._send(HTTPStatus.FORBIDDEN, REFUSED, "text/plain")
+            return
+        try:
+            status, answer = HTTPStatus.OK, self.server.asked[path](json.loads(self.rfile.read(size)))
+        except UserError as error:
+            status, answer = HTTPStatus.UNPROCESSABLE_ENTITY, {"error": str(error)}
+        except ReplacedError:
+            status, answer = HTTPStatus.CONFLICT, {"error": "replaced"}
+        except Exception as error:
+            log.exception("gaitlab view: %s", path)
+            status, answer = HTTPStatus.INTERNAL_SERVER_ERROR, {"error": f"a defect of gaitlab: {error!r}"}
+        self._send(status, json.dumps(answer), "application/json")
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (its name in the standard library)
+        """Say nothing of each request."""
+
+    def _send(self, status: HTTPStatus, text: str, kind: str) -> None:
+        content = text.encode()
+        self.send_response(status)
+        headers = {
+            "Content-Type": f"{kind}; charset=utf-8",
+            "Content-Length": str(len(content)),
+            "Cache-Control": "no-store",
+            "Content-Security-Policy": ONLY_FROM_HERE,
+            "Referrer-Policy": "no-referrer",
+            "X-Content-Type-Options": "nosniff",
+        }
+        if status != HTTPStatus.FORBIDDEN:
+            cookie = f"{_cookie(self.server.server_port)}={self.server.token}"
+            headers["Set-Cookie"] = f"{cookie}; HttpOnly; SameSite=Strict; Path=/"
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        try:
+            self.wfile.write(content)
+        except ConnectionError:  # the page no longer waits for this
+            self.close_connection = True
+
+
+def is_allowed(headers: Message, path: str, token: str, port: int, *, sends: bool = False) -> bool:
     """Return whether a request names this server, comes from its own page, and has its token.
 
     The name of the host guards against a page whose name leads to this computer (DNS rebinding); the origin against a
     page of another server; the token, in the address at first and then in a cookie, against other people's programs.
+
+    Args:
+        sends: it sends something, which only a page does.
     """
     hosts = [f"{name}:{port}" for name in (HOST, "localhost")]
-    origin = request.headers.get("Origin")
+    origin = headers.get("Origin")
     cookies: SimpleCookie = SimpleCookie()
     try:
-        cookies.load(request.headers.get("Cookie", ""))
+        cookies.load(headers.get("Cookie", ""))
     except CookieError:
         return False
     stored = cookies[_cookie(port)].value if _cookie(port) in cookies else ""
-    known = any(secrets.compare_digest(text.encode(), token.encode()) for text in (_given_token(request), stored))
-    own_page = origin in [f"http://{host}" for host in hosts] or (origin is None and "Upgrade" not in request.headers)
-    return request.headers.get("Host") in hosts and own_page and known
+    known = any(secrets.compare_digest(text.encode(), token.encode()) for text in (_given_token(path), stored))
+    own_page = origin in [f"http://{host}" for host in hosts] or (origin is None and not sends)
+    return headers.get("Host") in hosts and own_page and known
 
 
 def page_leading_to(address: str) -> str:
@@ -109,20 +174,8 @@ def page_leading_to(address: str) -> str:
     return LEADING_ON.format(address=escape(address))
 
 
-def _lead_on(connection: ServerConnection) -> Response:
-    """Return the answer to an address with the token: it leads on to the one without, which the browser then shows.
-
-    It is a page, as a browser sends no strict cookie along an HTTP redirect that starts from a file or another site.
-    """
-    response = connection.respond(HTTPStatus.OK, page_leading_to("/"))
-    del response.headers["Content-Type"]
-    response.headers["Content-Type"] = "text/html; charset=utf-8"
-    response.headers["Cache-Control"] = "no-store"
-    return response
-
-
-def _given_token(request: Request) -> str:
-    return parse_qs(urlsplit(request.path).query).get("token", [""])[0]
+def _given_token(path: str) -> str:
+    return parse_qs(urlsplit(path).query).get("token", [""])[0]
 
 
 def _cookie(port: int) -> str:

@@ -1,8 +1,9 @@
 """What the viewer draws of one trial: arrays over time from the results of its session."""
 
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -17,6 +18,7 @@ from ...trials.session import facts_of_trials, one_trial
 from ...variables.stance_verdicts import verdict_of
 
 Session = Mapping[str, xr.Dataset]  # results of a session by step
+STEPS = ("read", "clean", "contacts", "kinematics", "kinetics", "cycles")  # that may reject a trial, in their order
 LEAST_N = 20.0  # smallest force that is drawn
 AXIS_M = 0.08  # length of the axes of a joint as drawn
 
@@ -45,9 +47,11 @@ class Contact(NamedTuple):
 class ShownTrial:
     """A trial over ``time`` (s), in the axes of the lab (x forward, y up, z right), m.
 
-    ``recorded``, ``repaired``: markers (time, marker, 3), NaN where they are not seen; ``figure``: lines of legs and
-    pelvis, trunk and arms (time, line, 2, 3), with the side or ``pelvis`` of each in ``sides``; ``round``: head and
-    centre of mass, if they are known (time, point, 3); ``centres``: those of the legs (time, joint, 3);
+    ``recorded``: markers (time, marker, 3), NaN where they are not seen; ``repaired``: those of the body model, with
+    the labels ``landmark``, code of their repair ``fill`` and distance from their place in the linked legs ``residual``
+    (time, landmark), m, if these are linked; ``figure``: lines of legs and pelvis, trunk and arms (time, line, 2, 3),
+    with the side or ``pelvis`` of each in ``sides``; ``round``: head and centre of mass, if they are known (time,
+    point, 3); ``centres``: those of the legs (time, joint, 3);
     ``axes``: those of the segments, at the joints (time, line, 2, 3); ``corners``: of plates (plate, 4, 3); ``force``,
     ``pressure``: the force on the person of each plate and where it acts (time, plate, 3), NaN without load.
     ``notes`` says why a trial is rejected.
@@ -56,7 +60,10 @@ class ShownTrial:
     time: Array
     marker: list[str]
     recorded: Array
+    landmark: list[str]
     repaired: Array
+    fill: Array
+    residual: Array
     figure: Array
     sides: list[str]
     round: Array
@@ -71,47 +78,54 @@ class ShownTrial:
     contacts: list[Contact]
     notes: str = ""
 
-    def frame_at(self, seconds: float) -> int:
-        """Return the frame nearest to a time."""
-        return int(np.abs(self.time - seconds).argmin())
-
-    def contact_at(self, seconds: float, plate: int) -> Contact | None:
-        """Return the contact of a plate at a time."""
-        here = (one for one in self.contacts if one.start <= seconds <= one.end and str(plate) in one.plates.split())
-        return next(here, None)
+    def message(self) -> dict[str, Any]:
+        """Return the trial as the page takes it: as JSON, arrays as of :func:`packed`."""
+        fields = {name: packed(value) if isinstance(value, np.ndarray) else value for name, value in vars(self).items()}
+        rows = {name: [one._asdict() for one in getattr(self, name)] for name in ("events", "contacts")}
+        return {**fields, **rows, "soles": {side: packed(outline) for side, outline in self.soles.items()}}
 
 
-def trials_of_session(session: Session) -> dict[str, str]:
-    """Return the role of each trial that can be shown, by name."""
-    facts = facts_of_trials(session["read"])
-    return {name: str(about.get("role", "gait")) for name, about in facts.items() if not about.get("rejected")}
+def packed(values: Array) -> dict[str, Any]:
+    """Return an array as JSON: its shape, and its values in single precision, little-endian, as base64."""
+    return {"shape": values.shape, "values": b64encode(values.astype("<f4").tobytes()).decode()}
+
+
+def trials_of_session(session: Session) -> dict[str, tuple[str, str]]:
+    """Return role and reason of the rejection (empty without) of each trial, by name."""
+    steps = [facts_of_trials(session[step]) for step in STEPS]
+    return {
+        name: (
+            str(about.get("role", "gait")),
+            next((str(facts[name]["rejected"]) for facts in steps if facts.get(name, {}).get("rejected")), ""),
+        )
+        for name, about in steps[0].items()
+    }
 
 
 def shown_trial(session: Session, name: str) -> ShownTrial:
-    """Return what is drawn of a trial. One that is no walk, or is rejected, has only its recorded markers."""
+    """Return what is drawn of a trial. One that is no walk, or is rejected, has only its recorded markers, if any."""
     read = one_trial(session["read"], name)
-    time, labels = read.time.values, read.marker.values.tolist()
-    recorded = read.marker_position.values
-    nothing = np.empty((len(time), 0, 2, 3))
-    plain = ShownTrial(
-        time, labels, recorded, np.full_like(recorded, np.nan), nothing, [], nothing[:, :, 0], nothing[:, :, 0],
-        nothing, [], np.empty((0, 4, 3)), nothing[:, :, 0], nothing[:, :, 0], {}, [], [],
-    )  # fmt: skip
+    notes = trials_of_session(session)[name][1]
+    if "rejected" in read.attrs:
+        return _plain(np.zeros(1), [], np.empty((1, 0, 3)), notes)
+    plain = _plain(read.time.values, read.marker.values.tolist(), read.marker_position.values, notes)
     facts = facts_of_trials(session["kinematics"]).get(name)
     if facts is None or facts.get("rejected"):
-        return plain if facts is None else replace(plain, notes=str(facts["rejected"]))
+        return plain
     clean, contacts, motion = (one_trial(session[step], name) for step in ("clean", "contacts", "kinematics"))
     figure, sides, known = _figure(motion, clean)
     force, pressure = _forces(clean)
-    return ShownTrial(
-        time=time,
-        marker=labels,
-        recorded=recorded,
+    residual = motion.marker_residual.values if "marker_residual" in motion else np.empty((len(plain.time), 0))
+    return replace(
+        plain,
+        landmark=[str(label) for label in clean.label.values],
         repaired=clean.marker_position.values,
+        fill=clean.fill.values,
+        residual=residual,
         figure=figure,
         sides=sides,
         round=known,
-        centres=motion.joint_centre.values.reshape(len(time), -1, 3),
+        centres=motion.joint_centre.values.reshape(len(plain.time), -1, 3),
         axes=_axes(motion),
         plates=clean.plate.values.tolist(),
         corners=clean.plate_corner.values,
@@ -121,6 +135,16 @@ def shown_trial(session: Session, name: str) -> ShownTrial:
         events=_events(contacts),
         contacts=_contacts(contacts),
     )
+
+
+def _plain(time: Array, labels: list[str], recorded: Array, notes: str) -> ShownTrial:
+    """Return a trial of recorded markers alone."""
+    nothing = np.empty((len(time), 0, 2, 3))
+    points, of_markers = nothing[:, :, 0], nothing[:, :, 0, 0]
+    return ShownTrial(
+        time, labels, recorded, [], points, of_markers, of_markers, nothing, [], points, points,
+        nothing, [], np.empty((0, 4, 3)), points, points, {}, [], [], notes,
+    )  # fmt: skip
 
 
 def _figure(motion: xr.Dataset, clean: xr.Dataset) -> tuple[Array, list[str], Array]:

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import xarray as xr
 
-from pipeline.extras.viewer.preview import preview
+from pipeline.extras.viewer.preview import Previews
 from pipeline.results import netcdf
 from pipeline.tables.corrections import COLUMNS, KINDS, WHY, as_text, corrections_of, in_results
 from pipeline.trials.session import one_trial
@@ -64,7 +64,7 @@ def outcome(study: Study, row: Mapping[str, str], before: Mapping[str, xr.Datase
     if problems:
         assert all(one.where and one.what and one.remedy for one in problems), problems
         return "refused by the table"
-    steps = preview(replace(study, corrections=rows), SESSION)
+    steps = Previews().preview(replace(study, corrections=rows), SESSION)
     assert steps, row
     last = one_trial(steps["cycles"], row["trial"])
     _, unfit = in_results(data.attrs for data in steps.values())

@@ -24,11 +24,10 @@ from urllib.request import HTTPCookieProcessor, build_opener, urlopen
 
 import pytest
 
-viser = pytest.importorskip("viser", reason="viser is not installed")
-
-from pipeline.extras.viewer.command import open_browser  # noqa: E402
-from pipeline.extras.viewer.server import LocalServer  # noqa: E402
-from tests.support.checkout import HOUSE, ctrl_c_arrives  # noqa: E402
+from pipeline.extras.viewer.command import open_browser
+from pipeline.extras.viewer.server import LocalServer
+from tests.extras.viewer.test_server import ANSWERS
+from tests.support.checkout import HOUSE, ctrl_c_arrives
 
 SCRIPT = pytest.mark.skipif(sys.platform == "win32", reason="the browser is a script of Linux and macOS")
 
@@ -142,7 +141,7 @@ def test_without_a_browser_nothing_stays(has_home: bool, tmp_path: Path, monkeyp
         return False
 
     monkeypatch.setattr(webbrowser, "open", no_browser)
-    server = LocalServer(8495)
+    server = LocalServer(8495, ANSWERS)
     try:
         open_browser(server)
     finally:

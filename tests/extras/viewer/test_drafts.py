@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from pipeline.errors import UserError
-from pipeline.extras.viewer.drafts import Drafts, changed_metrics, changes
+from pipeline.extras.viewer.answers import PLAIN, Answers, ReplacedError
+from pipeline.extras.viewer.drafts import (
+    as_saved,
+    changed_metrics,
+    changes,
+    completed,
+    refuse_unfit,
+    save,
+    take_back,
+    with_drafts,
+)
+from pipeline.extras.viewer.preview import Previews
 from pipeline.extras.viewer.shown_trial import Session, shown_trial
 from pipeline.results import netcdf
-from pipeline.tables.corrections import append_corrections, read_corrections
+from pipeline.tables.corrections import KINDS, append_corrections, read_corrections
+from pipeline.tables.tsv import Row
 from pipeline.trials.session import one_trial
 from pipeline.workflow.open_study import open_study
 from tests.support.step_names import SESSION_STEPS
@@ -30,6 +43,24 @@ def results(study: Path) -> Session:
     return {step: netcdf.load(study / "derived" / "sub-01" / f"{step}.nc") for step in SESSION_STEPS}
 
 
+class Trying:
+    """Corrections of a study that a person tries."""
+
+    def __init__(self, path: Path) -> None:
+        self.study, self.rows, self.previews = open_study(path), list[Row](), Previews()
+
+    def add(self, **cells: str) -> None:
+        row = completed(self.study, cells)
+        with_drafts(self.study, as_saved(self.study), [*self.rows, row])
+        self.rows.append(row)
+
+    def preview(self, session: str) -> Session:
+        corrected = with_drafts(self.study, as_saved(self.study), self.rows)
+        shown = self.previews.preview(corrected, session)
+        refuse_unfit(shown, self.rows)
+        return shown
+
+
 def correction(study: Path, kind: str) -> dict[str, str]:
     """Return a correction of a kind that fits the trial."""
     trial = shown_trial(results(study), TRIAL["trial"])
@@ -37,10 +68,10 @@ def correction(study: Path, kind: str) -> dict[str, str]:
     used = next(one for one in trial.contacts if one.verdict == "used")
     at = {
         "move_foot_strike": (strikes[1].side, strikes[1].time, f"{strikes[1].time + 0.02:.3f}", ""),
-        "remove_foot_strike": (strikes[2].side, strikes[2].time, "", ""),
+        "remove_foot_strike": (strikes[1].side, strikes[1].time, "", ""),
         "refuse_contact": (used.side, used.start, "", ""),
         "leave_out_cycle": (used.side, used.start, "", ""),
-        "hide_marker": ("", trial.time[20], f"{trial.time[24]:.3f}", trial.marker[4]),
+        "hide_marker": ("", trial.time[20], f"{trial.time[24]:.3f}", trial.marker[3]),
         "exchange_labels": ("", trial.time[0], f"{trial.time[-1]:.3f}", ", ".join(trial.marker[2:4])),
     }
     side, seconds, to, given = at[kind]
@@ -48,21 +79,23 @@ def correction(study: Path, kind: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("first", "kinds"),
+    ("kind", "first"),
     [
-        ("contacts", ("move_foot_strike", "remove_foot_strike", "refuse_contact")),
-        ("cycles", ("leave_out_cycle",)),
-        ("clean", ("hide_marker", "exchange_labels")),
+        ("move_foot_strike", "contacts"),
+        ("remove_foot_strike", "contacts"),
+        ("refuse_contact", "contacts"),
+        ("leave_out_cycle", "cycles"),
+        ("hide_marker", "clean"),
+        ("exchange_labels", "clean"),
     ],
 )
-def test_every_bit_of_a_preview_is_that_of_the_run_after_it(study: Path, first: str, kinds: tuple[str, ...]) -> None:
-    drafts, before = Drafts(open_study(study)), results(study)
-    for kind in kinds:
-        drafts.add(**correction(study, kind))
+def test_every_bit_of_a_preview_is_that_of_the_run_after_it(study: Path, kind: str, first: str) -> None:
+    drafts, before = Trying(study), results(study)
+    drafts.add(**correction(study, kind))
     shown = drafts.preview("sub-01")
     assert next(iter(shown)) == first
     assert not shown["cycles"].identical(before["cycles"])
-    drafts.save()
+    save(drafts.study, drafts.rows, as_saved(drafts.study).sha256)
     run_steps(study)
     after = results(study)
     for step, data in shown.items():
@@ -72,7 +105,7 @@ def test_every_bit_of_a_preview_is_that_of_the_run_after_it(study: Path, first: 
 
 
 def test_what_changes_is_in_words(study: Path) -> None:
-    drafts, before = Drafts(open_study(study)), results(study)
+    drafts, before = Trying(study), results(study)
     row = correction(study, "refuse_contact")
     drafts.add(**row)
     after = {**before, **drafts.preview("sub-01")}
@@ -103,7 +136,7 @@ def test_the_first_cycles_of_a_session_are_a_change(study: Path) -> None:
 
 
 def test_a_wrong_correction_is_refused_at_once(study: Path) -> None:
-    drafts = Drafts(open_study(study))
+    drafts = Trying(study)
     for cells, what in (
         ({"reason": ""}, "reason is missing"),
         ({"side": "middle"}, "side is 'middle'"),
@@ -119,30 +152,106 @@ def test_a_wrong_correction_is_refused_at_once(study: Path) -> None:
 
 
 def test_a_correction_that_fits_nothing_says_so(study: Path) -> None:
-    drafts = Drafts(open_study(study))
+    drafts = Trying(study)
     drafts.add(**correction(study, "remove_foot_strike") | {"time_s": "1.05"})
     with pytest.raises(UserError, match=r"there is no \w+ foot strike"):
         drafts.preview("sub-01")
-    drafts.undo()
+    drafts.rows.clear()
     assert drafts.preview("sub-01") == {}
 
 
 def test_rows_that_others_have_saved_meanwhile_stay(study: Path) -> None:
-    mine = Drafts(open_study(study))
+    mine, path = Trying(study), study / "corrections.tsv"
     mine.add(**correction(study, "leave_out_cycle"))
+    seen = as_saved(mine.study).sha256
     theirs = {**correction(study, "move_foot_strike"), "by": "CD", "date": "2026-01-01"}
-    append_corrections(study / "corrections.tsv", [theirs])
+    append_corrections(path, [theirs])
     with pytest.raises(UserError, match="has been changed since it was read"):
-        mine.save()
-    assert mine.rows
-    mine.save()
-    assert [row["by"] for row in read_corrections(study / "corrections.tsv")] == ["CD", "AB"]
-    assert [row["by"] for row in mine.study.every_correction] == ["CD", "AB"]
-    assert mine.rows == []
+        save(mine.study, mine.rows, seen)
+    assert [row["by"] for row in read_corrections(path)] == ["CD"]
+    save(mine.study, mine.rows, as_saved(mine.study).sha256)
+    assert [row["by"] for row in read_corrections(path)] == ["CD", "AB"]
+
+
+def test_a_row_that_contradicts_a_saved_one_is_not_saved(study: Path) -> None:
+    mine = Trying(study)
+    mine.add(**correction(study, "refuse_contact"))
+    save(mine.study, mine.rows, as_saved(mine.study).sha256)
+    with pytest.raises(UserError, match="two rows"):
+        save(mine.study, mine.rows, as_saved(mine.study).sha256)
+    assert len(read_corrections(study / "corrections.tsv")) == 1
+
+
+def test_a_row_that_is_taken_back_is_gone_and_others_stay(study: Path) -> None:
+    opened, path = open_study(study), study / "corrections.tsv"
+    rows = [completed(opened, correction(study, kind)) for kind in ("leave_out_cycle", "move_foot_strike")]
+    append_corrections(path, [rows[1]])
+    alone = path.read_bytes()
+    append_corrections(path, [rows[0]])
+    take_back(opened, rows[0])
+    assert path.read_bytes() == alone
+    with pytest.raises(UserError, match="no longer there"):
+        take_back(opened, rows[0])
+    assert path.read_bytes() == alone
+
+
+def test_every_kind_has_plain_words(study: Path) -> None:
+    assert {*PLAIN} == {*KINDS}
+    assert not [words for words in PLAIN.values() if "_" in words]
+
+
+def ask(answers: Answers, drafts: list[dict[str, str]], number: int = 1) -> dict[str, Any]:
+    asked = {"window": "w", "number": number, "session": "sub-01", "trial": TRIAL["trial"], "drafts": drafts}
+    return answers.trial_shown(asked)
+
+
+def test_the_effect_is_that_of_the_last_row(study: Path) -> None:
+    """A second row of another kind shows its own changes, not those of the first."""
+    answers = Answers(open_study(study))
+    move, refuse = (correction(study, kind) for kind in ("move_foot_strike", "refuse_contact"))
+    assert ask(answers, [])["effect"] is None
+    first, both = ask(answers, [move])["effect"], ask(answers, [move, refuse])["effect"]
+    assert any(line.endswith(": new") for line in first["changes"])
+    assert not any(line.endswith(": new") for line in both["changes"])
+    assert any("refused by hand" in line for line in both["changes"])
+
+
+def test_what_is_saved_is_shown_before_a_run_and_goes_when_taken_back(study: Path) -> None:
+    answers, row = Answers(open_study(study)), correction(study, "move_foot_strike")
+    before = ask(answers, [])
+    shown = ask(answers, [row])
+    answers.saved({"drafts": [row], "seen": shown["seen"]})
+    after = ask(answers, [])
+    assert after["trial"] == shown["trial"]
+    (saved,) = after["saved"]
+    assert (saved["row"]["time_s"], saved["why"]) == (row["time_s"], "")
+    answers.taken_back({"row": saved["row"]})
+    again = ask(answers, [])
+    assert (again["trial"], again["saved"]) == (before["trial"], [])
+    run_steps(study)
+    assert ask(answers, [])["trial"] == before["trial"]
+
+
+def test_a_saved_row_that_does_not_fit_says_why(study: Path) -> None:
+    row = {**correction(study, "remove_foot_strike"), "time_s": "1.05"}
+    append_corrections(study / "corrections.tsv", [completed(open_study(study), row)])
+    (saved,) = ask(Answers(open_study(study)), [])["saved"]
+    assert "there is no" in saved["why"]
+
+
+def test_a_replaced_request_is_not_computed(study: Path) -> None:
+    answers = Answers(open_study(study))
+    ask(answers, [], number=5)
+    with pytest.raises(ReplacedError):
+        ask(answers, [correction(study, "refuse_contact")], number=4)
+    assert answers.previews.known == {}
+    with pytest.raises(ReplacedError):
+        answers.session_shown({"window": "w", "number": 3, "session": "sub-01"})
+    ask(answers, [], number=6)
 
 
 def test_results_of_other_recordings_are_refused(study: Path) -> None:
-    drafts = Drafts(open_study(study))
+    drafts = Trying(study)
     (study / "derived" / "checksums" / "sub-01" / "read.nc.sha256").unlink()
     with pytest.raises(UserError, match="run the study first"):
         drafts.preview("sub-01")

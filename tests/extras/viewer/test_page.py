@@ -1,46 +1,69 @@
-"""The viewer's page in a browser: it draws, plays and obeys the keyboard."""
+"""The viewer's page in a browser: events are dragged, markers picked, corrections tried and taken back."""
 
 from __future__ import annotations
 
-import threading
-import time
+import shutil
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-viser = pytest.importorskip("viser", reason="viser is not installed")
+from pipeline.commands.corrections import complete_corrections
+from pipeline.extras.viewer.answers import Answers
+from pipeline.extras.viewer.command import open_browser
+from pipeline.extras.viewer.drafts import completed
+from pipeline.extras.viewer.server import LocalServer
+from pipeline.extras.viewer.shown_trial import Event, ShownTrial, shown_trial
+from pipeline.tables.corrections import COLUMNS, TABLE, append_corrections, as_text, read_corrections
+from pipeline.workflow.open_study import open_study
+from tests.support.files.hostile_texts import SCRIPTS
+from tests.support.processes.browser import Tab, browsing, found_chromium
 
-from pipeline.extras.viewer.app import Viewer  # noqa: E402
-from pipeline.extras.viewer.command import open_browser  # noqa: E402
-from pipeline.extras.viewer.corrections_form import in_html  # noqa: E402
-from pipeline.extras.viewer.scene import LAYERS  # noqa: E402
-from pipeline.extras.viewer.server import LocalServer  # noqa: E402
-from pipeline.workflow.open_study import open_study  # noqa: E402
-from tests.support.processes.browser import Tab, browsing, found_chromium  # noqa: E402
+TRIAL = "comfortable_01"
+READY = "document.body?.getAttribute('aria-busy') === 'false' && document.querySelectorAll('#line .event').length > 0"
+
+
+class Viewing:
+    """A study of its own, its server and its answers."""
+
+    def __init__(self, study: Path) -> None:
+        self.study, self.answers = study, Answers(open_study(study))
+        self.trial: ShownTrial = shown_trial(self.answers._as_run("sub-01"), TRIAL)  # as last run
+        self.server = LocalServer(8690, self.answers)
+
+    def start_anew(self) -> None:
+        """Remove the corrections that are saved."""
+        (self.study / TABLE).unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="module")
-def viewer(small_study: Path) -> Iterator[Viewer]:
-    server = LocalServer(8690)
-    viewer = Viewer(open_study(small_study / "data" / "demo"), server)
-    threading.Thread(target=viewer.run, daemon=True).start()
-    yield viewer
-    server.stop()
+def viewing(small_study: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Viewing]:
+    copy = shutil.copytree(small_study / "data" / "demo", tmp_path_factory.mktemp("view") / "study")
+    viewing = Viewing(Path(copy))
+    yield viewing
+    viewing.server.stop()
 
 
 @pytest.fixture(scope="module")
-def tab(tmp_path_factory: pytest.TempPathFactory, viewer: Viewer) -> Iterator[Tab]:
+def browser(tmp_path_factory: pytest.TempPathFactory, viewing: Viewing) -> Iterator[Tab]:
     chromium = found_chromium()
     if not chromium:
         pytest.skip("no chromium is installed")
-    with browsing(chromium, tmp_path_factory.mktemp("profile"), webgl=True) as tab:
-        tab.size(1400, 900)
-        enter(tab, viewer.server)
-        tab.until("document.querySelectorAll('.uplot').length > 5")
+    with browsing(chromium, tmp_path_factory.mktemp("profile")) as tab:
+        enter(tab, viewing.server)
         yield tab
+
+
+@pytest.fixture
+def tab(browser: Tab, viewing: Viewing) -> Iterator[Tab]:
+    """Give the page as it opens, of a study without corrections."""
+    viewing.start_anew()
+    open_page(browser, viewing)
+    yield browser
+    assert [line for line in browser.console if line.startswith(("exception", "error")) and "422" not in line] == []
+    browser.console.clear()
 
 
 def enter(tab: Tab, server: LocalServer) -> None:
@@ -49,168 +72,360 @@ def enter(tab: Tab, server: LocalServer) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(webbrowser, "open", lambda address: bool(tab("Page.navigate", url=address)))
         open_browser(server)
-    tab.until(lambda: tab.address == f"http://127.0.0.1:{server.get_port()}/")
+    tab.until(lambda: tab.address == f"http://127.0.0.1:{server.server_port}/")
 
 
-def until(condition: Callable[[], bool], *, seconds: float = 60) -> None:
-    """Wait until something is true."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "not in time"
-        time.sleep(0.05)
+def open_page(tab: Tab, viewing: Viewing) -> None:
+    tab.renew()
+    tab.size(1280, 800)
+    tab.open(f"http://127.0.0.1:{viewing.server.server_port}/")
+    tab.evaluate("window.confirm = () => true")
+    tab.until(READY)
+
+
+def until_ready(tab: Tab) -> None:
+    tab.until(READY)
+
+
+def say_why(tab: Tab, reason: str = "seen in the video") -> None:
+    tab.evaluate(f"document.getElementById('reason').value = '{reason}'; document.getElementById('by').value = 'AB'")
 
 
 def seconds_shown(tab: Tab) -> float:
-    """Return the time in the field of the slider."""
-    numbers = "[...document.querySelectorAll('input')].map(one => one.value).filter(x => /^[0-9]+[.][0-9]+$/.test(x))"
-    return float(tab.evaluate(numbers)[0])
+    return float(tab.evaluate("document.getElementById('now').textContent").split()[0])
 
 
-def test_the_token_stays_in_no_window(tab: Tab, viewer: Viewer) -> None:
+def text_of(tab: Tab, name: str) -> str:
+    return str(tab.evaluate(f"document.getElementById('{name}').innerText"))
+
+
+def box_of(tab: Tab, selector: str) -> tuple[float, float, float, float]:
+    """Return left, top, width and height of an element in the window, px."""
+    box = f"document.querySelector('{selector}').getBoundingClientRect()"
+    left, top, width, height = tab.evaluate(f"(({{x, y, width, height}}) => [x, y, width, height])({box})")
+    return left, top, width, height
+
+
+def events_shown(tab: Tab) -> list[str]:
+    """Return the events of the time line in words."""
+    return list(tab.evaluate("[...document.querySelectorAll('#line .event title')].map(one => one.textContent)"))
+
+
+def choose(tab: Tab, selector: str, value: str) -> None:
+    """Choose in a field, as a person does."""
+    field = f"document.querySelector('{selector}')"
+    tab.evaluate(f"{field}.value = '{value}'; {field}.dispatchEvent(new Event('change'))")
+
+
+def a_strike(trial: ShownTrial) -> tuple[int, Event]:
+    """Return the number of a foot strike on the time line, and it."""
+    return [(i, one) for i, one in enumerate(trial.events) if one.name == "foot_strike"][1]
+
+
+def px_per_s(tab: Tab, trial: ShownTrial) -> float:
+    _, _, width, _ = box_of(tab, "#line .frame")
+    return width / float(trial.time[-1] - trial.time[0])
+
+
+def drag_a_strike(tab: Tab, trial: ShownTrial, by_s: float) -> Event:
+    number, strike = a_strike(trial)
+    tab.drag(f"#line .event[data-index='{number}'] rect", (round(by_s * px_per_s(tab, trial)), 0))
+    return strike
+
+
+def test_the_token_stays_in_no_window(tab: Tab, viewing: Viewing) -> None:
     """By the file, the address with the token and the cookie, the browser has come to the address without it."""
-    assert viewer.server.token not in tab.evaluate("location.href + document.referrer + document.cookie")
-    history = [entry["url"] for entry in tab("Page.getNavigationHistory")["entries"]]
-    assert history[-1] == tab.address
-    assert not [address for address in history if viewer.server.token in address]
-    tab("Page.reload")
-    tab.until("document.querySelectorAll('.uplot').length > 5")
+    assert viewing.server.token not in tab.evaluate("location.href + document.referrer + document.cookie")
+    assert not [
+        entry["url"] for entry in tab("Page.getNavigationHistory")["entries"] if viewing.server.token in entry["url"]
+    ]
 
 
-def test_the_first_walk_is_drawn(tab: Tab, viewer: Viewer) -> None:
-    assert viewer.name == "comfortable_01"
-    assert viewer.trial is not None
-    text = tab.evaluate("document.body.innerText")
-    for word in ("Pelvic tilt", "not on a plate", "used", "Speed"):
-        assert word in text, word
-    assert not [line for line in tab.console if line.startswith("exception")]
-    assert abs(seconds_shown(tab) - viewer.trial.time[viewer.scene.frame]) < 0.001
+def test_curves_scene_and_corrections_are_in_one_view(tab: Tab, viewing: Viewing) -> None:
+    for place in ("#scene canvas", "#curves svg", "#correct form", "#line", "#force"):
+        x, y, width, height = box_of(tab, place)
+        assert min(width, height) > 50, place
+        middle = x + width / 2, y + height / 2
+        assert 0 < middle[0] < 1280, place
+        assert 0 < middle[1] < 800, place
+    assert "Pelvic tilt" in tab.evaluate("document.getElementById('curves').textContent")
+    line = tab.evaluate("document.getElementById('line').textContent")
+    for contact in viewing.trial.contacts:
+        if contact.plates:
+            assert f"plate {contact.plates}" in line
+    assert len(viewing.trial.events) == tab.evaluate("document.querySelectorAll('#line .event').length")
 
 
-def test_layers_can_be_hidden_and_shown(tab: Tab, viewer: Viewer) -> None:
-    for layer in LAYERS:
-        before = layer not in viewer.scene.hidden
-        for on in (not before, before):
-            viewer.scene.switch(layer, on=on)
-            assert (layer in viewer.scene.hidden) == (not on)
-    assert not [line for line in tab.console if line.startswith("exception")]
+def test_a_rejected_trial_is_listed_with_its_reason(tab: Tab) -> None:
+    assert "gone: sub-01/gone.c3d: no such file" in tab.evaluate("document.getElementById('rejected').textContent")
+    assert "gone (rejected)" in tab.evaluate("document.getElementById('trial').textContent")
 
 
-def test_keys_step_and_go_to_events(tab: Tab, viewer: Viewer) -> None:
-    frame = viewer.scene.frame
-    tab.press("ArrowRight")
-    until(lambda: viewer.scene.frame == frame + 1)
-    tab.press("ArrowRight", shift=True)
-    until(lambda: viewer.scene.frame == frame + 11)
-    tab.press("ArrowLeft")
-    until(lambda: viewer.scene.frame == frame + 10)
-    assert viewer.trial is not None
-    now = viewer.trial.time[viewer.scene.frame]
-    later = min(event.time for event in viewer.trial.events if event.time > now + 0.02)
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_is_wider_than_the_window(width: int, tab: Tab) -> None:
+    tab.size(width, 800, phone=width < 1000)
+    tab.until(f"innerWidth === {width}")
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    tab.size(1280, 800)
+
+
+def test_the_report_has_the_colours(tab: Tab) -> None:
+    """There is no second list: the page has those of the style sheet of the report."""
+    for side in ("left", "right"):
+        stroke = f"getComputedStyle(document.querySelector('#line .event.{side} line')).stroke"
+        tab.evaluate(f"document.documentElement.style.setProperty('--{side}', 'rgb(1, 2, 3)')")
+        assert tab.evaluate(stroke) == "rgb(1, 2, 3)"
+    assert "--left:" in tab.evaluate("fetch('/report.css').then(answer => answer.text())")
+
+
+def test_keys_step_and_go_to_events(tab: Tab, viewing: Viewing) -> None:
+    trial, first = viewing.trial, seconds_shown(tab)
+    frame = int(np.abs(trial.time - first).argmin())
+    for key, shift, by in (("ArrowRight", False, 1), ("ArrowRight", True, 11), ("ArrowLeft", False, 10)):
+        tab.press(key, shift=shift)
+        assert abs(seconds_shown(tab) - trial.time[frame + by]) < 0.001
+    later = min(event.time for event in trial.events if event.time > seconds_shown(tab) + 0.006)
     tab.press("PageDown")
-    until(lambda: abs(viewer.trial.time[viewer.scene.frame] - later) < 0.01)  # type: ignore[union-attr]
-    shown = viewer.trial.time[viewer.scene.frame]
-    tab.until(lambda: abs(seconds_shown(tab) - shown) < 0.001)
+    assert abs(seconds_shown(tab) - later) < 0.01
 
 
-def test_it_plays_and_pauses(tab: Tab, viewer: Viewer) -> None:
-    first = viewer.scene.frame
+def test_it_plays_and_pauses(tab: Tab) -> None:
+    first = seconds_shown(tab)
     tab.press(" ")
-    until(lambda: viewer.scene.frame > first + 20)
+    tab.until(lambda: seconds_shown(tab) > first + 0.1)
     tab.press(" ")
-    until(lambda: not viewer.playing.is_set())
-    time.sleep(0.2)
-    still = viewer.scene.frame
-    time.sleep(0.3)
-    assert viewer.scene.frame == still
+    still = seconds_shown(tab)
+    tab.evaluate("new Promise(done => setTimeout(done, 300))")
+    assert seconds_shown(tab) == still
 
 
-def test_play_goes_on_from_the_frame_that_a_person_chooses(viewer: Viewer) -> None:
-    assert viewer.trial is not None
-    time_s = viewer.trial.time
-    now = viewer._play_on(float(time_s[10]), 0.004, curves=False)
-    viewer._go_to(float(time_s[40]))
-    now = viewer._play_on(now, 0.0, curves=False)
-    assert now == time_s[40]
-    for _ in range(5):  # slower than the frames, yet it goes on
-        now = viewer._play_on(now, 0.2 * (time_s[1] - time_s[0]), curves=False)
-    assert viewer.scene.frame == 41
-    viewer._go_to(float(time_s[-1]))
-    assert viewer._play_on(float(time_s[-1]), 0.1, curves=False) == time_s[0]
-    trial, viewer.trial = viewer.trial, None
-    assert viewer._play_on(1.0, 0.1, curves=False) == 1.0
-    viewer.trial = trial
+def test_a_click_on_the_time_line_goes_there(tab: Tab, viewing: Viewing) -> None:
+    trial = viewing.trial
+    tab.drag("#line .frame", (0, 0))
+    assert abs(seconds_shown(tab) - (trial.time[0] + trial.time[-1]) / 2) < 0.02
+    tab.drag("#force .frame", (0, 0))
+    assert abs(seconds_shown(tab) - (trial.time[0] + trial.time[-1]) / 2) < 0.02
 
 
-def test_a_session_without_results_is_not_chosen(viewer: Viewer) -> None:
-    """Else a correction would be of a session that nobody sees."""
-    shown = viewer.session.value
-    viewer.session.options = (*viewer.session.options, "another")
-    viewer.session.value = "another"  # type: ignore[misc]
-    assert viewer.session.value == shown
-    assert viewer.trial is not None
-    viewer.session.options = tuple(viewer.study.sessions)
+def test_a_dragged_event_is_a_correction_like_one_by_hand(tab: Tab, viewing: Viewing, tmp_path: Path) -> None:
+    say_why(tab)
+    strike = drag_a_strike(tab, viewing.trial, 0.03)
+    until_ready(tab)
+    (words,) = [text for text in text_of(tab, "drafts").splitlines() if text.strip() != "Take back"]
+    to_s = float(words.split(" moved to ")[1].split()[0])
+    assert abs(to_s - strike.time - 0.03) < 0.012
+    assert "The last row changes" in text_of(tab, "effect")
+    assert f"{strike.side} foot strike at {to_s:.3f} s: new" in text_of(tab, "effect")
+    tab.until("!document.getElementById('save').disabled")
+    tab.drag("#save", (0, 0))
+    tab.until("document.getElementById('message').innerText.includes('1 saved in')")
+    until_ready(tab)
+
+    hand = {**dict.fromkeys(COLUMNS, ""), "session": "sub-01", "trial": TRIAL, "kind": "move_foot_strike"}
+    hand |= {"side": strike.side, "time_s": f"{strike.time:.3f}", "to_s": f"{to_s:.3f}"}
+    hand |= {"reason": "seen in the video", "by": "AB", "date": completed(viewing.answers.study, {})["date"]}
+    by_hand = Path(shutil.copytree(viewing.study, tmp_path / "by_hand", ignore=shutil.ignore_patterns("derived")))
+    (by_hand / TABLE).write_text(as_text([hand]), encoding="utf-8")
+    complete_corrections(by_hand)  # 'gaitlab corrections' fills in the SHA-256 of the recording
+    assert (viewing.study / TABLE).read_bytes() == (by_hand / TABLE).read_bytes()
 
 
-def test_texts_of_corrections_are_text() -> None:
-    html = in_html(["<img src=x>", "a | b"], ["left *out*: <script>"], [("m<", "left", "1", "2")])
-    assert "<img" not in html
-    assert "<script" not in html
-    assert "&lt;img src=x&gt;" in html
-    assert "<td>m&lt;</td>" in html
+def test_a_correction_waits_for_its_reason(tab: Tab, viewing: Viewing) -> None:
+    strike = drag_a_strike(tab, viewing.trial, 0.03)
+    assert "say why, then press Enter" in text_of(tab, "message")
+    assert "Move a foot strike" in text_of(tab, "message")
+    assert tab.evaluate("document.activeElement.id") == "reason"
+    assert "None." in text_of(tab, "drafts")
+    say_why(tab)
+    tab.press("Enter")
+    tab.until(f"document.getElementById('drafts').innerText.includes('{strike.side} foot strike at')")
 
 
-def test_the_next_trial_and_the_static_one(tab: Tab, viewer: Viewer) -> None:
-    tab.press("n")
-    until(lambda: viewer.name == "fast_01")
-    tab.press("n")
-    until(lambda: viewer.name == "static")
-    assert viewer.trial is not None
-    assert np.isfinite(viewer.trial.recorded[viewer.scene.frame]).any()
-    tab.press("n")
-    until(lambda: viewer.name == "comfortable_01")
-
-
-def test_moments_have_the_cursor_on_the_curve(tab: Tab, viewer: Viewer) -> None:
-    viewer.of_group.value = "Internal moments"  # type: ignore[misc]
-    tab.until("document.body.innerText.includes('Knee extensor moment')")
-    assert viewer.cycle_charts is not None
-    assert viewer.cycle_charts.shown is not None
-    cycle, _ = viewer.cycle_charts.shown
-    viewer._go_to(cycle.start + 0.25 * (cycle.end - cycle.start))
-    for chart, _, curve in viewer.cycle_charts.charts:
-        now = np.flatnonzero(np.isfinite(chart.data[-1]))
-        assert np.abs(now - 25).max() <= 2
-        np.testing.assert_array_equal(chart.data[-1][now], curve[now])
-
-
-def test_a_stance_is_refused_by_a_key_shown_and_taken_back(tab: Tab, viewer: Viewer) -> None:
-    assert viewer.trial is not None
-    used = next(one for one in viewer.trial.contacts if one.verdict == "used")
-    viewer._go_to((used.start + used.end) / 2)
-    viewer.of_side.value = used.side  # type: ignore[misc]
+def test_the_effect_is_that_of_the_last_row_alone(tab: Tab, viewing: Viewing) -> None:
+    say_why(tab)
+    used = next(one for one in viewing.trial.contacts if one.verdict == "used")
+    drag_a_strike(tab, viewing.trial, 0.03)
+    until_ready(tab)
+    choose(tab, "select.side", used.side)
+    go_to(tab, viewing.trial, (used.start + used.end) / 2)
     tab.press("r")
-    tab.until("document.body.innerText.includes('reason is missing')")
-    viewer.form.reason.value = "seen in the video"  # type: ignore[misc]
-    tab.press("r")
-    tab.until("document.body.innerText.includes('refused by hand: seen in the video')")
-
-    def verdict() -> list[str]:
-        return [one.verdict for one in viewer.trial.contacts if one.start == used.start] if viewer.trial else []
-
-    assert verdict() == ["refused"]
-    viewer.form.corrected.value = False  # type: ignore[misc]
-    assert verdict() == ["used"]
-    viewer.form.corrected.value = True  # type: ignore[misc]
+    tab.until("document.querySelectorAll('#drafts li').length === 2")
+    until_ready(tab)
+    assert "refused by hand: seen in the video" in text_of(tab, "effect")
+    assert "foot strike" not in text_of(tab, "effect")
     tab.press("u")
-    until(lambda: verdict() == ["used"])
-    assert viewer.form.drafts.rows == []
+    tab.until("document.querySelectorAll('#drafts li').length === 1")
+    until_ready(tab)
+    assert "foot strike" in text_of(tab, "effect")
+    tab.drag("#before", (0, 0))
+    until_ready(tab)
+    tab.until("document.getElementById('save').disabled")
+    times = events_shown(tab)
+    assert len(times) == len(viewing.trial.events)
+    for event in viewing.trial.events:  # as before the row
+        assert any(f"at {event.time:.3f} s" in time for time in times), event
 
 
-def test_another_page_cannot_connect(tab: Tab, viewer: Viewer, tmp_path: Path) -> None:
+def go_to(tab: Tab, trial: ShownTrial, seconds: float) -> None:
+    """Click on the graph of the forces."""
+    x = 52 + (seconds - float(trial.time[0])) * px_per_s(tab, trial)
+    left, top, *_ = box_of(tab, "#force")
+    click(tab, left + x, top + 30)
+
+
+def click(tab: Tab, x: float, y: float) -> None:
+    for what in ("mousePressed", "mouseReleased"):
+        tab("Input.dispatchMouseEvent", type=what, x=x, y=y, button="left", buttons=1, clickCount=1)
+
+
+def test_keys_add_and_remove_events(tab: Tab, viewing: Viewing) -> None:
+    say_why(tab)
+    trial = viewing.trial
+    first, second = [one.time for one in trial.events if one.side == "left"][1:3]
+    choose(tab, "select.side", "left")
+    number, strike = a_strike(trial)
+    tab.drag(f"#line .event[data-index='{number}'] rect", (0, 0))  # choose it
+    assert abs(seconds_shown(tab) - strike.time) < 0.01
+    tab.press("x")
+    removed = f"{strike.side} foot strike at {strike.time:.3f} s removed"
+    tab.until(f"document.getElementById('drafts').innerText.includes('{removed}')")
+    until_ready(tab)
+    assert tab.evaluate("document.querySelectorAll('#line .event').length") == len(trial.events) - 1
+    go_to(tab, trial, (first + second) / 2)
+    tab.press("a")
+    tab.until("document.getElementById('drafts').innerText.includes('left foot strike added at')")
+
+
+def test_a_correction_that_fits_nothing_says_so_and_is_not_kept(tab: Tab) -> None:
+    say_why(tab)
+    choose(tab, "#what", "remove_foot_strike")
+    tab.evaluate("document.getElementById('time_s').value = '1.05'")
+    tab.drag("#try", (0, 0))
+    tab.until("!document.getElementById('message').hidden")
+    until_ready(tab)
+    assert "there is no" in text_of(tab, "message")
+    assert "None." in text_of(tab, "drafts")
+
+
+def test_a_saved_row_is_taken_back_and_others_stay(tab: Tab, viewing: Viewing) -> None:
+    strikes = [one for one in viewing.trial.events if one.name == "foot_strike"]
+    rows = [
+        completed(
+            viewing.answers.study,
+            {"session": "sub-01", "trial": TRIAL, "kind": "move_foot_strike", "side": one.side, "reason": words}
+            | {"time_s": f"{one.time:.3f}", "to_s": f"{one.time + 0.02:.3f}"},
+        )
+        for one, words in zip(strikes[1:3], ("first", SCRIPTS[0]), strict=True)
+    ]
+    append_corrections(viewing.study / TABLE, rows)
+    open_page(tab, viewing)
+    tab.until("document.querySelectorAll('#saved li').length === 2")
+    assert " ".join(SCRIPTS[0].split()) in " ".join(text_of(tab, "saved").split())  # a text, no script
+    tab.drag("#saved li button", (0, 0))
+    tab.until("document.querySelectorAll('#saved li').length === 1")
+    until_ready(tab)
+    assert read_corrections(viewing.study / TABLE) == rows[1:]
+    at = events_shown(tab)
+    assert any(f"{strikes[1].side} foot strike at {strikes[1].time:.3f} s" in text for text in at)  # as it was
+    assert not any(f"{strikes[2].side} foot strike at {strikes[2].time:.3f} s" in text for text in at)
+
+
+def test_rows_that_others_have_saved_meanwhile_stay(tab: Tab, viewing: Viewing) -> None:
+    say_why(tab)
+    strikes = [one for one in viewing.trial.events if one.name == "foot_strike"]
+    drag_a_strike(tab, viewing.trial, 0.03)
+    until_ready(tab)
+    cells = {"session": "sub-01", "trial": TRIAL, "kind": "remove_foot_strike", "side": strikes[2].side, "by": "CD"}
+    theirs = completed(viewing.answers.study, {**cells, "time_s": f"{strikes[2].time:.3f}", "reason": "a stumble"})
+    append_corrections(viewing.study / TABLE, [theirs])
+    tab.drag("#save", (0, 0))
+    tab.until("document.getElementById('message').innerText.includes('has been changed since it was read')")
+    tab.until("document.querySelectorAll('#saved li').length === 1")
+    until_ready(tab)
+    assert read_corrections(viewing.study / TABLE) == [theirs]
+    tab.drag("#save", (0, 0))
+    tab.until("document.querySelectorAll('#saved li').length === 2")
+    assert [row["by"] for row in read_corrections(viewing.study / TABLE)] == ["CD", "AB"]
+
+
+def test_a_marker_is_picked_in_the_scene(tab: Tab, viewing: Viewing) -> None:
+    """The test projects the marker itself, from the side: x to the right, y up."""
+    trial, (left, top, width, height) = viewing.trial, box_of(tab, "#scene canvas")
+    frame = int(np.abs(trial.time - seconds_shown(tab)).argmin())
+    centres = trial.centres[frame]
+    middle = np.nanmean(centres[np.isfinite(centres).all(axis=1)], axis=0) * [1, 0, 1] + [0, 0.8, 0]
+    heel = trial.repaired[frame, trial.landmark.index("RHEE")] - middle
+    above = np.radians(8)
+    depth = 3.4 - (heel[1] * np.sin(above) + heel[2] * np.cos(above))
+    focal = 1.5 * min(height, 1.2 * width)
+    up = heel[1] * np.cos(above) - heel[2] * np.sin(above)
+    click(tab, left + width / 2 + focal * heel[0] / depth, top + height / 2 - focal * up / depth)
+    assert text_of(tab, "picked") == "Marker RHEE"
+    titles = tab.evaluate("[...document.querySelectorAll('#of-marker text')].map(one => one.textContent)")
+    for words in ("RHEE x, forward", "RHEE y, up", "RHEE z, right", "0 frames not seen"):
+        assert any(words in title for title in titles), words
+    assert tab.evaluate("document.getElementById('marker').value") == "RHEE"
+
+
+def test_the_markers_of_the_trial_are_proposed(tab: Tab, viewing: Viewing) -> None:
+    names = tab.evaluate("[...document.getElementById('marker').options].map(one => one.value)")
+    assert names == viewing.trial.marker
+
+
+def test_two_windows_never_move_each_other(
+    tab: Tab, viewing: Viewing, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    chromium = found_chromium()
+    assert chromium
+    with browsing(chromium, tmp_path_factory.mktemp("profile")) as other:
+        other.size(1280, 800)
+        other("Page.navigate", url=viewing.server.address)
+        other.until(READY)
+        first = seconds_shown(tab)
+        other.press("n")
+        other.until("document.getElementById('trial').value === 'fast_01'")
+        until_ready(other)
+        other.press("ArrowRight", shift=True)
+        say_why(other)
+        other.press("a")
+        other.until("document.querySelectorAll('#drafts button').length === 1")
+        assert tab.evaluate("document.getElementById('trial').value") == TRIAL
+        assert seconds_shown(tab) == first
+        assert "None." in text_of(tab, "drafts")
+        tab.press("ArrowRight")
+        assert seconds_shown(tab) > first
+        assert other.evaluate("document.getElementById('trial').value") == "fast_01"
+
+
+def test_it_says_that_it_computes_and_the_newest_request_replaces_older_ones(tab: Tab, viewing: Viewing) -> None:
+    """While a computation takes long, several trials are chosen: only the last is shown, and it is said meanwhile."""
+    with viewing.answers.computing:
+        for _ in range(4):
+            tab.press("n")
+        tab.until("document.getElementById('busy').textContent.startsWith('Reading')")
+        assert tab.evaluate("document.getElementById('save').disabled")
+    until_ready(tab)
+    assert tab.evaluate("document.getElementById('busy').textContent") == ""
+    assert tab.evaluate("document.getElementById('trial').value") == "fast_01"
+
+
+def test_a_save_waits_for_no_computation(tab: Tab, viewing: Viewing) -> None:
+    say_why(tab)
+    drag_a_strike(tab, viewing.trial, 0.03)
+    tab.until("document.querySelectorAll('#drafts button').length === 1")
+    until_ready(tab)
+    with viewing.answers.computing:
+        tab.drag("#save", (0, 0))
+        tab.until("document.getElementById('message').innerText.includes('1 saved in')")
+        assert len(read_corrections(viewing.study / TABLE)) == 1
+    until_ready(tab)
+
+
+def test_another_page_cannot_ask(tab: Tab, viewing: Viewing, tmp_path: Path) -> None:
     """The same browser has the cookie; a page of another origin is refused all the same."""
     (tmp_path / "page.html").write_text("<p>another page</p>")
     tab.open(tmp_path / "page.html")
-    port = viewer.server.get_port()
-    script = f"new Promise(done => {{ const s = new WebSocket('ws://127.0.0.1:{port}', ['viser-v{viser.__version__}']);"
-    script += " s.onopen = () => done('open'); s.onerror = () => done('refused') })"
-    assert tab.evaluate(script) == "refused"
+    port = viewing.server.server_port
+    script = f"fetch('http://127.0.0.1:{port}/study', {{method: 'POST', credentials: 'include', body: '{{}}'}})"
+    assert tab.evaluate(f"{script}.then(answer => answer.status, () => 'refused')") == "refused"
+    tab.console.clear()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.extras.viewer.preview import preview
+from pipeline.extras.viewer.preview import Previews
 from pipeline.results import netcdf
 from pipeline.step import every_step
 from pipeline.workflow.open_study import open_study
@@ -22,7 +22,7 @@ def study(small_study: Path) -> Path:
 
 def test_without_a_change_nothing_is_computed(study: Path) -> None:
     opened = open_study(study)
-    assert preview(opened, "sub-01") == {}
+    assert Previews().preview(opened, "sub-01") == {}
 
 
 @pytest.mark.parametrize(
@@ -37,13 +37,42 @@ def test_every_bit_is_that_of_a_run(
     study: Path, tmp_path: Path, setting: tuple[str, str], value: object, steps: set[str]
 ) -> None:
     step, name = setting
-    shown = preview(open_study(study, overrides={step: {name: value}}), "sub-01")
+    shown = Previews().preview(open_study(study, overrides={step: {name: value}}), "sub-01")
     assert {*shown} == steps
 
     run = copy_study(study, tmp_path / "run")
     run_steps(run, overrides={step: {name: value}})
     for each, data in shown.items():
         assert netcdf.load(run / "derived" / "sub-01" / f"{each}.nc").identical(data), each
+
+
+def test_what_is_in_memory_is_not_computed_again(study: Path) -> None:
+    """A preview with a further row computes what this row changes, from the results of the one before."""
+    previews, computed = Previews(), []
+    first = open_study(study, overrides={"clean": {"marker_cutoff_hz": 9}})
+    both = open_study(study, overrides={"clean": {"marker_cutoff_hz": 9}, "cycles": {"hands_bear_weight": True}})
+    before = previews.preview(first, "sub-01", before_each_step=lambda: computed.append("first"))
+    after = previews.preview(both, "sub-01", before_each_step=lambda: computed.append("further"))
+    assert computed == ["first"] * 5 + ["further"]
+    assert {step for step in after if after[step] is not before[step]} == {"cycles"}
+    assert Previews().preview(both, "sub-01")["cycles"].identical(after["cycles"])
+    again = previews.preview(first, "sub-01")
+    assert all(again[step] is data for step, data in before.items())
+    assert len(computed) == 6
+
+
+def test_one_that_is_no_longer_wanted_is_given_up(study: Path) -> None:
+    previews, steps = Previews(), iter([False, True])
+
+    def give_up() -> None:
+        if next(steps):
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        previews.preview(
+            open_study(study, overrides={"clean": {"marker_cutoff_hz": 8}}), "sub-01", before_each_step=give_up
+        )
+    assert len([data for data in previews.known.values() if "fill" in data]) == 1  # clean alone was computed
 
 
 def test_inputs_are_those_of_the_rules() -> None:

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import shutil
 import stat
-import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-viser = pytest.importorskip("viser", reason="viser is not installed")
-
-from pipeline.commands.init.command import initialise  # noqa: E402
-from pipeline.extras.viewer.app import Viewer  # noqa: E402
-from pipeline.extras.viewer.server import LocalServer  # noqa: E402
-from pipeline.results import netcdf  # noqa: E402
-from pipeline.workflow.open_study import open_study  # noqa: E402
-from tests.extras.viewer.test_page import enter, until  # noqa: E402
-from tests.support.processes.browser import Tab, browsing, found_chromium  # noqa: E402
-from tests.support.studies.small_study import run_steps  # noqa: E402
+from pipeline.commands.init.command import initialise
+from pipeline.extras.viewer.answers import Answers
+from pipeline.extras.viewer.server import LocalServer
+from pipeline.results import netcdf
+from pipeline.workflow.open_study import open_study
+from tests.extras.viewer.test_page import READY, choose, enter, say_why, seconds_shown, text_of
+from tests.support.processes.browser import Tab, browsing, found_chromium
+from tests.support.studies.small_study import run_steps
 
 LABS = {  # folder in ../shared, files to leave out
     "children": ("labs/children/HC036A", ()),
@@ -33,8 +31,8 @@ def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
     chromium = found_chromium()
     if not chromium:
         pytest.skip("no chromium is installed")
-    with browsing(chromium, tmp_path_factory.mktemp("profile"), webgl=True) as tab:
-        tab.size(1400, 900)
+    with browsing(chromium, tmp_path_factory.mktemp("profile")) as tab:
+        tab.size(1280, 800)
         yield tab
 
 
@@ -46,40 +44,50 @@ def test_a_laboratory(lab: str, shared: Path, tmp_path: Path, tab: Tab) -> None:
         path.chmod(path.stat().st_mode | stat.S_IWUSR)
     initialise(study)
     run_steps(study)
-    server = LocalServer(8790)
+    answers = Answers(open_study(study))
+    session, trial, stance = used_stance(answers)
+    server = LocalServer(8790, answers)
     try:
-        viewer = Viewer(open_study(study), server)
-        threading.Thread(target=viewer.run, daemon=True).start()
+        tab.renew()
         enter(tab, server)
-        tab.until("document.querySelectorAll('.uplot').length > 0")
-        session = _session_with_a_used_stance(viewer)
-        frame = viewer.scene.frame
+        tab.until(READY.split(" && ")[0])
+        choose_and_wait(tab, "#session", session)
+        choose_and_wait(tab, "#trial", trial)
+        tab.until(READY)
+        first = seconds_shown(tab)
         tab.press(" ")
-        until(lambda: viewer.scene.frame != frame)
+        tab.until(lambda: seconds_shown(tab) != first)
         tab.press(" ")
-        until(lambda: not viewer.playing.is_set())
-        assert viewer.trial is not None
-        stance = next(one for one in viewer.trial.contacts if one.verdict == "used")
-        viewer.of_side.value = stance.side  # type: ignore[misc]
-        viewer._go_to((stance.start + stance.end) / 2)
-        viewer.form.reason.value = "seen in the video"  # type: ignore[misc]
-        tab.press("r")
-        tab.until("document.body.innerText.includes('refused by hand: seen in the video')")
-        viewer.form.save()
-        shown = viewer.preview[session]
+        say_why(tab)
+        choose(tab, "#what", "refuse_contact")
+        tab.evaluate(f"document.getElementById('time_s').value = '{stance['start']:.3f}'")
+        choose(tab, "select.side", stance["side"])
+        tab.drag("#try", (0, 0))
+        tab.until("document.querySelectorAll('#drafts button').length === 1")
+        assert "refused by hand: seen in the video" in text_of(tab, "effect")
+        tab.drag("#save", (0, 0))
+        tab.until("document.querySelectorAll('#saved button').length === 1")
+        tab.until(READY)
+        shown = answers.previews.preview(open_study(study), session)
     finally:
         server.stop()
     run_steps(study)
+    assert {*shown} >= {"contacts", "cycles"}
     for step, data in shown.items():
         assert netcdf.load(study / "derived" / session / f"{step}.nc").identical(data), step
 
 
-def _session_with_a_used_stance(viewer: Viewer) -> str:
-    """Show the first trial with a used stance, and return its session."""
-    for session in viewer.study.sessions:
-        viewer.session.value = session  # type: ignore[misc]
-        for trial in viewer.trials.options:
-            viewer.trials.value = trial  # type: ignore[misc]
-            if viewer.trial and any(one.verdict == "used" for one in viewer.trial.contacts):
-                return session
+def choose_and_wait(tab: Tab, selector: str, value: str) -> None:
+    choose(tab, selector, value)
+    tab.until(READY.split(" && ")[0])
+
+
+def used_stance(answers: Answers) -> tuple[str, str, dict[str, Any]]:
+    """Return the first used stance of the study, with its session and trial."""
+    for session in answers.study.sessions:
+        asked: dict[str, Any] = {"window": "test", "number": 1, "session": session, "drafts": []}
+        for trial in answers.session_shown(asked)["trials"]:
+            for one in answers.trial_shown({**asked, "trial": trial["name"]})["trial"]["contacts"]:
+                if one["verdict"] == "used":
+                    return session, trial["name"], one
     raise AssertionError("no stance is used")

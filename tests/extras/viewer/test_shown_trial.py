@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from base64 import b64decode
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +24,38 @@ def session(small_study: Path) -> dict[str, xr.Dataset]:
     return {step: netcdf.load(small_study / "data" / "demo" / "derived" / "sub-01" / f"{step}.nc") for step in STEPS}
 
 
-def test_trials_that_can_be_read_are_listed(session: Session) -> None:
-    assert trials_of_session(session) == {"static": "static", "comfortable_01": "gait", "fast_01": "gait"}
+def test_every_trial_is_listed_with_the_reason_of_its_rejection(session: Session) -> None:
+    trials = trials_of_session(session)
+    assert trials.pop("gone") == (
+        "gait",
+        "sub-01/gone.c3d: no such file; correct trials.tsv or restore the file",
+    )
+    assert trials == {"static": ("static", ""), "comfortable_01": ("gait", ""), "fast_01": ("gait", "")}
+
+
+def test_a_rejected_trial_has_its_reason_and_nothing_to_draw(session: Session) -> None:
+    trial = shown_trial(session, "gone")
+    assert "no such file" in trial.notes
+    assert trial.recorded.size == trial.repaired.size == 0
+
+
+def test_what_the_page_gets_are_the_numbers_of_the_trial(session: Session) -> None:
+    trial = shown_trial(session, "fast_01")
+    message = json.loads(json.dumps(trial.message(), allow_nan=False))
+    for name in ("recorded", "repaired", "fill", "residual", "force"):
+        values = np.frombuffer(b64decode(message[name]["values"]), dtype="<f4").reshape(message[name]["shape"])
+        np.testing.assert_array_equal(values, getattr(trial, name).astype(np.float32))
+    assert [one["time"] for one in message["events"]] == [event.time for event in trial.events]
+    assert {*message["soles"]} == {"left", "right"}
+
+
+def test_a_landmark_has_its_repairs_and_residuals(session: Session) -> None:
+    trial, clean = shown_trial(session, "fast_01"), one_trial(session["clean"], "fast_01")
+    assert trial.landmark == clean.label.values.tolist()
+    np.testing.assert_array_equal(trial.fill, clean.fill.values)
+    motion = one_trial(session["kinematics"], "fast_01")
+    if "marker_residual" in motion:
+        np.testing.assert_array_equal(trial.residual, motion.marker_residual.values)
 
 
 def test_recorded_and_repaired_markers_are_at_one_place(session: Session) -> None:
@@ -43,7 +75,6 @@ def test_forces_act_inside_their_plates_during_used_stances(session: Session) ->
         inside = (trial.time > one.start + 0.1) & (trial.time < one.end - 0.1)
         assert over_each_plate(trial.pressure[inside, plate], trial.corners, 0.0)[:, plate].all()
         assert (trial.force[inside, plate, 1] > 0).all()
-        assert trial.contact_at((one.start + one.end) / 2, trial.plates[plate]) == one
 
 
 def test_events_and_contacts_are_those_of_the_results(session: Session) -> None:

@@ -112,6 +112,21 @@ def test_a_sound_contact_is_refused_once(known: Walk, plated: xr.Dataset) -> Non
         corrected(drifting(plated), row)
 
 
+@pytest.mark.parametrize("by_s", [-0.02, -0.08, 0.08])
+def test_a_judged_stance_may_have_its_strike_moved(known: Walk, plated: xr.Dataset, by_s: float) -> None:
+    """However far, and in whichever order: the judgement is of the stance, not of the time that its strike had."""
+    step, other = known.seen()[1:3]
+    refuse, to_s = at("refuse_contact", step), step.start_s + by_s
+    move = at("move_foot_strike", step, to_s=f"{to_s:.3f}")
+    for rows in ((refuse, move), (move, refuse)):
+        trial = corrected(plated, *rows)
+        starts = trial.contact_start.values[trial.contact_side.values == step.side]
+        i = int(np.flatnonzero(trial.contact_start.values == starts[np.abs(starts - to_s).argmin()])[0])
+        assert abs(float(trial.contact_start[i]) - to_s) < 0.01
+        assert trial.reason.values[i] == "refused by hand: seen on video"
+        assert stance(trial, other)["valid"]
+
+
 def drifting(plated: xr.Dataset) -> xr.Dataset:
     drift = plated.plate_drift.copy(deep=True)
     drift[0] = 50.0

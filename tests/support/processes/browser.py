@@ -36,10 +36,18 @@ class Tab:
         self.console: list[str] = []
         self.events: list[str] = []
         self.session: str | None = None
-        target = self("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.target = ""
+        self.renew()
+
+    def renew(self) -> None:
+        """Close the tab, without a question about what is lost, and open another one."""
+        self.session, old = None, self.target
+        self.target = self("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log"):
             self(f"{domain}.enable")
+        if old:
+            self("Target.closeTarget", targetId=old)
 
     def __call__(self, method: str, **parameters: Any) -> dict[str, Any]:
         """Send a command and return its result."""

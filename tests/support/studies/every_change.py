@@ -22,7 +22,7 @@ from tests.support.studies.full_study import TABLES, of_extras
 
 STUDIES = ("demo", "full")
 CODE = b"\nCHANGED_ON_PURPOSE = True\n"
-EXTRAS_OF_USERS = ("parquet", "xlsx", "statistics", "view", "opensim")
+EXTRAS_OF_USERS = ("parquet", "xlsx", "statistics", "opensim")
 # of files that a key holds by content and not by bytes: what is changed in them, once in each of their parts
 BODY_MODEL = {
     "comment": ("side_labels:", "# a comment\nside_labels:"),

@@ -1,0 +1,194 @@
+"""What the page of the viewer asks of a study, and the answers. No answer depends on what another window asked."""
+
+import math
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from ...conventions import SIDES
+from ...errors import UserError
+from ...results import netcdf
+from ...step import steps_to
+from ...steps.report.curves.panels import plain_unit
+from ...tables.corrections import KINDS, TABLE, in_results, in_words
+from ...tables.tsv import Row
+from ...trials.session import facts_of_trials
+from ...variables.metrics import METRICS
+from ...workflow.job_keys import Study
+from .drafts import (
+    Saved,
+    as_saved,
+    changed_metrics,
+    changes,
+    completed,
+    listed,
+    refuse_unfit,
+    save,
+    take_back,
+    with_drafts,
+)
+from .preview import Previews
+from .shown_curves import norm_of, shown_curves
+from .shown_trial import Session, shown_trial, trials_of_session
+
+PLAIN = {  # kinds of corrections as the page names them
+    "add_foot_strike": "Add a foot strike",
+    "move_foot_strike": "Move a foot strike",
+    "remove_foot_strike": "Remove a foot strike",
+    "add_foot_off": "Add a foot off",
+    "move_foot_off": "Move a foot off",
+    "remove_foot_off": "Remove a foot off",
+    "leave_out_cycle": "Leave out a gait cycle",
+    "accept_contact": "Accept a stance",
+    "refuse_contact": "Refuse a stance",
+    "give_contact": "Say which foot was on a plate",
+    "hide_marker": "Hide a marker for a while",
+    "exchange_labels": "Exchange two labels",
+}
+
+
+class ReplacedError(Exception):
+    """A request that a newer one of the same window has replaced."""
+
+
+class Answers:
+    """The answers of one study, each a function of what the page sends as JSON."""
+
+    def __init__(self, study: Study) -> None:
+        """Compute nothing yet.
+
+        Args:
+            study: as of :func:`pipeline.workflow.open_study.open_study`, with the SHA-256 of the recordings.
+        """
+        self.study, self.norm, self.previews = study, norm_of(study), Previews()
+        self.runs: dict[str, tuple[float, Session]] = {}  # results as of the last run, by session, and their date
+        # NetCDF files are read and written by one thread at a time; a save of corrections never waits for that
+        self.computing, self.writing = threading.Lock(), threading.Lock()
+        self.newest: dict[str, int] = {}  # number of the newest request, by window
+
+    def study_shown(self, asked: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002 (as the others)
+        """Return the sessions of the study, and the kinds of corrections."""
+        kinds = {
+            kind: {"words": words, "needs": KINDS[kind].needs, "given": KINDS[kind].about, "step": KINDS[kind].step}
+            for kind, words in PLAIN.items()
+        }
+        return {"name": self.study.path.resolve().name, "sessions": [*self.study.sessions], "kinds": kinds}
+
+    def session_shown(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the trials of a session, walks first, with the reason of each that is rejected."""
+        with self._turn(asked):
+            trials = trials_of_session(self._as_run(asked["session"]))
+        rows = [{"name": name, "role": role, "rejected": why} for name, (role, why) in trials.items()]
+        return {"trials": sorted(rows, key=lambda row: (row["role"] != "gait", bool(row["rejected"])))}
+
+    def trial_shown(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a trial with the saved corrections and those that are tried, and what the last of these changes.
+
+        Raises:
+            UserError: a correction is wrong, contradicts another or does not fit its trial.
+            ReplacedError: the window has asked for something else meanwhile.
+        """
+        session, trial = asked["session"], asked["trial"]
+        with self._turn(asked):
+            saved = as_saved(self.study)
+            drafts = [completed(self.study, cells) for cells in asked["drafts"]]
+            with_drafts(self.study, saved, drafts)  # refused before anything is computed
+            before = self._results(asked, saved, drafts[:-1])
+            after = self._results(asked, saved, drafts) if drafts else before
+        refuse_unfit(after, drafts)
+        signs = self.study.settings["report"]["moment_signs"]
+        is_of_trial = bool(drafts) and (drafts[-1]["session"], drafts[-1]["trial"]) == (session, trial)
+        return {
+            "trial": shown_trial(after, trial).message(),
+            "curves": shown_curves(after["cycles"], trial, self.norm, moment_signs=signs),
+            "drafts": [in_words(row) for row in drafts],
+            "saved": listed(saved.rows.get(session, []), after),
+            "seen": saved.sha256,
+            "effect": effect(before, after, trial) if is_of_trial else None,
+        }
+
+    def saved(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Add corrections to the table, at once; each of them has been shown before."""
+        drafts = [completed(self.study, cells) for cells in asked["drafts"]]
+        with self.writing:
+            save(self.study, drafts, asked["seen"])
+        return {"words": f"{len(drafts)} saved in {self.study.path / TABLE}. 'gaitlab run' makes them official."}
+
+    def taken_back(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Take a saved row out of the table, at once."""
+        with self.writing:
+            take_back(self.study, asked["row"])
+        return {"words": f"Taken out of {self.study.path / TABLE}: {in_words(asked['row'])}"}
+
+    def _results(self, asked: Mapping[str, Any], saved: Saved, drafts: Sequence[Row]) -> Session:
+        """Return the results of a session as last run, or, with other corrections, as the next run will give them."""
+        session, study = asked["session"], with_drafts(self.study, saved, drafts)
+        as_run = self._as_run(session)
+        wanted = study.corrections.get(session, [])
+        applied, unfit = in_results(data.attrs for data in as_run.values())
+        if len(wanted) == len(applied) + len(unfit) and all(
+            any(row.items() <= one.items() for one in (*applied, *unfit)) for row in wanted
+        ):
+            return as_run
+        give_up = partial(self._refuse_replaced, asked)
+        return {**as_run, **self.previews.preview(study, session, before_each_step=give_up)}
+
+    @contextmanager
+    def _turn(self, asked: Mapping[str, Any]) -> Iterator[None]:
+        """Wait until nothing else is computed; what the window has asked for before need not be computed any more."""
+        self.newest[asked["window"]] = max(asked["number"], self.newest.get(asked["window"], 0))
+        with self.computing:
+            self._refuse_replaced(asked)
+            yield
+
+    def _refuse_replaced(self, asked: Mapping[str, Any]) -> None:
+        if self.newest[asked["window"]] > asked["number"]:
+            raise ReplacedError
+
+    def _as_run(self, session: str) -> Session:
+        """Return the results of the last run, which are read again after another run."""
+        folder = self.study.path / "derived" / session
+        file = folder / "cycles.nc"
+        date = file.stat().st_mtime if file.exists() else 0.0
+        if session not in self.runs or self.runs[session][0] != date:
+            self.runs[session] = date, load_session(folder)
+        return self.runs[session][1]
+
+
+def load_session(folder: Path) -> dict[str, xr.Dataset]:
+    """Return the results of a session by step.
+
+    Raises:
+        UserError: the session has not been computed.
+    """
+    missing = [step for step in steps_to("cycles") if not (folder / f"{step}.nc").exists()]
+    if missing:
+        raise UserError(str(folder), f"no {missing[0]}.nc", "run the study first: gaitlab run STUDY")
+    return {step: netcdf.load(folder / f"{step}.nc") for step in steps_to("cycles")}
+
+
+def effect(before: Session, after: Session, trial: str) -> dict[str, Any]:
+    """Return what differs between two results of a trial: events and stances in words, means before and after."""
+    if any(
+        facts_of_trials(data["contacts"]).get(trial, {"rejected": True}).get("rejected") for data in (before, after)
+    ):
+        reasons = [trials_of_session(data)[trial][1] or "not rejected" for data in (before, after)]
+        return {"changes": [f"the trial: {reasons[0]}, then {reasons[1]}"], "metrics": []}
+    changed = [*changes(*(shown_trial(data, trial) for data in (before, after)))]
+    rows = changed_metrics(before["cycles"], after["cycles"], trial)
+    metrics = [[_title(name), side, *map(_number, numbers)] for name, side, *numbers in rows]
+    return {"changes": changed or ["no event and no stance"], "metrics": metrics, "sides": SIDES}
+
+
+def _title(metric: str) -> str:
+    unit = plain_unit(METRICS[metric].units)
+    return metric.replace("_", " ") + (f", {unit}" if unit else "")
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}" if math.isfinite(value) else "none"
