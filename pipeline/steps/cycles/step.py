@@ -25,7 +25,7 @@ from ...variables.metrics import DRAWN, METRICS, WITH_ERRORS
 from ...variables.schema import stack_metrics, with_dims
 from ...variables.stance_verdicts import Verdict, doubt_columns, reason_columns
 from ...whole_body.loads import moments_of_sides
-from . import momentum, muscles
+from . import body_momentum, momentum, muscles
 from .balance import balance, turn_to_line
 from .effective_mass import at_foot_strikes
 from .knee_axis import knee_axis_figures
@@ -238,10 +238,14 @@ def _cut_walks(
     """
     shown = [momentum.in_single_support(moved, touched, calibrate) for _, moved, touched, _ in trials.values()]
     plates = [touched["plates"].values for _, _, touched, _ in trials.values()]
-    doubts = momentum.doubts_of_session(shown, plates, float(calibrate.attrs["body_mass_kg"]))
+    mass_kg = float(calibrate.attrs["body_mass_kg"])
+    doubts = momentum.doubts_of_session(shown, plates, mass_kg)
+    known = [body_momentum.known_intervals(*of[1:], mass_kg) for of in trials.values()]
+    placed = body_momentum.verdicts_of_session(known, plates)
     cut, refused, unfit = [], {}, list[Row]()
-    for (name, of), of_trial, mine in zip(trials.items(), shown, doubts, strict=True):
-        divide = partial(_divide, *of, calibrate=calibrate, settings=settings, shown=of_trial, doubts=mine)
+    for (name, of), *shows, doubted, wrong in zip(trials.items(), shown, known, doubts, placed, strict=True):
+        mine = [[*first, *then] for first, then in zip(doubted, wrong, strict=True)]
+        divide = partial(_divide, *of, calibrate=calibrate, settings=settings, shown=shows, doubts=mine)
         try:
             divided, not_applied = apply_fitting(divide, corrections[name])
         except UserError as error:
@@ -261,12 +265,12 @@ def _divide(
     calibrate: xr.Dataset,
     settings: Settings,
     corrections: Sequence[Row],
-    shown: momentum.Support,
+    shown: Sequence[Any],
     doubts: Sequence[Sequence[Verdict]],
 ) -> CutTrial:
     """Return the cycles of one trial; for the arguments see :func:`cycles` and :func:`.verdicts.judge_stances`."""
     strides, time = _cycles(contacts, settings.longest_cycle_s), contacts.variables["time"].values
-    judged = Shown(kinetics, kinematics, contacts, clean, calibrate, settings, shown, doubts, corrections)
+    judged = Shown(kinetics, kinematics, contacts, clean, calibrate, settings, *shown, doubts, corrections)
     every = judge_stances(judged, knee_axis=knee_axis_figures(kinematics, strides.row, strides.span_s))
     left_out = [row for row in corrections if row["kind"] == LEAVE_OUT]
     alone = every.without_cycle(strides.strikes) if left_out else []
