@@ -60,11 +60,14 @@ AHEAD_M, ASIDE_M, INWARDS_M = 0.0085, 0.004, 0.003
 # momentum, between both ends. Of one trial: the centre of mass and its sway as the person walks in it.
 LEVER_M, GYRATION_M = 0.005, 0.3
 TRIAL_LEVER_M, TRIAL_LEAN = 0.003, 0.003
-# Floors are flat to 3 mm in 2 m; soles, skin and markers of a standing foot do not repeat better. Delay, by one trial.
-FLOOR_M, TRIAL_DELAY_S = 0.003, 0.004
+# Floors are flat to 3 mm in 2 m; soles, skin and markers of a standing foot do not repeat better.
+FLOOR_M = 0.003
+# For so long the sway of skin is alike, which moves the body at 2 Hz: a quarter of its period.
+ALIKE_S = 0.125
 # Least length of an interval: the shortest single support of an adult. EDGE_S: beside a load that is unknown, when the
 # foot that bears it lifts or lands is known to 50 ms. FLAT: of a stance, in which the foot stands.
 LEAST_S, EDGE_S, FLAT = 0.2, 0.05, (0.25, 0.5)
+UNKNOWN_S = 1e3  # standard error of a delay that nothing shows
 LEVEL_M = 0.01  # plates that differ more in height, or lean so far, are stairs or ramps: no floor
 # Difference of squared deviations up to which another fault explains them as well: e^-3 in likelihood.
 ALIKE = 6.0
@@ -382,13 +385,14 @@ def _delay(trials: Sequence[Known]) -> tuple[float, float]:
     """Return the delay of the forces and its standard error by the scatter of the trials, s."""
     squares, products = np.stack([one.timing for one in trials]).T
     if not squares.any():
-        return 0.0, 1e3
+        return 0.0, UNKNOWN_S
     delay = products.sum() / squares.sum()
     share = squares / squares.sum()
     apart = np.divide(products, squares, out=np.zeros_like(products), where=squares > 0) - delay
     count = len(trials)
     scatter = np.sqrt((share**2 * apart**2).sum() * count / max(count - 1, 1))
-    return float(delay), float(np.hypot(scatter, TRIAL_DELAY_S / np.sqrt(count)))
+    sway = SEEN_SWAY_M_S / STANDARD_GRAVITY_M_S2 * np.sqrt(ALIKE_S / squares.sum())
+    return float(delay), float(np.hypot(scatter, sway))
 
 
 def verdicts_of_session(trials: Sequence[Known | None], plates: Sequence[Sequence[str]]) -> list[list[list[Verdict]]]:
