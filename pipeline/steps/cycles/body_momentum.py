@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import chi2, norm
 
 from ...arrays import Array, Flags
@@ -268,7 +269,7 @@ class Fault(NamedTuple):
         }[self.kind]
 
 
-def faults_of_session(trials: Sequence[Known | None], plates: Sequence[Sequence[str]]) -> list[Fault]:
+def faults_of_session(trials: Sequence[Known | None], plates: Sequence[NDArray[np.str_]]) -> list[Fault]:
     """Return the faults that a session has beyond doubt, the most likely first and others that explain it as well.
 
     Args:
@@ -307,9 +308,9 @@ def faults_of_session(trials: Sequence[Known | None], plates: Sequence[Sequence[
 Problem = tuple[Array, Array, dict[tuple[str, str], list[int]], Array, Array]
 
 
-def _problem(trials: Sequence[Known], plates: Sequence[Sequence[str]]) -> Problem:
+def _problem(trials: Sequence[Known], plates: Sequence[NDArray[np.str_]]) -> Problem:
     """Return shapes (observation, unknown), their priors, unknowns by fault, observations, and their own deviations."""
-    words = [[text.split() for text in of_trial] for of_trial in plates]
+    words = [[text.split() for text in of_trial.tolist()] for of_trial in plates]
     names = sorted({name for of_trial in words for each in of_trial for name in each})
     on = [
         np.array([[(name in each) / max(len(each), 1) for name in names] for each in of]).reshape(len(of), len(names))
@@ -368,17 +369,20 @@ def _problem(trials: Sequence[Known], plates: Sequence[Sequence[str]]) -> Proble
 def _slope(trials: Sequence[Known]) -> tuple[Array, Array]:
     """Return the slope of the floor (2,) and the matrix (2, 2) that makes its errors 1; zero where it is unknown."""
     marks = np.concatenate([one.feet for one in trials])
-    label, place, height = marks[:, 0].astype(int), marks[:, 1:3], marks[:, 3]
-    used = np.unique(label)
-    shapes = np.hstack([label[:, None] == used, place])
-    if len(marks) < 2 * len(used) + 4 or np.linalg.matrix_rank(shapes) < shapes.shape[1]:
+    same = marks[:, :1] == np.unique(marks[:, 0])  # (mark, label)
+    means = (same.T @ marks[:, 1:]) / np.fmax(same.sum(axis=0), 1)[:, None]
+    place, height = np.split(marks[:, 1:] - same @ means, [2], axis=1)
+    freedom = len(marks) - same.shape[1] - 2
+    if freedom < 1:
         return np.zeros(2), np.zeros((2, 2))
-    fitted = np.linalg.lstsq(shapes, height, rcond=None)[0]
-    left = height - shapes @ fitted
-    scatter = max(FLOOR_M, float(np.sqrt((left**2).sum() / (len(left) - shapes.shape[1]))))
+    squares, axes = np.linalg.eigh(place.T @ place)
+    squares = np.where(squares > FLOOR_M**2, squares, 0.0)  # across, both feet may be always the same distance apart
+    inverse = np.divide(1, squares, out=np.zeros(2), where=squares > 0)
+    slope = axes @ (inverse * (axes.T @ place.T @ height[:, 0]))
+    left = height[:, 0] - place @ slope
     # heel and toe of a foot stand on the same floor: two marks count as one
-    covariance = 2 * scatter**2 * np.linalg.inv(shapes.T @ shapes)[-2:, -2:]
-    return fitted[-2:], np.linalg.cholesky(np.linalg.inv(covariance)).T
+    error = np.sqrt(2) * max(FLOOR_M, float(np.sqrt((left**2).sum() / freedom)))
+    return slope, np.sqrt(squares)[:, None] * axes.T / error
 
 
 def _delay(trials: Sequence[Known]) -> tuple[float, float]:
@@ -395,18 +399,22 @@ def _delay(trials: Sequence[Known]) -> tuple[float, float]:
     return float(delay), float(np.hypot(scatter, sway))
 
 
-def verdicts_of_session(trials: Sequence[Known | None], plates: Sequence[Sequence[str]]) -> list[list[list[Verdict]]]:
+def verdicts_of_session(
+    trials: Sequence[Known | None], plates: Sequence[NDArray[np.str_]]
+) -> list[list[list[Verdict]]]:
     """Return the refusal or doubt, if any, of each stance of each trial.
 
     A fault of one plate is of the stances on it, others are of all. For the arguments see :func:`faults_of_session`.
     """
     faults = faults_of_session(trials, plates)
-    if not faults:
-        return [[[] for _ in of_trial] for of_trial in plates]
-    code = "body_momentum_disagrees" if faults[0].spreads > REFUSED_SPREADS else "body_momentum_doubted"
-    verdict = Verdict.of(code, spreads=faults[0].spreads, causes=" or ".join(one.words for one in faults))
+    found = list[Verdict]()
+    if faults:
+        code = "body_momentum_disagrees" if faults[0].spreads > REFUSED_SPREADS else "body_momentum_doubted"
+        found.append(Verdict.of(code, causes=" or ".join(one.words for one in faults)))
     blamed = {one.plate for one in faults}
-    return [[[verdict] if "" in blamed or blamed & {*text.split()} else [] for text in of_trial] for of_trial in plates]
+    return [
+        [found if "" in blamed or blamed & {*text.split()} else [] for text in of_trial.tolist()] for of_trial in plates
+    ]
 
 
 def figures_of(known: Known | None, stances: int) -> Array:

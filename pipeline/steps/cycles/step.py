@@ -243,9 +243,9 @@ def _cut_walks(
     known = [body_momentum.known_intervals(*of[1:], mass_kg) for of in trials.values()]
     placed = body_momentum.verdicts_of_session(known, plates)
     cut, refused, unfit = [], {}, list[Row]()
-    for (name, of), *shows, doubted, wrong in zip(trials.items(), shown, known, doubts, placed, strict=True):
-        mine = [[*first, *then] for first, then in zip(doubted, wrong, strict=True)]
-        divide = partial(_divide, *of, calibrate=calibrate, settings=settings, shown=shows, doubts=mine)
+    judged = [[[*first, *then] for first, then in zip(*of, strict=True)] for of in zip(doubts, placed, strict=True)]
+    for (name, of), *shows in zip(trials.items(), shown, known, judged, strict=True):
+        divide = partial(_divide, *of, calibrate=calibrate, settings=settings, shows=shows)
         try:
             divided, not_applied = apply_fitting(divide, corrections[name])
         except UserError as error:
@@ -265,12 +265,14 @@ def _divide(
     calibrate: xr.Dataset,
     settings: Settings,
     corrections: Sequence[Row],
-    shown: Sequence[Any],
-    doubts: Sequence[Sequence[Verdict]],
+    shows: Sequence[Any],
 ) -> CutTrial:
-    """Return the cycles of one trial; for the arguments see :func:`cycles` and :func:`.verdicts.judge_stances`."""
+    """Return the cycles of one trial; ``shows``: support, known intervals, and verdicts of the session on each stance.
+
+    For the other arguments see :func:`cycles` and :class:`.verdicts.Shown`.
+    """
     strides, time = _cycles(contacts, settings.longest_cycle_s), contacts.variables["time"].values
-    judged = Shown(kinetics, kinematics, contacts, clean, calibrate, settings, *shown, doubts, corrections)
+    judged = Shown(kinetics, kinematics, contacts, clean, calibrate, settings, *shows, corrections)
     every = judge_stances(judged, knee_axis=knee_axis_figures(kinematics, strides.row, strides.span_s))
     left_out = [row for row in corrections if row["kind"] == LEAVE_OUT]
     alone = every.without_cycle(strides.strikes) if left_out else []
