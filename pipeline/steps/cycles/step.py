@@ -240,11 +240,14 @@ def _cut_walks(
     plates = [touched["plates"].values for _, _, touched, _ in trials.values()]
     mass_kg = float(calibrate.attrs["body_mass_kg"])
     doubts = momentum.doubts_of_session(shown, plates, mass_kg)
-    known = [body_momentum.known_intervals(*of[1:], mass_kg) for of in trials.values()]
+    known = [
+        body_momentum.known_intervals(moved, touched, cleaned, mass_kg)
+        for _, moved, touched, cleaned in trials.values()
+    ]
     placed = body_momentum.verdicts_of_session(known, plates)
     cut, refused, unfit = [], {}, list[Row]()
     judged = [[[*first, *then] for first, then in zip(*of, strict=True)] for of in zip(doubts, placed, strict=True)]
-    for (name, of), *shows in zip(trials.items(), shown, known, judged, strict=True):
+    for (name, of), shows in zip(trials.items(), zip(shown, known, judged, strict=True), strict=True):
         divide = partial(_divide, *of, calibrate=calibrate, settings=settings, shows=shows)
         try:
             divided, not_applied = apply_fitting(divide, corrections[name])
@@ -265,14 +268,15 @@ def _divide(
     calibrate: xr.Dataset,
     settings: Settings,
     corrections: Sequence[Row],
-    shows: Sequence[Any],
+    shows: tuple[momentum.Support, body_momentum.Known | None, Sequence[Sequence[Verdict]]],
 ) -> CutTrial:
     """Return the cycles of one trial; ``shows``: support, known intervals, and verdicts of the session on each stance.
 
     For the other arguments see :func:`cycles` and :class:`.verdicts.Shown`.
     """
     strides, time = _cycles(contacts, settings.longest_cycle_s), contacts.variables["time"].values
-    judged = Shown(kinetics, kinematics, contacts, clean, calibrate, settings, *shows, corrections)
+    carries, known, by_session = shows
+    judged = Shown(kinetics, kinematics, contacts, clean, calibrate, settings, carries, known, by_session, corrections)
     every = judge_stances(judged, knee_axis=knee_axis_figures(kinematics, strides.row, strides.span_s))
     left_out = [row for row in corrections if row["kind"] == LEAVE_OUT]
     alone = every.without_cycle(strides.strikes) if left_out else []

@@ -127,8 +127,8 @@ def plates_of(walks: list[Walk]) -> list[NDArray[np.str_]]:
 def turned(made: Walk, about: list[float], degrees: float) -> Walk:
     """Return markers that are turned about the middle of the plates."""
     turn = Rotation.from_rotvec(np.radians(degrees) * np.array(about)).as_matrix()
-    of_markers = ("place", "velocity", "spin", "feet")
-    return made._replace(**{name: getattr(made, name) @ turn.T for name in of_markers})
+    place, velocity, spin, feet = (part @ turn.T for part in (made.place, made.velocity, made.spin, made.feet))
+    return made._replace(place=place, velocity=velocity, spin=spin, feet=feet)
 
 
 def _sign(made: Walk) -> float:
@@ -150,11 +150,10 @@ def shift(made: Walk) -> Walk:
 
 def late(made: Walk) -> Walk:
     then = made.time - 0.02
-    parts = {
-        name: np.stack([np.interp(then, made.time, part) for part in getattr(made, name).T], axis=1)
-        for name in ("force", "moment")
-    }
-    return made._replace(**parts)
+    force, moment = (
+        np.stack([np.interp(then, made.time, part) for part in load.T], axis=1) for load in (made.force, made.moment)
+    )
+    return made._replace(force=force, moment=moment)
 
 
 def lean(made: Walk) -> Walk:
@@ -176,8 +175,11 @@ def one_plate(made: Walk) -> Walk:
 
 
 def larger(made: Walk) -> Walk:
-    of_markers = ("place", "velocity", "feet")
-    return made._replace(**{name: 1.03 * getattr(made, name) for name in of_markers})
+    return made._replace(place=1.03 * made.place, velocity=1.03 * made.velocity, feet=1.03 * made.feet)
+
+
+def walk_of(made: Walk) -> Walk:
+    return made
 
 
 def both_ways(fault: Callable[[Walk], Walk]) -> list[Walk]:
@@ -269,7 +271,7 @@ def test_where_the_floor_is_unseen_and_one_way_is_walked_all_causes_are_named() 
 def test_errors_of_sound_laboratories_and_tables_say_nothing() -> None:
     for sign in (1, -1):
         walks = []
-        for made in both_ways(lambda one: one):
+        for made in both_ways(walk_of):
             moved = np.array([sign * AHEAD_M, 0, 0]) + _sign(made) * np.array([0, 0, SHIFT_M])
             shifted = made._replace(moment=made.moment + np.cross(moved, made.force))
             walks.append(turned(shifted, [0, 0, _sign(made)], np.degrees(TILT)))
@@ -278,7 +280,7 @@ def test_errors_of_sound_laboratories_and_tables_say_nothing() -> None:
 
 def test_a_large_fault_refuses_and_a_small_one_doubts() -> None:
     for degrees, code in ((1.0, "body_momentum_doubted"), (4.0, "body_momentum_disagrees")):
-        walks = both_ways(lambda made, by=degrees: turned(made, [0, 0, _sign(made)], by))
+        walks = [turned(made, [0, 0, _sign(made)], degrees) for made in both_ways(walk_of)]
         verdicts = verdicts_of_session([known(made) for made in walks], plates_of(walks))
         assert {verdict.code for of_trial in verdicts for found in of_trial for verdict in found} == {code}
 
