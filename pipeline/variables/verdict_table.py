@@ -199,9 +199,9 @@ VERDICTS: dict[str, Row] = {
         "than it moves, by more than {REFUSED_SPREADS:g} standard deviations of what sound laboratories and tables of "
         "segments explain. All causes are named that explain it as well. Only where trunk and arms are seen",
         "check levels, corners, trigger and calibration of plates and markers",
-        ("steps.cycles.momentum.REFUSED_SPREADS", "steps.cycles.body_momentum.SHIFT_M",
-            "steps.cycles.body_momentum.TILT", "steps.cycles.body_momentum.AHEAD_M",
-            "steps.cycles.body_momentum.DELAY_S"),
+        ("steps.cycles.momentum.REFUSED_SPREADS", "steps.cycles.momentum_faults.SHIFT_M",
+            "steps.cycles.momentum_faults.TILT", "steps.cycles.momentum_faults.AHEAD_M",
+            "steps.cycles.momentum_faults.DELAY_S"),
         "reliability.md#momentum-of-the-body", judged=True, general="in the session, forces and motion of the whole "
         "body cannot be of one body"),
     "no_stance": Row(REFUSES, "no stance at the start of the cycle",
@@ -289,7 +289,7 @@ VERDICTS: dict[str, Row] = {
         "in the session, forces and motion of the whole body disagree: {causes}?",
         "the same as for `body_momentum_disagrees`, but less: beyond {SPREADS:g} standard deviations",
         "check levels, corners, trigger and calibration of plates and markers; does the person carry something?",
-        ("steps.cycles.momentum.SPREADS", "steps.cycles.body_momentum.ALIKE"), "reliability.md#momentum-of-the-body",
+        ("steps.cycles.momentum.SPREADS", "steps.cycles.momentum_faults.ALIKE"), "reliability.md#momentum-of-the-body",
         general="in the session, forces and motion of the whole body disagree"),
     "plate_forces_suspect": Row(DOUBTS,
         "plate {number} measures forces that {percent:.1g} % of sound steps have: its force {how}, {cause}",

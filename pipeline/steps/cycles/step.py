@@ -25,7 +25,7 @@ from ...variables.metrics import DRAWN, METRICS, WITH_ERRORS
 from ...variables.schema import stack_metrics, with_dims
 from ...variables.stance_verdicts import Verdict, doubt_columns, reason_columns
 from ...whole_body.loads import moments_of_sides
-from . import body_momentum, momentum, muscles
+from . import body_momentum, momentum, momentum_faults, muscles
 from .balance import balance, turn_to_line
 from .effective_mass import at_foot_strikes
 from .knee_axis import knee_axis_figures
@@ -244,7 +244,7 @@ def _cut_walks(
         body_momentum.known_intervals(moved, touched, cleaned, mass_kg)
         for _, moved, touched, cleaned in trials.values()
     ]
-    placed = body_momentum.verdicts_of_session(known, plates)
+    placed = momentum_faults.verdicts_of_session(known, plates)
     cut, refused, unfit = [], {}, list[Row]()
     judged = [[[*first, *then] for first, then in zip(*of, strict=True)] for of in zip(doubts, placed, strict=True)]
     for (name, of), shows in zip(trials.items(), zip(shown, known, judged, strict=True), strict=True):

@@ -12,18 +12,9 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from pipeline.conventions import HIP, SIDES, STANDARD_GRAVITY_M_S2, UP
-from pipeline.steps.cycles.body_momentum import (
-    AHEAD_M,
-    EDGE_S,
-    SHIFT_M,
-    TILT,
-    Known,
-    faults_of_session,
-    figures_of,
-    known_intervals,
-    verdicts_of_session,
-)
+from pipeline.steps.cycles.body_momentum import EDGE_S, Known, figures_of, known_intervals
 from pipeline.steps.cycles.momentum import TRUNK_AND_ARMS
+from pipeline.steps.cycles.momentum_faults import AHEAD_M, SHIFT_M, TILT, faults_of_session, verdicts_of_session
 
 Array = NDArray[np.float64]
 
@@ -87,6 +78,7 @@ def shown(made: Walk) -> tuple[xr.Dataset, xr.Dataset, xr.Dataset]:
         {
             "ground_force": (("time", "side", "axis"), on * made.force[:, None]),
             "ground_moment": (("time", "side", "axis"), on * made.moment[:, None]),
+            "free_moment": (("time", "side"), on[..., 0] * _free(made)[:, None]),
             "contact_side": ("contact", sides),
             "contact_start": ("contact", STEP_S * np.arange(STEPS) + 1e-6),
             "contact_end": ("contact", STEP_S * np.arange(1, STEPS + 1) - 1e-6),
@@ -109,6 +101,13 @@ def shown(made: Walk) -> tuple[xr.Dataset, xr.Dataset, xr.Dataset]:
         {"time": time, "marker": [f"heel_{side}" for side in SIDES], "plate": np.arange(1, STEPS + 1)},
     )
     return kinematics, contacts, clean
+
+
+def _free(made: Walk) -> Array:
+    """Return the free torque (time,): the moment about the vertical through the centre of pressure."""
+    x, z = (np.divide(made.moment[:, i], made.force[:, UP], where=made.force[:, UP] > 0, out=np.zeros(len(made.time)))
+            for i in (2, 0))  # fmt: skip
+    return np.asarray(made.moment[:, UP] - (-z * made.force[:, 0] - x * made.force[:, 2]))
 
 
 def known(made: Walk) -> Known:
@@ -172,6 +171,11 @@ def one_plate(made: Walk) -> Walk:
     here = (np.minimum((made.time / STEP_S).astype(int), STEPS - 1) == at)[:, None]
     moved = _sign(made) * np.array([0.030, 0, 0])
     return made._replace(moment=made.moment + here * np.cross(moved, made.force))
+
+
+def torque(made: Walk) -> Walk:
+    """Return a walk of which the free torque has the wrong sign."""
+    return made._replace(moment=made.moment - 2 * np.outer(_free(made), [0, 1, 0]))
 
 
 def larger(made: Walk) -> Walk:
@@ -238,6 +242,7 @@ def test_figures_are_of_the_person_and_its_stances() -> None:
         (shift, "shift", 0.030, 0.001),
         (late, "late", 0.020, 0.001),
         (larger, "scale", 0.03, 0.002),
+        (torque, "torque", 1.0, 0.1),
     ],
 )
 def test_a_fault_is_named_with_its_size(fault: Callable[[Walk], Walk], kind: str, size: float, within: float) -> None:
