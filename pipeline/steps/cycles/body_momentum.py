@@ -163,7 +163,7 @@ def _shares(contacts: AnyTrial, of_sides: Array, time: Array, ends: Array) -> Ar
         inside = slice(first, last + 1)
         bears = (time[inside] >= start[:, None]) & (time[inside] <= end[:, None])
         result[i] = np.where(bears, of_sides[inside][:, rows, UP].T, 0.0).sum(axis=1)
-    return result / np.fmax(result.sum(axis=1, keepdims=True), 1e-9)
+    return np.asarray(result / np.fmax(result.sum(axis=1, keepdims=True), 1e-9))
 
 
 def _centres(contacts: AnyTrial, clean: AnyTrial) -> Array:

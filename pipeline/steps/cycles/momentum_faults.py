@@ -107,7 +107,8 @@ def faults_of_session(trials: Sequence[Known | None], plates: Sequence[NDArray[n
     if not known:
         return []
     steps = Steps.of([one for one, _ in known], [of for _, of in known])
-    (slope, sharp), (delay_s, delay_error) = (part([one for one, _ in known]) for part in (_slope, _delay))
+    slope, sharp = _slope([one for one, _ in known])
+    delay_s, delay_error = _delay([one for one, _ in known])
     unknowns = _unknowns(steps, sharp)
     shapes, prior, groups = np.stack(unknowns.columns, axis=1), np.array(unknowns.prior), unknowns.faults
     off = unknowns.column(steps.lever, steps.lean, steps.twist, slope, delay_s)
@@ -172,7 +173,7 @@ class Steps(NamedTuple):
         ]
         lasts_s = np.concatenate([one.end_s - one.start_s for one in trials])
         ahead = np.stack([one.ahead for one in trials])[trial]
-        return cls(*joined, lasts_s, ahead, trial, names, np.concatenate(load))
+        return cls._make([*joined, lasts_s, ahead, trial, names, np.concatenate(load)])
 
 
 @dataclass
