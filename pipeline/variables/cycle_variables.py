@@ -180,16 +180,16 @@ RESIDUALS = {
     ),
     "steps_hz": ("Hz", "steps per second, from the foot strike to that of the other foot"),
     **{
-        f"momentum_{name}": (
+        name: (
             unit,
             f"{what}, mean over the step of the stance in which all loads are known; NaN where there is none, or trunk "
             "or arms are unseen",
         )
         for name, unit, what in (
-            ("lever_ahead_mm", "mm", f"{_PASSES} ahead, towards which the person faces"),
-            ("lever_aside_mm", "mm", f"{_PASSES} to the right of the person"),
-            ("lean_ahead_deg", "degree", f"{_LEANS} ahead"),
-            ("lean_aside_deg", "degree", f"{_LEANS} to the right of the person"),
+            ("momentum_lever_ahead_mm", "mm", f"{_PASSES} ahead, towards which the person faces"),
+            ("momentum_lever_aside_mm", "mm", f"{_PASSES} to the right of the person"),
+            ("momentum_lean_ahead_deg", "degree", f"{_LEANS} ahead"),
+            ("momentum_lean_aside_deg", "degree", f"{_LEANS} to the right of the person"),
         )
     },
 }
