@@ -22,7 +22,8 @@ from ...variables.stance_verdicts import Verdict
 from .body_momentum import Known
 from .momentum import REFUSED_SPREADS, SEEN_SWAY_M_S, SPREADS
 
-# All of these are standard deviations, and were written down before the law was tried on a recording.
+# All of these are standard deviations, and were written down before the law was tried on a recording, but for DELAY_S,
+# which was 4.5 ms, and TURN and TORQUE, which were added later and widened when generated sessions showed false alarms.
 #
 # Sound laboratories. Spot checks with an instrumented pole find centres of pressure within 1 to 3 mm and axes within
 # some tenths of a degree of a well kept lab (Holden et al. 2003; Collins et al. 2009, Gait Posture 29:59-64); a wand on
@@ -31,7 +32,7 @@ from .momentum import REFUSED_SPREADS, SEEN_SWAY_M_S, SPREADS
 SHIFT_M, TILT, LEAN = 0.003, np.radians(0.25), 0.006
 # Triggers: a frame of 10 ms, anywhere in it, 2.9 ms. Viscera and soft tissue, a quarter of the body, hang on the bones
 # with some 6 Hz and a damping of .3: at two steps a second they lag by .22 rad, 18 ms, and forces with them by 4.5
-# ms, a quarter of that. (It was 4.5 ms for both before the law was tried on recordings; all else is as it was.)
+# ms, a quarter of that.
 DELAY_S = 0.0053
 # A wand of .4 m is known to .5 mm; makers state a gain of moments to 1 %, and free torques and the depth of a plate's
 # origin, some mm, act as one; quartz clocks differ by less than 1 in 10,000, frame rates that are rounded by 1 in
