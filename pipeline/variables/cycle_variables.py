@@ -153,6 +153,8 @@ ON_REQUEST = {name: variable._replace(dtype="f4") for name, variable in _ON_REQU
 
 _FORCE, _MOMENT = "residual force on the pelvis, of body weight", "residual moment on it, of body weight times height"
 _AGREES = "horizontal force per mass in the direction of the hips' acceleration, mean over single support,"
+_PASSES = "how far the force passes the place where it would change the whole body's angular momentum as it changes,"
+_LEANS = "how far the force leans from the one that moves the centre of mass of the whole body,"
 # figures of a stance: unit and long name
 RESIDUALS = {
     "residual_force_rms_percent": ("percent", f"root mean square of the {_FORCE}, in the stance"),
@@ -177,6 +179,19 @@ RESIDUALS = {
         "support",
     ),
     "steps_hz": ("Hz", "steps per second, from the foot strike to that of the other foot"),
+    **{
+        name: (
+            unit,
+            f"{what}, mean over the step of the stance in which all loads are known; NaN where there is none, or trunk "
+            "or arms are unseen",
+        )
+        for name, unit, what in (
+            ("momentum_lever_ahead_mm", "mm", f"{_PASSES} ahead, towards which the person faces"),
+            ("momentum_lever_aside_mm", "mm", f"{_PASSES} to the right of the person"),
+            ("momentum_lean_ahead_deg", "degree", f"{_LEANS} ahead"),
+            ("momentum_lean_aside_deg", "degree", f"{_LEANS} to the right of the person"),
+        )
+    },
 }
 # figures of the trial and side of a stance: unit and long name
 KNEE_AXIS = {

@@ -198,6 +198,17 @@ VERDICTS: dict[str, Row] = {
         ("steps.cycles.momentum.FORCE", "steps.cycles.momentum.MOMENT", "steps.cycles.momentum.SEEN_FORCE",
             "steps.cycles.momentum.SEEN_MOMENT", "steps.cycles.momentum.REFUSED"),
         "theory.md#pelvis-residual", judged=True),
+    "body_momentum_disagrees": Row(REFUSES,
+        "in the session, forces and motion of the whole body cannot be of one body: {causes}",
+        "over all intervals with known loads, forces change momentum and angular momentum of the whole body otherwise "
+        "than it moves, by more than {REFUSED_SPREADS:g} standard deviations of what sound laboratories and tables of "
+        "segments explain. All causes are named that explain it as well. Only where trunk and arms are seen",
+        "check levels, corners, trigger and calibration of plates and markers",
+        ("steps.cycles.momentum.REFUSED_SPREADS", "steps.cycles.momentum_faults.SHIFT_M",
+            "steps.cycles.momentum_faults.TILT", "steps.cycles.momentum_faults.AHEAD_M",
+            "steps.cycles.momentum_faults.DELAY_S"),
+        "reliability.md#momentum-of-the-body", judged=True, general="in the session, forces and motion of the whole "
+        "body cannot be of one body"),
     "no_stance": Row(REFUSES, "no stance at the start of the cycle",
         "of a cycle: the file's events and the contacts contradict each other"),
     BY_HAND: Row(REFUSES, "left out by hand: {reason}", "corrections.tsv lists the cycle or stance",
@@ -282,6 +293,12 @@ VERDICTS: dict[str, Row] = {
         "the same as for `momentum_disagrees`, but less, and by all stances of the session together: beyond "
         "{SPREADS:g} standard deviations", f"check the body mass and the plate's gain; {_HANDS}",
         ("steps.cycles.momentum.SPREADS",), "reliability.md#momentum-of-the-body"),
+    "body_momentum_doubted": Row(DOUBTS,
+        "in the session, forces and motion of the whole body disagree: {causes}?",
+        "the same as for `body_momentum_disagrees`, but less: beyond {SPREADS:g} standard deviations",
+        "check levels, corners, trigger and calibration of plates and markers; does the person carry something?",
+        ("steps.cycles.momentum.SPREADS", "steps.cycles.momentum_faults.ALIKE"), "reliability.md#momentum-of-the-body",
+        general="in the session, forces and motion of the whole body disagree"),
     "plate_forces_suspect": Row(DOUBTS,
         "plate {number} measures forces that {percent:.1g} % of sound steps have: its force {how}, {cause}",
         "the same as for `plate_forces_wrong`, but fewer than {SUSPECT:chance}; an odd foot marker, a trunk that leans "

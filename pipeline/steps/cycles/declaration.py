@@ -10,7 +10,10 @@ CYCLES = Step(
         "kinetics": EVERYTHING,
         "kinematics": EVERYTHING,
         "contacts": EVERYTHING,
-        "clean": ("marker_position", "emg_envelope", "emg_rest", "emg_reference", "burst_start", "burst_end"),
+        "clean": (
+            *("marker_position", "plate_corner", "plate_edges_known"),
+            *("emg_envelope", "emg_rest", "emg_reference", "burst_start", "burst_end"),
+        ),
         "calibrate": EVERYTHING,
     },
     takes=("corrections",),

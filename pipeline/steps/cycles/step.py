@@ -25,7 +25,7 @@ from ...variables.metrics import DRAWN, METRICS, WITH_ERRORS
 from ...variables.schema import stack_metrics, with_dims
 from ...variables.stance_verdicts import Verdict, doubt_columns, reason_columns
 from ...whole_body.loads import moments_of_sides
-from . import momentum, muscles
+from . import body_momentum, momentum, momentum_faults, muscles
 from .balance import balance, turn_to_line
 from .effective_mass import at_foot_strikes
 from .knee_axis import knee_axis_figures
@@ -238,10 +238,17 @@ def _cut_walks(
     """
     shown = [momentum.in_single_support(moved, touched, calibrate) for _, moved, touched, _ in trials.values()]
     plates = [touched["plates"].values for _, _, touched, _ in trials.values()]
-    doubts = momentum.doubts_of_session(shown, plates, float(calibrate.attrs["body_mass_kg"]))
+    mass_kg = float(calibrate.attrs["body_mass_kg"])
+    doubts = momentum.doubts_of_session(shown, plates, mass_kg)
+    known = [
+        body_momentum.known_intervals(moved, touched, cleaned, mass_kg)
+        for _, moved, touched, cleaned in trials.values()
+    ]
+    placed = momentum_faults.verdicts_of_session(known, plates)
     cut, refused, unfit = [], {}, list[Row]()
-    for (name, of), of_trial, mine in zip(trials.items(), shown, doubts, strict=True):
-        divide = partial(_divide, *of, calibrate=calibrate, settings=settings, shown=of_trial, doubts=mine)
+    judged = [[[*first, *then] for first, then in zip(*of, strict=True)] for of in zip(doubts, placed, strict=True)]
+    for (name, of), shows in zip(trials.items(), zip(shown, known, judged, strict=True), strict=True):
+        divide = partial(_divide, *of, calibrate=calibrate, settings=settings, shows=shows)
         try:
             divided, not_applied = apply_fitting(divide, corrections[name])
         except UserError as error:
@@ -261,12 +268,15 @@ def _divide(
     calibrate: xr.Dataset,
     settings: Settings,
     corrections: Sequence[Row],
-    shown: momentum.Support,
-    doubts: Sequence[Sequence[Verdict]],
+    shows: tuple[momentum.Support, body_momentum.Known | None, Sequence[Sequence[Verdict]]],
 ) -> CutTrial:
-    """Return the cycles of one trial; for the arguments see :func:`cycles` and :func:`.verdicts.judge_stances`."""
+    """Return the cycles of one trial; ``shows``: support, known intervals, and verdicts of the session on each stance.
+
+    For the other arguments see :func:`cycles` and :class:`.verdicts.Shown`.
+    """
     strides, time = _cycles(contacts, settings.longest_cycle_s), contacts.variables["time"].values
-    judged = Shown(kinetics, kinematics, contacts, clean, calibrate, settings, shown, doubts, corrections)
+    carries, known, by_session = shows
+    judged = Shown(kinetics, kinematics, contacts, clean, calibrate, settings, carries, known, by_session, corrections)
     every = judge_stances(judged, knee_axis=knee_axis_figures(kinematics, strides.row, strides.span_s))
     left_out = [row for row in corrections if row["kind"] == LEAVE_OUT]
     alone = every.without_cycle(strides.strikes) if left_out else []

@@ -25,7 +25,7 @@ from ...variables.cycle_variables import RESIDUALS
 from ...variables.stance_verdicts import Verdict, is_accepted, verdicts_in
 from ...variables.verdict_table import ACCEPTED, LEG_REFUSED, VERDICTS
 from ...vocabulary.event_names import OFF, STRIKE
-from . import momentum
+from . import body_momentum, momentum
 from .normalisation import residual_share, root_mean_square_and_peak
 from .settings import Settings
 from .stances import Stances
@@ -57,7 +57,8 @@ class Shown:
     calibrate: xr.Dataset
     settings: Settings
     support: momentum.Support  # what the force of each stance shows in single support
-    session_doubts: Sequence[Sequence[Verdict]]  # of each stance, by the momentum of the whole session
+    known: body_momentum.Known | None  # what its intervals with known loads show
+    by_session: Sequence[Sequence[Verdict]]  # of each stance, doubts and refusals by the momentum of the whole session
     corrections: Sequence[Row]  # of the trial, among them those of all contacts that a person accepts
 
     @cached_property
@@ -128,9 +129,10 @@ class Shown:
         """Return (stance, figure) of ``RESIDUALS`` in :mod:`pipeline.variables.cycle_variables`."""
         share = residual_share(self.kinetics, self.calibrate)
         misfit = self.kinematics["fit_residual"].values[:, :, : len(CHAIN)]
+        of_body = body_momentum.figures_of(self.known, len(self.row)).T
         figures = [
             [*root_mean_square_and_peak(share[inside]), _root_mean_square_mm(misfit[inside, side]), *of_momentum]
-            for inside, side, *of_momentum in zip(self.frames, self.row, *self.support[:-1], strict=True)
+            for inside, side, *of_momentum in zip(self.frames, self.row, *self.support[:-1], *of_body, strict=True)
         ]
         return np.array(figures).reshape(-1, len(RESIDUALS))
 
@@ -231,6 +233,12 @@ def refuse_by_momentum(shown: Shown, i: int) -> Verdict | None:
     return shown.by_momentum[i][0]
 
 
+def refuse_by_session(shown: Shown, i: int) -> Verdict | None:
+    """Return the refusal of a stance by the momentum of the body in all trials of the session."""
+    found = () if shown.settings.hands_bear_weight else shown.by_session[i]
+    return next((one for one in found if not one.is_doubt), None)
+
+
 def doubts_of_contact(shown: Shown, i: int) -> Iterable[Verdict]:
     """Return the doubts about a stance by the step contacts; none of one whose acceptance is not applied here.
 
@@ -265,7 +273,7 @@ def doubt_mass(shown: Shown, _: int) -> Iterator[Verdict]:
 
 def doubts_of_session(shown: Shown, i: int) -> Iterable[Verdict]:
     """Return the doubts about a stance by the momentum of the body in all stances of the session."""
-    return () if shown.settings.hands_bear_weight else shown.session_doubts[i]
+    return () if shown.settings.hands_bear_weight else [one for one in shown.by_session[i] if one.is_doubt]
 
 
 def doubt_by_momentum(shown: Shown, i: int) -> Iterable[Verdict]:
@@ -307,12 +315,13 @@ STANCE_JUDGES = (
     Judge(("near_an_end",), refuse_near_an_end),
     Judge(("markers_not_seen", "leg_without_pose"), refuse_hidden),
     Judge(("momentum_disagrees", "direction_disagrees", "residual_disagrees"), refuse_by_momentum),
+    Judge(("body_momentum_disagrees",), refuse_by_session),
 )
 # doubts of earlier steps, then, after what a person has overruled, those of this step
 EARLIER_DOUBTS = (Doubter((), doubts_of_contact), Doubter((), doubts_of_trial))
 STANCE_DOUBTS = (
     Doubter(("mass_disagrees",), doubt_mass),
-    Doubter(("momentum_doubted",), doubts_of_session),
+    Doubter(("momentum_doubted", "body_momentum_doubted"), doubts_of_session),
     Doubter(("direction_doubted", "residual_doubted", "rate_doubted"), doubt_by_momentum),
     Doubter(("part_unjudged",), doubt_part),
 )
