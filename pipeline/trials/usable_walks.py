@@ -53,10 +53,9 @@ class UsableWalks(NamedTuple):
             result: variables over ``sample``, ``trial`` and the like in the order of the usable walks, or a session of
                 these as of :func:`.session.join_trials`.
         """
-        about: dict[Any, Any] = {}
         if "sample" in result.dims and "sample_trial" not in result.variables:
             samples = self.take(self.every[["trial", "time", "sample_trial"]])
-            about = {name: samples.variables[name] for name in ("time", "sample_trial")}
+            result = result.assign_coords({name: samples.variables[name] for name in ("time", "sample_trial")})
         verdicts, names = dict(self.verdicts), self.every.variables["trial"].values
         usable = np.array([name not in verdicts for name in names.tolist()], dtype=bool)
         if "rejected" in result.variables:  # by the step, one by one
@@ -70,16 +69,14 @@ class UsableWalks(NamedTuple):
             result = result.drop_vars(along).assign({
                 name: (one.dims, rows_of_all([*one.values], usable)) for name, one in along.items()
             }).set_coords(labels)  # fmt: skip
-        about |= {"trial": names} | {
-            name: self.every.variables[name] for name in SOURCE if name in self.every.variables
-        }
-        numbers, within = np.flatnonzero(usable).astype(np.int32), {**result.variables, **about}
-        for dim in (dim for dim in IN_ONE_TRIAL if f"{dim}_trial" in within):
-            about[f"{dim}_trial"] = (dim, numbers[within[f"{dim}_trial"].values])
+        about: dict[Any, Any] = {name: self.every.variables[name] for name in SOURCE if name in self.every.variables}
+        numbers = np.flatnonzero(usable).astype(np.int32)
+        for dim in (dim for dim in IN_ONE_TRIAL if f"{dim}_trial" in result.variables):
+            about[f"{dim}_trial"] = (dim, numbers[result.variables[f"{dim}_trial"].values])
         for i, key in enumerate(VERDICT):
             texts = [verdicts[name][i] if name in verdicts else "" for name in names.tolist()]
             about[key] = ("trial", np.array(texts, dtype=str))
-        return result.assign_coords(about)
+        return result.assign_coords({"trial": names, **about})
 
 
 def reject(session: xr.Dataset, problems: Mapping[str, Problem]) -> xr.Dataset:
