@@ -47,10 +47,15 @@ def dot(a: Array, b: Array) -> Array:
     return np.asarray(a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1] + a[..., 2] * b[..., 2])
 
 
+def length(vector: Array) -> Array:
+    """Return the lengths (...) of vectors (..., 3), as numpy.linalg.norm to the last bit, several times faster."""
+    return np.sqrt(dot(vector, vector))
+
+
 def unit(vector: Array) -> Array:
     """Return vectors (..., 3) divided by their length; NaN where it is zero."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(vector / np.sqrt(dot(vector, vector))[..., None])
+        return np.asarray(vector / length(vector)[..., None])
 
 
 def transpose(matrix: Array) -> Array:
@@ -71,7 +76,7 @@ def apply(matrix: Array, vector: Array) -> Array:
 def running_sum(array: Array, *, axis: int) -> Array:
     """Return numpy.cumsum along an axis, faster where rows are few."""
     result = array.copy(order="K")
-    rows = np.moveaxis(result, axis, 0)
+    rows = result.swapaxes(axis, 0)
     for i in range(1, len(rows)):
         rows[i] += rows[i - 1]
     return result
@@ -80,7 +85,7 @@ def running_sum(array: Array, *, axis: int) -> Array:
 def sum_from_last(array: Array, *, axis: int) -> Array:
     """Return the running sum from the last row to the first."""
     result = array.copy(order="K")
-    rows = np.moveaxis(result, axis, 0)
+    rows = result.swapaxes(axis, 0)
     for i in range(len(rows) - 2, -1, -1):
         rows[i] += rows[i + 1]
     return result

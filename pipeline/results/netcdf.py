@@ -59,9 +59,10 @@ def as_loaded(dataset: xr.Dataset) -> xr.Dataset:
         kind = {"U": object, "f": float}.get(one.dtype.kind, one.dtype)
         values = np.array(one.values, dtype=kind, order="C")  # as a file has them: sums depend on the order in memory
         values.flags.writeable = False
-        variables[name] = xr.Variable(one.dims, values, one.attrs)
+        variables[name] = xr.Variable(one.dims, values, one.attrs, fastpath=True)  # of arrays as they are
     about = {name: _attribute_as_loaded(value) for name, value in dataset.attrs.items()}
-    return xr.Dataset(variables, attrs=about).set_coords([*dataset.coords])
+    coordinates = {name: variables.pop(name) for name in dataset.coords}
+    return xr.Dataset(variables, coordinates, about)
 
 
 def _attribute_as_loaded(value: Any) -> Any:

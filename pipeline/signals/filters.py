@@ -142,8 +142,10 @@ def interval_s(time: Array) -> float:
 
 def stretches(seen: NDArray[np.bool_]) -> list[tuple[int, int]]:
     """Return start and stop (exclusive) of each run of True."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], seen, [False]]).astype(np.int8)))
-    return [(int(start), int(stop)) for start, stop in edges.reshape(-1, 2)]
+    beside = np.zeros(len(seen) + 2, dtype=bool)
+    beside[1:-1] = seen
+    edges = np.flatnonzero(beside[1:] != beside[:-1]).tolist()
+    return [*zip(edges[::2], edges[1::2], strict=True)]
 
 
 def near_ends(seen: NDArray[np.bool_], reach: int) -> NDArray[np.bool_]:

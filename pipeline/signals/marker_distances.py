@@ -34,9 +34,9 @@ def steadiness(position: Array) -> tuple[Array, Array]:
     distance = _distances(some, one, other)
     enough = np.isfinite(distance).sum(axis=1) >= max(5, len(some) // 3)
     distance[~enough] = np.nan
-    median = _medians(distance)
+    median = medians(distance)
     result = np.full((2, position.shape[1], position.shape[1]), np.nan)
-    result[:, one, other] = result[:, other, one] = median, 1.4826 * _medians(np.abs(distance - median[:, None]))
+    result[:, one, other] = result[:, other, one] = median, 1.4826 * medians(np.abs(distance - median[:, None]))
     return result[0], result[1]
 
 
@@ -53,7 +53,7 @@ def ranges(position: Array, one: Numbers, other: Numbers) -> tuple[Array, Array,
     distance[count < max(5, len(some) // 3)] = np.nan
     rows, last = np.arange(len(distance)), np.maximum(count - 1, 0)
     low, high = (distance[rows, np.rint(share * last).astype(int)] for share in (0.05, 0.95))
-    return low, high, 1.4826 * _medians(np.abs(distance - _medians(distance)[:, None]))
+    return low, high, 1.4826 * medians(np.abs(distance - medians(distance)[:, None]))
 
 
 def _distances(position: Array, one: Numbers, other: Numbers) -> Array:
@@ -63,7 +63,7 @@ def _distances(position: Array, one: Numbers, other: Numbers) -> Array:
     return np.asarray(np.sqrt(np.einsum("pxt,pxt->pt", away, away)))
 
 
-def _medians(values: Array) -> Array:
+def medians(values: Array) -> Array:
     """Return the median of the finite values of each row (row, ...), NaN without any."""
     ordered, count = np.sort(values, axis=1), np.isfinite(values).sum(axis=1)
     rows = np.arange(len(ordered))

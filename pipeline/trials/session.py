@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -63,10 +64,10 @@ class Trial:
     def __getitem__(self, name: str) -> xr.Variable:
         return self.variables[name]
 
-    @property
+    @cached_property
     def sizes(self) -> dict[Any, int]:
         """Return the size of each dimension."""
-        return {dim: size for one in self.variables.values() for dim, size in one.sizes.items()}
+        return {dim: size for one in self.variables.values() for dim, size in zip(one.dims, one.shape, strict=True)}
 
     def dataset(self) -> xr.Dataset:
         """Return the trial as a dataset with indexes."""
@@ -85,8 +86,9 @@ def trials_of(session: xr.Dataset) -> dict[str, Trial]:
         name: xr.Variable(one.dims, one.values, one.attrs, fastpath=True) for name, one in session.variables.items()
     }
     plain = Trial(arrays, tuple(session.coords), session.attrs)
+    spread = _spread_over_trials(plain)
     return {
-        name: _trial(plain, number, spans, about)
+        name: _trial(plain, spread, number, spans, about)
         for number, (name, about) in enumerate(facts_of_trials(session).items())
     }
 
@@ -99,7 +101,8 @@ def separate(session: xr.Dataset) -> dict[str, xr.Dataset]:
 def one_trial(session: xr.Dataset, name: str) -> xr.Dataset:
     """Return one trial over ``time``; one with only the attribute ``rejected`` and its source if rejected."""
     facts = facts_of_trials(session)
-    return _trial(session, [*facts].index(name), _spans(session), facts[name]).dataset()
+    spread = _spread_over_trials(session)
+    return _trial(session, spread, [*facts].index(name), _spans(session), facts[name]).dataset()
 
 
 def facts_of_trials(session: xr.Dataset) -> dict[str, dict[str, Any]]:
@@ -118,8 +121,21 @@ def _spans(session: xr.Dataset) -> dict[str, list[slice]]:
     return {dim: spans_of(session, dim) for dim in IN_ONE_TRIAL if f"{dim}_trial" in session.variables}
 
 
-def _trial(session: AnyTrial, number: int, spans: Mapping[str, Sequence[slice]], about: dict[str, Any]) -> Trial:
-    """Return a trial by its number, from the elements and the facts of trials."""
+def _spread_over_trials(session: AnyTrial) -> dict[Any, xr.Variable]:
+    """Return what the trials of a session have parts of, the coordinates last: all but facts and numbers of trials."""
+    parts = {name: one for name, one in session.variables.items() if one.dims != ("trial",) and name not in HELPERS}
+    along = {*session.coords}
+    return {name: parts[name] for name in sorted(parts, key=along.__contains__)}
+
+
+def _trial(
+    session: AnyTrial,
+    spread: Mapping[Any, xr.Variable],
+    number: int,
+    spans: Mapping[str, Sequence[slice]],
+    about: dict[str, Any],
+) -> Trial:
+    """Return a trial by its number, from the variables of all trials, and the elements and facts of each."""
     verdict = {name: about.pop(name, "") for name in VERDICT}
     if verdict["rejected"]:
         return Trial.of(attributes=verdict | {key: about[key] for key in (*SOURCE, "role") if key in about})
@@ -127,12 +143,10 @@ def _trial(session: AnyTrial, number: int, spans: Mapping[str, Sequence[slice]],
     dims = {"trial", *spans, *chosen}
     variables = {
         key: variable if dims.isdisjoint(variable.dims) else _of_trial(variable, number, spans, chosen)
-        for key, variable in session.variables.items()
-        if variable.dims != ("trial",) and key not in HELPERS
+        for key, variable in spread.items()
     }
     along = {*session.coords}
-    coordinates = {key: variables.pop(key) for key in [*variables] if key in along}
-    return Trial.of(variables, coordinates, about)
+    return Trial(variables, tuple(key for key in variables if key in along), about)
 
 
 def _of_trial(

@@ -98,6 +98,7 @@ def code_digest(*modules: str, without: frozenset[str] = frozenset()) -> str:
     return digest.hexdigest()
 
 
+@functools.cache
 def digests_beside(reference: str, ending: str) -> dict[str, str]:
     """Return the SHA-256 of the files with an ending in the folder of a module, given what it names, by their names."""
     source = _source(reference.partition(":")[0])

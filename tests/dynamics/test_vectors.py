@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 from hypothesis import given
 
-from pipeline.dynamics.vectors import cross, dot, running_sum, skew, sum_from_last, unit
+from pipeline.dynamics.vectors import cross, dot, length, running_sum, skew, sum_from_last, unit
 from tests.support.walks.person import PROPERTY, SEED, close
 
 
@@ -50,6 +50,13 @@ def test_cross_of_symbols() -> None:
 def test_unit_vectors_have_length_one_and_zero_has_none() -> None:
     close(unit(np.array([[0.0, 3, 4], [-2, 0, 0]])), np.array([[0, 0.6, 0.8], [-1, 0, 0]]))
     assert np.isnan(unit(np.zeros(3))).all()
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_lengths_are_those_of_numpy_to_the_last_bit(order: Any) -> None:
+    vectors = np.array(np.random.default_rng(3).normal(size=(50, 7, 3)), order=order)
+    vectors[2, 3, 1] = np.nan
+    np.testing.assert_array_equal(length(vectors), np.linalg.norm(vectors, axis=-1))
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])

@@ -74,6 +74,6 @@ def test_at_work_a_step_loads_what_it_computes_with_and_no_more(tmp_path: Path) 
 
 def test_a_plan_of_jobs_imports_no_library_of_results() -> None:
     """Each command that opens a study, and Snakemake, would pay for them."""
-    code = "import sys; import pipeline.workflow.open_study; print(*sys.modules)"
+    code = "import sys; import pipeline.workflow.open_study, pipeline.workflow.command_files; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=HOUSE, capture_output=True, text=True, check=True)
     assert not {"xarray", "pandas", "netCDF4", "scipy"} & {*done.stdout.split()}

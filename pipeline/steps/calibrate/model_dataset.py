@@ -11,7 +11,9 @@ from ...body.landmarks import Points
 from ...body.segment_poses import mean_rotation
 from ...body.skeleton import CalibratedSide, Skeleton
 from ...conventions import CHAIN, FROM_PELVIS, JOINTS, SIDES
+from ...dynamics.vectors import length
 from ...errors import Problem
+from ...signals.marker_distances import medians
 from .leg_doubts import knee_bend_deg, singular_values
 from .segment_parameters import SegmentParameters
 
@@ -111,11 +113,9 @@ def _of_markers(name: str, legs: Mapping[str, Mapping[str, Mapping[str, Array]]]
 def static_distances(points: Points) -> xr.DataArray:
     """Return the median distances (landmark, landmark_2) in a static trial, m; NaN where never seen together."""
     names, position = list(points), np.stack(list(points.values()), axis=1)
-    distance = np.full((len(names), len(names)), np.nan)
+    distance = np.empty((len(names), len(names)))
     for i in range(len(names)):
-        away = np.linalg.norm(position - position[:, [i]], axis=2)
-        seen = np.isfinite(away).any(axis=0)
-        distance[i, seen] = np.nanmedian(away[:, seen], axis=0)
+        distance[i] = medians(length(position - position[:, [i]]).T)
     return xr.DataArray(distance, {"landmark": names, "landmark_2": names}, ("landmark", "landmark_2"))
 
 

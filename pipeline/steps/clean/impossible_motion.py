@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...arrays import Array, Flags
+from ...dynamics.vectors import length
 from ...json_text import to_text
 from ...signals.filters import stretches
 from ...variables.stance_verdicts import Verdict
@@ -82,11 +83,11 @@ def find_breaks(position: Array, frozen: Flags, interval_s: float) -> Breaks:
     speed = (path[wide:] - path[:-wide]) / wide  # per frame
     speed[kept[wide:] - kept[:-wide] > wide] = np.nan  # across frozen frames
     mean = (speed[: len(count)] + speed[-len(count) :]) / 2
-    off = np.linalg.norm(np.diff(path, axis=0)[wide:-wide] - count[:, None, None] * mean, axis=2)
+    off = length(np.diff(path, axis=0)[wide:-wide] - count[:, None, None] * mean)
     enough = np.isfinite(off).sum(axis=1) >= FEWEST
     jump, motion = np.zeros((2, len(off)))
     jump[enough] = _median(off[enough], 1)
-    motion[enough] = _median(np.linalg.norm(mean[enough], axis=2), 1)
+    motion[enough] = _median(length(mean[enough]), 1)
     usual = float(np.median(jump[enough & (count == 1)])) if (enough & (count == 1)).any() else 0.0
     noise = TIMES_USUAL * usual * np.maximum(count / (2 * wide), 1)
     noise += (count == 1) * wide * CHANGE_M_S2 / 2 * interval_s**2

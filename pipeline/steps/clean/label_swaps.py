@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import Array, Flags
+from ...dynamics.vectors import length
 from ...signals.filters import stretches
 from ...signals.marker_distances import LOOKS, Change, best_exchange, find_swaps, on_the_other_leg, steadiness
 
@@ -144,7 +145,7 @@ def _legs_crossed(position: Array, legs: Sequence[Pair], front: Pair) -> Frames:
     mean = np.nansum(order, axis=1) / np.maximum(count, 1)
     if len(legs) >= 3:
         away = position[:, legs].mean(axis=2) - position[:, None, front].mean(axis=2)
-        from_pelvis = np.nan_to_num(np.linalg.norm(away, axis=-1), nan=np.inf)
+        from_pelvis = np.nan_to_num(length(away), nan=np.inf)
         highest = int(np.argmin(np.median(from_pelvis, axis=0)))
         crossed = np.asarray((mean < -CROSSED_M) & (count >= 3) & ~(order[:, highest] > 0))
         for start, stop in stretches(mean < 0):
@@ -158,7 +159,7 @@ def _legs_crossed(position: Array, legs: Sequence[Pair], front: Pair) -> Frames:
 def _jump_across(position: Array, legs: Sequence[Pair], frame: int) -> bool:
     """Return whether most left and right markers may take each other's place at a frame; unseen ones may."""
     before, after = position[frame - 1, legs], position[frame, legs]  # (pair, side, 3)
-    stay, swap = (np.linalg.norm(after - place, axis=-1).sum(axis=1) for place in (before, before[:, ::-1]))
+    stay, swap = (length(after - place).sum(axis=1) for place in (before, before[:, ::-1]))
     return bool((stay < swap).sum() <= len(legs) / 2)
 
 

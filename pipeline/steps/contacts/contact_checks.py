@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...arrays import Array
+from ...dynamics.vectors import length
 from ...json_text import from_text
 from ...variables.stance_verdicts import Verdict
 from ...variables.verdict_table import ACCEPTED, REFUSED_BY_HAND
@@ -101,7 +102,7 @@ def _lever_arm(force: Array, moment: Array, heel: Array, toe: Array) -> float:
     firm = force[:, 1] > 0.5 * np.max(force[:, 1], initial=0.0)
     ankle = (heel + ANKLE_SHARE * (toe - heel) + [0, ANKLE_HEIGHT_M, 0])[firm]
     about_ankle = moment[firm] - np.cross(ankle, force[firm])
-    arm_m = np.linalg.norm(about_ankle, axis=1) / np.linalg.norm(force[firm], axis=1)
+    arm_m = length(about_ankle) / length(force[firm])
     arm_m = arm_m[np.isfinite(arm_m)]
     return float(np.median(arm_m)) if arm_m.size else np.nan
 

@@ -12,7 +12,7 @@ import xarray as xr
 from ...arrays import Array
 from ...body.skeleton import body_height_m
 from ...conventions import JOINTS, SEGMENTS, STANDARD_GRAVITY_M_S2
-from ...dynamics.vectors import rotate
+from ...dynamics.vectors import length, rotate
 from ...trials.session import AnyTrial, spans_of
 
 IN_STANCE = "_in_stance"
@@ -64,7 +64,7 @@ def leg_lengths(kinematics: xr.Dataset) -> Array:
     """
     names = kinematics.variables["joint"].values.tolist()
     centre = kinematics.variables["joint_centre"].values[:, :, [names.index(name) for name in JOINTS]]
-    lengths = np.linalg.norm(np.diff(centre, axis=2), axis=-1).sum(axis=-1)
+    lengths = length(np.diff(centre, axis=2)).sum(axis=-1)
     of_trials = [lengths[span].T for span in spans_of(kinematics, "sample")]
     finite = [[of_side[np.isfinite(of_side)] for of_side in sides] for sides in of_trials]
     return np.array([[np.median(of_side) if of_side.size else np.nan for of_side in sides] for sides in finite])
@@ -96,7 +96,7 @@ def residual_share(kinetics: AnyTrial, calibrate: xr.Dataset) -> Array:
     """
     weight = float(calibrate.attrs["body_mass_kg"]) * STANDARD_GRAVITY_M_S2
     parts = [kinetics.variables[f"pelvis_residual_{load}"].values for load in ("force", "moment")]
-    sizes = np.stack([np.linalg.norm(part, axis=-1) for part in parts], axis=-1)
+    sizes = np.stack([length(part) for part in parts], axis=-1)
     return np.asarray(100 * sizes / (weight, weight * body_height_m(calibrate)))
 
 

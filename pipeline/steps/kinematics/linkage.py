@@ -101,18 +101,18 @@ def pose_bodies(linkage: Linkage, posture: Posture) -> Bodies:
 
 def _turn(c: Array, s: Array) -> Array:
     """Return (side, 3, 3, time), v_distal = turn @ v_proximal, from cosines and sines (side, 3, time) of the angles."""
-    (c1, c2, c3), (s1, s2, s3) = np.moveaxis(c, 1, 0), np.moveaxis(s, 1, 0)
+    (c1, c2, c3), (s1, s2, s3) = c.swapaxes(0, 1), s.swapaxes(0, 1)
     rows = [
         [c1 * c3 - s1 * s2 * s3, s1 * c3 + c1 * s2 * s3, -c2 * s3],
         [-s1 * c2, c1 * c2, s2],
         [c1 * s3 + s1 * s2 * c3, s1 * s3 - c1 * s2 * c3, c2 * c3],
     ]
-    return np.moveaxis(np.array(rows), 2, 0)
+    return np.array(rows).transpose(2, 0, 1, 3)
 
 
 def take_step(linkage: Linkage, posture: Posture, step: Array) -> Posture:
     """Return the posture after a step: the pelvis by the exponential of its twist, the joints by their angles."""
-    turn = np.moveaxis(exponential(step[:6].T), 0, -1)
+    turn = exponential(step[:6].T).transpose(1, 2, 0)
     angle = posture.angle.copy()
     angle.reshape(2, 9, -1)[:, linkage.free.ravel()] += step[6:].reshape(2, -1, step.shape[-1])
     return Posture(

@@ -91,8 +91,8 @@ def form_normal_equations(linkage: Linkage, sums: Sums, posture: Posture, bodies
     inertia, wrench, moment, cost = _point_masses(sums, bodies)
     count = inertia.shape[-1]
     centre = np.broadcast_to(bodies.origin[:PELVIS].reshape(2, 3, 1, 3, count), bodies.axes.shape)
-    linear = np.moveaxis(cross(np.moveaxis(centre, 3, 0), np.moveaxis(bodies.axes, 3, 0), axis=0), 0, 3)
-    screw = np.concatenate([bodies.axes, linear], axis=3)
+    linear = cross(centre.transpose(3, 0, 1, 2, 4), bodies.axes.transpose(3, 0, 1, 2, 4), axis=0)
+    screw = np.concatenate([bodies.axes, linear.transpose(1, 2, 3, 0, 4)], axis=3)
     beyond, load = (_of_all_beyond(part) for part in (inertia, wrench))
     on_pelvis, pelvis = load[:, -1].sum(axis=0) + wrench[PELVIS], beyond[:, -1].sum(axis=0) + inertia[PELVIS]
     momentum, on_leg = np.einsum("sjabt,sjkbt->sjkat", beyond, screw), np.einsum("sjkat,sjat->sjkt", screw, load)

@@ -12,7 +12,6 @@ from typing import NamedTuple, Self
 from ...errors import UserError, nearest
 from ...reference import resolve
 from ...step import every_step
-from ...steps.report.compared_visits import pair_of
 from ...steps.report.page_names import PAGES
 from .. import checksums
 from ..job_keys import Study
@@ -96,6 +95,8 @@ def _refuse_unknown(study: Study, comparison: Comparison, visits: Mapping[str, s
     Args:
         visits: the visit of each of the participant's sessions.
     """
+    from ...steps.report.compared_visits import pair_of  # with NumPy and xarray, which no run without such pages needs
+
     participant, labels = comparison
     rows = [row for session in study.people[participant] for row in study.sessions[session] if row["role"] == "gait"]
     conditions = list(dict.fromkeys(row["condition"] for row in rows))
@@ -115,6 +116,8 @@ def _refuse_unknown(study: Study, comparison: Comparison, visits: Mapping[str, s
 
 def _refuse_nothing_shared(study: Study, comparison: Comparison, visits: Mapping[str, str]) -> None:
     """Refuse two visits without a condition that both have cycles of, or two conditions that no visit has both of."""
+    from ...steps.report.compared_visits import pair_of
+
     participant, labels = comparison
     with (study.path / DERIVED / "participants.csv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["participant"] == participant]
