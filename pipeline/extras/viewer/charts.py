@@ -8,10 +8,9 @@ import viser
 import xarray as xr
 from viser import uplot
 
-from ...arrays import Array, Flags
+from ...arrays import Array, Flags, select
 from ...conventions import SIDES
 from ...signals.time_normalisation import PHASE
-from ...steps.report.curves.json_numbers import select
 from ...steps.report.curves.panels import Panel, panels_of, plain_unit
 from ...tables.reference_curves import COMPONENTS, Curves, key_of
 from ...variables.schema import VARIABLES
