@@ -286,23 +286,18 @@ def symmetry(
         :func:`symmetry_index`.
     """
     first = means.drop_duplicates(SESSION)[[*SESSION, *about]].reset_index(drop=True)
-    left, right = (
-        first[SESSION].merge(means[means.side == side], on=SESSION, how="left")[[*names]].to_numpy(dtype=float)
-        for side in SIDES
-    )
+    place = {row: i for i, row in enumerate(means[[*SESSION, "side"]].itertuples(index=False, name=None))}
+    of_sessions = [*first[SESSION].itertuples(index=False, name=None)]
+    rows = [np.array([place.get((*session, side), -1) for session in of_sessions], dtype=int) for side in SIDES]
+    values = np.vstack([means[[*names]].to_numpy(dtype=float), np.full(len(names), np.nan)])  # the last: no such side
+    left, right = (values[mine] for mine in rows)
     kinds = np.array([NUMBERS[name].kind for name in names], dtype=str)
     difference = np.where(kinds == "phase", shortest_way(right - left), right - left)
     index = symmetry_index(left, right, names)
     table = first.loc[first.index.repeat(len(names))].reset_index(drop=True)
     if errors is not None:
-        place = means.assign(row=np.arange(len(means)))
-        rows = [
-            first[SESSION].merge(place[place.side == side], on=SESSION, how="left").row.to_numpy() for side in SIDES
-        ]
-        both = np.isfinite(rows).all(axis=0)
-        apart = np.full((len(first), *errors.shape[1:]), np.nan)
-        apart[both] = errors[rows[1][both].astype(int)] - errors[rows[0][both].astype(int)]
-        table["difference_u"] = standard_uncertainty(apart).ravel()
+        of_rows = np.concatenate([errors, np.full((1, *errors.shape[1:]), np.nan)])
+        table["difference_u"] = standard_uncertainty(of_rows[rows[1]] - of_rows[rows[0]]).ravel()
     order = [*table.columns[: len(SESSION) + len(about)], "metric", "kind", *SIDES, "difference"]
     return table.assign(
         metric=np.tile([*names], len(first)),

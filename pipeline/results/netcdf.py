@@ -6,7 +6,7 @@ A file appears complete or not at all: it is written under a temporary name, flu
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +19,8 @@ from ..errors import UserError
 from .whole_files import REMEDY, whole
 
 TEXT = "string"  # begins the name of the dimension of the characters of a text
+PACKED = {"scale_factor", "add_offset", "missing_value"}  # attributes of what another program has packed
+OF_THE_FILE = {"_FillValue", "_Encoding", "dtype"}  # attributes that say how values are stored
 CHUNK_BYTES, MOST_ROWS = 2**18, 4096  # of a chunk of a joined file: a few rows are read without the others
 
 
@@ -42,14 +44,36 @@ def load(path: Path, names: Collection[str] | None = None, *, rows: Mapping[Any,
     Raises:
         UserError: the file is damaged.
     """
-    with _damage_reported(path), netCDF4.Dataset(path) as source:
+    with _damage_reported(path), _as_stored(path, "r") as source:
         coordinates = _coordinates(source)
         dims = {name: one.dimensions for name, one in source.variables.items()}
-        others = [] if names is None else _others(dims, names, coordinates)
-        store = xr.backends.NetCDF4DataStore(source)  # type: ignore[no-untyped-call]
-        data = xr.open_dataset(store, cache=False, decode_times=False, drop_variables=others)
-        data = data.set_coords(coordinates & data.variables.keys()).isel(rows or {}).load()
-    return in_double_precision(data)
+        others = set[str]() if names is None else {*_others(dims, names, coordinates)}
+        variables = {name: _read(one, rows or {}) for name, one in source.variables.items() if name not in others}
+        about = {name: source.getncattr(name) for name in source.ncattrs() if name != "coordinates"}
+        return xr.Dataset(variables, attrs=about).set_coords(coordinates & variables.keys())
+
+
+def _read(source: netCDF4.Variable[Any], rows: Mapping[Any, slice]) -> xr.Variable:
+    """Return a variable as :func:`save` got it; what another program has packed, by CF 1.11, chapter 8, is unpacked.
+
+    xarray's own reader decides for each variable by all conventions, which costs more than to read the file.
+    """
+    dims: tuple[Hashable, ...] = source.dimensions
+    values = np.asarray(source[tuple(rows.get(dim, slice(None)) for dim in dims)])
+    about = {name: source.getncattr(name) for name in source.ncattrs() if name != "coordinates"}
+    fill = about.get("_FillValue", np.nan)
+    if PACKED & about.keys() or fill == fill:  # noqa: PLR0124 (not NaN)
+        decoded = xr.conventions.decode_cf_variable(source.name, xr.Variable(dims, values, about), decode_times=False)
+        dims, values, about = decoded.dims, decoded.values, decoded.attrs
+    elif values.dtype.kind == "S":
+        texts = np.ascontiguousarray(values).view(f"S{values.shape[-1]}").ravel().tolist()
+        values = np.array([text.decode() for text in texts], dtype=object).reshape(values.shape[:-1])
+        dims = dims[:-1]
+    elif about.get("dtype") == "bool":
+        values = values.astype(bool)
+    values = values.astype(float) if values.dtype == np.float32 else values
+    left = {name: one for name, one in about.items() if name not in OF_THE_FILE}
+    return xr.Variable(dims, values, left, fastpath=True)
 
 
 def as_loaded(dataset: xr.Dataset) -> xr.Dataset:

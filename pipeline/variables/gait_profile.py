@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from ..arrays import Array, Flags
+from ..arrays import Array, Flags, select
 from ..tables.reference_curves import Key, ReferenceCurve, key_of
 from .metrics import GAIT_ANGLES
 
@@ -56,6 +56,14 @@ def place_of(name: str) -> tuple[str, dict[str, str]]:
     if part == "pelvis":
         return "pelvis_angle", {"angle": {"tilt": "flexion", "obliquity": "adduction"}.get(angle, angle)}
     return "joint_angle", {"joint": part, "angle": angle}
+
+
+def nine_angles(study: xr.Dataset) -> Array:
+    """Return the angles (cycle, 9, 51) of GAIT_ANGLES, degrees; NaN in turns, in which they are of no direction."""
+    curves = [
+        select(study, name, "cycle", "phase", **labels)[:, ::EVERY] for name, labels in map(place_of, GAIT_ANGLES)
+    ]
+    return np.where(turning_cycles(study)[:, None, None], np.nan, np.stack(curves, axis=1))
 
 
 def along_cycle(curves: Mapping[Key, ReferenceCurve], what: str) -> Array:

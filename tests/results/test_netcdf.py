@@ -128,6 +128,20 @@ def test_single_precision_becomes_double(tmp_path: Path) -> None:
         assert {file[name].dtype for name in ("x", "cutoff_hz")} == {np.dtype(np.float32)}
 
 
+def test_what_another_program_has_packed_is_unpacked(tmp_path: Path) -> None:
+    """R and NCO write a file again with numbers as small integers, and with fill values of their own."""
+    packed: dict[str, dict[str, Any]] = {
+        "x": {"dtype": "i2", "scale_factor": 0.5, "_FillValue": -1},
+        "y": {"_FillValue": 1e30},
+    }
+    data = xr.Dataset({"x": ("time", [0.5, np.nan, 4.0]), "y": ("time", [np.nan, 2.0, 3.0], {"units": "m"})})
+    data["n"] = "time", np.array([1, 2, 3], dtype=np.int32)
+    data.to_netcdf(tmp_path / "file.nc", encoding=packed)
+    found = netcdf.load(tmp_path / "file.nc", rows={"time": slice(1, 3)})
+    xr.testing.assert_identical(found, data.isel(time=slice(1, 3)))
+    assert (found.x.dtype, found.n.dtype) == (np.float64, np.int32)
+
+
 def test_the_named_variables_are_read_with_their_coordinates_and_the_values_of_trials(tmp_path: Path) -> None:
     session = join_trials(SESSIONS["middle rejected"])
     netcdf.save(tmp_path / "file.nc", session)

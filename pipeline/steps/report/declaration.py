@@ -31,7 +31,7 @@ PAGE = Step(
     inputs={
         "cycles": EVERYTHING,
         "representative": EVERYTHING,
-        "calibrate": EVERYTHING,
+        "calibrate": ("leg_refused",),
         "clean": "pipeline.steps.report.refused_stances:NEEDS",
     },
     takes=("additions",),

@@ -7,10 +7,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...arrays import Array
+from ...arrays import Array, select
 from ...conventions import ANGLES, JOINTS, SIDES
 from ...signals.time_normalisation import PHASE, over_one_cycle
-from .curves.json_numbers import select, to_decimals, to_four_digits, to_whole_numbers
+from .curves.json_numbers import to_decimals, to_four_digits, to_whole_numbers
 from .curves.panels import moment_panel
 
 MOST_FRAMES = 150
@@ -135,8 +135,8 @@ def representative_trial(study: xr.Dataset, representative: Mapping[str, xr.Data
     sessions = dict.fromkeys(session for session, *_ in rows)
     if not sessions:
         return None
-    session = max(sessions, key=lambda name: int(representative[name].cycle_has_kinetics.sum()))
-    data = representative[session]
+    trials = {session: representative[session] for session in sessions}
+    session, data = max(trials.items(), key=lambda one: int(one[1].cycle_has_kinetics.sum()))
     starts = zip(SIDES, data.cycle_start.values.tolist(), strict=True)
     cycles = {side: (session, data.attrs["trial"], side, start) for side, start in starts}
     return ShownTrial(session, data, {side: rows.index(cycle) for side, cycle in cycles.items() if cycle in rows})

@@ -89,13 +89,14 @@ class Overview:
             metrics, means, symmetry = map(tables.without_scores, (metrics, means, symmetry))
         sessions = tables.names([*quality, *metrics], "session")
         trials = {session: facts_of_trials(cycles[session]) for session in sessions}
-        check = data_check(metrics, quality, trials, {session: calibrate[session] for session in sessions})
+        models = {session: calibrate[session] for session in sessions}
+        check = data_check(metrics, quality, trials, models)
         self.totals = self.totals.plus(tables.totals(metrics, quality))
         self.people.append(tables.participant(name, check.state, metrics, quality))
         self.columns = self.columns or tables.participants_columns(metrics)
         self.verdicts.append(checked.verdicts_of(quality))
-        for model in (keep_of_model(calibrate[session].attrs) for session in sessions):
-            self.models[to_text(model)] = model
+        kept = [keep_of_model(model.attrs) for model in models.values()]
+        self.models |= {to_text(model): model for model in kept}
         self.medians |= checked.medians_of_sessions(quality)
         gait_cycles, of_sides = map(self._rows_at_visits, (tables.of_part(metrics, "cycle"), symmetry))
         self.shown = self.shown or metric_tables.metrics_in(gait_cycles)

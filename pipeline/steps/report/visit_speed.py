@@ -10,11 +10,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import xarray as xr
 
-from ...arrays import Array
 from ...conventions import SIDES
 from ...tables.reference_curves import BySpeed, at_speed, speeds_of
-from ...variables.gait_profile import EVERY, along_cycle, place_of, root_mean_square, turning_cycles
-from ...variables.metrics import GAIT_ANGLES
+from ...variables.gait_profile import along_cycle, nine_angles, root_mean_square, turning_cycles
 from .compared_visits import Compared
 from .tables import Row, names
 
@@ -72,7 +70,7 @@ def _at_one_speed(pair: Mapping[str, xr.Dataset], reference: BySpeed) -> str:
     speeds = [np.median(one) for one in known]
     speed = float(np.clip(np.mean(speeds), available[0], available[-1]))
     normal = along_cycle(at_speed(reference, speed), "mean")
-    scores = {label: root_mean_square(root_mean_square(_angles(part) - normal)) for label, part in straight.items()}
+    scores = {label: root_mean_square(root_mean_square(nine_angles(part) - normal)) for label, part in straight.items()}
     texts = []
     for side in SIDES:
         own = [scores[label][part.side.values == side] for label, part in straight.items()]
@@ -81,10 +79,3 @@ def _at_one_speed(pair: Mapping[str, xr.Dataset], reference: BySpeed) -> str:
             texts.append(f"{side} {', then '.join(f'{one.mean():.1f}' for one in finite)}")
     text = f" Beside normal gait of one speed, the mean of both ({speed:.2f} without dimension), the Gait Profile Score"
     return f"{text} is {'; '.join(texts)} degrees." if texts else ""
-
-
-def _angles(study: xr.Dataset) -> Array:
-    """Return the nine angles (cycle, 9, 51) of the Movement Analysis Profile, degrees."""
-    places = map(place_of, GAIT_ANGLES)
-    curves = [study[variable].sel(labels).transpose("cycle", "phase") for variable, labels in places]
-    return np.stack([curve.values[:, ::EVERY] for curve in curves], axis=1)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...arrays import Array
 from ...errors import UserError
 from ...tables.reference_curves import Curves, at_speed, reference_of, speeds_of
-from ...variables.gait_profile import EVERY, OF_THE_PELVIS, along_cycle, place_of, root_mean_square, turning_cycles
+from ...variables.gait_profile import OF_THE_PELVIS, along_cycle, nine_angles, root_mean_square, turning_cycles
 from ...variables.metrics import GAIT_ANGLES, SCORES
 
 FEWEST_PEOPLE = 10  # of the index; its scale, their standard deviation, then has a standard error of 24 %
@@ -100,15 +100,6 @@ def reference_gait(reference: xr.Dataset) -> ReferenceGait:
     _, person, count = np.unique(reference.participant.values[whole], return_inverse=True, return_counts=True)
     weight = 1 / count[person] / len(count)
     return ReferenceGait(np.tensordot(weight, gait[whole], 1), gait[whole], weight, len(count))
-
-
-def nine_angles(study: xr.Dataset) -> Array:
-    """Return the angles (cycle, 9, 51) of GAIT_ANGLES, degrees; NaN in turns, in which they are of no direction."""
-    curves = [
-        study[variable].sel(labels).transpose("cycle", "phase") for variable, labels in map(place_of, GAIT_ANGLES)
-    ]
-    gait = np.stack([curve.values[:, ::EVERY] for curve in curves], axis=1)
-    return np.where(turning_cycles(study)[:, None, None], np.nan, gait)
 
 
 def mean_gait(curves: Curves) -> ReferenceGait:

@@ -26,10 +26,9 @@ class StudyPart(NamedTuple):
         """Return the tables by name."""
         return {name: table for name, table in self._asdict().items() if name != "study"}
 
-    def texts(self, *, header: bool = True) -> dict[str, bytes]:
-        """Return the tables as CSV by name; times and columns of participants.tsv keep all digits."""
-        exact = [*TIMES, *participants_columns(self.metrics)]
-        return {name: csv_of(table, exact=exact, header=header) for name, table in self.tables.items()}
+    def text(self, name: str, *, header: bool = True) -> bytes:
+        """Return a table as CSV; times and columns of participants.tsv keep all digits."""
+        return csv_of(self.tables[name], exact=[*TIMES, *participants_columns(self.metrics)], header=header)
 
 
 def gather(cycles: Mapping[str, xr.Dataset], **arguments: Any) -> StudyPart:

@@ -71,11 +71,9 @@ def write_page(
     _embed_logo(arguments)
     step = every_step()[key["step"]]
     sessions: dict[str, Mapping[str, xr.Dataset]] = {
-        name: {file.parent.name: load_cycles(file, inputs) if name == "cycles" else netcdf.load(file) for file in files}
-        for name, files in inputs.items()
-        if name in step.inputs and not step.loaded(name)
+        name: Sessions(inputs[name], step.loaded(name)) for name in step.inputs if name in inputs
     }
-    sessions["clean"] = Sessions(inputs["clean"], step.loaded("clean"))
+    sessions["cycles"] = {file.parent.name: load_cycles(file, inputs) for file in inputs["cycles"]}
     settings = Settings(**arguments.pop("study"))
     roots = [data.attrs for data in sessions["cycles"].values()]
     own = provenance({**key, "step": "study", "settings": asdict(settings)}, roots)
@@ -87,8 +85,7 @@ def write_page(
     reference = describe_reference(name, load_reference(name), shipped, own) if name else None
     part = gather(sessions["cycles"], settings=settings, reference=reference, **tables)
     data = without_doubted(netcdf.in_double_precision(schema.describe("study", part.study))).assign_attrs(own)
-    texts = part.texts()
-    rows = (rows_of(texts[name].decode()) for name in ("metrics", "quality", "symmetry"))
+    rows = (rows_of(part.text(name).decode()) for name in ("metrics", "quality", "symmetry"))
     additions = load_additions(key, inputs)
     arguments |= {"reference": _table(reference and reference.curves), "additions": additions}
     arguments["detectable"] = detectable_by(additions)
@@ -122,10 +119,10 @@ def _parts(
     study: Path, participants: Sequence[str], names: Sequence[str]
 ) -> Iterator[tuple[Sequence[str], xr.Dataset]]:
     """Yield some participants at a time, in order, with the part of study.nc in which they are."""
-    counts, start = {}, {}
-    for row, ending in (("cycle", ""), ("stance", STANCE)):
-        labels = netcdf.load(study, (f"leg_length{ending}",)).variables[f"participant{ending}"]
-        counts[row], start[row] = Counter(labels.values.tolist()), 0
+    of_rows = {"cycle": "participant", "stance": f"participant{STANCE}"}
+    labels = netcdf.load(study, [*of_rows.values()]).variables
+    counts = {row: Counter(labels[name].values.tolist()) for row, name in of_rows.items()}
+    start = dict.fromkeys(of_rows, 0)
     for first in range(0, len(participants), AT_A_TIME):
         people = participants[first : first + AT_A_TIME]
         end = {row: start[row] + sum(count[name] for name in people) for row, count in counts.items()}

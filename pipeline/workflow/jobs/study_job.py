@@ -89,9 +89,9 @@ def _save_parts(parts: Iterator[StudyPart], folder: Path, outputs: Files) -> dic
                 muscles[path] = emg_of([part.study])
             else:
                 empty.append(path)
-            for name, text in part.texts(header=not number).items():
+            for name in part.tables:
                 with paths[name].open("ab") as handle:
-                    handle.write(text)
+                    handle.write(part.text(name, header=not number))
     for name, table in part.tables.items():
         write_whole(outputs[name][1], as_json(data_dictionary(name, table.columns)))
     return muscles or {empty[0]: ([], {})}

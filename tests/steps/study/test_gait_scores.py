@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from pipeline.steps.study.gait_scores import nine_angles, profiles, reference_gait, scores
-from pipeline.variables.gait_profile import PHASE
+from pipeline.steps.study.gait_scores import profiles, reference_gait, scores
+from pipeline.variables.gait_profile import PHASE, nine_angles
 from pipeline.variables.metrics import GAIT_ANGLES, SCORES
 from tests.support.studies.scored_cycles import (
     CONTROLS,

@@ -9,12 +9,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ....arrays import Array
+from ....arrays import Array, select
 from ....results.averages import Text
 from ....signals.time_normalisation import PHASE
 from ....variables.cycle_variables import BANDS, STANCE, STANCE_CURVES
 from ....variables.gait_profile import turning_cycles
-from .json_numbers import select, to_whole_numbers
+from .json_numbers import to_whole_numbers
 from .panels import MUSCLES, Panel
 
 MOST_SINGLE = 20  # single curves of one side and condition: more are a grey mass, and the page grows

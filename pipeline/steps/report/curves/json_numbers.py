@@ -1,22 +1,12 @@
-"""Numbers of the report: selected from datasets, and rounded for JSON."""
+"""Numbers of the report, rounded for JSON."""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from ....arrays import Array
-
-
-def select(data: xr.Dataset, name: str, *dims: str, **labels: str) -> NDArray[Any]:
-    """Return a variable with dimensions in this order, at the given labels. Like ``sel`` and ``transpose``, faster."""
-    array, remaining = data.variables[name].values, list(data.variables[name].dims)
-    for dim, label in labels.items():
-        array = array.take(data.variables[dim].values.tolist().index(label), axis=remaining.index(dim))
-        remaining.remove(dim)
-    return array.transpose([remaining.index(dim) for dim in dims])
 
 
 def to_four_digits(values: Array) -> Any:
