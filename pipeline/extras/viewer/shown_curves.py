@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from ...arrays import Array
+from ...arrays import Array, select
 from ...conventions import SIDES
 from ...signals.time_normalisation import PHASE
-from ...steps.report.curves.json_numbers import select
 from ...steps.report.curves.panels import Panel, panels_of, plain_unit
 from ...tables.reference_curves import (
     COMPONENTS,

@@ -75,7 +75,8 @@ def judge_legs(
     """Return the verdicts on both legs.
 
     A knee axis that is turned about the thigh gives another knee, and turns the thigh about its long axis. Foot, shank,
-    both ends of the thigh and the ground force stay where they are: so the knee is refused, and ankle and hip are kept.
+    both ends of the thigh and the ground force stay where they are: so the knee is refused, and ankle and hip are kept,
+    if the knee's rotation shows that the shank is not turned, too.
 
     Args:
         points: landmarks (time, 3), m.
@@ -101,9 +102,21 @@ def judge_legs(
             reason = next(filter(None, (one.judge(leg) for one in LEG_JUDGES)), "")
             refused[row][column] = f"{reason}; {REMEDY_IN_MOTION}" if reason else ""
             turn_deg, in_step = axis[:, row, column].tolist()
-            knees[row][column] = reason_of_axis(turn_deg, in_step, side)
+            of_knee = reason_of_axis(turn_deg, in_step, side)
+            if of_knee and not _thigh_alone_is_turned(turn_deg, part["knee rotation"]):
+                refused[row][column] = refused[row][column] or f"{of_knee}; {REMEDY_IN_MOTION}"
+            else:
+                knees[row][column] = of_knee
             _drop_short(flags[span, column], time[span])
     return Verdicts(flags, np.array(refused, dtype=str), np.array(knees, dtype=str), *axis)
+
+
+def _thigh_alone_is_turned(turn_deg: float, rotation_deg: Array) -> bool:
+    """Return whether the shank keeps its axes: it then is rotated against the thigh by as much as the axis is turned.
+
+    A shank that is turned with the thigh, about its own long axis, has a wrong ankle, too.
+    """
+    return bool(abs(abs(np.nanmedian(rotation_deg)) - abs(turn_deg)) <= LARGEST_TORSION_DEG)
 
 
 def _drop_short(flags: NDArray[np.int8], time: Array) -> None:
