@@ -19,6 +19,9 @@ from ...variables.verdict_table import LEG_REFUSED
 
 # of the calibration
 USED = ("segment", "landmark", "landmark_2", "joint_distance", "static_distance", "leg_refused")
+# two standard deviations of the knee's rotation between people, degrees: a knee axis is refused from 25 on, where a
+# shank that is turned, too, is 25 from this one
+LARGEST_TORSION_DEG = 15.0
 SHORTEST_S = 0.1  # of a stretch that is refused: shorter ones are artefacts of single markers
 
 
