@@ -61,6 +61,9 @@ def test_a_curve_has_the_numbers_of_a_metric_with_its_values() -> None:
         assert np.allclose(curve.values, expected.values[:, :, None], rtol=1e-5)
     assert np.isnan(data.joint_angle_mdc.sel(joint="hip")).all()
     assert data.joint_angle_mdc.attrs["units"] == "degree"
+    in_order = dict.fromkeys(dim for variable in data.data_vars.values() for dim in variable.dims)
+    along = [dim for dim in in_order if dim in ("joint", "angle", "phase")]
+    assert [name for name in data.variables if name in along] == along, "not the same bytes each time"
 
 
 def test_times_of_peaks_are_compared_around_the_circle() -> None:

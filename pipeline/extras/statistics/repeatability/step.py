@@ -78,8 +78,8 @@ def repeatability(
     coordinates: dict[str, Any] = {"condition": conditions, "side": [*SIDES, MEAN_OF_SIDES], "bound": [*BOUNDS]}
     coordinates |= {"metric": metrics, "metric_units": ("metric", [NUMBERS[name].units for name in metrics])}
     coordinates |= {"effect": [*EFFECTS]}
-    used = {str(dim) for dims, _ in data.values() for dim in dims} - {*coordinates}
-    coordinates |= {name: study[name].variable for name in used}
+    used = dict.fromkeys(str(dim) for dims, _ in data.values() for dim in dims)  # in order: the same bytes each time
+    coordinates |= {name: study[name].variable for name in used if name not in coordinates}
     result = xr.Dataset(data, coordinates, _about(design))
     return result, _table(result)
 
