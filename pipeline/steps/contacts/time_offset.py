@@ -27,9 +27,10 @@ MIDDLE = 0.2  # shares of a contact that are left out at both ends, in which the
 # otherwise than their centre of mass. In walks of 20 laboratories 16, 17 and 14 ms, independent of each other
 OF_PEOPLE_S = 0.014
 # how much the mean of both ends of a rest differs between the steps of a person, s: the ground stops a foot within 20
-# to 40 ms, and steps differ by a part of that. SD 3.0 ms in pairs of steps of ten sessions of six laboratories; it is
-# the worst of them, 7 ms, as a doubt too many costs less than a shift that passes: one step on each side is not enough
-OF_STEPS_S = 0.007
+# to 40 ms, and steps differ by a part of that. SD 3.0 ms in pairs of steps of ten sessions of six laboratories, 7 in
+# the worst. Generated people have up to 10: of them one shift of 15 ms in 17 is taken for none with one step on each
+# side, one in six with three
+OF_STEPS_S = 0.004
 # standard errors beyond which a session is doubted, as one sound session in fifty is by chance, and a trial refused
 SPREADS, SURE_SPREADS = 2.33, 4.0
 FARTHEST_S, STEP_S, ALIKE = 0.08, 0.002, 0.9
