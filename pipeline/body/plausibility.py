@@ -297,9 +297,7 @@ def axis_in_words(turn_deg: float, in_step: float, adduction_deg: float, hip_deg
     moves = f"adduction moves by {adduction_deg:.1f} degrees in the gait cycle"
     hip = f"hip rotation {hip_deg:+.0f} degrees on average"
     if left_out := reason_of_axis(turn_deg, in_step, ""):
-        return (
-            f"{left_out}. Angles and loads of the knee and hip rotation are left out; those of ankle and hip are kept"
-        )
+        return f"{left_out}. Angles and loads of the knee and hip rotation are left out, or the leg if it is refused"
     if np.isnan(turn_deg):
         return f"the knee bends too little to judge its axis; {moves}, {hip}"
     in_step_words = f"{moves}, in step with flexion by r {in_step:.2f}; {hip}"

@@ -19,6 +19,7 @@ What faults of a laboratory they show: :mod:`.momentum_faults`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ import numpy as np
 from ...arrays import Array, Flags
 from ...conventions import SIDES, STANDARD_GRAVITY_M_S2, UP
 from ...dynamics.vectors import cross
-from ...signals.filters import interval_s
+from ...signals.filters import interval_s, stretches
 from ...trials.session import AnyTrial
 from .momentum import sees_trunk
 
@@ -81,13 +82,7 @@ def known_intervals(kinematics: AnyTrial, contacts: AnyTrial, clean: AnyTrial, m
         return None
     first, last = ends.T
     lasts_s = (time[last] - time[first])[:, None]
-
-    def mean(values: Array) -> Array:
-        known = np.where(seen[:, None], values, 0.0)
-        areas = (known[1:] + known[:-1]) / 2 * np.diff(time)[:, None]
-        total = np.vstack([np.zeros(values.shape[1]), np.cumsum(areas, axis=0)])
-        return np.asarray((total[last] - total[first]) / lasts_s)
-
+    mean = partial(_means, seen=seen, time=time, ends=ends)
     turn, corners = _turn_of_plates(clean)
     middle = corners.mean(axis=(0, 1)) if corners.size else np.zeros(3)
     share = _shares(contacts, of_sides, time, ends)
@@ -115,6 +110,15 @@ def known_intervals(kinematics: AnyTrial, contacts: AnyTrial, clean: AnyTrial, m
     )
 
 
+def _means(values: Array, *, seen: Flags, time: Array, ends: Array) -> Array:
+    """Return the mean over time of values (time, n) in each interval (interval, n), of those that are seen."""
+    known = np.where(seen[:, None], values, 0.0)
+    areas = (known[1:] + known[:-1]) / 2 * np.diff(time)[:, None]
+    total = np.vstack([np.zeros(values.shape[1]), np.cumsum(areas, axis=0)])
+    first, last = ends.T
+    return np.asarray((total[last] - total[first]) / (time[last] - time[first])[:, None])
+
+
 def _passes(moment: Array) -> Array:
     """Return how far ahead and aside (..., 2) of a point a vertical force of 1 passes with this moment about it."""
     return np.stack([moment[..., 2], -moment[..., 0]], axis=-1)
@@ -122,9 +126,7 @@ def _passes(moment: Array) -> Array:
 
 def _spans(seen: Flags, edge: int) -> list[tuple[int, int]]:
     """Return first and last frame of each run of known frames, without those beside unknown ones."""
-    changes = np.flatnonzero(np.diff(np.concatenate([[False], seen, [False]]).astype(int)))
-    runs = zip(changes[::2].tolist(), (changes[1::2] - 1).tolist(), strict=True)
-    inner = [(a + edge * (a > 0), b - edge * (b < len(seen) - 1)) for a, b in runs]
+    inner = [(a + edge * (a > 0), b - 1 - edge * (b < len(seen))) for a, b in stretches(seen)]
     return [(a, b) for a, b in inner if b > a]
 
 

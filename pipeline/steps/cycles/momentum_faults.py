@@ -77,6 +77,11 @@ class Fault(NamedTuple):
     spreads: float  # the standard deviation of one normal number that is as rare
 
     @property
+    def lead(self) -> float:
+        """By how much it explains more than chance, of 2 for each unknown (Akaike 1974): the larger, the likelier."""
+        return self.gain - 2 * len(self.size)
+
+    @property
     def words(self) -> str:
         """Return what it says."""
         size = float(np.linalg.norm(self.size))
@@ -111,15 +116,26 @@ def faults_of_session(trials: Sequence[Known | None], plates: Sequence[NDArray[n
     slope, sharp = _slope([one for one, _ in known])
     delay_s, delay_error = _delay([one for one, _ in known])
     unknowns = _unknowns(steps, sharp)
-    shapes, prior, groups = np.stack(unknowns.columns, axis=1), np.array(unknowns.prior), unknowns.faults
     off = unknowns.column(steps.lever, steps.lean, steps.twist, slope, delay_s)
     sway = np.sqrt(2) * SEEN_SWAY_M_S / (steps.lasts_s * STANDARD_GRAVITY_M_S2)
     of_lever, of_twist = np.hypot(LEVER_M, GYRATION_M * sway), np.hypot(FREE_M, AXIAL_M * sway)
     own = np.concatenate([np.repeat(of_lever, 2), np.repeat(sway, 2), of_twist, np.ones(2), [delay_error]])
+    found = sorted(_set_free(unknowns, off, own), key=lambda one: -one.lead)
+    return [one for one in found if one.lead > found[0].lead - ALIKE] if found[0].spreads >= SPREADS else []
+
+
+def _set_free(unknowns: Unknowns, off: Array, own: Array) -> list[Fault]:
+    """Return each fault as if its unknowns had no prior deviation, and all others theirs.
+
+    Args:
+        off: the observations (n,), which are zero in a laboratory without error.
+        own: standard deviation (n,) of each by itself; larger if they scatter more.
+    """
+    shapes, prior, groups = np.stack(unknowns.columns, axis=1), np.array(unknowns.prior), unknowns.faults
     weighted = shapes / own[:, None] ** 2
     normal, right = shapes.T @ weighted, weighted.T @ off
     scale = 1.0
-    for _ in range(2):  # then with the scatter that the intervals show
+    for _ in range(2):  # the second time with the scatter that the observations show
         inverse = np.linalg.inv(normal / scale + np.diag(1 / prior**2))
         left = off - shapes @ (inverse @ right) / scale
         scale = max(1.0, float((left**2 / own**2).sum()) / max(len(off) - len(groups), 1))
@@ -134,11 +150,7 @@ def faults_of_session(trials: Sequence[Known | None], plates: Sequence[NDArray[n
         gain = float(pulls @ size)
         rare = float(norm.isf(chi2.sf(gain, len(columns)) / 2)) if gain < 1000 else np.sqrt(gain)
         found.append(Fault(kind, plate, size, np.sqrt(np.diag(spread)), gain, rare))
-    found.sort(key=lambda one: -(one.gain - 2 * len(one.size)))
-    if found[0].spreads < SPREADS:
-        return []
-    best = found[0].gain - 2 * len(found[0].size)
-    return [one for one in found if one.gain - 2 * len(one.size) > best - ALIKE]
+    return found
 
 
 class Steps(NamedTuple):

@@ -55,11 +55,39 @@ class Leg(NamedTuple):
     side: str
     measured: Mapping[str, Array]  # (time,) by name, of :func:`pipeline.body.plausibility.measures`
     implausible: NDArray[np.int8]  # (time,), 0 where no measure is out of its limits
+    # turn_deg, in_step: of the knee's axis, :func:`pipeline.body.plausibility.knee_axis_error`
+    turn_deg: float
+    in_step: float
+
+    @property
+    def shank_is_turned(self) -> bool:
+        """Whether the shank is turned with the thigh, by the knee's rotation; its ankle is wrong, then, too.
+
+        A thigh that is turned alone is rotated against the shank by as much as the knee's axis is turned.
+        """
+        rotation_deg = abs(float(np.nanmedian(self.measured["knee rotation"])))
+        return not abs(rotation_deg - abs(self.turn_deg)) <= LARGEST_TORSION_DEG  # true if unknown
 
 
 def refuse_often(leg: Leg) -> str:
     """Return the reason to refuse a leg of which a measure is often out of its limits."""
     return reason_of(leg.measured, leg.side) if leg.implausible.any() else ""
+
+
+def refuse_turned_leg(leg: Leg) -> str:
+    """Return the reason to refuse a leg of which the knee's axis and the shank are turned."""
+    reason = reason_of_axis(leg.turn_deg, leg.in_step, leg.side)
+    return reason if reason and leg.shank_is_turned else ""
+
+
+def refuse_turned_knee(leg: Leg) -> str:
+    """Return the reason to refuse the knee alone, of which the axis is turned about the thigh.
+
+    That gives another knee, and turns the thigh about its long axis. Foot, shank, both ends of the thigh and the ground
+    force stay where they are: so ankle and hip are kept.
+    """
+    reason = reason_of_axis(leg.turn_deg, leg.in_step, leg.side)
+    return reason if reason and not leg.shank_is_turned else ""
 
 
 class Judge(NamedTuple):
@@ -69,17 +97,16 @@ class Judge(NamedTuple):
     judge: Callable[[Leg], str]
 
 
-LEG_JUDGES = (Judge((LEG_REFUSED, "leg_implausible"), refuse_often),)  # the first reason counts
+LEG_JUDGES = (  # the first reason counts
+    Judge((LEG_REFUSED, "leg_implausible"), refuse_often),
+    Judge((LEG_REFUSED, "leg_implausible"), refuse_turned_leg),
+)
 
 
 def judge_legs(
     points: Points, legs: Mapping[str, Skeleton], calibrate: xr.Dataset, time: Array, spans: Sequence[slice]
 ) -> Verdicts:
     """Return the verdicts on both legs.
-
-    A knee axis that is turned about the thigh gives another knee, and turns the thigh about its long axis. Foot, shank,
-    both ends of the thigh and the ground force stay where they are: so the knee is refused, and ankle and hip are kept,
-    if the knee's rotation shows that the shank is not turned, too.
 
     Args:
         points: landmarks (time, 3), m.
@@ -101,25 +128,12 @@ def judge_legs(
         for row, span in enumerate(spans):
             part = {name: values[span] for name, values in measured.items()}
             axis[:, row, column] = knee_axis_error(part)
-            leg = Leg(side, part, flags[span, column])
+            leg = Leg(side, part, flags[span, column], *axis[:, row, column].tolist())
             reason = next(filter(None, (one.judge(leg) for one in LEG_JUDGES)), "")
             refused[row][column] = f"{reason}; {REMEDY_IN_MOTION}" if reason else ""
-            turn_deg, in_step = axis[:, row, column].tolist()
-            of_knee = reason_of_axis(turn_deg, in_step, side)
-            if of_knee and not _thigh_alone_is_turned(turn_deg, part["knee rotation"]):
-                refused[row][column] = refused[row][column] or f"{of_knee}; {REMEDY_IN_MOTION}"
-            else:
-                knees[row][column] = of_knee
+            knees[row][column] = refuse_turned_knee(leg)
             _drop_short(flags[span, column], time[span])
     return Verdicts(flags, np.array(refused, dtype=str), np.array(knees, dtype=str), *axis)
-
-
-def _thigh_alone_is_turned(turn_deg: float, rotation_deg: Array) -> bool:
-    """Return whether the shank keeps its axes: it then is rotated against the thigh by as much as the axis is turned.
-
-    A shank that is turned with the thigh, about its own long axis, has a wrong ankle, too.
-    """
-    return bool(abs(abs(np.nanmedian(rotation_deg)) - abs(turn_deg)) <= LARGEST_TORSION_DEG)
 
 
 def _drop_short(flags: NDArray[np.int8], time: Array) -> None:

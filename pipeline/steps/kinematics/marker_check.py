@@ -48,7 +48,7 @@ class Shift(NamedTuple):
     marker: int  # index among those of the session; -1 of none
     shift: float  # m, as in the module's text; NaN of none
     place: Array  # (3,) by how much it lies off in the axes of its segment, m; 0 where nothing shows it
-    leg: str = BOTH_LEGS  # whose segment it is on; both carry the pelvis
+    leg: str = BOTH_LEGS  # on a segment of which it is; the pelvis belongs to both
 
 
 NONE = Shift(-1, np.nan, np.zeros(3))

@@ -52,9 +52,9 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
         The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`, ``marker_residual`` and ``linked_legs``
         with linked legs (:mod:`pipeline.steps.kinematics.linked_leg`), the upper body with shoulders. NaN where markers
         are not seen, accelerations also near the ends of what is seen, and for a leg that no person has:
-        ``implausible`` and ``leg_refused`` give the reason; angles that depend on a turned knee axis, too
-        (``knee_refused``). A walk is rejected if no segment of either side can be
-        followed, neither leg can be used, or two markers are exchanged against the static trial.
+        ``implausible`` and ``leg_refused`` give the reason. Angles that depend on a turned knee axis are NaN, too, for
+        the reason ``knee_refused``. A walk is rejected if no segment of either side can be followed, neither leg can be
+        used, or two markers are exchanged against the static trial.
     """
     walks = UsableWalks.of(clean, calibrate)
     if not walks.names:

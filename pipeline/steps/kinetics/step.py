@@ -27,7 +27,7 @@ from .trunk_and_arms import MOVING, sharper, trunk_and_arms
 
 # all that is loaded of the inputs
 OF_KINEMATICS, OF_CONTACTS = (*MOTION, *TURNING, *MOVING, "knee_refused"), (*GROUND, "belt_speed")
-# results along joints that a knee with a turned axis has not
+# results of joints, of which those of a knee with a turned axis are left out
 OF_JOINTS = (
     "joint_force",
     "joint_moment",

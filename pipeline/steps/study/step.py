@@ -320,9 +320,10 @@ def _without_doubted(metrics: pd.DataFrame) -> pd.DataFrame:
         to_text({str(name): float(DIGITS % number) for name, number in row.items() if np.isfinite(number)})
         for row in known.to_dict("records")
     ]
-    apart = pd.Series(texts, index=known.index, dtype=object).reindex(metrics.index, fill_value="")
-    kept = {str(name): metrics[name].mask(left_out) for name in names}
-    return metrics.assign(**kept, **{DOUBTED_NUMBERS: apart})
+    used = metrics.copy()
+    used.loc[left_out, names] = np.nan
+    used[DOUBTED_NUMBERS] = pd.Series(texts, index=known.index, dtype=object).reindex(metrics.index, fill_value="")
+    return used
 
 
 def _quality(
@@ -394,8 +395,8 @@ def _quality_rows(session: str, data: xr.Dataset, about: Mapping[str, Any]) -> I
             yield [*identity, "", np.nan, np.nan, "", REFUSED, *why, *[""] * len(DOUBT), *[pd.NA] * len(NUMBERS)]
         elif not stances[spans[i]]:
             unseen = Verdict.of("no_gait_event")
-            told = [NOT_ON_A_PLATE, unseen.code, unseen.words, as_text([unseen]), *[""] * len(DOUBT)]
-            yield [*identity, "", np.nan, np.nan, "", *told, *[pd.NA] * len(NUMBERS)]
+            verdict = [NOT_ON_A_PLATE, unseen.code, unseen.words, as_text([unseen]), *[""] * len(DOUBT)]
+            yield [*identity, "", np.nan, np.nan, "", *verdict, *[pd.NA] * len(NUMBERS)]
         for stance in stances[spans[i]]:
             yield [*identity, *stance, *(values[name][i] for name in REPAIRS)]
 
