@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2, norm
 
 from ...arrays import Array
 from ...conventions import STANDARD_GRAVITY_M_S2
@@ -63,6 +63,7 @@ ALIKE_S = 0.125
 # Difference of squared deviations up to which another fault explains them as well: e^-3 in likelihood.
 ALIKE = 6.0
 UNKNOWN_S = 1e3  # standard error of a delay that nothing shows
+MOST_GAIN = 1000.0  # beyond it the probability is too small for a number; the root is off by less than 4 %
 NO_DEVIATION = 1e-9  # of an unknown that sound laboratories do not have
 
 
@@ -74,7 +75,13 @@ class Fault(NamedTuple):
     size: Array  # (1,) or (2,), of its unknowns: rad, m or s
     error: Array  # standard errors of them
     gain: float  # drop of the squared deviations
-    spreads: float  # the standard deviation of one normal number that is as rare
+
+    @property
+    def spreads(self) -> float:
+        """The standard deviations of one normal number that is as rare as the gain, chi-squared by chance."""
+        if len(self.size) == 1 or self.gain > MOST_GAIN:
+            return float(np.sqrt(self.gain))
+        return -NormalDist().inv_cdf(float(np.exp(-self.gain / 2)) / 2)  # of two unknowns
 
     @property
     def lead(self) -> float:
@@ -148,8 +155,7 @@ def _set_free(unknowns: Unknowns, off: Array, own: Array) -> list[Fault]:
         spread = np.linalg.pinv(seen, rcond=1e-9, hermitian=True)
         size = spread @ pulls
         gain = float(pulls @ size)
-        rare = float(norm.isf(chi2.sf(gain, len(columns)) / 2)) if gain < 1000 else np.sqrt(gain)
-        found.append(Fault(kind, plate, size, np.sqrt(np.diag(spread)), gain, rare))
+        found.append(Fault(kind, plate, size, np.sqrt(np.diag(spread)), gain))
     return found
 
 
