@@ -37,7 +37,7 @@ class Row(NamedTuple):
 
 _MISREAD = "if plates are right and the person walks like this, set contacts.misread_plates to ignore"
 _PLATES = "steps.contacts.plate_faults"
-_HANDS = "if hands bear weight, set cycles.hands_bear_weight"
+_HANDS = "if hands bear weight, set cycles.hands_bear_weight, or the column of trials.tsv"
 _LEG = "choose another body model, correct labels and joint widths"
 _PERSON = "no person has such a leg: the measure, its value and what is expected"
 # fmt: off
