@@ -145,6 +145,12 @@ VERDICTS: dict[str, Row] = {
     LEG_REFUSED: Row(REFUSES, "{reason}", f"{_PERSON}, in the session or in one trial", _LEG,
         ("body.plausibility.LIMITS", "body.plausibility.OFTEN", "body.plausibility.LARGEST_AXIS_ERROR_DEG"),
         "reliability.md#legs-that-no-person-has", general="a leg is refused in the whole trial"),
+    "no_static_trial": Row(REFUSES,
+        "the session has no static trial that can be used: no angles, moments and powers, only contacts, ground "
+        "forces, times and distances",
+        "no row of trials.tsv has the role static, or its recording is rejected; nothing else speaks against the "
+        "contact, so that its ground force stays in the results", "list one with role static",
+        see="how_to.md#there-is-no-static-trial", of_step=True),
     "leg_implausible": Row(REFUSES, "{what} in {percent:.0f} % of the stance; {remedy}",
         f"{_PERSON}, in a part of the stance; of a trial, on both sides and throughout", _LEG,
         ("body.plausibility.LIMITS", "steps.kinematics.leg_check.SHORTEST_S"),
@@ -326,8 +332,6 @@ VERDICTS: dict[str, Row] = {
     "no_heading": Row(REJECTS, "where the person faces cannot be found",
         "neither pelvis nor feet show it, or they face opposite ways", "label these markers, or exclude the trial",
         ("steps.read.lab_axes.WALKED_M",)),
-    "no_static_trial": Row(REJECTS, "the session has no static trial that can be used",
-        "no row of trials.tsv has the role static, or its recording is rejected", "list one with role static"),
     "functional_trial_unusable": Row(REJECTS, "a functional trial cannot be used",
         "`calibrate.hip_centre` is functional, and the trial is absent, rejected, or moves the hip too little",
         "record another one, or set another `calibrate.hip_centre`"),

@@ -113,6 +113,11 @@ class CutTrial(NamedTuple):
         """Return which cycles have no valid kinetics."""
         return np.array([reason is not None for reason in self.reason], dtype=bool)
 
+    @property
+    def without_force(self) -> Flags:
+        """Return which cycles have no ground force that can be used."""
+        return np.array([reason is not None and not reason.leaves_force for reason in self.reason], dtype=bool)
+
     def coordinates(self) -> dict[str, Any]:
         """Return the coordinates of cycles.nc along ``cycle`` and ``stance``."""
         of_cycles = {
@@ -392,7 +397,7 @@ def _curves(
         if plain not in (*ANGLES, EMG):
             rows /= 1 if plain == RESIDUAL else mass_kg
             if plain != "upper_moment":  # from hands and head down, it needs no ground force
-                rows[walk.without_kinetics] = np.nan
+                rows[walk.without_force if plain == "ground_force" else walk.without_kinetics] = np.nan
         curves[name] = rows
     return curves
 

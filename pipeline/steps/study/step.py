@@ -305,7 +305,7 @@ def _without_doubted(metrics: pd.DataFrame) -> pd.DataFrame:
 
     They are together in the column :data:`DOUBTED_NUMBERS`, as JSON and with as many digits as the table has.
     """
-    left_out = ~metrics.kinetics_valid.astype(bool)
+    left_out = ~metrics.kinetics_valid.astype(bool) & (metrics.doubt_code.fillna("") != "")  # refused ones have none
     names = [name for name in metrics if str(name).removesuffix("_u") in KINETICS]
     known = metrics.loc[left_out, names].dropna(how="all")
     texts = [
