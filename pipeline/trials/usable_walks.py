@@ -34,7 +34,7 @@ class UsableWalks(NamedTuple):
         verdicts: dict[str, tuple[str, ...]] = {}
         for data in inputs:
             facts = facts_of_trials(data) if "trial" in data.dims else dict.fromkeys(walks, data.attrs)
-            for name in walks if has_model(data) or data.attrs["rejected_code"] != NO_STATIC else ():
+            for name in walks if data.attrs.get("rejected_code") != NO_STATIC else ():
                 if facts[name].get("rejected"):
                     verdicts.setdefault(name, tuple(facts[name].get(key, "") for key in VERDICT))
         return cls([name for name in walks if name not in verdicts], some_trials(inputs[0], walks), verdicts)

@@ -35,6 +35,7 @@ class Row(NamedTuple):
         return [name for _, name, _, _ in Formatter().parse(self.sentence) if name]
 
 
+WITHOUT_STATIC: Final = "no angles, moments and powers, only contacts, ground forces, times and distances"
 _MISREAD = "if plates are right and the person walks like this, set contacts.misread_plates to ignore"
 _PLATES = "steps.contacts.plate_faults"
 _HANDS = "if hands bear weight, set cycles.hands_bear_weight, or the column of trials.tsv"
@@ -146,8 +147,7 @@ VERDICTS: dict[str, Row] = {
         ("body.plausibility.LIMITS", "body.plausibility.OFTEN", "body.plausibility.LARGEST_AXIS_ERROR_DEG"),
         "reliability.md#legs-that-no-person-has", general="a leg is refused in the whole trial"),
     "no_static_trial": Row(REFUSES,
-        "the session has no static trial that can be used: no angles, moments and powers, only contacts, ground "
-        "forces, times and distances",
+        f"the session has no static trial that can be used: {WITHOUT_STATIC}",
         "no row of trials.tsv has the role static, or its recording is rejected; nothing else speaks against the "
         "contact, so that its ground force stays in the results", "list one with role static",
         see="how_to.md#there-is-no-static-trial", of_step=True),

@@ -18,6 +18,7 @@ from ...body.static_skeleton import with_devices
 from ...conventions import NO_STATIC
 from ...errors import UserError
 from ...trials.session import AnyTrial, problems_of
+from ...variables.verdict_table import WITHOUT_STATIC
 
 Trials = Mapping[str, AnyTrial]
 
@@ -101,7 +102,7 @@ def _choose(trials: Trials, body_model: BodyModel, source: str) -> tuple[str, Re
     if not statics:
         raise UserError(
             "trials.tsv",
-            "no static trial, so that there are no angles, moments and powers",
+            f"no static trial: {WITHOUT_STATIC}",
             "list one with role static (a file may have several rows)",
             NO_STATIC,
         )

@@ -57,7 +57,8 @@ class Stances:
     @property
     def whole(self) -> Flags:
         """Return which stances have both ends and valid kinetics, or at least a ground force that can be used."""
-        return self.ended & np.array([one is None or one.leaves_force for one in self.reason], dtype=bool)
+        measured = np.array([one is None or one.leaves_force for one in self.reason], dtype=bool)
+        return np.asarray(self.ended & measured)
 
     @property
     def row(self) -> NDArray[np.intp]:

@@ -156,15 +156,15 @@ def test_a_walk_in_which_hands_bear_weight_tells_nothing_of_the_mass_in_others()
     leaning["contacts"].ground_force.values[:] *= 0.9
     walks = {"one": leaning, "other": leaning, "upright": upright}
     names = ("kinetics", "kinematics", "contacts", "clean")
-    parts = [
+    kinetics, kinematics, contacts, clean = (
         join_trials({walk: made[name].assign_attrs(role="gait") for walk, made in walks.items()}) for name in names
-    ]
+    )
     by_hands = {name: {"hands_bear_weight": name != "upright"} for name in walks}
     doubted = {}
     for stated, setting in ((False, False), (True, False), (True, True)):
         cells = by_hands if stated else None
         settings = settings_of("cycles", hands_bear_weight=setting)
-        found = cycles(*parts, upright["calibrate"], settings=settings, by_trial=cells)
+        found = cycles(kinetics, kinematics, contacts, clean, upright["calibrate"], settings=settings, by_trial=cells)
         doubts = found.stance_doubt_code.values[found.stance_seen_percent.values == 100]
         doubted[stated, setting] = (doubts != "").any()
         assert (found.stance_code.values == "").all()
