@@ -69,7 +69,12 @@ def refuse_wrong_device(points: Points, devices: Devices, side: str) -> None:
 
 
 def static_skeleton(
-    points: Points, leg: ResolvedLeg, sizes: Mapping[str, float], *, hip_centre: str | Array
+    points: Points,
+    leg: ResolvedLeg,
+    sizes: Mapping[str, float],
+    *,
+    hip_centre: str | Array,
+    knee_turn: float = 0.0,
 ) -> tuple[Skeleton, CalibratedSide]:
     """Return the skeleton of one side in the static trial, and its findings for motion.
 
@@ -78,6 +83,7 @@ def static_skeleton(
         sizes: anthropometry, kg and m, by participants.tsv column.
         hip_centre: name of the regression, or the centre (3,) in pelvis axes from the mid-ASIS point, m; used if the
             body model leaves the hip to a regression.
+        knee_turn: by which the thigh is turned about its long axis, with the chord of its knee, inwards positive, rad.
 
     Raises:
         UserError: a size is missing, or no frame shows a segment.
@@ -95,20 +101,32 @@ def static_skeleton(
     for segment in FROM_PELVIS[1:]:
         rule, joint = rules.segments[segment], DISTAL.get(segment, "")
         if joint and f"{joint}_centre" not in still.centres:
-            centre = _static_centre(points | still.centres, still, leg.centres[joint], side, sizes)
+            turn = knee_turn if joint == "knee" else 0.0
+            centre = _static_centre(points | still.centres, still, leg.centres[joint], side, sizes, turn)
             still.centres[f"{joint}_centre"] = centre
         still.frames[segment] = frame(rule.axes, points | still.centres, still.frames, side)
+        if segment == "thigh" and knee_turn and leg.centres["knee"].method != "chord":
+            still.frames[segment] = turn_about_y(SIDE_SIGN[side] * knee_turn) @ still.frames[segment]
         still.origins[segment] = still.centres[f"{ORIGIN[segment]}_centre"]
         if rule.torsion:
             torsion = find_torsion(still.frames[segment], rule.torsion, points | still.centres, still.frames, side)
         if rule.is_twisted:
             still.frames[segment] = turn_about_y(-SIDE_SIGN[side] * torsion) @ still.frames[segment]
     _refuse_unseen(still, side)
-    return still, _with_linkage(_findings(points | still.centres, still, leg, sizes, torsion), points, still, rules)
+    findings = _findings(points | still.centres, still, leg, sizes, torsion)
+    if knee_turn and "knee" in findings.chords and not leg.centres["knee"].in_motion:
+        findings.chords["knee"] = findings.chords["knee"]._replace(rotation_rad=knee_turn)
+    return still, _with_linkage(findings, points, still, rules)
 
 
 def skeleton_by_stated_foot(
-    points: Points, leg: ResolvedLeg, sizes: Mapping[str, float], *, hip_centre: str | Array, stated_rad: float
+    points: Points,
+    leg: ResolvedLeg,
+    sizes: Mapping[str, float],
+    *,
+    hip_centre: str | Array,
+    stated_rad: float,
+    knee_turn: float = 0.0,
 ) -> tuple[Skeleton, CalibratedSide, str]:
     """Return the skeleton with the foot flat or not, by the plantar flexion that the static trial states; and a note.
 
@@ -117,7 +135,7 @@ def skeleton_by_stated_foot(
     at different heights.
     """
     feet = [replace(leg, rules=rules) for rules in leg.rules.feet()]
-    both = [static_skeleton(points, each, sizes, hip_centre=hip_centre) for each in feet]
+    both = [static_skeleton(points, each, sizes, hip_centre=hip_centre, knee_turn=knee_turn) for each in feet]
     as_marked, flat = (plantar_flexion(findings.technical["foot"]) for _, findings in both)
     is_flat = abs(flat - stated_rad) < abs(as_marked - stated_rad)
     stated, *others = (f"{np.degrees(angle):.1f}" for angle in (stated_rad, flat, as_marked))
@@ -247,17 +265,19 @@ def _mean_length(vectors: Array) -> float:
     return float(lengths.mean()) if len(lengths) else np.nan
 
 
-def _static_centre(shown: Points, still: Skeleton, rule: CentreRule, side: str, sizes: Mapping[str, float]) -> Array:
-    """Return a joint centre (time, 3) by its own rule, m."""
+def _static_centre(
+    shown: Points, still: Skeleton, rule: CentreRule, side: str, sizes: Mapping[str, float], turn: float = 0.0
+) -> Array:
+    """Return a joint centre (time, 3) by its own rule, m; ``turn`` turns the plane of a chord inwards, rad."""
     if rule.method == "midpoint":
         first, second = (shown[name] for name in rule.between)
         return first + _radius_between(second - first, rule, side, sizes) * unit(second - first)
     if rule.method == "chord" and rule.medial:
         lateral, medial = (point(shown, names) for names in (rule.lateral, rule.medial))
         radius = _radius_between(medial - lateral, rule, side, sizes)
-        return chord_of(shown, rule, side, Chord(float(np.nanmean(radius))))
+        return chord_of(shown, rule, side, Chord(float(np.nanmean(radius)), turn))
     if rule.method == "chord":
-        return chord_of(shown, rule, side, Chord(_radius(rule, side, sizes)))
+        return chord_of(shown, rule, side, Chord(_radius(rule, side, sizes), turn))
     length: Array | float
     if rule.size:
         length = _size(rule.size, side, sizes)

@@ -36,6 +36,7 @@ COORDINATES = {
     "motion": ("", "acceleration, or velocity (centripetal, Coriolis and gyroscopic)"),
     "formulation": ("", "formulation of the equations of motion, compared with the stored loads"),
     "extent": ("", "singular value of a cluster of markers, the largest first"),
+    "knee_axis_way": ("", "how motion shows a knee's axis, as calibrate.knee_axis"),
     "load": ("", "force or moment"),
     "percentile": ("percent", "share of the draws below the value"),
     "error_source": ("", "error source, see Uncertainty in theory.md"),

@@ -104,6 +104,10 @@ MEASURED_UPPER_BODY = {
     "upper_body_inertia": Variable(("local_axis", "local_axis_2"), "kg m2",
         "measured inertia tensor of the upper body about its centre of mass"),
 }  # fmt: skip
+WITH_KNEE_MOTION = {
+    "knee_axis_turn": Variable(("side", "knee_axis_way"), "degree",
+        "turn about the thigh's long axis from the knee's axis by the markers to that by its motion, inwards positive"),
+}  # fmt: skip
 UPPER = "of trunk, head or arms"
 WITH_TRUNK = {
     "upper_segment_mass": Variable(("upper_segment",), "kg",
@@ -207,6 +211,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "segment_length": Variable(("side", "segment"), "m", "segment length as the parameter table defines it"),
         **optional(MEASURED_UPPER_BODY),
         **optional(WITH_TRUNK),
+        **optional(WITH_KNEE_MOTION),
         "leg_refused": Variable(("side",), "", "why the leg cannot be used; empty if it can", "U"),
         "joint_distance": Variable(("side", "segment"), "m",
             "distance of the joint centres at the segment's ends in the static trial, median"),

@@ -17,7 +17,7 @@ from ...person.marker_travel import describe_moving_static
 from ...person.size_findings import LEGS_M
 from ...plates.loaded_pole import BAD, GOOD, STEPS, in_words
 from ...signals.filters import design_cutoff_hz
-from ...steps.calibrate.functional_hip import hip_sides
+from ...steps.calibrate.functional_trials import sides_shown
 from ...steps.read.recording_contents import Contents, words_of
 from ...tables import study_tables, tsv
 from ...variables.verdict_table import WITHOUT_STATIC
@@ -249,19 +249,25 @@ def _rows(session: str, rows: Sequence[tsv.Row], facts: Mapping[str, Contents]) 
 
 
 def of_functional(session: str, rows: Sequence[tsv.Row], chosen: Mapping[str, Any]) -> Iterator[Problem]:
-    """Find functional trials that the hip centre needs and the session does not list."""
-    if chosen.get("calibrate", {}).get("hip_centre") != "functional":
-        return
-    recorded = {side for row in rows if row["role"] == "functional" for side in hip_sides(row["condition"])}
-    absent = [side for side in SIDES if side not in recorded]
-    remedy = f"list it in trials.tsv: role functional, condition {' or '.join(f'hip_{side}' for side in absent)}"
-    if not recorded:
-        what = "calibrate.hip_centre is functional, but no functional trial of a hip is listed: the session is rejected"
-        remedy = f"{remedy}; or choose another calibrate.hip_centre, such as harrington"
-        yield Problem(session, what, remedy, "functional_trial_missing")
-    elif absent:
-        what = f"no functional trial of the {absent[0]} hip: harrington is used for this hip centre"
-        yield warning(session, what, f"{remedy}, if one was recorded", "functional_trial_missing")
+    """Find functional trials that hip centre or knee axis need and the session does not list."""
+    for joint, setting, instead in (("hip", "hip_centre", "harrington"), ("knee", "knee_axis", "markers")):
+        if chosen.get("calibrate", {}).get(setting) != "functional":
+            continue
+        recorded = {
+            side for row in rows if row["role"] == "functional" for side in sides_shown(row["condition"], joint)
+        }
+        absent = [side for side in SIDES if side not in recorded]
+        named = " or ".join(f"{joint}_{side}" for side in absent)
+        remedy = f"list it in trials.tsv: role functional, condition {named}"
+        words = setting.replace("_", " ")
+        if not recorded:
+            what = f"calibrate.{setting} is functional, but no functional trial of a {joint} is listed"
+            what = f"{what}: the session is rejected"
+            remedy = f"{remedy}; or choose another calibrate.{setting}, such as {instead}"
+            yield Problem(session, what, remedy, "functional_trial_missing")
+        elif absent:
+            what = f"no functional trial of the {absent[0]} {joint}: {instead} is used for this {words}"
+            yield warning(session, what, f"{remedy}, if one was recorded", "functional_trial_missing")
 
 
 def of_emg_reference(session: str, rows: Sequence[tsv.Row], chosen: Mapping[str, Any]) -> Iterator[Problem]:

@@ -24,7 +24,7 @@ def of_legs(session: str, facts: Mapping[str, Contents], study: Study) -> Iterat
     with_participant = study.sessions[session][0]["participant_id"] in study.participants
     if study.body_model is None or not study.settings or not with_participant:
         return
-    settings = Settings(**study.settings["calibrate"])
+    settings = replace(Settings(**study.settings["calibrate"]), knee_axis="markers")  # found in motion
     if settings.hip_centre == "functional":
         settings = replace(settings, hip_centre=WITHOUT_MOTION)
     given = {**study.calibration_of(session), "functional": {}, "body_model": study.body_model}

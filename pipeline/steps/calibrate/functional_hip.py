@@ -1,6 +1,5 @@
 """Functional hip centre: the point of the pelvis about which the markers of the thigh move on spheres."""
 
-import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -8,19 +7,18 @@ import numpy as np
 
 from ...arrays import Array
 from ...body.body_model import BodyModel
-from ...body.landmarks import Points, point, positions
+from ...body.landmarks import Points, point
 from ...body.rules import LegRules, landmarks_among
 from ...body.segment_poses import frame
-from ...conventions import SIDES
 from ...errors import UserError
-from ...trials.session import AnyTrial, problems_of
+from ...trials.session import AnyTrial
+from .functional_trials import UNUSABLE, landmarks_of, sides_shown, span_deg, unusable
 
 # Simulated and mechanical hips: the error of the centre grows fast below some 20 degrees in either plane
 # (Piazza SJ, Okita N, Cavanagh PR 2001, J Biomech 34:967-973; Ehrig RM et al. 2006, J Biomech 39:2798-2809).
 SMALLEST_RANGE_DEG = 20.0
 FEWEST_FRAMES = 50
 LARGEST_RESIDUAL_M = 0.02
-UNUSABLE = "functional_trial_unusable"  # code of a problem
 OTHERWISE = "or choose another calibrate.hip_centre"
 
 
@@ -106,7 +104,7 @@ def functional_hip(points: Points, leg: LegRules) -> FunctionalHip:
         raise UserError("", f"{what}, expected {FEWEST_FRAMES} or more", f"record it again, {OTHERWISE}")
     centre, residual_m = sphere_centre(whole)
     x, y, z = (whole.mean(axis=1) - centre).T
-    sagittal, frontal = (_range_deg(np.arctan2(part, -y)) for part in (x, z))
+    sagittal, frontal = (span_deg(np.arctan2(part, -y)) for part in (x, z))
     if min(sagittal, frontal) < SMALLEST_RANGE_DEG:
         what = f"the {side} thigh moves by {sagittal:.0f} degrees forward and back and {frontal:.0f} to the sides"
         expected = f"expected {SMALLEST_RANGE_DEG:.0f} or more of both"
@@ -131,31 +129,16 @@ def functional_hips(
     """
     hips = {}
     for trial, condition in functional.items():
-        for side in hip_sides(condition):
-            recorded = read[trial]
+        for side in sides_shown(condition, "hip"):
             try:
-                if "rejected" in recorded.attrs:
-                    raise UserError.of(
-                        one._replace(what="; ".join(filter(None, one[1:3])), remedy=OTHERWISE, code=UNUSABLE)
-                        for one in problems_of(recorded)
-                    )
-                labels = [str(label) for label in recorded["marker"].values]
-                points = positions(body_model, labels, recorded["marker_position"].values)
-                hips[side] = functional_hip(points, body_model.legs[side])
+                hips[side] = functional_hip(landmarks_of(read[trial], body_model, OTHERWISE), body_model.legs[side])
             except UserError as error:
-                wrong = (problem.of_kind(UNUSABLE) for problem in error.within(f"functional trial {trial}").problems)
-                raise UserError.of(wrong) from None
+                raise unusable(error, trial) from None
     if not hips:
         remedy = f"list one with role functional and condition hip, hip_left or hip_right, {OTHERWISE}"
         what = "calibrate.hip_centre is functional, but no functional trial is listed"
         raise UserError("trials.tsv", what, remedy, UNUSABLE)
     return hips
-
-
-def hip_sides(condition: str) -> list[str]:
-    """Return the sides of the hips that a functional trial shows: ``hip`` both, ``hip_left``, ``hip_right``."""
-    words = set(re.findall("[a-z]+", condition.lower()))
-    return [side for side in SIDES if side in words] or list(SIDES) if "hip" in words else []
 
 
 def hip_text(hip: FunctionalHip | None, method: str) -> str:
@@ -166,9 +149,3 @@ def hip_text(hip: FunctionalHip | None, method: str) -> str:
         f"functional: markers {1000 * hip.residual_m:.1f} mm from their spheres, range {hip.sagittal_deg:.0f} degrees "
         f"forward and back, {hip.frontal_deg:.0f} to the sides, {hip.frame_count} frames"
     )
-
-
-def _range_deg(angle: Array) -> float:
-    """Return the span from the 5th to the 95th percentile of an angle in radians, in degrees."""
-    low, high = np.percentile(np.degrees(np.unwrap(angle)), [5, 95])
-    return float(high - low)

@@ -29,6 +29,7 @@ from ...variables.schema import with_dims
 from ...whole_body.skeleton import SEGMENTS
 from .anthropometry import findings_on_sizes, note_on_estimates, size_attributes, sizes_in_results, sizes_of
 from .functional_hip import functional_hips, hip_text
+from .functional_knee import Knee, KneeTrials, find_knees, knee_variables
 from .leg_doubts import find_doubts, orientation_noise
 from .marker_sensitivity import per_marker
 from .model_dataset import Side, model_dataset, static_distances
@@ -57,7 +58,7 @@ def calibrate(
             defines the model, then of the other trials.
         segments: the participant's rows of segments.tsv, which replace the table's.
         segment_table: table of config/segment_parameters.yaml for the person, with its ``name`` and the ``reason``.
-        functional: conditions of the functional trials: ``hip``, ``hip_left`` or ``hip_right``.
+        functional: conditions of the functional trials: ``hip`` or ``knee``, alone or with ``_left`` or ``_right``.
         session_row: sizes of the session in sessions.tsv, which win over its files, and these over ``participant``;
             None if it has no row there.
 
@@ -90,9 +91,13 @@ def calibrate(
     of_both_sexes = len(measured) < 6 and "n/a" not in segment_table and sex not in ("M", "F")
 
     centres = {side: hips[side].centre if side in hips else settings.hip_centre for side in SIDES}
-    sides, refused = _usable_sides(reference, centres, measured, segment_table, sizes, sex)
+    knees = _knees(
+        KneeTrials.of(trials, functional or {}, body_model, settings.knee_axis), settings, reference, sizes, centres
+    )
+    turns = {side: knee.turn_rad for side, knee in knees.items()}
+    sides, refused = _usable_sides(reference, centres, turns, measured, segment_table, sizes, sex)
     dataset = model_dataset(sides, refused).assign(
-        static_distance=static_distances(reference.seen), **_of_upper_body(upper)
+        static_distance=static_distances(reference.seen), **_of_upper_body(upper), **knee_variables(knees)
     )
     of_trunk = upper_body(
         reference, {side: leg.skeleton for side, leg in sides.items()}, dataset, upper, segment_table, sizes, sex
@@ -104,6 +109,7 @@ def calibrate(
     noise[dataset.leg_refused.values != ""] = np.nan
     dataset = dataset.assign(orientation_noise=(("side", "pose"), noise))
     doubts = [*find_doubts(reference.file, dataset)]
+    doubts += [doubt for side, knee in knees.items() for doubt in knee.doubts(reference.file, side)]
     notes = [
         reference.note,
         "no heel marker: its place is that on a flat foot, from ankle, toe and knee" if virtual else "",
@@ -124,6 +130,7 @@ def calibrate(
         "segment_parameters_reason": "measured" if len(measured) == 6 else segment_table["reason"],
         "note": "; ".join(dict.fromkeys(filter(None, [*notes, note_on_estimates(row)]))),
         **{f"hip_centre_{side}": hip_text(hips.get(side), settings.hip_centre) for side in SIDES},
+        **{f"knee_axis_{side}": knee.text(settings.knee_axis) for side, knee in knees.items()},
         **{f"{joint}_centre_{side}": text for side, leg in sides.items() for joint, text in leg.texts.items()},
         **({"trunk_and_arms": "posed"} if of_trunk else {}),
         "static_results": source and f"stated in {trials[source].attrs.get('source', source)}",
@@ -162,9 +169,32 @@ def _without_static(
     return dataset
 
 
+def _knees(
+    trials: KneeTrials,
+    settings: Settings,
+    reference: ReferenceTrial,
+    sizes: Mapping[str, float],
+    hip_centres: Mapping[str, str | Array],
+) -> dict[str, Knee]:
+    """Return by side what functional trials, and walks if the setting takes them, show of the knee's axis."""
+    if reference.stated and settings.knee_axis != "markers":
+        what = f"calibrate.knee_axis is {settings.knee_axis}, but the files state the rotation of the thigh"
+        raise UserError(reference.file, what, "set calibrate.static_results to static", "functional_trial_unusable")
+    if reference.stated:
+        return {}
+
+    def build(side: str, turn: float) -> CalibratedSide:
+        return _build_leg(reference, side, sizes, hip_centres[side], turn)[1]
+
+    return find_knees(
+        trials, settings.knee_axis, build, {side: leg.rules for side, leg in reference.model.legs.items()}
+    )
+
+
 def _usable_sides(
     reference: ReferenceTrial,
     hip_centres: Mapping[str, str | Array],
+    knee_turns: Mapping[str, float],
     measured: Mapping[tuple[str, str], SegmentParameters],
     table: Mapping[str, Any],
     sizes: Mapping[str, float],
@@ -176,7 +206,9 @@ def _usable_sides(
     for side in SIDES:
         of_side = {segment: parameters for (leg, segment), parameters in measured.items() if leg == side}
         try:
-            still, findings, texts, note = _build_leg(reference, side, sizes, hip_centres[side])
+            still, findings, texts, note = _build_leg(
+                reference, side, sizes, hip_centres[side], knee_turns.get(side, 0.0)
+            )
             parameters, unturned = _parameters(
                 reference.points, still, of_side, side, table, sex=sex, body_mass_kg=sizes["mass_kg"]
             )
@@ -190,7 +222,7 @@ def _usable_sides(
 
 
 def _build_leg(
-    reference: ReferenceTrial, side: str, sizes: Mapping[str, float], hip_centre: str | Array
+    reference: ReferenceTrial, side: str, sizes: Mapping[str, float], hip_centre: str | Array, knee_turn: float
 ) -> tuple[Skeleton, CalibratedSide, dict[str, str], str]:
     """Return one side by stated static results or by the markers, how its joint centres are found, and a note.
 
@@ -211,10 +243,10 @@ def _build_leg(
         if side in reference.own_results:
             stated_rad = reference.own_results[side].plantar_flexion
             still, calibrated, note = skeleton_by_stated_foot(
-                points, leg, sizes, hip_centre=hip_centre, stated_rad=stated_rad
+                points, leg, sizes, hip_centre=hip_centre, stated_rad=stated_rad, knee_turn=knee_turn
             )
         else:
-            still, calibrated = static_skeleton(points, leg, sizes, hip_centre=hip_centre)
+            still, calibrated = static_skeleton(points, leg, sizes, hip_centre=hip_centre, knee_turn=knee_turn)
         texts = leg.texts()
     if reason := reason_of(measures(points, still, side), side):
         raise UserError("", reason, REMEDY, "leg_implausible")

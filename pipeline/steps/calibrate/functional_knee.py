@@ -1,0 +1,333 @@
+"""The knee's own axis: the line about which the shank turns in the thigh, and that of least cross-talk.
+
+Either replaces the direction of the flexion axis that markers or a device give; the thigh turns about its long axis.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...arrays import Array
+from ...body.body_model import BodyModel
+from ...body.landmarks import Points
+from ...body.rules import LegRules
+from ...body.segment_poses import fit_pose
+from ...body.skeleton import CalibratedSide, Skeleton, moving_legs
+from ...conventions import SIDE_SIGN, SIDES
+from ...errors import Problem, UserError, warning
+from ...trials.session import AnyTrial
+from ...variables.schema import with_dims
+from .functional_trials import UNUSABLE, landmarks_of, sides_shown, span_deg, unusable
+
+# An axis by palpated epicondyles is off by some 5 degrees (Della Croce U et al. 1999, Med Biol Eng Comput 37:155-161).
+# An axis that is off by half of it by chance, or moves by all of it with the choice of markers, is hardly better.
+LARGEST_CHANCE_DEG, LARGEST_DIFFERENCE_DEG = 2.5, 5.0
+# The mean of rotations by angles spread over a range r keeps sin(r/2) / (r/2) of what lies across the axis: 2.5 % less
+# below 45 degrees, so little that skin decides. Simulated axes are worse there, too (Ehrig RM et al. 2007).
+SMALLEST_RANGE_DEG = 45.0
+FEWEST_FRAMES, PARTS = 50, 10
+NEAR_KNEE = 0.2  # share of a segment's length: markers on the epicondyles and the head of the fibula, which slide most
+LONGEST_SEARCH, SETTLED_RAD = 10, 1e-5  # a centre by the chord function moves with the axis, and the axis with it
+OTHERWISE = "or choose another calibrate.knee_axis"
+WAYS = ("functional", "functional_without_knee_markers", "least_crosstalk")
+
+Measure = Callable[[Array], float]  # of rotations (frame, 3, 3) from shank to thigh axes, the turn about y, rad
+Build = Callable[[str, float], CalibratedSide]  # of a side, with its knee's axis turned inwards, rad
+Markers = Mapping[str, Sequence[str]]  # by segment, those of its cluster that its pose is fitted to, if not all
+
+
+class KneeAxis(NamedTuple):
+    """A direction of the knee's axis."""
+
+    turn_deg: float  # from the axis of the markers to it, about the thigh's long axis, inwards positive
+    chance_deg: float  # standard error of the turn
+    range_deg: float  # of the knee's flexion, 5th to 95th percentile
+
+
+def hinge(relative: Array) -> tuple[Array, Array]:
+    """Return the direction in two segments about which one turns in the other, by the symmetrical axis of rotation.
+
+    With rotations R to the lab of one segment and S of the other, points c of the one and d of the other on the axis
+    minimise the sum of |R c + t - S d - u|^2 (SARA: Ehrig RM, Taylor WR, Duda GN, Heller MO 2007, J Biomech
+    40:2150-2157). The direction is the right singular vector of the smallest singular value of [R, -S], stacked. Its
+    normal matrix is [[I, -M], [-M^T, I]] with M the mean of R^T S, so that the directions are the singular vectors of M
+    with the largest singular value, which is 1 for a perfect hinge.
+
+    Args:
+        relative: R^T S (frame, 3, 3), from axes of the second segment to those of the first.
+
+    Returns:
+        The direction (3,) in the first and the second segment, unit vectors to the right.
+    """
+    first, _, second = np.linalg.svd(relative.mean(axis=0))
+    sign = np.sign(first[2, 0]) or 1.0
+    return sign * first[:, 0], sign * second[0]
+
+
+def turn_by_hinge(relative: Array) -> float:
+    """Return the turn about y of the thigh, rad, from its z to the hinge's direction."""
+    x, _, z = hinge(relative)[0]
+    return float(np.arctan2(x, z))
+
+
+def turn_by_crosstalk(relative: Array) -> float:
+    """Return the turn about y of the thigh, rad, that leaves the least variance of knee adduction.
+
+    Of a flexion axis z the sine of adduction is the share of the shank's y along z. Turned by d it is that along
+    z cos(d) + x sin(d), so that the least variance is the smallest eigenvalue of their covariance (Baker R, Finney L,
+    Orr J 1999, Hum Mov Sci 18:655-667; there by trial).
+
+    Args:
+        relative: from shank to thigh axes (frame, 3, 3).
+    """
+    along = relative[:, :, 1]
+    z, x = np.linalg.eigh(np.cov(along[:, 2], along[:, 0]))[1][:, 0]
+    return float(np.arctan2(x, z) if z > 0 else np.arctan2(-x, -z))
+
+
+def knee_axis(relative: Callable[[float], Array], measure: Measure, side: str) -> KneeAxis:
+    """Return the axis by one measure.
+
+    Args:
+        relative: rotations from shank to thigh axes (frame, 3, 3) for a turn of the knee's axis, inwards positive, rad.
+
+    Raises:
+        UserError: too few frames, a small range, a large chance error, or a thigh that does not follow the axis.
+    """
+    turn, turned = _settle(relative, lambda of: SIDE_SIGN[side] * measure(of), side)
+    range_deg = span_deg(np.arctan2(-turned[:, 0, 1], turned[:, 1, 1]))
+    if range_deg < SMALLEST_RANGE_DEG:
+        what = f"the {side} knee bends by {range_deg:.0f} degrees, expected {SMALLEST_RANGE_DEG:.0f} or more"
+        raise UserError("", what, f"bend it wider, {OTHERWISE}")
+    chance_deg = _standard_error_deg(turned, measure)
+    if chance_deg > LARGEST_CHANCE_DEG:
+        what = f"parts of the motion show axes of the {side} knee with a standard error of {chance_deg:.1f} degrees"
+        expected = f"expected {LARGEST_CHANCE_DEG:g} or less"
+        raise UserError("", f"{what}, {expected}", f"bend it more often and wider, {OTHERWISE}")
+    return KneeAxis(float(np.degrees(turn)), chance_deg, range_deg)
+
+
+def _settle(relative: Callable[[float], Array], measure: Measure, side: str) -> tuple[float, Array]:
+    """Return the turn that leaves nothing to turn, rad, and the rotations with it, by the secant method.
+
+    The first step is exact where only the axes turn. A centre by the chord function turns with them.
+
+    Raises:
+        UserError: too few frames, or a thigh that does not follow the axis.
+    """
+    turn, step, slope, before = 0.0, 0.0, -1.0, np.nan
+    for _ in range(LONGEST_SEARCH):
+        turned = relative(turn)
+        if len(turned) < FEWEST_FRAMES:
+            what = f"{len(turned)} frames show the {side} thigh and shank together, expected {FEWEST_FRAMES} or more"
+            raise UserError("", what, f"record it again, {OTHERWISE}")
+        left = measure(turned)
+        if abs(left) < SETTLED_RAD:
+            return turn, turned
+        if np.isfinite(before):
+            slope = (left - before) / step
+        step, before = -left / slope, left
+        turn += step
+    what = f"the {side} thigh of the body model does not follow the knee's axis"
+    raise UserError("", what, f"choose a body model with a cluster on the thigh, {OTHERWISE}")
+
+
+def _standard_error_deg(relative: Array, measure: Measure) -> float:
+    """Return the standard error of a turn without each of some parts of the motion in turn (jackknife)."""
+    parts = np.array_split(np.arange(len(relative)), PARTS)
+    without = np.degrees([measure(np.delete(relative, part, axis=0)) for part in parts])
+    return float(np.sqrt((PARTS - 1) / PARTS * np.sum((without - without.mean()) ** 2)))
+
+
+class KneeTrials(NamedTuple):
+    """What shows the knees of a session: landmarks (time, 3) of functional trials and walks."""
+
+    functional: Mapping[str, Mapping[str, Points]]  # by side and trial
+    walks: Mapping[str, Points]
+
+    @classmethod
+    def of(
+        cls, read: Mapping[str, AnyTrial], functional: Mapping[str, str], body_model: BodyModel, wanted: str
+    ) -> "KneeTrials":
+        """Return the trials of a session.
+
+        Args:
+            functional: condition of each functional trial: ``knee``, ``knee_left``, ``knee_right``; others are ignored.
+            wanted: the setting ``calibrate.knee_axis``.
+
+        Raises:
+            UserError: the setting needs a functional trial, and there is none or one that is rejected.
+        """
+        bent: dict[str, dict[str, Points]] = {}
+        for trial, condition in functional.items():
+            for side in sides_shown(condition, "knee"):
+                try:
+                    bent.setdefault(side, {})[trial] = landmarks_of(read[trial], body_model, OTHERWISE)
+                except UserError as error:
+                    if wanted == "functional":
+                        raise unusable(error, trial) from None
+        if wanted == "functional" and not bent:
+            what = "calibrate.knee_axis is functional, but no functional trial of a knee is listed"
+            remedy = f"list one with role functional and condition knee, knee_left or knee_right, {OTHERWISE}"
+            raise UserError("trials.tsv", what, remedy, UNUSABLE)
+        walks = {
+            name: landmarks_of(one, body_model, OTHERWISE)
+            for name, one in read.items()
+            if wanted == "least_crosstalk" and one.attrs["role"] == "gait" and "rejected" not in one.attrs
+        }
+        return cls(bent, walks)
+
+
+class Knee(NamedTuple):
+    """What the motion of one knee shows."""
+
+    axes: Mapping[str, KneeAxis]  # by :data:`WAYS`
+    why: Sequence[str]  # why others are unknown
+    used: str  # the way that is used, or ``markers``
+
+    @property
+    def turn_rad(self) -> float:
+        """Return the turn of the axis that is used from that of the markers, inwards positive, rad."""
+        return float(np.radians(self.axes[self.used].turn_deg)) if self.used in self.axes else 0.0
+
+    def text(self, wanted: str) -> str:
+        """Return how the knee's axis was found, and the other ways beside it, for the setting that is wanted."""
+        missing = [] if self.used == wanted else [f"nothing shows it by {wanted}"]
+        beside = [
+            f"{way}: {_in_words(axis)} of the markers' axis, standard error {axis.chance_deg:.1f}, flexion over "
+            f"{axis.range_deg:.0f} degrees"
+            for way, axis in self.axes.items()
+        ]
+        return "; ".join([self.used, *missing, *beside, *self.why])
+
+    def doubts(self, where: str, side: str) -> list[Problem]:
+        """Return a doubt if the functional axis depends on which markers are counted to the segments."""
+        axes = [self.axes[way] for way in WAYS[:2] if way in self.axes]
+        apart = abs(axes[0].turn_deg - axes[-1].turn_deg) if axes else 0.0
+        if self.used != "functional" or apart <= LARGEST_DIFFERENCE_DEG:
+            return []
+        what = (
+            f"the functional axis of the {side} knee is {_in_words(axes[0])} of the markers' axis, and "
+            f"{_in_words(axes[1])} without the markers near the knee: skin decides"
+        )
+        return [warning(where, what, f"use clusters away from the joint, {OTHERWISE}", "functional_knee_differs")]
+
+
+def find_knees(trials: KneeTrials, wanted: str, build: Build, rules: Mapping[str, LegRules]) -> dict[str, Knee]:
+    """Return by side what the motion of the knees shows, of legs that the static trial shows.
+
+    Args:
+        wanted: the setting ``calibrate.knee_axis``.
+
+    Raises:
+        UserError: a trial of the way that is wanted cannot be used.
+    """
+    knees = {}
+    for side, leg in rules.items():
+        bent = trials.functional.get(side, {})
+        if not (moved := bent or trials.walks):
+            continue
+        try:
+            still = build(side, 0.0)
+        except UserError:
+            continue  # the side is refused for the same reason
+        knees[side] = _find_knee(moved, still, bool(bent), wanted, partial(build, side), leg)
+    return knees
+
+
+def knee_variables(knees: Mapping[str, Knee]) -> dict[str, Any]:
+    """Return the axes of the knees as variables of the model, none without knees; NaN where a way shows none."""
+    if not knees:
+        return {}
+    turn = np.full((len(SIDES), len(WAYS)), np.nan)
+    for side, knee in knees.items():
+        for way, axis in knee.axes.items():
+            turn[SIDES.index(side), WAYS.index(way)] = axis.turn_deg
+    return with_dims("calibrate", {"knee_axis_turn": turn}) | {"knee_axis_way": ("knee_axis_way", list(WAYS))}
+
+
+def _find_knee(
+    moved: Mapping[str, Points],
+    still: CalibratedSide,
+    is_functional: bool,
+    wanted: str,
+    build: Callable[[float], CalibratedSide],
+    leg: LegRules,
+) -> Knee:
+    """Return what the motion of one knee shows; ``still`` is the leg with the axis of the markers."""
+    measures: dict[str, tuple[Measure, Markers]] = {"least_crosstalk": (turn_by_crosstalk, {})}
+    if is_functional:
+        measures["functional"] = turn_by_hinge, {}
+        if far := _far_from_knee(still):
+            measures["functional_without_knee_markers"] = turn_by_hinge, far
+    axes, why = {}, []
+    for way in (way for way in WAYS if way in measures):
+        measure, chosen = measures[way]
+
+        def relative(turn: float, chosen: Markers = chosen) -> Array:
+            return _relative(moved, leg, build(turn), chosen)
+
+        try:
+            axes[way] = knee_axis(relative, measure, leg.side)
+        except UserError as error:
+            if way == wanted:
+                raise unusable(error, ", ".join(moved)) from None
+            why += [f"{way}: {problem.what}" for problem in error.problems]
+    return Knee(axes, why, wanted if wanted in axes else "markers")
+
+
+def _relative(
+    moved: Mapping[str, Points],
+    rules: LegRules,
+    calibrated: CalibratedSide,
+    chosen: Markers,
+) -> Array:
+    """Return rotations (frame, 3, 3) from shank to thigh axes in the frames that show both."""
+    every = []
+    for points in moved.values():
+        count = len(next(iter(points.values())))
+        leg = moving_legs(points, {rules.side: rules}, {rules.side: calibrated}, count)[rules.side]
+        thigh, shank = (_turned(leg, points, rules, calibrated, name, chosen) for name in ("thigh", "shank"))
+        every.append(thigh @ np.swapaxes(shank, -1, -2))
+    relative = np.concatenate(every)
+    return np.asarray(relative[np.isfinite(relative).all(axis=(1, 2))])
+
+
+def _turned(
+    leg: Skeleton,
+    points: Points,
+    rules: LegRules,
+    calibrated: CalibratedSide,
+    segment: str,
+    chosen: Markers,
+) -> Array:
+    """Return the rotation (time, 3, 3) of a segment, by chosen markers of its cluster if there are any."""
+    if segment not in chosen:
+        return leg.frames[segment]
+    shown = points | leg.centres
+    nowhere = np.full((len(leg.frames[segment]), 3), np.nan)
+    paths = np.stack([shown.get(rules.clusters[segment][name], nowhere) for name in chosen[segment]], axis=1)
+    places = np.array([calibrated.clusters[segment][name] for name in chosen[segment]])
+    return fit_pose(places, paths)[0]
+
+
+def _far_from_knee(calibrated: CalibratedSide) -> Markers:
+    """Return by segment the markers of its cluster away from the knee; empty if these are too few or all."""
+    knee = {"thigh": calibrated.joints["knee"], "shank": np.zeros(3)}
+    length = {"thigh": np.linalg.norm(calibrated.joints["knee"]), "shank": np.linalg.norm(calibrated.joints["ankle"])}
+    far = {
+        segment: [
+            name
+            for name, place in calibrated.clusters[segment].items()
+            if np.linalg.norm(place - knee[segment]) > NEAR_KNEE * length[segment]
+        ]
+        for segment in knee
+        if segment in calibrated.clusters
+    }
+    return {name: markers for name, markers in far.items() if 3 <= len(markers) < len(calibrated.clusters[name])}
+
+
+def _in_words(axis: KneeAxis) -> str:
+    return f"{abs(axis.turn_deg):.1f} degrees {'inwards' if axis.turn_deg > 0 else 'outwards'}"
