@@ -122,12 +122,16 @@ def _show_marker_diameter(stored: Mapping[str, Array], unit_m: float, numbers: M
         stored: points (3, time) by name, in units of ``unit_m``.
         numbers: the sizes that the file states, by name.
     """
-    sizes, shown = anthropometry(numbers), []
+    sizes, pairs = anthropometry(numbers), []
     for (letter, side), (joint, names) in product(SIDES.items(), CENTRES.items()):
         ends, width_m = [stored.get(letter + name) for name in names], sizes.get(f"{joint}_width_{side}_m")
-        if width_m is None or ends[0] is None or ends[1] is None:
-            continue
-        distance_m = np.linalg.norm(_markers(ends[0], unit_m) - _markers(ends[1], unit_m), axis=-1)
+        if width_m is not None and ends[0] is not None and ends[1] is not None:
+            pairs.append((width_m, *ends))
+    if not pairs:
+        return {}
+    first, second = (_markers(np.stack([pair[end] for pair in pairs], axis=1), unit_m) for end in (1, 2))
+    shown = []
+    for (width_m, *_), distance_m in zip(pairs, np.linalg.norm(first - second, axis=-1).T, strict=True):
         seen = distance_m[np.isfinite(distance_m)]
         shown += [2 * float(np.median(seen)) - width_m] if seen.size and np.ptp(seen) < SAME_M else []
     agreed = len(shown) > 1 and max(shown) - min(shown) < SAME_M and min(shown) > 0

@@ -192,7 +192,7 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
         plate_sides_m={numbers[i]: float(sides[i]) for i in edged},
         plate_slopes_deg={numbers[i]: float(slopes[i]) for i in edged},
         plate_problems=tuple(plates.problems.values()),
-        channels=tuple(label_other_channels(recording).values()),
+        channels=tuple(label_other_channels(recording, plates.channels).values()),
         plate_tests=tests,
         no_plate_test=no_test,
     )

@@ -116,7 +116,8 @@ def _read_trial(
     view = view_in_lab_axes(recording, body_model, quarter_turn=lab_axes == "quarter_turn")
     if view.problem and not any_heading:
         raise UserError.of([view.problem]).within(str(path))
-    rotation, plates, channels = view.rotation, view.plates, label_other_channels(recording)
+    rotation, plates = view.rotation, view.plates
+    channels = label_other_channels(recording, plates.channels)
     tests = {}
     if tests_plates:
         tests = {
@@ -176,14 +177,15 @@ def _some_stored_angles(recording: Recording) -> str:
     """Return numbers of some frames, and the joint angles of Plug-in Gait stored there, JSON; empty if none are."""
     if not recording.stored_angles:
         return ""
-    unknown = np.full((len(recording.markers), 3), np.nan)
-    every = [recording.stored_angles.get(key, unknown) for key in product(SIDES, JOINTS)]
-    stored = np.stack(every, axis=1).reshape(-1, len(SIDES), len(JOINTS), 3)
-    frames = np.flatnonzero(np.isfinite(stored).any(axis=(1, 2, 3)))
+    stored = recording.stored_angles
+    frames = np.flatnonzero(np.any([np.isfinite(angles.T).any(axis=0) for angles in stored.values()], axis=0))
     frames = (
         frames[np.unique(np.linspace(0, len(frames) - 1, ANGLES_SHOWN).round().astype(int))] if len(frames) else frames
     )
-    return to_text([frames.tolist(), stored[frames].round(2).tolist()])
+    unknown = np.full((len(frames), 3), np.nan)
+    shown = [stored[key][frames] if key in stored else unknown for key in product(SIDES, JOINTS)]
+    every = np.stack(shown, axis=1).reshape(-1, len(SIDES), len(JOINTS), 3).round(2)
+    return to_text([frames.tolist(), np.where(np.isfinite(every), every, None).tolist()])
 
 
 def _coordinates(recording: Recording) -> dict[str, Any]:
