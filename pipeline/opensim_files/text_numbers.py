@@ -50,6 +50,7 @@ def lines_of(path: Path, *, kind: str, most_bytes: int = -1) -> list[str]:
     if text.startswith("version https://git-lfs"):
         raise UserError(str(path), "a pointer of Git LFS in place of the file", "run git lfs pull")
     try:
+        text = text.replace("\r\r\n", "\n")  # of programs that write the line ends of Windows twice
         return _with_tabs([*text.splitlines(), *[""] * text.endswith(("\n", "\r"))])
     except csv.Error as error:  # of a quote without its pair
         raise UserError(str(path), f"not a {kind}: {error}", AGAIN) from None

@@ -120,7 +120,8 @@ def faults(row: Row, seen: Seen, usual: Seen) -> list[str]:
 
 
 def _from(trial: xr.Dataset, frame: int) -> xr.Dataset:
-    """Return a trial from a frame on."""
+    """Return a trial from a frame on; letter case of labels does not count."""
+    trial = trial.assign_coords(marker=np.char.upper(trial.marker.values.astype(str)))
     at_s = float(trial.time[min(frame, len(trial.time) - 1)]) - SAME_S
     return trial.sel(time=slice(at_s, None), plate_time=slice(at_s, None)) if frame else trial
 

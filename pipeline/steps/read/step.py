@@ -185,7 +185,9 @@ def _some_stored_angles(recording: Recording) -> str:
     unknown = np.full((len(frames), 3), np.nan)
     shown = [stored[key][frames] if key in stored else unknown for key in product(SIDES, JOINTS)]
     every = np.stack(shown, axis=1).reshape(-1, len(SIDES), len(JOINTS), 3).round(2)
-    return to_text([frames.tolist(), np.where(np.isfinite(every), every, None).tolist()])
+    known = every.astype(object)
+    known[~np.isfinite(every)] = None
+    return to_text([frames.tolist(), known.tolist()])
 
 
 def _coordinates(recording: Recording) -> dict[str, Any]:
