@@ -239,9 +239,9 @@ def _events_used(event: Mapping[str, Any]) -> int:
 def _events(event: Mapping[str, Any], *, owner: str = "") -> list[Event]:
     """Return the events of one subject; times are minutes and seconds.
 
-    Some files store times as one row of pairs, or of seconds alone: then it is as long as the labels. Events of other subjects are ignored if EVENT:SUBJECTS names the
-    markers' ``owner``. An event without a label is named by its context: some files have LHS, RTO there. Those beyond
-    EVENT:USED are not used.
+    Some files store times as one row of pairs, or of seconds alone: then it is as long as the labels. Events of other
+    subjects are ignored if EVENT:SUBJECTS names the markers' ``owner``. An event without a label is named by its
+    context: some files have LHS, RTO there. Those beyond EVENT:USED are not used.
     """
     contexts = [str(context).strip() for context in event.get("CONTEXTS", [])]
     named = zip_longest((str(label).strip() for label in event.get("LABELS", [])), contexts, fillvalue="")

@@ -20,6 +20,7 @@ from pipeline.steps.read.step import read_trial
 from pipeline.tables import study_tables
 from pipeline.vocabulary.event_names import kind_in, side_in
 from pipeline.workflow.open_study import look_at
+from pipeline.workflow.settings import read_yaml
 from tests.odd_files.row import REFUSED, Row, Truth
 from tests.odd_files.texts import loads
 from tests.odd_files.walk import LAB, LABELS, walking
@@ -80,11 +81,13 @@ def _as_a_user(study: Path, seen: Seen) -> None:
 def _read(study: Path, row: Mapping[str, str], model: Any) -> xr.Dataset | str:
     if model is None:
         return "no body model"
+    slope_deg = read_yaml(study / "study.yaml").get("read", {}).get("slope_deg", 0.0)
     subject = {"subject": row["subject"]} if row.get("subject", "n/a") != "n/a" else {}
     try:
         return read_trial(
-            study / row["file"], body_model=model, forces=forces_of(study, row), lab_axes="quarter_turn", **subject
-        )
+            study / row["file"], body_model=model, forces=forces_of(study, row), lab_axes="quarter_turn",
+            slope_deg=slope_deg, **subject,
+        )  # fmt: skip
     except UserError as error:
         return str(error).replace(str(study), "STUDY")  # whose name may hold any word
 

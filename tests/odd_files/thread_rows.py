@@ -166,7 +166,7 @@ THREADS: tuple[Row, ...] = (
     c3d("header_events", "events in the header alone", "Vicon before 2002, c3d.org manual",
         partial(to.remove, group="EVENT"), change=with_header_events,
         truth=replace(SOUND, events=(), said=("events in the header",)),
-        remarks=["first written down as to be read; real ones mix gait with STRT and EOF, and one has times of 1e-29 s"]),
+        remarks=["first written down as to be read; a real file has times of 1e-29 s there"]),
     c3d("never_seen", "a marker that is hidden in every frame", "Vicon: markers of the static trial", without_marker,
         truth=replace(SOUND, hidden=("LTH4", 0, 179))),
     c3d("corners_reversed", "corners of all plates in the other sense of rotation", "ezc3d #300",

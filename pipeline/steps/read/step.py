@@ -57,6 +57,7 @@ def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, settings
                 Path(row["file"]),
                 body_model=body_model,
                 lab_axes=settings.lab_axes,
+                slope_deg=settings.slope_deg,
                 subject=row["subject"],
                 participant=row["participant"],
                 forces=Path(row["forces"]) if row.get("forces") else None,
@@ -89,6 +90,7 @@ def _read_trial(
     *,
     body_model: BodyModel,
     lab_axes: str,
+    slope_deg: float = 0.0,
     subject: str = "",
     participant: str = "",
     forces: Path | None = None,
@@ -101,6 +103,7 @@ def _read_trial(
     Args:
         body_model: gives the labels of the landmarks that define where the person faces.
         lab_axes: ``quarter_turn`` or ``free``, see :func:`pipeline.steps.read.lab_axes.to_isb`.
+        slope_deg: of the axes of the file, see there; where the heading is unknown, they are taken as they are.
         any_heading: whether the axes of the file do if the heading is unknown, for channels alone.
         tests_plates: whether it shows a pole on a plate and no person: sizes and results in the file are of others.
 
@@ -113,7 +116,7 @@ def _read_trial(
         OSError: its disk or share failed.
     """
     recording = read_recording(path, forces, subject=subject, participant=participant, following=following)
-    view = view_in_lab_axes(recording, body_model, quarter_turn=lab_axes == "quarter_turn")
+    view = view_in_lab_axes(recording, body_model, quarter_turn=lab_axes == "quarter_turn", slope_deg=slope_deg)
     if view.problem and not any_heading:
         raise UserError.of([view.problem]).within(str(path))
     rotation, plates = view.rotation, view.plates
