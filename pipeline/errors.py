@@ -61,7 +61,7 @@ def gather_alike(problems: Iterable[Problem]) -> list[Problem]:
     """Return problems with each kind of mistake of which a file has many as one, with some examples."""
     kinds: dict[tuple[str, ...], list[Problem]] = {}
     for problem in problems:
-        kinds.setdefault((problem.where.partition(":")[0], *_kind(problem)), []).append(problem)
+        kinds.setdefault((problem.where.partition(":")[0], *kind_of(problem)), []).append(problem)
     gathered = []
     for (file, *_), mine in kinds.items():
         if len(mine) <= MOST_EXAMPLES + 1:
@@ -77,16 +77,16 @@ def in_the_same_words(problems: Sequence[Problem]) -> list[Problem]:
     """Return problems with each kind of mistake that many places have in the same words, with some examples."""
     texts: dict[tuple[str, ...], dict[str, str]] = {}  # what is wrong, and the first place of it
     for problem in problems:
-        texts.setdefault(_kind(problem), {}).setdefault(problem.what, problem.where)
+        texts.setdefault(kind_of(problem), {}).setdefault(problem.what, problem.where)
     shared = {
         kind: join_some([f"{where}: {what}" for what, where in found.items()], MOST_EXAMPLES, between="; ")
         for kind, found in texts.items()
         if len(found) > MOST_ALONE
     }
-    return [problem._replace(what=shared.get(_kind(problem), problem.what)) for problem in problems]
+    return [problem._replace(what=shared.get(kind_of(problem), problem.what)) for problem in problems]
 
 
-def _kind(problem: Problem) -> tuple[str, ...]:
+def kind_of(problem: Problem) -> tuple[str, ...]:
     """Return what mistakes of one kind share: they differ in numbers, quoted texts and names with underscores alone."""
     what, remedy = (VARIABLE.sub("#", text) for text in (problem.what, problem.remedy))
     return problem.code, problem.severity, what, remedy

@@ -5,13 +5,20 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, allow_nan=False)
+
 
 def to_text(value: Mapping[str, Any] | Sequence[Any]) -> str:
     """Return a list or object as JSON, the same for equal ones; an empty text if it is empty.
 
     NaN and infinite numbers are null, as JSON has no word for them. Letters of all alphabets stay as they are.
     """
-    return json.dumps(_finite(value), ensure_ascii=False, sort_keys=True, allow_nan=False) if value else ""
+    if not value:
+        return ""
+    try:
+        return ENCODER.encode(value)
+    except (TypeError, ValueError):  # of a mapping that is no dict, or a number that is not finite
+        return ENCODER.encode(_finite(value))
 
 
 def from_text(text: str) -> Any:

@@ -20,6 +20,7 @@ PROCESSORS = (INTEL, DEC, MIPS)
 LARGEST_SECTION_BYTES = 4 << 20  # the largest of the real files has 54 kB
 LARGEST_SAMPLES = 10_000  # per frame, in files without channels
 RATE_TOLERANCE = 0.01  # the header's rate may be rounded
+HEADER_EVENTS, MOST_HEADER_EVENTS = 12345, 18  # the key of events with labels of four letters
 LARGEST_HEADER_COUNT = 65535  # frames; longer files state their length in parameters
 ROTATION_VALUES = 17  # a 4 x 4 matrix and its reliability, per rotation and sample
 NUMBERS = {
@@ -46,6 +47,7 @@ class Header(NamedTuple):
     rate_hz: float
     frames: int = 0
     needs_rewriting: bool = False
+    events: int = 0  # in the header itself
     renamed: tuple[str, ...] = ()  # parameters with their standard names, such as ``ANALOG:OFFSETS as OFFSET``
 
     @property
@@ -102,7 +104,9 @@ def _header(block: bytes, processor: int) -> Header:
         raise DamagedError(f"scale {scale:g} in byte 13 of the header")
     if not math.isfinite(rate_hz) or rate_hz < 0:
         raise DamagedError(f"frame rate {rate_hz:g} in byte 21 of the header")
-    return Header(processor, points, analog, first, last, data_block, scale, rate_hz)
+    key, events = struct.unpack(f"{order}2H", block[298:302])
+    events = events if key == HEADER_EVENTS and events <= MOST_HEADER_EVENTS else 0
+    return Header(processor, points, analog, first, last, data_block, scale, rate_hz, events=events)
 
 
 def _frames(header: Header, parameters: Parameters, size: int) -> int:

@@ -21,7 +21,7 @@ from ..recording import FARTHEST_M, LENGTH_UNITS_M, RATE_HZ, Event, Recording, l
 from ..vocabulary.event_names import side_in
 from ..vocabulary.marker_labels import SEPARATORS, choose_person
 from ..vocabulary.stated_sizes import SIDES, anthropometry
-from .integrity import refuse_damaged
+from .integrity import Header, refuse_damaged
 from .parser_process import parse, parse_ahead
 from .point_labels import join_lists, label_points
 from .records import OLDER_PROCESSING
@@ -100,7 +100,7 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
         processing=_show_marker_diameter(stored, unit_m, numbers) | numbers,
         subject_names=subjects,
         label_notes=person.notes,
-        remarks=_remarks(header.renamed, beside, unread, unscaled, parameters.get("EVENT", {})),
+        remarks=_remarks(header, beside, unread, unscaled, parameters.get("EVENT", {})),
         subjects=person.subjects,
         owner=person.owner,
         stored_angles={key: _markers(stored[name], 1.0) for name, key in STORED_ANGLES.items() if name in stored},
@@ -122,12 +122,17 @@ def _show_marker_diameter(stored: Mapping[str, Array], unit_m: float, numbers: M
         stored: points (3, time) by name, in units of ``unit_m``.
         numbers: the sizes that the file states, by name.
     """
-    sizes, shown = anthropometry(numbers), []
-    for (letter, side), (joint, names) in product(SIDES.items(), CENTRES.items()):
-        ends, width_m = [stored.get(letter + name) for name in names], sizes.get(f"{joint}_width_{side}_m")
-        if width_m is None or ends[0] is None or ends[1] is None:
-            continue
-        distance_m = np.linalg.norm(_markers(ends[0], unit_m) - _markers(ends[1], unit_m), axis=-1)
+    sizes, widths_m, ends = anthropometry(numbers), [], []
+    for (letter, side), (joint, (marker, centre)) in product(SIDES.items(), CENTRES.items()):
+        width_m = sizes.get(f"{joint}_width_{side}_m")
+        if width_m is not None and {letter + marker, letter + centre} <= stored.keys():
+            widths_m.append(width_m)
+            ends.append((stored[letter + marker], stored[letter + centre]))
+    if not ends:
+        return {}
+    markers, centres = (_markers(np.stack(points, axis=1), unit_m) for points in zip(*ends, strict=True))
+    shown = []
+    for width_m, distance_m in zip(widths_m, np.linalg.norm(markers - centres, axis=-1).T, strict=True):
         seen = distance_m[np.isfinite(distance_m)]
         shown += [2 * float(np.median(seen)) - width_m] if seen.size and np.ptp(seen) < SAME_M else []
     agreed = len(shown) > 1 and max(shown) - min(shown) < SAME_M and min(shown) > 0
@@ -189,12 +194,12 @@ def _analog(values: Array, parameters: Mapping[str, Mapping[str, Any]], unscaled
 
 
 def _remarks(
-    renamed: Sequence[str], rotations: int, unread: Sequence[int], unscaled: Sequence[int], event: Mapping[str, Any]
+    header: Header, rotations: int, unread: Sequence[int], unscaled: Sequence[int], event: Mapping[str, Any]
 ) -> list[Problem]:
     """Return what a file calls otherwise than the standard, and what it holds that is not used or cannot be."""
     remarks = []
-    if renamed:
-        what = f"not a name of the standard, taken as one: {join_some(renamed, MOST_LISTED)}"
+    if header.renamed:
+        what = f"not a name of the standard, taken as one: {join_some(header.renamed, MOST_LISTED)}"
         remarks.append(
             warning("", what, "check that it is meant; correct it where the file is written", "name_not_standard")
         )
@@ -214,6 +219,10 @@ def _remarks(
     if used < described:
         what = f"{described} events are described, but EVENT:USED is {used}: the others are not used"
         remarks.append(warning("", what, "correct EVENT:USED if they were not deleted", "events_not_used"))
+    if header.events and not described:
+        what = f"{header.events} events in the header, where programs kept them before the group EVENT, are not used"
+        remedy = "export them into the group EVENT; plates and motion give events too"
+        remarks.append(warning("", what, remedy, "events_not_used"))
     return remarks
 
 
@@ -231,9 +240,9 @@ def _events_used(event: Mapping[str, Any]) -> int:
 def _events(event: Mapping[str, Any], *, owner: str = "") -> list[Event]:
     """Return the events of one subject; times are minutes and seconds.
 
-    Some files store times as one row of pairs. Events of other subjects are ignored if EVENT:SUBJECTS names the
-    markers' ``owner``. An event without a label is named by its context: some files have LHS, RTO there. Those beyond
-    EVENT:USED are not used.
+    Some files store times as one row of pairs, or of seconds alone: then it is as long as the labels. Events of other
+    subjects are ignored if EVENT:SUBJECTS names the markers' ``owner``. An event without a label is named by its
+    context: some files have LHS, RTO there. Those beyond EVENT:USED are not used.
     """
     contexts = [str(context).strip() for context in event.get("CONTEXTS", [])]
     named = zip_longest((str(label).strip() for label in event.get("LABELS", [])), contexts, fillvalue="")
@@ -243,8 +252,10 @@ def _events(event: Mapping[str, Any], *, owner: str = "") -> list[Event]:
     times = np.asarray(event.get("TIMES", []))
     if times.dtype.kind not in "iuf":
         return []
-    if times.ndim == 1:
-        times = times[: len(times) // 2 * 2].reshape(-1, 2).T
+    if times.ndim == 1 or len(times) == 1:
+        times = np.ravel(times)
+        pairs = times[: len(times) // 2 * 2].reshape(-1, 2).T
+        times = np.stack([np.zeros(len(times)), times]) if len(times) == len(labels) > 1 else pairs
     if times.ndim != 2 or len(times) < 2 or not labels:
         return []
     sides += [""] * (len(labels) - len(sides))

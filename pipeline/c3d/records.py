@@ -59,23 +59,28 @@ def records(section: bytes, start: int, processor: int) -> Iterator[DataRecord]:
             return
         link_at = at + 2 + abs(length)
         name = section[at + 2 : link_at].decode("latin-1").strip()
-        where = f"'{name}' at byte {start + at}" if name.upper() in NAMES else f"at byte {start + at}"
         if link_at + 2 > len(section):
-            raise DamagedError(f"the record {where} runs beyond the parameters")
+            raise DamagedError(f"the record {_place(name, start + at)} runs beyond the parameters")
         (step,) = struct.unpack_from(link, section, link_at)  # to the next record; 0 ends them
         if processor == MIPS:
             step = _step_of_appended(section[link_at:], step, is_group=number < 0)
         after = link_at + step if step else len(section)
         if after > len(section):
+            where = _place(name, start + at)
             raise DamagedError(f"the record {where} points beyond the parameters, to byte {start + after}")
         record, body = DataRecord(number, name, start + at, start + link_at, step), section[link_at + 2 : after]
         if number < 0 and (number < -MOST_GROUPS or not body or 1 + body[0] > len(body)):
-            raise DamagedError(f"the group {where} has no number, or no end")
-        yield record if number < 0 else _parameter(record, body, where)
+            raise DamagedError(f"the group {_place(name, start + at)} has no number, or no end")
+        yield record if number < 0 else _parameter(record, body)
         if not step:
             return
         at = after
     raise DamagedError("the parameters have no end")
+
+
+def _place(name: str, at: int) -> str:
+    """Return a record in words: by its name only if the standard has it, else by its byte."""
+    return f"'{name}' at byte {at}" if name.upper() in NAMES else f"at byte {at}"
 
 
 def _step_of_appended(rest: bytes, step: int, *, is_group: bool) -> int:
@@ -93,25 +98,30 @@ def _step_of_appended(rest: bytes, step: int, *, is_group: bool) -> int:
     return length if length == int.from_bytes(rest[:2], "little") else step
 
 
-def _parameter(record: DataRecord, body: bytes, where: str) -> DataRecord:
+def _parameter(record: DataRecord, body: bytes) -> DataRecord:
+    """Return the record of a parameter, with what its body says; for some hundred of a file, so in few operations."""
     if len(body) < 2:
-        raise DamagedError(f"the parameter {where} is cut short")
+        raise DamagedError(f"the parameter {_place(record.name, record.at)} is cut short")
     kind, dimensions = struct.unpack_from("bB", body)
     if kind not in BYTES_OF_TYPE or dimensions > MOST_DIMENSIONS or (kind == -1 and not dimensions):
+        where = _place(record.name, record.at)
         raise DamagedError(f"the parameter {where} is of type {kind} with {dimensions} dimensions")
-    shape = tuple(body[2 : 2 + dimensions])
-    data_end = 2 + dimensions + BYTES_OF_TYPE[kind] * math.prod(shape)
-    passes = math.prod([length or 1 for length in shape])  # of the parser's loops, also for an empty table
+    data_at = 2 + dimensions
+    shape = tuple(body[2:data_at])
+    values = passes = math.prod(shape)
+    if not values:  # the parser's loops also pass through an empty table
+        passes = math.prod([length or 1 for length in shape])
+    data_end = data_at + BYTES_OF_TYPE[kind] * values
     if (
         len(shape) < dimensions
         or passes > MOST_PASSES
         or data_end >= len(body)
         or data_end + 1 + body[data_end] > len(body)
     ):
+        where = _place(record.name, record.at)
         raise DamagedError(f"the parameter {where} promises more bytes than its record holds")
-    data_at = 2 + dimensions
-    # quicker than _replace, for some hundred records of a file
-    return DataRecord(*record[:5], kind, shape, record.link_at + 2 + data_at, body[data_at:data_end])
+    number, name, at, link_at, step = record[:5]
+    return DataRecord(number, name, at, link_at, step, kind, shape, link_at + 2 + data_at, body[data_at:data_end])
 
 
 def _standard_names(names: Sequence[str]) -> dict[str, str]:

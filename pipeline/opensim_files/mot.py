@@ -25,6 +25,7 @@ from .text_numbers import AGAIN, MOST_HEADER_LINES, cells_of, lines_of, refuse_d
 KIND = "MOT file"
 FORCES, POINTLESS, OTHERS = "ground reaction forces", "forces without points of application", "no forces"
 HEADER_BYTES = 1 << 18  # read to know what a file holds: labels of 10,000 columns
+SECONDS = re.compile(r"(?<=^time)[\s_]*[(\[]?s(ec(onds?)?)?[)\]]?$")  # the unit in the label of the times
 STATED = re.compile(r"(\w+)\s*[=\s]\s*(.*)")  # nRows=500 of OpenSim, datarows 500 of SIMM
 # a column: what precedes v, p, m or t, that letter, axis, number of the load; without a letter, words give its kind
 WITH_LETTER = re.compile(r"(?:(.*)[_. ])?([vpmt])([xyz])(\d*)")
@@ -89,7 +90,7 @@ def read_mot(path: Path) -> Forces:
 def _header(path: Path, lines: Sequence[str]) -> tuple[dict[str, str], list[str], int]:
     """Return the header's values by name, the labels of the columns, and the index of the first line of numbers."""
     head = [cells_of(line) for line in lines[:MOST_HEADER_LINES]]
-    begins = [next(filter(None, cells), "").lower() for cells in head]
+    begins = [SECONDS.sub("", next(filter(None, cells), "").lower()) for cells in head]
     end = begins.index("endheader") if "endheader" in begins else -1
     start = next((i for i in range(end + 1, len(head)) if begins[i] == "time" or (end >= 0 and begins[i])), -1)
     if start < 0 or begins[start] != "time":

@@ -50,6 +50,7 @@ def lines_of(path: Path, *, kind: str, most_bytes: int = -1) -> list[str]:
     if text.startswith("version https://git-lfs"):
         raise UserError(str(path), "a pointer of Git LFS in place of the file", "run git lfs pull")
     try:
+        text = text.replace("\r\r\n", "\n")  # of programs that write the line ends of Windows twice
         return _with_tabs([*text.splitlines(), *[""] * text.endswith(("\n", "\r"))])
     except csv.Error as error:  # of a quote without its pair
         raise UserError(str(path), f"not a {kind}: {error}", AGAIN) from None
@@ -61,7 +62,7 @@ def _with_tabs(lines: list[str]) -> list[str]:
     A separator between quotes is part of a cell: programs write ``"0,01"`` where both are commas.
     """
     shown = next(filter(None, map(SEPARATED.match, lines[:MOST_HEADER_LINES])), None)
-    if shown is None:
+    if shown is None or (shown[1] == "\t" and not any('"' in line for line in lines)):
         return lines
     separator = shown[1]
     rows = (
@@ -93,17 +94,18 @@ def rows_of_numbers(lines: Sequence[str], first: int, columns: int, *, path: Pat
     for number, line in enumerate(lines[first:], first + 1):
         if not line.strip():
             continue
-        cells = cells_of(line.replace(",", ".") if commas else line)
-        while len(cells) > columns and not cells[-1]:
+        text = line.replace(",", ".") if commas else line
+        cells = text.split("\t") if "\t" in text.strip() else text.split()
+        while len(cells) > columns and not cells[-1].strip():
             cells.pop()
         if len(cells) > columns or (filled and len(cells) < columns):
             what = f"line {number} has {len(cells)} cells, its header names {columns} columns"
             raise UserError(str(path), what, f"damaged or cut off: {AGAIN}")
         missing = [np.nan] * (columns - len(cells))
         try:
-            rows.append([float(cell) if cell else np.nan for cell in cells] + missing)
+            rows.append([float(cell) if cell else np.nan for cell in cells] + missing)  # float drops blanks around
         except ValueError:
-            rows.append([_number(cell, path, number) for cell in cells] + missing)
+            rows.append([_number(cell.strip(), path, number) for cell in cells] + missing)
     return np.array(rows, dtype=float).reshape(-1, columns)
 
 

@@ -81,14 +81,14 @@ def find_faults(
     pressed = _without_rest(readings)
     jumping = _may_jump(pressed) & (rate_hz >= LOWEST_RATE_HZ)
     faults = []
-    for i in np.flatnonzero(still | jumping | _may_be_cut(readings.T[:, loaded])).tolist():
+    for i in np.flatnonzero(still | jumping | _may_be_cut(readings.T.compress(loaded, axis=1))).tolist():
         jump = _jump(pressed[:, i]) if jumping[i] else ""
         if fault := _still(movement[3 + i], load_n) if still[i] else jump or _describe_cut(readings, i, loaded):
             faults.append(f"{titles[i]} {fault}")
     if faults:
         return faults
     idle = ~loaded & np.isfinite(force + moment).all(axis=1)
-    offset = [np.median(of[idle], axis=0) if idle.any() else 0.0 for of in (force, moment)]
+    offset = [np.median(of.T.compress(idle, axis=1), axis=1) if idle.any() else 0.0 for of in (force, moment)]
     cop = np.full_like(force, np.nan)
     cop[well_loaded] = centre_of_pressure(force[well_loaded] - offset[0], moment[well_loaded] - offset[1], corners)[0]
     leap = _leap(cop, rate_hz)

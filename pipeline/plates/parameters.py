@@ -196,11 +196,13 @@ def _channels(force_platform: Mapping[str, Any], number: int, channel_count: int
     if rows < max(needed):
         raise UserError("", f"FORCE_PLATFORM:CHANNEL has {rows} rows, plates 1 to {number} need {max(needed)}", remedy)
     channels = _entry(force_platform, "CHANNEL", (rows,), number)[: needed[-1]].astype(np.int64)
-    listed = ", ".join(map(str, channels))
-    if (channels < 1).any() or np.unique(channels).size < channels.size:
-        raise UserError("", f"{needed[-1]} different channels are needed, listed are {listed}", remedy)
-    if channel_count is not None and channels.max() > channel_count:
-        raise UserError("", f"its channels are {listed}, but the file has {channel_count}", remedy)
+    listed = channels.tolist()
+    if min(listed, default=1) < 1 or len({*listed}) < len(listed):
+        what = f"{needed[-1]} different channels are needed, listed are {', '.join(map(str, listed))}"
+        raise UserError("", what, remedy)
+    if channel_count is not None and max(listed) > channel_count:
+        what = f"its channels are {', '.join(map(str, listed))}, but the file has {channel_count}"
+        raise UserError("", what, remedy)
     return channels
 
 

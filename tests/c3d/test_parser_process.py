@@ -147,7 +147,7 @@ def test_the_child_ends_if_its_parent_is_killed() -> None:
         child = int(str(parent.stdout and parent.stdout.readline()))
         assert is_alive(child)
         parent.kill()
-    assert ends_within(child, 5)
+    assert ends_within(child, 60)
 
 
 def test_a_hanging_child_ends_after_its_parent(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_a_hanging_child_ends_after_its_parent(tmp_path: Path) -> None:
     with run(code, str(WALK), str(hang)) as parent:
         child = int(str(parent.stdout and parent.stdout.readline()))
         parent.kill()
-    assert ends_within(child, 5)
+    assert ends_within(child, 60)
 
 
 def test_a_parent_that_ends_normally_leaves_no_child_and_no_output(tmp_path: Path) -> None:

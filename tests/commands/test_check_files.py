@@ -262,3 +262,12 @@ def test_a_muscle_without_a_side_is_refused_by_the_settings(demo: Path) -> None:
     assert finding.severity == "error"
     assert 'clean.emg_channels.EMG1 is "soleus"' in finding.what
     assert "left soleus" in finding.remedy
+
+
+def test_a_plate_that_would_push_down_is_named(demo: Path) -> None:
+    """Corners in the other sense of rotation turn it upside down; the run refuses its contacts."""
+    walk = demo / "sub-01" / "fast_01.c3d"
+    assert "plate_pushes_down" not in {code for _, _, code in found(demo)}
+    corners = ezc3d.c3d(str(walk))["parameters"]["FORCE_PLATFORM"]["CORNERS"]["value"]
+    set_parameter(walk, "FORCE_PLATFORM", "CORNERS", corners[:, [0, 3, 2, 1]])
+    assert ("warning", "sub-01/fast_01.c3d", "plate_pushes_down") in found(demo)

@@ -347,6 +347,24 @@ def test_an_unreadable_file_is_left_out_with_its_reason(study: Path) -> None:
     assert str(study / "sub-01") not in summary  # the study's own paths, relative to it
 
 
+def test_many_files_that_are_cut_off_are_one_line(study: Path) -> None:
+    """Beside good recordings, and alone; each is cut off elsewhere, so that no two are said to be the same."""
+    whole = (study / "sub-01" / "fast_01.c3d").read_bytes()
+    for i in range(12):
+        (study / "sub-01" / f"cut_{i}.c3d").write_bytes(whole[: len(whole) // 2 + 512 * i])
+    said = initialise(study)
+    assert said.count("cut off: ") == 1
+    assert "cut_0.c3d" in said
+    alone = study.parent / "alone"
+    alone.mkdir()
+    for file in (study / "sub-01").glob("cut_*"):
+        file.rename(alone / file.name)
+    with pytest.raises(UserError) as refused:
+        initialise(alone)
+    assert len(refused.value.problems) == 2
+    assert "12 times" in str(refused.value)
+
+
 def test_a_defect_on_one_file_costs_only_this_file(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever reading or judging a file raises, the others get their rows, and check lists the rest."""
     for path in study.glob("sub-*/*_0[23].c3d"):

@@ -48,14 +48,20 @@ class C3D:
     padding: bytes = b" "
     header_first: int | None = None  # what the header says of the first and last frame, if not the truth
     header_last: int | None = None
+    parameter_block: int = 2  # where the parameters begin, counted from 1
+    groups_last: bool = False  # records of groups after those of the parameters
+    locked: bool = False  # names have a negative length, which forbids changes
+    description: bytes = b""  # of every group and parameter
     after: list[NDArray[np.float32]] = field(default_factory=list)  # after the data, from a block of its own
 
     def write(self, path: Path) -> None:
         """Write the file."""
         path.parent.mkdir(parents=True, exist_ok=True)
         blocks = -(-len(self._parameters(0)) // BLOCK)
-        parameters = self._parameters(2 + blocks).ljust(blocks * BLOCK, b"\0")
-        content = self._header(2 + blocks) + parameters + self._data()
+        data_block = self.parameter_block + blocks
+        parameters = self._parameters(data_block).ljust(blocks * BLOCK, b"\0")
+        header = self._header(data_block).ljust((self.parameter_block - 1) * BLOCK, b"\0")
+        content = header + parameters + self._data()
         for extra in self.after:
             content += bytes(-len(content) % BLOCK) + extra.astype("<f4").tobytes()
         path.write_bytes(content)
@@ -66,7 +72,7 @@ class C3D:
         last = self.first_frame + frames - 1 if self.header_last is None else self.header_last
         channels = self.analog.shape[1] * self.samples_per_frame
         ends = (min(number, LAST_IN_HEADER) for number in (first, last))
-        header = struct.pack("<BB5H", 2, 80, points, channels, *ends, 10)
+        header = struct.pack("<BB5H", self.parameter_block, 80, points, channels, *ends, 10)
         header += struct.pack("<fHHf", self.point_scale, data_block, self.samples_per_frame, self.marker_hz)
         return header.ljust(BLOCK, b"\0")
 
@@ -78,10 +84,13 @@ class C3D:
             for name, value in parameters.items():
                 at = whole(starts[group]) if name == "DATA_START" else value
                 records.append((name, number, self._parameter(at)))
+        if self.groups_last:
+            records.sort(key=lambda record: record[1], reverse=True)
         content = b""
         for name, number, body in records:
-            content += struct.pack("bb", len(name), number) + name.encode("latin-1")
-            content += struct.pack("<H", len(body) + 3) + body + b"\0"  # no description
+            content += struct.pack("bb", -len(name) if self.locked else len(name), number) + name.encode("latin-1")
+            content += struct.pack("<H", len(body) + len(self.description) + 3) + body
+            content += bytes([len(self.description)]) + self.description
         blocks = -(-(len(content) + 6) // BLOCK)
         return bytes([1, 80, blocks, INTEL]) + content + b"\0\0"
 

@@ -11,6 +11,7 @@ from tests.odd_files.pair_rows import PAIR_ROWS
 from tests.odd_files.program_rows import PROGRAMS
 from tests.odd_files.reported_rows import LONG, REPORTED
 from tests.odd_files.row import REFUSED, Row, Truth
+from tests.odd_files.thread_rows import THREADS
 
 KINDS: dict[str, tuple[Row, ...]] = {
     "format of C3D files": c3d_rows.FORMAT,
@@ -28,6 +29,7 @@ KINDS: dict[str, tuple[Row, ...]] = {
     "files that belong together, and others": PAIR_ROWS,
     "exports of further programs, and files that a spreadsheet changed": PROGRAMS,
     "what people ask about in forums": REPORTED,
+    "what further threads and manuals report": THREADS,
     "names of folders": path_rows.STUDIES,
     "names of files": path_rows.FILES,
     "tables as Windows and spreadsheets write them": path_rows.TABLES,

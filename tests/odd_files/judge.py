@@ -20,6 +20,7 @@ from pipeline.steps.read.step import read_trial
 from pipeline.tables import study_tables
 from pipeline.vocabulary.event_names import kind_in, side_in
 from pipeline.workflow.open_study import look_at
+from pipeline.workflow.settings import read_yaml
 from tests.odd_files.row import REFUSED, Row, Truth
 from tests.odd_files.texts import loads
 from tests.odd_files.walk import LAB, LABELS, walking
@@ -80,11 +81,13 @@ def _as_a_user(study: Path, seen: Seen) -> None:
 def _read(study: Path, row: Mapping[str, str], model: Any) -> xr.Dataset | str:
     if model is None:
         return "no body model"
+    slope_deg = read_yaml(study / "study.yaml").get("read", {}).get("slope_deg", 0.0)
     subject = {"subject": row["subject"]} if row.get("subject", "n/a") != "n/a" else {}
     try:
         return read_trial(
-            study / row["file"], body_model=model, forces=forces_of(study, row), lab_axes="quarter_turn", **subject
-        )
+            study / row["file"], body_model=model, forces=forces_of(study, row), lab_axes="quarter_turn",
+            slope_deg=slope_deg, **subject,
+        )  # fmt: skip
     except UserError as error:
         return str(error).replace(str(study), "STUDY")  # whose name may hold any word
 
@@ -120,7 +123,8 @@ def faults(row: Row, seen: Seen, usual: Seen) -> list[str]:
 
 
 def _from(trial: xr.Dataset, frame: int) -> xr.Dataset:
-    """Return a trial from a frame on."""
+    """Return a trial from a frame on; letter case of labels does not count."""
+    trial = trial.assign_coords(marker=np.char.upper(trial.marker.values.astype(str)))
     at_s = float(trial.time[min(frame, len(trial.time) - 1)]) - SAME_S
     return trial.sel(time=slice(at_s, None), plate_time=slice(at_s, None)) if frame else trial
 

@@ -50,8 +50,11 @@ def tables(
     return Row(name, odd, source, truth, write)
 
 
-def write_tables(folder: Path, *, trials: str, participants: str, encoding: str, walk: str) -> None:
-    write_study(folder, walk=walk, static="sub-01/static.c3d")
+def write_tables(
+    folder: Path, *, trials: str, participants: str, encoding: str, walk: str, edits: Sequence[Edit] = (),
+    both: Sequence[Edit] = (),
+) -> None:  # fmt: skip
+    write_study(folder, walk=walk, static="sub-01/static.c3d", edits=edits, both=both)
     (folder / "study.yaml").write_text(STUDY_YAML)
     (folder / "participants.tsv").write_bytes(participants.encode(encoding))
     (folder / "trials.tsv").write_bytes(trials.encode(encoding))

@@ -117,8 +117,7 @@ def to_type_3(file: C3D, a_mm: float = 120.0, b_mm: float = 200.0) -> None:
 
 def slope(file: C3D, degrees: float) -> None:
     """Turn the plates about the axis across the walk, with the same loads: those of the plain walk."""
-    angle = np.deg2rad(degrees)
-    turn = np.array([[np.cos(angle), 0, -np.sin(angle)], [0, 1, 0], [np.sin(angle), 0, np.cos(angle)]])
+    turn = _rising(degrees)
     corners = np.asarray(file.groups["FORCE_PLATFORM"]["CORNERS"], float)
     middle = corners.mean(axis=1, keepdims=True)
     turned = middle + np.einsum("ij,jkp->ikp", turn, corners - middle)
@@ -133,6 +132,21 @@ def slope(file: C3D, degrees: float) -> None:
         moment = moment + np.cross(before - after, force)
         file.analog[:, six] = np.hstack([force @ sloped, moment @ sloped])
     put(file, "FORCE_PLATFORM", "CORNERS", turned.astype(np.float32))
+
+
+def lean_axes(file: C3D, degrees: float) -> None:
+    """Write points and corners in axes that rise along the walk, as of cameras calibrated on a raised treadmill."""
+    turn = _rising(degrees)
+    file.points = file.points @ turn
+    if "FORCE_PLATFORM" in file.groups:
+        corners = np.asarray(file.groups["FORCE_PLATFORM"]["CORNERS"], float)
+        put(file, "FORCE_PLATFORM", "CORNERS", np.einsum("ji,jkp->ikp", turn, corners).astype(np.float32))
+
+
+def _rising(degrees: float) -> NDArray[np.float64]:
+    """Return the rotation about the axis across the walk that lifts what lies ahead."""
+    angle = np.deg2rad(degrees)
+    return np.array([[np.cos(angle), 0, -np.sin(angle)], [0, 1, 0], [np.sin(angle), 0, np.cos(angle)]])
 
 
 def _axes(corners: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -6,11 +6,13 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from tests.odd_files import c3d_edits as to
 from tests.odd_files import plate_edits as plate
 from tests.odd_files.c3d_bytes import C3D, whole
 from tests.odd_files.c3d_rows import DAMAGED, SOUND, c3d
+from tests.odd_files.path_rows import PARTICIPANTS, STUDY_YAML, TRIALS, write_tables
 from tests.odd_files.row import REFUSED, Row, Truth
 from tests.odd_files.text_rows import TEXT, of_line, replaced, text
 from tests.odd_files.texts import TEXT_FORCE_HZ, Mot, Trc, mot, plain_mot, plain_trc, trc, with_cells
@@ -89,6 +91,15 @@ def as_archive(content: bytes) -> bytes:
     return b"PK\x03\x04\x14\0\0\0\x08\0" + content[10:]
 
 
+def on_the_belt(folder: Path) -> None:
+    """Write a study with tables of a walk over a raised treadmill on which the cameras were calibrated."""
+    write_tables(
+        folder, trials=TRIALS, participants=PARTICIPANTS, encoding="utf-8", walk="sub-01/walk.c3d",
+        edits=[partial(plate.slope, degrees=10.0)], both=[partial(plate.lean_axes, degrees=10.0)],
+    )  # fmt: skip
+    (folder / "study.yaml").write_text(STUDY_YAML + "read: {slope_deg: 10}\n")
+
+
 PROGRAMS: tuple[Row, ...] = (
     text("mac_line_ends", "line ends of one carriage return", "Excel for Mac: Text (Macintosh)", trc=mac, mot=mac,
          static=mac),
@@ -139,4 +150,6 @@ PROGRAMS: tuple[Row, ...] = (
     c3d("sloped_plates", "plates that slope by 10 degrees along the walk, as under a treadmill that is raised",
         "AMMR4 #95, Reznick et al. 2021", partial(plate.slope, degrees=10.0),
         truth=replace(SOUND, said=("plate.*(slope|inclin|tilt)",))),
+    Row("axes_of_the_belt", "the same in axes that rise with the belt, and read.slope_deg says so",
+        "AMMR4 #95, Reznick et al. 2021", SOUND, on_the_belt),
 )  # fmt: skip

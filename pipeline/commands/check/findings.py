@@ -29,6 +29,7 @@ LOWEST_FORCE_RATE_HZ = 100
 PLATE_SIDES_M = (0.1, 8.0)
 SHORTEST_WALK_S = 0.8
 SHORTEST_STRIDE_M = 0.15
+DOWNWARD_N = 200.0  # an offset is less, and a heel of a child of 13 kg nearly so much
 LEVEL_DEG = 2.0  # corners that are placed to 1 cm on a plate of 40 cm turn it by less
 MOST_LISTED = 4
 PLATE_CHANNEL = re.compile(r"(force|moment|plate)?[\W_\d]*[fm][xyz]", re.IGNORECASE)
@@ -208,6 +209,11 @@ def _gait(file: str, facts: Contents, static: frozenset[str] | None, model: Body
         remedy = "call those of gait Foot Strike or Foot Off, context Left or Right; plates and motion give events too"
         yield warning(file, what, remedy, "events_not_understood")
     yield from _events_outside(file, facts)
+    if down := {number: load_n for number, load_n in facts.downward_n.items() if load_n > DOWNWARD_N}:
+        plates = f"plate{'s' * (len(down) > 1)} {', '.join(map(str, down))}"
+        what = f"{plates} would push down on the person by up to {max(down.values()):.0f} N"
+        remedy = "correct the order of FORCE_PLATFORM:CORNERS, or the signs of the channels, and export again"
+        yield warning(file, what, f"{remedy}: these contacts are refused", "plate_pushes_down")
     problems = [warning(file, f"{of.where}: {of.what}", of.remedy, "plate_unusable") for of in facts.plate_problems]
     for remedy in dict.fromkeys(problem.remedy for problem in problems):
         alike = [problem for problem in problems if problem.remedy == remedy]

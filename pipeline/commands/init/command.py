@@ -20,7 +20,7 @@ import numpy as np
 
 from ...body.body_model import BodyModel
 from ...conventions import STANDARD_GRAVITY_M_S2
-from ...errors import Problem, UserError, as_argument, find_hidden
+from ...errors import Problem, UserError, as_argument, find_hidden, gather_alike
 from ...opensim_files import mot
 from ...steps.read.recording_contents import Contents, look_through
 from ...tables import tsv
@@ -211,7 +211,11 @@ def _files(folder: Path, models: Models) -> list[Contents]:
     ]
     if all(file.problems for file in files):
         what = f"none of its {len(files)} recordings can be read"
-        raise UserError.of([*(file.problems[0] for file in files), Problem(str(folder), what, "export them again")])
+        first = [file.problems[0] for file in files]
+        # with nothing before the colon, so that those of all files are gathered
+        alike = gather_alike(problem._replace(where=f":{problem.where}") for problem in first)
+        alike = [problem._replace(where=problem.where.removeprefix(":") or str(folder)) for problem in alike]
+        raise UserError.of([*alike, Problem(str(folder), what, "export them again")])
     return files
 
 

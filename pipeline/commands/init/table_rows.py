@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ...body.body_model import BodyModel
 from ...body.joint_centres import BY_MASS, width_of_mass
 from ...body.resolved_model import resolve
+from ...errors import MOST_EXAMPLES, kind_of
 from ...steps.read.recording_contents import Contents, key_of
 from ...tables import study_tables
 from ...tables.study_tables import SIZE_RANGES
@@ -92,6 +93,7 @@ def trial_rows(
         walks = [(file, trial) for file, trial in trials if roles[file.key] == "gait"]
         if static is None and walks:
             rows += _instead_of_static(owners, session, walks, model_name, models[model_name], notes)
+    _gather_unread(notes, [file for file in files if file.problems])
     if all(row["session"] == row["participant_id"] for row in rows) and not notes[ASKED]:
         rows = [{name: cell.replace("session ", "") for name, cell in row.items() if name != "session"} for row in rows]
     unused = {name for name in ("forces", "visit", "date") if not any(row[name] for row in rows)}
@@ -248,6 +250,19 @@ def _row(owner: Owner, session: str, trial: str, file: Contents, role: str, cond
     place = (owner.person, session, trial, file.name, file.forces, subject)
     cells = (*place, role, condition, owner.visit, owner.date, guessed)
     return dict(zip(TRIAL_CELLS, cells, strict=True))
+
+
+def _gather_unread(notes: Notes, unread: Sequence[Contents]) -> None:
+    """Put files that cannot be read for reasons of one kind, of which there are many, into one note with an example."""
+    kinds: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for file in unread:
+        reason = f"left out, {file.problems[0]._replace(where='')}"
+        if reason in notes and reason not in (alike := kinds[kind_of(file.problems[0])]):
+            alike.append(reason)
+    for first, *others in kinds.values():
+        if len(others) >= MOST_EXAMPLES:
+            names = [name for reason in (first, *others) for name in notes.pop(reason)]
+            notes[first.replace("left out, ", "left out, each for a reason such as ", 1)] = names
 
 
 def _why_excluded(file: Contents, model_name: str, owner: Owner) -> str:

@@ -15,7 +15,7 @@ WALKED_M = 0.5  # smallest displacement of a direction of travel
 LABEL_THEM = "label these markers and export again, or exclude the trial"
 
 
-def to_isb(points: Mapping[str, Array], *, quarter_turn: bool) -> tuple[Array, str]:
+def to_isb(points: Mapping[str, Array], *, quarter_turn: bool, slope_deg: float = 0.0) -> tuple[Array, str]:
     """Return the rotation from the file's axes to ISB lab axes.
 
     Up is the file's axis nearest to the line from the feet to the pelvis. Forward is where the person faces, the mean
@@ -24,6 +24,7 @@ def to_isb(points: Mapping[str, Array], *, quarter_turn: bool) -> tuple[Array, s
     Args:
         points: ASIS, heels and toes (time, 3) in file axes, m.
         quarter_turn: turn by a multiple of 90 degrees, else by the mean heading.
+        slope_deg: by how much the file's horizontal axes rise where the person faces; lab y is plumb all the same.
 
     Returns:
         (3, 3) with v_isb = rotation @ v_file, and the direction of travel: ``forwards``, ``backwards`` or
@@ -50,7 +51,9 @@ def to_isb(points: Mapping[str, Array], *, quarter_turn: bool) -> tuple[Array, s
     travel = seen[-1] - seen[0] - up * (up @ (seen[-1] - seen[0]))
     distance = np.linalg.norm(travel)
     direction = "none" if distance < WALKED_M else "forwards" if travel @ heading > 0 else "backwards"
-    return np.stack([forward, up, np.cross(forward, up)]), direction
+    along, across = np.cos(np.radians(slope_deg)), np.sin(np.radians(slope_deg))
+    level, plumb = along * forward - across * up, across * forward + along * up
+    return np.stack([level, plumb, np.cross(forward, up)]), direction
 
 
 def _mean(points: Mapping[str, Array], *names: str) -> Array | None:

@@ -25,17 +25,19 @@ class LabView(NamedTuple):
     shown: ShownSizes  # what the recording shows of the person's size
 
 
-def view_in_lab_axes(recording: Recording, body_model: BodyModel | None, *, quarter_turn: bool) -> LabView:
+def view_in_lab_axes(
+    recording: Recording, body_model: BodyModel | None, *, quarter_turn: bool, slope_deg: float = 0.0
+) -> LabView:
     """Return a recording in lab axes.
 
     Args:
         body_model: gives the labels of the landmarks; None if it is unknown.
-        quarter_turn: see :func:`pipeline.steps.read.lab_axes.to_isb`.
+        quarter_turn, slope_deg: see :func:`pipeline.steps.read.lab_axes.to_isb`.
     """
     landmarks = positions(body_model, recording.labels, recording.markers) if body_model else {}
     problem, rotation, travel = None, np.eye(3), "none"
     try:
-        rotation, travel = to_isb(landmarks, quarter_turn=quarter_turn)
+        rotation, travel = to_isb(landmarks, quarter_turn=quarter_turn, slope_deg=slope_deg)
     except UserError as error:
         problem = error.problems[0]
     plates = decode_plates(recording, rotation)

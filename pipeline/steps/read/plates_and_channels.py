@@ -30,6 +30,7 @@ class Plates(NamedTuple):
     numbers: NDArray[np.int32]  # (plate,)
     faults: list[str]  # the first that is wrong with the channels of each, or empty
     problems: dict[int, Problem]  # of the plates that cannot be decoded, then of those with a fault, by number
+    channels: frozenset[int]  # of the file, from 1, that a plate uses
 
 
 def decode_plates(recording: Recording, rotation: Array) -> Plates:
@@ -57,7 +58,8 @@ def decode_plates(recording: Recording, rotation: Array) -> Plates:
         if listed
     }
     edges_known = np.ones(len(good), dtype=bool)
-    return Plates(force, moment, corners, edges_known, numbers, ["".join(one[:1]) for one in faults], problems)
+    used = frozenset(channel for plate in listed for channel in plate.channels.tolist())
+    return Plates(force, moment, corners, edges_known, numbers, ["".join(one[:1]) for one in faults], problems, used)
 
 
 def _plates_of_loads(recording: Recording, rotation: Array) -> Plates:
@@ -72,7 +74,7 @@ def _plates_of_loads(recording: Recording, rotation: Array) -> Plates:
         if fault
     }
     edges_known = np.zeros(len(corners), dtype=bool)
-    return Plates(force, moment, corners, edges_known, numbers, faults, problems)
+    return Plates(force, moment, corners, edges_known, numbers, faults, problems, frozenset())
 
 
 def compare_with_pole(recording: Recording, plates: Plates, rotation: Array, *, person: bool) -> dict[int, PlateTest]:
@@ -93,19 +95,20 @@ def compare_with_pole(recording: Recording, plates: Plates, rotation: Array, *, 
     )
 
 
-def label_other_channels(recording: Recording) -> dict[int, str]:
+def label_other_channels(recording: Recording, of_plates: frozenset[int]) -> dict[int, str]:
     """Return the labels of the channels that no plate uses, such as EMG, by column from 0.
 
     Channels that never change are left out: nothing is connected. Labels are made unique by the channel's number in the
     file, from 1, which replaces an empty one.
+
+    Args:
+        of_plates: the channels, from 1, that plates use.
     """
-    analog, unit = recording.analog, recording.length_unit_m
+    analog = recording.analog
     count = analog.shape[1]
-    plates = plates_from_parameters(recording.force_platform, channel_count=count, length_unit_m=unit)
-    used = {int(channel) for plate in plates for channel in plate.channels}
     labels = [*recording.analog_labels, *[""] * count][:count]
     return {
         i: " ".join(filter(None, [labels[i], "" if labels[i] and labels.count(labels[i]) == 1 else f"channel {i + 1}"]))
         for i in range(count)
-        if i + 1 not in used and len(analog) and np.ptp(analog[:, i]) > 0
+        if i + 1 not in of_plates and len(analog) and analog[:, i].max() > analog[:, i].min()
     }

@@ -46,6 +46,8 @@ class Contents:
     stride_m: float = float("nan")  # largest distance between the heels in the heading; NaN if the heading is unknown
     # largest vertical force of each plate that can be decoded, by its number
     peak_load_n: Mapping[int, float] = field(default_factory=dict)
+    # largest downward force of each of these plates, 0 if it pushes up by more; empty if it is not known what is up
+    downward_n: Mapping[int, float] = field(default_factory=dict)
     # longest side of each of these plates with known edges
     plate_sides_m: Mapping[int, float] = field(default_factory=dict)
     # angle between the normal of each of these plates and the vertical, degrees
@@ -164,6 +166,8 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
     view = view_in_lab_axes(recording, only, quarter_turn=True)
     points, plates = view.landmarks, view.plates
     vertical = vertical_forces(plates.force, plates.corners)
+    lowest, highest = (of.reduce(plates.force[..., 1], axis=0, initial=0.0) for of in (np.fmin, np.fmax))
+    downward_n = np.where(-lowest > highest, -lowest, 0.0)
     sides = np.linalg.norm(plates.corners - np.roll(plates.corners, 1, axis=1), axis=-1).max(axis=1, initial=0.0)
     normals = np.cross(plates.corners[:, 1] - plates.corners[:, 0], plates.corners[:, 3] - plates.corners[:, 0])
     slopes = np.degrees(np.arccos(np.abs(normals[:, 1]) / np.linalg.norm(normals, axis=1)))
@@ -189,10 +193,11 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
         peak_load_n=dict(
             zip(numbers, np.where(blank, np.nan, vertical.max(axis=0, initial=0.0)).tolist(), strict=True)
         ),
+        downward_n={} if view.problem else dict(zip(numbers, downward_n.tolist(), strict=True)),
         plate_sides_m={numbers[i]: float(sides[i]) for i in edged},
         plate_slopes_deg={numbers[i]: float(slopes[i]) for i in edged},
         plate_problems=tuple(plates.problems.values()),
-        channels=tuple(label_other_channels(recording).values()),
+        channels=tuple(label_other_channels(recording, plates.channels).values()),
         plate_tests=tests,
         no_plate_test=no_test,
     )

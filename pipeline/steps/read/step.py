@@ -57,6 +57,7 @@ def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, settings
                 Path(row["file"]),
                 body_model=body_model,
                 lab_axes=settings.lab_axes,
+                slope_deg=settings.slope_deg,
                 subject=row["subject"],
                 participant=row["participant"],
                 forces=Path(row["forces"]) if row.get("forces") else None,
@@ -89,6 +90,7 @@ def _read_trial(
     *,
     body_model: BodyModel,
     lab_axes: str,
+    slope_deg: float = 0.0,
     subject: str = "",
     participant: str = "",
     forces: Path | None = None,
@@ -101,6 +103,7 @@ def _read_trial(
     Args:
         body_model: gives the labels of the landmarks that define where the person faces.
         lab_axes: ``quarter_turn`` or ``free``, see :func:`pipeline.steps.read.lab_axes.to_isb`.
+        slope_deg: of the axes of the file, see there; where the heading is unknown, they are taken as they are.
         any_heading: whether the axes of the file do if the heading is unknown, for channels alone.
         tests_plates: whether it shows a pole on a plate and no person: sizes and results in the file are of others.
 
@@ -113,10 +116,11 @@ def _read_trial(
         OSError: its disk or share failed.
     """
     recording = read_recording(path, forces, subject=subject, participant=participant, following=following)
-    view = view_in_lab_axes(recording, body_model, quarter_turn=lab_axes == "quarter_turn")
+    view = view_in_lab_axes(recording, body_model, quarter_turn=lab_axes == "quarter_turn", slope_deg=slope_deg)
     if view.problem and not any_heading:
         raise UserError.of([view.problem]).within(str(path))
-    rotation, plates, channels = view.rotation, view.plates, label_other_channels(recording)
+    rotation, plates = view.rotation, view.plates
+    channels = label_other_channels(recording, plates.channels)
     tests = {}
     if tests_plates:
         tests = {
@@ -176,14 +180,17 @@ def _some_stored_angles(recording: Recording) -> str:
     """Return numbers of some frames, and the joint angles of Plug-in Gait stored there, JSON; empty if none are."""
     if not recording.stored_angles:
         return ""
-    unknown = np.full((len(recording.markers), 3), np.nan)
-    every = [recording.stored_angles.get(key, unknown) for key in product(SIDES, JOINTS)]
-    stored = np.stack(every, axis=1).reshape(-1, len(SIDES), len(JOINTS), 3)
-    frames = np.flatnonzero(np.isfinite(stored).any(axis=(1, 2, 3)))
+    stored = recording.stored_angles
+    frames = np.flatnonzero(np.any([np.isfinite(angles.T).any(axis=0) for angles in stored.values()], axis=0))
     frames = (
         frames[np.unique(np.linspace(0, len(frames) - 1, ANGLES_SHOWN).round().astype(int))] if len(frames) else frames
     )
-    return to_text([frames.tolist(), stored[frames].round(2).tolist()])
+    unknown = np.full((len(frames), 3), np.nan)
+    shown = [stored[key][frames] if key in stored else unknown for key in product(SIDES, JOINTS)]
+    every = np.stack(shown, axis=1).reshape(-1, len(SIDES), len(JOINTS), 3).round(2)
+    known = every.astype(object)
+    known[~np.isfinite(every)] = None
+    return to_text([frames.tolist(), known.tolist()])
 
 
 def _coordinates(recording: Recording) -> dict[str, Any]:

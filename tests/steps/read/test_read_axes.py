@@ -56,6 +56,20 @@ def test_every_lab_gives_the_same_isb_walk(tmp_path: Path, lab: str, unit: str) 
     assert trial.attrs["direction_of_travel"] == "forwards"
 
 
+@pytest.mark.parametrize("lab", LABS)
+def test_axes_that_rise_with_a_treadmill_are_turned_to_the_vertical(tmp_path: Path, lab: str) -> None:
+    known, slope_deg = walk(strides=1), 8.0
+    turn = np.array(LABS[lab], dtype=float) @ Rotation.from_euler("z", -slope_deg, degrees=True).as_matrix()
+    force, moment = on_plates(known)
+    path = write_c3d(tmp_path / "walk.c3d", recorded(known, turn), unit="mm", plates=recorded_plates(known, turn))
+    trial = read(path, body_model=BODY_MODEL, lab_axes="quarter_turn", slope_deg=slope_deg)
+    for name, places in markers(known).items():
+        np.testing.assert_allclose(position(trial, name), places, rtol=0, atol=SINGLE_M)
+    np.testing.assert_allclose(trial.plate_force, force, rtol=0, atol=SINGLE_N)
+    np.testing.assert_allclose(trial.plate_moment, moment, rtol=0, atol=SINGLE_N)
+    np.testing.assert_allclose(trial.plate_corner, [plate.corners for plate in PLATES], rtol=0, atol=SINGLE_M)
+
+
 def test_a_diagonal_walk_is_turned_freely_only_on_request(tmp_path: Path) -> None:
     known = walk()
     diagonal = Rotation.from_euler("z", 30, degrees=True).as_matrix() @ Z_UP
