@@ -23,6 +23,7 @@ from ...vocabulary.name_words import (
     read_words,
     words_of,
 )
+from ...vocabulary.plain_letters import without_accents
 from ..shared.trial_roles import in_folder_of_trial
 
 POSE_FOLDER = re.compile(r"pose[-_]?3d", re.IGNORECASE)
@@ -73,13 +74,13 @@ def take_apart(names: Sequence[str]) -> list[Parts]:
     paths = _components([PurePosixPath(name) for name in names])
     dates = dates_of(text for path in paths for text in path)
     read = {text: _words(text, dates) for path in paths for text in path}
-    words = [[list(read[text]) for text in path] for path in paths]
+    words = list[list[list[Word]]]()
+    for *folders, stem in paths:
+        names = [text for text in folders if _begins(stem, text) and not any(word.kind for word in read[text])]
+        words.append([*(list(read[text]) for text in folders), _words(stem, dates, *names[:1])])
     _put_codes_right(words)
     _put_siblings_right(paths, words)
-    begins = {_label_of(of_path[-1][:1]) for of_path in words}
-    if len(begins) > 1 and begins & {"visit", "condition"} and "place" not in begins:
-        for of_path in words:  # names of people, one of which is a word
-            of_path[-1][:1] = [word._replace(kind=word.kind if word.number else "") for word in of_path[-1][:1]]
+    _put_beginnings_right([of_path[-1] for of_path in words])
     names_in_common = set.intersection(*({word.plain for word in of_path[-1]} for of_path in words))
     common = names_in_common if len(words) > 1 else set[str]()
     in_folders = any(word.kind == "condition" for of_path in words for folder in of_path[:-1] for word in folder)
@@ -103,11 +104,20 @@ def _components(paths: Sequence[PurePosixPath]) -> list[list[str]]:
     return found
 
 
-def _words(text: str, dates: Dates) -> list[Word]:
-    """Return the words of a folder or file, those of BIDS by their keys."""
+def _begins(stem: str, name: str) -> bool:
+    """Return whether a file's name is that of a folder, or goes on with another word or number."""
+    rest = stem[len(name) :]
+    goes_on = name[-1].isalpha() and rest[:1].isalpha() and not kind_of(next(iter(words_of(rest)), ""))
+    return stem.startswith(name) and not goes_on
+
+
+def _words(text: str, dates: Dates, name: str = "") -> list[Word]:
+    """Return the words of a folder or file, those of BIDS by their keys; the name with which it begins is one word."""
     found = [match for part in text.split("_") if (match := ENTITY.fullmatch(part))]
     if not found or (len(found) == 1 and (text != found[0][0] or is_person_code(text))):
-        return read_words(text, dates)
+        rest = read_words(text[len(name) :], dates)
+        rest[:1] = [word._replace(glued=text[len(name)].isalnum()) for word in rest[:1]] if name else rest[:1]
+        return [Word("", without_accents(name))] * bool(name) + rest
     words = list[Word]()
     for match in found:
         inner = read_words(match[2], dates)
@@ -137,6 +147,18 @@ def _put_codes_right(words: Sequence[list[list[Word]]]) -> None:
         name = path[-1]
         k = next(k for k, pair in enumerate(pairwise(name)) if _is_coded(*pair))
         name[k : k + 2] = [Word("", _text(name[k : k + 2]))]
+
+
+def _put_beginnings_right(stems: Sequence[list[Word]]) -> None:
+    """Give first words of file names one kind if some are visits or conditions; of people if most are no words."""
+    labels = {_text(stem[:1]): _label_of(stem[:1]) for stem in stems}
+    counts = Counter(labels.values())
+    if len(counts) < 2 or "place" in counts:
+        return
+    (kind, most), *others = counts.most_common()
+    kind = "" if len(others) > 1 or most == others[0][1] or "" not in counts else kind
+    for stem in stems:
+        stem[:1] = [word if word.number or (kind and word.kind) else word._replace(kind=kind) for word in stem[:1]]
 
 
 def _is_coded(word: Word, following: Word) -> bool:
@@ -219,7 +241,7 @@ def _parts(name: str, path: Sequence[Sequence[Word]], common: set[str], in_folde
     if all(word.plain in EMPTY_VISITS for word in parts.visits):
         parts.visits = []
     ends = [word for word in path[-1] if word.kind != "copy"][-1:]
-    parts.ends_with_visit_number = bool(own and ends == own[-1:] and own[-1].number)
+    parts.ends_with_visit_number = bool(own and ends == own[-1:] and own[-1].number and own[-1].text[-1].isdigit())
     parts.unknown |= {(1, k): text for k, text in enumerate(_unknown_of(stem, said))}
     empty = said | (common if in_folders else set())
     for is_condition, words in groupby(stem, lambda word: word.kind == "condition" and word.plain not in empty):
