@@ -25,6 +25,8 @@ FLEXION_SIGN = {"ankle": 1.0, "knee": -1.0, "hip": 1.0}  # of a right-handed tur
 
 LOADS = ("force", "moment")
 
+NO_STATIC = "no_static_trial"  # code of a session without a model of the person: no angles, moments and powers
+
 # index along the dimensions `joint`, `angle` and `axis`
 ANKLE, KNEE, HIP = range(3)
 FLEXION, ADDUCTION, ROTATION = range(3)

@@ -191,7 +191,7 @@ def _landmarks(definition: Mapping[str, Any]) -> dict[str, tuple[Names, ...]]:
     result: dict[str, tuple[Names, ...]] = {}
     for name, alternatives in definition["landmarks"].items():
         if isinstance(alternatives, Mapping):
-            result |= {f"{name}_{side}": ((alternatives[side],),) for side in SIDES}
+            result |= {f"{name}_{side}": (names_in(alternatives[side]),) for side in SIDES}
             continue
         groups = tuple(names_in(item) for item in names_in(alternatives))
         if any("{side}" in label for group in groups for label in group):

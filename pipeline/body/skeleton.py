@@ -158,12 +158,12 @@ def moving_legs(
     Args:
         points: landmarks (time, 3), m, NaN where unseen.
         rules: of the body model of the calibration, by side.
-        calibrated: the sides of the calibration, at least one.
+        calibrated: the sides of the calibration.
         count: number of frames.
     """
     pelvis = Skeleton()
-    side, findings = next(iter(calibrated.items()))
-    _add_pose(pelvis, points, rules[side], findings, "pelvis", count)
+    for side, findings in [*calibrated.items()][:1]:  # of either side
+        _add_pose(pelvis, points, rules[side], findings, "pelvis", count)
     return {side: moving_leg(points, leg, calibrated.get(side), pelvis, count) for side, leg in rules.items()}
 
 
@@ -174,8 +174,8 @@ def moving_leg(
     moving = Skeleton(frames=dict(pelvis.frames), origins=dict(pelvis.origins), residuals=dict(pelvis.residuals))
     if calibrated is None:
         nowhere = np.full((count, 3), np.nan)
-        moving.frames |= dict.fromkeys(ORIGIN, np.full((count, 3, 3), np.nan))
-        moving.origins |= dict.fromkeys(ORIGIN, nowhere)
+        moving.frames = dict.fromkeys(FROM_PELVIS, np.full((count, 3, 3), np.nan)) | moving.frames
+        moving.origins = dict.fromkeys(FROM_PELVIS, nowhere) | moving.origins
         moving.centres |= {f"{joint}_centre": nowhere for joint in FROM_HIP}
         return moving
     moving.centres |= find_shown_centres(points, leg, count)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypedDict
 
 import numpy as np
-from ezc3d import ezc3d  # the inner interface, which does not copy residuals, camera masks and rotations
+from ezc3d import ezc3d  # the inner interface, which does not copy residuals and camera masks
 
 from .records import OLDER_PROCESSING
 
@@ -32,18 +32,22 @@ except ImportError:  # Windows
 MEMORY_BYTES, MEMORY_PER_FILE_BYTE = 3 << 29, 64  # ezc3d needs about 100 bytes for each value of 2 or 4
 LONGEST_S, LONGEST_S_PER_BYTE = 8.0, 4e-7  # processor time; measured: 8e-8
 # that the parent gets
-GROUPS = ("POINT", "ANALOG", "FORCE_PLATFORM", "EVENT", "SUBJECTS", "PROCESSING", "SEG", "ROTATION")
+GROUPS = ("POINT", "ANALOG", "FORCE_PLATFORM", "EVENT", "SUBJECTS", "PROCESSING", "SEG", "ROTATION", "THEIA3D")
 TOO_MUCH = "asks for more memory than a file of its size should"
 
 
 class Content(TypedDict):
-    """File content, own units: points (3, point, frame), analogs (1, channel, sample)."""
+    """File content, own units: points (3, point, frame), analogs (1, channel, sample).
+
+    rotations: (4, 4, segment, sample).
+    """
 
     parameters: dict[str, dict[str, Any]]
     point_rate_hz: float
     analog_rate_hz: float
     points: NDArray[np.float64]
     analogs: NDArray[np.float64]
+    rotations: NDArray[np.float64]
 
 
 def content(path: str, header: Sequence[Any] | None) -> Content:
@@ -85,6 +89,7 @@ def _parse(file: BinaryIO, path: str) -> Content:
         "analog_rate_hz": float(header.nbAnalogByFrame() * header.frameRate()),
         "points": parsed.get_points()[:3],
         "analogs": parsed.get_analogs(),
+        "rotations": parsed.get_rotations(),
     }
 
 

@@ -25,6 +25,7 @@ from .integrity import refuse_damaged
 from .parser_process import parse, parse_ahead
 from .point_labels import join_lists, label_points
 from .records import OLDER_PROCESSING
+from .segment_poses import read_poses
 
 LARGEST_READING = 1e9  # values beyond it are missing
 STORED_ANGLES = {
@@ -52,12 +53,9 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
     content = parse(path, header)
     parameters, points, rate = content["parameters"], content["points"], content["point_rate_hz"]
     point = parameters["POINT"]
-    if not points.shape[2] or not (points.size or content["analogs"].size) or rate == 0:
+    data = (points, content["analogs"], content["rotations"])
+    if not points.shape[2] or not any(each.size for each in data) or rate == 0:
         raise UserError(str(path), "holds no marker frames", "exclude it in trials.tsv or export it again")
-    rotations = int(float(_first(parameters.get("ROTATION", {}).get("USED"), "0")))
-    if rotations and not points.size:
-        what = f"holds {rotations} rotations of segments and no marker, from which poses come"
-        raise UserError(str(path), what, "export it with markers")
     if not RATE_HZ[0] <= rate <= RATE_HZ[1]:
         raise UserError(str(path), f"POINT:RATE is {rate:g} frames a second", "correct it or export the file again")
     _refuse_out_of_step(path, content["analogs"], points.shape[2], header.analog_per_frame)
@@ -84,9 +82,11 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
     numbers = _model_numbers(parameters, of=person.owner if person.subjects else "")
     unscaled = _unscaled(parameters.get("ANALOG", {}), content["analogs"].shape[1])
     unread = [i + 1 for i, scale in enumerate(np.ravel(parameters.get("ANALOG", {}).get("SCALE", ()))) if scale == 0]
+    beside = content["rotations"].shape[2] if points.size else 0
+    poses, ends = read_poses(parameters, content["rotations"], points.shape[2], unit_m)
     return Recording(
-        labels=person.names,
-        markers=_markers(points[:, person.columns], unit_m),
+        labels=[*person.names, *poses],
+        markers=_markers(np.concatenate([points[:, person.columns], ends], axis=1), unit_m),
         marker_rate_hz=rate_hz,
         first_frame=max(header.first, 1) - 1,
         analog=_analog(content["analogs"], parameters, unscaled),
@@ -100,7 +100,7 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
         processing=_show_marker_diameter(stored, unit_m, numbers) | numbers,
         subject_names=subjects,
         label_notes=person.notes,
-        remarks=_remarks(header.renamed, rotations, unread, unscaled, parameters.get("EVENT", {})),
+        remarks=_remarks(header.renamed, beside, unread, unscaled, parameters.get("EVENT", {})),
         subjects=person.subjects,
         owner=person.owner,
         stored_angles={key: _markers(stored[name], 1.0) for name, key in STORED_ANGLES.items() if name in stored},
@@ -199,8 +199,9 @@ def _remarks(
             warning("", what, "check that it is meant; correct it where the file is written", "name_not_standard")
         )
     if rotations:
-        what = f"{rotations} rotations of segments (group ROTATION) are not used"
-        remarks.append(warning("", what, "nothing, if it has markers: poses come from these", "rotations_not_used"))
+        what = f"{rotations} rotations of segments (group ROTATION) beside the markers"
+        remedy = "nothing, if motion is to come from the markers; else choose the body model segment_poses"
+        remarks.append(warning("", what, remedy, "rotations_beside_markers"))
     if unread:
         listed = join_some([*map(str, unread)], 2 * MOST_LISTED)
         what = f"ANALOG:SCALE is 0, so that nothing is read, of channels {listed}"

@@ -49,11 +49,13 @@ NO_COORDINATES = ("participant_id", "session", "guessed")  # of study.nc under t
 VISIT_COLUMNS = (*("visit", "date", "assessor", "reviewed_by", "review_date", "review_sha256", "status", "amendments"),)
 PLATE_COLUMNS = tuple(f"plates_{side}" for side in SIDES)
 NO_PLATE = "none"
+HANDS = "hands_bear_weight"
+ANSWERS = {"yes": True, "true": True, "no": False, "false": False}
 NO_GROUP = "no group"  # of people without a cell in the column group
 MARKER_FILES, FORCE_FILES = (".trc",), (".mot", ".sto")  # text files of OpenSim; other recordings are C3D files
 TRIAL_COLUMNS = (
     *("participant_id", "session", "trial", "file", "forces", "role", "condition"),
-    *("belt_speed_m_s", "subject", *PLATE_COLUMNS),
+    *("belt_speed_m_s", "subject", *PLATE_COLUMNS, HANDS),
 )
 MOST_LISTED = 6  # names in a message
 DATE_COLUMNS = ("acq_time", "date")
@@ -254,6 +256,12 @@ def plates_in_row(row: Mapping[str, str]) -> dict[str, str]:
     return {column: " ".join(map(str, numbers)) or NO_PLATE for column, numbers in given.items() if numbers is not None}
 
 
+def hands_in_row(row: Mapping[str, str]) -> dict[str, bool]:
+    """Return whether hands bear weight in a trial, by column, as its row of trials.tsv states it; else nothing."""
+    cell = row.get(HANDS, "").lower()
+    return {HANDS: ANSWERS[cell]} if cell in ANSWERS else {}
+
+
 def _trial_problems(
     row: Row, others: list[Row], participants: Mapping[str, Row] | None, table: str
 ) -> Iterator[Problem]:
@@ -277,6 +285,8 @@ def _trial_problems(
         except ValueError:
             remedy = "expected plate numbers ('2', '1 2'), 'none' or n/a"
             yield Problem(where, f"{column} is '{row[column]}'", remedy)
+    if (hands := row.get(HANDS, "")).lower() not in {*ABSENT, *ANSWERS}:
+        yield Problem(where, f"{HANDS} is '{hands}'", "expected yes, no or n/a")
     if any(trial == other["trial"] for other in others):
         yield Problem(where, "two trials of this name in the session", "rename one")
     if others and others[0]["participant_id"] != person:

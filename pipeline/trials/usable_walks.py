@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ..conventions import IN_ONE_TRIAL
+from ..conventions import IN_ONE_TRIAL, NO_STATIC
 from ..errors import Problem
 from .session import SOURCE, VERDICT, facts_of_trials, rows_of_all, verdict_by
 
@@ -27,14 +27,14 @@ class UsableWalks(NamedTuple):
 
         Args:
             inputs: results of earlier steps of the same trials, or without the dimension ``trial``: the session's
-                model. If that is rejected, all walks are.
+                model. If that is rejected, all walks are, unless it only lacks a static trial.
         """
         roles = facts_of_trials(inputs[0])
         walks = [name for name, facts in roles.items() if facts.get("role", "gait") == "gait"]
         verdicts: dict[str, tuple[str, ...]] = {}
         for data in inputs:
             facts = facts_of_trials(data) if "trial" in data.dims else dict.fromkeys(walks, data.attrs)
-            for name in walks:
+            for name in walks if data.attrs.get("rejected_code") != NO_STATIC else ():
                 if facts[name].get("rejected"):
                     verdicts.setdefault(name, tuple(facts[name].get(key, "") for key in VERDICT))
         return cls([name for name in walks if name not in verdicts], some_trials(inputs[0], walks), verdicts)
@@ -77,6 +77,11 @@ class UsableWalks(NamedTuple):
             texts = [verdicts[name][i] if name in verdicts else "" for name in names.tolist()]
             about[key] = ("trial", np.array(texts, dtype=str))
         return result.assign_coords({"trial": names, **about})
+
+
+def has_model(calibrate: xr.Dataset) -> bool:
+    """Return whether a session has a model of the person: without one there are no angles, moments and powers."""
+    return "rejected" not in calibrate.attrs
 
 
 def reject(session: xr.Dataset, problems: Mapping[str, Problem]) -> xr.Dataset:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..conventions import NO_STATIC
 from ..errors import Problem
 from ..json_text import from_text, to_text
 from .rows import DOUBT, REASON
@@ -69,6 +70,11 @@ class Verdict:
     def is_doubt(self) -> bool:
         """Return whether it leaves the kinetics in the results."""
         return VERDICTS[self.code].severity == DOUBTS
+
+    @property
+    def leaves_force(self) -> bool:
+        """Return whether it is a refusal of joint moments alone: the ground force of the stance stays."""
+        return self.code == NO_STATIC
 
     @property
     def is_of_trial(self) -> bool:

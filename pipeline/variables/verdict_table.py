@@ -36,9 +36,10 @@ class Row(NamedTuple):
         return [name for _, name, _, _ in Formatter().parse(self.sentence) if name]
 
 
+WITHOUT_STATIC: Final = "no angles, moments and powers, only contacts, ground forces, times and distances"
 _MISREAD = "if plates are right and the person walks like this, set contacts.misread_plates to ignore"
 _PLATES = "steps.contacts.plate_faults"
-_HANDS = "if hands bear weight, set cycles.hands_bear_weight"
+_HANDS = "if hands bear weight, set cycles.hands_bear_weight, or the column of trials.tsv"
 _LEG = "choose another body model, correct labels and joint widths"
 _PERSON = "no person has such a leg: the measure, its value and what is expected"
 # fmt: off
@@ -150,6 +151,11 @@ VERDICTS: dict[str, Row] = {
     LEG_REFUSED: Row(REFUSES, "{reason}", f"{_PERSON}, in the session or in one trial", _LEG,
         ("body.plausibility.LIMITS", "body.plausibility.OFTEN"),
         "reliability.md#legs-that-no-person-has", general="a leg is refused in the whole trial"),
+    "no_static_trial": Row(REFUSES,
+        f"the session has no static trial that can be used: {WITHOUT_STATIC}",
+        "no row of trials.tsv has the role static, or its recording is rejected; nothing else speaks against the "
+        "contact, so that its ground force stays in the results", "list one with role static",
+        see="how_to.md#there-is-no-static-trial", of_step=True),
     "leg_implausible": Row(REFUSES, "{what} in {percent:.0f} % of the stance; {remedy}",
         f"{_PERSON}, in a part of the stance; of a trial, on both sides and throughout", _LEG,
         ("body.plausibility.LIMITS", "steps.kinematics.leg_check.SHORTEST_S"),
@@ -351,8 +357,6 @@ VERDICTS: dict[str, Row] = {
     "no_heading": Row(REJECTS, "where the person faces cannot be found",
         "neither pelvis nor feet show it, or they face opposite ways", "label these markers, or exclude the trial",
         ("steps.read.lab_axes.WALKED_M",)),
-    "no_static_trial": Row(REJECTS, "the session has no static trial that can be used",
-        "no row of trials.tsv has the role static, or its recording is rejected", "list one with role static"),
     "functional_trial_unusable": Row(REJECTS, "a functional trial cannot be used",
         "`calibrate.hip_centre` is functional, and the trial is absent, rejected, or moves the hip too little",
         "record another one, or set another `calibrate.hip_centre`"),

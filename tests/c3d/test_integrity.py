@@ -55,7 +55,7 @@ ODD = {
     "evart_fp_channel_not_filled": "",
     "type1_no_analog_sample28_type1": "",
     "labels_all_starred_10plates": "",
-    "rotation_data_no_points": "holds no marker frames",
+    "rotation_data_no_points": "",
 }
 
 
@@ -78,7 +78,7 @@ def test_no_usable_real_file_is_refused(shared: Path) -> None:
     """The content equals that of ezc3d alone: Vicon, Motion Analysis, Qualisys, Codamotion, OpenSim and more."""
     files = [path for path in sorted(shared.rglob("*.[cC]3[dD]")) if not ODD.get(path.stem)]
     # of a big-endian machine, which ezc3d alone refuses; poses of segments without a marker
-    left_out = (*OUT_OF_STEP, "sgi_int", "theia")
+    left_out = (*OUT_OF_STEP, "sgi_int", "theia", "rotation_data_no_points")
     # rate_119_88 is refused as out of step: its rates in single precision are no multiples of each other
     files = [path for path in files if path.stem not in left_out and not {"bts_type1", "rate_119_88"} & {*path.parts}]
     assert len(files) > 40

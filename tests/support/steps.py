@@ -21,7 +21,13 @@ from pipeline.tables.corrections import UNFIT, WHY, in_results, where_of
 from pipeline.trials.session import join_trials, one_trial
 
 TRIAL = "walk"
-OF_ONE_TRIAL = ("corrections", "plates_left", "plates_right", "belt_speed_m_s")  # arguments that by_trial gives
+OF_ONE_TRIAL = (
+    "corrections",
+    "plates_left",
+    "plates_right",
+    "belt_speed_m_s",
+    "hands_bear_weight",
+)  # arguments that by_trial gives
 
 
 def _run(step: Callable[..., xr.Dataset], *inputs: xr.Dataset, **arguments: Any) -> xr.Dataset:

@@ -84,6 +84,20 @@ def test_given_plates_reach_the_step_as_text() -> None:
     assert study_tables.plates_in_row({"plates_left": "n/a"}) == {}
 
 
+@pytest.mark.parametrize(
+    ("cell", "stated"), [("yes", True), ("TRUE", True), ("no", False), ("False", False), ("n/a", None), ("", None)]
+)
+def test_hands_that_bear_weight_are_stated_by_trial(cell: str, stated: bool | None) -> None:
+    given = study_tables.hands_in_row({"hands_bear_weight": cell})
+    assert given == ({} if stated is None else {"hands_bear_weight": stated})
+
+
+def test_another_answer_on_hands_is_refused(tmp_path: Path) -> None:
+    header, row = (*TRIALS, "hands_bear_weight"), ("A1", "walk", "a.c3d", "gait", "walk", "perhaps")
+    _, (problem,) = study_tables.trials_of(write(tmp_path / "trials.tsv", header, row), None)
+    assert (problem.where, "perhaps" in problem.what) == ("trials.tsv: A1 walk", True)
+
+
 @pytest.mark.parametrize("cell", ["0", "-1", "1 1", "left", "1;x", "1.5", "FP1", "²"])
 def test_invalid_plates_give_a_plain_line(tmp_path: Path, cell: str) -> None:
     header, row = (*TRIALS, "plates_left"), ("A1", "walk", "a.c3d", "gait", "walk", cell)

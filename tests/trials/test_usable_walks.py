@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from pipeline.conventions import NO_STATIC
 from pipeline.errors import Problem, UserError
 from pipeline.trials.session import Trial, join_trials, one_trial, rejected_by, spans_of, trials_of
-from pipeline.trials.usable_walks import UsableWalks, batches, reject, some_trials
+from pipeline.trials.usable_walks import UsableWalks, batches, has_model, reject, some_trials
 from tests.support.studies.ragged_trials import LOST, REASON, ragged_trial
 from tests.support.studies.rejected import rejection
 
@@ -83,6 +84,14 @@ def test_without_a_model_every_trial_is_rejected() -> None:
     assert found.rejected.values.tolist() == ["hidden", *["no static trial"] * 3]
     assert not found.data_vars
     assert found.source.values.tolist() == [f"{name}.c3d" for name in NAMES]
+
+
+def test_a_model_that_only_lacks_a_static_trial_rejects_none() -> None:
+    model = MODEL.assign_attrs(rejected="no static trial", rejected_code=NO_STATIC)
+    found = product(session(1.0), session(10.0, a="hidden"), model)
+    assert found.rejected.values.tolist() == ["hidden", "", "", ""]
+    assert has_model(MODEL)
+    assert not has_model(model)
 
 
 def test_a_trial_that_a_step_rejects_costs_no_other() -> None:

@@ -19,7 +19,7 @@ from pipeline.tables.csv_files import rows_of
 from pipeline.trials.session import separate
 from pipeline.workflow.open_study import open_study
 from pipeline.workflow.places import folders_of_a_run
-from tests.support.checkout import HOUSE, copy_study, run_study, snakemake
+from tests.support.checkout import HOUSE, copy_study, keep_rows, run_study, snakemake
 from tests.support.files.changes import edit, relabel, rewrite, set_parameter
 from tests.support.step_names import SESSION_STEPS
 
@@ -201,7 +201,8 @@ def test_a_missing_marker_static_trial_or_plate_without_channels_is_named(study:
     unplated = {row["reason"] for row in rows if row["session"] == "sub-02" and row["trial"] == "fast_01"}
     assert any("plate 1 is left out" in reason for reason in unplated), unplated
     assert any(row["verdict"] == "used" for row in rows if row["trial"] == "comfortable_01")
-    assert {(row["session"], row["code"]) for row in rows if not row["side"]} == {("sub-03", "no_static_trial")}
+    assert all(row["side"] for row in rows), "no trial is rejected"
+    assert any(row["session"] == "sub-03" for row in rows), "its events and stances are there"
 
 
 def test_equal_inputs_give_equal_bytes(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,3 +240,30 @@ def test_damage_is_found_named_by_the_step_that_meets_it_and_mended(
     assert result.returncode == 0, result.stdout + result.stderr
     assert path.read_bytes() == whole
     assert main(["verify", str(study)]) == 0
+
+
+def test_without_a_static_trial_all_that_needs_no_model_is_the_same(finished: Path, tmp_path: Path) -> None:
+    """Times, distances and plate forces to the bit; no angle, moment or power, and one line that says why."""
+    without = copy_study(finished, tmp_path / "without")
+    keep_rows(without, lambda row: "\tstatic\t" not in row)
+    result = run_study(without)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert sum("no static trial that can be used" in line for line in result.stdout.splitlines()) == 1
+    assert "4 of 4 trials used, 0 of 12 plate contacts used; 12 stances not on a plate." in result.stdout
+    for session in ("sub-01", "sub-02"):
+        whole, bare = (netcdf.load(study / "derived" / session / "contacts.nc") for study in (finished, without))
+        xr.testing.assert_equal(whole, bare)
+    rows, others = (rows_of((study / "derived/metrics.csv").read_text()) for study in (finished, without))
+    needed = (*("walking_speed", "cadence", "step_length", "step_width", "stance_time", "double_support_share"),
+              *("peak_vertical_force", "peak_propulsive_force", "impulse_of_braking_force"))  # fmt: skip
+    assert len(rows) == len(others) > 0
+    for row in rows:
+        place = [row[name] for name in ("session", "trial", "side", "start_time")]
+        (twin,) = (one for one in others if [one[name] for name in ("session", "trial", "side", "start_time")] == place)
+        assert {name: twin[name] for name in needed} == {name: row[name] for name in needed}
+        assert not twin["peak_knee_flexion"]
+        assert not twin["peak_ankle_power"]
+        assert not twin["leg_length"]
+    assert any(row["peak_vertical_force"] for row in others)
+    codes = {row["code"] for row in quality(without)}
+    assert codes == {"no_static_trial", "no_plate"}

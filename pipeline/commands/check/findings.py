@@ -9,7 +9,7 @@ from typing import Any
 from ...body.body_model import BodyModel
 from ...body.landmarks import choose_labels, expected_label
 from ...body.resolved_model import resolve
-from ...conventions import SIDES
+from ...conventions import NO_STATIC, SIDES
 from ...errors import ERROR, Problem, UserError, join_some, nearest, warning
 from ...opensim_files.trc import COUNT
 from ...person.body_weight import LOADED_N
@@ -20,6 +20,7 @@ from ...signals.filters import design_cutoff_hz
 from ...steps.calibrate.functional_hip import hip_sides
 from ...steps.read.recording_contents import Contents, words_of
 from ...tables import study_tables, tsv
+from ...variables.verdict_table import WITHOUT_STATIC
 from ...vocabulary.event_names import not_understood
 from ...vocabulary.muscle_names import muscles_in
 
@@ -147,7 +148,8 @@ def of_session(
     if static in facts:
         yield from _static(static, facts[static], model, walks=static in gait, stated=stated)
     for file in readable:
-        yield from _gait(file, facts[file], facts.get(static, facts[file]).landmarks, model)
+        model_in = facts.get(static, facts[file]).landmarks if static or stated else None
+        yield from _gait(file, facts[file], model_in, model)
     yield from _rows(session, rows, facts)
     yield from _idle_plates(session, [facts[file] for file in readable])
     yield from _sloping_plates(session, [facts[file] for file in readable])
@@ -158,10 +160,10 @@ def _no_static(session: str, gait: Sequence[str], facts: Mapping[str, Contents],
     if complete:
         remedy = f"{complete[0]} shows every marker: give it a second row with role static"
     elif model and gait:
-        remedy = f"list one: no walk shows every marker of {model.name}, and without a static run rejects the walks"
+        remedy = f"list one, as no walk shows every marker of {model.name}"
     else:
         remedy = "list one in trials.tsv with role static"
-    return Problem(session, "no static trial", remedy, "no_static_trial")
+    return warning(session, f"no static trial: {WITHOUT_STATIC}", remedy, NO_STATIC)
 
 
 def _static(file: str, facts: Contents, model: BodyModel | None, *, walks: bool, stated: bool) -> Iterator[Problem]:
@@ -176,8 +178,9 @@ def _static(file: str, facts: Contents, model: BodyModel | None, *, walks: bool,
         yield describe_moving_static(file, facts.shown.extent_m, walks=walks)
 
 
-def _gait(file: str, facts: Contents, static: frozenset[str], model: BodyModel | None) -> Iterator[Problem]:
-    if model and (lacking := resolve(model, static).lacking_in_motion(facts.landmarks)):
+def _gait(file: str, facts: Contents, static: frozenset[str] | None, model: BodyModel | None) -> Iterator[Problem]:
+    """Find problems of a walk; ``static`` are the landmarks of what defines the model, None if nothing does."""
+    if model and static is not None and (lacking := resolve(model, static).lacking_in_motion(facts.landmarks)):
         both_sides = all(any(side in name or "pelvis" in name for name in lacking) for side in SIDES)
         yield _lacks("error" if both_sides else "warning", file, lacking, facts, model)
     elif model and facts.axes_problem:

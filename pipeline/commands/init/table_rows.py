@@ -11,6 +11,7 @@ from ...steps.read.recording_contents import Contents, key_of
 from ...tables import study_tables
 from ...tables.study_tables import SIZE_RANGES
 from ...tables.tsv import Row
+from ...variables.verdict_table import WITHOUT_STATIC
 from ..shared import trial_roles
 from .people import Owner, people_and_sessions
 
@@ -19,8 +20,8 @@ BY_MARKERS = "estimate: markers"
 STATED = "no static trial: the static results of Plug-in Gait that the walks state replace it"
 OTHER_STATIC = "left out, another static of the session serves the body model (to use both, give each a session)"
 NO_STATIC = (
-    "no static trial, and no walk that shows every marker: run rejects the walks of this session. Add a recording of "
-    "the person standing with every marker, role static"
+    f"no static trial, and no walk that shows every marker: {WITHOUT_STATIC}. For more, add a recording of the person "
+    "standing with every marker, role static"
 )
 ASKED = (
     "people, or visits of one person? Names and files do not tell. Fill in participant_id in trials.tsv: one id for "

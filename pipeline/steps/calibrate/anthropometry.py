@@ -23,6 +23,8 @@ def sizes_of(
     static: str,
     read: Mapping[str, AnyTrial],
     own: Mapping[str, str] | None = None,
+    *,
+    mass_needed: bool = True,
 ) -> tuple[dict[str, float], dict[str, str], Mapping[str, str]]:
     """Return sizes in kg and m, the source of each, and a row of participants.tsv with those that the tables give.
 
@@ -30,15 +32,18 @@ def sizes_of(
     they are those of its row there, then of the files, then of participants.tsv.
 
     Args:
+        static: name of the trial that defines the model; empty without one.
         own: the sizes in sessions.tsv; None if the session has no row there.
+        mass_needed: whether a session without a body mass is refused.
 
     Raises:
-        UserError: a cell is not a number; no body mass.
+        UserError: a cell is not a number; no body mass where it is needed.
     """
     sizes = {"marker_diameter_m": DEFAULT_MARKER_DIAMETER_M}
     origin = {"marker_diameter_m": "default"}
+    statics = [trial for name, trial in read.items() if name == static]
     others = [trial for name, trial in read.items() if name != static]
-    for trial in (*reversed(others), read[static]):
+    for trial in (*reversed(others), *statics):
         stated = object_in(trial.attrs, "anthropometry")
         sizes |= stated
         origin |= dict.fromkeys(stated, str(trial.attrs.get("source", "")))
@@ -47,7 +52,7 @@ def sizes_of(
         table, cells = ("sessions.tsv", own) if own and column in own else ("participants.tsv", row)
         if value := number(cells, column, where=table):
             sizes[column], origin[column] = value, _in_table(table, cells, column)
-    if "mass_kg" not in sizes:
+    if mass_needed and "mass_kg" not in sizes:
         what = f"{participant['participant_id']} has no body mass, neither here nor in its C3D files"
         raise UserError("participants.tsv", what, "give mass_kg", "mass_missing")
     return sizes, origin, row
@@ -91,8 +96,8 @@ def findings_on_sizes(
 def size_attributes(sizes: Mapping[str, float], origin: Mapping[str, str]) -> dict[str, Any]:
     """Return sizes and their sources as attributes of calibrate.nc."""
     return {
-        "body_mass_kg": sizes["mass_kg"],
-        "body_mass_source": origin["mass_kg"],
+        "body_mass_kg": sizes.get("mass_kg", np.nan),
+        "body_mass_source": origin.get("mass_kg", ""),
         "body_height_m": sizes.get("height_m", np.nan),
         "anthropometry": to_text(sizes),
         "anthropometry_source": to_text(origin),

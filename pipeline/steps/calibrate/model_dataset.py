@@ -40,7 +40,7 @@ def model_dataset(sides: Mapping[str, Side], refused: Mapping[str, Sequence[Prob
         return both(lambda leg: [getattr(leg.parameters[segment], field) for segment in CHAIN], len(CHAIN), *shape)
 
     legs = {side: leg.calibrated for side, leg in sides.items()}
-    carrier = next(iter(legs.values())).carrier
+    carrier = next((leg.carrier for leg in legs.values()), dict.fromkeys(JOINTS, ""))
     of_joint, turn, nowhere = ("side", "joint"), ("side", "pose", "local_axis"), np.full(3, np.nan)
     coordinates = {
         "side": list(SIDES),
@@ -112,7 +112,7 @@ def _of_markers(name: str, legs: Mapping[str, Mapping[str, Mapping[str, Array]]]
 
 def static_distances(points: Points) -> xr.DataArray:
     """Return the median distances (landmark, landmark_2) in a static trial, m; NaN where never seen together."""
-    names, position = list(points), np.stack(list(points.values()), axis=1)
+    names, position = list(points), np.stack(list(points.values()) or [np.empty((0, 3))], axis=1)
     distance = np.empty((len(names), len(names)))
     for i in range(len(names)):
         distance[i] = medians(length(position - position[:, [i]]).T)

@@ -15,8 +15,10 @@ from ...body.landmarks import Points, choose_labels, find_seen_labels, mean_posi
 from ...body.resolved_model import ResolvedModel, resolve
 from ...body.static_results import StaticResults, parse_results
 from ...body.static_skeleton import with_devices
+from ...conventions import NO_STATIC
 from ...errors import UserError
 from ...trials.session import AnyTrial, problems_of
+from ...variables.verdict_table import WITHOUT_STATIC
 
 Trials = Mapping[str, AnyTrial]
 
@@ -100,13 +102,13 @@ def _choose(trials: Trials, body_model: BodyModel, source: str) -> tuple[str, Re
     if not statics:
         raise UserError(
             "trials.tsv",
-            "no static trial",
+            f"no static trial: {WITHOUT_STATIC}",
             "list one with role static (a file may have several rows)",
-            "no_static_trial",
+            NO_STATIC,
         )
     name, trial = next(iter(statics.items()))
     if "rejected" in trial.attrs:
-        problems = (problem._replace(code="no_static_trial") for problem in problems_of(trial))
+        problems = (problem._replace(code=NO_STATIC) for problem in problems_of(trial))
         raise UserError.of(problems).within(f"static trial {name}")
     return name, _resolve(trial, body_model)
 

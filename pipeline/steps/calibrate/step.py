@@ -21,10 +21,11 @@ from ...body.static_skeleton import (
     skeleton_by_stated_results,
     static_skeleton,
 )  # fmt: skip
-from ...conventions import ARM, CHAIN, MIDDLE, SIDES, UPPER_BODY
+from ...conventions import ARM, CHAIN, FROM_PELVIS, JOINTS, MIDDLE, NO_STATIC, SIDES, UPPER_BODY
 from ...errors import WARNING, Problem, UserError
 from ...json_text import to_text
-from ...trials.session import trials_of
+from ...trials.session import AnyTrial, trials_of, verdict_by
+from ...variables.schema import with_dims
 from ...whole_body.skeleton import SEGMENTS
 from .anthropometry import findings_on_sizes, note_on_estimates, size_attributes, sizes_in_results, sizes_of
 from .functional_hip import functional_hips, hip_text
@@ -62,14 +63,20 @@ def calibrate(
 
     Returns:
         A flat dataset, see :data:`pipeline.variables.session_variables.OF_TRIALS`. ``leg_refused`` is why a side cannot
-        be used; all else of it is NaN. The upper body is there if measured.
+        be used; all else of it is NaN. The upper body is there if measured. Without a usable static trial it is
+        rejected with the code ``no_static_trial`` and has sizes and no leg: later steps go on without angles and
+        moments (:func:`pipeline.trials.usable_walks.has_model`).
 
     Raises:
-        UserError: no usable static trial, no side that can be used, body mass missing, functional trial that cannot be
-            used.
+        UserError: no side that can be used, body mass missing, functional trial that cannot be used.
     """
     trials = trials_of(read)
-    reference = find_reference(trials, body_model, use_stated=settings.static_results == "stated")
+    try:
+        reference = find_reference(trials, body_model, use_stated=settings.static_results == "stated")
+    except UserError as error:
+        if error.problems[0].code != NO_STATIC:
+            raise
+        return _without_static(error, trials, participant, session_row, segment_table["name"])
     sizes, origin, row = sizes_of(participant, reference.source or reference.name, trials, session_row)
     virtual = [name for name in reference.points if name.startswith("heel_") and name not in reference.seen]
     by_motion = settings.hip_centre == "functional"
@@ -120,6 +127,36 @@ def calibrate(
         **{f"{joint}_centre_{side}": text for side, leg in sides.items() for joint, text in leg.texts.items()},
         **({"trunk_and_arms": "posed"} if of_trunk else {}),
         "static_results": source and f"stated in {trials[source].attrs.get('source', source)}",
+        **({} if session_row is None else {"session_sizes": to_text(sizes_in_results(sizes, origin))}),
+    }
+    return dataset
+
+
+def _without_static(
+    error: UserError,
+    trials: Mapping[str, AnyTrial],
+    participant: Mapping[str, str],
+    session_row: Mapping[str, str] | None,
+    segment_table: str,
+) -> xr.Dataset:
+    """Return the rejected model of a session without a static trial: sizes of the person, and no leg."""
+    sizes, origin, row = sizes_of(participant, "", trials, session_row, mass_needed=False)
+    findings, masses = findings_on_sizes(row, trials, segment_table=segment_table)
+    dataset = model_dataset({}, dict.fromkeys(SIDES, error.problems)).assign(static_distance=static_distances({}))
+    of_segments, of_markers = (len(SIDES), len(FROM_PELVIS)), (len("xyz"), 0, len("xyz"))
+    unknown = {
+        "orientation_noise": np.full(of_segments, np.nan),
+        **{f"segment_{name}_per_marker": np.empty((*of_segments, *of_markers)) for name in ("turn", "origin")},
+        "joint_centre_per_marker": np.empty((len(SIDES), len(JOINTS), *of_markers)),
+    }
+    dataset = dataset.assign(with_dims("calibrate", unknown))
+    dataset = dataset.assign_coords(marker=np.array([], dtype=str), axis=list("xyz"))
+    dataset.attrs = {
+        **size_attributes(sizes, origin),
+        "body_mass_shown": "; ".join(masses),
+        "findings": to_text([finding._asdict() for finding in findings]),
+        "leg_findings": to_text([]),
+        **verdict_by(error.problems),
         **({} if session_row is None else {"session_sizes": to_text(sizes_in_results(sizes, origin))}),
     }
     return dataset

@@ -40,7 +40,7 @@ class Settings:
         "they agree to about 1e-12", above=0)
     hands_bear_weight: bool = setting(False,
         "whether hands on rails, crutches or a helper bear some of the weight; the momentum of the body is then not "
-        "held against the forces of the plates")
+        "held against the forces of the plates; the column hands_bear_weight of trials.tsv states it of single trials")
     doubted_stances: Literal["leave_out", "use"] = setting("leave_out",
         "whether the kinetics of doubted stances count in means, scores and figures; in either case metrics.csv and "
         "study.nc have them, with the doubt; those left out are in metrics.csv in the column doubted_numbers")

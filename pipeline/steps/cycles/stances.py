@@ -56,8 +56,9 @@ class Stances:
 
     @property
     def whole(self) -> Flags:
-        """Return which stances have both ends and valid kinetics."""
-        return self.ended & self.valid
+        """Return which stances have both ends and valid kinetics, or at least a ground force that can be used."""
+        measured = np.array([one is None or one.leaves_force for one in self.reason], dtype=bool)
+        return np.asarray(self.ended & measured)
 
     @property
     def row(self) -> NDArray[np.intp]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from ...conventions import LONGEST_SWING_S, SIDES
 from ...errors import Problem, UserError
 from ...signals.time_normalisation import PHASE, PhaseFrames, at_phases, phase_frames
 from ...tables.corrections import apply_fitting, attributes_of, in_results
+from ...tables.study_tables import HANDS
 from ...tables.tsv import Row
 from ...trials.session import AnyTrial, Trial, spans_of, trials_of
 from ...trials.usable_walks import UsableWalks, reject
@@ -111,6 +113,11 @@ class CutTrial(NamedTuple):
         """Return which cycles have no valid kinetics."""
         return np.array([reason is not None for reason in self.reason], dtype=bool)
 
+    @property
+    def without_force(self) -> Flags:
+        """Return which cycles have no ground force that can be used."""
+        return np.array([reason is not None and not reason.leaves_force for reason in self.reason], dtype=bool)
+
     def coordinates(self) -> dict[str, Any]:
         """Return the coordinates of cycles.nc along ``cycle`` and ``stance``."""
         of_cycles = {
@@ -138,8 +145,8 @@ def cycles(
 
     Args:
         settings: of the step; for ``further_curves`` see :mod:`pipeline.steps.cycles.normalisation`.
-        by_trial: ``corrections`` of some trials, by name: rows of corrections.tsv, with cycles, or stances without one,
-            to leave out.
+        by_trial: of some trials, by name: ``corrections``, rows of corrections.tsv, with cycles, or stances without
+            one, to leave out; ``hands_bear_weight``, in place of the setting.
 
     Returns:
         The variables of :data:`pipeline.variables.cycle_variables.CYCLES`. Along ``stance`` is every stance with its
@@ -153,15 +160,17 @@ def cycles(
         return walks.complete(xr.Dataset())
     parts = [trials_of(walks.take(data)) for data in (kinetics, kinematics, contacts, clean)]
     stated, _ = in_results([contacts.attrs])
+    stated_of = {name: (by_trial or {}).get(name, {}) for name in walks.names}
     rows = {
         name: [
-            *(by_trial or {}).get(name, {}).get("corrections", ()),
+            *stated_of[name].get("corrections", ()),
             *acceptances_of(parts[2][name], [row for row in stated if row["trial"] == name]),
         ]
         for name in walks.names
     }
+    by_hands = {name: bool(own.get(HANDS, settings.hands_bear_weight)) for name, own in stated_of.items()}
     cut, refused, unfit = _cut_walks(
-        {name: [of[name] for of in parts] for name in walks.names}, calibrate, settings, rows
+        {name: [of[name] for of in parts] for name in walks.names}, calibrate, settings, rows, by_hands
     )
     if refused:  # the others are judged without them
         kinetics = reject(kinetics, refused)
@@ -231,15 +240,21 @@ def _cut_walks(
     calibrate: xr.Dataset,
     settings: Settings,
     corrections: Mapping[str, Sequence[Row]],
+    by_hands: Mapping[str, bool],
 ) -> tuple[list[CutTrial], dict[str, Problem], list[Row]]:
     """Return the cycles of each walk, by name the problems of those that cannot be cut, and unfit corrections.
 
-    ``trials`` has the walk in kinetics, kinematics, contacts and clean.
+    ``trials`` has the walk in kinetics, kinematics, contacts and clean, ``by_hands`` whether hands bear weight in it:
+    then it tells nothing of the mass and the plates of the session.
     """
     shown = [momentum.in_single_support(moved, touched, calibrate) for _, moved, touched, _ in trials.values()]
     plates = [touched["plates"].values for _, _, touched, _ in trials.values()]
     mass_kg = float(calibrate.attrs["body_mass_kg"])
-    doubts = momentum.doubts_of_session(shown, plates, mass_kg)
+    telling = [
+        one._replace(ratio=np.full_like(one.ratio, np.nan)) if by_hands[name] else one
+        for name, one in zip(trials, shown, strict=True)
+    ]
+    doubts = momentum.doubts_of_session(telling, plates, mass_kg)
     known = [
         body_momentum.known_intervals(moved, touched, cleaned, mass_kg)
         for _, moved, touched, cleaned in trials.values()
@@ -248,7 +263,8 @@ def _cut_walks(
     cut, refused, unfit = [], {}, list[Row]()
     judged = [[[*first, *then] for first, then in zip(*of, strict=True)] for of in zip(doubts, placed, strict=True)]
     for (name, of), shows in zip(trials.items(), zip(shown, known, judged, strict=True), strict=True):
-        divide = partial(_divide, *of, calibrate=calibrate, settings=settings, shows=shows)
+        own = replace(settings, hands_bear_weight=by_hands[name])
+        divide = partial(_divide, *of, calibrate=calibrate, settings=own, shows=shows)
         try:
             divided, not_applied = apply_fitting(divide, corrections[name])
         except UserError as error:
@@ -391,7 +407,7 @@ def _curves(
         if plain not in (*ANGLES, EMG):
             rows /= 1 if plain == RESIDUAL else mass_kg
             if plain != "upper_moment":  # from hands and head down, it needs no ground force
-                rows[walk.without_kinetics] = np.nan
+                rows[walk.without_force if plain == "ground_force" else walk.without_kinetics] = np.nan
         curves[name] = rows
     return curves
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Array, Flags
 from ...body.plausibility import REMEDY_IN_MOTION, reason_of_flag
-from ...conventions import CHAIN, SAME_STRIKE_S, SIDES, STANDARD_GRAVITY_M_S2
+from ...conventions import CHAIN, NO_STATIC, SAME_STRIKE_S, SIDES, STANDARD_GRAVITY_M_S2
 from ...errors import ERROR
 from ...json_text import from_text
 from ...person.size_findings import MASS_WRONG
@@ -21,6 +21,7 @@ from ...signals.filters import interval_s
 from ...tables.corrections import COLUMNS, UnfitError
 from ...tables.tsv import Row
 from ...trials.session import AnyTrial
+from ...trials.usable_walks import has_model
 from ...variables.cycle_variables import RESIDUALS
 from ...variables.stance_verdicts import Verdict, is_accepted, verdicts_in
 from ...variables.verdict_table import ACCEPTED, LEG_REFUSED, VERDICTS
@@ -166,7 +167,7 @@ class Shown:
 def refuse_leg(shown: Shown, i: int) -> Verdict | None:
     """Return the refusal of a stance of a leg that is refused in the whole trial."""
     reason = shown.kinematics["leg_refused"].values.tolist()[shown.row[i]]
-    return Verdict.of(LEG_REFUSED, reason=reason) if reason else None
+    return Verdict.of(LEG_REFUSED, reason=reason) if reason and has_model(shown.calibrate) else None
 
 
 def refused_contact(shown: Shown, i: int) -> Verdict | None:
@@ -188,6 +189,11 @@ def refuse_low_peak(shown: Shown, i: int) -> Verdict | None:
     if complete and peak < shown.settings.min_peak_force_body_weights:
         return Verdict.of("force_too_low", body_weights=peak)
     return None
+
+
+def refuse_without_static(shown: Shown, _: int) -> Verdict | None:
+    """Return the refusal of a stance in a session without a static trial; nothing speaks against its force."""
+    return None if has_model(shown.calibrate) else Verdict.of(NO_STATIC)
 
 
 def refuse_implausible_leg(shown: Shown, i: int) -> Verdict | None:
@@ -285,7 +291,7 @@ def doubt_part(shown: Shown, i: int) -> Iterator[Verdict]:
     """Yield the doubt about a stance that is known in part, and of which no law of momentum judges that part."""
     figures = dict(zip(RESIDUALS, shown.told[i].tolist(), strict=True))
     judged = np.isfinite(figures["momentum_ratio"]) or figures["residual_known_percent"] >= LEAST_JUDGED
-    if shown.seen_percent[i] < WHOLE and not judged:
+    if shown.seen_percent[i] < WHOLE and not judged and has_model(shown.calibrate):
         yield Verdict.of("part_unjudged", percent=shown.seen_percent[i])
 
 
@@ -311,6 +317,7 @@ STANCE_JUDGES = (
     Judge((), refused_contact),  # whatever the step contacts finds
     Judge(("formulations_differ",), refuse_disagreement),
     Judge(("force_too_low",), refuse_low_peak),
+    Judge((NO_STATIC,), refuse_without_static),
     Judge(("leg_implausible",), refuse_implausible_leg),
     Judge(("near_an_end",), refuse_near_an_end),
     Judge(("markers_not_seen", "leg_without_pose"), refuse_hidden),
@@ -341,7 +348,8 @@ def judge_stances(shown: Shown, *, knee_axis: Array) -> Stances:
         refusal, overruled = _refuse(shown, i)
         earlier, later = ([v for one in of for v in one.judge(shown, i)] for of in (EARLIER_DOUBTS, STANCE_DOUBTS))
         refusals.append(refusal)
-        doubts.append(() if refusal else (*earlier, *overruled, *later))
+        measured = refusal is None or refusal.leaves_force
+        doubts.append((*earlier, *overruled, *later) if measured else ())
         if {one.code for one in doubts[i]} == {ACCEPTED}:
             raise UnfitError(shown.acceptance(i), "the contact is used already", "give another one")
     (side, start, end), solved, row = shown.stances, shown.kinetics.variables, shown.row

@@ -16,7 +16,7 @@ from ...errors import Problem, UserError
 from ...signals.filters import interval_s, near_ends
 from ...signals.splines import angular_rates, derivatives
 from ...trials.session import spans_of
-from ...trials.usable_walks import UsableWalks, batches, reject
+from ...trials.usable_walks import UsableWalks, batches, has_model, reject
 from .label_check import find_exchanged
 from .leg_check import Verdicts, judge_legs
 from .linked_model import LinkedModel, build_linked_model, describe_linkage, pose_linked_legs
@@ -54,14 +54,15 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
         are not seen, accelerations also near the ends of what is seen, and for a leg that no person has:
         ``implausible`` and ``leg_refused`` give the reason. Angles that depend on a turned knee axis are NaN, too, for
         the reason ``knee_refused``. A walk is rejected if no segment of either side can be followed, neither leg can be
-        used, or two markers are exchanged against the static trial.
+        used, or two markers are exchanged against the static trial. Without a static trial no walk is, and all motion
+        is NaN.
     """
     walks = UsableWalks.of(clean, calibrate)
     if not walks.names:
         return walks.complete(xr.Dataset())
     clean = walks.take(clean)
     names, refused, linkage = clean.variables["marker"].values.tolist(), find_exchanged(clean, calibrate), None
-    if settings.method == "linked":
+    if settings.method == "linked" and has_model(calibrate):
         try:
             linkage = build_linked_model(
                 calibrate, names, joint_types=settings.joint_types,
@@ -115,7 +116,8 @@ def _pose_walks(
     walks, absent = clean.trial.values.tolist(), clean.landmarks_absent.values.tolist()
     spans, calibrated = [span for span, _ in within], read_sides(calibrate)
     # points that another program computed do not lie in the segment that carries the markers
-    witness = None if body_model.shows_untwisted_shank else build_witness(calibrate, names.tolist())
+    blind = body_model.shows_untwisted_shank or not calibrated
+    witness = None if blind else build_witness(calibrate, names.tolist())
     posed = Posed({}, [], [], {})
     by_file = calibrate.attrs.get("static_results") or body_model.shows_untwisted_shank
     stated = clean.static_results.values.tolist() if by_file else [""] * len(spans)
@@ -129,7 +131,7 @@ def _pose_walks(
         spans_here = [slice(span.start - here.start, span.stop - here.start) for span in part]
         verdicts = judge_legs(points, legs, calibrate, time[here], spans_here)
         posed.verdicts.append(verdicts)
-        posed.refused.update(verdicts.refused(walks[numbers]))
+        posed.refused.update(verdicts.refused(walks[numbers]) if calibrated else {})
         if posed.refused:
             continue
         hidden = [verdicts.hide(side, spans_here) for side in range(len(SIDES))]
@@ -142,7 +144,8 @@ def _pose_walks(
         if not linkage:
             _hide_beside_changes(motion, points, body_model, sides, within_here)
         rotation = motion["rotation"][1]
-        posed.refused.update(_find_unfollowed(rotation, spans_here, walks[numbers], absent[numbers]))
+        if calibrated:
+            posed.refused.update(_find_unfollowed(rotation, spans_here, walks[numbers], absent[numbers]))
         twisted = calibrated if linkage else sides  # all walks of a session have the same linkage
         torsion = np.array([twisted[side].tibial_torsion if side in twisted else 0.0 for side in SIDES])
         angles = _angles(rotation, offset, settings, torsion)

@@ -16,7 +16,7 @@ from ...dynamics.kernel import TERMS, inverse_dynamics_by_term
 from ...dynamics.vectors import rotate, transpose
 from ...json_text import to_text
 from ...trials.session import spans_of
-from ...trials.usable_walks import UsableWalks
+from ...trials.usable_walks import UsableWalks, has_model
 from ...variables.schema import with_dims
 from ...whole_body.skeleton import JOINTS as JOINTS_OF_TRUNK
 from . import closures, cross_checks
@@ -92,7 +92,7 @@ def kinetics(
     result = xr.Dataset(with_dims("kinetics", results), _names())
     if with_trunk:
         result = result.assign_coords(upper_joint=list(JOINTS_OF_TRUNK))
-    if not settings.uncertainty_draws:
+    if not settings.uncertainty_draws or not has_model(calibrate):
         return walks.complete(result)
     about: dict[str, Any] = {"draws": settings.uncertainty_draws, "band_percent": settings.uncertainty_band_percent}
     about |= {"sizes": {**settings.uncertainty_sizes}, "gravity_m_s2": settings.gravity_m_s2}

@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...conventions import ANGLES, JOINTS, LOADS, SAME_STRIKE_S
+from ...conventions import ANGLES, JOINTS, LOADS, NO_STATIC, SAME_STRIKE_S
 from ...json_text import from_text, to_text
 from ...results.averages import (
     IS_PHASE,
@@ -57,6 +57,7 @@ from ...variables.stance_verdicts import (
     is_accepted,
     verdict_of,
 )
+from ...variables.verdict_table import VERDICTS
 from ...vocabulary.muscle_names import in_order
 from .gait_scores import score_cycles
 from .reference import Reference
@@ -64,6 +65,7 @@ from .settings import Settings
 
 QUALITY = tuple(QUALITY_COLUMNS)
 NUMBERS = QUALITY[QUALITY.index(DOUBT[-1]) + 1 :]  # checks of a stance, then repairs of its trial
+WITHOUT_MODEL = VERDICTS[NO_STATIC].sentence  # the reason of stances of which only the ground force is known
 LABELS = [*dict.fromkeys(dim for variable in STUDY.values() for dim in variable.dims if dim not in ("cycle", "stance"))]
 Columns = Mapping[str, Mapping[str, Any]]  # of participants.tsv by name, their cells by session
 
@@ -299,7 +301,9 @@ def _rows(study: xr.Dataset, columns: Sequence[str], sessions: Iterable[str]) ->
     alone = every[f"cycle{STANCE}"] < 0
     if alone.any():
         cells = {name: every[f"{name}{STANCE}"][alone] for name in columns if f"{name}{STANCE}" in every}
-        stances = pd.DataFrame(cells).assign(part="stance", cycle=None, reason="")
+        stances = pd.DataFrame(cells).assign(part="stance", cycle=None)
+        known = stances.kinetics_valid.astype(bool) | (stances.doubt_code != "")
+        stances = stances.assign(reason=np.where(known, "", WITHOUT_MODEL))  # no other refused stance is among them
         cycles = pd.concat([cycles, stances]) if len(cycles) else stances
         place = {session: i for i, session in enumerate(sessions)}
         cycles = cycles.sort_values("session", key=lambda names: names.map(place), kind="stable", ignore_index=True)
@@ -311,9 +315,11 @@ def _rows(study: xr.Dataset, columns: Sequence[str], sessions: Iterable[str]) ->
 def _without_doubted(metrics: pd.DataFrame) -> pd.DataFrame:
     """Return metrics.csv with the numbers of kinetics that are not used apart, so that a plain mean leaves them out.
 
-    They are together in the column :data:`DOUBTED_NUMBERS`, as JSON and with as many digits as the table has.
+    They are together in the column :data:`DOUBTED_NUMBERS`, as JSON and with as many digits as the table has. Ground
+    forces that lack nothing but a model of the person stay.
     """
-    left_out = ~metrics.kinetics_valid.astype(bool)
+    measured = (metrics.reason == WITHOUT_MODEL) & (metrics.doubt_code == "")
+    left_out = ~metrics.kinetics_valid.astype(bool) & ~measured
     names = [name for name in metrics if str(name).removesuffix("_u") in KINETICS]
     known = metrics.loc[left_out, names].dropna(how="all")
     texts = [

@@ -13,6 +13,7 @@ from typing import Any
 
 import xarray as xr
 
+from ...conventions import NO_STATIC
 from ...errors import UserError
 from ...json_text import to_text
 from ...reference import resolve
@@ -129,7 +130,8 @@ def sources_of(trials: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 def _rejections(session: xr.Dataset) -> dict[str, str]:
     """Return the reason of each rejected trial of a session, or that of the whole session."""
     if "rejected" not in session.variables:
-        return {"session": session.attrs["rejected"]} if "rejected" in session.attrs else {}
+        what = "model" if session.attrs.get("rejected_code") == NO_STATIC else "session"
+        return {what: session.attrs["rejected"]} if "rejected" in session.attrs else {}
     reasons = zip(
         session.variables["trial"].values.tolist(), session.variables["rejected"].values.tolist(), strict=True
     )

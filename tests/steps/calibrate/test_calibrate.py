@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline.conventions import SIDES
+from pipeline.conventions import NO_STATIC, SIDES
 from pipeline.errors import UserError
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.trials.session import join_trials
@@ -191,10 +191,17 @@ def test_session_without_usable_static_trial() -> None:
     gait = recorded(body_model(ISB), standing(), role="gait")
     rejected = rejection("the file is cut short", {"role": "static"}).dataset()
     choices = CHOICES | {"body_model": body_model(ISB)}
-    with pytest.raises(UserError, match="no static trial"):
-        calibrate(join_trials({"walk": gait}), **choices)
-    with pytest.raises(UserError, match="static trial standing: the file is cut short"):
-        calibrate(join_trials({"walk": gait, "standing": rejected}), **choices)
+    for trials, why in (
+        ({"walk": gait}, "no static trial"),
+        ({"walk": gait, "standing": rejected}, "static trial standing: the file is cut short"),
+    ):
+        found = describe("calibrate", calibrate(join_trials(trials), **choices))
+        assert (found.attrs["rejected_code"], why in found.attrs["rejected"]) == (NO_STATIC, True)
+        assert (found.leg_refused != "").all()
+        assert np.isnan(found.segment_mass).all()
+        assert found.attrs["body_mass_kg"] == float(CHOICES["participant"]["mass_kg"])
+        without_mass = {**choices, "participant": {"participant_id": "A1"}}
+        assert np.isnan(calibrate(join_trials(trials), **without_mass).attrs["body_mass_kg"])
 
 
 @pytest.mark.parametrize("hidden", [False, True])

@@ -27,7 +27,10 @@ from pipeline.steps.cycles.momentum import (
     doubts_of_session,
     in_single_support,
 )
+from pipeline.steps.cycles.step import cycles
+from pipeline.trials.session import join_trials
 from pipeline.variables.cycle_variables import RESIDUALS
+from tests.support.settings import settings_of
 from tests.support.studies.run_steps import ResultsOf
 from tests.support.walks.as_clean import Walk, walk
 from tests.support.walks.for_cycles import MASS_KG, MASSES, Trial, trial
@@ -145,6 +148,27 @@ def test_stances_that_carry_too_little_or_too_much_are_refused_or_doubted(gain: 
     by_hands = made.cut(hands_bear_weight=True)
     assert (by_hands.stance_code == "").all()
     assert (by_hands.stance_doubt_code.values[by_hands.stance_seen_percent == 100] == "").all()
+
+
+def test_a_walk_in_which_hands_bear_weight_tells_nothing_of_the_mass_in_others() -> None:
+    """Hands bear a tenth of the weight in two of three walks; the column of trials.tsv wins over the setting."""
+    leaning, upright = moved(walk(strides=3)), moved(walk(strides=3))
+    leaning["contacts"].ground_force.values[:] *= 0.9
+    walks = {"one": leaning, "other": leaning, "upright": upright}
+    names = ("kinetics", "kinematics", "contacts", "clean")
+    kinetics, kinematics, contacts, clean = (
+        join_trials({walk: made[name].assign_attrs(role="gait") for walk, made in walks.items()}) for name in names
+    )
+    by_hands = {name: {"hands_bear_weight": name != "upright"} for name in walks}
+    doubted = {}
+    for stated, setting in ((False, False), (True, False), (True, True)):
+        cells = by_hands if stated else None
+        settings = settings_of("cycles", hands_bear_weight=setting)
+        found = cycles(kinetics, kinematics, contacts, clean, upright["calibrate"], settings=settings, by_trial=cells)
+        doubts = found.stance_doubt_code.values[found.stance_seen_percent.values == 100]
+        doubted[stated, setting] = (doubts != "").any()
+        assert (found.stance_code.values == "").all()
+    assert doubted == {(False, False): True, (True, False): False, (True, True): False}
 
 
 def test_sway_of_the_trunk_cancels_over_a_step_but_not_in_single_support() -> None:

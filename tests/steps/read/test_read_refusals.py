@@ -82,12 +82,12 @@ def test_an_unknown_length_unit_is_refused(tmp_path: Path) -> None:
 
 REFUSED = {
     "Empty", "badParameterOffset", "mocap36_missing_byte", "truncated_header_only_1024B",
-    "sample18_bad_parameter_section", "rotation_data_no_points", "sample20_zero_frames",
+    "sample18_bad_parameter_section", "sample20_zero_frames",
 }  # fmt: skip
 READ = {
     "16bit_unsigned_analog", "MyCube_1frame", "duplicate_labels", "evart_fp_channel_not_filled",
     "type1_no_analog_sample28_type1", "labels_all_starred_10plates",
-    "nan_markers_no_forces", "type3_bad_scale_24kN", "unzeroed_baseline_plates",
+    "nan_markers_no_forces", "rotation_data_no_points", "type3_bad_scale_24kN", "unzeroed_baseline_plates",
 }  # fmt: skip
 
 

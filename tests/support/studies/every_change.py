@@ -83,6 +83,7 @@ OTHER_CELLS = {
     "kind": {"move_foot_strike": "move_foot_off"},
     "plates_left": {"1": "3"},
     "plates_right": {"2": "3"},
+    "hands_bear_weight": {"yes": "no"},
 }
 
 

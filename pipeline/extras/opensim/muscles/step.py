@@ -79,6 +79,8 @@ def muscles(
     used = {"opensim_model_sha256": model_sha256}
     if "cycle" not in cycles.dims:  # all trials are rejected
         return result.assign_attrs(used)
+    if "rejected" in calibrate.attrs:
+        raise UserError("trials.tsv", "no static trial to scale the muscles' model by", "list one with role static")
     scaled, sizes = folder / setup_files.SCALED_MODEL, model_motion.sizes_of(calibrate)
     try:
         model = write_scaled_model(
