@@ -80,7 +80,6 @@ def take_apart(names: Sequence[str]) -> list[Parts]:
         words.append([*(list(read[text]) for text in folders), _words(stem, dates, *names[:1])])
     _put_codes_right(words)
     _put_siblings_right(paths, words)
-    _put_beginnings_right([of_path[-1] for of_path in words])
     names_in_common = set.intersection(*({word.plain for word in of_path[-1]} for of_path in words))
     common = names_in_common if len(words) > 1 else set[str]()
     in_folders = any(word.kind == "condition" for of_path in words for folder in of_path[:-1] for word in folder)
@@ -149,18 +148,6 @@ def _put_codes_right(words: Sequence[list[list[Word]]]) -> None:
         name[k : k + 2] = [Word("", _text(name[k : k + 2]))]
 
 
-def _put_beginnings_right(stems: Sequence[list[Word]]) -> None:
-    """Give first words of file names one kind if some are visits or conditions; of people if most are no words."""
-    labels = {_text(stem[:1]): _label_of(stem[:1]) for stem in stems}
-    counts = Counter(labels.values())
-    if len(counts) < 2 or "place" in counts:
-        return
-    (kind, most), *others = counts.most_common()
-    kind = "" if len(others) > 1 or most == others[0][1] or "" not in counts else kind
-    for stem in stems:
-        stem[:1] = [word if word.number or (kind and word.kind) else word._replace(kind=kind) for word in stem[:1]]
-
-
 def _is_coded(word: Word, following: Word) -> bool:
     """Return whether two words are one with a number that is that of a trial only after a functional movement."""
     return word.kind == "functional" and following.kind == "run"
@@ -186,10 +173,13 @@ def _put_siblings_right(paths: Sequence[Sequence[str]], words: Sequence[list[lis
     changed: dict[str, str] = {}
     for parent, names in siblings.items():
         changed |= _changed_kinds(names, below[parent])
+    first = {_text(of_path[-1][:1]): of_path[-1][:1] for of_path in words}  # words of file names
+    of_first = {} if "place" in map(_label_of, first.values()) else _changed_kinds(first, defaultdict(set))
     for path, of_path in zip(paths, words, strict=True):
         for depth, text in enumerate(path[:-1]):
             if text in changed:
                 of_path[depth] = [Word(changed[text], _text(of_path[depth]))]
+        of_path[-1][:1] = [word._replace(kind=of_first.get(word.text, word.kind)) for word in of_path[-1][:1]]
 
 
 def _changed_kinds(names: Mapping[str, Sequence[Word]], below: Mapping[str, set[str]]) -> dict[str, str]:
