@@ -97,24 +97,17 @@ def _without_numbers(facts: Sequence[Facts], column: Names, inside: Sequence[Nam
     if BOTH in short.values() and all(bare[i] != name for i, name in enumerate(column) if name):
         return bare
     words = [bool(WORD_AND_NUMBER.fullmatch(name)) for name in column]
-    walks = {key for key, kind in short.items() if kind == {False}}
     numbers = grouped(((*where, bare[i]), column[i]) for i, where in enumerate(inside) if words[i])
-    repeated = any(len({*names}) > 1 for key, names in numbers.items() if key in walks)
-    return (
-        tuple(bare[i] if words[i] else name for i, name in enumerate(column))
-        if repeated and {True} in whole.values()
-        else column
-    )
+    repeated = any(len({*names}) > 1 and short[key] == {False} for key, names in numbers.items())
+    if not repeated or {True} not in whole.values():
+        return column
+    return tuple(bare[i] if words[i] else name for i, name in enumerate(column))
 
 
 def _without_run(column: Names) -> Names:
     """Return names without the number at their ends if all are whole words with one: ``boots1``, not ``C1``."""
-    found = [WORD_AND_NUMBER.fullmatch(name) for name in column]
-    return (
-        tuple(match[1] if match else "" for match in found)
-        if all(found[i] for i, name in enumerate(column) if name)
-        else column
-    )
+    found = {name: WORD_AND_NUMBER.fullmatch(name) for name in {*column} - {""}}
+    return tuple((found[name] or name)[1] if name else "" for name in column) if all(found.values()) else column
 
 
 def find_levels(facts: Sequence[Facts], columns: Columns, *, visits_are_named: bool) -> tuple[tuple[Place, ...], bool]:

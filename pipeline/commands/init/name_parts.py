@@ -254,11 +254,11 @@ def _unknown_of(stem: Sequence[Word], said: set[str]) -> list[str]:
     found = list[str]()
     before = ""
     for word in stem:
-        if word.kind in ("", "number", "person", "group") and (bare := _without_said(word.text, said)):
+        if word.kind in ("", "number", "person", "group") and _bare(word.text) not in said:
             if word.kind == "number" and before == "" and found and found[-1].isalpha():
-                found[-1] += f"_{bare}"  # TKA_03
+                found[-1] += f"_{word.text}"  # TKA_03
             else:
-                found.append(bare)
+                found.append(word.text)
         before = word.kind
     return found
 
@@ -289,18 +289,6 @@ def _read_folder(parts: Parts, folder: Sequence[Word], said: set[str]) -> None:
 
 def _bare(text: str) -> str:
     return re.sub(r"[\W_]", "", text.lower())
-
-
-def _without_said(text: str, said: set[str]) -> str:
-    """Return a part of a file's name without what its folders have said, and without the number of the trial."""
-    bare = _bare(text)
-    if bare in said:
-        return ""
-    for begin in sorted(said, key=len, reverse=True):
-        if len(begin) > 1 and bare.startswith(begin) and re.search(r"\d", begin):
-            rest = bare[len(begin) :]
-            return "" if rest.isdigit() else rest
-    return text
 
 
 def _text(words: Sequence[Word]) -> str:
