@@ -185,7 +185,7 @@ def _read_number(here: _Context) -> tuple[str, str, int]:
         return "", "", 1
     of_person = here.last.kind in ("person", "group")
     next_has_number = here.then.isdigit()
-    is_code = next_has_number and here.text.startswith("00")  # 001W01
+    is_code = next_has_number and here.text.startswith("0") and len(here.text) > 2  # 001W01
     is_code |= of_person and (here.glued or next_has_number)
     if days and not is_code and len(here.text) <= MOST_DIGITS and (here.near or not next_has_number):  # not 7 wk2
         return "visit", str(int(here.text) * days), 2
@@ -211,7 +211,8 @@ def _read_letters(here: _Context) -> tuple[str, str, int]:
             return "visit", here.next, 2
         is_code = here.near and len(lower) < FEWEST_LETTERS and lower.isascii() and lower != lab_words.SHORT_ORDER
         is_code &= not (here.glued and here.last.kind == "visit")  # preOP1
-        in_order = len(here.dates.orders) > 1 and here.last.kind in ("static", "walk", "condition")  # chod_po01
+        in_order = kind == "visit" and len(here.dates.orders) > 1  # po01, chod_PO01
+        in_order &= here.text.islower() or here.last.kind in ("static", "walk", "condition")
         return (
             ("" if is_code and not in_order and kind in ("visit", "group", "static", "place") else kind),
             "",
