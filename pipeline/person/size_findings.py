@@ -89,8 +89,14 @@ class SessionSizes(NamedTuple):
         return [one for one in order if one[1] > 0]
 
 
-def check_sizes(row: Mapping[str, str], shown: SessionSizes, *, segment_table: str) -> Iterator[Problem]:
-    """Find estimated and implausible sizes of a person; a cell of ``row`` that is no number counts as empty."""
+def check_sizes(
+    row: Mapping[str, str], shown: SessionSizes, *, segment_table: str, mass_needed: bool = True
+) -> Iterator[Problem]:
+    """Find estimated and implausible sizes of a person; a cell of ``row`` that is no number counts as empty.
+
+    Args:
+        mass_needed: whether ``run`` rejects the session without a body mass, as it does if there is a static trial.
+    """
     person, cells = row.get("participant_id", ""), sizes_in_table(row)
     sizes = {**shown.stated, **cells}
     if segment_table in TABLES_BY_SEX and row.get("sex") not in ("M", "F"):
@@ -102,7 +108,7 @@ def check_sizes(row: Mapping[str, str], shown: SessionSizes, *, segment_table: s
         what = f"the C3D files state a height of {shown.stated['height_m']:g} m"
         yield warning(person, what, "give height_m in participants.tsv", "height_of_files_unlikely")
     yield from _unlike_the_markers(person, sizes, shown.standing_leg_m)
-    yield from _mass(person, sizes, shown)
+    yield from _mass(person, sizes, shown, ERROR if mass_needed else WARNING)
 
 
 def find_differing_sizes(row: Mapping[str, str], files: Mapping[str, Mapping[str, float]]) -> Iterator[Problem]:
@@ -162,13 +168,13 @@ def _unlike_the_markers(person: str, sizes: Mapping[str, float], leg_m: float) -
             yield warning(person, what, remedy, "size_unlike_markers")
 
 
-def _mass(person: str, sizes: Mapping[str, float], shown: SessionSizes) -> Iterator[Problem]:
+def _mass(person: str, sizes: Mapping[str, float], shown: SessionSizes, severity_of_none: str) -> Iterator[Problem]:
     """Find a body mass that is missing or contradicted by plates or files."""
     masses = shown.masses()
     if "mass_kg" not in sizes:
         hint = f": {masses[0][0]} {masses[0][1]:.0f} kg" if masses else ""
         what = "no body mass, neither in participants.tsv nor in the C3D files"
-        yield Problem(person, what, f"give mass_kg{hint}", "mass_missing")
+        yield Problem(person, what, f"give mass_kg{hint}", "mass_missing", severity_of_none)
         return
     mass_kg, found = sizes["mass_kg"], []
     for source, other_kg, unlikely, wrong in masses:

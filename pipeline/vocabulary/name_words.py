@@ -82,7 +82,8 @@ class Dates(NamedTuple):
     day_first: bool | None = None  # None if day and month may be exchanged
     six_digits: bool = False  # whether numbers such as 120524 are dates
     eight_digits: bool = True  # whether numbers such as 12052024 are
-    month_letter: bool = False  # whether 6M is a visit
+    orders: frozenset[int] = frozenset()  # places of the words of order, see lab_words.ORDER
+    letters: frozenset[str] = frozenset()  # T, if T1 is a visit, so that T10 is one
 
 
 class Word(NamedTuple):
@@ -106,9 +107,16 @@ def dates_of(names: Iterable[str]) -> Dates:
     found = [match for text in texts for pattern in EXCHANGEABLE for match in pattern.finditer(text)]
     valid = [match for match in found if _days(match, None)]
     first, second = (any(int(match[part]) > 12 for match in valid) for part in ("d", "m"))
-    has_order = any(_meaning(word, PLACES) for text in texts for word, _ in _tokens(text))
-    return Dates(
-        first if first != second else None, has_six_digit_dates(texts), all(map(_may_be_date, texts)), has_order
+    places = {_meaning(word, PLACES) for text in texts for word, _ in _tokens(text)}
+    dates = Dates(
+        first if first != second else None,
+        has_six_digit_dates(texts),
+        all(map(_may_be_date, texts)),
+        frozenset(place for place in places if place),
+    )
+    visits = [word.text.lower() for text in texts for word in read_words(text, dates) if word.kind == "visit"]
+    return dates._replace(
+        letters=frozenset(text[0] for text in visits if text[0] in SHORT_NUMBERED and text[1:2].isdigit())
     )
 
 
@@ -132,7 +140,7 @@ class _Context(NamedTuple):
 
     def days_in(self, word: str) -> int:
         """Return the days of a span of time with a number beside it, such as a week; 0 for other words."""
-        is_month = word == lab_words.MONTH_LETTER and self.dates.month_letter and self.near
+        is_month = word == lab_words.MONTH_LETTER and self.dates.orders and self.near
         return DAYS.get(word, DAYS["month"] if is_month else 0)
 
 
@@ -177,13 +185,13 @@ def _read_number(here: _Context) -> tuple[str, str, int]:
         return "", "", 1
     of_person = here.last.kind in ("person", "group")
     next_has_number = here.then.isdigit()
-    is_code = next_has_number and here.text.startswith("00")  # 001W01
+    is_code = next_has_number and here.text.startswith("0") and len(here.text) > 2  # 001W01
     is_code |= of_person and (here.glued or next_has_number)
     if days and not is_code and len(here.text) <= MOST_DIGITS and (here.near or not next_has_number):  # not 7 wk2
         return "visit", str(int(here.text) * days), 2
     if here.pointed and kind_of(here.next) == "visit":
         return "visit", here.text, 2
-    if of_person:
+    if of_person and not (here.near and here.last.kind == "group" and here.next.isalpha()):  # Control_3ms
         return "of last", "", 1
     return ("run" if here.glued and here.last.kind else "number"), here.text, 1
 
@@ -193,7 +201,7 @@ def _read_letters(here: _Context) -> tuple[str, str, int]:
     lower, kind = here.text.lower(), kind_of(here.text)
     if lower == lab_words.NEW and kind_of(here.next) != "visit":
         return "", "", 1
-    if here.next.isdigit() and not (here.in_code and len(here.next) > 1):
+    if here.next.isdigit() and (not here.in_code or len(here.next) == 1 or lower in here.dates.letters):
         if (days := here.days_in(lower)) and (here.near or len(lower) > 1):
             return "visit", str(int(here.next) * days), 2
         goes_on = here.glued and bool(here.then) and not kind_of(here.then)
@@ -202,7 +210,14 @@ def _read_letters(here: _Context) -> tuple[str, str, int]:
         if is_short or (lower in NUMBERED and not after_order):
             return "visit", here.next, 2
         is_code = here.near and len(lower) < FEWEST_LETTERS and lower.isascii() and lower != lab_words.SHORT_ORDER
-        return ("" if is_code and kind in ("visit", "group", "static", "place") else kind), "", 1  # PO12
+        is_code &= not (here.glued and here.last.kind == "visit")  # preOP1
+        in_order = kind == "visit" and len(here.dates.orders) > 1  # po01, chod_PO01
+        in_order &= here.text.islower() or here.last.kind in ("static", "walk", "condition")
+        return (
+            ("" if is_code and not in_order and kind in ("visit", "group", "static", "place") else kind),
+            "",
+            1,
+        )  # PO12
     if match := re.fullmatch(r"(\d+)(?:st|nd|rd|th)", lower):
         return "visit", match[1], 1
     number = str(ORDINALS[lower]) if lower in ORDINALS and kind_of(here.next) == "visit" else ""
@@ -213,7 +228,7 @@ def _tokens(plain: str) -> Iterator[tuple[str, bool]]:
     """Yield the words and numbers of a text, compounds in parts, and whether each is glued to the one before."""
     end = 0
     for match in WORD.finditer(plain):
-        parts = [match[0]] if kind_of(match[0]) else _compound(match[0])
+        parts = [match[0]] if match[0].lower() in KINDS else _compound(match[0])
         for k, part in enumerate(parts):
             yield part, k > 0 or (match.start() == end > 0)
         end = match.end()
@@ -316,6 +331,7 @@ def _by_words(visits: Mapping[str, Sequence[Word]]) -> dict[str, tuple[int, bool
         if following := [key for other, key in found.items() if other.startswith(visit) and key[1]]:
             found[visit] = (min(following)[0], False, 0)
     is_mixed = len(counted) > len({place for place, _ in counted})
+    is_mixed |= (1, True) in counted and any(place > 1 for place, *_ in found.values())  # 3 months, discharge
     return {} if is_mixed or not len({*found.values()}) == len(found) == len(visits) else found
 
 

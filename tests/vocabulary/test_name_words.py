@@ -129,3 +129,23 @@ def test_the_order_of_visits(visits: tuple[str, ...]) -> None:
 )
 def test_an_order_that_is_not_known(visits: tuple[str, ...], sound: bool) -> None:
     assert places_of_visits({visit: read_words(visit) for visit in visits}) == ({}, sound)
+
+
+@pytest.mark.parametrize(
+    ("names", "name", "visit"),
+    [
+        (["PP07T9Gang1", "PP07T10Gang1"], "PP07T10Gang1", "T10"),
+        (["HC032D06", "HC032D07"], "HC032D06", None),  # a code
+        (["Badany-chod-przed01", "Badany-chod-po01"], "Badany-chod-po01", "po"),
+        (["PO12_pre_walk1", "PO12_post_walk1"], "PO12_pre_walk1", "pre"),
+        (["EKR_Gang_praeOP1"], "EKR_Gang_praeOP1", "prae OP"),
+        (["preopfunctional_hip1"], "preopfunctional_hip1", "preop"),
+    ],
+)
+def test_what_other_names_of_the_study_tell(names: list[str], name: str, visit: str | None) -> None:
+    assert said(name, dates_of(names)).get("visit") == visit
+
+
+@pytest.mark.parametrize("visits", [("ingreso", "alta", "3 meses"), ("BL", "6wk", "discharge")])
+def test_days_and_a_discharge_have_no_known_order(visits: tuple[str, ...]) -> None:
+    assert places_of_visits({visit: read_words(visit) for visit in visits}) == ({}, True)

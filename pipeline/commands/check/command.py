@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...conventions import NO_STATIC
 from ...errors import ERROR, Problem, UserError, as_argument, as_json, gather_alike, in_the_same_words, warning
 from ...opensim_files.mot import FORCES, OTHERS
 from ...steps.read.recording_contents import Contents, look_through
@@ -84,11 +85,18 @@ def check(folder: Path) -> list[Problem]:
         study = replace(study, body_model=None)
     for session, rows in study.sessions.items():
         facts = by_session[session]
-        findings += of_session(session, rows, facts, study.body_model, study.settings)
+        of_trials = [*of_session(session, rows, facts, study.body_model, study.settings)]
+        findings += of_trials
         findings += of_functional(session, rows, study.settings)
         findings += of_emg_reference(session, rows, study.settings)
         findings += of_person(
-            rows, facts, study.participants, study.settings, study.body_model, study.own_sizes(session)
+            rows,
+            facts,
+            study.participants,
+            study.settings,
+            study.body_model,
+            study.own_sizes(session),
+            mass_needed=NO_STATIC not in {one.code for one in of_trials},
         )
         findings += of_legs(session, facts, study)
     findings = with_visits(findings, [*of_visits(study, by_session)])

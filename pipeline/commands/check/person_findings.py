@@ -35,6 +35,8 @@ def of_person(
     chosen: Mapping[str, Any],
     model: BodyModel | None,
     own: tsv.Row | None = None,
+    *,
+    mass_needed: bool = True,
 ) -> Iterator[Problem]:
     """Find missing and implausible sizes of a session's person.
 
@@ -43,6 +45,7 @@ def of_person(
         participants: rows of participants.tsv; a cell that is not a number counts as empty.
         chosen, model: settings and body model; empty and None if they cannot be read.
         own: the sizes of the session in sessions.tsv; None without a row.
+        mass_needed: whether ``run`` rejects the session without a body mass.
     """
     person = rows[0]["participant_id"]
     person = rows[0]["session"] if person.lower() in tsv.ABSENT else person  # nobody is named yet
@@ -54,7 +57,7 @@ def of_person(
         yield from _missing(person, {**stated, **sizes_in_table(row)}, static, chosen, model)
     table = str(chosen.get("calibrate", {}).get("segment_parameters"))
     row = {**row, "participant_id": person}
-    yield from check_sizes(row, shown, segment_table=table)
+    yield from check_sizes(row, shown, segment_table=table, mass_needed=mass_needed)
     static_first = sorted((one for one in rows if one["file"] in facts), key=lambda one: one["role"] != "static")
     yield from find_differing_sizes(row, {one["file"]: facts[one["file"]].sizes for one in static_first})
 

@@ -38,14 +38,14 @@ from ..shared.trial_roles import identifiers
 from .evidence import grouped
 from .own_model import PROPOSAL, propose
 from .people import people_and_sessions
-from .table_rows import ASKED, EstimatedSizes, Notes, participant_rows, trial_rows
+from .table_rows import ASKED, NO_STATIC, EstimatedSizes, Notes, participant_rows, trial_rows
 
 WRITTEN = ("participants.tsv", "trials.tsv", "study.yaml")
 SESSIONS = "sessions.tsv"  # written if a person has several
 MOST_LISTED = 5
 MASS_ERROR = 0.06  # of estimates of one mass from plates, see walking_weights_n
 MOST = 0.75  # share of estimates that agree; fewer mean several people, or steps off a plate
-NO_MASS = "no body mass: no file states it, and no plates show it to 6 %. Fill in mass_kg"
+NO_MASS = "no body mass: no file states it, and no plates show it to 6 %. Fill in mass_kg: run rejects walks without it"
 
 NOBODYS = "in no table: cannot be read, and neither folder nor name shows whose it is; see gaitlab check"
 DOUBLES = "left out, another form of a C3D file"
@@ -119,7 +119,7 @@ def initialise(folder: Path) -> str:
     sized = {row["session"]: row for row in visits}
     alone = {row["participant_id"] for row in people} - {row["participant_id"] for row in visits}
     sized |= {row["participant_id"]: row for row in people if row["participant_id"] in alone}
-    notes[NO_MASS] = [name for name, row in sized.items() if row["mass_kg"] == "n/a"]
+    notes[NO_MASS] = [name for name, row in sized.items() if row["mass_kg"] == "n/a" and name not in notes[NO_STATIC]]
     texts = {"participants.tsv": _table(people), "trials.tsv": _table(blank), "study.yaml": _study_text(fits, files)}
     texts |= {SESSIONS: _table(visits)} if visits else {}
     if not proposed and not _are_keypoints(files):

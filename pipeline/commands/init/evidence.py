@@ -20,7 +20,7 @@ from .name_parts import Place
 
 CODE = re.compile(r"([a-z]{0,12}[-_ ]?)(\d+)[a-z]{0,2}", re.IGNORECASE)
 FULL_NAME = re.compile(r"[A-Z]\w+([-_ ,]+[A-Z]\w+)+")
-WORD_AND_NUMBER = re.compile(r"([^\W\d_]{3,})\d+")
+WORD_AND_NUMBER = re.compile(r"([^\W\d_]{3,}|[^\x00-\x7f]{2,})\d+")
 GLUED_NUMBER = re.compile(r"(.*\D)\d+")
 MOST_VISITS = 12  # numbered folders beyond one a month for a year are people
 DIFFERENT_ON_A_DAY = {"mass_kg": 0.05, "height_m": 0.03}  # shares: clothes, another scale, a slip of a digit
@@ -63,9 +63,9 @@ def part_columns(facts: Sequence[Facts], columns: Columns, visits: Sequence[str]
         walks, statics = ({name for name, kind in kinds.items() if stands in kind} for stands in (False, True))
         if statics and walks and not statics & walks and not _are_people(facts, named):
             if len(walks - {""}) > 1:
-                conditions[place] = _without_run(named)
+                conditions[place] = _without_run(named) if place[0] else named
         elif statics == {""} and not all(map(is_person_code, kinds.keys() - {""})):
-            conditions[place] = _without_run(named)
+            conditions[place] = _without_run(named) if place[0] else named
         elif not any(
             len({*zip(named, other, strict=True)}) == len({*named}) == len({*other}) for other in people.values()
         ):
@@ -82,24 +82,32 @@ def _are_people(facts: Sequence[Facts], column: Names) -> bool:
 
 
 def _without_numbers(facts: Sequence[Facts], column: Names, inside: Sequence[Names]) -> Names:
-    """Return names without the number at their ends if only then statics and walks of a folder and visit share one."""
+    """Return names without the number at their ends if it is that of a trial.
+
+    It is if only then statics and walks of a folder and visit share a name, or if a word of walks has several numbers
+    and no name is of both statics and walks.
+    """
     bare = tuple(match[1] if (match := GLUED_NUMBER.fullmatch(name)) else name for name in column)
     whole, short = (
         kinds_in(((*where, name), one) for where, name, one in zip(inside, names, facts, strict=True) if name)
         for names in (column, bare)
     )
-    is_trial = bare != column and all(bare[i] != name for i, name in enumerate(column) if name)
-    return bare if is_trial and BOTH in short.values() and BOTH not in whole.values() else column
+    if BOTH in whole.values():
+        return column
+    if BOTH in short.values() and all(bare[i] != name for i, name in enumerate(column) if name):
+        return bare
+    words = [bool(WORD_AND_NUMBER.fullmatch(name)) for name in column]
+    numbers = grouped(((*where, bare[i]), column[i]) for i, where in enumerate(inside) if words[i])
+    repeated = any(len({*names}) > 1 and short[key] == {False} for key, names in numbers.items())
+    if not repeated or {True} not in whole.values():
+        return column
+    return tuple(bare[i] if words[i] else name for i, name in enumerate(column))
 
 
 def _without_run(column: Names) -> Names:
     """Return names without the number at their ends if all are whole words with one: ``boots1``, not ``C1``."""
-    found = [WORD_AND_NUMBER.fullmatch(name) for name in column]
-    return (
-        tuple(match[1] if match else "" for match in found)
-        if all(found[i] for i, name in enumerate(column) if name)
-        else column
-    )
+    found = {name: WORD_AND_NUMBER.fullmatch(name) for name in {*column} - {""}}
+    return tuple((found[name] or name)[1] if name else "" for name in column) if all(found.values()) else column
 
 
 def find_levels(facts: Sequence[Facts], columns: Columns, *, visits_are_named: bool) -> tuple[tuple[Place, ...], bool]:

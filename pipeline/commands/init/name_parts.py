@@ -23,6 +23,7 @@ from ...vocabulary.name_words import (
     read_words,
     words_of,
 )
+from ...vocabulary.plain_letters import without_accents
 from ..shared.trial_roles import in_folder_of_trial
 
 POSE_FOLDER = re.compile(r"pose[-_]?3d", re.IGNORECASE)
@@ -73,13 +74,12 @@ def take_apart(names: Sequence[str]) -> list[Parts]:
     paths = _components([PurePosixPath(name) for name in names])
     dates = dates_of(text for path in paths for text in path)
     read = {text: _words(text, dates) for path in paths for text in path}
-    words = [[list(read[text]) for text in path] for path in paths]
+    words = list[list[list[Word]]]()
+    for *folders, stem in paths:
+        names = [text for text in folders if _begins(stem, text) and not any(word.kind for word in read[text])]
+        words.append([*(list(read[text]) for text in folders), _words(stem, dates, *names[:1])])
     _put_codes_right(words)
     _put_siblings_right(paths, words)
-    begins = {_label_of(of_path[-1][:1]) for of_path in words}
-    if len(begins) > 1 and begins & {"visit", "condition"} and "place" not in begins:
-        for of_path in words:  # names of people, one of which is a word
-            of_path[-1][:1] = [word._replace(kind=word.kind if word.number else "") for word in of_path[-1][:1]]
     names_in_common = set.intersection(*({word.plain for word in of_path[-1]} for of_path in words))
     common = names_in_common if len(words) > 1 else set[str]()
     in_folders = any(word.kind == "condition" for of_path in words for folder in of_path[:-1] for word in folder)
@@ -103,11 +103,20 @@ def _components(paths: Sequence[PurePosixPath]) -> list[list[str]]:
     return found
 
 
-def _words(text: str, dates: Dates) -> list[Word]:
-    """Return the words of a folder or file, those of BIDS by their keys."""
+def _begins(stem: str, name: str) -> bool:
+    """Return whether a file's name is that of a folder, or goes on with another word or number."""
+    rest = stem[len(name) :]
+    goes_on = name[-1].isalpha() and rest[:1].isalpha() and not kind_of(next(iter(words_of(rest)), ""))
+    return stem.startswith(name) and not goes_on
+
+
+def _words(text: str, dates: Dates, name: str = "") -> list[Word]:
+    """Return the words of a folder or file, those of BIDS by their keys; the name with which it begins is one word."""
     found = [match for part in text.split("_") if (match := ENTITY.fullmatch(part))]
     if not found or (len(found) == 1 and (text != found[0][0] or is_person_code(text))):
-        return read_words(text, dates)
+        rest = read_words(text[len(name) :], dates)
+        rest[:1] = [word._replace(glued=text[len(name)].isalnum()) for word in rest[:1]] if name else rest[:1]
+        return [Word("", without_accents(name))] * bool(name) + rest
     words = list[Word]()
     for match in found:
         inner = read_words(match[2], dates)
@@ -164,10 +173,13 @@ def _put_siblings_right(paths: Sequence[Sequence[str]], words: Sequence[list[lis
     changed: dict[str, str] = {}
     for parent, names in siblings.items():
         changed |= _changed_kinds(names, below[parent])
+    first = {_text(of_path[-1][:1]): of_path[-1][:1] for of_path in words}  # words of file names
+    of_first = {} if "place" in map(_label_of, first.values()) else _changed_kinds(first, defaultdict(set))
     for path, of_path in zip(paths, words, strict=True):
         for depth, text in enumerate(path[:-1]):
             if text in changed:
                 of_path[depth] = [Word(changed[text], _text(of_path[depth]))]
+        of_path[-1][:1] = [word._replace(kind=of_first.get(word.text, word.kind)) for word in of_path[-1][:1]]
 
 
 def _changed_kinds(names: Mapping[str, Sequence[Word]], below: Mapping[str, set[str]]) -> dict[str, str]:
@@ -219,7 +231,7 @@ def _parts(name: str, path: Sequence[Sequence[Word]], common: set[str], in_folde
     if all(word.plain in EMPTY_VISITS for word in parts.visits):
         parts.visits = []
     ends = [word for word in path[-1] if word.kind != "copy"][-1:]
-    parts.ends_with_visit_number = bool(own and ends == own[-1:] and own[-1].number)
+    parts.ends_with_visit_number = bool(own and ends == own[-1:] and own[-1].number and own[-1].text[-1].isdigit())
     parts.unknown |= {(1, k): text for k, text in enumerate(_unknown_of(stem, said))}
     empty = said | (common if in_folders else set())
     for is_condition, words in groupby(stem, lambda word: word.kind == "condition" and word.plain not in empty):
@@ -242,11 +254,11 @@ def _unknown_of(stem: Sequence[Word], said: set[str]) -> list[str]:
     found = list[str]()
     before = ""
     for word in stem:
-        if word.kind in ("", "number", "person", "group") and (bare := _without_said(word.text, said)):
+        if word.kind in ("", "number", "person", "group") and _bare(word.text) not in said:
             if word.kind == "number" and before == "" and found and found[-1].isalpha():
-                found[-1] += f"_{bare}"  # TKA_03
+                found[-1] += f"_{word.text}"  # TKA_03
             else:
-                found.append(bare)
+                found.append(word.text)
         before = word.kind
     return found
 
@@ -277,18 +289,6 @@ def _read_folder(parts: Parts, folder: Sequence[Word], said: set[str]) -> None:
 
 def _bare(text: str) -> str:
     return re.sub(r"[\W_]", "", text.lower())
-
-
-def _without_said(text: str, said: set[str]) -> str:
-    """Return a part of a file's name without what its folders have said, and without the number of the trial."""
-    bare = _bare(text)
-    if bare in said:
-        return ""
-    for begin in sorted(said, key=len, reverse=True):
-        if len(begin) > 1 and bare.startswith(begin) and re.search(r"\d", begin):
-            rest = bare[len(begin) :]
-            return "" if rest.isdigit() else rest
-    return text
 
 
 def _text(words: Sequence[Word]) -> str:

@@ -162,7 +162,9 @@ def _drop_numbers_of_trials(trials: Sequence[Trial]) -> None:
         ((*one.parts.unknown.values(), one.parts.visits[-1].text.rstrip("0123456789 ")), one.facts) for one in counted
     )
     others = [one.parts.stem[-2:] for one in trials if not one.parts.ends_with_visit_number]
-    counts = any([word.kind for word in words] == ["visit", "run"] for words in others)  # baseline01 beside followup01
+    counts = any(  # baseline01 beside followup01
+        len(words) == 2 and words[0].kind == "visit" and words[1].kind in ("run", "number") for words in others
+    )
     if counts or (BOTH in bare.values() and BOTH not in whole.values()):
         for one in counted:
             last = one.parts.visits.pop()
@@ -180,6 +182,7 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
     if are_shared:
         people = {place: column for place, column in people.items() if place[0] == 0}
     name_visits = all(one.parts.visits and not one.parts.birthday for one in trials) and not _state_one_name(facts)
+    name_visits &= not any(only in one.parts.unknown.values() for one in trials)  # a code of the only person
     levels, asked = find_levels(facts, people, visits_are_named=name_visits)
     for i, trial in enumerate(trials):
         trial.person = tuple(people[place][i] for place in levels)

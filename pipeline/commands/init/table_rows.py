@@ -38,6 +38,8 @@ TRIAL_CELLS = (
     "guessed",
 )
 
+WALKED_M = 1.0  # farther than anybody moves in a static trial
+
 Models = Mapping[str, BodyModel]
 Notes = dict[str, list[str]]
 Places = Mapping[str, int | None]  # of each session's visit among those of its person, from 1; None if not known
@@ -240,6 +242,11 @@ def _sessions(
     for file in files:
         owner = owners[file.key]
         sessions[owner.person, owner.session].append(file)
+    for mine in sessions.values():
+        statics = [file for file in mine if roles[file.key] == "static"]
+        for file in statics if any(file.stands for file in statics) else ():
+            if file.shown.extent_m > WALKED_M and not trial_roles.has_word(file, "static"):
+                roles[file.key] = "gait"  # in a folder "neutral", beside a static
     return sessions, roles
 
 

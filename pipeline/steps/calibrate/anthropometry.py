@@ -72,7 +72,7 @@ def sizes_in_results(sizes: Mapping[str, float], origin: Mapping[str, str]) -> d
 
 
 def findings_on_sizes(
-    participant: Mapping[str, str], trials: Mapping[str, AnyTrial], *, segment_table: str
+    participant: Mapping[str, str], trials: Mapping[str, AnyTrial], *, segment_table: str, mass_needed: bool = True
 ) -> tuple[list[Problem], list[str]]:
     """Return what ``check`` finds about the sizes and the static trial, and the masses that other trials show."""
     roles: dict[str, list[AnyTrial]] = {"static": [], "gait": []}
@@ -84,7 +84,7 @@ def findings_on_sizes(
     files = {str(one.attrs.get("source", "")): object_in(one.attrs, "anthropometry") for one in others}
     stated = {name: size for sizes in files.values() for name, size in sizes.items()}
     all_shown = SessionSizes.of(stated, static, shown["gait"])
-    findings = [*check_sizes(participant, all_shown, segment_table=segment_table)]
+    findings = [*check_sizes(participant, all_shown, segment_table=segment_table, mass_needed=mass_needed)]
     findings += find_differing_sizes(participant, dict(reversed(files.items())))
     if static.extent_m >= STANDING_M:
         file = str(roles["static"][0].attrs.get("source", ""))

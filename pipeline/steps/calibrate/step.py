@@ -148,7 +148,7 @@ def _without_static(
 ) -> xr.Dataset:
     """Return the rejected model of a session without a static trial: sizes of the person, and no leg."""
     sizes, origin, row = sizes_of(participant, "", trials, session_row, mass_needed=False)
-    findings, masses = findings_on_sizes(row, trials, segment_table=segment_table)
+    findings, masses = findings_on_sizes(row, trials, segment_table=segment_table, mass_needed=False)
     dataset = model_dataset({}, dict.fromkeys(SIDES, error.problems)).assign(static_distance=static_distances({}))
     of_segments, of_markers = (len(SIDES), len(FROM_PELVIS)), (len("xyz"), 0, len("xyz"))
     unknown = {

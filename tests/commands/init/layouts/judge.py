@@ -168,16 +168,21 @@ def _roles(layout: Layout, rows: Mapping[str, Sequence[Row]]) -> str:
 
 
 def _conditions(layout: Layout, rows: Mapping[str, Sequence[Row]]) -> str:
+    """Return wrong if conditions are not those of the truth.
+
+    Where nobody can know whether a name is of a visit, and ``init`` asks, those within each session count.
+    """
+    asked = "visit" in layout.ask and all(row["participant_id"] in UNKNOWN for mine in rows.values() for row in mine)
     pairs = [
-        (row["condition"].lower(), layout.recordings[path].condition)
+        (row["condition"].lower(), layout.recordings[path].condition, row["session"] if asked else "")
         for path, mine in rows.items()
         for row in mine
         if row["role"] == "gait" and layout.recordings[path].role == "walk"
     ]
     named = [pair for pair in pairs if pair[0] not in UNKNOWN]
-    if not _same((cell for cell, _ in named), (truth for _, truth in named)):
+    if not _same(((cell, session) for cell, _, session in named), ((truth, session) for _, truth, session in named)):
         return WRONG
-    return RIGHT if len(named) == len(pairs) else ASKED
+    return RIGHT if len(named) == len(pairs) and not asked else ASKED
 
 
 def _private(layout: Layout, tables: Tables) -> str:
