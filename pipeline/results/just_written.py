@@ -45,7 +45,7 @@ def lent(inputs: Mapping[Path, xr.Dataset]) -> Iterator[Mapping[Path, xr.Dataset
         _of_job = None
 
 
-def load(path: Path, names: Collection[str] | None) -> xr.Dataset:
+def load(path: Path, names: Collection[str] | None = None) -> xr.Dataset:
     """Return a file's variables as :func:`.netcdf.load`, as arrays that nobody may write to if they are in memory."""
     if _of_job and path in _of_job:
         return netcdf.select(_of_job[path], names)
