@@ -159,6 +159,7 @@ use rule read as page with:
         page=update("derived/report/{participant}.html"),
     log:
         "logs/{participant}/page.log",
+    priority: 1  # while a worker has the session's results in memory
     params:
         key=key("page"),
 

@@ -12,7 +12,7 @@ from ..tables import corrections
 from ..tables.reference_curves import reference_file
 from ..tables.tsv import decode_text
 from ..variables.schema import TITLES, VARIABLES
-from . import netcdf
+from . import just_written
 from .study_file import without_doubted
 
 Files = Mapping[str, list[Path]]
@@ -63,10 +63,10 @@ def provenance(
 
 def load_cycles(file: Path, inputs: Files) -> xr.Dataset:
     """Return cycles.nc of a session, with the results joined to it that the job has among its inputs."""
-    cycles = netcdf.load(file)
+    cycles = just_written.load(file)
     joined = [name for name, step in every_step().items() if step.joins and name in inputs]
     for name in joined if "cycle" in cycles.dims else ():
-        results = netcdf.load(file.with_name(f"{name}.nc"), [*VARIABLES[name]])
+        results = just_written.load(file.with_name(f"{name}.nc"), [*VARIABLES[name]])
         own = {each: one for each, one in results.variables.items() if each not in cycles.variables}
         labels = [each for each, one in own.items() if one.dims == (each,)]
         used = object_in(cycles.attrs, "settings") | object_in(results.attrs, "settings")
@@ -77,4 +77,4 @@ def load_cycles(file: Path, inputs: Files) -> xr.Dataset:
 def load_reference(name: str) -> xr.Dataset | str:
     """Return the study.nc of other people, or the text of a table of their curves, shipped or the user's."""
     path = reference_file(name, study_path=Path())
-    return without_doubted(netcdf.load(path)) if path.suffix == ".nc" else decode_text(path.read_bytes())
+    return without_doubted(just_written.load(path)) if path.suffix == ".nc" else decode_text(path.read_bytes())

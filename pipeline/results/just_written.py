@@ -1,4 +1,4 @@
-"""Results of sessions that this process has just written, in memory for its next jobs, which need not read the files.
+"""Results of sessions that this process has just written or read, in memory for its next jobs.
 
 What a job reads is known by the SHA-256 that was taken of its input as it is on disk. So a file that was changed since
 it was written is read, or refused, as if nothing were in memory.
@@ -14,6 +14,7 @@ import xarray as xr
 
 from . import netcdf
 
+AS_DOUBLE = 2  # times as large is a file of single precision in memory
 MOST_BYTES = 70e6  # in memory, a quarter of what a job needs: a session of 20 short walks has 50e6
 
 _known: dict[str, xr.Dataset] = {}  # by the SHA-256 of their files, the oldest first
@@ -45,11 +46,21 @@ def lent(inputs: Mapping[Path, xr.Dataset]) -> Iterator[Mapping[Path, xr.Dataset
         _of_job = None
 
 
-def load(path: Path, names: Collection[str] | None) -> xr.Dataset:
+def load(path: Path, names: Collection[str] | None = None) -> xr.Dataset:
     """Return a file's variables as :func:`.netcdf.load`, as arrays that nobody may write to if they are in memory."""
     if _of_job and path in _of_job:
         return netcdf.select(_of_job[path], names)
     return netcdf.load(path, names)
+
+
+def load_and_keep(path: Path, names: Collection[str] | None) -> xr.Dataset:
+    """Return what :func:`load` gives; a file that is not large is read whole, and kept until the job's end.
+
+    The steps of a session read the same files, and most of each. To open one takes as long as to read a third of it.
+    """
+    if _of_job is not None and path not in _of_job and AS_DOUBLE * path.stat().st_size <= MOST_BYTES:
+        _of_job[path] = netcdf.as_read_only(netcdf.load(path))
+    return load(path, names)
 
 
 def save(path: Path, dataset: xr.Dataset) -> None:
@@ -59,8 +70,11 @@ def save(path: Path, dataset: xr.Dataset) -> None:
         _of_job[path] = netcdf.as_loaded(dataset)
 
 
-def keep(outputs: Mapping[Path, str]) -> None:
-    """Keep what the running job has saved for further jobs, by the SHA-256 of its files; give up the oldest."""
-    _known.update({digest: _of_job[file] for file, digest in outputs.items() if _of_job and file in _of_job})
+def keep(files: Mapping[Path, str]) -> None:
+    """Keep what the running job has saved or read for further jobs, by the SHA-256 of its files; give up the oldest."""
+    for file, digest in files.items():
+        if _of_job and file in _of_job:
+            _known.pop(digest, None)  # it becomes the youngest
+            _known[digest] = _of_job[file]
     while sum(data.nbytes for data in _known.values()) > MOST_BYTES:
         del _known[next(iter(_known))]

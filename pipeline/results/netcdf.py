@@ -89,6 +89,14 @@ def as_loaded(dataset: xr.Dataset) -> xr.Dataset:
     return xr.Dataset(variables, coordinates, about)
 
 
+def as_read_only(dataset: xr.Dataset) -> xr.Dataset:
+    """Return a dataset after its arrays cannot be written to; those of labels never can."""
+    for one in dataset.variables.values():
+        if not isinstance(one, xr.IndexVariable):
+            one.values.flags.writeable = False
+    return dataset
+
+
 def _attribute_as_loaded(value: Any) -> Any:
     """Return an attribute as a file gives it: a list of one is its element, one of numbers an array, texts are str."""
     values = np.atleast_1d(value)

@@ -28,10 +28,21 @@ def csv_of(table: pd.DataFrame, *, exact: Collection[str] = (), header: bool = T
         exact: columns that keep all their digits, such as those of participants.tsv.
     """
     kept = {name: table[name].astype(object) for name in exact if name in table}
-    text = guard_formulas(table.assign(**kept)).to_csv(
-        index=False, header=header, lineterminator="\n", float_format=DIGITS
-    )
-    return str(text).encode()
+    guarded, text = guard_formulas(table.assign(**kept)), io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    if header:
+        lines.writerow(guarded.columns)
+    lines.writerows(zip(*_cells_of(guarded), strict=True))
+    return text.getvalue().encode()
+
+
+def _cells_of(table: pd.DataFrame) -> Iterator[list[object]]:
+    """Yield the cells of each column as pandas' own writer gives them, which takes longer."""
+    every = table.to_numpy(dtype=object, copy=True)
+    every[table.isna().to_numpy()] = ""
+    for kind, cells in zip(table.dtypes, every.T.tolist(), strict=True):
+        rounded = pd.api.types.is_float_dtype(kind)
+        yield [DIGITS % cell if cell != "" else cell for cell in cells] if rounded else cells
 
 
 def guard_formulas(table: pd.DataFrame) -> pd.DataFrame:

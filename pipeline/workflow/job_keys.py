@@ -300,7 +300,7 @@ class Study:
         """Return the order of sessions for a key, which sessions.tsv may change; nothing without that table."""
         return {"order": [*sessions]} if self.session_rows else {}
 
-    @property
+    @cached_property
     def reference_sha256(self) -> str | None:
         """Return the SHA-256 of the reference, None without one."""
         name = self.settings["study"]["reference"]

@@ -93,6 +93,40 @@ def test_a_job_reads_no_file_that_this_process_has_just_written(
     assert Path("derived/sub-01/kinematics.nc").read_bytes() == before
 
 
+def test_a_job_reads_no_file_that_a_job_of_this_process_has_read(
+    job: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job("kinematics")  # which reads a part of the variables of clean.nc
+    before = Path("derived/sub-01/contacts.nc").read_bytes()
+    monkeypatch.setattr(netcdf, "load", read_from_disk)
+    job("contacts")  # which needs all of them
+    assert Path("derived/sub-01/contacts.nc").read_bytes() == before
+
+
+@pytest.mark.parametrize("step", ["contacts", "kinetics"])
+def test_a_file_that_was_read_and_then_changed_is_refused(job: Callable[[str], Any], step: str) -> None:
+    job(step)
+    clean, contacts = (Path(f"derived/sub-01/{name}.nc") for name in ("clean", "contacts"))
+    changed = clean if step == "contacts" else contacts
+    changed.write_bytes(changed.read_bytes() + b"\0")
+    with pytest.raises(UserError, match=rf"{changed.name}: damaged"):
+        job(step)
+
+
+@pytest.mark.parametrize("name", SESSION_OUTPUTS)
+def test_what_is_kept_of_a_file_is_what_it_has_and_cannot_be_written_to(small_study: Path, name: str) -> None:
+    file = small_study / f"data/demo/derived/sub-01/{name}.nc"
+    kept = netcdf.as_read_only(netcdf.load(file))
+    xr.testing.assert_identical(kept, netcdf.load(file))
+    assert not any(one.values.flags.writeable for one in kept.data_vars.values() if one.dims)
+
+
+def test_a_large_file_is_read_in_part(job: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(just_written, "MOST_BYTES", 0)
+    job("kinematics")
+    assert not just_written._known
+
+
 def test_a_file_that_was_changed_since_is_refused(job: Callable[[str], Any]) -> None:
     job("clean")
     clean = Path("derived/sub-01/clean.nc")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,7 +54,13 @@ def _of_all_pages(study: Study) -> dict[str, Any]:
     report = study.settings["report"]
     return {
         "settings": {one.name: report[one.name] for one in fields(Settings)},
-        "templates": {path.name: study.digest(path) for path in sorted(TEMPLATES.iterdir())},
+        "templates": _digests_of_templates(),
         "reference": study.reference_sha256,
         **({"logo": study.digest(report["logo"])} if report["logo"] else {}),
     }
+
+
+@functools.cache
+def _digests_of_templates() -> dict[str, str]:
+    """Return the SHA-256 of each template by its name: once, not for the key of each page."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(TEMPLATES.iterdir())}

@@ -308,8 +308,8 @@ def _rows(study: xr.Dataset, columns: Sequence[str], sessions: Iterable[str]) ->
         place = {session: i for i, session in enumerate(sessions)}
         cycles = cycles.sort_values("session", key=lambda names: names.map(place), kind="stable", ignore_index=True)
     cycles = _without_doubted(cycles)
-    decimals = {name: 4 for name in ("start_time", "end_time") if name in cycles}  # 0.1 ms, less than a sample
-    return cycles.astype({"cycle": "Int64"}).round(decimals).reindex(columns=[*columns])
+    rounded = {name: cycles[name].round(4) for name in ("start_time", "end_time") if name in cycles}  # 0.1 ms
+    return cycles.assign(cycle=cycles.cycle.astype("Int64"), **rounded).reindex(columns=[*columns])
 
 
 def _without_doubted(metrics: pd.DataFrame) -> pd.DataFrame:

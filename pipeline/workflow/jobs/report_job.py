@@ -9,7 +9,7 @@ from typing import Any
 import xarray as xr
 
 from ...reference import resolve
-from ...results import netcdf
+from ...results import just_written, netcdf
 from ...results.job_files import Files, load_cycles, load_reference, provenance
 from ...results.study_file import table_of, without_doubted
 from ...results.whole_files import write_whole
@@ -29,14 +29,14 @@ AT_A_TIME = 50  # participants
 
 
 class Sessions(Mapping[str, xr.Dataset]):
-    """The files of sessions, each loaded when it is asked for."""
+    """The files of sessions, each loaded when it is asked for, or in memory since this process wrote it."""
 
     def __init__(self, files: Sequence[Path], names: Sequence[str] | None) -> None:
         self.files, self.names = {file.parent.name: file for file in files}, names
 
     def __getitem__(self, session: str) -> xr.Dataset:
         """Return the content of a session's file."""
-        return netcdf.load(self.files[session], self.names)
+        return just_written.load(self.files[session], self.names)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.files)

@@ -36,7 +36,7 @@ def run(text: str, inputs: Files, outputs: Files) -> None:
     with just_written.known({DERIVED / name: digest for name, digest in digests.items()}):
         compute(key, inputs, outputs)
         made = checksums.record(DERIVED, written, inputs=digests, key=key)
-        just_written.keep({DERIVED / name: digest for name, digest in made.items()})
+        just_written.keep({DERIVED / name: digest for name, digest in (digests | made).items()})
 
 
 def compute(key: Mapping[str, Any], inputs: Files, outputs: Files) -> None:

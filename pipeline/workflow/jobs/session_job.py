@@ -42,7 +42,7 @@ def run(
         loaded: list[xr.Dataset] = []
     else:
         names = [name for name in step.inputs if name in inputs]
-        loaded = [just_written.load(inputs[name][0], step.loaded(name)) for name in names]
+        loaded = [just_written.load_and_keep(inputs[name][0], step.loaded(name)) for name in names]
         if "by_trial" in key:
             arguments["by_trial"] = key["by_trial"]
         data = _result(step, partial(function, *loaded, **arguments), key, outputs)

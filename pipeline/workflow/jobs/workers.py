@@ -8,6 +8,7 @@ Workers are forked from a server that has imported the large libraries (``forkse
 forking is not safe (``spawn``: macOS and Windows). ``GAITLAB_START_METHOD=spawn`` selects the second anywhere.
 """
 
+import gc
 import importlib
 import json
 import logging
@@ -162,6 +163,7 @@ def _without_signals() -> Iterator[None]:
 
 def _begin() -> None:
     """Prepare a worker process, which runs in the study's folder."""
+    gc.freeze()  # the libraries' objects stay, and are else searched for garbage again and again
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # the parent ends its workers
     threading.Thread(target=_end_with_parent, daemon=True).start()

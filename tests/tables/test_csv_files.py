@@ -1,0 +1,36 @@
+"""Tables as CSV text: the bytes of pandas' own writer, which is the known reference here, for every kind of column."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pipeline.tables.csv_files import DIGITS, csv_of, guard_formulas
+
+MIXED = pd.DataFrame(
+    {
+        "float": [1.23456789, np.nan, np.inf, -np.inf, -0.0, 1e-300],
+        "single": np.arange(6, dtype=np.float32) / 3,
+        "Float64": pd.array([1.123456789, None, 3, 4e-9, 5, 6], dtype="Float64"),
+        "Int64": pd.array([1, None, 3, 4, 5, 6], dtype="Int64"),
+        "int": range(6),
+        "bool": [True, False] * 3,
+        "boolean": pd.array([True, None] * 3, dtype="boolean"),
+        "text": pd.Series(["a", "=b", None, '"', "é,\n", "\r"], dtype="str"),
+        "objects": pd.Series([1.5, "-5", None, np.nan, pd.NA, True], dtype=object),
+        "=formula": ["", "=1+1", "'=1", "+4.5", " ", "@x"],
+    }
+)
+
+
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize("rows", [6, 1, 0])
+def test_a_table_has_the_bytes_of_pandas_writer(rows: int, header: bool) -> None:
+    table = MIXED.head(rows)
+    expected = guard_formulas(table).to_csv(index=False, header=header, lineterminator="\n", float_format=DIGITS)
+    assert csv_of(table, header=header) == expected.encode()
+
+
+@pytest.mark.parametrize("name", [*MIXED])
+def test_a_single_column_has_the_bytes_of_pandas_writer(name: str) -> None:
+    expected = guard_formulas(MIXED[[name]]).to_csv(index=False, lineterminator="\n", float_format=DIGITS)
+    assert csv_of(MIXED[[name]]) == expected.encode()
