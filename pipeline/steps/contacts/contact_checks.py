@@ -27,8 +27,9 @@ ANKLE_SHARE, ANKLE_HEIGHT_M = 0.25, 0.06
 # Largest moment that an unknown baseline may make: that of a centre of pressure 2 mm off, as it is in a sound plate (1
 # to 3 mm, Collins et al. 2009, Gait Posture 29:59-64). Its lever is the height of the hip; LEG_M: where that is unseen.
 # BRISK: the largest load of brisk walking in body weights (Nilsson and Thorstensson 1989, Acta Physiol Scand
-# 136:217-227). UNLOADED_S: as long as the baseline is averaged over.
-UNKNOWN_N_M_KG, LEG_M, BRISK, UNLOADED_S = 0.02, 1.0, 1.15, 0.15
+# 136:217-227). UNLOADED_S: as long as the baseline is averaged over. WANDERING_N: beyond it real plates change by up to
+# 5 N under a load, by 1.5 below.
+UNKNOWN_N_M_KG, LEG_M, BRISK, UNLOADED_S, WANDERING_N = 0.02, 1.0, 1.15, 0.15, 1.0
 # where a marker swings by 2 cm at 6 Hz, a spline errs by 0.1 mm over a gap of this length, and by 10 mm over 0.1 s
 FILLED_S = 0.03
 
@@ -70,7 +71,8 @@ def doubt_unknown_baselines(contacts: Sequence[Contact], shown: Shown) -> list[C
     """
     time, edges_known, pelvis = shown.time, shown.edges_known, shown.motion.pelvis[:, UP]
     errors_n = shown.motion.prediction_error_n
-    unknown_n = np.where(np.isfinite(errors_n), errors_n, shown.data["plate_wander"])
+    wander_n = shown.data["plate_wander"]
+    unknown_n = np.where(np.isfinite(errors_n), errors_n, np.where(wander_n > WANDERING_N, np.inf, wander_n))
     judged = [*contacts]
     for i, contact in enumerate(contacts):
         (plate,) = contact.plates

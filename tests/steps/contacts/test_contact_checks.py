@@ -240,6 +240,7 @@ def test_a_large_unknown_drift_is_rejected(known: Walk, plated: xr.Dataset) -> N
 @pytest.mark.parametrize(("wander_n", "error_n", "lead_s", "code"), [
     (3.0, np.nan, 0.05, "plate_baseline_unknown"),
     (3.0, np.nan, 0.40, ""),
+    (1.1, np.nan, 0.05, "plate_baseline_unknown"),
     (0.5, np.nan, 0.05, ""),
     (np.nan, np.nan, 0.05, "plate_baseline_unknown"),
     (3.0, 0.5, 0.05, ""),
