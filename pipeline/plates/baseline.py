@@ -1,12 +1,14 @@
 """Baseline of a plate: its offset, the drift of that, and the part of the drift that is unknown.
 
 Amplifiers cause an offset; charge and heat let it drift, most of all on piezo-electric plates. It is measured while
-the plate is unloaded and interpolated linearly under load. A plate without a foot over it is unloaded, whatever it
+the plate is unloaded and interpolated linearly under load; beyond the first and last rest it goes on as straight as it
+was. A plate without a foot over it is unloaded, whatever it
 reads; where the feet are not seen, or always over it, its lowest vertical force is the unloaded level, as feet only
 push.
 """
 
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +30,31 @@ AWAY_CHANGE_N = (
 FEWEST_AWAY_BLOCKS = 6  # without a foot over the plate, to see a bend over 0.2 s
 STANDING_N = 20.0  # a higher load throughout may be a light person
 LARGEST_OFFSET_N = 300.0
-DRIFT_N, DRIFT_N_M = 3.0, 1.0  # smaller changes are noise
+# so many standard deviations of a knot is the range of some 30 of them, if they differ by the noise of blocks only
+NOISE_RANGE = 4.5
 FEWEST_WANDER_BLOCKS = 20  # one second, longer than a load
 FEWEST_SLOPE_BLOCKS, MOST_SLOPE_BLOCKS = 4, 10  # to fit a slope to
+# a slope is carried on beyond an end from so many times as long: one of .5 s, over a load of .7 s, predicts real plates
+# twice as badly as none
+SLOPE_SPANS = 3
+
+
+class Rest(NamedTuple):
+    """What an unloaded plate reads.
+
+    Attributes:
+        wrench: (sample or 1, 6) force and moment about the lab origin: one row if they change by no more than noise
+            over the trial, zeros if the plate is never unloaded.
+        drift_n: the unknown drift, N, see `bound_unknown_drift`.
+        wander_n: length of the ranges of the three forces in means over 0.15 s, N; NaN if the plate is unloaded for
+            less than a second, unless it reads the same in all of that, as after a correction by the lab's software.
+        prediction_error_n: see `largest_prediction_error`.
+    """
+
+    wrench: Array
+    drift_n: float
+    wander_n: float
+    prediction_error_n: float
 
 
 def subtract_baseline(
@@ -41,8 +65,8 @@ def subtract_baseline(
     rate_hz: float,
     named: slice | None = None,
     away: Flags | None = None,
-) -> tuple[Array, Array, Array, Array]:
-    """Return the wrenches (sample, plate, 6) without their baseline, and this.
+) -> tuple[Array, dict[str, Array]]:
+    """Return the wrenches (sample, plate, 6) without their baseline, and what is known of this.
 
     Args:
         force, moment: (sample, plate, 3), N, and N m about the lab origin; y is up.
@@ -51,23 +75,25 @@ def subtract_baseline(
         away: (sample, plate) when no foot is over the plate; None if that is unknown.
 
     Returns:
-        The wrenches; the mean baseline force (plate, 3), N; the unknown drift (plate,), N, see `bound_unknown_drift`;
-        the wander of the baseline (plate,), N, see `resting_wrench`.
+        The wrenches; by name the mean ``baseline`` force (plate, 3), N, and ``drift``, ``wander``,
+        ``prediction_error`` (plate,), N, see `Rest`.
     """
     # time is last in memory, as the filter needs it
     parts = [np.moveaxis(part, 0, -1) for part in (force, moment)]
     wrench = np.moveaxis(np.concatenate(parts, axis=1), -1, 0)
-    baseline, drift, wander = np.zeros((len(corners), 3)), np.zeros(len(corners)), np.zeros(len(corners))
     blocks = block_means(wrench, rate_hz)
     free_of_feet = _whole_blocks(away, rate_hz) if away is not None else np.zeros(blocks.shape[:2], dtype=bool)
+    rests = []
     for plate, middle in enumerate(corners.mean(axis=1)):
         measured = wrench[:, plate], blocks[:, plate], middle
-        rest, drift[plate], wander[plate] = resting_wrench(
-            *measured, rate_hz=rate_hz, named=named, away=free_of_feet[:, plate]
-        )
-        wrench[:, plate] -= rest
-        baseline[plate] = rest[:, :3].mean(axis=0)
-    return wrench, baseline, drift, wander
+        rests.append(resting_wrench(*measured, rate_hz=rate_hz, named=named, away=free_of_feet[:, plate]))
+        wrench[:, plate] -= rests[-1].wrench
+    return wrench, {
+        "baseline": np.array([rest.wrench[:, :3].mean(axis=0) for rest in rests]).reshape(-1, 3),
+        "drift": np.array([rest.drift_n for rest in rests]),
+        "wander": np.array([rest.wander_n for rest in rests]),
+        "prediction_error": np.array([rest.prediction_error_n for rest in rests]),
+    }
 
 
 def resting_wrench(
@@ -78,8 +104,8 @@ def resting_wrench(
     rate_hz: float,
     named: slice | None = None,
     away: Flags | None = None,
-) -> tuple[Array, float, float]:
-    """Return the wrench that an unloaded plate reads, its unknown drift, and how far it wanders.
+) -> Rest:
+    """Return what a plate reads unloaded.
 
     Args:
         wrench: (sample, 6) of one plate, force, N, and moment about the lab origin, N m; y is up.
@@ -88,23 +114,18 @@ def resting_wrench(
         rate_hz: samples per second.
         named: samples that the file names as unloaded; used if no unloaded block is found and their force is low.
         away: (block,) without a foot over the plate; None if that is unknown.
-
-    Returns:
-        (sample or 1, 6) force and moment about the lab origin: one row if they change by less than 3 N and 1 N m over
-        the trial, zeros if the plate is never unloaded. The unknown drift, N, see `bound_unknown_drift`. And the
-        length of the ranges of the three forces in means over 0.15 s, N; NaN if the plate is unloaded for less than a
-        second, unless it reads the same in all of that, as after a correction by the lab's software.
     """
-    free, wander = find_unloaded(blocks[:, 1], away), float("nan")
+    free, wander_n = find_unloaded(blocks[:, 1], away), float("nan")
     if free.any():
         about_middle = np.concatenate([blocks[:, :3], blocks[:, 3:] - cross(middle, blocks[:, :3])], axis=1)
-        rest, wander = _through_knots(about_middle, free, len(wrench), _block_size(rate_hz))
+        rest, wander_n = _through_knots(about_middle, free, len(wrench), _block_size(rate_hz))
         rest[:, 3:] += cross(middle, rest[:, :3])
     elif named is not None and _is_low(wrench[named, 1], wrench[:, 1]):
         rest = wrench[named].mean(axis=0)[None]
     else:
         rest = np.zeros((1, 6))
-    return rest, bound_unknown_drift(blocks[:, :3], free), wander
+    force = blocks[:, :3]
+    return Rest(rest, bound_unknown_drift(force, free), wander_n, largest_prediction_error(force, free))
 
 
 def find_unloaded(vertical: Array, away: Flags | None = None) -> Flags:
@@ -188,8 +209,8 @@ def bound_unknown_drift(force: Array, free: Flags) -> float:
     drifts = [0.0]
     for before, after in pairwise(runs):
         left, right = before[-KNOT_BLOCKS:], after[:KNOT_BLOCKS]
-        if np.nanmax(force[left[0] : right[-1] + 1, 1]) < force[[*left, *right], 1].max() + STEADY_N:
-            continue  # a jump without load
+        if not _is_load(force, left, right):
+            continue
         change = force[right].mean(axis=0) - force[left].mean(axis=0)
         slopes = [_slope(force, blocks) for blocks in (before[-MOST_SLOPE_BLOCKS:], after[:MOST_SLOPE_BLOCKS])]
         predicted = (right.mean() - left.mean()) * np.mean(slopes, axis=0)
@@ -197,6 +218,34 @@ def bound_unknown_drift(force: Array, free: Flags) -> float:
     for count, slope in zip((runs[0][0], len(force) - 1 - runs[-1][-1]), _end_slopes(force, free), strict=True):
         drifts.append(float(count * np.linalg.norm(slope)))
     return max(drifts)
+
+
+def largest_prediction_error(force: Array, free: Flags) -> float:
+    """Return how far the level beyond a load is from what the rests on its one side predict, the largest, N.
+
+    It says how well the level under a load is known of which one side alone is seen. NaN if no load has rests of three
+    blocks on both sides.
+
+    Args:
+        force: (block, 3), N.
+        free: (block,) which are unloaded.
+    """
+    rest, errors = np.flatnonzero(free), [float("nan")]
+    ends = [i + 1 for i in np.flatnonzero(np.diff(rest) > 1).tolist()]
+    for start, end, stop in zip([0, *ends], ends, [*ends[1:], len(rest)], strict=False):
+        left, right = rest[max(start, end - KNOT_BLOCKS) : end], rest[end : min(stop, end + KNOT_BLOCKS)]
+        if min(len(left), len(right)) == KNOT_BLOCKS and _is_load(force, left, right):
+            change, apart = force[right].mean(axis=0) - force[left].mean(axis=0), right.mean() - left.mean()
+            last = len(force) - 1
+            back = _carried_on(force[::-1], last - rest[end:][::-1], last - int(left[0]))
+            slopes = _carried_on(force, rest[:end], int(right[0])), -back
+            errors += [float(np.linalg.norm(change - apart * slope)) for slope in slopes]
+    return float(np.fmax.reduce(errors))
+
+
+def _is_load(force: Array, left: Blocks, right: Blocks) -> bool:
+    """Return whether there is a load between rests, and not only a jump."""
+    return bool(np.nanmax(force[left[0] : right[-1] + 1, 1]) >= force[[*left, *right], 1].max() + STEADY_N)
 
 
 def _through_knots(blocks: Array, free: Flags, samples: int, size: int) -> tuple[Array, float]:
@@ -211,7 +260,7 @@ def _through_knots(blocks: Array, free: Flags, samples: int, size: int) -> tuple
     ranges = np.ptp(values, axis=0)
     known = len(rest) >= FEWEST_WANDER_BLOCKS or (len(rest) > 1 and not np.ptp(blocks[rest, :3], axis=0).any())
     wander = float(np.linalg.norm(ranges[:3])) if known else float("nan")
-    if (ranges < np.repeat([DRIFT_N, DRIFT_N_M], 3)).all():
+    if (ranges <= NOISE_RANGE * _noise(blocks, rest) / np.sqrt(KNOT_BLOCKS)).all():
         return np.asarray(blocks[rest].mean(axis=0)[None]), wander
     before, after = _end_slopes(blocks, free)
     time = (np.arange(samples) + 0.5) / size - 0.5  # in blocks, 0 in the middle of the first
@@ -220,21 +269,38 @@ def _through_knots(blocks: Array, free: Flags, samples: int, size: int) -> tuple
     return np.stack([np.interp(time, at, column) for column in np.vstack([first, values, last]).T], axis=1), wander
 
 
+def _noise(blocks: Array, rest: Blocks) -> Array:
+    """Return the standard deviation (columns,) of blocks by those that follow each other, which drift does not move."""
+    changes = np.diff(blocks[rest], axis=0)[np.diff(rest) == 1]
+    return np.asarray(np.sqrt((changes**2).mean(axis=0) / 2) if len(changes) else np.zeros(blocks.shape[1]))
+
+
 def _end_slopes(values: Array, free: Flags) -> tuple[Array, Array]:
-    """Return the slopes per block of the unloaded blocks at the start and at the end.
-
-    They span at least as long as the trial goes on beyond them, where there are so many: a slope from n blocks over a
-    span S, carried on over L blocks, has an error of about 3.5 L / (S sqrt(n)) times the noise of a block.
-    """
+    """Return the slopes per block by which the baseline goes on before the first and after the last unloaded block."""
     rest = np.flatnonzero(free)
+    before = _carried_on(values[::-1], len(free) - 1 - rest[::-1], len(free))
+    return -before, _carried_on(values, rest, len(free))
 
-    def nearest_end(away: Blocks, beyond: int) -> Blocks:
-        enough = int(np.searchsorted(away - away[0], beyond)) + 1
-        return away[: max(enough, MOST_SLOPE_BLOCKS)]
 
-    last = len(free) - 1
-    backwards = last - nearest_end(last - rest[::-1], last - int(rest[-1]))
-    return _slope(values, nearest_end(rest, int(rest[0]))), _slope(values, backwards)
+def _carried_on(values: Array, rest: Blocks, until: int) -> Array:
+    """Return the slope per block (columns,) by which the baseline goes on after unloaded blocks.
+
+    It is that of a line through the last ones, times the squared share of their variance that the line explains: what
+    wanders without direction is best held. The line spans three times as long as it goes on, where there are so many: a
+    slope from n blocks over a span S, carried on over L blocks, has an error of about 3.5 L / (S sqrt(n)) times the
+    noise of a block.
+
+    Args:
+        values: (block, columns).
+        rest: the unloaded blocks.
+        until: the block until which it goes on.
+    """
+    back = rest[-1] - rest[::-1]
+    enough = int(np.searchsorted(back, SLOPE_SPANS * (until - rest[-1]))) + 1
+    last = rest[-max(enough, MOST_SLOPE_BLOCKS) :]
+    slope, spread = _slope(values, last), values[last].var(axis=0)
+    explained = np.divide(slope**2 * last.var(), spread, out=np.zeros_like(spread), where=spread > 0)
+    return np.asarray(slope * explained**2)
 
 
 def _slope(values: Array, blocks: Blocks) -> Array:

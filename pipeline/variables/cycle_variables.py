@@ -166,6 +166,11 @@ RESIDUALS = {
         "mm",
         "root mean square of the distances of the leg's markers from their places in the segments, in the stance",
     ),
+    "knee_marker_unseen_mm": (
+        "mm",
+        "how far a marker of the knee may lie off in the walk before it is doubted, in the direction that shows least; "
+        "infinite where no other marker shows it, NaN if the walk has no marker there; of trial and side",
+    ),
     "momentum_ratio": (
         "1",
         "vertical force per force that the body's momentum needs, means over a step or single support; NaN if unknown",

@@ -269,6 +269,9 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             "largest unknown drift of the plate's force while loaded; NaN if never unloaded"),
         "plate_wander": Variable(("trial", "plate"), "N",
             "range of the force of the unloaded plate in means over 0.15 s; NaN if unloaded for less than 1 s"),
+        "plate_prediction_error": Variable(("trial", "plate"), "N",
+            "largest difference of the unloaded plate's force beyond a load from what its force on one side of the "
+            "load predicts; NaN if no load has both sides"),
         **_EVENTS,
         **optional(WITH_SHOULDERS),
         **optional(WITH_UPPER_MARKERS),
@@ -344,6 +347,9 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "marker_shift": Variable(("trial",), "m",
             "how far from its place by the other markers of the legs the farthest marker lies on average"
         ),
+        "knee_marker_unseen": Variable(("trial", "side"), "m",
+            "how far a marker of the knee may lie off in the walk before it is doubted, in the direction that shows "
+            "least; infinite where no other marker shows it, NaN if the walk has no marker there"),
         "angle_misfit": Variable(("trial", "side", "joint", "angle"), "degree",
             "by how much joint_angle, without static_offset, is larger than the angle that Plug-in Gait stored in the "
             f"file, median over its frames; NaN where none is stored or the model is another; {JCS}"),

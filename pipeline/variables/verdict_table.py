@@ -234,13 +234,16 @@ VERDICTS: dict[str, Row] = {
         "look at the named marker in both trials; repeat the static trial, or leave the marker out of the body model",
         ("steps.kinematics.marker_check.LARGEST_M",), "reliability.md#a-markers-place", of_leg=True),
     "plate_baseline_unknown": Row(DOUBTS,
-        "plate {number} is not seen unloaded {when} the contact, and elsewhere too briefly, or with an offset that "
-        "changes: its offset under the load is not known",
-        "the recording begins or ends under the load or within {UNLOADED_S:g} s of it, and the plate is seen unloaded "
-        "for less than a second, or reads forces then that differ by more than {WANDERING_N:g} N: its offset under the "
-        "load is a guess",
+        "plate {number} is not seen unloaded {when} the contact, and its offset changes elsewhere, or nothing shows "
+        "whether it does: its offset under the load is not known",
+        "the recording begins or ends under the load or within {UNLOADED_S:g} s of it, and the offset under the load "
+        "may be so far from the one that is seen that a moment at the hip changes by more than {UNKNOWN_N_M_KG:g} "
+        "N m/kg. This is judged by how well one side of the plate's other loads in the session predicts the other, "
+        "or, without these, by the range of the forces that it reads unloaded in a second or more of the recording, "
+        "which may be {WANDERING_N:g} N at most",
         "record a second of the unloaded plate before and after the step; let it warm up",
-        ("steps.contacts.contact_checks.WANDERING_N", "steps.contacts.contact_checks.UNLOADED_S")),
+        ("steps.contacts.contact_checks.UNKNOWN_N_M_KG", "steps.contacts.contact_checks.UNLOADED_S",
+            "steps.contacts.contact_checks.WANDERING_N")),
     "mass_disagrees": Row(DOUBTS, "the body mass is wrong: {what}",
         "the body mass differs from what plates show under a standing person by more than {WRONG_IN_STANDING:percent}, "
         "or from steps by more than {WRONG_IN_WALKING:percent}: four standard deviations of gain, offset and drift of "

@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pipeline.arrays import Flags
+from pipeline.conventions import JOINTS, SIDES
 from tests.campaigns.corrupted_twins import REAL, Judged, judged, real_sessions
 from tests.campaigns.runner import Report, in_parallel
 from tests.support.checkout import SHARED
@@ -30,7 +32,8 @@ class Outcome(NamedTuple):
     """What became of a walk that was cut.
 
     ``compared``, ``beyond``: stored moments that the whole recording has too, and those farther from it than the limit;
-    ``most``: the largest difference, N m/kg; ``whole``, ``kept``: stances used before that are wholly left, and those
+    ``unsaid``: those of them in no stance that is refused or doubted; ``most``: the largest difference of each joint, N
+    m/kg; ``whole``, ``kept``: stances used before that are wholly left, and those
     still used; ``codes``: of the refusals and doubts of the others.
     """
 
@@ -38,7 +41,8 @@ class Outcome(NamedTuple):
     seed: int
     compared: int
     beyond: int
-    most: float
+    unsaid: int
+    most: tuple[float, ...]
     whole: int
     kept: int
     codes: tuple[str, ...]
@@ -60,11 +64,11 @@ def _outcome(session: Session, clean: Judged, seed: int) -> Outcome | None:
     whole = [one for one in clean.used if one.file == file and one.first >= first and one.last < last]
     found = judged(part)
     if isinstance(found, str) or file not in found.moments:
-        return Outcome(
-            session.name, seed, 0, 0, 0.0, len(whole), 0, (found if isinstance(found, str) else "trial_rejected",)
-        )
+        code = found if isinstance(found, str) else "trial_rejected"
+        return Outcome(session.name, seed, 0, 0, 0, (0.0,) * len(JOINTS), len(whole), 0, (code,))
     off = np.abs(found.moments[file] - clean.moments[file][first:last])
-    off = off[np.isfinite(off)]
+    beyond = off > CLOSE_N_M_KG
+    unsaid = beyond & ~_judged_frames(found, file, len(off))[..., None, None]
     kept, codes = 0, list[str]()
     for contact in whole:
         best = max(
@@ -76,8 +80,18 @@ def _outcome(session: Session, clean: Judged, seed: int) -> Outcome | None:
         )
         kept += not best[1][0] and not best[1][1]
         codes += [code for code in (best[1][0], *best[1][1]) if code]
-    most = float(off.max(initial=0.0))
-    return Outcome(session.name, seed, off.size, int((off > CLOSE_N_M_KG).sum()), most, len(whole), kept, tuple(codes))
+    most = tuple(np.nan_to_num(off).max(axis=(0, 1, 3)).tolist())
+    counts = (int(np.isfinite(off).sum()), int(beyond.sum()), int(unsaid.sum()))
+    return Outcome(session.name, seed, *counts, most, len(whole), kept, tuple(codes))
+
+
+def _judged_frames(found: Judged, file: str, count: int) -> Flags:
+    """Return which frames (frame, side) are in a stance of a file that is refused or doubted."""
+    judged_frames = np.zeros((count, len(SIDES)), dtype=bool)
+    for contact, (code, doubts) in zip(found.contacts, found.codes, strict=True):
+        if contact.file == file and contact.plates and (code or doubts):
+            judged_frames[contact.first : contact.last + 1, SIDES.index(contact.side)] = True
+    return judged_frames
 
 
 def _of_drawn(seed: int, cuts: int) -> list[Outcome]:
@@ -98,17 +112,21 @@ def main(
     listed = [one for part in in_parallel(partial(_of_drawn, cuts=cuts), seeds, jobs) for one in part]
     for session in real_sessions(SHARED, {lab: REAL[lab] for lab in labs}):
         listed += outcomes(session, range(cuts))
-    report.table("session", "cuts", f"with a moment beyond {CLOSE_N_M_KG}", "moments beyond", "largest, N m/kg (seed)",
+    report.table("session", "cuts", f"with a moment beyond {CLOSE_N_M_KG}", "moments beyond", "of them in no stance "
+                 "that is refused or doubted", "largest, N m/kg (seed)", "medians of the largest: ankle, knee, hip",
                  "whole stances kept", "lost by")  # fmt: skip
     for name in [*dict.fromkeys(one.session for one in listed), "all"]:
         own = [one for one in listed if name in ("all", one.session)]
-        worst = max(own, key=lambda one: one.most)
+        worst = max(own, key=lambda one: max(one.most))
         by = ", ".join(f"{code} {count}" for code, count in Counter(c for one in own for c in one.codes).most_common(5))
         beyond, compared, whole, kept = (
             sum(getattr(one, key) for one in own) for key in ("beyond", "compared", "whole", "kept")
         )
         share = f"{100 * beyond / max(compared, 1):.2f} % of {compared}"
-        worst_of = f"{worst.most:.3f} ({worst.seed})"
+        worst_of = f"{max(worst.most):.3f} ({worst.seed})"
+        medians = ", ".join(f"{most:.4f}" for most in np.median([one.most for one in own if one.compared], axis=0))
         if name == "all":
             report.allow(0.01, beyond, compared, "moments beyond the limit")
-        report.row(name, len(own), sum(one.beyond > 0 for one in own), share, worst_of, f"{kept} of {whole}", by)
+        unsaid = sum(one.unsaid for one in own)
+        cuts_beyond = sum(one.beyond > 0 for one in own)
+        report.row(name, len(own), cuts_beyond, share, unsaid, worst_of, medians, f"{kept} of {whole}", by)

@@ -175,6 +175,7 @@ def with_plates(trial: xr.Dataset, plates: list[tuple[Array, Array, Array]], *, 
         "plate_baseline": np.zeros((len(plates) + len(kept), 3)),
         "plate_drift": np.zeros(len(plates) + len(kept)),
         "plate_wander": np.zeros(len(plates) + len(kept)),
+        "plate_prediction_error": np.zeros(len(plates) + len(kept)),
         "plate_edges_known": np.ones(len(plates) + len(kept), dtype=bool),
         "plate_fault": np.full(len(plates) + len(kept), ""),
     }

@@ -123,6 +123,38 @@ def test_without_drift_one_mean_is_subtracted() -> None:
     assert unknown < 1.5  # slopes of half a second, over a load
 
 
+@pytest.mark.parametrize("part", [slice(0, 2000), slice(1000, 3000)])
+def test_a_part_of_a_recording_has_the_baseline_of_the_whole(part: slice) -> None:
+    """A drift of 2 N is followed like one of 60: the mean of a part would be a newton from that of the whole."""
+    wrench = drifted(WALK, 2 * SHAPES["straight"], noise=0)
+    both = (
+        rest(wrench)[0][part],
+        resting_wrench(wrench[part], block_means(wrench[part], RATE_HZ), MIDDLE, rate_hz=RATE_HZ)[0],
+    )
+    np.testing.assert_allclose(*both, rtol=0, atol=0.02)
+
+
+def test_a_level_without_direction_is_held_at_an_end() -> None:
+    """What steps once says nothing of what follows; a line through it would lead away by 1.5 N in .8 s."""
+    load = steps((2.2, 4.0))
+    wrench = drifted(load, 4.0 * (TIME > 1.7), noise=0)
+    assert np.abs((wrench - rest(wrench)[0] - load)[TIME > 2.3, 1]).max() < 0.7
+
+
+def test_how_well_one_side_of_a_load_predicts_the_other() -> None:
+    def error(dose: Any, load: Array = WALK, noise: float = 0.0) -> float:
+        wrench = drifted(load, dose, noise=noise)
+        return resting_wrench(wrench, block_means(wrench, RATE_HZ), MIDDLE, rate_hz=RATE_HZ).prediction_error_n
+
+    size = float(np.linalg.norm(DRIFT[:3]))
+    assert error(0 * TIME) < 1e-9
+    assert error(60 * SHAPES["straight"]) < 1e-6, "a straight drift is known"
+    assert error(4.0 * (TIME > 1.0)) == pytest.approx(4 * size, rel=0.05), "a jump under load"
+    assert error(4.0 * (TIME > 1.65)) < 0.2 * 4 * size, "a jump between loads is no slope"
+    assert error(0 * TIME, noise=1.0) < 0.5  # means of 150 samples of .5 N
+    assert np.isnan(error(0 * TIME, steps((-0.5, 0.7)))), "no load has both sides"
+
+
 def test_how_far_the_unloaded_plate_wanders() -> None:
     """A straight drift is seen from the middle of the first 0.15 s to that of the last."""
 
@@ -191,13 +223,11 @@ def test_missing_samples_are_not_unloaded_and_stay_missing() -> None:
 
 def test_each_plate_has_its_own_baseline() -> None:
     wrench = np.stack([drifted(WALK, 30 * SHAPES["straight"], noise=0), drifted(BELT, 5 + 0 * TIME, noise=0)], axis=1)
-    found, baseline, drift, _ = subtract_baseline(
-        wrench[..., :3], wrench[..., 3:], np.stack([CORNERS, CORNERS]), rate_hz=RATE_HZ
-    )
+    found, known = subtract_baseline(wrench[..., :3], wrench[..., 3:], np.stack([CORNERS, CORNERS]), rate_hz=RATE_HZ)
     np.testing.assert_allclose(found[:, 0], WALK, rtol=0, atol=1e-6)
     np.testing.assert_allclose(found[:, 1], BELT, rtol=0, atol=1e-6)
-    np.testing.assert_allclose(baseline, [15 * DRIFT[:3], 5 * DRIFT[:3]], rtol=0, atol=0.01)
-    assert (drift < 0.01).all()
+    np.testing.assert_allclose(known["baseline"], [15 * DRIFT[:3], 5 * DRIFT[:3]], rtol=0, atol=0.01)
+    assert (known["drift"] < 0.01).all()
 
 
 # ---- real plates
@@ -208,11 +238,11 @@ def test_real_plates_with_large_offsets_read_zero_when_unloaded(shared: Path) ->
     recording = read_c3d(shared / "data/c3dorg_sample10_types/TYPE-3.c3d")
     force, moment, corners, *_ = decode_plates(recording, np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]]))
     assert np.percentile(force[..., 1], 2, axis=0).min() < -200
-    wrench, _, drift, _ = subtract_baseline(force, moment, corners, rate_hz=recording.analog_rate_hz)
+    wrench, known = subtract_baseline(force, moment, corners, rate_hz=recording.analog_rate_hz)
     vertical = wrench[..., 1]
     assert np.abs(np.percentile(vertical, 20, axis=0)).max() < 3  # unloaded for more than half of the trial
     assert vertical.max(axis=0).min() > 600
-    assert drift.max() < 10
+    assert known["drift"].max() < 10
 
 
 def test_no_real_walk_has_a_large_drift(shared: Path) -> None:

@@ -26,7 +26,7 @@ def filter_plates(read: Trial, landmarks: Mapping[str, Array], settings: Setting
         UserError: the cut-off is too high for the file's rate.
     """
     instants = read.variables["plate_time"].values
-    wrench, baseline, drift, wander = subtract_baselines(read, landmarks)
+    wrench, known = subtract_baselines(read, landmarks)
     filtered = low_pass_plates(wrench, instants, settings)
     time = read.variables["time"].values
     return {
@@ -35,14 +35,13 @@ def filter_plates(read: Trial, landmarks: Mapping[str, Array], settings: Setting
         **{name: read.variables[name] for name in ("plate_corner", "plate_edges_known", "plate_fault")},
         "vertical_force": (("plate_time", "plate"), wrench[..., 1].copy()),
         "vertical_force_filtered": (("plate_time", "plate"), filtered[..., 1]),
-        "plate_baseline": (("plate", "axis"), baseline),
-        "plate_drift": (("plate",), drift),
-        "plate_wander": (("plate",), wander),
+        "plate_baseline": (("plate", "axis"), known.pop("baseline")),
+        **{f"plate_{name}": (("plate",), values) for name, values in known.items()},
     }
 
 
-def subtract_baselines(read: Trial, landmarks: Mapping[str, Array]) -> tuple[Array, Array, Array, Array]:
-    """Return the unfiltered wrenches (plate_time, plate, 6) without baseline, its mean (plate, 3), drift and wander, N.
+def subtract_baselines(read: Trial, landmarks: Mapping[str, Array]) -> tuple[Array, dict[str, Array]]:
+    """Return the unfiltered wrenches (plate_time, plate, 6) without baseline, and this: see `subtract_baseline`.
 
     Args:
         read: a trial of the step ``read``.
@@ -50,8 +49,9 @@ def subtract_baselines(read: Trial, landmarks: Mapping[str, Array]) -> tuple[Arr
     """
     force, moment, corners = (read.variables[f"plate_{name}"].values for name in ("force", "moment", "corner"))
     if not force.size:
-        nothing = np.zeros(force.shape[1])
-        return np.concatenate([force, moment], axis=-1), np.zeros(force.shape[1:]), nothing, nothing
+        plates = force.shape[1]
+        known = dict.fromkeys(("drift", "wander", "prediction_error"), np.zeros(plates))
+        return np.concatenate([force, moment], axis=-1), {"baseline": np.zeros((plates, 3)), **known}
     instants, time = read.variables["plate_time"].values, read.variables["time"].values
     rate_hz = _rate_hz(instants)
     frames = time.searchsorted(instants).clip(max=len(time) - 1)

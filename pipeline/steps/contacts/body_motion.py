@@ -1,9 +1,10 @@
 """What the trials of a session show before their contacts are known, and what their steps say about the plates."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import Array, Flags
@@ -23,7 +24,8 @@ class BodyMotion(NamedTuple):
     """What a trial shows before its contacts are known: landmarks, feet, middle of the pelvis, steps on plates.
 
     ``misread``: for each plate its refusal if the steps of the whole session show that its corners are, else None.
-    ``channels``: doubts about plates by the same steps.
+    ``channels``: doubts about plates by the same steps. ``prediction_error_n`` (plate,): the largest
+    ``plate_prediction_error`` of each plate in the session, N.
     """
 
     landmarks: Mapping[str, Array]
@@ -32,6 +34,7 @@ class BodyMotion(NamedTuple):
     steps: Sequence[PlateStep]
     misread: Sequence[Verdict | None]
     channels: Mapping[int, Verdict]
+    prediction_error_n: Array
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ class Shown:
 def motions_of(trials: Mapping[str, Trial], *, judged: bool) -> dict[str, BodyMotion]:
     """Return the motion of each trial of a session; ``judged``: whether steps judge the plates."""
     on_plates: dict[bytes, list[PlateStep]] = {}
-    plates, motions = {}, {}
+    plates, motions, errors_n = {}, {}, largest_prediction_errors(trials.values())
     for name, trial in trials.items():
         time, corners = trial.variables["time"].values, trial.variables["plate_corner"].values
         position = trial.variables["marker_position"].values
@@ -96,7 +99,8 @@ def motions_of(trials: Mapping[str, Trial], *, judged: bool) -> dict[str, BodyMo
             on_plates.setdefault(keys[step.plate], []).append(step)
         with_edges = trial.variables["plate_edges_known"].values.astype(bool)
         plates[name] = list(zip(keys, trial.variables["plate"].values.tolist(), corners, with_edges, strict=True))
-        motions[name] = BodyMotion(landmarks, feet, pelvis, steps, [None] * len(keys), {})
+        known_n = np.array([errors_n[number] for number in trial.variables["plate"].values.tolist()])
+        motions[name] = BodyMotion(landmarks, feet, pelvis, steps, [None] * len(keys), {}, known_n)
     if not judged:
         return {name: motion._replace(steps=()) for name, motion in motions.items()}
     every = {(key, number): corners for listed in plates.values() for key, number, corners, edges in listed if edges}
@@ -116,3 +120,13 @@ def motions_of(trials: Mapping[str, Trial], *, judged: bool) -> dict[str, BodyMo
         )
         for name, motion in motions.items()
     }
+
+
+def largest_prediction_errors(trials: Iterable[Trial]) -> dict[int, float]:
+    """Return the largest ``plate_prediction_error`` of each plate of a session, N; NaN if no trial shows it."""
+    found: dict[int, float] = {}
+    for trial in trials:
+        values = trial.variables["plate_prediction_error"].values.tolist()
+        for number, error_n in zip(trial.variables["plate"].values.tolist(), values, strict=True):
+            found[number] = float(np.fmax(found.get(number, np.nan), error_n))
+    return found

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...arrays import Array
+from ...conventions import STANDARD_GRAVITY_M_S2, UP
 from ...dynamics.vectors import length
 from ...json_text import from_text
 from ...variables.stance_verdicts import Verdict
@@ -23,8 +24,12 @@ from .plate_faults import forces, placement
 
 # the ankle from the heel marker: a quarter of the way to the toe marker, and as high over them in an adult
 ANKLE_SHARE, ANKLE_HEIGHT_M = 0.25, 0.06
-# of one newton, a hip 1 m above the plate has 1 N m, .015 N m/kg of an adult; as long as the baseline is averaged over
-WANDERING_N, UNLOADED_S = 1.0, 0.15
+# Largest moment that an unknown baseline may make: that of a centre of pressure 2 mm off, as it is in a sound plate (1
+# to 3 mm, Collins et al. 2009, Gait Posture 29:59-64). Its lever is the height of the hip; LEG_M: where that is unseen.
+# BRISK: the largest load of brisk walking in body weights (Nilsson and Thorstensson 1989, Acta Physiol Scand
+# 136:217-227). UNLOADED_S: as long as the baseline is averaged over. WANDERING_N: beyond it real plates change by up to
+# 5 N under a load, by 1.5 below.
+UNKNOWN_N_M_KG, LEG_M, BRISK, UNLOADED_S, WANDERING_N = 0.02, 1.0, 1.15, 0.15, 1.0
 # where a marker swings by 2 cm at 6 Hz, a spline errs by 0.1 mm over a gap of this length, and by 10 mm over 0.1 s
 FILLED_S = 0.03
 
@@ -60,15 +65,25 @@ def doubt_unknown_baselines(contacts: Sequence[Contact], shown: Shown) -> list[C
     """Return the contacts of single plates, doubted if the plate's baseline under them is not known.
 
     A load may shift the baseline, most of all of a piezo-electric plate. Where the plate is seen unloaded before and
-    after the load, that is measured; else only a plate that reads the same wherever it is unloaded can be trusted.
-    Loads without edges have been worked on by the lab's software.
+    after the load, that is measured. Else the plate itself tells how far the baseline may be from what one side of the
+    load shows: by its other loads in the session, of which both sides are seen, or, without these, by how much it reads
+    different forces where it is unloaded. Loads without edges have been worked on by the lab's software.
     """
-    time, wander, edges_known = shown.time, shown.data["plate_wander"], shown.edges_known
+    time, edges_known, pelvis = shown.time, shown.edges_known, shown.motion.pelvis[:, UP]
+    errors_n = shown.motion.prediction_error_n
+    wander_n = shown.data["plate_wander"]
+    unknown_n = np.where(np.isfinite(errors_n), errors_n, np.where(wander_n > WANDERING_N, np.inf, wander_n))
     judged = [*contacts]
     for i, contact in enumerate(contacts):
         (plate,) = contact.plates
         seen = {"before": contact.from_s - time[0] > UNLOADED_S, "after": time[-1] - contact.to_s > UNLOADED_S}
-        if edges_known[plate] and not all(seen.values()) and not wander[plate] <= WANDERING_N:
+        if all(seen.values()) or not edges_known[plate]:
+            continue
+        inside = contact.frames(time)
+        mass_kg = np.nanmax(shown.data["plate_force"][inside, plate, UP], initial=0.0) / BRISK / STANDARD_GRAVITY_M_S2
+        hip = pelvis[inside][np.isfinite(pelvis[inside])]
+        height_m = np.median(hip) - shown.corners[plate, :, UP].mean() if hip.size else LEG_M
+        if not unknown_n[plate] * height_m <= UNKNOWN_N_M_KG * mass_kg:
             when = " and ".join(word for word, is_seen in seen.items() if not is_seen)
             judged[i] = contact.doubted("plate_baseline_unknown", number=shown.numbers[plate], when=when)
     return judged

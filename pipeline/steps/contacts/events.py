@@ -91,15 +91,19 @@ def _alternating(events: Sequence[GaitEvent]) -> list[GaitEvent]:
     return kept
 
 
-def stances(events: Sequence[GaitEvent], *, first_s: float, last_s: float) -> list[Stance]:
+def stances(
+    events: Sequence[GaitEvent], *, first_s: float, last_s: float, stands: Sequence[tuple[float, float]] = ()
+) -> list[Stance]:
     """Return the stretches in which the foot is, or may be, on the ground.
 
-    Before the first and after the last event the foot keeps its state. Between two strikes, between two offs, and in a
-    swing of more than a second an event is missing: the foot may be on the ground.
+    Before the first and after the last event the foot keeps its state, but a foot that stands there is not in swing: an
+    event is missing. So it is between two strikes, between two offs, and in a swing of more than a second: the foot may
+    be on the ground.
 
     Args:
         events: of one side, in order.
         first_s, last_s: span of the trial.
+        stands: starts and ends, s, when the foot rests for longer than in a swing.
     """
     if not events:
         return [Stance(first_s, last_s, begins=False, ends=False)]
@@ -114,7 +118,11 @@ def stances(events: Sequence[GaitEvent], *, first_s: float, last_s: float) -> li
             result.append(Stance(event.time_s, following.time_s, begins=False, ends=following.kind == OFF))
     if events[-1].kind == STRIKE:
         result.append(Stance(events[-1].time_s, last_s, ends=False, sure=events[-1].source != "kinematic"))
-    return [stance for stance in result if stance.end_s > stance.start_s]
+    if events[0].kind == STRIKE and (ends := [end for _, end in stands if end < events[0].time_s]):
+        result.append(Stance(first_s, max(ends), begins=False, ends=False))
+    if events[-1].kind == OFF and (starts := [start for start, _ in stands if start > events[-1].time_s]):
+        result.append(Stance(min(starts), last_s, begins=False, ends=False))
+    return sorted(stance for stance in result if stance.end_s > stance.start_s)
 
 
 def on_ground(time: Array, stances: Sequence[Stance]) -> Flags:

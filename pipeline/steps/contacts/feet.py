@@ -12,7 +12,7 @@ from ...plates.sole import BALL_SHARE, HEEL_SHARE, PAD_SHARE, SOLE_STARTS_M, TIP
 from ...plates.wrench import heights_over, over_each_plate
 from ...signals.filters import interval_s, stretches
 from ...vocabulary.event_names import OFF, STRIKE
-from .events import GaitEvent
+from .events import SAME_EVENT_S, GaitEvent
 from .plate_contacts import Contact
 
 # the part of a foot that is on the ground is at rest. A marker on it moves as the foot rolls, at some 0.2 m/s; in swing
@@ -45,6 +45,7 @@ class Foot:
     slow: Flags  # whether heel and toe marker are at rest on the ground, or on a belt (2, time)
     swings: Flags  # whether both markers move over the ground, or a belt, as in swing (time,)
     rests: list[tuple[float, float]]  # start and end of its rests, s, interpolated between frames; only whole ones
+    stands: list[tuple[float, float]]  # start and end of longer ones, s, also cut ones; none on a belt
     levels: bool = False  # whether the trial's plates are on several levels, so that heights matter
 
     @cached_property
@@ -123,7 +124,7 @@ def feet_of(landmarks: Mapping[str, Array], time: Array, corners: Array, *, trav
 def _foot(heel: Array, toe: Array, time: Array, *, travel: str, levels: bool) -> Foot:
     if len(time) < 2:
         still = np.zeros((2, len(time)), dtype=bool)
-        return Foot(heel, toe, np.zeros((2, len(time), 3)), still, still[0], [], levels)
+        return Foot(heel, toe, np.zeros((2, len(time), 3)), still, still[0], [], [], levels)
     velocity = np.gradient(np.stack([heel, toe]), interval_s(time), axis=1)
     belt = np.zeros(3)
     if travel == "none" and np.isfinite(toe[:, 1]).any():
@@ -134,7 +135,10 @@ def _foot(heel: Array, toe: Array, time: Array, *, travel: str, levels: bool) ->
     speed = np.fmin(*speeds)
     delay_s = STRIKE_LATE_S + OFF_LATE_S if travel == "backwards" else 0.0
     rests = [(a + delay_s, b + delay_s) for a, b in _rests(time, speed, slow.any(axis=0))]
-    return Foot(heel, toe, velocity, slow, (speeds > SWINGING_M_S).all(axis=0), rests, levels)
+    # each foot may be on a belt of its own, of which the speed is not known yet
+    rested = [(float(time[a]), float(time[b - 1])) for a, b in stretches(slow.any(axis=0) & (travel != "none"))]
+    stands = [(start, end) for start, end in rested if end - start > SAME_EVENT_S]
+    return Foot(heel, toe, velocity, slow, (speeds > SWINGING_M_S).all(axis=0), rests, stands, levels)
 
 
 def _rests(time: Array, speed: Array, still: Flags) -> list[tuple[float, float]]:

@@ -103,7 +103,7 @@ def _of_walk(
             _contact_of(stance, side, shown.contacts, shown.feet, left_out), stance, events[side], corrections
         )
         for side in SIDES
-        for stance in stances(events[side], **shown.span)
+        for stance in stances_of(events, side, shown)
     ]
     rows = judged(STANCE, found, shown)
     listed = {side: [row for row in rows if row.side == side] for side in SIDES}
@@ -129,7 +129,7 @@ def _with_contacts(shown: Shown) -> tuple[Shown, dict[str, list[GaitEvent]], set
     method = shown.settings.kinematic_events
     weaker = weaker_events(shown.time, motion.landmarks, stated, shown.feet, plate_events(contacts), method)
     first = by_hand.fitting_events(merged_events(contacts, weaker), corrections, **shown.span)
-    shown = replace(shown, stances={side: stances(first[side], **shown.span) for side in SIDES})
+    shown = replace(shown, stances={side: stances_of(first, side, shown) for side in SIDES})
     alone = judged(OF_BOTH_FEET, single, shown)
     contacts = judged(OF_ONE_FOOT, foot_on_plate.combine(alone), shown) if alone != single else contacts
     contacts = judged(OF_FORCE, contacts, shown)
@@ -137,6 +137,12 @@ def _with_contacts(shown: Shown) -> tuple[Shown, dict[str, list[GaitEvent]], set
     events = by_hand.correct_events(events, corrections, **shown.span)
     met = {shown.numbers[i] for contact in single if contact.side for i in contact.plates}
     return replace(shown, contacts=contacts), events, met
+
+
+def stances_of(events: Mapping[str, Sequence[GaitEvent]], side: str, shown: Shown) -> list[Stance]:
+    """Return when a foot is, or may be, on the ground, by the events of both sides and its own rests."""
+    stands = shown.feet[side].stands if side in shown.feet else ()
+    return stances(events[side], stands=stands, **shown.span)
 
 
 def _detect(shown: Shown) -> list[Contact]:

@@ -90,22 +90,26 @@ class Fault(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Return what it says."""
+        """Return what it says, with standard errors."""
         size = float(np.linalg.norm(self.size))
+        error = float(np.linalg.norm(self.error * self.size)) / size if size else float(np.linalg.norm(self.error))
         who = f"plate {self.plate} is" if self.plate else "plates are"
+        degrees, whole_degrees = (f"{np.degrees(size):.{n}f} ± {np.degrees(error):.{n}f} degrees" for n in (1, 0))
+        mm, ms = (f"{1e3 * size:.0f} ± {1e3 * error:.0f} {unit}" for unit in ("mm", "ms"))
+        percent, whole_percent = (f"{100 * size:.{n}f} ± {100 * error:.{n}f} %" for n in (1, 0))
         return {
-            "tilt": f"plates and markers are tilted by {np.degrees(size):.1f} degrees",
-            "lean": f"{who} {np.degrees(size):.1f} degrees out of level",
-            "level": f"plates and markers are {np.degrees(size):.1f} degrees out of level",
-            "shift": f"{who} shifted by {1e3 * size:.0f} mm",
-            "yaw": f"plates and markers are turned by {np.degrees(size):.1f} degrees about the vertical",
-            "turn": f"{who} turned by {np.degrees(size):.0f} degrees",
+            "tilt": f"plates and markers are tilted by {degrees}",
+            "lean": f"{who} {degrees} out of level",
+            "level": f"plates and markers are {degrees} out of level",
+            "shift": f"{who} shifted by {mm}",
+            "yaw": f"plates and markers are turned by {degrees} about the vertical",
+            "turn": f"{who} turned by {whole_degrees}",
             "torque": "the sign of the plates' free torque is wrong",
-            "scale": f"markers are {100 * size:.1f} % too {'large' if self.size[0] > 0 else 'small'}",
-            "moments": f"the plates' moments are {100 * size:.0f} % too {'large' if self.size[0] > 0 else 'small'}",
-            "clock": f"the clock of the plates is {100 * size:.1f} % {'slow' if self.size[0] > 0 else 'fast'}",
-            "late": f"plates are {'late' if self.size[0] > 0 else 'early'} by {1e3 * size:.0f} ms",
-            "centre": f"the body's centre of mass lies {1e3 * size:.0f} mm from where tables have it",
+            "scale": f"markers are {percent} too {'large' if self.size[0] > 0 else 'small'}",
+            "moments": f"the plates' moments are {whole_percent} too {'large' if self.size[0] > 0 else 'small'}",
+            "clock": f"the clock of the plates is {percent} {'slow' if self.size[0] > 0 else 'fast'}",
+            "late": f"plates are {'late' if self.size[0] > 0 else 'early'} by {ms}",
+            "centre": f"the body's centre of mass lies {mm} from where tables have it",
         }[self.kind]
 
 

@@ -130,9 +130,15 @@ class Shown:
         """Return (stance, figure) of ``RESIDUALS`` in :mod:`pipeline.variables.cycle_variables`."""
         share = residual_share(self.kinetics, self.calibrate)
         misfit = self.kinematics["fit_residual"].values[:, :, : len(CHAIN)]
+        unseen_mm = 1000 * self.kinematics["knee_marker_unseen"].values
         of_body = body_momentum.figures_of(self.known, len(self.row)).T
         figures = [
-            [*root_mean_square_and_peak(share[inside]), _root_mean_square_mm(misfit[inside, side]), *of_momentum]
+            [
+                *root_mean_square_and_peak(share[inside]),
+                _root_mean_square_mm(misfit[inside, side]),
+                unseen_mm[side],
+                *of_momentum,
+            ]
             for inside, side, *of_momentum in zip(self.frames, self.row, *self.support[:-1], *of_body, strict=True)
         ]
         return np.array(figures).reshape(-1, len(RESIDUALS))

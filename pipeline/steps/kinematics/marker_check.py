@@ -37,6 +37,7 @@ from .normal_equations import FLOOR
 LARGEST_M = 0.015
 LEAST_SHARE = 0.1
 FRAMES = 16  # of a walk, evenly: several of each phase of a step
+KNEE_MARKERS = ("lateral_epicondyle", "medial_epicondyle")  # knee centre and axis follow them
 NEARLY_ALL = 0.9  # of the markers that the best frame shows
 STARTS = ("frames", "origins")  # of a leg, all that the search starts from
 DIRECTIONS = (("behind", "in front of"), ("below", "above"), ("to the left of", "to the right of"))
@@ -48,10 +49,13 @@ class Shift(NamedTuple):
     marker: int  # index among those of the session; -1 of none
     shift: float  # m, as in the module's text; NaN of none
     place: Array  # (3,) by how much it lies off in the axes of its segment, m; 0 where nothing shows it
-    leg: str = BOTH_LEGS  # on a segment of which it is; the pelvis belongs to both
+    leg: str  # on a segment of which it is; the pelvis belongs to both
+    # by index, how far each marker may lie off before it is doubted, in the direction that shows least, m: infinite
+    # where nothing shows it
+    unseen: Mapping[int, float]
 
 
-NONE = Shift(-1, np.nan, np.zeros(3))
+NONE = Shift(-1, np.nan, np.zeros(3), BOTH_LEGS, {})
 
 
 def doubt_marker(names: Sequence[str], found: Shift) -> list[Verdict]:
@@ -61,6 +65,13 @@ def doubt_marker(names: Sequence[str], found: Shift) -> list[Verdict]:
     axis = int(np.argmax(np.abs(found.place)))
     direction, mm = DIRECTIONS[axis][int(found.place[axis] > 0)], 1000 * float(np.linalg.norm(found.place))
     return [Verdict.of("marker_moved", marker=names[found.marker], mm=mm, direction=direction, leg=found.leg)]
+
+
+def unseen_at_knees(names: Sequence[str], found: Shift) -> list[float]:
+    """Return how far a knee marker of each side may lie off before it is doubted, m; NaN of none in the walk."""
+    of = {names[marker]: unseen_m for marker, unseen_m in found.unseen.items()}
+    of_sides = ([of[f"{name}_{side}"] for name in KNEE_MARKERS if f"{name}_{side}" in of] for side in SIDES)
+    return [max(unseen_m, default=np.nan) for unseen_m in of_sides]
 
 
 def build_witness(calibrate: xr.Dataset, names: Sequence[str]) -> LinkedModel | None:
@@ -145,7 +156,10 @@ def _farthest(model: LinkedModel, off: Array, share: Array, known: Flags) -> Shi
     best = int(shift.argmax())
     body = int(model.linkage.body[shown[best]])
     leg = BOTH_LEGS if body == PELVIS else SIDES[body // len(CHAIN)]
-    return Shift(int(model.marker[shown[best]]), float(shift[best]), axes[best] @ apart[best], leg)
+    seen = np.sqrt(np.where(values[:, 0] > LEAST_SHARE, values[:, 0], 0.0))  # of a shift in shift of the module's text
+    unseen = np.divide(LARGEST_M, seen, out=np.full(len(seen), np.inf), where=seen > 0)
+    of_markers = dict(zip(model.marker[shown].tolist(), unseen.tolist(), strict=True))
+    return Shift(int(model.marker[shown[best]]), float(shift[best]), axes[best] @ apart[best], leg, of_markers)
 
 
 def _mean(values: Array, known: Flags) -> Array:

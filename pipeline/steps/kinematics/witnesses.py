@@ -11,10 +11,11 @@ import numpy as np
 import xarray as xr
 
 from ...arrays import Array
+from ...conventions import SIDES
 from ...trials.session import spans_of
 from ...variables.stance_verdicts import Verdict, doubts_of_trials
 from .angle_check import angle_misfit, doubt_angles
-from .marker_check import Shift, doubt_marker
+from .marker_check import Shift, doubt_marker, unseen_at_knees
 from .static_check import doubt_static, static_misfits
 
 
@@ -30,9 +31,9 @@ class Shown:
 
 
 class Found(NamedTuple):
-    """What a witness finds in each walk: a variable of kinematics.nc, and the doubts."""
+    """What a witness finds in each walk: variables of kinematics.nc, and the doubts."""
 
-    variable: dict[str, tuple[Any, Array]]  # by its name, with dimensions
+    variable: dict[str, tuple[Any, Array]]  # by name, with dimensions
     doubts: list[list[Verdict]]  # about each walk
 
 
@@ -45,8 +46,14 @@ def compare_static(shown: Shown) -> Found:
 def find_moved_markers(shown: Shown) -> Found:
     """Compare the place of each marker in the linked legs with that in the static trial."""
     names = shown.clean.marker.values.tolist()
-    variable = {"marker_shift": ("trial", np.array([found.shift for found in shown.shifts]))}
-    return Found(variable, [doubt_marker(names, found) for found in shown.shifts])
+    variables = {
+        "marker_shift": ("trial", np.array([found.shift for found in shown.shifts])),
+        "knee_marker_unseen": (
+            ("trial", "side"),
+            np.array([unseen_at_knees(names, found) for found in shown.shifts]).reshape(-1, len(SIDES)),
+        ),
+    }
+    return Found(variables, [doubt_marker(names, found) for found in shown.shifts])
 
 
 def compare_angles(shown: Shown) -> Found:

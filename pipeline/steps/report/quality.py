@@ -32,6 +32,7 @@ CHECKS = {
     "residual_force_peak_percent": "Pelvis residual: force, % of weight",
     "residual_moment_peak_percent": "moment, % of weight times height",
     "marker_residual_rms_mm": "Markers off their places, mm",
+    "knee_marker_unseen_mm": "Knee marker: unwatched up to, mm",
 }
 # what sessions of a study are compared by, and the least difference that is listed, so that a study of much alike
 # sessions does not list trifles: 5 % of a force are .05 to .08 N m/kg at the ankle; the others are assumptions
@@ -206,8 +207,8 @@ def _notes(about: Mapping[str, Any]) -> str:
 
 
 def _worst(column: Iterable[float]) -> str:
-    worst = max((value for value in column if np.isfinite(value)), default=None)
-    return ABSENT if worst is None else f"{worst:.0f}" if worst >= 1 else f"{worst:.1g}"
+    worst = max((value for value in column if not np.isnan(value)), default=None)
+    return ABSENT if worst is None else "any" if np.isinf(worst) else f"{worst:.0f}" if worst >= 1 else f"{worst:.1g}"
 
 
 def doubts_in(quality: Iterable[Row]) -> Counter[str]:

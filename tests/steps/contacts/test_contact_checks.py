@@ -237,24 +237,41 @@ def test_a_large_unknown_drift_is_rejected(known: Walk, plated: xr.Dataset) -> N
     assert second["valid"]
 
 
-@pytest.mark.parametrize(("wander_n", "lead_s", "code"), [
-    (2.0, 0.05, "plate_baseline_unknown"),
-    (2.0, 0.40, ""),
-    (0.5, 0.05, ""),
-    (np.nan, 0.05, "plate_baseline_unknown"),
+@pytest.mark.parametrize(("wander_n", "error_n", "lead_s", "code"), [
+    (3.0, np.nan, 0.05, "plate_baseline_unknown"),
+    (3.0, np.nan, 0.40, ""),
+    (1.1, np.nan, 0.05, "plate_baseline_unknown"),
+    (0.5, np.nan, 0.05, ""),
+    (np.nan, np.nan, 0.05, "plate_baseline_unknown"),
+    (3.0, 0.5, 0.05, ""),
+    (np.nan, 0.5, 0.05, ""),
+    (0.5, 3.0, 0.05, "plate_baseline_unknown"),
 ])  # fmt: skip
 def test_a_baseline_that_is_seen_on_one_side_of_a_load_only_is_doubted(
-    known: Walk, plated: xr.Dataset, wander_n: float, lead_s: float, code: str
+    known: Walk, plated: xr.Dataset, wander_n: float, error_n: float, lead_s: float, code: str
 ) -> None:
-    """Unless the plate reads the same wherever it is unloaded."""
-    step, wander = known.seen()[1], np.zeros(plated.sizes["plate"])
-    wander[1] = wander_n
+    """Unless the plate tells by its other loads, or else where it is unloaded, that a hip is not wrong by more."""
+    step = known.seen()[1]
+    wander, error = np.zeros(plated.sizes["plate"]), np.zeros(plated.sizes["plate"])
+    wander[1], error[1] = wander_n, error_n
     seen = slice(step.start_s - lead_s, None)
-    result = found(plated.assign(plate_wander=("plate", wander)).sel(time=seen, plate_time=seen))
+    trial = plated.assign(plate_wander=("plate", wander), plate_prediction_error=("plate", error))
+    result = found(trial.sel(time=seen, plate_time=seen))
     codes = dict(zip(result.plates.values.tolist(), result.doubt_code.values.tolist(), strict=True))
     assert codes["2"] == code
     assert stance(result, step)["valid"]
     assert codes["3"] == ""
+
+
+def test_an_unknown_baseline_is_worse_in_a_lighter_person(known: Walk, plated: xr.Dataset) -> None:
+    """One newton at a hip one metre above the plate is .014 N m/kg of 70 kg, .03 of 30."""
+    step, error = known.seen()[1], np.ones(plated.sizes["plate"])
+    seen = slice(step.start_s - 0.05, None)
+    trial = plated.assign(plate_prediction_error=("plate", error)).sel(time=seen, plate_time=seen)
+    light = trial.assign({name: 0.4 * trial[name] for name in ("plate_force", "plate_moment", "vertical_force")})
+    codes = [dict(zip(r.plates.values.tolist(), r.doubt_code.values.tolist(), strict=True))["2"]
+             for r in (found(trial), found(light))]  # fmt: skip
+    assert codes == ["", "plate_baseline_unknown"]
 
 
 # --- trials.tsv -------------------------------------------------------------------------------------------

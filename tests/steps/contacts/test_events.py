@@ -167,6 +167,26 @@ def test_a_missing_event_leaves_the_foot_possibly_on_the_ground() -> None:
     assert rows == [(1.0, 2.1, True, False), (2.1, 2.8, True, True)]
 
 
+def test_a_foot_that_stands_at_an_end_without_an_event_is_on_the_ground() -> None:
+    """Recordings are cut in stances, of which motion alone may miss the off or strike."""
+    events = [GaitEvent(1.0, STRIKE, "kinematic"), GaitEvent(1.6, OFF, "kinematic")]
+    stands = [(0.0, 0.4), (0.95, 1.5), (2.1, 2.6)]
+    rows = [(s.start_s, s.end_s, s.begins, s.ends) for s in stances(events, first_s=0.0, last_s=2.6, stands=stands)]
+    assert rows == [(0.0, 0.4, False, False), (1.0, 1.6, True, True), (2.1, 2.6, False, False)]
+
+
+@pytest.mark.parametrize("cut_s", [0.3, 0.4, 0.5, 0.6])
+def test_a_load_at_a_cut_is_no_load_of_a_foot_in_swing(known: Walk, cut_s: float) -> None:
+    """Without the rest of a stance before the cut, its force is known or missing, never zero."""
+    step = next(step for step in known.of("left") if step.start_s > 0)
+    start_s = step.start_s + cut_s * (step.end_s - step.start_s)
+    part = slice(start_s, None)
+    trial = found(cleaned(known, [under(step)]).sel(time=part, plate_time=part))
+    force = side_of(trial, "ground_force", "left")[:, 1]
+    loaded = within(trial, start_s, step.end_s - 0.05)
+    assert not (force[loaded] == 0).any()
+
+
 def test_no_stance_counts_a_plate_twice() -> None:
     """A slow stance of 1.3 s with two wrong events of the file in its middle."""
     times: Sequence[tuple[str, float, float, float]] = [

@@ -288,6 +288,12 @@ def test_every_stance_has_the_distance_of_its_legs_markers(known: Walk) -> None:
     np.testing.assert_allclose(found, np.sqrt((9 + 16) / 2))
 
 
+def test_every_stance_says_how_well_the_knee_marker_of_its_leg_is_watched(known: Walk) -> None:
+    result = trial(known).cut()
+    expected = np.where(result.stance_side == "left", 20.0, np.inf)
+    np.testing.assert_allclose(result.stance_knee_marker_unseen_mm, expected)
+
+
 def test_further_curves_exist_on_request_only(known: Walk) -> None:
     made = trial(known, reasons={1: "two_feet_on_plate"})
     assert not set(made.cut().data_vars) & set(ON_REQUEST)

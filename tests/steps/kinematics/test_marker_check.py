@@ -26,6 +26,7 @@ from tests.support.walks.person import (
 )
 
 TIME = np.arange(100) / 100
+KNEE = "lateral_epicondyle_left"
 
 
 def shifted(name: str, place_m: tuple[float, float, float]) -> Landmarks:
@@ -74,6 +75,18 @@ def test_the_shift_grows_with_the_dose_and_is_less_than_it() -> None:
     assert sizes[0] < 1e-6
     assert 0.5 * 0.01 < sizes[1] < 0.01
     assert sizes[2] == pytest.approx(2 * sizes[1], rel=0.1)
+
+
+def test_a_knee_marker_is_doubted_from_where_it_is_said_to_be_unseen() -> None:
+    """Of Plug-in Gait one marker places the knee, which a wand and the linkage watch; clusters need none in walks."""
+    truth, points = walk(TIME), landmarks(walk(TIME))
+    forward = np.swapaxes(truth.rotation[:, 0, 2], -1, -2) @ np.array([1.0, 0, 0])  # of the left thigh
+    unseen_m = float(found(points, "plug_in_gait").knee_marker_unseen[SIDES.index("left")])
+    assert 1.5 * LARGEST_M < unseen_m < 0.05
+    for share, doubted in ((0.8, False), (1.3, True)):
+        moved = points | {KNEE: points[KNEE] + share * unseen_m * forward}
+        assert (float(found(moved, "plug_in_gait").marker_shift) > LARGEST_M) is doubted
+    assert np.isnan(found(points, "functional_clusters").knee_marker_unseen).all()
 
 
 @pytest.mark.parametrize("name", BODY_MODELS)

@@ -20,6 +20,7 @@ NUMBERS |= {
     "marker_cutoff_hz",
     "static_misfit",
     "marker_shift",
+    "knee_marker_unseen",
     "time_offset",
     "time_offset_error",
     "time_offset_corrected",

@@ -208,6 +208,7 @@ def cleaned(
             "vertical_force": (("plate_time", "plate"), force[..., 1]),
             "plate_drift": ("plate", np.zeros(len(plates))),
             "plate_wander": ("plate", np.zeros(len(plates))),
+            "plate_prediction_error": ("plate", np.zeros(len(plates))),
             "plate_edges_known": ("plate", np.ones(len(plates), dtype=bool)),
             "plate_fault": ("plate", np.full(len(plates), "")),
             "event_time": ("event", np.array(times, dtype=float)),

@@ -87,6 +87,7 @@ def trial(known: Walk, *, reasons: Mapping[int, str] | None = None) -> Trial:
             knee_axis_error=("side", np.zeros(2)),
             knee_axis_in_step=("side", np.zeros(2)),
             fit_residual=(("time", "side", "segment"), np.full((len(time), 2, 4), [0.003, 0.004, np.nan, 1.0])),
+            knee_marker_unseen=("side", [0.02, np.inf]),
         ),
         contacts=contacts,
         clean=clean,

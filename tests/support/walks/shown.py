@@ -23,5 +23,7 @@ def shown_walk(time: NDArray[np.float64], corners: NDArray[np.float64], feet: Fe
         "plate_moment": none,
     }
     steps: Sequence[Any] = ()
-    motion = BodyMotion({}, feet, np.full((len(time), 3), np.nan), steps, [None] * len(corners), {})
+    motion = BodyMotion(
+        {}, feet, np.full((len(time), 3), np.nan), steps, [None] * len(corners), {}, np.zeros(len(corners))
+    )
     return Shown(data, motion, settings_of("contacts"), **stated)
