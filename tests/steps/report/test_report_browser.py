@@ -11,6 +11,7 @@ from tests.support.processes.browser import Tab
 from tests.support.studies.for_report import HOSTILE, made, three_people, trial_cycles
 
 PANELS, OF_A_WALK = 31, 4  # butterflies of two sides, terms and causes
+FIRST = 9  # angles on the first sheet
 UNFOLDED = "[...document.querySelectorAll('.plot')].filter((p) => !p.closest('details:not([open])'))"
 WAITING = f"{UNFOLDED}.filter((p) => !p.querySelector('.main-svg')).length"
 TIME, PLAY, VIEW = (f"document.querySelector('[data-do={name}]')" for name in ("time", "play", "view"))
@@ -42,7 +43,10 @@ def opened(tab: Tab, page: Path, *, height: int = 900) -> Tab:
 
 def drawn_wholly(tab: Tab, page: Path) -> Tab:
     """Open a page in a window that shows all figures, until they are drawn."""
-    opened(tab, page, height=12_000).until(f"{WAITING} === 0")
+    opened(tab, page, height=12_000)
+    tab.evaluate("location.hash = 'appendix'")
+    tab.until("document.querySelectorAll('main section > details:not([open])').length === 0")
+    tab.until(f"{WAITING} === 0")
     tab.size(1200, 900)
     return tab
 
@@ -53,7 +57,8 @@ def person(tab: Tab, pages: Path) -> Tab:
 
 
 def scroll_to(tab: Tab, place: str) -> None:
-    """Scroll to a plot, until it is drawn."""
+    """Scroll to a plot, in an unfolded part, until it is drawn."""
+    tab.evaluate(f"{place}.closest('section').querySelector(':scope > details')?.setAttribute('open', '')")
     tab.evaluate(f"{place}.scrollIntoView({{block: 'center'}})")
     tab.until(f"{place}.querySelector('.main-svg')")
 

@@ -135,7 +135,7 @@ const figures = (() => {
   // On paper each open part has the legend.
   function arrange(paper) {
     for (const copy of document.querySelectorAll(".key.copy")) copy.remove();
-    for (const part of paper ? document.querySelectorAll(".figures details[open] > .panels") : []) {
+    for (const part of paper ? document.querySelectorAll(".figures :is(section, details[open]) > .panels") : []) {
       const copy = document.querySelector(".key").cloneNode(true);
       copy.classList.add("copy");
       part.before(copy);
