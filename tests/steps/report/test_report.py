@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from pipeline.results import netcdf
+from pipeline.steps.report import metric_tables
 from pipeline.steps.report.curves.panels import panels_of
 from pipeline.steps.report.quality import CHECKS, checks
 from pipeline.steps.report.tables import in_words
@@ -109,7 +110,7 @@ def test_metric_table_gives_mean_and_sd_over_participants(three_people: Made) ->
     assert re.search(r"Stride time\W+s\s+1\.00 \(2\.00\)", words)
     assert re.search(r"Stance share\W+60\.0 \(2\.0\)", words)
     for name in METRICS:
-        assert name.replace("_", " ").capitalize() in words
+        assert metric_tables.title_of(name) in words
 
 
 def test_what_clinics_read_first_is_the_first_table_and_stands_nowhere_else(three_people: Made) -> None:
