@@ -62,7 +62,7 @@ def opened_wholly(tab: Tab, html: str, folder: Path) -> None:
     """Open a page with all parts of its appendix unfolded, until all their figures are drawn."""
     prepared(tab, html, folder)
     tab.evaluate("location.hash = 'appendix'")
-    tab.until("document.querySelectorAll('main section > details:not([open])').length === 0")
+    tab.until("document.querySelectorAll('main section > details:has(> summary > h2):not([open])').length === 0")
 
 
 def headings(sheet: str) -> set[str]:

@@ -30,7 +30,7 @@
 
   // A link opens the part that it leads to; "#appendix" opens all, for a printed file.
   function unfold() {
-    if (location.hash === "#appendix") for (const part of document.querySelectorAll("main section > details")) part.open = true;
+    if (location.hash === "#appendix") for (const part of document.querySelectorAll("main section > details:has(> summary > h2)")) part.open = true;
     for (let part = document.getElementById(location.hash.slice(1)); part; part = part.parentElement) if ("open" in part) part.open = true;
   }
   addEventListener("hashchange", unfold);
