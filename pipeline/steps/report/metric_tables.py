@@ -208,7 +208,10 @@ def means(rows: list[Row]) -> Table:
     """Return the main metrics of participants.csv, row by row."""
     shown = [(name, NUMBERS[name].units) for name in MEANS_SHOWN if rows and name in rows[0]]
     labels = ("participant", "session", "condition", "side", "cycles")
-    header = [*map(title_of, labels), *(f"{title_of(name)}, {plain_unit(unit)}".removesuffix(", ") for name, unit in shown)]
+    header = [
+        *map(title_of, labels),
+        *(f"{title_of(name)}, {plain_unit(unit)}".removesuffix(", ") for name, unit in shown),
+    ]
     numbers = ([_number(row[name], DECIMALS.get(unit, 2)) for name, unit in shown] for row in rows)
     return Table(header, [[*(row[name] for name in labels), *cells] for row, cells in zip(rows, numbers, strict=True)])
 

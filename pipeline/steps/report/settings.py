@@ -24,8 +24,8 @@ class Settings:
         "vertical axes of the figures until a reader chooses; fixed is the same clinical range for everybody, so that "
         "reports can be compared by eye, and marks curves that leave it; fitted follows the curves")
     colours: Colours = setting("orange_blue",
-        "colours of left and right on all pages; readers who are blind to red and green tell orange and blue apart best, "
-        "and left has circles in any case")
+        "colours of left and right on all pages; orange and blue differ also for the blind to red and green; "
+        "the left has circles in any case")
     laboratory: str | None = setting(None,
         "name of the laboratory at the head of each page; null for none", longest=200)
     logo: str | None = setting(None,

@@ -61,7 +61,7 @@ def has_font(text: str) -> bool:
 def opened_wholly(tab: Tab, html: str, folder: Path) -> None:
     """Open a page with all parts of its appendix unfolded, until all their figures are drawn."""
     prepared(tab, html, folder)
-    tab.evaluate("location.hash = 'appendix'")
+    tab.evaluate("document.querySelectorAll('details:has(> summary > h2)').forEach((part) => { part.open = true; })")
     tab.until("document.querySelectorAll('main section > details:has(> summary > h2):not([open])').length === 0")
 
 

@@ -44,7 +44,7 @@ def opened(tab: Tab, page: Path, *, height: int = 900) -> Tab:
 def drawn_wholly(tab: Tab, page: Path) -> Tab:
     """Open a page in a window that shows all figures, until they are drawn."""
     opened(tab, page, height=30_000)
-    tab.evaluate("location.hash = 'appendix'")
+    tab.evaluate("document.querySelectorAll('details:has(> summary > h2)').forEach((part) => { part.open = true; })")
     tab.until("document.querySelectorAll('main section > details:has(> summary > h2):not([open])').length === 0")
     tab.until(f"{WAITING} === 0")
     tab.size(1200, 900)

@@ -28,9 +28,9 @@
     requestAnimationFrame(() => { waiting = false; mark(chosen ?? read()); });
   }
 
-  // A link opens the part that it leads to; "#appendix" opens all, for a printed file.
+  // A link opens the part that it leads to; "#appendix" opens all curves and numbers, for a printed file.
   function unfold() {
-    if (location.hash === "#appendix") for (const part of document.querySelectorAll("main section > details:has(> summary > h2)")) part.open = true;
+    if (location.hash === "#appendix") for (const part of document.querySelectorAll(".figures section > details, [aria-labelledby=metrics] > details")) part.open = true;
     for (let part = document.getElementById(location.hash.slice(1)); part; part = part.parentElement) if ("open" in part) part.open = true;
   }
   addEventListener("hashchange", unfold);
