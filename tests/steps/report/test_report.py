@@ -116,7 +116,7 @@ def test_metric_table_gives_mean_and_sd_over_participants(three_people: Made) ->
 def test_what_clinics_read_first_is_the_first_table_and_stands_nowhere_else(three_people: Made) -> None:
     words = Page(three_people.person()).words
     first, _, rest = words.partition("Main numbers: mean")[2].partition("Times and distances")
-    for name in ("Walking speed", "Step width", "Peak knee abductor moment first", "Peak ankle power"):
+    for name in ("Walking speed", "Step width", "Peak knee abductor moment, first", "Peak ankle power"):
         assert f" {name} " in first
         assert not re.search(rf" {name}\s+(m|m/s|W/kg|N m/kg) ", rest)
     assert " Stride time " in rest
