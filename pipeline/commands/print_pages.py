@@ -131,7 +131,8 @@ def _print(page: Path, text: str, program: str, folder: Path, paper: str) -> byt
         work = Path(place).resolve()
         html, pdf = work / page.name, work / "page.pdf"
         html.write_text(_on_paper(text, PAPER[paper]), encoding="utf-8")
-        command = [program, *OPTIONS, f"--user-data-dir={work / 'profile'}", f"--print-to-pdf={pdf}", html.as_uri()]
+        address = f"{html.as_uri()}#appendix"  # curves and numbers unfolded, as contents.js does it
+        command = [program, *OPTIONS, f"--user-data-dir={work / 'profile'}", f"--print-to-pdf={pdf}", address]
         if hasattr(os, "geteuid") and os.geteuid() == 0:
             command.insert(1, "--no-sandbox")  # Chromium starts for root only so, as in a container
         words = _run(command, str(page))

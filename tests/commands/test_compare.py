@@ -14,6 +14,7 @@ import pytest
 from pipeline.__main__ import main
 from pipeline.commands.compare import write_comparison
 from pipeline.errors import UserError
+from pipeline.steps.report.metric_tables import title_of
 from pipeline.steps.report.page_names import PAGES
 from pipeline.variables.metrics import SCORES
 from pipeline.workflow import checksums
@@ -79,7 +80,7 @@ def test_every_change_is_that_of_plain_pandas_on_participants_csv(small_study: P
     write_comparison(study, **COMPARISON, output=page)
     assert not (study / "derived/report").exists()
     means: Any = pd.read_csv(study / "derived/participants.csv").set_index(["condition", "side"])
-    named = {name.replace("_", " ").capitalize(): name for name in means.columns}
+    named = {title_of(name): name for name in means.columns}
     html = page.read_text().partition('id="metrics"')[2].partition('id="walk"')[0]
     counted = 0
     for title, row in ROW.findall(html):

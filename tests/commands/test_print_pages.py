@@ -116,5 +116,5 @@ def test_a_real_browser_prints_figures_and_numbers_on_the_paper_that_is_asked_fo
     content = path.read_bytes()
     boxes = {tuple(round(float(x)) for x in box.split()[2:]) for box in re.findall(rb"/MediaBox *\[([^]]*)\]", content)}
     assert boxes == {points}
-    assert len(re.findall(rb"/Type */Page\b", content)) == 3
+    assert len(re.findall(rb"/Type */Page\b", content)) > 2, "curves and numbers of the appendix are missing"
     assert len(content) > 200_000, "the figures are missing"

@@ -30,7 +30,6 @@ class Part(NamedTuple):
     title: str = ""
     id: str = ""  # of the section, for links
     link: str = ""  # in the contents of the page; empty: the title
-    not_printed: str = ""  # what paper lacks of it, for the line at the end of the page
 
 
 class PersonShown(NamedTuple):

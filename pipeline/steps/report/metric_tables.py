@@ -1,5 +1,6 @@
 """Tables of metrics: of a participant by group, of all participants in rows; symmetry of the sides."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import Array
-from ...conventions import SIDES
+from ...conventions import JOINTS, SIDES
 from ...results.averages import PHASES, Average, Text, average, shortest_way
 from ...results.differences import compare, pairs_of
 from ...results.metric_errors import DIFFERENCE, INDEX, Errors, uncertainties, with_uncertainty
@@ -30,6 +31,15 @@ OF_TRUNK = {  # shown where they are known
 }
 Column = tuple[str, str, list[str]]  # title above the columns of a group, title, cells by metric
 NO_ERRORS: Errors = {}
+IN_WORDS = (  # parts of the names of metrics, and what a reader calls them
+    *((rf"(power|work) {joint[0]}(?=\d)", rf"{joint} \1 {joint[0]}") for joint in JOINTS),
+    *((f" {part}$", f" in {part}") for part in ("swing", "stance")),
+    *((f" {part}$", f", {part}") for part in ("first", "second", "lateral", "forward", "frontal", "sagittal")),
+    *((f" {part}$", f", {part}") for part in ("transverse", "sideways", "positive", "negative", "dimensionless")),
+    ("^work ", "work of "),
+    ("ankle foot", "ankle and foot"),
+    (" overall$", " of both sides"),
+)
 ONE_SIDED = sorted((name for name, one in NUMBERS.items() if one.compared), key=lambda name: NUMBERS[name].compared)
 
 
@@ -49,7 +59,7 @@ def with_normal(
     ``people`` stands above that column.
     """
     numbers = numbers_of(reference)
-    cells = {_title(n): f"{_format(m, places_of(n))} ({sd:.{places_of(n)}f})" for n, (m, sd) in numbers.items()}
+    cells = {title_of(n): f"{_format(m, places_of(n))} ({sd:.{places_of(n)}f})" for n, (m, sd) in numbers.items()}
     title = " ".join([about.get("condition", "mean (SD)"), *([f"(n\xa0{about['count']})"] if "count" in about else [])])
     return {
         name: table._replace(
@@ -174,12 +184,12 @@ def by_group(shown: list[str], columns: Sequence[Column], *, on_screen: Collecti
     """
     header = ["Metric", "Unit", *(title for _, title, _ in columns)]
     groups = ["", "", *(group for group, *_ in columns)]
-    meanings = {_title(name): NUMBERS[name].long_name for name in shown}
+    meanings = {title_of(name): NUMBERS[name].long_name for name in shown}
     empty = Table(header, [], on_screen=on_screen, groups=groups, meanings=meanings)
     result = {title: empty._replace(rows=[]) for title in (CLINICAL, TIMES)}
     of_name = {}
     for i, name in enumerate(shown):
-        of_name[name] = row = [_title(name), plain_unit(NUMBERS[name].units), *(cells[i] for *_, cells in columns)]
+        of_name[name] = row = [title_of(name), plain_unit(NUMBERS[name].units), *(cells[i] for *_, cells in columns)]
         if name in OF_TRUNK and all(cell.startswith(ABSENT) for cell in row[2:]):
             continue
         if not NUMBERS[name].main:
@@ -198,7 +208,10 @@ def means(rows: list[Row]) -> Table:
     """Return the main metrics of participants.csv, row by row."""
     shown = [(name, NUMBERS[name].units) for name in MEANS_SHOWN if rows and name in rows[0]]
     labels = ("participant", "session", "condition", "side", "cycles")
-    header = [*map(_title, labels), *(f"{_title(name)}, {plain_unit(unit)}".removesuffix(", ") for name, unit in shown)]
+    header = [
+        *map(title_of, labels),
+        *(f"{title_of(name)}, {plain_unit(unit)}".removesuffix(", ") for name, unit in shown),
+    ]
     numbers = ([_number(row[name], DECIMALS.get(unit, 2)) for name, unit in shown] for row in rows)
     return Table(header, [[*(row[name] for name in labels), *cells] for row, cells in zip(rows, numbers, strict=True)])
 
@@ -209,7 +222,7 @@ def symmetry_indices(rows: list[Row]) -> Table:
     shown = [name for name in ONE_SIDED if wide and name in wide[0]]
     labels = ("participant", "session", "condition")
     cells = [[*(row[name] for name in labels), *(_number(row[name], 1) for name in shown)] for row in wide]
-    return Table([*map(_title, (*labels, *shown))], cells)
+    return Table([*map(title_of, (*labels, *shown))], cells)
 
 
 def _wide(symmetry: list[Row], value: str) -> list[Row]:
@@ -226,8 +239,12 @@ def phases(shown: list[str]) -> NDArray[np.bool_]:
     return np.array([name in PHASES for name in shown], dtype=bool)
 
 
-def _title(name: str) -> str:
-    return name.replace("_", " ").capitalize()
+def title_of(name: str) -> str:
+    """Return a metric, or a column, in words: ``Peak hip power H3`` for ``peak_power_h3``."""
+    words = name.replace("_", " ")
+    for pattern, replacement in IN_WORDS:
+        words = re.sub(pattern, replacement, words)
+    return re.sub(r" [hka]\d", lambda found: found[0].upper(), words[:1].upper() + words[1:])
 
 
 def _number(cell: str, decimals: int) -> str:

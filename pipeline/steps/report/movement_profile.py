@@ -54,7 +54,7 @@ def movement_profiles(cycles: Sequence[Row], reference: BySpeed) -> list[Profile
     """
     if not reference or not cycles or GPS not in cycles[0]:
         return []
-    charts = ((title, bars_of(rows, _typical(rows, reference))) for title, rows in _groups(cycles).items())
+    charts = ((title, bars_of(rows, typical_of(rows, reference))) for title, rows in _groups(cycles).items())
     return [_profile(title, bars) for title, bars in charts if any(one.scores for one in bars)]
 
 
@@ -101,20 +101,20 @@ def age_in_words(age: float) -> str:
 
 
 def _groups(cycles: Sequence[Row]) -> dict[str, list[Row]]:
-    """Return the rows of each visit, else session, and condition by title."""
+    """Return the rows of each visit, else session, and condition by title, which is that of its line in the curves."""
     visit = "visit" if cycles and "visit" in cycles[0] else "session"
-    several = len(names(cycles, visit)) > 1
     groups: dict[str, list[Row]] = {}
     conditions = names(cycles, "condition")
+    several = len(conditions) > 1
     for row in sorted(cycles, key=lambda row: conditions.index(row["condition"])):
-        title = f"{row['condition']}, {row[visit]}" if several else row["condition"]
-        groups.setdefault(title, []).append(row)
+        title = f"{row[visit]}, {row['condition']}" if several else row[visit]
+        groups.setdefault(title if len(names(cycles, visit)) > 1 else row["condition"], []).append(row)
     return groups
 
 
-def _typical(rows: Iterable[Row], reference: BySpeed) -> dict[str, float]:
+def typical_of(rows: Iterable[Row], reference: BySpeed) -> dict[str, float]:
     """Return the scores of a typical person of the reference at the speed that the rows are compared with."""
-    curves = at_speed(reference, _mean(rows, "reference_speed"))
+    curves = at_speed(reference, mean_of(rows, "reference_speed"))
     return typical_scores(curves) if curves else {}
 
 
@@ -127,11 +127,11 @@ def bars_of(rows: Sequence[Row], typical: Mapping[str, float] = {}) -> list[Bars
     result = []
     for name in (*GAIT_ANGLES, ""):
         score = f"{GVS}{name}" if name else GPS
-        scores = {side: _mean(mine, score) for side, mine in of.items()}
+        scores = {side: mean_of(mine, score) for side, mine in of.items()}
         if name.startswith("pelvis"):
             scores = {"both": next((value for value in scores.values() if np.isfinite(value)), float("nan"))}
         elif not name:
-            scores["both"] = _mean(rows, OVERALL)
+            scores["both"] = mean_of(rows, OVERALL)
         expected = typical.get(score, float("nan"))
         scores = {side: value for side, value in scores.items() if np.isfinite(value)}
         title = name.replace("_", " ").capitalize() or "Gait Profile Score"
@@ -139,7 +139,7 @@ def bars_of(rows: Sequence[Row], typical: Mapping[str, float] = {}) -> list[Bars
     return result
 
 
-def _mean(rows: Iterable[Row], name: str) -> float:
+def mean_of(rows: Iterable[Row], name: str) -> float:
     """Return the mean of the known cells of a column, NaN if there is none."""
     values = [float(row[name]) for row in rows if row.get(name)]
     return float(np.mean(values)) if values else float("nan")
@@ -166,11 +166,12 @@ def _words(bars: list[Bars]) -> str:
     ]
     beyond = sorted((one for one in ratios if one[0] > 1), reverse=True)
     most = [" ".join(text.split()) for _, text in beyond[:MOST_NAMED]]
-    score = ", ".join(f"{side} {value:.1f}" for side, value in bars[-1].scores.items()) or "not known"
-    expected = f" (typical {bars[-1].typical:.1f})" if bars[-1].typical else ""
-    text = f"Gait Profile Score in degrees: {score}{expected}."
+    *sides, both = [bars[-1].scores.get(side) for side in (*SIDES, "both")]
+    found = ", ".join(f"{side} {value:.1f}" for side, value in zip(SIDES, sides, strict=True) if value is not None)
+    found += f"; typical {bars[-1].typical:.1f}" if bars[-1].typical else ""
+    text = f"Gait Profile Score {score_in_words(both)} degrees ({found})."
     if most:
-        return f"{text} Furthest beyond a typical person (score in brackets): {', '.join(most)}."
+        return f"{text} Furthest beyond a typical person (in brackets): {', '.join(most)}."
     return f"{text} No angle is beyond a typical person's." if ratios else text
 
 

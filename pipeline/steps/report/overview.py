@@ -18,7 +18,7 @@ from . import metric_tables, tables
 from . import quality as checked
 from .curves.cycles import Chosen, CycleCurves, join_cycles
 from .curves.error_shares import share_sums, shares
-from .curves.figures import Drawn, LineAverages, draw_averages, key_of
+from .curves.figures import Drawn, LineAverages, appendix, draw_averages, key_of
 from .curves.lines import Line, by_line, dash_styles, lines_of, normal_of, people_with_sessions
 from .curves.panels import Panel
 from .data_check import data_check
@@ -156,6 +156,7 @@ class Overview:
             "drawn": figures,
             "totals": self.totals,
             "figures": figures if several and self.averages else None,
+            "appendix": appendix(figures) if several and self.averages else [],
             "people_with_sessions": people_with_sessions(join_cycles(self.cycles)) if self.cycles else 0,
             **self._participants(links, reasons),
             "metrics": metric_tables.metric_tables(self.shown, averages) if several and averages else None,

@@ -14,10 +14,11 @@ from .addition import Loaded, PersonShown, panels_added, parts_of_person
 from .compared_visits import Compared, compared
 from .curves.cycles import CycleCurves, cycles_of, stances_of
 from .curves.error_shares import share_sums, shares
-from .curves.figures import Drawn, draw_cycles, key_of
+from .curves.figures import Drawn, appendix, draw_cycles, key_of
 from .curves.lines import dash_styles, lines_of, normal_of
 from .curves.panels import panels_of
 from .data_check import data_check
+from .first_sheet import kept, normal_values, numbers_table, sentences, shown_on_sheet
 from .html_page import days_of, render
 from .movement_profile import (
     age_in_words,
@@ -98,6 +99,14 @@ def page(
     drawn = _figures(gait_cycles, dashes, curves, "another age" if no_verdict else "normal")
     drawn_stances = _figures(whole_stances, dashes, {}, "").with_curves()
     has_cycles = bool(len(gait_cycles.side))
+    shown_lines = shown_on_sheet(drawn.lines, rows)
+    on_sheet, elsewhere = kept(rows, shown_lines)
+    normal = normal_values(shown_lines, curves) if curves and not no_verdict else {}
+    profiles = movement_profiles(rows, curves)
+    at_first = [one for line in shown_lines for one in profiles if one.title == line.line.label]
+    caveats = [*without_comparison(on_sheet), *(another_age if not no_verdict else [])] if curves else []
+    totals = tables.totals(metrics, stances)
+    apart = f"{age_in_words(age)}, the norm is of {about.get('people', 'others')}" if no_verdict else ""
     days = days_of({session: recorded[session] for session in sessions})
     shown = representative_trial(study, representative)
     pictures, further = pictures_of({session: cycles[session] for session in sessions}, clean)
@@ -111,16 +120,22 @@ def page(
         drawn=drawn,
         beside_reference=age_in_words(age) if another_age else "",
         key=key_of(drawn if has_cycles else drawn_stances, single="cycle" if has_cycles else "stance"),
-        totals=tables.totals(metrics, stances),
         data_check=data_check(
             metrics, stances, trials, {session: calibrate[session] for session in sessions}, another_age
         ),
-        profiles=movement_profiles(rows, curves),
-        caveats=[*without_comparison(rows), *another_age] if curves else [],
+        numbers=numbers_table(shown_lines, normal, detectable),
+        sentences=sentences(shown_lines, at_first, normal, totals, apart),
+        profiles=at_first,
+        caveats=caveats,
+        further_profiles=[one for one in profiles if one not in at_first],
+        further_caveats=without_comparison(elsewhere) if curves else [],
         about=tables.in_words(metrics),
         reviews=tables.reviews(metrics, results),
-        figures=drawn if has_cycles else None,
-        figures_of_stances=drawn_stances if rows_alone else None,
+        figures=drawn if has_cycles else drawn_stances,
+        figures_of_stances=drawn_stances if rows_alone and has_cycles else None,
+        appendix=appendix(drawn, drawn_stances, with_first=side_by_side.several and not chosen)
+        if has_cycles
+        else appendix(drawn_stances),
         walk=walk(study, shown, moment_signs=settings.moment_signs) if shown and shown.cycle else None,
         metrics={
             condition: metric_tables.with_normal(

@@ -7,6 +7,7 @@ from ...setting import setting
 
 Signs = Literal["clinical", "stored"]
 Axes = Literal["fixed", "fitted"]
+Colours = Literal["orange_blue", "red_blue", "red_green"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +23,9 @@ class Settings:
     axes: Axes = setting("fixed",
         "vertical axes of the figures until a reader chooses; fixed is the same clinical range for everybody, so that "
         "reports can be compared by eye, and marks curves that leave it; fitted follows the curves")
+    colours: Colours = setting("orange_blue",
+        "colours of left and right on all pages; orange and blue differ also for the blind to red and green; "
+        "the left has circles in any case")
     laboratory: str | None = setting(None,
         "name of the laboratory at the head of each page; null for none", longest=200)
     logo: str | None = setting(None,

@@ -70,7 +70,7 @@ def test_each_condition_is_compared_at_its_own_speed_and_the_axis_grows() -> Non
     assert [bars_of(one)["Knee flexion"][1] for one in (slow, fast)] == pytest.approx([4, 3])
     assert (slow.ticks[-1], fast.ticks[-1]) == (30, 50)
     both = movement_profiles([cycle("left", 1), cycle("left", 2, session="s2")], reference())
-    assert [one.title for one in both] == ["walk, s1", "walk, s2"]
+    assert [one.title for one in both] == ["s1", "s2"]  # as of the lines of the curves
 
 
 def test_within_the_typical_scores_nothing_is_named() -> None:
@@ -179,17 +179,19 @@ def test_a_reference_of_ones_own_needs_no_citation_and_no_model() -> None:
     page = Page(scored.person(reference=table))
     assert "How does this person differ from normal?" in page.words
     assert "Compared with reference" in " ".join(page.words.split())
-    assert "Furthest beyond a typical person (score in brackets): knee flexion" in page.words
+    assert "Furthest beyond a typical person (in brackets): knee flexion" in page.words
 
 
 def test_the_chart_is_drawn_without_a_script_and_read_aloud() -> None:
     profiles = movement_profiles([cycle("left", 3), cycle("right", 10)], reference())
-    template = html_page.environment().from_string("{% from 'parts.html' import profile_of %}{{ profile_of(own, 1) }}")
+    template = html_page.environment().from_string(
+        "{% from 'parts.html' import profile_of %}{{ profile_of(own, 1, 1) }}"
+    )
     page = Page(template.render(own=profiles[0]))
     (svg,) = [attributes for attributes in page.all("svg") if attributes.get("class") == "profile"]
     assert svg["role"] == "img"
-    assert "Gait Profile Score in degrees: left 3.0, right 10.0" in (svg["aria-label"] or "")
+    assert "Gait Profile Score 7.5 degrees (left 3.0, right 10.0; typical 2.0)" in (svg["aria-label"] or "")
     typical = [a for a in page.all("rect") if a.get("class") == "typical"]
-    assert {a["width"] for a in typical} == {f"{2 * 250 / 30:.1f}"}
+    assert {a["width"] for a in typical} == {f"{2 * 210 / 30:.1f}"}
     assert len(typical) == len(GAIT_ANGLES) + 1
     assert "Hip flexion 6.0 13.0 n/a 2.0" in " ".join(page.words.split())

@@ -11,6 +11,7 @@ from tests.support.processes.browser import Tab
 from tests.support.studies.for_report import HOSTILE, made, three_people, trial_cycles
 
 PANELS, OF_A_WALK = 31, 4  # butterflies of two sides, terms and causes
+FIRST = 9  # angles on the first sheet
 UNFOLDED = "[...document.querySelectorAll('.plot')].filter((p) => !p.closest('details:not([open])'))"
 WAITING = f"{UNFOLDED}.filter((p) => !p.querySelector('.main-svg')).length"
 TIME, PLAY, VIEW = (f"document.querySelector('[data-do={name}]')" for name in ("time", "play", "view"))
@@ -42,7 +43,10 @@ def opened(tab: Tab, page: Path, *, height: int = 900) -> Tab:
 
 def drawn_wholly(tab: Tab, page: Path) -> Tab:
     """Open a page in a window that shows all figures, until they are drawn."""
-    opened(tab, page, height=12_000).until(f"{WAITING} === 0")
+    opened(tab, page, height=30_000)
+    tab.evaluate("document.querySelectorAll('details:has(> summary > h2)').forEach((part) => { part.open = true; })")
+    tab.until("document.querySelectorAll('main section > details:has(> summary > h2):not([open])').length === 0")
+    tab.until(f"{WAITING} === 0")
     tab.size(1200, 900)
     return tab
 
@@ -53,9 +57,17 @@ def person(tab: Tab, pages: Path) -> Tab:
 
 
 def scroll_to(tab: Tab, place: str) -> None:
-    """Scroll to a plot, until it is drawn."""
+    """Scroll to a plot, in an unfolded part, until it is drawn."""
+    tab.evaluate(f"{place}.closest('section').querySelector(':scope > details')?.setAttribute('open', '')")
     tab.evaluate(f"{place}.scrollIntoView({{block: 'center'}})")
     tab.until(f"{place}.querySelector('.main-svg')")
+
+
+def unfold(tab: Tab, part: str) -> None:
+    """Open a part of the appendix."""
+    tab.evaluate(f"document.getElementById('{part}').closest('details').open = true")
+    if part == "walk":
+        tab.until("document.querySelector('.scene path')?.getAttribute('d')")
 
 
 def drawn(tab: Tab) -> int:
@@ -87,11 +99,12 @@ def test_figures_are_drawn_when_they_come_near_and_all_for_paper(tab: Tab, pages
     tab.evaluate(f"{UNFOLDED}[0].scrollIntoView()")
     in_view = f"{UNFOLDED}.filter((p) => p.getBoundingClientRect().top < 900)"
     tab.until(f"{in_view}.every((p) => p.querySelector('.main-svg'))")
-    assert 0 < drawn(tab) < PANELS
+    assert 0 < drawn(tab) < FIRST
+    unfold(tab, "walk")
     tab.evaluate("document.querySelector('[data-parts=terms]').scrollIntoView()")
     tab.until("document.querySelector('[data-parts=terms] .main-svg')")
     tab.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert drawn(tab) == PANELS + OF_A_WALK
+    assert drawn(tab) == FIRST + OF_A_WALK, "what is folded is not printed"
     tab.evaluate("dispatchEvent(new Event('afterprint'))")
     assert tab.console == []
 
@@ -128,6 +141,26 @@ def test_sides_conditions_and_reference_can_be_hidden_by_keyboard(person: Tab) -
         person.press(" ")
         person.until(f"{lines} === {left}")
     assert person.console == []
+
+
+def test_visits_stand_with_the_sides_apart_until_a_reader_wants_them_together(tab: Tab, tmp_path: Path) -> None:
+    trials = {f"sub-02_{when}": {"walk": trial_cycles("sub-02", "slow", ["left", "right"])} for when in ("pre", "post")}
+    study = made(trials, {"walk": "slow"})
+    for chosen, columns in (((), {"x", "x2"}), (("sub-02_pre", "sub-02_post"), {"x", "x2", "x3"})):
+        pages = written(study._replace(chosen=chosen).pages(), tmp_path)
+        opened(tab, pages / "report" / "sub-02.html")
+        place = plot("Knee flexion moment")
+        scroll_to(tab, place)
+        places = f"[...new Set({place}.data.filter((t) => t.mode === 'lines').map((t) => t.xaxis ?? 'x'))].join()"
+        assert {*tab.evaluate(places).split(",")} == columns
+        means = f"{place}.data.filter((t) => t.line?.width === 2 && t.yaxis !== 'y2')"
+        colours = f"new Set({means}.map((t) => t.line.color)).size"
+        assert tab.evaluate(colours) == 2, "a colour a visit, the same for both sides"
+        assert tab.evaluate(f"{place}.layout.yaxis.range.join()") == "-1.5,1", "one scale for both sides"
+        tab.evaluate("document.querySelector('[data-hides=apart]').click()")
+        tab.until(f"{places} === 'x'")
+        assert tab.evaluate(colours) == 2, "a colour a side"
+    assert tab.console == []
 
 
 def plot(title: str) -> str:
@@ -245,6 +278,7 @@ def contents_follow(tab: Tab, width: int) -> None:
 
 
 def test_the_stick_figure_is_scrubbed_by_keyboard(person: Tab) -> None:
+    unfold(person, "walk")
     person.evaluate(f"{TIME}.focus()")
     before, said = stick(person), person.evaluate(f"{TIME}.getAttribute('aria-valuetext')")
     for _ in range(20):
@@ -262,6 +296,7 @@ def test_the_stick_figure_is_scrubbed_by_keyboard(person: Tab) -> None:
 
 
 def test_the_stick_figure_plays_and_pauses(person: Tab) -> None:
+    unfold(person, "walk")
     person.evaluate(f"{PLAY}.focus()")
     person.press(" ")
     assert person.evaluate(f"{PLAY}.getAttribute('aria-pressed')") == "true"
@@ -275,6 +310,7 @@ def test_the_stick_figure_plays_and_pauses(person: Tab) -> None:
 
 
 def test_the_stick_figure_turns_by_view_slider_and_pointer(person: Tab) -> None:
+    unfold(person, "walk")
     seen = {stick(person)}
     person.evaluate(f"{VIEW}.value = '90 0'; {VIEW}.dispatchEvent(new Event('change'))")
     seen.add(stick(person))
@@ -288,6 +324,7 @@ def test_the_stick_figure_turns_by_view_slider_and_pointer(person: Tab) -> None:
 
 
 def test_parts_of_another_moment_are_drawn_and_described(person: Tab) -> None:
+    unfold(person, "walk")
     said = "document.querySelector('[data-largest=terms]').textContent"
     person.evaluate("document.querySelector('[data-parts=terms]').scrollIntoView()")
     person.until("document.querySelector('[data-parts=terms] .main-svg')")

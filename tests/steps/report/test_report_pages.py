@@ -97,7 +97,7 @@ def test_a_participants_page_holds_nothing_of_another() -> None:
 
 def test_the_page_works_with_a_screen_reader(three_people: Made) -> None:
     page = Page(three_people.person())
-    assert page.all("html") == [{"lang": "en"}]
+    assert page.all("html") == [{"lang": "en", "data-colours": "orange_blue"}]
     assert page.all("caption")
     assert all(cell.get("scope") in ("col", "colgroup", "row") for cell in page.all("th"))
     plots = [a for a in page.all("div") if "data-figure" in a]

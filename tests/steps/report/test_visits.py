@@ -87,7 +87,7 @@ def column(table: Table, group: str, title: str) -> dict[str, str]:
 def test_each_change_is_the_later_mean_minus_the_first_in_the_metrics_unit(seed: int) -> None:
     study = visits(seed=seed)
     tables = shown_tables(study)["slow"].values()
-    labels = {name.replace("_", " ").capitalize(): name for name in METRICS}
+    labels = {metric_tables.title_of(name): name for name in METRICS}
     counted = 0
     for side in BOTH:
         for session, visit in [*ORDER.items()][1:]:

@@ -6,7 +6,7 @@ Colours are in templates/report.css.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
@@ -20,7 +20,7 @@ from ....variables.schema import VARIABLES
 from .cycles import CycleCurves, Single, single_of
 from .json_numbers import to_four_digits
 from .lines import Line, NormalCurves, by_line
-from .panels import MOMENTS, MUSCLES, WHOLE_BODY, Limits, Panel, plain_unit
+from .panels import FIRST, KINEMATICS, MOMENTS, MUSCLES, SHEETS, WHOLE_BODY, Limits, Panel, plain_unit
 from .waist import notes_on_waist
 
 SMALLEST_N = 3  # curves for a standard deviation: of two, the curves themselves are drawn
@@ -72,13 +72,14 @@ class Figure(TypedDict):
 class Drawn(NamedTuple):
     """The lines, one figure per panel, and for each the single curves in the order of the figure's curves.
 
-    Panels: one of each group, which says on which sheet it is printed, and what is said about it.
+    Sheets: of each panel, by group and title. About: what is said about a group.
     """
 
     lines: Sequence[Line]
     figures: list[Figure]
     single: list[list[Single]]
-    panels: Mapping[str, Panel]
+    sheet_of: Mapping[tuple[str, str], str]
+    about: Mapping[str, str]
 
     def with_curves(self) -> Drawn:
         """Return the figures that have curves."""
@@ -90,26 +91,57 @@ class Drawn(NamedTuple):
         drawn = [bool(one["curves"]) and not (also_millivolts and one["unit"] == "mV") for one in self.figures]
         return self._only([a or b for a, b in zip(always, drawn, strict=True)])
 
-    def page_starts(self, not_on_paper: Collection[str]) -> set[str]:
-        """Return the groups that begin a printed page, as of kinetics, trunk or EMG, if curves are before and after.
+    def sheets(self) -> dict[str, list[int]]:
+        """Return the numbers of the figures with curves on each sheet, in the order of the panels."""
+        sheets: dict[str, list[int]] = {}
+        for i, figure in enumerate(self.figures):
+            if figure["curves"]:
+                sheets.setdefault(self.sheet_of[figure["group"], figure["title"]], []).append(i)
+        return sheets
 
-        Groups without curves are a line of text, which needs no page.
-        """
-        groups = [group for group in self.groups() if group not in not_on_paper]
-        pages = [self.panels[group].sheet for group in groups]
-        return {group for group, page, before in zip(groups[1:], pages[1:], pages, strict=False) if page != before}
+    def missing(self, sheet: str) -> list[str]:
+        """Return the titles of a sheet's figures without curves."""
+        on_sheet = (one for one in self.figures if self.sheet_of[one["group"], one["title"]] == sheet)
+        return [figure["title"] for figure in on_sheet if not figure["curves"]]
 
     def groups(self) -> list[str]:
         """Return the groups that have curves."""
         return list(dict.fromkeys(figure["group"] for figure in self.figures if figure["curves"]))
 
-    def missing(self, group: str) -> list[str]:
-        """Return the titles of a group's figures without curves."""
-        return [figure["title"] for figure in self.figures if figure["group"] == group and not figure["curves"]]
-
     def _only(self, kept: Sequence[bool]) -> Drawn:
         figures = [*itertools.compress(self.figures, kept)]
         return self._replace(figures=figures, single=[*itertools.compress(self.single, kept)])
+
+
+class Section(NamedTuple):
+    """A part of the appendix with figures: those of some numbers, and the titles of those without curves."""
+
+    id: str
+    title: str
+    drawn: Drawn
+    numbers: list[int]
+    missing: list[str]
+
+
+def appendix(cycles: Drawn, stances: Drawn | None = None, *, with_first: bool = False) -> list[Section]:
+    """Return the parts of the appendix in the order that readers of gait reports know, those of additions last.
+
+    Args:
+        stances: figures of stances for the parts of which no gait cycle has curves.
+        with_first: whether kinematics show the angles of the first sheet once more, as visits are apart there.
+    """
+    sections = []
+    for sheet in dict.fromkeys((*SHEETS, *cycles.sheet_of.values())):
+        missing = cycles.missing(sheet)
+        drawn, numbers = cycles, cycles.sheets().get(sheet, [])
+        if not numbers and stances:
+            drawn, numbers, missing = stances, stances.sheets().get(sheet, []), []
+        if sheet == KINEMATICS and with_first:
+            numbers = [*cycles.sheets().get(FIRST, []), *numbers]
+        if sheet != FIRST and (numbers or missing):
+            title = sheet[:1].upper() + sheet[1:]
+            sections.append(Section(f"curves-{sheet.lower().replace(' ', '-')}", title, drawn, numbers, missing))
+    return sections
 
 
 class LineAverages(NamedTuple):
@@ -158,8 +190,8 @@ def draw_averages(
     over: str = "gait cycle",
 ) -> Drawn:
     """Return the figures of averages by line and side."""
-    of_groups = {panel.group: panel for panel in panels}
-    result = Drawn(lines, [_empty(panel, normal, over) for panel in panels], [[] for _ in panels], of_groups)
+    sheets, about = ({(p.group, p.title): p.sheet for p in panels}, {p.group: p.about for p in panels})
+    result = Drawn(lines, [_empty(panel, normal, over) for panel in panels], [[] for _ in panels], sheets, about)
     for line, side in itertools.product(lines, SIDES):
         if (line.label, side) in averages:
             _add(result, averages[line.label, side], side, line)
@@ -221,7 +253,10 @@ def key_of(drawn: Drawn, *, single: str) -> dict[str, Any]:
     sides = {curve["side"] for figure in drawn.figures for curve in figure["curves"]}
     return {
         "sides": [side for side in SIDES if side in sides],
-        "lines": [{**line._asdict(), "n": _counts(drawn.figures, line)} for line in drawn.lines],
+        "lines": [
+            {**line._asdict(), "n": _counts(drawn.figures, line)}
+            for line in sorted(drawn.lines, key=lambda line: not line.shown)
+        ],
         "sessions": any(line.session for line in drawn.lines),
         "single": single,
     }

@@ -14,7 +14,7 @@ from .cycles import CycleCurves
 # line styles of the conditions, as SVG dashes
 DASHES = ("", "8px,4px", "2px,3px", "9px,3px,2px,3px", "14px,4px", "14px,3px,2px,3px,2px,3px")
 ONE_SPEED = 0.13  # of two groups of Schwartz et al. (2008); half of it, to the mean, is .1 to .4 SD of the angles
-MOST_LINES = 4  # conditions and sessions to show before a reader chooses
+MOST_LINES = 2  # to show before a reader chooses, each with two sides: more than four curves a panel are a tangle
 
 
 class Line(NamedTuple):
@@ -57,16 +57,24 @@ def lines_of(cycles: CycleCurves, *, dashes: Mapping[str, str], over_participant
     sessions = {session for session, _ in pairs}
     if over_participants or len(sessions) < 2:
         present = {condition for _, condition in pairs}
-        return [Line(name, None, name, dash) for name, dash in dashes.items() if name in present]
+        return _choose([Line(name, None, name, dash) for name, dash in dashes.items() if name in present], cycles)
     pairs.sort(key=lambda pair: [*dashes].index(pair[1]))  # sessions of one condition follow one another
-    of_condition = {name: sum(condition == name for _, condition in pairs) for _, name in pairs}
-    first = max(of_condition, key=lambda name: of_condition[name])
-    few = len(pairs) <= MOST_LINES
-    styles = dash_styles([session if len(of_condition) == 1 else f"{session}, {x}" for session, x in pairs])
-    return [
-        Line(label, session, condition, dash, shown=few or condition == first)
-        for (session, condition), (label, dash) in zip(pairs, styles.items(), strict=True)
-    ]
+    several = len({condition for _, condition in pairs}) > 1
+    styles = dash_styles([f"{session}, {x}" if several else session for session, x in pairs])
+    lines = (Line(label, *pair, dash) for pair, (label, dash) in zip(pairs, styles.items(), strict=True))
+    return _choose([*lines], cycles)
+
+
+def _choose(lines: list[Line], cycles: CycleCurves) -> list[Line]:
+    """Return the lines with those that are shown at first: of one condition the first and the last visit, else two.
+
+    Turns are never drawn over straight walks before a reader wants it.
+    """
+    straight = [line for line in lines if cycles.turns[line.selects(cycles)].mean() < 0.5] or lines
+    counts = Counter(line.condition for line in straight)
+    of_one = [line for line in straight if line.condition == max(counts, key=lambda name: counts[name])]
+    first = [of_one[0], of_one[-1]] if len(of_one) > 1 else straight[:MOST_LINES]
+    return [line._replace(shown=line in first) for line in lines]
 
 
 def normal_of(

@@ -7,6 +7,8 @@ import xarray as xr
 
 from ....conventions import CONVENTIONAL, FROM_HIP
 from ....json_text import object_in
+from ....variables.gait_profile import place_of
+from ....variables.metrics import GAIT_ANGLES
 
 UNITS = {
     "degree": "deg",
@@ -21,7 +23,9 @@ UNITS = {
     "1": "",
 }  # of CF, as the report writes them
 Limits = tuple[float, float]
-KINETICS, KINEMATICS, EMG, WHOLE_BODY_SHEET = "kinetics", "kinematics", "EMG", "whole body"  # printed pages
+FIRST = "first"  # the sheet at the top of a page
+SHEETS = KINEMATICS, KINETICS, POWERS, EMG, WHOLE_BODY_SHEET = "kinematics", "kinetics", "powers", "EMG", "whole body"
+PROFILE = [place_of(name) for name in GAIT_ANGLES]  # the nine angles of the first sheet
 
 
 def plain_unit(cf: str) -> str:
@@ -33,7 +37,7 @@ class Panel(NamedTuple):
     """A panel: a component of a variable, the meaning of its sign, the fixed range of its axis.
 
     Factor: -1 if the panel shows the opposite sign of the stored one. Limits: None for an axis that fits the curves.
-    Sheet: one word for all groups that share printed pages. About: words below the heading of the group, HTML.
+    Sheet: the part of the appendix that has the panel, or FIRST. About: words below the heading of the group, HTML.
     """
 
     group: str
@@ -152,22 +156,21 @@ def moment_panel(joint: str, angle: str, *, signs: str) -> Panel:
 
 def _angles() -> Iterator[Panel]:
     for (joint, angle), (title, sign, limits) in ANGLE_PANELS.items():
-        if joint == "pelvis":
-            yield Panel(ANGLES, title, "pelvis_angle", {"angle": angle}, sign, limits, sheet=KINEMATICS)
-        else:
-            component = {"joint": joint, "angle": angle}
-            yield Panel(ANGLES, title, "joint_angle", component, sign, limits, sheet=KINEMATICS)
-    sign = "toes out < 0 < toes in"
-    yield Panel(ANGLES, "Foot progression", "foot_progression", {}, sign, (-40, 30), sheet=KINEMATICS)
+        of_pelvis = joint == "pelvis"
+        variable, component = ("pelvis_angle", {}) if of_pelvis else ("joint_angle", {"joint": joint})
+        component |= {"angle": angle}
+        sheet = FIRST if (variable, component) in PROFILE else KINEMATICS
+        yield Panel(ANGLES, title, variable, component, sign, limits, sheet=sheet)
+    yield Panel(ANGLES, "Foot progression", "foot_progression", {}, "toes out < 0 < toes in", (-40, 30), sheet=FIRST)
 
 
 def _powers_and_forces() -> Iterator[Panel]:
     for joint in FROM_HIP:
         sign = "absorption < 0 < generation"
         title = f"{joint.capitalize()} power{' of a rigid foot' if joint == 'ankle' else ''}"
-        yield Panel("Powers", title, "joint_power", {"joint": joint}, sign, POWER_LIMITS[joint])
+        yield Panel("Powers", title, "joint_power", {"joint": joint}, sign, POWER_LIMITS[joint], sheet=POWERS)
     for variable, title in (("ankle_foot_power", "Ankle and foot power"), ("foot_power", "Foot power")):
-        yield Panel(OF_FOOT, title, variable, {}, "absorption < 0 < generation", POWER_LIMITS["ankle"])
+        yield Panel(OF_FOOT, title, variable, {}, sign, POWER_LIMITS["ankle"], sheet=POWERS)
     for axis, (title, sign, limits) in FORCE_PANELS.items():
         yield Panel("Ground reaction force", title, "ground_force", {"axis": axis}, sign, limits)
     for load, (of, limits) in RESIDUAL_PANELS.items():

@@ -3,7 +3,7 @@
 (() => {
   const nav = document.querySelector(".contents");
   const links = new Map([...nav.querySelectorAll("a")].map((link) => [link.hash.slice(1), link]));
-  const sections = [...document.querySelectorAll("main > section")];
+  const sections = [...document.querySelectorAll("main section[aria-labelledby]")];
   let chosen = null;
 
   function mark(id) {
@@ -28,7 +28,15 @@
     requestAnimationFrame(() => { waiting = false; mark(chosen ?? read()); });
   }
 
-  for (const [id, link] of links) link.addEventListener("click", () => { chosen = id; follow(); });
+  // A link opens the part that it leads to; "#appendix" opens all curves and numbers, for a printed file.
+  function unfold() {
+    if (location.hash === "#appendix") for (const part of document.querySelectorAll(".figures section > details, [aria-labelledby=metrics] > details")) part.open = true;
+    for (let part = document.getElementById(location.hash.slice(1)); part; part = part.parentElement) if ("open" in part) part.open = true;
+  }
+  addEventListener("hashchange", unfold);
+  unfold();
+
+  for (const [id, link] of links) link.addEventListener("click", () => { chosen = id; unfold(); follow(); });
   for (const event of ["wheel", "touchmove", "keydown"]) addEventListener(event, () => { chosen = null; }, { passive: true });
   addEventListener("scroll", follow, { passive: true });
   follow();

@@ -7,6 +7,9 @@
   const hidden = new Set(boxes.filter((box) => !box.checked).map((box) => box.dataset.hides));
   const shown = (what) => !hidden.has(what);
   const named = (curve) => plain(`${curve.side}, ${curve.line}`);
+  const lines = boxes.map((box) => box.dataset.hides).filter((what) => what.startsWith("line "));
+  const OF_AXES = { left: ["x", [0, 0.48]], right: ["x2", [0.52, 1]] };
+  const WITH_DIFFERENCE = { left: ["x", [0, 0.29]], right: ["x2", [0.71, 1]], difference: ["x3", [0.38, 0.65]] };
 
   // The outline of mean +- sd, one for each run of known samples.
   function outline({ mean, sd }) {
@@ -25,7 +28,7 @@
 
   function band(curve, fillcolor) {
     if (curve.sd.every((value) => value === null)) return [];
-    return [{ ...outline(curve), mode: "lines", line: { width: 0 }, fill: "toself", fillcolor, hoverinfo: "skip", showlegend: false }];
+    return [{ ...outline(curve), mode: "lines", line: { width: 0 }, fill: "toself", fillcolor, hoverinfo: "skip", showlegend: false, xaxis: curve.axis }];
   }
 
   const within = (band, i) => (band && band[0][i] !== null ? `; errors ${number(band[0][i])} to ${number(band[1][i])}` : "");
@@ -35,7 +38,7 @@
 
   function reference(curve) {
     const line = { color: colour("quiet"), width: 1 };
-    const mean = { y: curve.mean, x0: 0, dx: 1, mode: "lines", line, name: curve.name, text: readings(curve, () => ""), hovertemplate: "%{text}" };
+    const mean = { y: curve.mean, x0: 0, dx: 1, mode: "lines", line, name: curve.name, text: readings(curve, () => ""), hovertemplate: "%{text}", xaxis: curve.axis };
     return [...band(curve, `${colour("quiet")}3a`), mean];
   }
 
@@ -44,18 +47,18 @@
     const x = curves.flatMap((values) => [...values.map((_, i) => (100 * i) / (values.length - 1)), null]);
     const y = curves.flatMap((values) => [...values.map((value) => (value === null ? null : value * step)), null]);
     const text = curves.flatMap((values, i) => Array(values.length + 1).fill(plain(labels[i])));
-    const line = { color: `${colour(curve.side)}90`, dash: curve.dash || "solid", width: 0.8 };
-    return { x, y, text, mode: "lines", line, name: named(curve), hovertemplate: "%{text}", showlegend: false };
+    const line = { color: `${curve.tint}90`, dash: curve.dash || "solid", width: 0.8 };
+    return { x, y, text, mode: "lines", line, name: named(curve), hovertemplate: "%{text}", showlegend: false, xaxis: curve.axis };
   }
 
   function traces(curve, single) {
-    const line = { color: colour(curve.side), dash: curve.dash || "solid", width: 2 };
-    const circles = { symbol: "circle", size: 6, color: colour("paper"), line: { color: colour(curve.side), width: 1.5 } };
+    const line = { color: curve.tint, dash: curve.dash || "solid", width: 2 };
+    const circles = { symbol: "circle", size: 6, color: colour("paper"), line: { color: curve.tint, width: 1.5 } };
     const mean = {
       y: curve.mean, x0: 0, dx: 1, mode: "lines", line, name: named(curve), text: readings(curve, countAt(curve)), hovertemplate: "%{text}",
-      showlegend: false,
+      showlegend: false, xaxis: curve.axis,
     };
-    const marks = { x: MARKS, y: MARKS.map((at) => curve.mean[at]), mode: "markers", marker: circles, hoverinfo: "skip", showlegend: false };
+    const marks = { x: MARKS, y: MARKS.map((at) => curve.mean[at]), mode: "markers", marker: circles, hoverinfo: "skip", showlegend: false, xaxis: curve.axis };
     const legend = { x: [null], y: [null], line, name: `${named(curve)} (n ${curve.n})`, hoverinfo: "skip" };
     const left = curve.side === "left";
     return [
@@ -64,29 +67,29 @@
     ];
 
     function edge(y) {
-      return { y, x0: 0, dx: 1, mode: "lines", line: { color: line.color, dash: "dot", width: 1 }, hoverinfo: "skip", showlegend: false };
+      return { y, x0: 0, dx: 1, mode: "lines", line: { color: line.color, dash: "dot", width: 1 }, hoverinfo: "skip", showlegend: false, xaxis: curve.axis };
     }
   }
 
   const footOff = (curve) => ({
-    type: "line", x0: curve.foot_off, x1: curve.foot_off, yref: "paper", y0: 0, y1: 1, layer: "below",
-    line: { color: colour(curve.side), dash: curve.dash || "solid", width: 1 },
+    type: "line", xref: curve.axis, x0: curve.foot_off, x1: curve.foot_off, yref: "paper", y0: 0, y1: 1, layer: "below",
+    line: { color: curve.tint, dash: curve.dash || "solid", width: 1 },
   });
 
   const circleOnTop = (curve) => ({
-    x: curve.foot_off, y: 1, yref: "paper", text: "\u25cb", showarrow: false, font: { color: colour(curve.side), size: 9 },
+    xref: curve.axis, x: curve.foot_off, y: 1, yref: "paper", text: "\u25cb", showarrow: false, font: { color: curve.tint, size: 9 },
   });
 
   // n from each percent at which it changes along a mean for 6 % or more, as there is no room for more, at the bottom, a
   // row for each curve. The readings have every n.
   const lasts = (n, at) => n[at] !== (n[at - 1] ?? 0) && n.slice(at, at + 6).every((one) => one === n[at]);
-  const counts = ({ counts: n, side }, row) => (n ?? []).map((_, at) => at).filter((at) => lasts(n, at)).map((at) => ({
-    x: at, y: 0.07 * row, yref: "paper", text: `n ${n[at]}`, showarrow: false, xanchor: "left", yanchor: "bottom", borderpad: 0, font: { color: colour(side), size: 10 },
+  const counts = ({ counts: n, axis, tint }, row) => (n ?? []).map((_, at) => at).filter((at) => lasts(n, at)).map((at) => ({
+    xref: axis, x: at, y: 0.07 * row, yref: "paper", text: `n ${n[at]}`, showarrow: false, xanchor: "left", yanchor: "bottom", borderpad: 0, font: { color: tint, size: 10 },
   }));
 
   // Bars at the bottom while a muscle is active, a row for each curve.
   const active = (curve, row) => (curve.active ?? []).map(([from, to]) => ({
-    type: "rect", x0: from, x1: to, yref: "paper", y0: 0.035 * row, y1: 0.035 * row + 0.025, line: { width: 0 }, fillcolor: colour(curve.side),
+    type: "rect", xref: curve.axis, x0: from, x1: to, yref: "paper", y0: 0.035 * row, y1: 0.035 * row + 0.025, line: { width: 0 }, fillcolor: curve.tint,
   }));
 
   // Triangles where a mean is beyond its axis, and words with its farthest value, or that of its band or single curves.
@@ -96,8 +99,8 @@
     const farthest = (points) => points.reduce((far, next) => (excess(next) > excess(far) ? next : far));
     const to = (points) => { const [value, at] = farthest(points); return `to ${number(value)} at ${number(at)} %`; };
     const triangles = (points, edge, direction) => ({
-      x: points.map(([, at]) => at), y: points.map(() => edge), mode: "markers", hoverinfo: "skip", showlegend: false, cliponaxis: false,
-      marker: { symbol: `triangle-${direction}`, size: 8, color: colour(curve.side), maxdisplayed: 12 },
+      x: points.map(([, at]) => at), y: points.map(() => edge), mode: "markers", hoverinfo: "skip", showlegend: false, cliponaxis: false, xaxis: curve.axis,
+      marker: { symbol: `triangle-${direction}`, size: 8, color: curve.tint, maxdisplayed: 12 },
     });
     const name = `${curve.side}, ${curve.line}`;
     const known = curve.mean.map((value, at) => [value, at]).filter(([value]) => value !== null);
@@ -114,17 +117,40 @@
     return { marks: [], words: parts.map(([what, points]) => `${name}, ${what} ${to(points)}`) };
   }
 
-  const content = (figure, single) => () => {
-    const curves = figure.curves.map((curve, i) => ({ curve, single: shown("single") || curve.n === 2 ? single()[i] : null }))
+  // The last of two lines minus the first, and grey how far cycles alone let two means of a side be apart in 95 of 100.
+  function difference(curves, side, axis) {
+    const [before, after] = curves.map(({ curve }) => curve).filter((curve) => curve.side === side);
+    if (!after) return [];
+    const known = (i) => before.mean[i] !== null && after.mean[i] !== null;
+    const mean = before.mean.map((value, i) => (known(i) ? after.mean[i] - value : null));
+    const sd = mean.map((value, i) => (value === null || before.sd[i] === null || after.sd[i] === null ? null : 1.96 * Math.hypot(before.sd[i] / before.n ** 0.5, after.sd[i] / after.n ** 0.5)));
+    const line = { color: colour(side), width: 2 };
+    const around = band({ mean: mean.map(() => 0), sd, axis }, `${line.color}30`).map((one) => ({ ...one, yaxis: "y2" }));
+    const name = plain(`${side}, ${after.line} minus ${before.line}`);
+    return [...around, { y: mean, x0: 0, dx: 1, mode: "lines", line, name, xaxis: axis, yaxis: "y2", showlegend: false, hovertemplate: "%{y:.3g}" }];
+  }
+
+  // Sides in one place in their colours, or apart, each line in its own, with the difference of two lines between them.
+  const content = (figure, single, { first, compares }) => () => {
+    const apart = !first && lines.length > 1 && boxes.some((box) => box.dataset.hides === "apart") && shown("apart");
+    const axes = apart ? (compares ? WITH_DIFFERENCE : OF_AXES) : { left: ["x", [0, 1]] };
+    const placed = (curve) => ({
+      ...curve, axis: apart ? axes[curve.side][0] : "x", tint: colour(apart ? `line-${1 + (lines.indexOf(`line ${curve.line}`) % 6)}` : curve.side),
+    });
+    const curves = figure.curves.map((curve, i) => ({ curve: placed(curve), single: shown("single") || curve.n === 2 ? single()[i] : null }))
       .filter(({ curve }) => shown(`side ${curve.side}`) && shown(`line ${curve.line}`));
-    const grey = shown("reference") ? figure.reference.filter(({ lines }) => lines.some((line) => shown(`line ${line}`))).flatMap(reference) : [];
+    const normal = shown("reference") ? figure.reference.filter(({ lines }) => lines.some((line) => shown(`line ${line}`))) : [];
+    const grey = Object.entries(axes).filter(([side]) => side !== "difference").flatMap(([, [axis]]) => normal.map((one) => ({ ...one, axis }))).flatMap(reference);
     const limits = shown("axes") && figure.limits;
     const off = curves.map(({ curve }) => curve).filter((curve) => curve.foot_off !== null);
     const out = limits ? curves.map(({ curve, single }) => beyond(curve, single, limits)) : [];
+    const between = axes.difference ? ["left", "right"].flatMap((side) => difference(curves, side, "x3")) : [];
+    const ordinate = { title: `${plain(figure.unit)}<br>${plain(figure.sign)}`, ...(limits ? { range: [...limits] } : {}) };
+    const [x, ...others] = Object.entries(axes).map(([side, [axis, domain]]) => ({ ...percentOf(apart ? side : figure.over), domain, axis }));
     return {
-      data: [...grey, ...curves.flatMap(({ curve, single }) => traces(curve, single)), ...out.flatMap(({ marks }) => marks)],
+      data: [...grey, ...curves.flatMap(({ curve, single }) => traces(curve, single)), ...out.flatMap(({ marks }) => marks), ...between],
       layout: layout({
-        x: percentOf(figure.over), y: { title: `${plain(figure.unit)}<br>${plain(figure.sign)}`, ...(limits ? { range: [...limits] } : {}) },
+        x, y: ordinate, others, difference: between.length > 0,
         hovermode: shown("single") ? "closest" : "x unified",
         shapes: [...off.map(footOff), ...curves.flatMap(({ curve }, row) => active(curve, row))],
         annotations: [...off.filter((curve) => curve.side === "left").map(circleOnTop), ...curves.flatMap(({ curve }, row) => counts(curve, row))],
@@ -133,12 +159,16 @@
     };
   };
 
+  const sets = new Map([...document.querySelectorAll("script.means")].map((script) => {
+    let lines = null; // read when single curves are shown
+    const single = (i) => (lines ??= JSON.parse(script.nextElementSibling.textContent).single)[i];
+    return [script.id, { means: JSON.parse(script.textContent), single }];
+  }));
   for (const panels of document.querySelectorAll(".panels")) {
     whenOpen(panels, () => {
-      const own = JSON.parse(panels.querySelector("script.means").textContent);
-      let lines = null; // read when single curves are shown
-      const single = (i) => (lines ??= JSON.parse(panels.querySelector("script.single").textContent).single)[i];
-      for (const plot of panels.querySelectorAll(".plot")) show(plot, content(own[plot.dataset.figure], () => single(plot.dataset.figure)));
+      const { means, single } = sets.get(panels.dataset.over);
+      const kind = { first: panels.classList.contains("first"), compares: "compares" in panels.dataset };
+      for (const plot of panels.querySelectorAll(".plot")) show(plot, content(means[plot.dataset.figure], () => single(plot.dataset.figure), kind));
     });
   }
   for (const box of boxes) {

@@ -46,8 +46,8 @@ const figures = (() => {
     return result;
   }
 
-  // A layout in the page's colours, with x, y and others added.
-  function layout({ x, y, ...others }) {
+  // A layout in the page's colours, with x, y and more added; others are axes beside x, difference an axis of its own.
+  function layout({ x, y, others = [], difference = false, ...more }) {
     const axis = { gridcolor: colour("rule"), zerolinecolor: colour("quiet"), linecolor: colour("quiet") };
     return {
       margin: { l: 70, r: 24, t: 8, b: 40 },
@@ -57,7 +57,9 @@ const figures = (() => {
       dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom",
       xaxis: { ...axis, ...x, title: { text: x.title, standoff: 4 } },
       yaxis: { ...axis, ...y, title: { text: y.title, standoff: 4 } },
-      ...others,
+      ...Object.fromEntries(others.map((one) => [`xaxis${one.axis.slice(1)}`, { ...axis, ...one, title: { text: one.title, standoff: 4 }, ...(one.axis === "x3" ? { anchor: "y2" } : {}) }])),
+      ...(difference ? { yaxis2: { ...axis, anchor: "x3", zeroline: true } } : {}),
+      ...more,
     };
   }
 
@@ -68,7 +70,7 @@ const figures = (() => {
     const style = getComputedStyle(element);
     for (const name of ["width", "height"]) layout[name] = Number(style.getPropertyValue(`--paper-${name}`));
     layout.font.size = 9;
-    for (const axis of [layout.xaxis, layout.yaxis]) axis.title.font = { size: 7.5 };
+    for (const axis of [layout.xaxis, layout.xaxis2, layout.xaxis3, layout.yaxis]) if (axis) axis.title.font = { size: 7.5 };
     Object.assign(layout.margin, { l: 46, r: 20, t: 6, b: 30 });
     for (const shape of layout.shapes ?? []) shape.line.width *= 0.7;
     for (const trace of data) {
@@ -82,6 +84,8 @@ const figures = (() => {
     const { data, layout, notes = [] } = draws.get(element)();
     const render = element.classList.contains("js-plotly-plot") ? Plotly.react : Plotly.newPlot;
     if (root.classList.contains("printing")) fitPaper(element, data, layout);
+    const { width } = element.getBoundingClientRect();
+    if (!layout.width && width) layout.width = width; // a switch may have changed it
     render(element, data, layout, config());
     const beyond = element.parentElement.querySelector(".beyond");
     const many = root.classList.contains("printing") && notes.length > MOST_NOTES;
@@ -128,18 +132,13 @@ const figures = (() => {
     work();
   }
 
-  // On paper: a sheet of numbers first, then curves, with the legend on each sheet.
-  const later = document.querySelector(".after-numbers"), place = document.createComment("");
-  later?.before(place);
+  // On paper each open part has the legend.
   function arrange(paper) {
-    if (later && paper) document.getElementById("main").append(later);
-    else if (later) place.after(later);
     for (const copy of document.querySelectorAll(".key.copy")) copy.remove();
-    if (!paper) return;
-    for (const heading of document.querySelectorAll("[aria-labelledby=curves] .new-sheet")) {
+    for (const part of paper ? document.querySelectorAll(".figures :is(section, details[open]) > .panels") : []) {
       const copy = document.querySelector(".key").cloneNode(true);
       copy.classList.add("copy");
-      heading.after(copy);
+      part.before(copy);
     }
   }
 
@@ -147,7 +146,7 @@ const figures = (() => {
     root.classList.toggle("printing", on);
     arrange(on);
     if (!on) redraw();
-    else if (window.Plotly) [...draws.keys()].forEach(draw); // print all at once
+    else if (window.Plotly) [...draws.keys()].filter((element) => element.checkVisibility()).forEach(draw); // print all at once
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   addEventListener("beforeprint", printing(true));

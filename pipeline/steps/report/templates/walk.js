@@ -15,13 +15,19 @@
     ];
   }
 
-  const butterfly = (step, side) => () => ({
-    data: vectors(step, side),
-    layout: layout({
-      x: { title: "centre of pressure, m", zeroline: false },
-      y: { title: "force, N/kg", scaleanchor: "x", scaleratio: METRES_PER_FORCE, rangemode: "tozero" }, hovermode: "closest",
-    }),
-  });
+  // Both sides on the same scales.
+  function butterfly(steps, side) {
+    const known = Object.values(steps).filter(Boolean);
+    const across = known.flatMap(({ at, forward }) => at.flatMap((from, i) => [from, from + METRES_PER_FORCE * forward[i]]));
+    const ends = (values) => [Math.min(...values) - 0.05, Math.max(...values) + 0.05];
+    return () => ({
+      data: vectors(steps[side], side),
+      layout: layout({
+        x: { title: "centre of pressure, m", zeroline: false, range: ends(across) },
+        y: { title: "force, N/kg", range: [0, 1.05 * Math.max(...known.flatMap(({ upward }) => upward))] }, hovermode: "closest",
+      }),
+    });
+  }
 
   // Areas above and below zero are stacked separately, so that parts of opposite sign do not hide one another.
   function areas(name, values, fillcolor, i) {
@@ -73,7 +79,7 @@
       const { steps, contributions } = JSON.parse(walk.querySelector("script").textContent);
       for (const plot of walk.querySelectorAll("[data-step]")) {
         plot.dataset.title = `Force vectors of the ${plot.dataset.step} step`;
-        show(plot, butterfly(steps[plot.dataset.step], plot.dataset.step));
+        show(plot, butterfly(steps, plot.dataset.step));
       }
       const selects = walk.querySelectorAll("select[data-do=side], select[data-do=joint], select[data-do=angle]");
       for (const select of selects) select.addEventListener("change", () => showParts(walk, contributions));

@@ -1,0 +1,143 @@
+"""The first sheet of a participant's page: the main numbers beside normal values, and what they say in sentences."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...conventions import SIDES
+from ...tables.reference_curves import BySpeed, numbers_of, speeds_of
+from ...variables.gait_profile import SMALLEST_IMPORTANT
+from ...variables.metrics import NUMBERS
+from .curves.figures import SMALLEST_N
+from .curves.lines import Line
+from .curves.panels import plain_unit
+from .metric_tables import places_of
+from .movement_profile import GPS, OVERALL, Profile, mean_of, typical_of
+from .tables import ABSENT, Row, Table, Totals
+from .visit_changes import SINGLE, Detectable, change_of, limits_of
+
+SPEED = "walking_speed"
+SHOWN = {  # rows of the table: metric and side, of both together without one
+    "Speed": (SPEED, ""),
+    "Cadence": ("cadence", ""),
+    "Step left": ("step_length", "left"),
+    "Step right": ("step_length", "right"),
+    "GPS left": (GPS, "left"),
+    "GPS right": (GPS, "right"),
+    "GPS": (OVERALL, ""),
+}
+
+
+class Shown(NamedTuple):
+    """The gait cycles of a line of the first sheet: rows of metrics.csv, and of which visit and condition they are."""
+
+    line: Line
+    rows: list[Row]
+
+    def mean(self, metric: str, side: str = "") -> float:
+        """Return the mean of a metric over the cycles of a side, or of both; NaN if it is not known."""
+        return mean_of((row for row in self.rows if row["side"] == (side or row["side"])), metric)
+
+    def fewest(self, metric: str) -> int:
+        """Return how many cycles of a side have a metric, of the side with fewer."""
+        return min(sum(bool(row.get(metric)) for row in self.rows if row["side"] == side) for side in SIDES)
+
+
+def shown_on_sheet(lines: Sequence[Line], cycles: Sequence[Row]) -> list[Shown]:
+    """Return the lines that are drawn at first, with their gait cycles; without any, none."""
+    found = []
+    for line in (line for line in lines if line.shown):
+        mine = [row for row in cycles if row["condition"] == line.condition]
+        found.append(Shown(line, [row for row in mine if line.session in (None, row.get("visit", row["session"]))]))
+    return [one for one in found if one.rows]
+
+
+def numbers_table(shown: Sequence[Shown], normal: Mapping[str, str], detectable: Detectable) -> Table:
+    """Return speed, cadence, step length and Gait Profile Score of each line, their change, and normal values.
+
+    Args:
+        normal: the normal value of each metric, in words; empty if no norm fits.
+        detectable: the smallest changes beyond the laboratory's own repeatability.
+    """
+    visits = _of_two_visits(shown)
+    header = ["", *(one.line.label for one in shown), *["Change"] * visits, *["Normal"] * bool(normal)]
+    rows = []
+    for title, (metric, side) in SHOWN.items():
+        values, places = [one.mean(metric, side) for one in shown], places_of(metric)
+        if not np.isfinite(values).any():
+            continue
+        cells = [f"{value:.{places}f}" if np.isfinite(value) else ABSENT for value in values]
+        if visits:
+            single = min(one.fewest(metric) for one in shown) == 1  # then no limit tells the change from chance
+            limits = detectable.get(shown[0].line.condition, {}).get(side or "mean", {})
+            cells.append(change_of(values[1] - values[0], places, {} if single else limits_of(metric, limits)))
+        cells += [normal.get(metric, ABSENT)] if normal else []
+        rows.append([f"{title}, {plain_unit(NUMBERS[metric].units)}", *cells])
+    return Table(header, rows)
+
+
+def normal_values(shown: Sequence[Shown], reference: BySpeed) -> dict[str, str]:
+    """Return normal values in words by metric: those of the norm's people, and scores of a typical person.
+
+    Without a number for speed: the middle one of the norm's speeds, for the length of this person's legs.
+    """
+    numbers = numbers_of(reference)
+    values = {name: f"{mean:.{places_of(name)}f} ({sd:.{places_of(name)}f})" for name, (mean, sd) in numbers.items()}
+    speeds, last = speeds_of(reference), shown[-1] if shown else None
+    if last and speeds:
+        per_unit = last.mean(SPEED) / last.mean(f"{SPEED}_dimensionless")
+        values |= {SPEED: f"{speeds[len(speeds) // 2] * per_unit:.2f}"} if np.isfinite(per_unit) else {}
+    typical = typical_of(last.rows, reference).get(GPS) if last and reference else None
+    return values | (dict.fromkeys((GPS, OVERALL), f"{typical:.1f}") if typical else {})
+
+
+def sentences(
+    shown: Sequence[Shown], profiles: Sequence[Profile], normal: Mapping[str, str], totals: Totals, apart: str
+) -> list[str]:
+    """Return what the first sheet shows, in sentences: how much is measured, speed, difference from normal, change.
+
+    Args:
+        profiles: the Movement Analysis Profile of each line, if any.
+        apart: whose age does not fit the norm, in words.
+    """
+    used = f"{totals.trials_used} of {totals.trials} trials and {totals.contacts_used} of {totals.contacts}"
+    text = f"{used} plate contacts are used"
+    if not shown:
+        return [f"{text}; no gait cycle could be."]
+    few = min(one.fewest(SPEED) for one in shown)
+    texts = [f"{text}; only {few} gait cycle{'s' * (few != 1)} a side." if few < SMALLEST_N else f"{text}."]
+    last = shown[-1 if _of_two_visits(shown) else 0]
+    text = f"{last.line.label[:1].upper()}{last.line.label[1:]}: {last.mean(SPEED):.2f} m/s"
+    text += f" (normal {normal[SPEED]})" if SPEED in normal else ""
+    texts += [
+        f"{text}, {last.mean('cadence'):.0f} steps/min.",
+        *(one.words for one in profiles if one.title == last.line.label),
+    ]
+    texts += [f"Not compared with normal gait: {apart}."] if apart and not profiles else []
+    return texts + ([_change(*shown)] if _of_two_visits(shown) else [])
+
+
+def _change(before: Shown, after: Shown) -> str:
+    """Return what changed between two visits, in a sentence."""
+    first, speed = before.mean(SPEED), after.mean(SPEED)
+    text = f"Since {before.line.label}: speed {speed - first:+.2f} m/s ({100 * (speed / first - 1):+.0f}\xa0%)"
+    score = after.mean(OVERALL) - before.mean(OVERALL)
+    if np.isfinite(score):
+        important = SMALLEST_IMPORTANT[OVERALL]
+        less = abs(score) < important
+        text += f", Gait Profile Score {score:+.1f} ({'less' if less else 'more'} than the {important} that matter)"
+    single = min(before.fewest(SPEED), after.fewest(SPEED)) == 1
+    return f"{text}{f': of a {SINGLE}, so perhaps chance' if single else ''}."
+
+
+def _of_two_visits(shown: Sequence[Shown]) -> bool:
+    """Return whether the lines are one condition of two visits."""
+    of_visits = len({one.line.session for one in shown}) == len({*(one.line.session for one in shown)} - {None}) == 2
+    return of_visits and len({one.line.condition for one in shown}) == 1
+
+
+def kept(rows: Sequence[Row], shown: Sequence[Shown]) -> tuple[list[Row], list[Row]]:
+    """Return the rows of the first sheet, and all others."""
+    mine = {id(row) for one in shown for row in one.rows}
+    return [row for row in rows if id(row) in mine], [row for row in rows if id(row) not in mine]
