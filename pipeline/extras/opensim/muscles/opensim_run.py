@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....arrays import Array
+from ....opensim_files.mot import read_table
 from .. import setup_files
-from ..motion_files import Columns, read_table, trc
+from ..motion_files import Columns, trc
 from .scaled_model import opensim, reported
 
 # of all muscles, after that of the model; with each, fibres of some 2 % of the frames have no equilibrium [measured]

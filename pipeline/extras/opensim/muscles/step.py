@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from ....arrays import Array
 from ....conventions import JOINTS, SIDES
 from ....errors import UserError
+from ....opensim_files.mot import read_table
 from ....signals.time_normalisation import PHASE
 from ....trials.session import Trial, trials_of
 from .. import setup_files
-from ..motion_files import mot, read_table
+from ..motion_files import mot
 from ..muscle_variables import OF_MUSCLES, SHARES, WITH_FORCES, muscle_refusal
 from . import model_motion
 from .checks import Checked, doubt_of

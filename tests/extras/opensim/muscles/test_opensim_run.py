@@ -13,12 +13,13 @@ import pytest
 import xarray as xr
 
 from pipeline.errors import UserError
-from pipeline.extras.opensim.motion_files import Columns, read_table
+from pipeline.extras.opensim.motion_files import Columns
 from pipeline.extras.opensim.muscles import model_motion, step
 from pipeline.extras.opensim.muscles.opensim_run import ROOM, geometry, here, share_moments
 from pipeline.extras.opensim.muscles.scaled_model import opensim
 from pipeline.extras.opensim.muscles.settings import Settings
 from pipeline.extras.opensim.setup_files import SCALED_MODEL
+from pipeline.opensim_files.mot import read_table
 
 pytest.importorskip("opensim", reason="OpenSim is not installed")
 
