@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..arrays import Array, Flags
+from ..arrays import Array, Flags, quotient
 from ..errors import join_some
 from ..signals.filters import stretches
 from .baseline import BAND_SHARE, block_means
@@ -126,8 +126,7 @@ def _smallest_movements(plate: Plate, load_n: float, length_unit_m: float, momen
     if plate.type == 3:
         return load_n * np.repeat([ONE_OF_TWO_SHEARS, ONE_OF_FOUR_LOADS], 4)
     effect = np.abs(channels_to_centre(plate, length_unit_m, moment_unit_n_m))
-    with np.errstate(divide="ignore"):
-        return np.asarray((smallest[:, None] / effect).min(axis=0))
+    return np.asarray(quotient(smallest[:, None], effect).min(axis=0))
 
 
 def _without_rest(readings: Array) -> Array:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Array, Flags
+from ..arrays import Array, Flags, quotient
 from .averages import Average, average, shortest_way
 
 LEVEL = 0.95
@@ -131,8 +131,7 @@ def within_people(first: Array, second: Array, *, phase: Flags | bool = False) -
     apart = np.where(phase, shortest_way(second - first), second - first)
     of_people = over_sides(np.where(known, apart, np.nan))
     mean, sd, n = average(of_people)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        error = sd / np.sqrt(n)
+    error = quotient(sd, np.sqrt(n))
     shown = [
         average(over_sides(np.where(known, values, np.nan), phase=phase), phase=phase) for values in (first, second)
     ]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import Array
+from ...arrays import Array, known_mean
 from ...body.legs import OUTWARDS, Legs
 from ...dynamics.driven_leg import Driven, Masses, acceleration
 from ...dynamics.limb import dual_basis
@@ -96,9 +96,7 @@ def forward_errors(legs: Legs, torque: Array, windows: Windows) -> Array:
 
 def root_mean_square(values: Array) -> Array:
     """Return the root mean square of the known values along the first dimension; NaN if there are none."""
-    finite = np.isfinite(values)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.sqrt(np.square(np.where(finite, values, 0.0)).sum(axis=0) / finite.sum(axis=0)))
+    return np.asarray(np.sqrt(known_mean(np.square(values), axis=0)))
 
 
 def components_first(joints: Array) -> Array:
