@@ -107,7 +107,8 @@ def between_groups(first: Array, second: Array, *, phase: Flags | bool = False) 
         NaN where a group has fewer than FEWEST_PEOPLE.
     """
     centre = average(np.concatenate([first, second]), phase=phase).mean
-    both = [average(_about(values, centre, phase)) for values in (first, second)]
+    # of phases their way from the centre, within half a cycle around zero
+    both = [average(np.where(phase, shortest_way(values - centre), values)) for values in (first, second)]
     with np.errstate(divide="ignore", invalid="ignore"):
         squares = [of.sd**2 / of.n for of in both]
         error = np.sqrt(squares[0] + squares[1])
@@ -141,11 +142,6 @@ def within_people(first: Array, second: Array, *, phase: Flags | bool = False) -
 def over_sides(values: Array, *, phase: Flags | bool = False) -> Array:
     """Return one mean per person (person, metric) of sides (person, side, metric); of one side if only it is known."""
     return average(np.moveaxis(values, 1, 0), phase=phase).mean
-
-
-def _about(values: Array, centre: Array, phase: Flags | bool) -> Array:
-    """Return values, of phases their way from the centre, so that they lie within half a cycle around zero."""
-    return np.where(phase, shortest_way(values - centre), values)
 
 
 def _difference(

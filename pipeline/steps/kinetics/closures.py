@@ -82,7 +82,9 @@ def forward_errors(legs: Legs, torque: Array, windows: Windows) -> Array:
     weight = _interpolation(np.linspace(0, windows.length, 2 * windows.steps + 1), reach)
     around = np.moveaxis(flat[:, side, at + reach[:, None]], 1, 0)
     stages = _split_stages(np.tensordot(weight, around, axes=1), driven)
-    q, qd = (components_first(part) for part in (legs.angle[at, side], _joint_rates(legs, at, side)))
+    spin = legs.spin[at, side]  # measured angular velocities, turned onto the joint axes
+    rates = rotate(dual_basis(legs.axes[at, side]), spin[:, :-1] - spin[:, 1:])
+    q, qd = components_first(legs.angle[at, side]), components_first(rates)
     with np.errstate(over="ignore", invalid="ignore"):
         try:
             for step in range(windows.steps):
@@ -140,12 +142,6 @@ def _runge_kutta(q: Array, qd: Array, stages: list[Driven], masses: Masses, step
     v4 = qd + step_s * a3
     a4 = acceleration(end, masses, q + step_s * v3, v4)
     return q + step_s / 6 * (qd + 2 * v2 + 2 * v3 + v4), qd + step_s / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
-
-
-def _joint_rates(legs: Legs, frame: NDArray[np.intp], side: NDArray[np.intp]) -> Array:
-    """Return q' (window, joint, 3), measured angular velocities on the joint axes."""
-    spin = legs.spin[frame, side]
-    return rotate(dual_basis(legs.axes[frame, side]), spin[:, :-1] - spin[:, 1:])
 
 
 def drive(legs: Legs, torque: Array) -> Driven:

@@ -101,22 +101,27 @@ def muscles(
     for i, (contact, activation) in enumerate(zip(found["joint_contact_force"], found["activation"], strict=True)):
         if doubt := doubt_of(contact, activation, model.muscles):
             found["muscle_doubt"][i], found["muscle_doubt_code"][i] = doubt.what, doubt.code
-    about = {
-        "opensim_version": str(opensim().GetVersion()),
-        "opensim_model": Path(settings.model).name,
-        "opensim_model_scale": ", ".join(
-            f"{body} {'x'.join(f'{factor:.4f}' for factor in (factors if body == 'pelvis' else factors[:1]))}"
-            for body, factors in model.factors.items()
-        ),
-        "opensim_pelvis_tilt": float(np.degrees(model.pelvis.tilt_rad)),
-        "opensim_pelvis_spines": model.pelvis.spines,
-    }
     found |= peaks(found, model.muscles)
     labels: dict[str, Any] = {"model_muscle": [*model.muscles], "coordinate": [*model.coordinates]}
     labels |= {"joint": [*JOINTS], "axis": [*"xyz"], "phase": PHASE}
     return result.assign({
         name: (OF_MUSCLES[name].dims if name in OF_MUSCLES else ("cycle",), values) for name, values in found.items()
-    }).assign_coords(labels).assign_attrs(about | used)  # fmt: skip
+    }).assign_coords(labels).assign_attrs(_about(session) | used)  # fmt: skip
+
+
+def _about(session: Session) -> dict[str, str | float]:
+    """Return what the result says of the model and of OpenSim."""
+    model = session.model
+    factors = {body: every if body == "pelvis" else every[:1] for body, every in model.factors.items()}
+    return {
+        "opensim_version": str(opensim().GetVersion()),
+        "opensim_model": Path(session.settings.model).name,
+        "opensim_model_scale": ", ".join(
+            f"{body} {'x'.join(f'{factor:.4f}' for factor in several)}" for body, several in factors.items()
+        ),
+        "opensim_pelvis_tilt": float(np.degrees(model.pelvis.tilt_rad)),
+        "opensim_pelvis_spines": model.pelvis.spines,
+    }
 
 
 def _standing(calibrate: xr.Dataset, model: ScaledModel, folder: Path) -> Array:
