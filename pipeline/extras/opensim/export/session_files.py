@@ -201,13 +201,9 @@ def _write_walk(
         loads = trial_data.loads(read, cleaned, contacts, settings=settings, filtered=choices.filter_forces)
         files[f"{name}_grf.mot"] = mot(f"{name}_grf.mot", loads).encode()
         files[f"{name}_grf.xml"] = setup_files.external_loads(name, f"{name}_grf.mot")
+        walk = setup_files.Walk(f"{name}_ik.mot", f"{name}_grf.xml", span)
         files[f"{name}_id.xml"] = setup_files.inverse_dynamics(
-            name,
-            motion=f"{name}_ik.mot",
-            loads=f"{name}_grf.xml",
-            cutoff_hz=_opensim_cutoff_hz(cleaned),
-            time=span,
-            output=f"{name}_id.sto",
+            name, walk, cutoff_hz=_opensim_cutoff_hz(cleaned), output=f"{name}_id.sto"
         )
     for file, content in files.items():
         write_whole(folder / file, content)

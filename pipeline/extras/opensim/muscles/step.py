@@ -191,11 +191,10 @@ def _run(time: Array, points: dict[str, Array], span_s: Array, contacts: Trial, 
     (folder / LOADS).with_suffix(".mot").write_text(mot(LOADS, loads(contacts)))
     (folder / LOADS).with_suffix(".xml").write_bytes(setup_files.external_loads(LOADS, f"{LOADS}.mot"))
     first_s = max(span_s.min() - MARGIN * interval_s, time[0])
+    walk = setup_files.Walk(f"{WALK}.mot", f"{LOADS}.xml", (first_s, min(span_s.max() + MARGIN * interval_s, time[-1])))
     forces = share_moments(
         folder,
-        motion=f"{WALK}.mot",
-        loads=f"{LOADS}.xml",
-        time=(first_s, min(span_s.max() + MARGIN * interval_s, time[-1])),
+        walk,
         joints=[model.joints[f"{BODIES[joint]}_{end}"] for joint in JOINTS for end in ENDS],
         activation_exponent=session.settings.activation_exponent,
     )
