@@ -20,11 +20,12 @@ def fill_in(template: Path, /, **facts: Any) -> str:
 
 
 def known_paragraphs(template: Path, /, **facts: Any) -> Iterator[str]:
-    """Yield in one line each paragraph whose facts are all known; the first one has the macros of the others."""
-    macros, *paragraphs = template.read_text(encoding="utf-8").split("\n\n")
+    """Yield in one line each paragraph whose facts are all known; the first one holds the ``macros`` of the others."""
+    first, *paragraphs = template.read_text(encoding="utf-8").split("\n\n")
+    macros = ENVIRONMENT.from_string(first).module
     for paragraph in paragraphs:
         try:
-            text = ENVIRONMENT.from_string(macros + paragraph).render(facts)
+            text = ENVIRONMENT.from_string(paragraph).render(facts, macros=macros)
         except jinja2.UndefinedError:
             continue
         yield " ".join(text.split())
