@@ -1,4 +1,4 @@
-"""Types of arrays that every room shares, and how arrays are taken from datasets."""
+"""Types of arrays that every room shares, how they are taken from datasets, and arithmetic of unknown numbers."""
 
 from __future__ import annotations
 
@@ -21,3 +21,15 @@ def select(data: xr.Dataset, name: str, *dims: str, **labels: str) -> NDArray[An
         array = array.take(data.variables[dim].values.tolist().index(label), axis=remaining.index(dim))
         remaining.remove(dim)
     return array.transpose([remaining.index(dim) for dim in dims])
+
+
+def quotient(over: Array, under: Array) -> Array:
+    """Return a quotient, NaN or infinite where the divisor is 0."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(over / under)
+
+
+def known_mean(values: Array, axis: int | tuple[int, ...]) -> Array:
+    """Return the mean of the finite values along some dimensions, NaN where there are none."""
+    known = np.isfinite(values)
+    return quotient(np.where(known, values, 0.0).sum(axis=axis), known.sum(axis=axis))

@@ -39,7 +39,7 @@ DOORS = {  # modules that import a foreign library
     "netCDF4": ("results/",),
     "ezc3d": ("c3d/", "demo/recording.py"),
     "plotly": ("steps/report/",),
-    "jinja2": ("steps/report/",),
+    "jinja2": ("steps/report/", "text_template.py"),
     "opensim": ("extras/opensim/",),
 }
 STUDY = "pipeline.workflow.job_keys.Study"  # of which the cells of a step's key are, for the type checker alone

@@ -1,9 +1,13 @@
 """``gaitlab write-c3d``: write results into copies of the recordings."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+import xarray as xr
 
 from .. import __version__
-from ..c3d.plug_in_gait import gait_events, model_outputs, upper_outputs
+from ..c3d.plug_in_gait import Output, gait_events, model_outputs, upper_outputs
 from ..c3d.writer import write_c3d
 from ..errors import UserError, join_some, nearest
 from ..results import netcdf
@@ -66,13 +70,7 @@ def _write_session(study: Study, session: str, *, anonymous: bool) -> tuple[list
         if reasons or len(trial) < len(results):
             left_out.append(f"{session} {row['trial']}: {[*reasons, 'no results'][0]}")
             continue
-        body_kg = float(calibration.attrs["body_mass_kg"])
-        turn = recorded[row["trial"]].lab_rotation.values
-        outputs = model_outputs(**trial, body_mass_kg=body_kg, lab_rotation=turn)
-        moved, loaded = trial["kinematics"], trial["kinetics"]
-        if "upper_joint_moment" in loaded:
-            of_joints = upper.angles(moved), upper.moments(moved, loaded)
-            outputs += upper_outputs(*of_joints, moved, loaded, body_mass_kg=body_kg, lab_rotation=turn)
+        outputs = _outputs(trial, recorded[row["trial"]], body_mass_kg=float(calibration.attrs["body_mass_kg"]))
         target = folder / C3D_COPIES / f"{row['trial']}.c3d"
         person = study_tables.person_of(row, study.participants)
         write_c3d(
@@ -91,3 +89,13 @@ def _write_session(study: Study, session: str, *, anonymous: bool) -> tuple[list
             (derived / copy).unlink()
             checksums.forget(derived, copy)
     return written, left_out
+
+
+def _outputs(trial: Mapping[str, xr.Dataset], read: xr.Dataset, *, body_mass_kg: float) -> list[Output]:
+    """Return the outputs of a walk, those of trunk and arms among them if they have moments."""
+    about: dict[str, Any] = {"body_mass_kg": body_mass_kg, "lab_rotation": read.lab_rotation.values}
+    moved, loaded = trial["kinematics"], trial["kinetics"]
+    outputs = model_outputs(moved, loaded, trial["contacts"], **about)
+    if "upper_joint_moment" in loaded:
+        outputs += upper_outputs(upper.angles(moved), upper.moments(moved, loaded), moved, loaded, **about)
+    return outputs

@@ -27,7 +27,12 @@ def loads_in(path: Path) -> list[dict[str, str]]:
         raise UserError(str(path), f"no XML: {error}", REMEDY) from None
     forces = root.iterfind(".//objects/ExternalForce")
     loads = [{part.tag: (part.text or "").strip() for part in force} for force in forces]
-    return [load for load in loads if load.get("force_identifier") and _applies(load)]
+    without = {("isDisabled", "true"), ("appliesForce", "false")}  # of OpenSim 3 and of OpenSim 4
+    return [
+        load
+        for load in loads
+        if load.get("force_identifier") and not any(load.get(name, "").lower() == value for name, value in without)
+    ]
 
 
 def columns_named(path: Path, labels: Sequence[str]) -> dict[str, Columns]:
@@ -53,8 +58,3 @@ def columns_named(path: Path, labels: Sequence[str]) -> dict[str, Columns]:
                 what = f"external force {number} has its {name} in {given}, which the MOT file lacks"
                 raise UserError(str(path), what, REMEDY)
     return columns
-
-
-def _applies(load: dict[str, str]) -> bool:
-    """Return whether a load is in use; OpenSim 3 has ``isDisabled``, OpenSim 4 ``appliesForce``."""
-    return load.get("isDisabled", "").lower() != "true" and load.get("appliesForce", "").lower() != "false"

@@ -50,6 +50,15 @@ LONGEST_INTERVAL_S, MOST_SAMPLES = 0.1, 2_000_000  # forces change faster; half 
 LONGEST_STEP = 3  # intervals between samples; a longer one is a gap
 
 
+class Header(NamedTuple):
+    """What precedes the numbers of a file."""
+
+    labels: list[str]  # of the columns, ``time`` first; three for a column of vectors
+    first: int  # index of the first line of numbers
+    rows: str  # number of rows as the file states it, or empty
+    of_vectors: bool
+
+
 class Forces(NamedTuple):
     """The content of a MOT file: instants (sample,), s, which rise, and the loads in the order of their columns."""
 
@@ -63,7 +72,7 @@ def what_it_holds(path: Path) -> str:
     Raises:
         UserError: absent or not a MOT file.
     """
-    loads = _loads_among(_header(path, lines_of(path, kind=KIND, most_bytes=HEADER_BYTES))[1])
+    loads = _loads_among(_header(path, lines_of(path, kind=KIND, most_bytes=HEADER_BYTES)).labels)
     if any("p" in columns for columns in loads.values()) or loads_in(path.with_suffix(".xml")):
         return FORCES
     return POINTLESS if loads else OTHERS
@@ -77,18 +86,25 @@ def read_mot(path: Path) -> Forces:
             are unusable.
     """
     lines = lines_of(path, kind=KIND)
-    stated, labels, first = _header(path, lines)
-    if _of_vectors(stated):
-        lines = [*lines[:first], *(line.replace(",", "\t") for line in lines[first:])]
-    columns = columns_named(path.with_suffix(".xml"), labels) or _columns_of_loads(path, labels)
-    rows = rows_of_numbers(lines, first, len(labels), path=path, filled=True)
-    refuse_rows(path, lines, stated.get("nrows", stated.get("datarows", "")), len(rows), name="nRows")
+    header = _header(path, lines)
+    columns = columns_named(path.with_suffix(".xml"), header.labels) or _columns_of_loads(path, header.labels)
+    rows = _numbers(path, lines, header)
     refuse_disordered(path, rows[:, 0])
     return Forces(rows[:, 0], _loads(rows, columns))
 
 
-def _header(path: Path, lines: Sequence[str]) -> tuple[dict[str, str], list[str], int]:
-    """Return the header's values by name, the labels of the columns, and the index of the first line of numbers."""
+def read_table(path: Path) -> dict[str, Array]:
+    """Read the columns (time,) of any MOT or STO file, such as OpenSim's tools write, by label, ``time`` first.
+
+    Raises:
+        UserError: absent, not a MOT file, damaged or cut off.
+    """
+    lines = lines_of(path, kind=KIND)
+    header = _header(path, lines)
+    return dict(zip(header.labels, _numbers(path, lines, header).T, strict=True))
+
+
+def _header(path: Path, lines: Sequence[str]) -> Header:
     head = [cells_of(line) for line in lines[:MOST_HEADER_LINES]]
     begins = [SECONDS.sub("", next(filter(None, cells), "").lower()) for cells in head]
     end = begins.index("endheader") if "endheader" in begins else -1
@@ -97,13 +113,19 @@ def _header(path: Path, lines: Sequence[str]) -> tuple[dict[str, str], list[str]
         raise UserError(str(path), f"not a {KIND}: no line of labels that begins with 'time'", AGAIN)
     matches = (STATED.fullmatch(line.strip()) for line in lines[:start])
     stated, labels = {match[1].lower(): match[2].strip() for match in matches if match}, [*filter(None, head[start])]
-    if _of_vectors(stated):
+    of_vectors = stated.get("datatype", "").lower() == "vec3"
+    if of_vectors:
         labels = [labels[0], *(f"{label}_{axis}" for label in labels[1:] for axis in "xyz")]
-    return stated, labels, start + 1
+    return Header(labels, start + 1, stated.get("nrows", stated.get("datarows", "")), of_vectors)
 
 
-def _of_vectors(stated: Mapping[str, str]) -> bool:
-    return stated.get("datatype", "").lower() == "vec3"
+def _numbers(path: Path, lines: Sequence[str], header: Header) -> Array:
+    """Return the numbers below a header (row, column)."""
+    if header.of_vectors:
+        lines = [*lines[: header.first], *(line.replace(",", "\t") for line in lines[header.first :])]
+    rows = rows_of_numbers(lines, header.first, len(header.labels), path=path, filled=True)
+    refuse_rows(path, lines, header.rows, len(rows), name="nRows")
+    return rows
 
 
 def _loads_among(labels: Sequence[str]) -> dict[str, Columns]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..arrays import Array, Flags
+from ..arrays import Array, Flags, quotient
 from ..errors import join_some
 from ..signals.filters import stretches
 from .baseline import BAND_SHARE, block_means
@@ -70,7 +70,9 @@ def find_faults(
     if plate.type == 1:
         readings[np.ix_(~loaded, POSITIONS)] = np.nan
     blocks = block_means(np.hstack([force @ axes, readings]), rate_hz)
-    movement = _movement(blocks)
+    movement = np.zeros(blocks.shape[1])  # of a column that is never seen
+    if len(blocks):
+        movement = np.nan_to_num(np.fmax.reduce(blocks) - np.fmin.reduce(blocks))
     shear_n, load_n = movement[:2].max(), movement[2]
     if shear_n > max(SLIDING * load_n, PUSHED_N):
         return [f"its vertical force moves by {load_n:.0f} N while a shear moves by {shear_n:.0f} N"]
@@ -82,9 +84,10 @@ def find_faults(
     jumping = _may_jump(pressed) & (rate_hz >= LOWEST_RATE_HZ)
     faults = []
     for i in np.flatnonzero(still | jumping | _may_be_cut(readings.T.compress(loaded, axis=1))).tolist():
-        jump = _jump(pressed[:, i]) if jumping[i] else ""
-        if fault := _still(movement[3 + i], load_n) if still[i] else jump or _describe_cut(readings, i, loaded):
-            faults.append(f"{titles[i]} {fault}")
+        fault = f"stays within {movement[3 + i]:.3g} while the vertical force moves by {load_n:.0f} N"
+        if not still[i]:
+            fault = (_jump(pressed[:, i]) if jumping[i] else "") or _describe_cut(readings, i, loaded)
+        faults += [f"{titles[i]} {fault}"] if fault else []
     if faults:
         return faults
     idle = ~loaded & np.isfinite(force + moment).all(axis=1)
@@ -100,10 +103,6 @@ def in_words(faults: Sequence[str]) -> str:
     return " and ".join(faults[:MOST_LISTED]) + " and more" * (len(faults) > MOST_LISTED)
 
 
-def _still(movement: float, load_n: float) -> str:
-    return f"stays within {movement:.3g} while the vertical force moves by {load_n:.0f} N"
-
-
 def _pressing(vertical: Array) -> Array:
     """Return the load (sample,) by the force up the plate's normal; if all of it is negative, its sign is wrong."""
     seen = vertical[np.isfinite(vertical)]
@@ -111,11 +110,6 @@ def _pressing(vertical: Array) -> Array:
         return np.zeros(len(vertical))
     up = -1 if abs(seen.max()) < -BAND_SHARE * seen.min() else 1
     return np.asarray(np.nan_to_num(up * vertical - np.percentile(up * seen, 5)))
-
-
-def _movement(blocks: Array) -> Array:
-    """Return the range of each column of (block, column), gaps apart; zero for one that is never seen."""
-    return np.nan_to_num(np.fmax.reduce(blocks) - np.fmin.reduce(blocks)) if len(blocks) else np.zeros(blocks.shape[1])
 
 
 def _smallest_movements(plate: Plate, load_n: float, length_unit_m: float, moment_unit_n_m: float) -> Array:
@@ -126,8 +120,7 @@ def _smallest_movements(plate: Plate, load_n: float, length_unit_m: float, momen
     if plate.type == 3:
         return load_n * np.repeat([ONE_OF_TWO_SHEARS, ONE_OF_FOUR_LOADS], 4)
     effect = np.abs(channels_to_centre(plate, length_unit_m, moment_unit_n_m))
-    with np.errstate(divide="ignore"):
-        return np.asarray((smallest[:, None] / effect).min(axis=0))
+    return np.asarray(quotient(smallest[:, None], effect).min(axis=0))
 
 
 def _without_rest(readings: Array) -> Array:

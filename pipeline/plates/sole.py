@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..arrays import Array
+from ..dynamics.vectors import unit
 
 # the sole begins this far in front of the heel marker, of 1 cm radius behind a heel that curves up by as much; the tips
 # are this share of heel to toe beyond the toe marker, on the metatarsal heads: at 72 to 77 % of a foot's length
@@ -20,9 +21,7 @@ def sole(heel: Array, toe: Array) -> Array:
         heel, toe: markers (time, 3), lab axes, m.
     """
     line = (toe - heel) * [1, 0, 1]
-    length = np.linalg.norm(line, axis=1, keepdims=True)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        ahead = line / length
+    length, ahead = np.linalg.norm(line, axis=1, keepdims=True), unit(line)
     right = length * np.stack([-ahead[:, 2], np.zeros(len(ahead)), ahead[:, 0]], axis=1)
     back = heel + SOLE_STARTS_M * ahead
     wide = back + HEEL_SHARE * line

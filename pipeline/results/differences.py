@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Array, Flags
+from ..arrays import Array, Flags, quotient
 from .averages import Average, average, shortest_way
 
 LEVEL = 0.95
@@ -107,7 +107,8 @@ def between_groups(first: Array, second: Array, *, phase: Flags | bool = False) 
         NaN where a group has fewer than FEWEST_PEOPLE.
     """
     centre = average(np.concatenate([first, second]), phase=phase).mean
-    both = [average(_about(values, centre, phase)) for values in (first, second)]
+    # of phases their way from the centre, within half a cycle around zero
+    both = [average(np.where(phase, shortest_way(values - centre), values)) for values in (first, second)]
     with np.errstate(divide="ignore", invalid="ignore"):
         squares = [of.sd**2 / of.n for of in both]
         error = np.sqrt(squares[0] + squares[1])
@@ -131,8 +132,7 @@ def within_people(first: Array, second: Array, *, phase: Flags | bool = False) -
     apart = np.where(phase, shortest_way(second - first), second - first)
     of_people = over_sides(np.where(known, apart, np.nan))
     mean, sd, n = average(of_people)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        error = sd / np.sqrt(n)
+    error = quotient(sd, np.sqrt(n))
     shown = [
         average(over_sides(np.where(known, values, np.nan), phase=phase), phase=phase) for values in (first, second)
     ]
@@ -142,11 +142,6 @@ def within_people(first: Array, second: Array, *, phase: Flags | bool = False) -
 def over_sides(values: Array, *, phase: Flags | bool = False) -> Array:
     """Return one mean per person (person, metric) of sides (person, side, metric); of one side if only it is known."""
     return average(np.moveaxis(values, 1, 0), phase=phase).mean
-
-
-def _about(values: Array, centre: Array, phase: Flags | bool) -> Array:
-    """Return values, of phases their way from the centre, so that they lie within half a cycle around zero."""
-    return np.where(phase, shortest_way(values - centre), values)
 
 
 def _difference(

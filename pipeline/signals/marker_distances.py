@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Array, Flags
+from ..arrays import Array, Flags, known_mean
 
 Frames = Flags
 Numbers = NDArray[np.intp]
@@ -161,9 +161,7 @@ def _misfit(position: Array, new: int, companions: Numbers, median: Array, old: 
     """Return the mean error (time,) of the distances from ``new`` to the companions of ``old``, m."""
     others = [int(k) for k in companions if k not in (new, old)]
     off = np.abs(np.linalg.norm(position[:, [new]] - position[:, others], axis=-1) - median[others])
-    seen = np.isfinite(off)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(seen, off, 0).sum(axis=1) / seen.sum(axis=1))
+    return known_mean(off, axis=1)
 
 
 def bends(position: Array) -> Array:

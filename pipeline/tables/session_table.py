@@ -70,7 +70,8 @@ def sessions_of(
         *hostile_cells(found, path.name),
     ]
     problems += _column_problems(found, path.name, reserved)
-    owners = _owners(path.with_name("trials.tsv"))
+    trials, _ = rows_of(path.with_name("trials.tsv"), required=("participant_id",))
+    owners = {row.get("session") or row["participant_id"]: row["participant_id"] for row in trials}  # in use or not
     rows: dict[str, Row] = {}
     for cells in found:
         row = {BIDS_NAMES.get(name, name): cell for name, cell in cells.items()}
@@ -236,12 +237,6 @@ def _column_problems(rows: list[Row], table: str, reserved: Container[str]) -> I
             yield Problem(table, f"columns '{name}' and '{meaning}' mean the same", "keep one")
     if header and not {"session", "session_id"} & header.keys():
         yield Problem(table, "column 'session' is missing", "add it, with the sessions of trials.tsv")
-
-
-def _owners(trials: Path) -> dict[str, str]:
-    """Return the participant of each session that trials.tsv lists, in use or not."""
-    rows, _ = rows_of(trials, required=("participant_id",))
-    return {row.get("session") or row["participant_id"]: row["participant_id"] for row in rows}
 
 
 def _session_of(row: Row, owners: Mapping[str, str]) -> str:

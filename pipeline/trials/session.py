@@ -110,11 +110,12 @@ def facts_of_trials(session: xr.Dataset) -> dict[str, dict[str, Any]]:
     names = [str(name) for name, variable in session.variables.items() if variable.dims == ("trial",)]
     columns = [session.variables[name].values.tolist() for name in names]
     rows = (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
-    return {row.pop("trial"): {name: value for name, value in row.items() if not _is_nan(value)} for row in rows}
-
-
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, float) and np.isnan(value)
+    return {
+        row.pop("trial"): {
+            name: value for name, value in row.items() if not (isinstance(value, float) and np.isnan(value))
+        }
+        for row in rows
+    }
 
 
 def _spans(session: xr.Dataset) -> dict[str, list[slice]]:

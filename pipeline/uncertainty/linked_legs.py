@@ -46,7 +46,10 @@ class LinkedLegs:
         names, self._body, weight = (np.array(column) for column in zip(*about["markers"], strict=True))
         self.names, self.markers = names.tolist(), len(names)
         self._place = _places(calibrate, names.tolist(), self._body.tolist())
-        self.middle = _middles(self._place, self._body)
+        mine = self._body == np.arange(PELVIS + 1)[:, None]
+        self.middle = (
+            mine @ self._place / np.maximum(mine.sum(axis=1), 1)[:, None]
+        )  # of each body, zero without markers
         self._free = np.array(about["free"])
         self._static = np.nan_to_num(calibrate["static_rotation"].sel(side=list(SIDES), pose=list(SEGMENTS)).values)
         self._axes, self._rotation = np.nan_to_num(legs.axes), np.nan_to_num(_bodies(legs.rotation))
@@ -187,9 +190,3 @@ def _places(calibrate: xr.Dataset, names: list[str], bodies: list[int]) -> Array
         body = PELVIS if segment == SEGMENTS[-1] else len(CHAIN) * SIDES.index(side) + CHAIN.index(segment)
         found.setdefault((name, body), place)
     return np.array([found[key] for key in zip(names, bodies, strict=True)])
-
-
-def _middles(place: Array, body: Array) -> Array:
-    """Return the middle (body, 3) of the markers of each body; zero without any."""
-    mine = body == np.arange(PELVIS + 1)[:, None]
-    return np.asarray(mine @ place / np.maximum(mine.sum(axis=1), 1)[:, None])

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ..arrays import Array, Flags
+from ..arrays import Array, Flags, quotient
 from ..conventions import SIDES
 from ..json_text import from_text
 from ..signals.time_normalisation import PhaseFrames, at_phases
@@ -62,7 +62,7 @@ def spread_over_draws(
         variances.append(
             np.var([at_phases(moments_and_powers(one)[0], cycles.frames, cycles.row) for one in legs], axis=0)
         )
-    share = np.moveaxis(_shares(variances), 0, -2)
+    share = np.moveaxis(quotient(np.array(variances), np.sum(variances, axis=0)), 0, -2)
     share[cycles.unknown] = np.nan
     result |= {"joint_moment_variance_share": share, "metric_draw": np.stack(metrics, axis=-1)}
     return result, {"percentile": percentile, "error_source": list(SOURCES)}
@@ -95,10 +95,3 @@ def percentiles(draws: Iterable[Array], percentile: Array) -> Array:
     low, high = np.floor(place).astype(int), np.ceil(place).astype(int)
     result = ordered[..., low] + (place - low) * (ordered[..., high] - ordered[..., low])
     return np.asarray(np.moveaxis(result, -1, 0))
-
-
-def _shares(variances: Iterable[Array]) -> Array:
-    """Return the share (source, ...) of each variance in their sum."""
-    stacked = np.stack([*variances])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(stacked / stacked.sum(axis=0))

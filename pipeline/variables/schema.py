@@ -180,7 +180,8 @@ def describe(step: str, dataset: xr.Dataset) -> xr.Dataset:
         if name not in COORDINATES and step != "study":
             continue
         variable = result.variables[name]
-        units, long_name = COORDINATES.get(name) or _of_stance(name) or _column(name, variable)
+        known = COORDINATES.get(name) or COORDINATES.get(name.removesuffix(STANCE))  # along stance what cycles have too
+        units, long_name = known or _column(name, variable)
         about: dict[str, Any] = ({"units": units} if units else {}) | {"long_name": long_name}
         if name in INSTANCES:
             about["instance_dimension"] = "trial"
@@ -196,11 +197,6 @@ def _in_order(step: str, dataset: xr.Dataset) -> xr.Dataset:
     if different := {*map(str, dataset.data_vars)} ^ {*names}:
         raise ValueError(f"{step}: variables {sorted(different)} are not those of the schema")
     return dataset[names].copy()
-
-
-def _of_stance(name: str) -> tuple[str, str] | None:
-    """Return units and long name of a coordinate along ``stance`` that cycles have too."""
-    return COORDINATES.get(name.removesuffix(STANCE)) if name.endswith(STANCE) else None
 
 
 def about_column(name: str) -> str:

@@ -91,10 +91,13 @@ def _direct_imports(module: str) -> frozenset[str]:
 
 @functools.cache
 def code_digest(*modules: str, without: frozenset[str] = frozenset()) -> str:
-    """Return a digest of the source of :func:`imported_modules`, some left out."""
+    """Return a digest of the source of :func:`imported_modules`, and of their templates, some left out."""
     digest = hashlib.sha256()
     for name in sorted(imported_modules(*modules) - without):
-        digest.update(name.encode() + b"\0" + _source(name).read_bytes() + b"\0")  # type: ignore[union-attr]
+        source: Path = _source(name)  # type: ignore[assignment]
+        digest.update(name.encode() + b"\0" + source.read_bytes() + b"\0")
+        if (template := source.with_suffix(".txt")).exists():  # of pipeline.text_template
+            digest.update(template.read_bytes() + b"\0")
     return digest.hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Percentiles, shares of the sources, and the strides that soft tissue follows."""
+"""Percentiles, and the strides that soft tissue follows."""
 
 from __future__ import annotations
 
@@ -12,12 +12,6 @@ def test_percentiles_are_those_of_the_definition() -> None:
     values = np.random.default_rng(0).normal(size=(57, 4, 3))
     expected = np.percentile(values, [2.5, 90], axis=0, method="weibull")
     close(spread.percentiles(values, np.array([2.5, 90])), expected)
-
-
-def test_shares_sum_to_one_and_a_single_source_has_all() -> None:
-    variances = np.array([[1.0, 0.0], [3.0, 0.0]])
-    close(spread._shares(variances)[:, 0], [0.25, 0.75])
-    assert np.isnan(spread._shares(variances)[:, 1]).all(), "nothing to share"
 
 
 def test_a_side_without_a_cycle_strikes_half_a_stride_after_the_other() -> None:

@@ -156,3 +156,21 @@ def test_a_comment_in_a_module_reruns_the_jobs_that_run_it(
             expected &= {step for step in STEPS if module in digests.imported_modules(*code_of(step))}
         expected |= {"read"} if module in IN_THE_PARSER else set()
         assert {step for step in STEPS if after[step] != before[step]} == expected, module
+
+
+def test_the_template_of_a_module_is_its_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "our_words"
+    package.mkdir()
+    (package / "step.py").write_text("")
+    (package / "other.txt").write_text("of no module")
+    monkeypatch.syspath_prepend(tmp_path)
+    found = []
+    for words in ("", "a sentence", "another"):
+        if words:
+            (package / "step.txt").write_text(words)
+        digests.code_digest.cache_clear()
+        found.append(digests.code_digest("our_words.step"))
+    (package / "other.txt").write_text("of no module either")
+    digests.code_digest.cache_clear()
+    assert len({*found}) == 3
+    assert digests.code_digest("our_words.step") == found[-1]

@@ -1,7 +1,7 @@
 """``gaitlab check``: every problem of a study, before anything runs."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import zip_longest
@@ -68,7 +68,6 @@ def check(folder: Path) -> list[Problem]:
     recordings = _look_through_all(study)
     for (file, *_), recording in recordings.items():
         findings += [problem._replace(where=file).of_kind("recording_unusable") for problem in recording.problems]
-    equipment = {row["file"] for rows in study.sessions.values() for row in rows if row["role"] == "equipment"}
     by_session = {
         session: {
             row["file"]: one
@@ -84,35 +83,39 @@ def check(folder: Path) -> list[Problem]:
         findings.append(wrong_model)  # instead of all that its markers and sizes lack
         study = replace(study, body_model=None)
     for session, rows in study.sessions.items():
-        facts = by_session[session]
-        of_trials = [*of_session(session, rows, facts, study.body_model, study.settings)]
-        findings += of_trials
-        findings += of_functional(session, rows, study.settings)
-        findings += of_emg_reference(session, rows, study.settings)
-        findings += of_person(
-            rows,
-            facts,
-            study.participants,
-            study.settings,
-            study.body_model,
-            study.own_sizes(session),
-            mass_needed=NO_STATIC not in {one.code for one in of_trials},
-        )
-        findings += of_legs(session, facts, study)
+        findings += _of_session(session, rows, by_session[session], study)
     findings = with_visits(findings, [*of_visits(study, by_session)])
     findings += of_ages(study, by_session)
     findings += [*of_dates_and_order(study, date.today()), *of_bodies(study, by_session), *of_conditions(study)]
     findings += of_left_out(tsv.rows_of(folder / "trials.tsv", required=("participant_id", "file"))[0], study.sessions)
-    readable = [recording for recording in recordings.values() if not recording.problems]
-    for recording in readable:
-        findings += of_file(recording.name, recording, study.settings)
-        if recording.name in equipment:
-            findings += of_equipment(recording.name, recording)
-    findings += of_emg_channels(study.settings, readable)
-    files = {row["file"] for rows in study.sessions.values() for row in rows if row["role"] == "gait"}
-    walks = [recording for recording in readable if recording.name in files]
-    findings += [*_find_copies(walks), *_find_unlisted(study), *_newer_namesakes(folder)]
+    findings += _of_files(study, [recording for recording in recordings.values() if not recording.problems])
+    findings += [*_find_unlisted(study), *_newer_namesakes(folder)]
     return sorted(dict.fromkeys(findings), key=lambda finding: finding.severity)
+
+
+def _of_session(session: str, rows: list[tsv.Row], facts: Mapping[str, Contents], study: Study) -> Iterator[Problem]:
+    """Yield the findings of one session."""
+    of_trials = [*of_session(session, rows, facts, study.body_model, study.settings)]
+    yield from of_trials
+    yield from of_functional(session, rows, study.settings)
+    yield from of_emg_reference(session, rows, study.settings)
+    yield from of_person(
+        rows, facts, study.participants, study.settings, study.body_model, study.own_sizes(session),
+        mass_needed=NO_STATIC not in {one.code for one in of_trials},
+    )  # fmt: skip
+    yield from of_legs(session, facts, study)
+
+
+def _of_files(study: Study, readable: Sequence[Contents]) -> Iterator[Problem]:
+    """Yield the findings of recordings, whatever their sessions."""
+    rows = [row for rows in study.sessions.values() for row in rows]
+    equipment, walks = ({row["file"] for row in rows if row["role"] == role} for role in ("equipment", "gait"))
+    for recording in readable:
+        yield from of_file(recording.name, recording, study.settings)
+        if recording.name in equipment:
+            yield from of_equipment(recording.name, recording)
+    yield from of_emg_channels(study.settings, readable)
+    yield from _find_copies([recording for recording in readable if recording.name in walks])
 
 
 def _look_through_all(study: Study) -> dict[Key, Contents]:

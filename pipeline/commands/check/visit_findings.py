@@ -48,7 +48,10 @@ def of_bodies(study: Study, facts: Mapping[str, Mapping[str, Contents]]) -> Iter
         facts: by session and file, for the files that can be read.
     """
     for person, sessions in study.people.items():
-        sizes = [(name, _sizes(study, name, facts[name])) for name in sessions]
+        sizes = [  # by sessions.tsv, else by the files
+            (one, read_stated_sizes(study.sessions[one], facts[one]) | sizes_in_table(study.own_sizes(one) or {}))
+            for one in sessions
+        ]
         for (before, first), (after, second) in zip(sizes, sizes[1:], strict=False):
             for column, least in (("height_m", -SHRINKS_M), ("mass_kg", -LOSES * first.get("mass_kg", 0.0))):
                 if column in first and column in second and second[column] - first[column] < least:
@@ -88,11 +91,6 @@ def of_left_out(rows: Sequence[tsv.Row], sessions: Mapping[str, object]) -> Iter
         if row.get("role") == "exclude" and is_static and session in sessions:
             what = f"static by its name, but left out of {session}"
             yield warning(row["file"], what, "give it a session of its own if it has walks", "static_left_out")
-
-
-def _sizes(study: Study, session: str, facts: Mapping[str, Contents]) -> dict[str, float]:
-    """Return the sizes of a session by sessions.tsv, else by its files."""
-    return read_stated_sizes(study.sessions[session], facts) | sizes_in_table(study.own_sizes(session) or {})
 
 
 def _unshared(conditions: Mapping[str, set[str]]) -> str:

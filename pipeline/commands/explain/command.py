@@ -12,9 +12,11 @@ from ...errors import UserError
 from ...results import netcdf
 from ...results.study_file import load_study, study_path
 from ...tables.terminal_table import align
-from .cycle_record import Blocks, CycleRecord, cycle_record
-from .sections import sections
+from ...text_template import fill_in
+from .cycle_record import cycle_record
+from .sections import facts_of
 
+WORDS = Path(__file__).with_name("explanation.txt")
 WIDTH = 100
 INDENT = "  "
 
@@ -33,13 +35,16 @@ def explain(path: Path, *, cycle: int | None = None, stance: int | None = None) 
     if "doubt_code" not in study.coords:
         raise UserError(str(file), "has no doubts", "it is of an earlier version, run the workflow again")
     if number is None:
-        return f"{file}: cycles; --cycle N explains one\n\n{_list_cycles(study)}{_list_lone_stances(_stances(file))}"
+        stances = _stances(file)
+        lists = [f"{file}: cycles; --cycle N explains one", _list_cycles(study)]
+        if (alone := stances.isel(cycle=stances.alone.values)).sizes["cycle"]:
+            lists += ["stances without a whole cycle; --stance N explains one", _list_cycles(alone, part="stance")]
+        return "\n\n".join(lists)
     if number not in study.cycle.values:
         remedy = f"give 0 to {study.sizes['cycle'] - 1}" if study.sizes["cycle"] else f"the study has no {part}"
         raise UserError(str(file), f"no {part} {number}", remedy)
-    record = cycle_record(file, study, number)
-    parts = {f"{part.capitalize()} {number} of {file}": _summary(record)} | sections(record)
-    return "\n\n".join(f"{title}\n{_indent(blocks)}" for title, blocks in parts.items())
+    title = f"{part.capitalize()} {number} of {file}"
+    return _lay_out(fill_in(WORDS, title=title, table=_table, **facts_of(cycle_record(file, study, number))))
 
 
 def _stances(file: Path) -> xr.Dataset:
@@ -50,14 +55,6 @@ def _stances(file: Path) -> xr.Dataset:
     return rows.assign_coords(alone=alone, reason=("cycle", [""] * rows.sizes["cycle"]))
 
 
-def _list_lone_stances(stances: xr.Dataset) -> str:
-    """Return the list of the stances without a whole cycle; empty if there are none."""
-    alone = stances.isel(cycle=stances.alone.values)
-    if not alone.sizes["cycle"]:
-        return ""
-    return f"\n\nstances without a whole cycle; --stance N explains one\n\n{_list_cycles(alone, part='stance')}"
-
-
 def _list_cycles(study: xr.Dataset, *, part: str = "cycle") -> str:
     names = ["cycle", "session", "trial", "condition", "side", "start_time", "end_time", "kinetics_valid"]
     names += ["doubt_code"] * bool((study["doubt_code"] != "").any())
@@ -65,22 +62,16 @@ def _list_cycles(study: xr.Dataset, *, part: str = "cycle") -> str:
     return align([[part, *names[1:]], *map(list, zip(*columns, strict=True))], width=WIDTH)
 
 
-def _summary(record: CycleRecord) -> Blocks:
-    """Yield participant, session, trial and side, and whether kinetics are used."""
-    identity = {name: record.cycle[name].item() for name in ("participant", "session", "trial", "condition", "side")}
-    yield ", ".join(f"{name} {value}" for name, value in identity.items())
-    reason, doubt = record.cycle.reason.item(), record.cycle.doubt.item()
-    used = "used" if record.cycle.kinetics_valid.item() else "in no mean"
-    doubted = f"kinetics doubted, {used}: {doubt}" if doubt else "kinetics used; angles and distances too"
-    yield f"kinetics left out: {reason}" if reason else doubted
+def _table(rows: list[list[str]]) -> str:
+    return textwrap.indent(align(rows, width=WIDTH - len(INDENT)), INDENT)
 
 
-def _indent(blocks: Blocks) -> str:
-    """Return the texts, wrapped, and the tables of a section."""
+def _lay_out(text: str) -> str:
+    """Return a text with its lines wrapped, below titles, which begin with "# "; tables are indented already."""
     wrapper = textwrap.TextWrapper(WIDTH, initial_indent=INDENT, subsequent_indent=2 * INDENT, break_on_hyphens=False)
-    return "\n".join(
-        wrapper.fill(block)
-        if isinstance(block, str)
-        else textwrap.indent(align(block, width=WIDTH - len(INDENT)), INDENT)
-        for block in blocks
+    lines = [line for line in text.splitlines() if line.strip()]
+    laid_out = (
+        f"\n{line[2:]}" if line.startswith("# ") else line if line.startswith(INDENT) else wrapper.fill(line)
+        for line in lines
     )
+    return "\n".join(laid_out).lstrip("\n")

@@ -1,6 +1,5 @@
 """Everything that the files of a study hold about one gait cycle, or one stance."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,9 +13,6 @@ from ...results import netcdf
 from ...step import steps_to
 from ...tables.corrections import in_words
 from ...trials.session import FILES, separate
-
-# a section: texts, which are wrapped, and tables
-Blocks = Iterator[str | list[list[str]]]
 
 
 class CycleRecord(NamedTuple):

@@ -120,11 +120,11 @@ def export_csv_tables(path: Path, *, separator: str, decimal: str, folder: Path 
                 writer.writerow(map(guard, table.titles()))
                 are_numbers = table.are_numbers()
                 for row in table.rows():
-                    cells = zip(row, are_numbers, strict=True)
-                    writer.writerow([_in_locale(cell, decimal) if number else guard(cell) for cell, number in cells])
+                    writer.writerow(
+                        [
+                            cell.replace(".", decimal) if is_number and _number(cell) is not None else guard(cell)
+                            for cell, is_number in zip(row, are_numbers, strict=True)
+                        ]
+                    )
         written.append(target)
     return written
-
-
-def _in_locale(cell: str, decimal: str) -> object:
-    return guard(cell) if _number(cell) is None else cell.replace(".", decimal)

@@ -1,12 +1,13 @@
-"""Text files that OpenSim reads or writes: markers (.trc) and tables over time (.mot, .sto)."""
+"""Text files for OpenSim: markers (.trc), tables over time (.mot) and the columns of external loads in these."""
 
 import io
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from ...arrays import Array
+from ...dynamics.vectors import cross
+from .setup_files import OF_SIDE
 
 Columns = dict[str, Array]
 MM_PER_M = 1000.0
@@ -41,12 +42,20 @@ def mot(name: str, columns: Mapping[str, Array]) -> str:
     return "\n".join([*header, "\t".join(columns)]) + "\n" + _rows(rows, [TIME, *["%.9g"] * (len(columns) - 1)])
 
 
-def read_table(path: Path) -> Columns:
-    """Return the columns (time,) of a table that a tool of OpenSim has written, by name, ``time`` first."""
-    lines = path.read_text().splitlines()
-    start = next(i for i, line in enumerate(lines) if line.strip() == "endheader") + 1
-    rows = np.loadtxt(lines[start + 1 :], ndmin=2)
-    return dict(zip(lines[start].split(), rows.T, strict=True))
+def load_columns(side: str, force: Array, moment: Array, point: Array) -> Columns:
+    """Return the columns of the external load on a foot, all (time, 3), lab axes.
+
+    Args:
+        force: N, and its ``moment`` about the origin, N m; both 0 without load.
+        point: where the force acts, m; where it is NaN the nearest one in time is taken, and the torque is the whole
+            moment about it.
+    """
+    known = np.flatnonzero(np.isfinite(point[:, 0]))
+    nearest = np.interp(np.arange(len(point)), known, np.arange(len(known))) if known.size else known
+    point = point[known[np.rint(nearest).astype(int)]] if known.size else np.zeros_like(point)
+    end = OF_SIDE[side]
+    vectors = {f"force_{end}_v": force, f"force_{end}_p": point, f"torque_{end}_": moment - cross(point, force)}
+    return {f"ground_{name}{axis}": values[:, i] for name, values in vectors.items() for i, axis in enumerate("xyz")}
 
 
 def _rows(values: Array, formats: Sequence[str]) -> str:

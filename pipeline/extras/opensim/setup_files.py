@@ -4,7 +4,7 @@ Names of bodies are those of OpenSim's own models (Gait2354, Gait2392, Rajagopal
 """
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -50,6 +50,14 @@ MIDDLE = ("pelvis", "torso")
 Weights = Mapping[str, float]  # of the markers by name
 
 
+class Walk(NamedTuple):
+    """What tools load of a walk: the files of its coordinates and of its external loads, and first and last instant."""
+
+    motion: str
+    loads: str
+    time: tuple[float, float]  # s
+
+
 def external_loads(name: str, table: str) -> bytes:
     """Return the external loads: the ground reaction on the calcaneus of each foot, in ``table``."""
     forces = [
@@ -90,17 +98,15 @@ def inverse_kinematics(
     return _document(_element("InverseKinematicsTool", content, name=name))
 
 
-def inverse_dynamics(
-    name: str, *, motion: str, loads: str, cutoff_hz: float, time: tuple[float, float], output: str
-) -> bytes:
+def inverse_dynamics(name: str, walk: Walk, *, cutoff_hz: float, output: str) -> bytes:
     """Return the setup of InverseDynamics; it filters the coordinates (Hz, -1: not)."""
     content = {
         "results_directory": ".",
         "model_file": SCALED_MODEL,
-        "time_range": _numbers(time),
+        "time_range": _numbers(walk.time),
         "forces_to_exclude": "Muscles",
-        "external_loads_file": loads,
-        "coordinates_file": motion,
+        "external_loads_file": walk.loads,
+        "coordinates_file": walk.motion,
         "lowpass_cutoff_frequency_for_coordinates": f"{cutoff_hz:g}",
         "output_gen_force_file": output,
     }
@@ -108,17 +114,11 @@ def inverse_dynamics(
 
 
 def analysis(
-    name: str,
-    *,
-    motion: str,
-    loads: str,
-    actuators: str = "",
-    time: tuple[float, float],
-    analyses: Mapping[str, Mapping[str, str]],
-    interval: int = 1,
+    name: str, walk: Walk, *, analyses: Mapping[str, Mapping[str, str]], actuators: str = "", interval: int = 1
 ) -> bytes:
     """Return the setup of Analyze with analyses and their properties, by class, at every so many rows of the motion."""
-    common = {"on": "true", "start_time": f"{time[0]:.8f}", "end_time": f"{time[1]:.8f}"}
+    start, end = (f"{instant:.8f}" for instant in walk.time)
+    common = {"on": "true", "start_time": start, "end_time": end}
     common |= {"step_interval": f"{interval}", "in_degrees": "true"}
     every = [_element(kind, {**common, **content}, name=kind) for kind, content in analyses.items()]
     content = {
@@ -127,12 +127,12 @@ def analysis(
         "force_set_files": actuators,
         "results_directory": ".",
         "output_precision": f"{PRECISION}",
-        "initial_time": f"{time[0]:.8f}",
-        "final_time": f"{time[1]:.8f}",
+        "initial_time": start,
+        "final_time": end,
         "solve_for_equilibrium_for_auxiliary_states": "false",
         "AnalysisSet": {"objects": every},
-        "external_loads_file": loads,
-        "coordinates_file": motion,
+        "external_loads_file": walk.loads,
+        "coordinates_file": walk.motion,
         "lowpass_cutoff_frequency_for_coordinates": f"{NOT_FILTERED:g}",
     }
     return _document(_element("AnalyzeTool", content, name=name))

@@ -248,19 +248,16 @@ def _test(
     what = f"{pair.second} minus {pair.first}" + (f", {pair.within}" if pair.within else "")
     count = f"{len(both[0])} people" if pair.paired else f"{len(both[1])} and {len(both[0])} people"
     phase = [*range(samples.start, samples.stop)]
-    words = [f"{what}, {count}, over the {over}: t beyond {test.threshold:.3g}, {_level_in_words(tests)}"]
+    by_chance = f"which chance alone reaches anywhere along the curve in {ALPHA / tests:.2%} of such studies"
+    if tests > 1:
+        by_chance += f", and along any of the {tests} curves tested in at most {ALPHA:.0%}"
+    words = [f"{what}, {count}, over the {over}: t beyond {test.threshold:.3g}, {by_chance}"]
     for start, end, p in test.clusters:
         chance = f"p {p:.2g}" if p >= LEAST_P else f"p below {LEAST_P:g}"
         words.append(f"difference from {phase[0] + start:.0f} to {phase[0] + end:.0f} %, {chance}")
     words += [] if test.clusters else ["no difference found, which does not show that there is none"]
     doubts = _doubts_of(study, {condition for _, condition in pair.places})
     return [*words, *left_out(people, known, kept, samples, doubts=doubts)], both, phase, test
-
-
-def _level_in_words(tests: int) -> str:
-    """Return how often chance alone finds a difference."""
-    alone = f"which chance alone reaches anywhere along the curve in {ALPHA / tests:.2%} of such studies"
-    return alone if tests == 1 else f"{alone}, and along any of the {tests} curves tested in at most {ALPHA:.0%}"
 
 
 def _doubts_of(study: xr.Dataset, conditions: Collection[str]) -> dict[str, str]:

@@ -102,7 +102,8 @@ def motion(chain: Chain, q: Array, qd: Array, qdd: Array, around: Surroundings =
     """Return the outward recursion; V' includes -g, like an accelerometer."""
     step = adjoint(inverse(joint_poses(chain, q)))
     slide, push = chain.screw * qd[..., None], chain.screw * qdd[..., None]
-    twist, rate = around.base_twist, around.base_twist_rate - _as_linear(around.gravity)
+    gravity = np.concatenate([np.zeros_like(around.gravity), around.gravity], axis=-1)
+    twist, rate = around.base_twist, around.base_twist_rate - gravity
     twists, rates = [], []
     for i in range(chain.screw.shape[-2]):
         twist = apply(step[..., i, :, :], twist) + slide[..., i, :]
@@ -171,7 +172,3 @@ def com_jacobian(chain: Chain, q: Array, qd: Array) -> tuple[Array, Array]:
     mass = chain.inertia[..., 5, 5].sum(axis=-1)[..., None, None]
     per_link = turn @ momentum[..., 3:, :], turn @ (change[..., 3:, :] + spin @ momentum[..., 3:, :])
     return per_link[0].sum(axis=-3) / mass, per_link[1].sum(axis=-3) / mass
-
-
-def _as_linear(vector: Array) -> Array:
-    return np.concatenate([np.zeros_like(vector), vector], axis=-1)

@@ -181,14 +181,13 @@ def effect(before: Session, after: Session, trial: str) -> dict[str, Any]:
         return {"changes": [f"the trial: {reasons[0]}, then {reasons[1]}"], "metrics": []}
     changed = [*changes(*(shown_trial(data, trial) for data in (before, after)))]
     rows = changed_metrics(before["cycles"], after["cycles"], trial)
-    metrics = [[_title(name), side, *map(_number, numbers)] for name, side, *numbers in rows]
+    metrics = [
+        [_title(name), side, *(f"{x:.3g}" if math.isfinite(x) else "none" for x in numbers)]
+        for name, side, *numbers in rows
+    ]
     return {"changes": changed or ["no event and no stance"], "metrics": metrics, "sides": SIDES}
 
 
 def _title(metric: str) -> str:
     unit = plain_unit(METRICS[metric].units)
     return metric.replace("_", " ") + (f", {unit}" if unit else "")
-
-
-def _number(value: float) -> str:
-    return f"{value:.3g}" if math.isfinite(value) else "none"

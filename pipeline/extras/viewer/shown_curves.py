@@ -44,7 +44,16 @@ def shown_curves(cycles: xr.Dataset, trial: str, norm: BySpeed, *, moment_signs:
     rows = zip(sides[chosen].tolist(), start, end, (names[chosen] == trial).tolist(), strict=True)
     return {
         "cycles": [dict(zip(("side", "start", "end", "own"), row, strict=True)) for row in rows],
-        "panels": [_panel(one, own_norm) for one in panels],
+        "panels": [
+            {
+                "group": one.group,
+                "title": one.title,
+                "unit": plain_unit(VARIABLES["cycles"][one.variable].units),
+                "sign": one.sign,
+                "norm": _band(one, own_norm),
+            }
+            for one in panels
+        ],
         "curves": packed(np.stack(curves)),
     }
 
@@ -67,11 +76,6 @@ def _at_own_speed(norm: BySpeed, cycles: xr.Dataset) -> Curves:
     known, available = speeds[np.isfinite(speeds)], speeds_of(norm)
     middle = available[len(available) // 2] if available else 0
     return at_speed(norm, float(np.median(known)) if known.size else middle)
-
-
-def _panel(panel: Panel, norm: Curves) -> dict[str, Any]:
-    unit = plain_unit(VARIABLES["cycles"][panel.variable].units)
-    return {"group": panel.group, "title": panel.title, "unit": unit, "sign": panel.sign, "norm": _band(panel, norm)}
 
 
 def _band(panel: Panel, norm: Curves) -> dict[str, Any] | None:

@@ -116,6 +116,7 @@ def shown_trial(session: Session, name: str) -> ShownTrial:
     figure, sides, known = _figure(motion, clean)
     force, pressure = _forces(clean)
     residual = motion.marker_residual.values if "marker_residual" in motion else np.empty((len(plain.time), 0))
+    events = (contacts[name].values.tolist() for name in ("event_time", "event_side", "event", "event_source"))
     return replace(
         plain,
         landmark=[str(label) for label in clean.label.values],
@@ -132,7 +133,7 @@ def shown_trial(session: Session, name: str) -> ShownTrial:
         force=force,
         pressure=pressure,
         soles=_soles(clean),
-        events=_events(contacts),
+        events=sorted(Event(*row) for row in zip(*events, strict=True)),
         contacts=_contacts(contacts),
     )
 
@@ -187,11 +188,6 @@ def _soles(clean: xr.Dataset) -> dict[str, Array]:
         corners = sole(*(position[:, names.index(f"{end}_{side}")] for end in ("heel", "toe")))
         outlines[side] = np.stack([corners, np.roll(corners, -1, axis=1)], axis=2)
     return outlines
-
-
-def _events(contacts: xr.Dataset) -> list[Event]:
-    names = ("event_time", "event_side", "event", "event_source")
-    return sorted(Event(*row) for row in zip(*(contacts[name].values.tolist() for name in names), strict=True))
 
 
 def _contacts(contacts: xr.Dataset) -> list[Contact]:

@@ -51,17 +51,12 @@ def sizes_of(
     for column in ("mass_kg", "height_m", *ANTHROPOMETRY):
         table, cells = ("sessions.tsv", own) if own and column in own else ("participants.tsv", row)
         if value := number(cells, column, where=table):
-            sizes[column], origin[column] = value, _in_table(table, cells, column)
+            how = next((cells.get(source, "") for source, part in SOURCES.items() if part in column), "")
+            sizes[column], origin[column] = value, f"{table}, {how}" if _is_estimate(how) else table
     if mass_needed and "mass_kg" not in sizes:
         what = f"{participant['participant_id']} has no body mass, neither here nor in its C3D files"
         raise UserError("participants.tsv", what, "give mass_kg", "mass_missing")
     return sizes, origin, row
-
-
-def _in_table(table: str, row: Mapping[str, str], column: str) -> str:
-    """Return the source of a size in a table: the table, with how the size was estimated."""
-    cell = next((row.get(source, "") for source, part in SOURCES.items() if part in column), "")
-    return f"{table}, {cell}" if _is_estimate(cell) else table
 
 
 def sizes_in_results(sizes: Mapping[str, float], origin: Mapping[str, str]) -> dict[str, float | str]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...arrays import Array
+from ...arrays import Array, known_mean, quotient
 from ...signals.filters import by_stretches, low_pass
 from ...signals.splines import smooth, smoothing_weight
 from .settings import Settings
@@ -71,9 +71,7 @@ def residual_cutoffs_hz(position: Array, *, rate_hz: float, order: int) -> Array
     residual = np.empty((CANDIDATES, position.shape[1]))
     for i, candidate in enumerate(candidates):
         away = position - low_pass(position, rate_hz=rate_hz, cutoff_hz=float(candidate), order=order)
-        seen = np.isfinite(away)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            residual[i] = np.sqrt(np.where(seen, away**2, 0).sum(axis=(0, 2)) / seen.sum(axis=(0, 2)))
+        residual[i] = np.sqrt(known_mean(away**2, axis=(0, 2)))
     tail = candidates >= TAIL[0] * rate_hz
     cutoffs_hz = np.full(position.shape[1], np.nan)
     for marker in np.flatnonzero(np.isfinite(residual).all(axis=0)):
@@ -106,8 +104,7 @@ def gcv_spline(position: Array, *, rate_hz: float) -> tuple[Array, Array]:
             return np.stack([curve, np.full_like(stretch, trace / len(stretch))])
 
         curve, freedom = by_stretches(smooth_stretch, position, outputs=2)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            score = np.nansum((position - curve) ** 2, axis=(0, 2)) / np.nansum(freedom, axis=(0, 2)) ** 2
+        score = quotient(np.nansum((position - curve) ** 2, axis=(0, 2)), np.nansum(freedom, axis=(0, 2)) ** 2)
         better = score < best
         best[better], cutoffs_hz[better] = score[better], candidate
         result[:, better] = curve[:, better]

@@ -18,7 +18,8 @@ from ...vocabulary.muscle_names import muscles_in
 from .settings import Settings
 
 REFERENCE_S = 0.5  # of a maximal contraction; shorter windows repeat worse (Katsavelis and Threlkeld 2014)
-Levels = Mapping[tuple[str, str], float]  # by side and muscle, mV
+Place = tuple[str, str]  # side and muscle
+Levels = Mapping[Place, float]  # mV
 
 
 def reference_levels(trials: Iterable[Trial], settings: Settings) -> Levels:
@@ -61,26 +62,10 @@ def muscle_activity(
         ``emg_rest`` and ``emg_reference`` (side, muscle), mV; ``burst_start`` and ``burst_end`` (burst,), s; their
         coordinates; and the channels of muscles that are left out, with the reasons.
     """
-    parts = ("channel", "analog_units") if "analog" in read.variables else ()
-    labels, units = [read.variables[name].values.tolist() for name in parts] or [[], []]
-    instants, time = read.variables["plate_time"].values, read.variables["time"].values
-    places = muscles_of_channels(labels, units, settings.emg_channels)
-    kept: dict[tuple[str, str], Array] = {}
-    activity: dict[tuple[str, str], emg.Activity] = {}
-    reasons: dict[Problem, list[str]] = {}
-    for label, place in places.items():
-        column = labels.index(label)
-        envelope, active = _signal(read["analog"].values[:, column], instants, units[column], settings)
-        if (count := [*places.values()].count(place)) > 1:
-            muscle = " ".join(place).replace("_", " ")
-            envelope = emg.unusable("several_channels", f"one of {count} channels of {muscle}, see clean.emg_channels")
-        if isinstance(envelope, Problem):
-            reasons.setdefault(envelope, []).append(label)
-        else:
-            kept[place] = at_instants(envelope[:, None, None], instants, time)[:, 0, 0]
-            activity[place] = active
+    kept, activity, left_out = _signals(read, settings)
+    instants = read.variables["plate_time"].values
     muscles = list(dict.fromkeys(muscle for _, muscle in kept))
-    result = np.full((len(time), len(SIDES), len(muscles)), np.nan)
+    result = np.full((read.variables["time"].size, len(SIDES), len(muscles)), np.nan)
     levels = np.full((2, len(SIDES), len(muscles)), np.nan)
     for (side, muscle), values in kept.items():
         column = (SIDES.index(side), muscles.index(muscle))
@@ -101,8 +86,30 @@ def muscle_activity(
         "burst_side": ("burst", np.array(sides, dtype=str)),
         "burst_muscle": ("burst", np.array(names, dtype=str)),
     }
-    left_out = as_text(LeftOut(labels, problem.code, problem.what) for problem, labels in reasons.items())
     return variables, coordinates, left_out
+
+
+def _signals(read: Trial, settings: Settings) -> tuple[dict[Place, Array], dict[Place, emg.Activity], str]:
+    """Return envelopes (time,), mV, and activity by side and muscle, and the channels that are left out in words."""
+    parts = ("channel", "analog_units") if "analog" in read.variables else ()
+    labels, units = [read.variables[name].values.tolist() for name in parts] or [[], []]
+    instants, time = read.variables["plate_time"].values, read.variables["time"].values
+    places = muscles_of_channels(labels, units, settings.emg_channels)
+    kept: dict[Place, Array] = {}
+    activity: dict[Place, emg.Activity] = {}
+    reasons: dict[Problem, list[str]] = {}
+    for label, place in places.items():
+        column = labels.index(label)
+        envelope, active = _signal(read["analog"].values[:, column], instants, units[column], settings)
+        if (count := [*places.values()].count(place)) > 1:
+            muscle = " ".join(place).replace("_", " ")
+            envelope = emg.unusable("several_channels", f"one of {count} channels of {muscle}, see clean.emg_channels")
+        if isinstance(envelope, Problem):
+            reasons.setdefault(envelope, []).append(label)
+        else:
+            kept[place] = at_instants(envelope[:, None, None], instants, time)[:, 0, 0]
+            activity[place] = active
+    return kept, activity, as_text(LeftOut(labels, problem.code, problem.what) for problem, labels in reasons.items())
 
 
 def muscles_of_channels(

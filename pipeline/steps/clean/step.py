@@ -12,7 +12,6 @@ import xarray as xr
 
 from ...arrays import Array, Flags
 from ...body.body_model import BodyModel
-from ...body.rules import Names
 from ...conventions import SIDES
 from ...errors import UserError
 from ...tables.corrections import apply_fitting, attributes_of
@@ -84,11 +83,7 @@ def _clean_walk(
     return Trial.of(
         {
             "marker_position": (("time", "marker", "axis"), filtered),
-            "shoulder_position": (("time", "shoulder", "axis"), marker_paths(read, _shoulders(body_model), settings)),
-            "upper_marker_position": (
-                ("time", "upper_marker", "axis"),
-                marker_paths(read, body_model.upper_landmarks, settings, body_model.upper_clusters),
-            ),
+            **_upper_paths(read, body_model, settings),
             "fill": (("time", "marker"), landmarks.repair),
             **filter_plates(read, paths, settings),
             "event_time": read.variables["event_time"],
@@ -116,9 +111,14 @@ def _clean_walk(
     )
 
 
-def _shoulders(body_model: BodyModel) -> dict[str, tuple[Names, ...]]:
-    """Return the labels of both shoulders, none if the body model names none."""
-    return {name: body_model.shoulders.get(name, ()) for name in (f"shoulder_{side}" for side in SIDES)}
+def _upper_paths(read: Trial, body_model: BodyModel, settings: Settings) -> dict[str, Any]:
+    """Return the paths of both shoulders, NaN if the body model names none, and of the landmarks above the pelvis."""
+    shoulders = {name: body_model.shoulders.get(name, ()) for name in (f"shoulder_{side}" for side in SIDES)}
+    upper = marker_paths(read, body_model.upper_landmarks, settings, body_model.upper_clusters)
+    return {
+        "shoulder_position": (("time", "shoulder", "axis"), marker_paths(read, shoulders, settings)),
+        "upper_marker_position": (("time", "upper_marker", "axis"), upper),
+    }
 
 
 def _coordinates(read: Trial, landmarks: Landmarks, rebuilt: Flags, cutoffs_hz: Array) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...arrays import Array, Flags
+from ...arrays import Array, Flags, known_mean
 from ...body.joint_angles import SIGNS, angles
 from ...body.plausibility import LIMITS
 from ...body.skeleton import Skeleton
@@ -200,12 +200,7 @@ def _skeletons(model: LinkedModel, fits: Sequence[Fit], residual: Array) -> dict
         origins = {segment: origin[body].T for segment, body in bodies.items()}
         centres = {f"{joint}_centre": origins[segment] for joint, segment in zip(JOINTS, CHAIN, strict=True)}
         rows = {segment: residual[model.linkage.body == body] for segment, body in bodies.items()}
-        skeletons[name] = Skeleton(frames, origins, centres, {segment: _rms(each) for segment, each in rows.items()})
+        skeletons[name] = Skeleton(
+            frames, origins, centres, {segment: np.sqrt(known_mean(each**2, axis=0)) for segment, each in rows.items()}
+        )
     return skeletons
-
-
-def _rms(residual: Array) -> Array:
-    """Return the root mean square (time,) of distances (marker, time), NaN left out; NaN where there is none."""
-    seen = np.isfinite(residual)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.sqrt((np.where(seen, residual, 0.0) ** 2).sum(axis=0) / seen.sum(axis=0)))

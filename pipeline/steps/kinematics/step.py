@@ -79,13 +79,10 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
     if refused:  # all others are done again without them
         return kinematics(reject(walks.every, refused), calibrate, settings=settings, body_model=body_model)
     labels = {name: clean.variables[name] for name in ("marker", "marker_order")} if linkage else {}
-    flags, *of_trials_and_sides = (np.concatenate(parts) for parts in zip(*posed.verdicts, strict=True))
+    flags, *others = (np.concatenate(parts) for parts in zip(*posed.verdicts, strict=True))
     judgements: dict[str, Any] = {
         "implausible": (("sample", "side"), flags, {"flag_meanings": FLAG_MEANINGS}),
-        **{
-            name: (("trial", "side"), each)
-            for name, each in zip(Verdicts._fields[1:], of_trials_and_sides, strict=True)
-        },
+        **{name: (("trial", "side"), each) for name, each in zip(Verdicts._fields[1:], others, strict=True)},
     }
     compared = settings.angle_convention == CONVENTIONAL and body_model.is_plug_in_gait
     angle = posed.variables["joint_angle"][1] + offset

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import Array
+from ...arrays import Array, known_mean
 from ...body.legs import OUTWARDS, Legs
 from ...dynamics.driven_leg import Driven, Masses, acceleration
 from ...dynamics.limb import dual_basis
@@ -82,7 +82,9 @@ def forward_errors(legs: Legs, torque: Array, windows: Windows) -> Array:
     weight = _interpolation(np.linspace(0, windows.length, 2 * windows.steps + 1), reach)
     around = np.moveaxis(flat[:, side, at + reach[:, None]], 1, 0)
     stages = _split_stages(np.tensordot(weight, around, axes=1), driven)
-    q, qd = (components_first(part) for part in (legs.angle[at, side], _joint_rates(legs, at, side)))
+    spin = legs.spin[at, side]  # measured angular velocities, turned onto the joint axes
+    rates = rotate(dual_basis(legs.axes[at, side]), spin[:, :-1] - spin[:, 1:])
+    q, qd = components_first(legs.angle[at, side]), components_first(rates)
     with np.errstate(over="ignore", invalid="ignore"):
         try:
             for step in range(windows.steps):
@@ -96,9 +98,7 @@ def forward_errors(legs: Legs, torque: Array, windows: Windows) -> Array:
 
 def root_mean_square(values: Array) -> Array:
     """Return the root mean square of the known values along the first dimension; NaN if there are none."""
-    finite = np.isfinite(values)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.sqrt(np.square(np.where(finite, values, 0.0)).sum(axis=0) / finite.sum(axis=0)))
+    return np.asarray(np.sqrt(known_mean(np.square(values), axis=0)))
 
 
 def components_first(joints: Array) -> Array:
@@ -142,12 +142,6 @@ def _runge_kutta(q: Array, qd: Array, stages: list[Driven], masses: Masses, step
     v4 = qd + step_s * a3
     a4 = acceleration(end, masses, q + step_s * v3, v4)
     return q + step_s / 6 * (qd + 2 * v2 + 2 * v3 + v4), qd + step_s / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
-
-
-def _joint_rates(legs: Legs, frame: NDArray[np.intp], side: NDArray[np.intp]) -> Array:
-    """Return q' (window, joint, 3), measured angular velocities on the joint axes."""
-    spin = legs.spin[frame, side]
-    return rotate(dual_basis(legs.axes[frame, side]), spin[:, :-1] - spin[:, 1:])
 
 
 def drive(legs: Legs, torque: Array) -> Driven:

@@ -54,7 +54,8 @@ def trunk_and_arms(
     residual = below[0] + force[:, WAIST], below[1] + lab[:, WAIST] + cross(from_middle, force[:, WAIST])
     moment_from_legs = -(below[1] - cross(from_middle, below[0]))
     power = joint_power(motion, lab, rotate(transpose(rotation), spin))
-    assumed = _assumed(kinematics)
+    seen = kinematics.variables["upper_segment_seen"].values[kinematics.variables["sample_trial"].values]
+    assumed = seen == 0  # joints (sample, joint) that lead to a segment that the trial does not show
     for array in (force, moment, power):
         array[assumed] = np.nan
     moment_term[np.broadcast_to(assumed[:, None], moment_term.shape[:3])] = np.nan
@@ -78,9 +79,3 @@ def sharper(old: Array, new: Array, trial: NDArray[np.integer[Any]]) -> Flags:
     known, both = np.isfinite(old[:, 0]), np.isfinite(old[:, 0] + new[:, 0])
     shares = np.bincount(trial, both) / np.fmax(np.bincount(trial, known), 1)
     return np.asarray(shares[trial] >= KNOWN_SHARE)
-
-
-def _assumed(kinematics: xr.Dataset) -> Array:
-    """Return which joints (sample, joint) lead to a segment that the trial does not show."""
-    seen = kinematics.variables["upper_segment_seen"].values[kinematics.variables["sample_trial"].values]
-    return np.asarray(seen == 0)

@@ -25,7 +25,7 @@ from pipeline.extras.opensim.muscles.checks import doubt_of
 from pipeline.extras.opensim.muscles.opensim_run import share_moments
 from pipeline.extras.opensim.muscles.scaled_model import opensim
 from pipeline.extras.opensim.muscles.step import muscles
-from pipeline.extras.opensim.setup_files import OF_SIDE, SCALED_MODEL
+from pipeline.extras.opensim.setup_files import OF_SIDE, SCALED_MODEL, Walk
 from pipeline.results import netcdf
 from pipeline.trials.usable_walks import some_trials
 from tests.extras.opensim.round_trip import prepared
@@ -68,7 +68,7 @@ def example(folder: Path) -> Iterator[str]:
         shutil.copyfile(path, folder / path.name)
     shutil.copyfile(PUBLIC / "subject01_simbody_adjusted_StaticOp.osim", folder / SCALED_MODEL)
     found = share_moments(
-        folder, motion="subject01_walk1_Kinematics.sto", loads="foot_floor_loads.xml", time=SPAN_S, interval=INTERVAL,
+        folder, Walk("subject01_walk1_Kinematics.sto", "foot_floor_loads.xml", SPAN_S), interval=INTERVAL,
         actuators="gait2392_SO_weak_Residual_Actuators.xml", activation_exponent=2,
         joints=[f"{joint}_{end}" for joint in JOINTS for end in OF_SIDE.values()],
     )  # fmt: skip

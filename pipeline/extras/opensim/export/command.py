@@ -9,14 +9,14 @@ from .... import __version__
 from ....errors import UserError
 from ....results import netcdf
 from ....results.whole_files import write_whole
+from ....text_template import fill_in
 from ....workflow import checksums
 from ....workflow.open_study import look_at
 from ..declaration import FOLDER
 from .model import MarkerNames, marker_names, read_model
-from .readme import readme
 from .session_files import NO_LOAD, Choices, stance_rows, write_session
 
-STANCES = "stances.tsv"
+STANCES, README = "stances.tsv", Path(__file__).with_name("readme.txt")
 STEPS = ("read", "calibrate", "clean", "contacts", "kinematics")
 PLACE_OF_MODEL = "model.osim"  # in the folder, if none is given
 COLUMNS = ("session", "trial", "side", "start_s", "end_s", "loaded", "reason", "doubt")
@@ -78,7 +78,14 @@ def export_opensim(
     lacking += _find_left_over(folder, study.sessions)
     write_whole(folder / STANCES, "\n".join([*table, ""]).encode())
     session, trial = by_reason.get("", by_reason.get(NO_LOAD, ("", "")))
-    write_whole(folder / FOLDER.record, readme(session, trial, choices).encode())
+    readme = fill_in(
+        README,
+        place_of_model="" if model else choices.model_path.name,
+        session=session or "SESSION",
+        trial=trial or "TRIAL",
+        filtered=filter_forces,
+    )
+    write_whole(folder / FOLDER.record, readme.encode())
     checksums.record(derived, [folder / FOLDER.record], inputs=inputs, key={"pipeline": __version__})
     return folder / FOLDER.record, lacking
 

@@ -98,7 +98,10 @@ def write_session(
     elif static := trials["read"].get(calibration["static_trial"]):
         centres = trial_data.static_centres(static, results["calibrate"], body_model)
         placed, unmeasured = _write_static(folder, static, centres, calibration, body_model, choices)
-        unplaced = _find_unplaced(results["read"], placed, choices)
+        read = results["read"]
+        seen = read["marker"].values[np.isfinite(read["marker_position"].values[..., 0]).any(axis=0)].tolist()
+        shown = choices.weights(choices.names.rename(dict.fromkeys(seen)))
+        unplaced = [name for name in shown if name not in placed]
         notes = [(NOT_PLACED, unplaced), (NOT_SCALED, unmeasured)]
         if texts := [note.format(join_some(names, MOST_LISTED)) for note, names in notes if names]:
             lacking[SCALE] = "; ".join(texts)
@@ -143,13 +146,6 @@ def _write_static(
     write_whole(folder / SCALE, scale)
     placed = [name for name in weights if np.isfinite(named[name][first : last + 1]).all()]
     return placed, setup_files.find_unmeasured(landmarks)
-
-
-def _find_unplaced(read: xr.Dataset, placed: Collection[str], choices: Choices) -> list[str]:
-    """Return the markers of the model that the session shows, but Scale does not place."""
-    seen = np.isfinite(read["marker_position"].values[..., 0]).any(axis=0)
-    named = choices.names.rename(dict.fromkeys(read["marker"].values[seen].tolist()))
-    return [name for name in choices.weights(named) if name not in placed]
 
 
 def _standing(positions: Sequence[NDArray[np.float64]], *, still: bool) -> tuple[int, int]:
@@ -201,13 +197,9 @@ def _write_walk(
         loads = trial_data.loads(read, cleaned, contacts, settings=settings, filtered=choices.filter_forces)
         files[f"{name}_grf.mot"] = mot(f"{name}_grf.mot", loads).encode()
         files[f"{name}_grf.xml"] = setup_files.external_loads(name, f"{name}_grf.mot")
+        walk = setup_files.Walk(f"{name}_ik.mot", f"{name}_grf.xml", span)
         files[f"{name}_id.xml"] = setup_files.inverse_dynamics(
-            name,
-            motion=f"{name}_ik.mot",
-            loads=f"{name}_grf.xml",
-            cutoff_hz=_opensim_cutoff_hz(cleaned),
-            time=span,
-            output=f"{name}_id.sto",
+            name, walk, cutoff_hz=_opensim_cutoff_hz(cleaned), output=f"{name}_id.sto"
         )
     for file, content in files.items():
         write_whole(folder / file, content)

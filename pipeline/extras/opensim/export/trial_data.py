@@ -11,15 +11,14 @@ from ....body.body_model import BodyModel
 from ....body.landmarks import choose_labels, positions
 from ....body.skeleton import moving_legs, read_sides
 from ....conventions import JOINTS
-from ....dynamics.vectors import cross
 from ....plates.wrench import centre_of_pressure
 from ....signals.filters import interval_s, stretches
 from ....steps.clean.plate_forces import low_pass_plates, subtract_baselines
 from ....steps.clean.settings import Settings as CleanSettings
 from ....trials.session import Trial
+from ..motion_files import Columns, load_columns
 from ..setup_files import OF_SIDE
 
-Columns = dict[str, Array]
 CENTRES = {(side, joint): f"{side[0]}{joint[0]}jc".upper() for side in OF_SIDE for joint in JOINTS}  # virtual markers
 COORDINATES = {  # names of OpenSim's models, where these have such a coordinate
     ("hip", "flexion"): "hip_flexion",
@@ -108,19 +107,14 @@ def loads(read: Trial, clean: Trial, contacts: Trial, *, settings: Mapping[str, 
     if filtered:
         wrench = low_pass_plates(wrench, instants, CleanSettings(**settings["clean"]))
     columns = {"time": instants}
-    for side, letter in OF_SIDE.items():
-        force, point, torque = _load(read, contacts, side, wrench, threshold_n=settings["contacts"]["threshold_n"])
-        vectors = {
-            f"ground_force_{letter}_v": force,
-            f"ground_force_{letter}_p": point,
-            f"ground_torque_{letter}_": torque,
-        }
-        columns |= {f"{name}{axis}": values[:, i] for name, values in vectors.items() for i, axis in enumerate("xyz")}
+    for side in OF_SIDE:
+        force, moment, point = _load(read, contacts, side, wrench, threshold_n=settings["contacts"]["threshold_n"])
+        columns |= load_columns(side, force, moment, point)
     return columns
 
 
 def _load(read: Trial, contacts: Trial, side: str, wrench: Array, *, threshold_n: float) -> tuple[Array, Array, Array]:
-    """Return force, point and torque (plate_time, 3) on one foot, see :func:`loads`."""
+    """Return force, moment about the origin and point (plate_time, 3) on one foot, see :func:`loads`."""
     instants, numbers = read["plate_time"].values, read["plate"].values.tolist()
     total, point = np.zeros((len(instants), 6)), np.full((len(instants), 3), np.nan)
     for start_s, end_s, plates in _stances_with_load(contacts, side):
@@ -130,12 +124,7 @@ def _load(read: Trial, contacts: Trial, side: str, wrench: Array, *, threshold_n
         loaded = inside.start + np.flatnonzero(total[inside, 1] > threshold_n)
         corners = read["plate_corner"].values[columns[0]]
         point[loaded], _ = centre_of_pressure(total[loaded, :3], total[loaded, 3:], corners)
-    frames = np.flatnonzero(np.isfinite(point[:, 0]))
-    if not frames.size:
-        return total[:, :3], np.zeros_like(point), total[:, 3:]
-    nearest = np.interp(np.arange(len(point)), frames, np.arange(len(frames)))
-    point = point[frames[np.rint(nearest).astype(int)]]
-    return total[:, :3], point, total[:, 3:] - cross(point, total[:, :3])
+    return total[:, :3], total[:, 3:], point
 
 
 def _stances_with_load(contacts: Trial, side: str) -> Iterator[tuple[float, float, str]]:

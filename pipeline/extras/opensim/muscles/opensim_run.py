@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....arrays import Array
+from ....opensim_files.mot import read_table
 from .. import setup_files
-from ..motion_files import Columns, read_table, trc
+from ..motion_files import Columns, trc
 from .scaled_model import opensim, reported
 
 # of all muscles, after that of the model; with each, fibres of some 2 % of the frames have no equilibrium [measured]
@@ -134,10 +135,8 @@ def geometry(model_file: Path, motion: Columns, moved: Mapping[str, Sequence[str
 
 def share_moments(
     folder: Path,
+    walk: setup_files.Walk,
     *,
-    motion: str,
-    loads: str,
-    time: tuple[float, float],
     joints: Sequence[str],
     activation_exponent: float,
     actuators: str = "",
@@ -149,7 +148,6 @@ def share_moments(
     fibres bear passively.
 
     Args:
-        time: first and last instant, s.
         joints: those of which the reaction is wanted.
         actuators: file of further actuators; empty without.
         interval: number of rows of the motion from one instant to the next.
@@ -173,16 +171,10 @@ def share_moments(
     }
     with here(folder), reported(MODEL):
         for kind, content in analyses.items():  # the second one reads the forces of the first
-            setup = setup_files.analysis(
-                NAME, motion=motion, loads=loads, actuators=actuators, time=time, interval=interval,
-                analyses={kind: content},
-            )  # fmt: skip
+            setup = setup_files.analysis(NAME, walk, analyses={kind: content}, actuators=actuators, interval=interval)
             Path(f"{kind}.xml").write_bytes(setup)
             _analyse(library, f"{kind}.xml")
-        dynamics = setup_files.inverse_dynamics(
-            NAME, motion=motion, loads=loads, time=time, output=f"{NAME}_id.sto",
-            cutoff_hz=setup_files.NOT_FILTERED,
-        )  # fmt: skip
+        dynamics = setup_files.inverse_dynamics(NAME, walk, cutoff_hz=setup_files.NOT_FILTERED, output=f"{NAME}_id.sto")
         Path("dynamics.xml").write_bytes(dynamics)
         library.InverseDynamicsTool("dynamics.xml").run()
         results = ("StaticOptimization_activation", "StaticOptimization_force", "id", "JointReaction_ReactionLoads")

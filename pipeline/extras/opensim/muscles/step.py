@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from ....arrays import Array
 from ....conventions import JOINTS, SIDES
 from ....errors import UserError
+from ....opensim_files.mot import read_table
 from ....signals.time_normalisation import PHASE
 from ....trials.session import Trial, trials_of
 from .. import setup_files
-from ..motion_files import mot, read_table
+from ..motion_files import mot
 from ..muscle_variables import OF_MUSCLES, SHARES, WITH_FORCES, muscle_refusal
 from . import model_motion
 from .checks import Checked, doubt_of
@@ -102,22 +103,27 @@ def muscles(
     for i, (contact, activation) in enumerate(zip(found["joint_contact_force"], found["activation"], strict=True)):
         if doubt := doubt_of(contact, activation, model.muscles):
             found["muscle_doubt"][i], found["muscle_doubt_code"][i] = doubt.what, doubt.code
-    about = {
-        "opensim_version": str(opensim().GetVersion()),
-        "opensim_model": Path(settings.model).name,
-        "opensim_model_scale": ", ".join(
-            f"{body} {'x'.join(f'{factor:.4f}' for factor in (factors if body == 'pelvis' else factors[:1]))}"
-            for body, factors in model.factors.items()
-        ),
-        "opensim_pelvis_tilt": float(np.degrees(model.pelvis.tilt_rad)),
-        "opensim_pelvis_spines": model.pelvis.spines,
-    }
     found |= peaks(found, model.muscles)
     labels: dict[str, Any] = {"model_muscle": [*model.muscles], "coordinate": [*model.coordinates]}
     labels |= {"joint": [*JOINTS], "axis": [*"xyz"], "phase": PHASE}
     return result.assign({
         name: (OF_MUSCLES[name].dims if name in OF_MUSCLES else ("cycle",), values) for name, values in found.items()
-    }).assign_coords(labels).assign_attrs(about | used)  # fmt: skip
+    }).assign_coords(labels).assign_attrs(_about(session) | used)  # fmt: skip
+
+
+def _about(session: Session) -> dict[str, str | float]:
+    """Return what the result says of the model and of OpenSim."""
+    model = session.model
+    factors = {body: every if body == "pelvis" else every[:1] for body, every in model.factors.items()}
+    return {
+        "opensim_version": str(opensim().GetVersion()),
+        "opensim_model": Path(session.settings.model).name,
+        "opensim_model_scale": ", ".join(
+            f"{body} {'x'.join(f'{factor:.4f}' for factor in several)}" for body, several in factors.items()
+        ),
+        "opensim_pelvis_tilt": float(np.degrees(model.pelvis.tilt_rad)),
+        "opensim_pelvis_spines": model.pelvis.spines,
+    }
 
 
 def _standing(calibrate: xr.Dataset, model: ScaledModel, folder: Path) -> Array:
@@ -187,11 +193,10 @@ def _run(time: Array, points: dict[str, Array], span_s: Array, contacts: Trial, 
     (folder / LOADS).with_suffix(".mot").write_text(mot(LOADS, loads(contacts)))
     (folder / LOADS).with_suffix(".xml").write_bytes(setup_files.external_loads(LOADS, f"{LOADS}.mot"))
     first_s = max(span_s.min() - MARGIN * interval_s, time[0])
+    walk = setup_files.Walk(f"{WALK}.mot", f"{LOADS}.xml", (first_s, min(span_s.max() + MARGIN * interval_s, time[-1])))
     forces = share_moments(
         folder,
-        motion=f"{WALK}.mot",
-        loads=f"{LOADS}.xml",
-        time=(first_s, min(span_s.max() + MARGIN * interval_s, time[-1])),
+        walk,
         joints=[model.joints[f"{BODIES[joint]}_{end}"] for joint in JOINTS for end in ENDS],
         activation_exponent=session.settings.activation_exponent,
     )

@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri, fdtri
 
-from ....arrays import Array
+from ....arrays import Array, quotient
 
 TAIL = 0.025  # below and above limits of 95 %
 DRAWS = 2**14  # of a bias: for its second digit
@@ -190,5 +190,4 @@ def _limits_of_correlation(squares: MeanSquares, person: Array, error: Array) ->
 
 def _correlation(person: Array, error: Array) -> Array:
     """Return the intraclass correlation of the variances of people and of the error."""
-    with np.errstate(invalid="ignore", divide="ignore"):  # no measurement differs from another
-        return np.asarray(person / (person + error))
+    return quotient(person, person + error)  # NaN where no measurement differs from another

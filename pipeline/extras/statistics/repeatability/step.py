@@ -18,7 +18,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from ....arrays import Array
+from ....arrays import Array, known_mean, quotient
 from ....conventions import SIDES
 from ....results.averages import average, shortest_way
 from ....variables.metrics import NUMBERS
@@ -131,10 +131,8 @@ def _measurements(
         counts = np.array([each.n for each in of_cells], dtype=float)
         squares = np.nansum([(each.n - 1) * each.sd**2 for each in of_cells], axis=0)
         free = np.sum(np.maximum(counts - 1, 0), axis=0)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            known = np.where(counts > 0, counts, np.nan)
-            mean_count = np.nansum(known, axis=0) / np.sum(counts > 0, axis=0)
-            spread.append({"cycle_sd": np.sqrt(squares / free), "cycles": mean_count})
+        known = np.where(counts > 0, counts, np.nan)
+        spread.append({"cycle_sd": np.sqrt(quotient(squares, free)), "cycles": known_mean(known, axis=0)})
     centre = average(np.concatenate(means[:2]), phase=circular).mean
     means = np.where(circular, centre + shortest_way(means - centre), means)
     means[2] = (means[0] + means[1]) / 2

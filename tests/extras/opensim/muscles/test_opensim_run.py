@@ -13,12 +13,13 @@ import pytest
 import xarray as xr
 
 from pipeline.errors import UserError
-from pipeline.extras.opensim.motion_files import Columns, read_table
+from pipeline.extras.opensim.motion_files import Columns
 from pipeline.extras.opensim.muscles import model_motion, step
 from pipeline.extras.opensim.muscles.opensim_run import ROOM, geometry, here, share_moments
 from pipeline.extras.opensim.muscles.scaled_model import opensim
 from pipeline.extras.opensim.muscles.settings import Settings
-from pipeline.extras.opensim.setup_files import SCALED_MODEL
+from pipeline.extras.opensim.setup_files import SCALED_MODEL, Walk
+from pipeline.opensim_files.mot import read_table
 
 pytest.importorskip("opensim", reason="OpenSim is not installed")
 
@@ -92,9 +93,13 @@ def test_activations_forces_and_reactions_are_those_of_the_setup_files(
     public: Path, by_tools: dict[str, Columns]
 ) -> None:
     found = share_moments(
-        public, motion=MOTION, loads=LOADS, actuators=ACTUATORS, time=SPAN_S, interval=INTERVAL,
-        joints=["hip_r"], activation_exponent=2,
-    )  # fmt: skip
+        public,
+        Walk(MOTION, LOADS, SPAN_S),
+        actuators=ACTUATORS,
+        interval=INTERVAL,
+        joints=["hip_r"],
+        activation_exponent=2,
+    )
     pairs = [
         (found.activation, by_tools["StaticOptimization_activation"], 1.0),
         (found.force, by_tools["StaticOptimization_force"], 1000.0),
