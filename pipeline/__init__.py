@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .results.study_file import load_study as load_study
     from .variables.data_dictionary import find_metric as find_metric
 
-__version__ = "0.4.0"
+__version__ = "0.5.0"
 
 FOR_SCRIPTS = {
     "find_metric": ".variables.data_dictionary",
