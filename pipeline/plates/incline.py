@@ -25,6 +25,13 @@ def normal_of_ground(corners: Array) -> Array:
     return mean if (normals @ mean > np.cos(np.radians(ALIKE_DEG))).all() else VERTICAL
 
 
+def over_ground(points: Array, normal: Array) -> Array:
+    """Return points (time, 3) with the heights over inclined ground, less a constant, in place of those in the lab."""
+    leaning = points.copy()
+    leaning[:, 1] = points @ normal / normal[1]
+    return leaning
+
+
 def uphill(normal: Array) -> Array:
     """Return the direction (..., 3) in planes with upward normals (..., 3) that is above lab x, y up."""
     along = np.array([1.0, 0.0, 0.0]) - normal[..., :1] * normal

@@ -83,8 +83,8 @@ WITH_LINKED_LEGS = {
 }  # fmt: skip
 WITH_INCLINE = {
     "ground_normal": Variable(("trial", "axis"), "1",
-        "upward normal of the ground below the feet, by the corners of the plates, lab axes; where a trial of the "
-        "session is on inclined ground"),
+        "upward normal of the ground below the feet, by the corners of the plates, lab axes; there if a trial of the "
+        "session is on a slope, along which belts then move"),
 }  # fmt: skip
 WITH_SHOULDERS = {
     "shoulder_position": Variable(("sample", "shoulder", "axis"), "m",
@@ -294,7 +294,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             "one foot alone and whole on a plate, pelvis, both heels and toes seen"),
         "belt_speed": Variable(("trial", "side"), "m s-1",
             "speed of the belt below the foot against lab x: as trials.tsv states, else of the heel in stance if the "
-            "person does not travel; 0 over ground; along the ground where it is inclined"),
+            "person does not travel; 0 over ground"),
         **optional(WITH_INCLINE),
         **_EVENTS,
         **_facts("plates_left_out"),

@@ -137,19 +137,24 @@ def test_walks_on_slopes_are_as_exact_as_level_ones(
     assert np.abs(steps["kinetics"].foot_power.values).max() < 0.5
 
 
+@pytest.mark.parametrize("treadmill", [False, True], ids=["ground", "treadmill"])
 @pytest.mark.parametrize("seed", ON_RAMPS)
-def test_no_stance_on_a_ramp_is_refused_or_doubted_that_is_not_on_the_level(tmp_path: Path, seed: int) -> None:
+def test_no_stance_on_a_ramp_is_refused_or_doubted_that_is_not_on_the_level(
+    tmp_path: Path, seed: int, treadmill: bool
+) -> None:
+    """The generated feet do not roll, for which some level walks are doubted too."""
     verdicts = []
-    for slope_deg, treadmill in ((0.0, False), (10.0, False), (10.0, True)):
-        folder = tmp_path / f"{slope_deg}_{treadmill}"
+    for slope_deg in (0.0, 10.0):
+        folder = tmp_path / f"{slope_deg}"
         write_study(folder, random_person(seed), ["walk"], seed=seed, treadmill=treadmill, slope_deg=slope_deg)
         (session,) = run_study(folder, {}).values()
         steps = session.trials["walk"]
         assert steps["contacts"].valid.values.all()
         found = [steps["cycles"][name].values.tolist() for name in ("stance_code", "stance_doubt_code")]
         verdicts.append([sum(code not in ("", "near_an_end") for code in codes) for codes in found])
-    assert verdicts[0][0] == verdicts[1][0] == verdicts[2][0] == 0
-    assert max(doubted for _, doubted in verdicts[1:]) <= verdicts[0][1]
+    (refused, doubted), (refused_on_slope, doubted_on_slope) = verdicts
+    assert refused == refused_on_slope == 0
+    assert doubted_on_slope <= doubted
 
 
 def as_known(session: Session, known: dict[str, xr.Dataset]) -> None:

@@ -46,6 +46,7 @@ class Foot:
     slow: Flags  # whether heel and toe marker are at rest on the ground, or on a belt (2, time)
     swings: Flags  # whether both markers move over the ground, or a belt, as in swing (time,)
     rests: list[tuple[float, float]]  # start and end of its rests, s, interpolated between frames; only whole ones
+    normal: Array  # of the ground, upward (3,)
     levels: bool = False  # whether the trial's plates are on several levels, so that heights matter
 
     @cached_property
@@ -125,7 +126,7 @@ def feet_of(landmarks: Mapping[str, Array], time: Array, corners: Array, *, trav
 def _foot(heel: Array, toe: Array, time: Array, normal: Array, *, travel: str, levels: bool) -> Foot:
     if len(time) < 2:
         still = np.zeros((2, len(time)), dtype=bool)
-        return Foot(heel, toe, np.zeros((2, len(time), 3)), still, still[0], [], levels)
+        return Foot(heel, toe, np.zeros((2, len(time), 3)), still, still[0], [], normal, levels)
     velocity = np.gradient(np.stack([heel, toe]), interval_s(time), axis=1)
     belt = np.zeros(3)
     if travel == "none" and np.isfinite(toe[:, 1]).any():
@@ -138,7 +139,7 @@ def _foot(heel: Array, toe: Array, time: Array, normal: Array, *, travel: str, l
     speed = np.fmin(*speeds)
     delay_s = STRIKE_LATE_S + OFF_LATE_S if travel == "backwards" else 0.0
     rests = [(a + delay_s, b + delay_s) for a, b in _rests(time, speed, slow.any(axis=0))]
-    return Foot(heel, toe, velocity, slow, (speeds > SWINGING_M_S).all(axis=0), rests, levels)
+    return Foot(heel, toe, velocity, slow, (speeds > SWINGING_M_S).all(axis=0), rests, normal, levels)
 
 
 def _rests(time: Array, speed: Array, still: Flags) -> list[tuple[float, float]]:
