@@ -50,12 +50,13 @@ VISIT_COLUMNS = (*("visit", "date", "assessor", "reviewed_by", "review_date", "r
 PLATE_COLUMNS = tuple(f"plates_{side}" for side in SIDES)
 NO_PLATE = "none"
 HANDS = "hands_bear_weight"
+SLOPE, STEEPEST_DEG = "slope_degrees", 45
 ANSWERS = {"yes": True, "true": True, "no": False, "false": False}
 NO_GROUP = "no group"  # of people without a cell in the column group
 MARKER_FILES, FORCE_FILES = (".trc",), (".mot", ".sto")  # text files of OpenSim; other recordings are C3D files
 TRIAL_COLUMNS = (
     *("participant_id", "session", "trial", "file", "forces", "role", "condition"),
-    *("belt_speed_m_s", "subject", *PLATE_COLUMNS, HANDS),
+    *("belt_speed_m_s", "subject", *PLATE_COLUMNS, HANDS, SLOPE),
 )
 MOST_LISTED = 6  # names in a message
 DATE_COLUMNS = ("acq_time", "date")
@@ -262,6 +263,12 @@ def hands_in_row(row: Mapping[str, str]) -> dict[str, bool]:
     return {HANDS: ANSWERS[cell]} if cell in ANSWERS else {}
 
 
+def slope_in_row(row: Mapping[str, str]) -> dict[str, float]:
+    """Return the slope of a trial's axes, degrees, by column, as its row of trials.tsv states it; else nothing."""
+    stated = None if row.get(SLOPE, "").lower() in ABSENT else _float(row[SLOPE])
+    return {} if stated is None else {SLOPE: stated}
+
+
 def _trial_problems(
     row: Row, others: list[Row], participants: Mapping[str, Row] | None, table: str
 ) -> Iterator[Problem]:
@@ -285,6 +292,7 @@ def _trial_problems(
         except ValueError:
             remedy = "expected plate numbers ('2', '1 2'), 'none' or n/a"
             yield Problem(where, f"{column} is '{row[column]}'", remedy)
+    yield from out_of_range(row, SLOPE, -STEEPEST_DEG, STEEPEST_DEG, where)
     if (hands := row.get(HANDS, "")).lower() not in {*ABSENT, *ANSWERS}:
         yield Problem(where, f"{HANDS} is '{hands}'", "expected yes, no or n/a")
     if any(trial == other["trial"] for other in others):

@@ -81,6 +81,11 @@ WITH_LINKED_LEGS = {
     "linked_legs": Variable(("trial",), "",
         "markers of the linked legs with number of the body and weight, and which joint angles are free, JSON", "U"),
 }  # fmt: skip
+WITH_INCLINE = {
+    "ground_normal": Variable(("trial", "axis"), "1",
+        "upward normal of the ground below the feet, by the corners of the plates, lab axes; there if a trial of the "
+        "session is on a slope, along which belts then move"),
+}  # fmt: skip
 WITH_SHOULDERS = {
     "shoulder_position": Variable(("sample", "shoulder", "axis"), "m",
         "position of the shoulder marker, filled and filtered, lab axes"),
@@ -293,6 +298,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "belt_speed": Variable(("trial", "side"), "m s-1",
             "speed of the belt below the foot against lab x: as trials.tsv states, else of the heel in stance if the "
             "person does not travel; 0 over ground"),
+        **optional(WITH_INCLINE),
         **_EVENTS,
         **_facts("plates_left_out"),
         "rest_lead": Variable(("trial",), "s", f"{AHEAD}, by when the feet rest; NaN if unknown"),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from scipy.spatial.transform import Rotation
 
 import pipeline.steps.read.recording_file
 from pipeline.c3d.reader import read_c3d
@@ -143,6 +144,40 @@ def test_other_names_of_the_markers(study: Path, plain: Session, changed: Callab
         return replace(recording, labels=[side[label[0]] + label[1:] for label in recording.labels])
 
     same(changed(renamed, {"body_model": "ours.yaml"}), plain)
+
+
+@pytest.mark.parametrize("slope_deg", [10.0, -7.0])
+def test_axes_that_rise_where_the_person_faces(
+    tmp_path: Path, shared: Path, monkeypatch: pytest.MonkeyPatch, slope_deg: float
+) -> None:
+    """Walks to +x, -x and +y of a lab, in axes that lean as trials.tsv says; the static trial in the lab's own."""
+    study = copy_study(shared / "studies" / "exact", tmp_path / "study")
+    keep_rows(study, lambda row: row.startswith("sub-01"))
+    level = run_study(study, {})["sub-01"]
+    header, *rows = (study / "trials.tsv").read_text().splitlines()
+    cells = ["n/a" if "static" in row else f"{slope_deg}" for row in rows]
+    lines = [f"{row}\t{cell}" for row, cell in zip([header, *rows], ["slope_degrees", *cells], strict=True)]
+    (study / "trials.tsv").write_text("\n".join(lines) + "\n")
+    down = Rotation.from_euler("z", -slope_deg, degrees=True).as_matrix()  # the vertical leans forward in such axes
+    to_lab = {name: steps["read"].lab_rotation.values for name, steps in level.trials.items()}
+
+    def leaning(path: Path, **names: Any) -> Recording:
+        own = to_lab.get(path.stem, np.eye(3))
+        return turned(read_c3d(path, **names), own.T @ down @ own if path.stem in to_lab else np.eye(3))
+
+    monkeypatch.setattr(pipeline.steps.read.recording_file, "read_c3d", leaning)
+    found = run_study(study, {})["sub-01"]
+    assert {tuple(axes[0]) for axes in to_lab.values()} == {(1, 0, 0), (-1, 0, 0), (0, 1, 0)}
+    for trial, steps in level.trials.items():
+        for step, name in (*QUANTITIES, ("contacts", "event_time"), ("cycles", "stride_length")):
+            values, wanted = (session.trials[trial][step][name].values for session in (found, level))
+            size = np.nanmax(np.abs(wanted))
+            np.testing.assert_allclose(values, wanted, rtol=0, atol=1e-6 * size, err_msg=name)
+        assert np.isfinite(steps["kinetics"].joint_moment.values).any()
+        np.testing.assert_array_equal(found.trials[trial]["cycles"].stance_code, steps["cycles"].stance_code)
+        np.testing.assert_array_equal(
+            found.trials[trial]["cycles"].stance_doubt_code, steps["cycles"].stance_doubt_code
+        )
 
 
 def test_left_for_right(plain: Session, changed: Callable[..., Session]) -> None:

@@ -264,6 +264,28 @@ def test_a_muscle_without_a_side_is_refused_by_the_settings(demo: Path) -> None:
     assert "left soleus" in finding.remedy
 
 
+@pytest.mark.parametrize(
+    ("slope_deg", "stated_deg", "leans"),
+    [(0, None, False), (10, None, True), (10, 10, False), (10, -10, True), (0, 10, True), (-10, None, True)],
+)
+def test_a_person_who_stands_aslant_shows_the_slope_of_the_axes(
+    demo: Path, slope_deg: float, stated_deg: float | None, leans: bool
+) -> None:
+    """The static trial is written in axes that rise where the person faces, along x of the file."""
+    static = demo / "sub-01" / "static.c3d"
+    angle = np.radians(slope_deg)
+    turn = np.array([[np.cos(angle), 0, np.sin(angle)], [0, 1, 0], [-np.sin(angle), 0, np.cos(angle)]])
+    file = ezc3d.c3d(str(static))
+    points = file["data"]["points"]
+    points[:3] = np.einsum("ij,jmt->imt", turn, points[:3])
+    file.write(str(static))
+    header, *rows = (demo / "trials.tsv").read_text().splitlines()
+    cells = [stated_deg if stated_deg and "sub-01/static.c3d" in row else "n/a" for row in rows]
+    lines = [f"{row}\t{cell}" for row, cell in zip([header, *rows], ["slope_degrees", *cells], strict=True)]
+    (demo / "trials.tsv").write_text("\n".join(lines) + "\n")
+    assert (("warning", "sub-01/static.c3d", "standing_leans") in found(demo)) == leans
+
+
 def test_a_plate_that_would_push_down_is_named(demo: Path) -> None:
     """Corners in the other sense of rotation turn it upside down; the run refuses its contacts."""
     walk = demo / "sub-01" / "fast_01.c3d"

@@ -284,8 +284,12 @@ def test_settings_and_body_model_of_the_answers_are_valid(tmp_path: Path) -> Non
 
 
 def test_tables_of_the_answers_are_valid(tmp_path: Path) -> None:
-    for name, block in zip(("trials.tsv", "corrections.tsv"), blocks(DOCS / "how_to.md", "text"), strict=True):
+    names = ("trials.tsv", "slopes.tsv", "corrections.tsv")
+    for name, block in zip(names, blocks(DOCS / "how_to.md", "text"), strict=True):
         (tmp_path / name).write_text(block)
+    uphill, none = study_tables.trials_of(tmp_path / "slopes.tsv", None)
+    slopes = [study_tables.slope_in_row(row).get("slope_degrees") for row in uphill["sub-01"]]
+    assert (slopes, none) == ([0, 10, -10, None], [])
     sessions, problems = study_tables.trials_of(tmp_path / "trials.tsv", None)
     corrected, further = corrections_of(tmp_path / "corrections.tsv", sessions)
     assert problems + further == []

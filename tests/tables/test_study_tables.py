@@ -98,6 +98,20 @@ def test_another_answer_on_hands_is_refused(tmp_path: Path) -> None:
     assert (problem.where, "perhaps" in problem.what) == ("trials.tsv: A1 walk", True)
 
 
+@pytest.mark.parametrize(("cell", "stated"), [("8", 8.0), ("-4.5", -4.5), ("0", 0.0), ("n/a", None), ("", None)])
+def test_slopes_are_stated_by_trial(cell: str, stated: float | None) -> None:
+    row = {"trial": "walk", "slope_degrees": cell}
+    assert study_tables.slope_in_row(row) == ({} if stated is None else {"slope_degrees": stated})
+
+
+@pytest.mark.parametrize("cell", ["80", "-46", "8 %", "uphill"])
+def test_a_slope_that_is_none_is_refused(tmp_path: Path, cell: str) -> None:
+    header, row = (*TRIALS, "slope_degrees"), ("A1", "walk", "a.c3d", "gait", "walk", cell)
+    _, (problem,) = study_tables.trials_of(write(tmp_path / "trials.tsv", header, row), None)
+    assert problem.where == "trials.tsv: A1 walk"
+    assert "slope_degrees" in problem.what
+
+
 @pytest.mark.parametrize("cell", ["0", "-1", "1 1", "left", "1;x", "1.5", "FP1", "²"])
 def test_invalid_plates_give_a_plain_line(tmp_path: Path, cell: str) -> None:
     header, row = (*TRIALS, "plates_left"), ("A1", "walk", "a.c3d", "gait", "walk", cell)

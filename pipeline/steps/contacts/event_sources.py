@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Array
 from ...conventions import SIDES
+from ...plates.incline import over_ground
 from ...vocabulary.event_names import OFF, STRIKE, kind_in, side_in
 from .events import SAME_EVENT_S, GaitEvent, align, lags, merge
 from .feet import Feet, at_rest
@@ -52,7 +53,10 @@ def weaker_events(
     pelvis = (asis[0] + asis[-1]) / 2 if asis else np.full((len(time), 3), np.nan)
     forward = heading(*asis) if len(asis) == 2 else np.tile([1.0, 0.0, 0.0], (len(time), 1))
     detect = METHODS[method if asis else "oconnor"]
-    from_motion = {side: detect(time, foot.heel, foot.toe, pelvis, forward) for side, foot in feet.items()}
+    from_motion = {}
+    for side, foot in feet.items():
+        heel, toe, middle = (over_ground(path, foot.normal) for path in (foot.heel, foot.toe, pelvis))
+        from_motion[side] = detect(time, heel, toe, middle, forward)
     from_file = not_contradicted(
         {side: file_events(*stated, side=side) for side in SIDES},
         {side: [*plates[side], *from_motion.get(side, [])] for side in SIDES},

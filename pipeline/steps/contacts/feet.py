@@ -8,6 +8,7 @@ import numpy as np
 
 from ...arrays import Array, Flags
 from ...conventions import SIDES
+from ...plates.incline import normal_of_ground
 from ...plates.sole import BALL_SHARE, HEEL_SHARE, PAD_SHARE, SOLE_STARTS_M, TIP_SHARE
 from ...plates.wrench import heights_over, over_each_plate
 from ...signals.filters import interval_s, stretches
@@ -46,6 +47,7 @@ class Foot:
     swings: Flags  # whether both markers move over the ground, or a belt, as in swing (time,)
     rests: list[tuple[float, float]]  # start and end of its rests, s, interpolated between frames; only whole ones
     stands: list[tuple[float, float]]  # start and end of longer ones, s, also cut ones; none on a belt
+    normal: Array  # of the ground, upward (3,)
     levels: bool = False  # whether the trial's plates are on several levels, so that heights matter
 
     @cached_property
@@ -103,8 +105,8 @@ Feet = Mapping[str, Foot]
 def feet_of(landmarks: Mapping[str, Array], time: Array, corners: Array, *, travel: str) -> Feet:
     """Return the feet with heel and toe marker in the file, by side.
 
-    Without travel the person may be on a belt, which moves like the toe while it is low. Walking backwards is walking
-    with time reversed: the delays at strike and off are exchanged, which is corrected here.
+    Without travel the person may be on a belt, which moves along the ground like the toe while it is low. Walking
+    backwards is walking with time reversed: the delays at strike and off are exchanged, which is corrected here.
 
     Args:
         landmarks: (time, 3) by name, lab axes, m.
@@ -114,22 +116,25 @@ def feet_of(landmarks: Mapping[str, Array], time: Array, corners: Array, *, trav
     """
     tops = corners[..., 1].mean(axis=1)
     levels = bool(len(tops)) and float(np.ptp(tops)) > LEVELS_M
+    normal = normal_of_ground(corners)
     seen = [side for side in SIDES if f"heel_{side}" in landmarks and f"toe_{side}" in landmarks]
     return {
-        side: _foot(landmarks[f"heel_{side}"], landmarks[f"toe_{side}"], time, travel=travel, levels=levels)
+        side: _foot(landmarks[f"heel_{side}"], landmarks[f"toe_{side}"], time, normal, travel=travel, levels=levels)
         for side in seen
     }
 
 
-def _foot(heel: Array, toe: Array, time: Array, *, travel: str, levels: bool) -> Foot:
+def _foot(heel: Array, toe: Array, time: Array, normal: Array, *, travel: str, levels: bool) -> Foot:
     if len(time) < 2:
         still = np.zeros((2, len(time)), dtype=bool)
-        return Foot(heel, toe, np.zeros((2, len(time), 3)), still, still[0], [], [], levels)
+        return Foot(heel, toe, np.zeros((2, len(time), 3)), still, still[0], [], [], normal, levels)
     velocity = np.gradient(np.stack([heel, toe]), interval_s(time), axis=1)
     belt = np.zeros(3)
     if travel == "none" and np.isfinite(toe[:, 1]).any():
-        low = toe[:, 1] <= np.nanpercentile(toe[:, 1], LOW_PERCENT)
+        height = toe @ normal
+        low = height <= np.nanpercentile(height, LOW_PERCENT)
         belt[[0, 2]] = np.nanmedian(velocity[1][low][:, [0, 2]], axis=0)
+        belt[1] = -(belt @ normal) / normal[1]
     speeds = np.sqrt(((velocity - belt) ** 2).sum(axis=-1))
     slow = speeds < STILL_M_S
     speed = np.fmin(*speeds)
@@ -138,7 +143,7 @@ def _foot(heel: Array, toe: Array, time: Array, *, travel: str, levels: bool) ->
     # each foot may be on a belt of its own, of which the speed is not known yet
     rested = [(float(time[a]), float(time[b - 1])) for a, b in stretches(slow.any(axis=0) & (travel != "none"))]
     stands = [(start, end) for start, end in rested if end - start > SAME_EVENT_S]
-    return Foot(heel, toe, velocity, slow, (speeds > SWINGING_M_S).all(axis=0), rests, stands, levels)
+    return Foot(heel, toe, velocity, slow, (speeds > SWINGING_M_S).all(axis=0), rests, stands, normal, levels)
 
 
 def _rests(time: Array, speed: Array, still: Flags) -> list[tuple[float, float]]:
@@ -157,7 +162,7 @@ def _rests(time: Array, speed: Array, still: Flags) -> list[tuple[float, float]]
 
 
 def belt_speeds(landmarks: Mapping[str, Array], time: Array, stances: Mapping[str, Sequence[Contact]]) -> Array:
-    """Return the belt speed below each foot (side,) of a person who does not travel, m/s, backwards positive.
+    """Return the belt speed below each foot (side,) of a person who does not travel, in plan, m/s, backwards positive.
 
     A heel in mid-stance moves with its belt. One belt is below both feet if their speeds are alike. A side without a
     stance takes the speed of the other; 0 without any.

@@ -10,8 +10,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...arrays import Array
-from ...conventions import SIDES
+from ...conventions import FORWARD, SIDES, UP
 from ...errors import UserError
+from ...plates.incline import normal_of_ground, uphill
 from ...plates.wrench import centre_of_pressure
 from ...tables.corrections import apply_fitting, attributes_of
 from ...tables.tsv import Row
@@ -59,6 +60,8 @@ def contacts(
         if time_offset.is_large(offset_s, error_s, doubted_s=doubted_s):
             later = time_offset.later_plates(clean, offset_s)
             (found, unfit), corrected_s = _contacts_of(trials_of(later), settings, cells), offset_s
+    if "ground_normal" in found and not (found["ground_normal"].values[:, UP] < 1).any():
+        found = found.drop_vars("ground_normal")
     result = walks.complete(time_offset.with_time_offset(found, doubted_s=doubted_s, corrected_s=corrected_s))
     return result.assign_attrs(attributes_of(unfit))
 
@@ -112,12 +115,13 @@ def _of_walk(
         ground_wrench(time, listed[side], force, moment, shown.corners, threshold_n=settings.threshold_n)
         for side in SIDES
     ]
+    normal = normal_of_ground(shown.corners[sorted({i for row in rows for i in row.plates})])
     belt = np.zeros(len(SIDES)) if belt_speed_m_s is None else np.full(len(SIDES), belt_speed_m_s)
     if belt_speed_m_s is None and clean.attrs["direction_of_travel"] == "none":
-        belt = belt_speeds(motion.landmarks, time, listed)
+        belt = belt_speeds(motion.landmarks, time, listed) / uphill(normal)[FORWARD]
     good = with_loads([row for row in rows if not row.reason], data)
     leads = witnesses(good, rows, time, shown.feet, motion.pelvis, force[..., 1].sum(axis=1))
-    return _dataset(clean, numbers, wrenches, rows, of_both_sides(events), belt, leads)
+    return _dataset(clean, numbers, wrenches, rows, of_both_sides(events), belt, normal, leads)
 
 
 def _with_contacts(shown: Shown) -> tuple[Shown, dict[str, list[GaitEvent]], set[int]]:
@@ -239,9 +243,10 @@ def _dataset(
     listed: Sequence[Contact],
     events: Sequence[tuple[GaitEvent, str]],
     belt_speed: Array,
+    normal: Array,
     leads: Mapping[str, float],
 ) -> Trial:
-    """Return the step's result from wrenches, stances, events, belt speeds of both sides, and witnesses of time."""
+    """Return the step's result from wrenches, stances, events, belts of both sides, ground, and witnesses of time."""
     force, moment, cop, free = (np.stack(parts, axis=1) for parts in zip(*wrenches, strict=True))
     rows = sorted(listed, key=lambda row: (row.start_s, row.side))
     verdicts = reason_columns(row.reason for row in rows) | doubt_columns(row.doubts for row in rows)
@@ -269,6 +274,7 @@ def _dataset(
             "plate_chance": ("contact", np.array([row.plate_chance for row in rows], dtype=float)),
             "event_time": ("event", np.array([event.time_s for event, _ in events], dtype=float)),
             "belt_speed": ("side", belt_speed),
+            "ground_normal": ("axis", normal),
         },
         coordinates,
         {"plates_left_out": clean.attrs["plates_left_out"], **leads},

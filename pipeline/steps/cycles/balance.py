@@ -60,7 +60,7 @@ def balance(
     """Return curves and metrics of the balance of cycles; NaN where trunk or legs are not known.
 
     Args:
-        belt_m_s: (cycle,), speed of the belt below the foot.
+        belt_m_s: (cycle, 3), velocity of a body that stands still against the belt below the foot.
         feet: heel and toe (sample, 3) by side, m.
         frames: of the cycles.
         row, heading: (cycle,), index of the side, direction of the line of progression, rad.
@@ -88,8 +88,7 @@ def balance(
     length = np.linalg.norm(com[:, 0] - foot[:, 0], axis=-1)[:, None]
     by_pelvis, speed_of_hips = along(hips[0]), along(hips[1])
     out = np.array([SIDE_SIGN[side] for side in SIDES])[row][:, None]
-    # the belt runs against lab x, so that the body moves along it against the belt
-    on_belt = from_line(belt_m_s[:, None, None] * np.array([1.0, 0.0, 0.0]), heading)
+    on_belt = from_line(belt_m_s[:, None], heading)
     outermost = [(out[..., None] * points[..., 2]).max(axis=-1) for points in (border, ends)]
     margins = []
     for point, speed in ((com, velocity), (by_pelvis, speed_of_hips)):

@@ -9,8 +9,7 @@ from ...body.legs import OUTWARDS, Legs, legs_of
 from ...conventions import SIDES
 from ...dynamics import limb
 from ...dynamics.limb import task_space
-
-UP = np.array([0.0, 1.0, 0.0])
+from ...plates.incline import VERTICAL
 
 
 def at_foot_strikes(
@@ -23,7 +22,7 @@ def at_foot_strikes(
     *,
     smallest_floating_axis: float,
 ) -> Array:
-    """Return the effective foot mass (strike,) kg at the lower of heel and toe marker.
+    """Return the effective foot mass (strike,) kg at heel or toe marker, whichever is lower over the ground.
 
     Args:
         frames: (strike,), frame of each foot strike.
@@ -40,21 +39,25 @@ def at_foot_strikes(
         np.stack([position[:, names.index(f"{name}_{s}")] if f"{name}_{s}" in names else unseen for s in SIDES], axis=1)
         for name in ("heel", "toe")
     )
-    lower = np.where((toe[..., 1] < heel[..., 1])[..., None], toe, heel)
-    mass = effective_foot_mass(legs, lower)
+    ground = contacts.variables.get("ground_normal")
+    normal = VERTICAL if ground is None else ground.values[kinematics.variables["sample_trial"].values[frames]]
+    is_toe = ((toe - heel) * normal[..., None, :]).sum(axis=-1) < 0
+    lower = np.where(is_toe[..., None], toe, heel)
+    mass = effective_foot_mass(legs, lower, normal)
     return np.asarray(mass[np.arange(len(frames)), row])
 
 
-def effective_foot_mass(legs: Legs, point: Array) -> Array:
+def effective_foot_mass(legs: Legs, point: Array, normal: Array = VERTICAL) -> Array:
     """Return the effective mass (time, side) of a point of the foot, kg.
 
-    It is the task-space inertia of the leg along the vertical, 1 / (J M^-1 J^T), with J the vertical velocity of the
-    point per hinge rate of hip, knee and ankle; the joints turn freely, the pelvis is fixed. It is larger with an
-    extended than with a flexed knee. NaN where a segment is not seen, in gimbal lock, or where no hinge moves the point
-    vertically.
+    It is the task-space inertia of the leg towards the ground, 1 / (J M^-1 J^T), with J the velocity of the point along
+    the ground's normal per hinge rate of hip, knee and ankle; the joints turn freely, the pelvis is fixed. It is larger
+    with an extended than with a flexed knee. NaN where a segment is not seen, in gimbal lock, or where no hinge moves
+    the point so.
 
     Args:
         point: (time, side, 3), point on the foot, lab axes, m.
+        normal: (3,) or (time, 3) of the ground.
 
     Source: Khatib O (1987) IEEE J Robot Autom 3:43-53; Chi KJ, Schmitt D (2005) J Biomech 38:1387-1395 (effective
     mass at foot strike).
@@ -66,7 +69,7 @@ def effective_foot_mass(legs: Legs, point: Array) -> Array:
     turning, moving = limb.hinge_jacobians(axes, centre, com)
     matrix = limb.hinge_mass_matrix(turning, moving, legs.mass[:, OUTWARDS], tensor)
     _, struck = limb.hinge_jacobians(axes, centre, np.broadcast_to(point[..., None, :], com.shape))
-    jacobian = (struck[..., -1, :, :] @ UP)[..., None, :]
+    jacobian = (struck[..., -1, :, :] * normal[..., None, None, :]).sum(axis=-1)[..., None, :]
     seen = np.isfinite(matrix).all(axis=(-1, -2)) & np.isfinite(jacobian).all(axis=(-1, -2))
     solvable = seen & ~legs.locked.any(axis=-1) & jacobian.any(axis=(-1, -2))
     result = np.full(solvable.shape, np.nan)

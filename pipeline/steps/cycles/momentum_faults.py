@@ -191,7 +191,9 @@ class Steps(NamedTuple):
         names = sorted({name for of_trial in words for each in of_trial for name in each})
         load = [
             one.share
-            @ np.array([[(name in each) / max(len(each), 1) for name in names] for each in of]).reshape(-1, len(names))
+            @ np.array([[(name in each) / max(len(each), 1) for name in names] for each in of]).reshape(
+                len(of), len(names)
+            )
             for one, of in zip(trials, words, strict=True)
         ]
         lasts_s = np.concatenate([one.end_s - one.start_s for one in trials])

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...arrays import Array
-from ...conventions import ANGLES, SIDES
+from ...conventions import ANGLES, FORWARD, SIDES
+from ...plates.incline import VERTICAL, per_level_metre, uphill
 from ...trials.session import AnyTrial
 
 Displacement = NDArray[np.complex128]  # horizontal, m: forward, and to the right times i
@@ -66,8 +67,8 @@ def spatiotemporal(
     Distances are those between successive placements of the feet: this foot's at both ends of the cycle and the other
     foot's in between. The step is the one that ends the cycle. Lengths are along the line of progression, so that the
     steps of both sides add up to the stride. It is one line in a straight walk (Whittle 2007), in a turn that of this
-    foot's placements (Huxham 2006), from which the width is measured always. Step and width are NaN unless the other
-    foot strikes exactly once in the cycle.
+    foot's placements (Huxham 2006), from which the width is measured always. On a slope lengths are along the
+    ground. Step and width are NaN unless the other foot strikes exactly once in the cycle.
 
     Args:
         side: (...), side of the cycle.
@@ -75,7 +76,9 @@ def spatiotemporal(
         belt_speed_m_s: (...), speed of the belt below the foot, backwards; of split belts places of both feet are seen
             from that of the cycle's side.
     """
-    belt = np.asarray(belt_speed_m_s)
+    ground = contacts.variables.get("ground_normal")
+    normal = VERTICAL if ground is None else ground.values
+    belt = np.asarray(belt_speed_m_s) * uphill(normal)[FORWARD]  # in plan
     start, end, right = np.asarray(start_s), np.asarray(end_s), np.asarray(side) == "right"
     time, stance = end - start, np.subtract(off_s, start)
     between = _only("foot_strike", contacts, side=side, start=start, end=end)
@@ -85,7 +88,8 @@ def spatiotemporal(
     step = last - np.where(right, other["left"], other["right"])
     of_stride = _direction(stride)
     line = _line_of_progression(stride)
-    length = np.where(np.isnan(line), np.abs(stride), (stride * line.conj()).real)
+    along = per_level_metre(normal, line)
+    length = np.where(np.isnan(line), np.abs(stride), (stride * line.conj()).real * along)
     ahead = np.where(heels.backwards | (belt < 0), -1, 1)
     outwards = np.where(right, 1, -1) * ahead
     return {
@@ -94,7 +98,7 @@ def spatiotemporal(
         "stance_share": 100 * stance / time,
         "cadence": 120 / time,
         "stride_length": length,
-        "step_length": (step * line.conj()).real,
+        "step_length": (step * line.conj()).real * along,
         "step_width": outwards * (step * of_stride.conj()).imag,
         "walking_speed": length / time,
         "stride_direction": -np.degrees(np.angle(ahead * line)),

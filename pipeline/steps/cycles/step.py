@@ -15,6 +15,7 @@ from ...arrays import Array, Flags
 from ...body.skeleton import body_height_m
 from ...conventions import LONGEST_SWING_S, SIDES
 from ...errors import Problem, UserError
+from ...plates.incline import VERTICAL, uphill
 from ...signals.time_normalisation import PHASE, PhaseFrames, at_phases, phase_frames
 from ...tables.corrections import apply_fitting, attributes_of, in_results
 from ...tables.study_tables import HANDS
@@ -426,7 +427,9 @@ def _balance(
         trial: (cycle,), index of the trial of each cycle.
         size_kg_m: body mass times body height.
     """
-    belt_m_s = contacts.variables["belt_speed"].values[trial, walk.cycles.row]
+    ground = contacts.variables.get("ground_normal")
+    along = uphill(np.tile(VERTICAL, (len(trial), 1)) if ground is None else ground.values[trial])
+    belt_m_s = contacts.variables["belt_speed"].values[trial, walk.cycles.row, None] * along
     feet = {side: _foot(clean, side) for side in SIDES}
     curves, metrics = balance(
         kinematics, belt_m_s, feet, walk.frames["phase"], walk.cycles.row, walk.heading, walk.distances, size_kg_m

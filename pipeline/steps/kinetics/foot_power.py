@@ -15,8 +15,8 @@ import numpy as np
 import xarray as xr
 
 from ...arrays import Array
-from ...conventions import FORWARD
 from ...dynamics.vectors import cross, dot, rotate, transpose
+from ...plates.incline import VERTICAL, uphill
 
 
 def foot_power(kinematics: xr.Dataset, contacts: xr.Dataset) -> Array:
@@ -25,7 +25,7 @@ def foot_power(kinematics: xr.Dataset, contacts: xr.Dataset) -> Array:
     Args:
         kinematics: motion of the feet.
         contacts: ``ground_force`` and ``ground_moment``, and ``belt_speed`` (trial, side), m/s, against lab x, at which
-            the ground below the foot moves.
+            the ground below the foot moves, along itself where it is inclined (``ground_normal``).
     """
     foot = kinematics.variables["segment"].values.tolist().index("foot")
     turn, spin, com, velocity = (
@@ -33,8 +33,9 @@ def foot_power(kinematics: xr.Dataset, contacts: xr.Dataset) -> Array:
         for name in ("rotation", "angular_velocity", "com_position", "com_velocity")
     )
     force, moment = (contacts.variables[f"ground_{name}"].values for name in ("force", "moment"))
-    belt = contacts.variables["belt_speed"].values[kinematics.variables["sample_trial"].values]
-    against_ground = velocity.astype(float)
-    against_ground[..., FORWARD] += belt
+    ground, trial = contacts.variables.get("ground_normal"), kinematics.variables["sample_trial"].values
+    along = uphill(VERTICAL[None] if ground is None else ground.values)
+    belt = contacts.variables["belt_speed"].values[..., None] * along[:, None]  # (trial, side, axis)
+    against_ground = velocity + belt[trial]
     about_com = moment - cross(com, force)
     return np.asarray(dot(force, against_ground) + dot(about_com, rotate(transpose(turn), spin)))

@@ -26,7 +26,7 @@ from .settings import Settings
 from .trunk_and_arms import MOVING, sharper, trunk_and_arms
 
 # all that is loaded of the inputs
-OF_KINEMATICS, OF_CONTACTS = (*MOTION, *TURNING, *MOVING, "knee_refused"), (*GROUND, "belt_speed")
+OF_KINEMATICS, OF_CONTACTS = (*MOTION, *TURNING, *MOVING, "knee_refused"), (*GROUND, "belt_speed", "ground_normal")
 # results of joints, of which those of a knee with a turned axis are left out
 OF_JOINTS = (
     "joint_force",

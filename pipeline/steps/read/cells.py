@@ -1,4 +1,4 @@
-"""What the key of a job of ``read`` holds: the recordings of the session, with their roles and SHA-256."""
+"""What the key of a job of ``read`` holds: the recordings of the session, with roles, slopes and SHA-256."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ def cells(study: Study, session: str) -> dict[str, Any]:
             **study_tables.person_of(row, study.participants),
             "sha256": study.sha256.get(row["file"]),
             **_forces(study, row),
+            **study_tables.slope_in_row(row),
         }
         for row in study.sessions[session]
     ]

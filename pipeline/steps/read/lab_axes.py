@@ -56,6 +56,22 @@ def to_isb(points: Mapping[str, Array], *, quarter_turn: bool, slope_deg: float 
     return np.stack([level, plumb, np.cross(forward, up)]), direction
 
 
+def lean_deg(points: Mapping[str, Array], rotation: Array) -> float:
+    """Return by how much the line from the feet to the pelvis leans forwards from lab y; NaN if it is not seen.
+
+    Args:
+        points: (time, 3), m, of a person who stands: spines of the pelvis, of which the middle counts, and heels and
+            toes, midway between which it is above.
+        rotation: (3, 3) from their axes to lab axes, see :func:`to_isb`.
+    """
+    front, rear, feet = _mean(points, "asis"), _mean(points, "psis"), _mean(points, "heel", "toe")
+    rear = points.get("sacrum") if rear is None else rear
+    if front is None or rear is None or feet is None:
+        return float("nan")
+    ahead, up, _ = rotation @ np.nanmedian((front + rear) / 2 - feet, axis=0)
+    return float(np.degrees(np.arctan2(ahead, up)))
+
+
 def _mean(points: Mapping[str, Array], *names: str) -> Array | None:
     places = [points[f"{name}_{side}"] for name in names for side in SIDES if f"{name}_{side}" in points]
     if not places:

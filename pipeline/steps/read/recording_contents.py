@@ -18,6 +18,7 @@ from ...person.shown_sizes import ShownSizes, quietly
 from ...plates.loaded_pole import PlateTest
 from ...recording import Recording
 from ...vocabulary.marker_labels import SeveralSubjectsError
+from .lab_axes import lean_deg
 from .lab_view import LabView, view_in_lab_axes
 from .plates_and_channels import compare_with_pole, label_other_channels
 from .recording_file import read_recording
@@ -44,6 +45,7 @@ class Contents:
     # by side, from ASIS over knee to ankle marker with the leg straight, see :func:`_leg_lengths_m`
     leg_lengths_m: Mapping[str, float] = field(default_factory=dict)
     stride_m: float = float("nan")  # largest distance between the heels in the heading; NaN if the heading is unknown
+    lean_deg: float = float("nan")  # see :func:`.lab_axes.lean_deg`; NaN unless the person stands
     # largest vertical force of each plate that can be decoded, by its number
     peak_load_n: Mapping[int, float] = field(default_factory=dict)
     # largest downward force of each of these plates, 0 if it pushes up by more; empty if it is not known what is up
@@ -190,6 +192,7 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
         shown=view.shown,
         leg_lengths_m=_leg_lengths_m(points),
         stride_m=float("nan") if view.problem else _stride_m(points, view.rotation),
+        lean_deg=lean_deg(points, view.rotation) if view.shown.stands and not view.problem else float("nan"),
         peak_load_n=dict(
             zip(numbers, np.where(blank, np.nan, vertical.max(axis=0, initial=0.0)).tolist(), strict=True)
         ),

@@ -16,5 +16,6 @@ class Settings:
         "nearest lab axis, free the mean heading (diagonal walkways)")
     slope_deg: float = setting(0.0,
         "by how many degrees the files' horizontal axes rise where the person faces, as after a calibration of the "
-        "cameras on the belt of a raised treadmill; 0 if their vertical axis is plumb, at any slope of the ground",
+        "cameras on the belt of a raised treadmill; 0 if their vertical axis is plumb, at any slope of the ground; "
+        "the column slope_degrees of trials.tsv states it of single trials",
         above=-45, below=45)

@@ -18,6 +18,7 @@ from ...json_text import to_text
 from ...plates import loaded_pole
 from ...plates.parameters import zero_frames
 from ...recording import Recording
+from ...tables.study_tables import SLOPE
 from ...trials import left_out
 from ...trials.left_out import LeftOut
 from ...trials.session import Trial, join_trials, rejected_by
@@ -36,7 +37,7 @@ def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, settings
     Args:
         trials: for each its name ``trial``, its ``file``, ``sha256`` (None for an absent file) and ``role``,
             ``subject`` and ``participant``, the person to take if the file holds several, and ``forces``, the file
-            with its forces, with ``forces_sha256``, if it has one.
+            with its forces, with ``forces_sha256``, if it has one; ``slope_degrees``, in place of the setting.
         body_model: gives the labels of the landmarks that define where the person faces.
 
     Returns:
@@ -57,7 +58,7 @@ def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, settings
                 Path(row["file"]),
                 body_model=body_model,
                 lab_axes=settings.lab_axes,
-                slope_deg=settings.slope_deg,
+                slope_deg=row.get(SLOPE, settings.slope_deg),
                 subject=row["subject"],
                 participant=row["participant"],
                 forces=Path(row["forces"]) if row.get("forces") else None,

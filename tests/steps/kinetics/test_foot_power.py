@@ -57,6 +57,22 @@ def test_a_rigid_rocker_that_rolls_without_slipping_has_no_power(belt_m_s: float
     assert np.abs(contacts.ground_force.values * motion.com_velocity.values[:, :, 0]).max() > 100
 
 
+@pytest.mark.parametrize("slope_deg", [12.0, -7.0])
+def test_a_rocker_on_a_raised_belt_has_the_power_of_a_level_one(slope_deg: float) -> None:
+    """All of it is turned with the belt; a belt taken as level would do work of some 100 W."""
+    motion, contacts = rocker(slip_m_s=0.4, belt_m_s=1.2)
+    expected = foot_power(motion, contacts)
+    ramp = Rotation.from_euler("z", slope_deg, degrees=True).as_matrix()
+    turned = {name: motion[name].copy(data=motion[name].values @ ramp.T) for name in ("com_position", "com_velocity")}
+    turned["rotation"] = motion["rotation"].copy(data=motion["rotation"].values @ ramp.T)
+    raised = contacts.assign(
+        {name: contacts[name].copy(data=contacts[name].values @ ramp.T) for name in ("ground_force", "ground_moment")}
+    )
+    on_slope = raised.assign(ground_normal=(("trial", "axis"), ramp[None, :, 1]))
+    close(foot_power(motion.assign(turned), on_slope), expected, ROUNDING)
+    assert np.abs(foot_power(motion.assign(turned), raised) - expected).max() > 50
+
+
 def test_a_foot_that_slides_has_the_power_of_the_friction() -> None:
     motion, contacts = rocker(slip_m_s=0.4, belt_m_s=1.2)
     close(foot_power(motion, contacts), 0.4 * contacts.ground_force.values[..., 0], ROUNDING)

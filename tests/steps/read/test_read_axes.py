@@ -12,8 +12,11 @@ from pipeline.body.body_model import BodyModel
 from pipeline.body.landmarks import positions
 from pipeline.conventions import SIDES
 from pipeline.errors import UserError
+from pipeline.steps.read.step import read as read_session
 from pipeline.steps.read.step import read_trial as read
+from pipeline.trials.session import one_trial
 from tests.support.files.c3d_writer import write_c3d
+from tests.support.settings import settings_of
 from tests.support.walks.as_c3d import (
     PLATES,
     SINGLE_M,
@@ -68,6 +71,24 @@ def test_axes_that_rise_with_a_treadmill_are_turned_to_the_vertical(tmp_path: Pa
     np.testing.assert_allclose(trial.plate_force, force, rtol=0, atol=SINGLE_N)
     np.testing.assert_allclose(trial.plate_moment, moment, rtol=0, atol=SINGLE_N)
     np.testing.assert_allclose(trial.plate_corner, [plate.corners for plate in PLATES], rtol=0, atol=SINGLE_M)
+
+
+def test_a_trial_states_its_own_slope(tmp_path: Path) -> None:
+    """The static trial is level, the walk uphill by 8 degrees, and one that faces the other way downhill by as much."""
+    known, rows = walk(strides=1), []
+    labs = {"static": ("z up, +x", 0.0), "up": ("z up, +x", 8.0), "down": ("z up, -x", -8.0)}
+    for name, (lab, slope_deg) in labs.items():
+        turn = np.array(LABS[lab], dtype=float) @ Rotation.from_euler("z", -slope_deg, degrees=True).as_matrix()
+        path = write_c3d(tmp_path / f"{name}.c3d", recorded(known, turn), plates=recorded_plates(known, turn))
+        row = {"trial": name, "file": str(path), "sha256": "", "role": "gait", "subject": "", "participant": ""}
+        rows.append(row | ({} if name == "up" else {"slope_degrees": slope_deg}))
+    settings = settings_of("read", slope_deg=8.0)
+    session = read_session(rows, body_model=BODY_MODEL, settings=settings)
+    force, _ = on_plates(known)
+    for name in labs:
+        trial = one_trial(session, name)
+        np.testing.assert_allclose(position(trial, "toe_left"), markers(known)["toe_left"], rtol=0, atol=SINGLE_M)
+        np.testing.assert_allclose(trial.plate_force, force, rtol=0, atol=SINGLE_N)
 
 
 def test_a_diagonal_walk_is_turned_freely_only_on_request(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from tests.support.walks.as_clean import ANALOG_HZ, MARKER_HZ, Rectangle
 
 Array = NDArray[np.float64]
 
+LEVEL = np.eye(3)
+
 
 class Channels(NamedTuple):
     """A type 2 plate: corners (4, 3), m, file axes, and channels (sample, 6), N and N m, plate axes."""
@@ -22,16 +24,20 @@ class Channels(NamedTuple):
     readings: Array
 
 
-def channels(plate: Rectangle, force: Array, moment: Array, turn: Array, *, depth_m: float = 0.02) -> Channels:
+def channels(
+    plate: Rectangle, force: Array, moment: Array, turn: Array, *, depth_m: float = 0.02, ramp: Array = LEVEL
+) -> Channels:
     """Return a plate with its sensor below the top, from its wrench (time, 3) about the lab origin.
 
     Args:
         turn: (3, 3) rotation from ISB lab axes to the file's.
+        ramp: (3, 3) axes of the ground that the plate is in, as columns: uphill along it, its normal, to the right.
     """
-    axes = np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]])  # rows: plate axes in the lab
-    sensor = plate.corners.mean(axis=0) - [0, depth_m, 0]
+    axes = np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]]) @ ramp.T  # rows: plate axes in the lab
+    corners = plate.corners @ ramp.T
+    sensor = corners.mean(axis=0) - depth_m * ramp[:, 1]
     about_sensor = moment - np.cross(sensor, force)
-    return Channels(plate.corners @ turn.T, np.hstack([force @ axes.T, about_sensor @ axes.T]))
+    return Channels(corners @ turn.T, np.hstack([force @ axes.T, about_sensor @ axes.T]))
 
 
 def write_c3d(

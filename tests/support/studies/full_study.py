@@ -109,7 +109,7 @@ def trials() -> list[Cells]:
     first = {"participant_id": "sub-01", "session": "sub-01_first"}
     days = {"acq_time": "2024-05-12T09:30:00", "date": "2024-05-12"}
     stated = {"belt_speed_m_s": "1.2", "subject": "Anna", "plates_left": "1", "plates_right": "2", "remark": "none"}
-    stated["hands_bear_weight"] = "yes"
+    stated |= {"hands_bear_weight": "yes", "slope_degrees": "4"}
     treadmill = {"file": "sub-01/treadmill.trc", "forces": "sub-01/treadmill.mot", "role": "gait", "condition": "belt"}
     swing = {"trial": "swing", "file": "sub-01/comfortable_03.c3d", "role": "functional", "condition": "left"}
     contraction = {"trial": "maximum", "file": "sub-01/static.c3d", "role": "emg_reference", "condition": "maximum"}

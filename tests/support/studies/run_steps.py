@@ -49,7 +49,9 @@ def run_study(study: Path, overrides: Mapping[str, Any], *, only: Container[str]
         if only is not None and name not in only:
             continue
         recorded = {
-            row["trial"]: read(study / row["file"], body_model=model, forces=forces_of(study, row), **chosen["read"])
+            row["trial"]: read(
+                study / row["file"], body_model=model, forces=forces_of(study, row), **chosen["read"] | slope_of(row)
+            )
             for row in rows
         }
         for row in rows:
@@ -69,6 +71,12 @@ def run_study(study: Path, overrides: Mapping[str, Any], *, only: Container[str]
         for trial in (row["trial"] for row in rows if row["role"] == "gait"):
             session.trials[trial] = run_trial(recorded[trial], calibration, model, chosen)
     return result
+
+
+def slope_of(row: Mapping[str, str]) -> dict[str, float]:
+    """Return the slope that a row of trials.tsv states, as an option of one trial."""
+    stated = study_tables.slope_in_row(row)
+    return {"slope_deg": stated[study_tables.SLOPE]} if stated else {}
 
 
 def forces_of(study: Path, row: Mapping[str, str]) -> Path | None:

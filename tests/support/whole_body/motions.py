@@ -2,6 +2,7 @@
 
 Pelvis, trunk, head and arms move by sums of sines; feet stand still or step forward by smooth steps, and the knees
 follow from hips and ankles. Lab axes: x forward, y up, z to the right, the floor at y = 0; m, s, rad.
+A walk may go up a ramp, which rises forwards through the origin: then feet follow the ramp, and the rest stays upright.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from tests.support.whole_body.jets import Jet
 from tests.support.whole_body.person import ANKLE_HEIGHT, JOINT_OF, PARENT, SIDES, UPPER, Person
 
 Array = NDArray[np.float64]
+
+UP = np.array([0.0, 1.0, 0.0])
 
 MOTIONS = ("walk", "squat", "arm_swings")
 STILL = "still"
@@ -48,6 +51,10 @@ SIZE: dict[str, dict[str, tuple[float, float, float]]] = {
 }  # fmt: skip
 HEIGHT = {"walk": 0.89, "squat": 0.84, "arm_swings": 0.93, STILL: 0.985}  # of the pelvis above the ankles, in legs
 BOB = {"walk": 0.01, "squat": 0.10, "arm_swings": 0.008, STILL: 0.0}  # its half range, in legs
+BENT, SHORTER = (
+    0.2,
+    1.2,
+)  # by how much a ramp lowers it, in legs, and shortens strides, both per gradient: legs reach the foot behind
 TWIST = 0.08  # of thigh and shank about their lengths
 SECOND = 0.25  # size of the second wave to that of the first
 
@@ -62,6 +69,7 @@ class Motion:
     kind: str
     seed: int
     belt_m_s: float = 0.0  # the walk on a treadmill: the lab moves forward at this speed with the person
+    slope_rad: float = 0.0  # of the ramp, uphill positive
     sway: NDArray[np.complex128] = field(default_factory=lambda: np.zeros((2, HARMONICS + 1), dtype=complex))
 
     @property
@@ -69,9 +77,19 @@ class Motion:
         """The time after which all repeats, a walk's places apart."""
         return PERIOD_S[self.kind]
 
+    @property
+    def ramp(self) -> Array:
+        """Return the axes (3, 3) of the ground as columns: uphill along it, its normal, to the right."""
+        c, s = np.cos(self.slope_rad), np.sin(self.slope_rad)
+        return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
     def speed_m_s(self, person: Person) -> float:
-        """Return the mean speed over the ground; with ``belt_m_s`` equal to it the walk stays in its place."""
-        return STRIDE * person.height_m / self.period_s if self.kind == "walk" else 0.0
+        """Return the mean speed along the ground; with ``belt_m_s`` equal to it the walk stays in its place."""
+        return self.stride_m(person) / self.period_s if self.kind == "walk" else 0.0
+
+    def stride_m(self, person: Person) -> float:
+        """Return the length of a stride of the walk along the ground, shorter on a ramp."""
+        return STRIDE * person.height_m * (1 - SHORTER * abs(float(np.tan(self.slope_rad))))
 
 
 class Moved(NamedTuple):
@@ -79,13 +97,14 @@ class Moved(NamedTuple):
 
     ``axes[body]`` (time, 3, 3): columns are the body's axes in the lab; ``pelvis`` (time, 3): midpoint of the hip
     centres; ``pressed`` (time, side, 3): where each foot presses on the floor, as planned; ``share`` (time, side): of
-    the force, adds to 1.
+    the force, adds to 1; ``normal`` (3,): of the floor.
     """
 
     axes: dict[str, Jet]
     pelvis: Jet
     pressed: Array
     share: Array
+    normal: Array = UP
 
 
 def moved(person: Person, motion: Motion, time: Array) -> Moved:
@@ -97,14 +116,15 @@ def moved(person: Person, motion: Motion, time: Array) -> Moved:
         joint = JOINT_OF[body]
         axes[body] = axes[PARENT[body]] @ _turned(now, motion, joint, phase, _of_side(MEAN, joint))
     pelvis = _pelvis(now, person, motion, phase["bob"][0])
-    pressed = []
+    pressed, normal = [], motion.ramp[:, 1]
     for number, side in enumerate(SIDES):
         ankle, foot = _foot(now, person, motion, number)
         axes[f"foot_{side}"] = foot
         twists = [_waves(now, motion, TWIST * (motion.kind != STILL), phase[f"hip_{side}"][k]) for k in (0, 1)]
         _place_leg(axes, person, side, pelvis, ankle, twists)
-        pressed.append((ankle + foot @ np.array([PRESSED_M, 0.0, 0.0])).value * [1, 0, 1])
-    return Moved(axes, pelvis, np.stack(pressed, axis=1), _share(now, motion))
+        point = (ankle + foot @ np.array([PRESSED_M, 0.0, 0.0])).value
+        pressed.append(point - (point @ normal)[:, None] * normal)
+    return Moved(axes, pelvis, np.stack(pressed, axis=1), _share(now, motion), normal)
 
 
 def _of_side(table: dict[str, tuple[float, float, float]], joint: str) -> tuple[float, float, float]:
@@ -144,15 +164,14 @@ def _leg_m(person: Person) -> float:
 
 def _pelvis(now: Jet, person: Person, motion: Motion, phase: Array) -> Jet:
     rate, leg = 2 * np.pi / motion.period_s, _leg_m(person)
-    up = ANKLE_HEIGHT * person.height_m + leg * (
-        HEIGHT[motion.kind] + _waves(now, motion, BOB[motion.kind] / (1 + SECOND), phase)
-    )
+    height = HEIGHT[motion.kind] - BENT * abs(float(np.tan(motion.slope_rad)))
+    up = ANKLE_HEIGHT * person.height_m + leg * (height + _waves(now, motion, BOB[motion.kind] / (1 + SECOND), phase))
     aside = []
     for amplitudes in motion.sway:
         waves = [jets.cos(now * (k * rate) + float(np.angle(a))) * float(abs(a)) for k, a in enumerate(amplitudes)]
         aside.append(sum(waves[1:], start=waves[0]))
-    ahead = now * (motion.speed_m_s(person) - motion.belt_m_s) + aside[0]
-    return jets.stack([ahead, up, aside[1]])
+    ahead = now * (motion.speed_m_s(person) - motion.belt_m_s) * float(np.cos(motion.slope_rad)) + aside[0]
+    return jets.stack([ahead, up + ahead * float(np.tan(motion.slope_rad)), aside[1]])
 
 
 def _foot(now: Jet, person: Person, motion: Motion, number: int) -> tuple[Jet, Jet]:
@@ -161,16 +180,16 @@ def _foot(now: Jet, person: Person, motion: Motion, number: int) -> tuple[Jet, J
     ahead, lift, pitch = still + 0.01 * sign, still, still
     if motion.kind == "walk":
         steps = _steps(now.value, motion, number)
-        ahead = still + STRIDE * person.height_m * (steps[0] / motion.period_s - 0.5)
+        ahead = still + motion.stride_m(person) * (steps[0] / motion.period_s - 0.5)
         for middle in steps:
             after = now - float(middle)
-            ahead = ahead + STRIDE * person.height_m * jets.rise(after * (1 / SWING_S))
+            ahead = ahead + motion.stride_m(person) * jets.rise(after * (1 / SWING_S))
             lift = lift + 0.05 * person.height_m * jets.bump(after * (1 / LIFT_S))
             pitch = pitch - 0.5 * jets.bump((after + 0.06) * (1 / 0.06)) + 0.2 * jets.bump((after - 0.06) * (1 / 0.06))
         ahead = ahead - motion.belt_m_s * now
     aside = still + sign * 0.055 * person.height_m
     ankle = jets.stack([ahead - PRESSED_M, lift + ANKLE_HEIGHT * person.height_m, aside])
-    return ankle, jets.turn(1, still - 0.12 * sign) @ jets.turn(2, pitch)
+    return ankle @ motion.ramp.T, motion.ramp @ (jets.turn(1, still - 0.12 * sign) @ jets.turn(2, pitch))
 
 
 def _steps(time: Array, motion: Motion, number: int) -> Array:

@@ -61,6 +61,8 @@ def write_study(
     shoulder: str = "rab",
     leave_out: Container[str] = (),
     upper_segments: bool = True,
+    slope_deg: float = 0.0,
+    axes_rise: bool = False,
     settings: Mapping[str, Any] = SETTINGS,
 ) -> dict[str, xr.Dataset]:
     """Write a study of one person, sub-01, and return what is true of each trial at its frames, by trial.
@@ -75,22 +77,28 @@ def write_study(
         shoulder: one of :data:`SHOULDERS`.
         leave_out: labels of markers that are in no file.
         upper_segments: whether segments.tsv has rows for pelvis, trunk, head and arms as well as for the legs.
+        slope_deg: of the ground under all motions, uphill positive; the static trial is on the level.
+        axes_rise: whether the axes of their files rise with it, as after a calibration on the belt; trials.tsv says so.
         settings: of study.yaml.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    slope_rad = float(np.radians(slope_deg))
     places = {label: place for label, place in marker_places(person, shoulder).items() if label not in leave_out}
     known = {"static": truth(person, generated(person, STILL, seed), np.arange(STATIC_S * MARKER_HZ) / MARKER_HZ)}
-    write_c3d(folder / "static.c3d", _in_file(known["static"], places))
+    write_c3d(folder / "static.c3d", _in_file(known["static"], places, Z_UP))
     walking = {label: place for label, place in places.items() if label not in MEDIAL}
     for kind in kinds:
-        speed = Motion(kind, seed).speed_m_s(person)
-        motion = generated(person, kind, seed, belt_m_s=speed * treadmill)
+        speed = Motion(kind, seed, slope_rad=slope_rad).speed_m_s(person)
+        motion = generated(person, kind, seed, belt_m_s=speed * treadmill, slope_rad=slope_rad)
+        turn = Z_UP @ motion.ramp.T if axes_rise else Z_UP
         frames, samples = (np.arange(round(SECONDS * rate)) / rate for rate in (MARKER_HZ, ANALOG_HZ))
         start_s = START * motion.period_s
         known[kind] = truth(person, motion, start_s + frames).assign_coords(time=frames)
-        plates = [*_plates(person, motion, start_s + samples)]
-        write_c3d(folder / f"{kind}.c3d", _in_file(known[kind], walking), plates=plates)
-    _write_tables(folder, person, known, speed_m_s=Motion("walk", seed).speed_m_s(person) if treadmill else None)
+        plates = [*_plates(person, motion, start_s + samples, turn)]
+        write_c3d(folder / f"{kind}.c3d", _in_file(known[kind], walking, turn), plates=plates)
+    speed = Motion("walk", seed, slope_rad=slope_rad).speed_m_s(person)
+    stated = {"belt_speed_m_s": speed} if treadmill else {}
+    _write_tables(folder, person, known, stated | ({"slope_degrees": slope_deg} if axes_rise else {}))
     _write_segments(folder / "segments.tsv", person, BODIES if upper_segments else BODIES[-6:])
     (folder / "study.yaml").write_text(yaml.safe_dump(dict(settings)))
     return known
@@ -196,11 +204,11 @@ def paths(known: xr.Dataset, places: Places) -> dict[str, Array]:
     return {label: at[body].origin.values + place @ at[body].rotation.values for label, (body, place) in places.items()}
 
 
-def _in_file(known: xr.Dataset, places: Places) -> dict[str, Array]:
-    return {label: path @ Z_UP.T for label, path in paths(known, places).items()}
+def _in_file(known: xr.Dataset, places: Places, turn: Array) -> dict[str, Array]:
+    return {label: path @ turn.T for label, path in paths(known, places).items()}
 
 
-def _plates(person: Person, motion: Motion, time: Array) -> Iterator[Channels]:
+def _plates(person: Person, motion: Motion, time: Array, turn: Array) -> Iterator[Channels]:
     """Yield a plate under each place of each foot, with what the foot does to it."""
     period, on_feet = PERIOD_S[motion.kind], ground(person, motion, time)
     for number, sign in enumerate((-1, 1)):
@@ -219,10 +227,11 @@ def _plates(person: Person, motion: Motion, time: Array) -> Iterator[Channels]:
                 ends = (middle - stride / 2 + SEAM_M, middle + stride / 2 - SEAM_M)
             if force[own, 1].max() > 1.0:
                 masked = own[:, None]
-                yield channels(Rectangle(*ends, *across), force * masked, moment * masked, Z_UP)
+                plate = Rectangle(*ends, *across)
+                yield channels(plate, force * masked, moment * masked, turn, ramp=motion.ramp)
 
 
-def _write_tables(folder: Path, person: Person, trials: Container[str], *, speed_m_s: float | None) -> None:
+def _write_tables(folder: Path, person: Person, trials: Container[str], stated: Mapping[str, float]) -> None:
     sizes = {f"shoulder_offset_{side}_m": person.shoulder_offset[side] for side in SIDES}
     columns = {"participant_id": "sub-01", "mass_kg": person.mass_kg, "height_m": person.height_m, "sex": "n/a"}
     columns |= {"marker_diameter_m": 2 * MARKER_RADIUS_M} | sizes
@@ -232,12 +241,9 @@ def _write_tables(folder: Path, person: Person, trials: Container[str], *, speed
         for trial in ("static", *MOTIONS)
         if trial in trials
     ]
-    header = ["participant_id", "trial", "file", "role", "condition"]
-    if speed_m_s is not None:
-        header.append("belt_speed_m_s")
-        for row in rows:
-            row.append(str(speed_m_s) if row[1] == "walk" else "n/a")
-    _write_table(folder / "trials.tsv", header, rows)
+    for row in rows:
+        row += [{"static": "0"}.get(row[1], str(cell)) for cell in stated.values()]
+    _write_table(folder / "trials.tsv", ["participant_id", "trial", "file", "role", "condition", *stated], rows)
 
 
 def _write_segments(path: Path, person: Person, bodies: Sequence[str]) -> None:

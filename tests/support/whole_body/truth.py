@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from tests.support.whole_body import jets
-from tests.support.whole_body.motions import HARMONICS, Motion, Moved, moved
+from tests.support.whole_body.motions import HARMONICS, UP, Motion, Moved, moved
 from tests.support.whole_body.person import BODIES, JOINT_OF, PARENT, SIDES, Person
 
 Array = NDArray[np.float64]
@@ -24,7 +24,6 @@ GRAVITY_M_S2 = 9.80665
 AXIS = list("xyz")
 ROUNDS, SAMPLES = 12, 96  # of the balance, and instants of a period in it
 AGAINST = 0.03  # with which the feet push against each other in double support, share of the weight
-UP = np.array([0.0, 1.0, 0.0])
 
 
 class _Chain(NamedTuple):
@@ -44,15 +43,16 @@ class _States(NamedTuple):
     a: Array
 
 
-def generated(person: Person, kind: str, seed: int = 0, *, belt_m_s: float = 0.0) -> Motion:
+def generated(person: Person, kind: str, seed: int = 0, *, belt_m_s: float = 0.0, slope_rad: float = 0.0) -> Motion:
     """Return a motion of a person who is balanced.
 
     Args:
         kind: one of ``MOTIONS``, or ``STILL``.
         seed: of its phases.
         belt_m_s: of a treadmill, for a walk; ``Motion(kind, seed).speed_m_s(person)`` keeps her in her place.
+        slope_rad: of the ground, uphill positive.
     """
-    return replace(balanced(person, Motion(kind, seed)), belt_m_s=belt_m_s)
+    return replace(balanced(person, Motion(kind, seed, slope_rad=slope_rad)), belt_m_s=belt_m_s)
 
 
 def balanced(person: Person, motion: Motion) -> Motion:
@@ -66,7 +66,7 @@ def balanced(person: Person, motion: Motion) -> Motion:
     answer = 1 / (1 + 0.57 * person.height_m / GRAVITY_M_S2 * wave**2)
     for _ in range(ROUNDS):
         poses = moved(person, motion, time)
-        pressed = _pressed_by(_needed(chain, _states(chain, poses)))
+        pressed = _pressed_by(_needed(chain, _states(chain, poses)), poses.normal)
         missing = np.einsum("ts,tsi->ti", poses.share, poses.pressed) - pressed
         amplitudes = np.fft.rfft(missing[:, [0, 2]], axis=0)[: HARMONICS + 1].T / SAMPLES
         amplitudes[:, 1:] *= 2
@@ -95,7 +95,7 @@ def truth(person: Person, motion: Motion, time: Array) -> xr.Dataset:
     ``angular_momentum``, ``angular_momentum_rate`` (time, axis); ``residual`` (time, 6): force and moment that the
     pelvis lacks, about its origin, zero to rounding. Of the ground on the feet, left and right: ``ground_force``,
     ``ground_moment`` about the lab origin, ``centre_of_pressure`` on the floor (time, side, axis), ``free_moment``
-    (time, side) about the vertical.
+    (time, side) about the normal of the floor.
     """
     chain, poses = _chain(person), moved(person, motion, time)
     return truth_of(person, poses, _on_feet(_needed(chain, _states(chain, poses)), poses), time)
@@ -188,10 +188,10 @@ def _needed(chain: _Chain, states: _States) -> Array:
     return np.array(wrenches)
 
 
-def _pressed_by(wrench: Array) -> Array:
-    """Return the centre of pressure (time, 3) on the floor of wrenches (time, 6) about the lab origin."""
+def _pressed_by(wrench: Array, normal: Array) -> Array:
+    """Return the centre of pressure (time, 3) of wrenches (time, 6) about the lab origin, which is on the floor."""
     force, moment = wrench[:, :3], wrench[:, 3:]
-    return np.stack([moment[:, 2], 0 * moment[:, 1], -moment[:, 0]], axis=1) / force[:, 1:2]
+    return np.asarray(np.cross(normal, moment) / (force @ normal)[:, None])
 
 
 def _on_feet(needed: Array, poses: Moved) -> dict[str, Array]:
@@ -199,15 +199,15 @@ def _on_feet(needed: Array, poses: Moved) -> dict[str, Array]:
 
     Each presses where planned, both shifted alike to where the total presses; the free moment is shared too.
     """
-    share, total = poses.share[..., None], _pressed_by(needed)
+    share, total = poses.share[..., None], _pressed_by(needed, poses.normal)
     pressed = poses.pressed + (total - (share * poses.pressed).sum(axis=1))[:, None]
     apart = pressed[:, 1] - pressed[:, 0]
     apart /= np.linalg.norm(apart, axis=1, keepdims=True)
     push = AGAINST * 4 * share.prod(axis=1) * needed[:, 1:2] * apart
     force = share * needed[:, None, :3] + np.stack([-push, push], axis=1)
     left = needed[:, 3:] - np.cross(pressed, force).sum(axis=1)
-    free = poses.share * left[:, 1:2]
-    moment = np.cross(pressed, force) + free[..., None] * UP
+    free = poses.share * (left @ poses.normal)[:, None]
+    moment = np.cross(pressed, force) + free[..., None] * poses.normal
     return {"ground_force": force, "ground_moment": moment, "centre_of_pressure": pressed, "free_moment": free}
 
 

@@ -84,7 +84,7 @@ def numbers_of(steps: Steps) -> tuple[Array, Array]:
     ahead = steps.ahead.mean(axis=1)
     inwards = outwards[:, None] * np.stack([ahead[:, 2], np.zeros(len(ahead)), -ahead[:, 0]], axis=1)
     each, first = np.arange(len(ahead)), np.where(travel < 0, -1, 0)  # backwards, the heel is the last on the ground
-    height = steps.toe[..., 1]
+    height = dot(steps.toe, steps.normal[:, None])
     on_heel = (height[each, first] - height.min(axis=1) > TOES_UP_M) & ~steps.heel_up[each, first]
     load = steps.force[..., 1] / steps.force[..., 1].sum(axis=1, keepdims=True)
     line = lines_from_pelvis(steps, unturned)[:, 0]

@@ -13,6 +13,7 @@ import numpy as np
 from ....arrays import Array, Flags
 from ....conventions import LOADED_SHARE
 from ....dynamics.vectors import dot
+from ....plates.incline import normal_of_ground
 from ....plates.wrench import centre_of_pressure
 from ....signals.filters import stretches
 from ..feet import Feet, Foot
@@ -48,6 +49,7 @@ class PlateStep:
     toe_up: Flags
     pelvis: Array  # middle of the pelvis (part, 3), NaN if unseen
     free: Array  # free moment of the mean wrench (part,), N m
+    normal: Array  # of the ground, upward (3,): heights of the foot are along it
     loaded_s: float = math.nan  # how long the load lasts
 
 
@@ -110,13 +112,16 @@ def _step(
     mean = np.add.reduceat(every, edges[:-1]) / np.diff(edges)[:, None, None]
     if not np.isfinite(mean[:, :4]).all():
         return None
-    raised = np.stack([heel, toe])[:, : edges[-1], 1]
+    normal = normal_of_ground(corners[None])
+    raised = np.stack([heel, toe])[:, : edges[-1]] @ normal
     raised = np.minimum.reduceat(raised, edges[:-1], axis=1) - raised.min(axis=1, keepdims=True) > RAISED_M
     centre = corners.mean(axis=0)
     pressed, free = centre_of_pressure(mean[:, 0], mean[:, 1], corners)
     heel, toe, pelvis = (mean[:, i] - centre for i in (2, 3, 4))
     frame = (loaded.start + loaded.stop) // 2
-    return PlateStep(plate, side, frame, mean[:, 0], pressed - centre, heel, toe, raised[0], raised[1], pelvis, free)
+    return PlateStep(
+        plate, side, frame, mean[:, 0], pressed - centre, heel, toe, raised[0], raised[1], pelvis, free, normal
+    )
 
 
 class Steps(NamedTuple):
@@ -131,6 +136,7 @@ class Steps(NamedTuple):
     toe_up: Flags
     pelvis: Array
     free: Array
+    normal: Array
     loaded_s: Array
 
     @property

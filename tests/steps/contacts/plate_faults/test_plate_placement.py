@@ -14,6 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from pipeline.plates.incline import VERTICAL
 from pipeline.plates.wrench import plate_axes
 from pipeline.signals.filters import interval_s
 from pipeline.steps.contacts.feet import feet_of
@@ -205,7 +206,7 @@ def exact_step(plate: int, side: str) -> PlateStep:
     pelvis = along(np.linspace(-0.2, 0.2, 5), 0.95 * still)
     heel, toe = along(-0.1 * still, 0.05 * still), along(0.1 * still, np.where(part < 1, 0.08, 0.05))
     force = 700 / 0.95 * (pelvis - pressed)
-    return PlateStep(plate, side, 0, force, pressed, heel, toe, part > 3, part < 1, pelvis, 0 * still, 0.6)
+    return PlateStep(plate, side, 0, force, pressed, heel, toe, part > 3, part < 1, pelvis, 0 * still, VERTICAL, 0.6)
 
 
 @pytest.mark.parametrize("direction", [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
