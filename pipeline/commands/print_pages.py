@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..errors import UserError
+from ..results.page_names import OVERVIEW, PAGES
 from ..results.whole_files import write_whole
-from ..steps.report.page_names import OVERVIEW, PAGES
 from .shared.exported_files import PDF, record_files
 
 BROWSER = "GAITLAB_BROWSER"  # environment variable with the path of a browser

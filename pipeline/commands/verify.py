@@ -14,9 +14,9 @@ from ..errors import Problem, UserError, as_argument, as_json, join_some
 from ..extra import every_extra
 from ..json_text import object_in
 from ..results import netcdf
+from ..results.page_names import PAGES
 from ..results.whole_files import REMEDY
 from ..step import every_step
-from ..steps.report.page_names import PAGES
 from ..tables import study_tables
 from ..tables.session_table import has_changed_since_review
 from ..tables.terminal_table import align, text_width

@@ -11,7 +11,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ..errors import UserError, as_argument, join_some
-from ..steps.report.page_names import PAGES
+from ..results.page_names import PAGES
 from . import checksums
 from .digests import sha256
 from .job_keys import Study

@@ -18,8 +18,8 @@ from ..body.body_model import BodyModel
 from ..errors import UserError
 from ..extra import every_extra
 from ..reference import resolve
+from ..results.page_names import page_names
 from ..step import Step, every_step
-from ..steps.report.page_names import page_names
 from ..tables import corrections, session_table, study_tables, tsv
 from ..tables.reference_curves import reference_file
 from . import checksums, digests, settings

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import Problem, UserError
-from ..steps.report.page_names import PAGES
+from ..results.page_names import PAGES
 from . import checksums
 from .job_keys import Study
 

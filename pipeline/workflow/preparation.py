@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import UserError, join_some
-from ..steps.report.page_names import PAGES
+from ..results.page_names import PAGES
 from . import checksums
 from .activity_lock import is_left_alone
 from .job_keys import Study

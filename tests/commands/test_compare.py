@@ -14,8 +14,8 @@ import pytest
 from pipeline.__main__ import main
 from pipeline.commands.compare import write_comparison
 from pipeline.errors import UserError
+from pipeline.results.page_names import PAGES
 from pipeline.steps.report.metric_tables import title_of
-from pipeline.steps.report.page_names import PAGES
 from pipeline.variables.metrics import SCORES
 from pipeline.workflow import checksums
 from pipeline.workflow.open_study import look_at

@@ -66,7 +66,7 @@ FILES |= {
 WORDS = {
     word
     for path in CODE
-    if path.suffix in (".py", ".yaml", ".html", ".js", "") and path.is_file() and path != Path(__file__)
+    if path.suffix in (".py", ".yaml", ".html", ".js", ".txt", "") and path.is_file() and path != Path(__file__)
     for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))
 }
 

@@ -63,7 +63,7 @@ class Parts:
         texts = list[str]()
         for word in self.stem:
             letters = re.sub(r"\d+$", "", word.text)
-            is_code = letters != word.text and not any(name in letters for name in hidden)
+            is_code = re.search(r"\d", word.text) and not any(name in letters for name in hidden)
             kept = word.kind or word.text in shown or is_code or not re.search(r"[^\W\d_]{2}", letters)
             texts.append(word.text if kept else word.text[len(letters) :])
         return self.name if texts == [word.text for word in self.stem] else "-".join(filter(None, texts))

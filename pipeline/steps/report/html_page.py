@@ -16,10 +16,10 @@ import xarray as xr
 from plotly.offline import get_plotlyjs
 
 from ...json_text import object_in
+from ...results.page_names import PAGES
 from .curves.error_shares import band_percent
 from .curves.figures import Drawn, describe
 from .curves.panels import BALANCE
-from .page_names import PAGES
 from .settings import Settings
 from .tables import Table
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import xarray as xr
 
 from ...json_text import object_in
+from ...results.page_names import page_names
 from ...tables.reference_curves import reference_of
 from ...variables.cycle_variables import BANDS, CURVES, STANCE_CURVES, WITH_EMG, WITH_TRUNK
 from .addition import Loaded, parts_of_study
@@ -12,7 +13,6 @@ from .curves.cycles import cycles_of
 from .curves.panels import panels_of
 from .html_page import render
 from .overview import Overview, RowsOfPerson
-from .page_names import page_names
 from .settings import Settings
 from .tables import Row
 

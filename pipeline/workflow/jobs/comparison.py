@@ -11,8 +11,8 @@ from typing import NamedTuple, Self
 
 from ...errors import UserError, nearest
 from ...reference import resolve
+from ...results.page_names import PAGES
 from ...step import every_step
-from ...steps.report.page_names import PAGES
 from .. import checksums
 from ..job_keys import Study
 
