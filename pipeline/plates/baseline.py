@@ -2,9 +2,8 @@
 
 Amplifiers cause an offset; charge and heat let it drift, most of all on piezo-electric plates. It is measured while
 the plate is unloaded and interpolated linearly under load; beyond the first and last rest it goes on as straight as it
-was. A plate without a foot over it is unloaded, whatever it
-reads; where the feet are not seen, or always over it, its lowest vertical force is the unloaded level, as feet only
-push.
+was. A plate without a foot over it is unloaded, whatever it reads; where the feet are not seen, or always over it, its
+lowest vertical force is the unloaded level, as feet only push.
 """
 
 from itertools import pairwise

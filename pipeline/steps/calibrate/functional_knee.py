@@ -25,7 +25,7 @@ from .functional_trials import UNUSABLE, landmarks_of, sides_shown, span_deg, un
 # An axis that is off by half of it by chance, or moves by all of it with the choice of markers, is hardly better.
 LARGEST_CHANCE_DEG, LARGEST_DIFFERENCE_DEG = 2.5, 5.0
 # The mean of rotations by angles spread over a range r keeps sin(r/2) / (r/2) of what lies across the axis: 2.5 % less
-# below 45 degrees, so little that skin decides. Simulated axes are worse there, too (Ehrig RM et al. 2007).
+# at 45 degrees, so little that skin decides.
 SMALLEST_RANGE_DEG = 45.0
 FEWEST_FRAMES, PARTS = 50, 10
 NEAR_KNEE = 0.2  # share of a segment's length: markers on the epicondyles and the head of the fibula, which slide most

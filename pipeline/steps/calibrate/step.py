@@ -30,6 +30,7 @@ from ...whole_body.skeleton import SEGMENTS
 from .anthropometry import findings_on_sizes, note_on_estimates, size_attributes, sizes_in_results, sizes_of
 from .functional_hip import functional_hips, hip_text
 from .functional_knee import Knee, KneeTrials, find_knees, knee_variables
+from .functional_trials import UNUSABLE
 from .leg_doubts import find_doubts, orientation_noise
 from .marker_sensitivity import per_marker
 from .model_dataset import Side, model_dataset, static_distances
@@ -179,7 +180,7 @@ def _knees(
     """Return by side what functional trials, and walks if the setting takes them, show of the knee's axis."""
     if reference.stated and settings.knee_axis != "markers":
         what = f"calibrate.knee_axis is {settings.knee_axis}, but the files state the rotation of the thigh"
-        raise UserError(reference.file, what, "set calibrate.static_results to static", "functional_trial_unusable")
+        raise UserError(reference.file, what, "set calibrate.static_results to static", UNUSABLE)
     if reference.stated:
         return {}
 
