@@ -17,7 +17,7 @@ def main() -> None:
     if len(sys.argv) == 1:
         print(as_table())  # noqa: T201
         return
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
     folder = Path(sys.argv[1])
     if folder.exists() and any(folder.iterdir()):

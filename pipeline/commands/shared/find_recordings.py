@@ -106,7 +106,8 @@ def _pair_by_words(folder: Path, trc: Sequence[str], found: Mapping[str, str]) -
     """Return force files by TRC file that agree in all words but those for markers and forces.
 
     Words that all TRC files of a folder share need not be in the name of the forces: ``walk_new.trc``,
-    ``static_new.trc`` and ``walk_grf.sto``. Forces that fit several TRC files belong to none.
+    ``static_new.trc`` and ``walk_grf.sto``. Nor need the last words of the one TRC file that begins like it. Forces
+    that fit several TRC files belong to none.
     """
     words = {name: _words(name, MARKER_WORDS) for name in trc}
     pairs: dict[str, str] = {}
@@ -119,6 +120,9 @@ def _pair_by_words(folder: Path, trc: Sequence[str], found: Mapping[str, str]) -
             if mine and name not in found
             and mine in (words[name], tuple(word for word in words[name] if word in mine or word not in shared))
         ]  # fmt: skip
+        begun = [name for name in near if mine and words[name][: len(mine)] == mine]
+        if not fitting and len(begun) == 1 and begun[0] not in found:
+            fitting = begun
         if len(fitting) == 1 and forces not in found.values() and _first_with_forces(folder, [forces]):
             pairs.setdefault(fitting[0], forces)
     return pairs
