@@ -6,11 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import optimize
 
 from docs.examples import (
     controlled_pendulum,
     double_pendulum,
     double_pendulum_3d,
+    exercises,
     hill_muscle,
     moment_arms,
     muscle_forces,
@@ -34,6 +36,28 @@ def test_double_pendulum(tmp_path: Path) -> None:
     start, end = found["neighbours apart, first 5 s and last 5 s, rad"]
     assert start < 1e-3
     assert end > 1
+
+
+def test_exercises(tmp_path: Path) -> None:
+    found = exercises.main(tmp_path / "x.svg")
+    close(*found["torque at the end, and m g d, N m"])
+    close(found["largest torque, N m, and when, s"], [3.63, 0.1335], 0.005)
+    # steps good to 1e-10, and the link is stable while it hangs
+    close(found["angle after the torque of the rise, rad"], [0, 0], 1e-8)
+    assert found["highest angle under a constant torque, degrees"] == pytest.approx(85.6, abs=0.05)
+    work, height = found["work there, and energy of height, J"]
+    assert work == pytest.approx(height, rel=1e-6)  # the highest of 1001 instants misses the top by less
+    share = optimize.minimize_scalar(lambda q: -(1 - np.cos(q)) / q, bounds=(1, 3)).fun
+    assert found["torque to go over the top, N m"] == pytest.approx(-share * 1.5 * 0.22 * 9.81, rel=1e-6)
+    assert found["a. first link at rest"][0] < -0.5
+    assert found["a. first link at rest"][1] == 0
+    close(found["b. straight"], [0, 0])
+    assert found["c. stiff elbow"][0] == 0
+    assert found["c. stiff elbow"][1] > 0.2
+    assert abs(found["d. 2 q1 + q2 = 180 degrees"][0]) < ROUNDING < found["d. 2 q1 + q2 = 180 degrees"][1]
+    assert found["way of the tip across the line, m"] < ROUNDING
+    for by_energy, by_recursion in found["machines"].values():
+        close(by_energy, by_recursion)
 
 
 def test_reach(tmp_path: Path) -> None:
