@@ -4,6 +4,7 @@ import csv
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +90,11 @@ def rows_of_numbers(lines: Sequence[str], first: int, columns: int, *, path: Pat
     Raises:
         UserError: a line with more or fewer cells, or with a cell that is no number.
     """
+    if any(lines[first:]):
+        with suppress(ValueError):  # of a row with fewer cells, an empty one or another separator
+            whole = np.loadtxt(lines[first:], delimiter="\t", comments=None, ndmin=2)
+            if whole.shape[1] == columns:
+                return whole
     rows = []
     commas = not any(HAS_POINT.search(line) for line in lines[first:])
     for number, line in enumerate(lines[first:], first + 1):
