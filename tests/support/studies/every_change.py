@@ -213,7 +213,7 @@ def another(value: Any, schema: Mapping[str, Any], names: Sequence[str]) -> Any:
     if isinstance(value, bool):
         return not value
     assert isinstance(value, (int, float)), f"write another value of {'.'.join(names)} into OTHER_VALUES"
-    return value + 1 if isinstance(value, int) else value * 0.99
+    return value + 1 if isinstance(value, int) else value * 0.99 or 0.5
 
 
 def another_cell(column: str, cell: str) -> str:
