@@ -286,6 +286,48 @@ def test_a_person_who_stands_aslant_shows_the_slope_of_the_axes(
     assert (("warning", "sub-01/static.c3d", "standing_leans") in found(demo)) == leans
 
 
+@pytest.mark.parametrize("aside_deg", [10, -10, 4])
+def test_a_person_who_stands_aslant_to_the_side_is_named(demo: Path, aside_deg: float) -> None:
+    """Such a slope cannot be stated."""
+    static = demo / "sub-01" / "static.c3d"
+    angle = np.radians(aside_deg)
+    turn = np.array([[1, 0, 0], [0, np.cos(angle), np.sin(angle)], [0, -np.sin(angle), np.cos(angle)]])
+    file = ezc3d.c3d(str(static))
+    points = file["data"]["points"]
+    points[:3] = np.einsum("ij,jmt->imt", turn, points[:3])
+    file.write(str(static))
+    told = [one.what for one in check(demo) if one.code == "standing_leans"]
+    assert len(told) == (abs(aside_deg) > 8)
+    assert all(("to the left" if aside_deg > 0 else "to the right") in what for what in told)
+
+
+@pytest.mark.parametrize(
+    ("corners_deg", "stated_deg", "told"),
+    [(0, 10, None), (10, 0, "by 10 degrees"), (10, 10, "by 20 degrees"), (-10, 10, None), (0, -10, None)],
+)
+def test_plates_slope_in_the_axes_that_are_stated(
+    demo: Path, corners_deg: float, stated_deg: float, told: str | None
+) -> None:
+    """Plates that are level in the file's axes, or plumb with the slope stated, are as they are to be.
+
+    Corners that rise along x of the file, where the person walks, by as much as the axes are said to rise, are a slope
+    that is stated twice.
+    """
+    path = demo / "sub-01" / "comfortable_01.c3d"
+    file = ezc3d.c3d(str(path))
+    corners = file["parameters"]["FORCE_PLATFORM"]["CORNERS"]["value"]
+    corners[2] = np.tan(np.radians(corners_deg)) * (corners[0] - corners[0].mean())
+    file.write(str(path))
+    header, *rows = (demo / "trials.tsv").read_text().splitlines()
+    cells = [stated_deg if "sub-01/comfortable_01.c3d" in row else "n/a" for row in rows]
+    lines = [f"{row}\t{cell}" for row, cell in zip([header, *rows], ["slope_degrees", *cells], strict=True)]
+    (demo / "trials.tsv").write_text("\n".join(lines) + "\n")
+    found_slopes = [one for one in check(demo) if one.code == "plates_slope"]
+    assert len(found_slopes) == (told is not None)
+    assert all(told in one.what for one in found_slopes if told)
+    assert all(("stated" in one.what) == bool(stated_deg) for one in found_slopes)
+
+
 def test_a_plate_that_would_push_down_is_named(demo: Path) -> None:
     """Corners in the other sense of rotation turn it upside down; the run refuses its contacts."""
     walk = demo / "sub-01" / "fast_01.c3d"

@@ -18,12 +18,13 @@ from ...person.shown_sizes import ShownSizes, quietly
 from ...plates.loaded_pole import PlateTest
 from ...recording import Recording
 from ...vocabulary.marker_labels import SeveralSubjectsError
-from .lab_axes import lean_deg
+from .lab_axes import leans_deg
 from .lab_view import LabView, view_in_lab_axes
 from .plates_and_channels import compare_with_pole, label_other_channels
 from .recording_file import read_recording
 
 SOME_FRAMES = 50
+UNKNOWN_LEANS = (float("nan"), float("nan"))
 NOTHING, NO_SIZES = Recording([], np.empty((0, 0, 3)), 1.0, 0.0, 1.0), ShownSizes()
 
 
@@ -45,15 +46,15 @@ class Contents:
     # by side, from ASIS over knee to ankle marker with the leg straight, see :func:`_leg_lengths_m`
     leg_lengths_m: Mapping[str, float] = field(default_factory=dict)
     stride_m: float = float("nan")  # largest distance between the heels in the heading; NaN if the heading is unknown
-    lean_deg: float = float("nan")  # see :func:`.lab_axes.lean_deg`; NaN unless the person stands
+    leans_deg: tuple[float, float] = UNKNOWN_LEANS  # see :func:`.lab_axes.leans_deg`; NaN unless the person stands
     # largest vertical force of each plate that can be decoded, by its number
     peak_load_n: Mapping[int, float] = field(default_factory=dict)
     # largest downward force of each of these plates, 0 if it pushes up by more; empty if it is not known what is up
     downward_n: Mapping[int, float] = field(default_factory=dict)
     # longest side of each of these plates with known edges
     plate_sides_m: Mapping[int, float] = field(default_factory=dict)
-    # angle between the normal of each of these plates and the vertical, degrees
-    plate_slopes_deg: Mapping[int, float] = field(default_factory=dict)
+    # unit normal (3,) of each of these plates in lab axes with no slope stated, up or down
+    plate_normals: Mapping[int, Array] = field(default_factory=dict)
     plate_problems: tuple[Problem, ...] = ()  # problems of the other plates, and of the channels of these
     channels: tuple[str, ...] = ()  # labels of the analog channels that no plate uses
     plate_tests: Mapping[int, PlateTest] = field(default_factory=dict)  # by a pole, where no person is seen
@@ -172,7 +173,7 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
     downward_n = np.where(-lowest > highest, -lowest, 0.0)
     sides = np.linalg.norm(plates.corners - np.roll(plates.corners, 1, axis=1), axis=-1).max(axis=1, initial=0.0)
     normals = np.cross(plates.corners[:, 1] - plates.corners[:, 0], plates.corners[:, 3] - plates.corners[:, 0])
-    slopes = np.degrees(np.arccos(np.abs(normals[:, 1]) / np.linalg.norm(normals, axis=1)))
+    normals = normals / np.linalg.norm(normals, axis=1, keepdims=True)
     visible = find_seen_labels(recording.labels, recording.markers)
     some = recording.markers[:: max(1, len(recording.markers) // SOME_FRAMES)] @ view.rotation.T
     seen = {
@@ -192,13 +193,13 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
         shown=view.shown,
         leg_lengths_m=_leg_lengths_m(points),
         stride_m=float("nan") if view.problem else _stride_m(points, view.rotation),
-        lean_deg=lean_deg(points, view.rotation) if view.shown.stands and not view.problem else float("nan"),
+        leans_deg=leans_deg(points, view.rotation) if view.shown.stands and not view.problem else UNKNOWN_LEANS,
         peak_load_n=dict(
             zip(numbers, np.where(blank, np.nan, vertical.max(axis=0, initial=0.0)).tolist(), strict=True)
         ),
         downward_n={} if view.problem else dict(zip(numbers, downward_n.tolist(), strict=True)),
         plate_sides_m={numbers[i]: float(sides[i]) for i in edged},
-        plate_slopes_deg={numbers[i]: float(slopes[i]) for i in edged},
+        plate_normals={numbers[i]: normals[i] for i in edged},
         plate_problems=tuple(plates.problems.values()),
         channels=tuple(label_other_channels(recording, plates.channels).values()),
         plate_tests=tests,

@@ -84,6 +84,9 @@ def test_a_trial_states_its_own_slope(tmp_path: Path) -> None:
         rows.append(row | ({} if name == "up" else {"slope_degrees": slope_deg}))
     settings = settings_of("read", slope_deg=8.0)
     session = read_session(rows, body_model=BODY_MODEL, settings=settings)
+    assert session.slope_degrees.values.tolist() == [0.0, 8.0, -8.0]
+    level = read_session(rows[:1], body_model=BODY_MODEL, settings=settings_of("read"))
+    assert "slope_degrees" not in level
     force, _ = on_plates(known)
     for name in labs:
         trial = one_trial(session, name)
