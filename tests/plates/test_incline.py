@@ -76,11 +76,11 @@ def test_a_foot_on_a_ramp_is_over_the_plates_that_it_is_over_on_the_level(slope_
     plates = row(np.eye(3), 2)
     turn = Rotation.from_euler("zx", [slope_deg, 0.6 * slope_deg], degrees=True).as_matrix()
 
-    def over(turned: Array) -> tuple[Array, Array]:
+    def over(turned: Array) -> list[NDArray[np.bool_]]:
         corners = plates @ turned.T
         feet = feet_of({"heel_left": heel @ turned.T, "toe_left": toe @ turned.T}, np.arange(400) / 100, corners,
                        travel="forwards")  # fmt: skip
-        return tuple(of(corners, 0.0, slice(None)) for of in (feet["left"].over, feet["left"].whole_over))
+        return [of(corners, 0.0, slice(None)) for of in (feet["left"].over, feet["left"].whole_over)]
 
     for level, inclined in zip(over(np.eye(3)), over(turn), strict=True):
         assert 0.05 < level.mean() < 0.95
