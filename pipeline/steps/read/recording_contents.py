@@ -13,7 +13,7 @@ from ...body.body_model import BodyModel
 from ...body.landmarks import Points, choose_labels, find_seen_labels
 from ...conventions import SIDES
 from ...errors import Problem, UserError
-from ...person.body_weight import vertical_forces
+from ...person.body_weight import LOADED_N, vertical_forces
 from ...person.shown_sizes import ShownSizes, quietly
 from ...plates.loaded_pole import PlateTest
 from ...recording import Recording
@@ -24,6 +24,8 @@ from .plates_and_channels import compare_with_pole, label_other_channels
 from .recording_file import read_recording
 
 SOME_FRAMES = 50
+# of the median of the vertical force, its least while a person walks; shares of time; a walk of some steps
+LEAST_BORNE, MOSTLY, LEAST_ON_BELT_S = 0.2, 0.95, 2.0
 UNKNOWN_LEANS = (float("nan"), float("nan"))
 NOTHING, NO_SIZES = Recording([], np.empty((0, 0, 3)), 1.0, 0.0, 1.0), ShownSizes()
 
@@ -47,6 +49,7 @@ class Contents:
     leg_lengths_m: Mapping[str, float] = field(default_factory=dict)
     stride_m: float = float("nan")  # largest distance between the heels in the heading; NaN if the heading is unknown
     leans_deg: tuple[float, float] = UNKNOWN_LEANS  # see :func:`.lab_axes.leans_deg`; NaN unless the person stands
+    forces_lean_deg: tuple[float, float] = UNKNOWN_LEANS  # see :func:`_forces_lean_deg`
     # largest vertical force of each plate that can be decoded, by its number
     peak_load_n: Mapping[int, float] = field(default_factory=dict)
     # largest downward force of each of these plates, 0 if it pushes up by more; empty if it is not known what is up
@@ -194,6 +197,7 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
         leg_lengths_m=_leg_lengths_m(points),
         stride_m=float("nan") if view.problem else _stride_m(points, view.rotation),
         leans_deg=leans_deg(points, view.rotation) if view.shown.stands and not view.problem else UNKNOWN_LEANS,
+        forces_lean_deg=_forces_lean_deg(view, recording.analog_rate_hz),
         peak_load_n=dict(
             zip(numbers, np.where(blank, np.nan, vertical.max(axis=0, initial=0.0)).tolist(), strict=True)
         ),
@@ -205,6 +209,21 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
         plate_tests=tests,
         no_plate_test=no_test,
     )
+
+
+def _forces_lean_deg(view: LabView, rate_hz: float) -> tuple[float, float]:
+    """Return by how much the mean force on a person who walks on a belt leans forwards and to the right of lab y.
+
+    Who does not travel is held by a force that is plumb on average, whatever the slope of the belt. Over a part of a
+    stride it leans by up to a degree in two seconds. NaN if plates do not bear the person all the time.
+    """
+    total = np.nansum(view.plates.force, axis=1)
+    bears = total[:, 1] > LEAST_BORNE * np.median(total[:, 1]) if len(total) else np.zeros(0, dtype=bool)
+    whole = len(total) > LEAST_ON_BELT_S * rate_hz and bears.mean() > MOSTLY
+    if view.problem or view.travel != "none" or view.shown.stands or not whole or np.median(total[:, 1]) < LOADED_N:
+        return UNKNOWN_LEANS
+    ahead, up, aside = total.mean(axis=0)
+    return float(np.degrees(np.arctan2(ahead, up))), float(np.degrees(np.arctan2(aside, up)))
 
 
 def _plate_tests(recording: Recording, view: LabView, person: bool) -> tuple[dict[int, PlateTest], Problem | None]:
