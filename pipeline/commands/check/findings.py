@@ -230,8 +230,8 @@ def _leaning_forces(file: str, forwards_deg: float, right_deg: float, slope_deg:
             f"the mean force leans {'forwards' if lean_deg > 0 else 'backwards'} by {abs(lean_deg):.0f} degrees{stated}"
         )
         remedy = (
-            f"correct if hands push or pull as much; else the axes rise by about {round(forwards_deg)} degrees where the "
-            "person faces: give that as slope_degrees in trials.tsv, or check the directions of the plates"
+            f"correct if hands push or pull as much; else the axes rise by about {round(forwards_deg)} degrees where "
+            "the person faces: give that as slope_degrees in trials.tsv, or check the directions of the plates"
         )
         yield warning(file, what, remedy, "forces_lean")
     if abs(right_deg) > FORCES_LEAN_DEG:
