@@ -87,6 +87,13 @@ class BodyModel:
         return self.stated_results and chords and not rigid and bool(leg.segments["foot"].technical_axes)
 
     @property
+    def takes_poses(self) -> bool:
+        """Return whether files show its joint centres and all segments, as poses: a static trial gives sizes alone."""
+        leg = self.legs["left"]
+        shown = all(rules[0].method == "shown" for rules in leg.joint_centres.values())
+        return shown and all(rule.cluster for rule in leg.segments.values())
+
+    @property
     def is_plug_in_gait(self) -> bool:
         """Return whether it is Plug-in Gait, by markers or by the bones in a file."""
         return self.may_be_stated or self.shows_untwisted_shank

@@ -40,7 +40,8 @@ def read_poses(
     poses = rotations[:3, :, : len(names), : ratio * count : ratio]
     axes, origin = poses[:, :3], poses[:, 3]
     products = np.einsum("iast,ibst->stab", axes, axes)
-    proper = (np.abs(products - np.eye(3)) < LARGEST_ERROR).all(axis=(2, 3))
+    right_handed = np.einsum("ist,ist->st", np.cross(axes[:, 0], axes[:, 1], axis=0), axes[:, 2]) > 0
+    proper = (np.abs(products - np.eye(3)) < LARGEST_ERROR).all(axis=(2, 3)) & right_handed
     labels, points = [], []
     for i, name in enumerate(names[: poses.shape[2]]):
         arms = {end: ARM_M / unit_m * np.array(direction) for end, direction in ENDS.items()}

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Array
+from ..dynamics.vectors import skew
 from .wrench import plate_axes
 
 VERTICAL = np.array([0.0, 1.0, 0.0])
@@ -30,6 +31,15 @@ def over_ground(points: Array, normal: Array) -> Array:
     leaning = points.copy()
     leaning[:, 1] = points @ normal / normal[1]
     return leaning
+
+
+def level_axes(normal: Array) -> Array:
+    """Return the shortest rotation (3, 3) that makes ground with an upward normal (3,) level; v_level = rotation @ v.
+
+    It is the identity, without rounding, for level ground.
+    """
+    turn = skew(np.cross(normal, VERTICAL))
+    return np.asarray(np.eye(3) + turn + turn @ turn / (1 + normal[1]))
 
 
 def uphill(normal: Array) -> Array:

@@ -38,6 +38,8 @@ MODEL = (
     "segment_parameters",
     "trunk_and_arms",
     "static_results",
+    "segment_poses",
+    "slopes_deg",
 )  # attributes of calibrate.nc that are read, beside the joint centres
 
 
@@ -60,6 +62,11 @@ def describe_methods(study: Mapping[str, Any], models: Iterable[Mapping[str, Any
         "citation": CITATION,
         "body_model": used.get("body_model", "(unknown)"),
         "centres": {joint: _centres(joint, calibrated) for joint in reversed(JOINTS)},
+        "poses": any(model.get("segment_poses") for model in calibrated),
+        "slopes": [
+            f"{slope:g}"
+            for slope in sorted({slope for model in calibrated for slope in object_in(model, "slopes_deg").values()})
+        ],
         "stated": sum(bool(model.get("static_results")) for model in calibrated),
         "sessions": len(calibrated),
         "trunk_and_arms": used.get("kinematics", {}).get("upper_body")

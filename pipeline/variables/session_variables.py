@@ -202,6 +202,8 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "zero_frames": Variable(("trial", "limit"), "1",
             "frames between which the file calls the plates unloaded; NaN if it does not"),
         **_facts("marker_rate_hz", "direction_of_travel", "plates_left_out", "static_results", "stored_angles"),
+        **optional({"slope_degrees": Variable(("trial",), "degree",
+            "by how much the file's axes rise where the person faces, as stated; there if a trial's do")}),
         "label_notes": Variable(("trial",), "", "labels that were changed on reading, and why", "U"),
         "anthropometry": Variable(("trial",), "", "sizes of the person in the file, JSON, m and kg", "U"),
         "shown_sizes": Variable(("trial",), "",

@@ -16,9 +16,12 @@ from pipeline.arrays import Array
 from pipeline.body.segment_poses import fit_pose
 from pipeline.c3d.reader import read_c3d
 from pipeline.c3d.segment_poses import ARM_M, ENDS, read_poses
+from pipeline.commands.check.command import check
 from pipeline.commands.init.command import initialise
 from pipeline.conventions import JOINTS, SIDES
+from pipeline.json_text import to_text
 from pipeline.signals.filters import low_pass
+from pipeline.variables.methods_text import describe_methods
 from tests.support.studies.references import rms
 from tests.support.studies.run_steps import Session, run_study
 
@@ -159,7 +162,13 @@ def test_theia_file_gives_angles_in_the_right_direction(shared: Path, tmp_path: 
             "sub-01\tstill\ttheia.c3d\tstatic\tstatic"]  # fmt: skip
     (tmp_path / "trials.tsv").write_text("\n".join(rows) + "\n")
     (tmp_path / "study.yaml").write_text("body_model: segment_poses\n")
-    steps = run_study(tmp_path, NO_FILTER)["sub-01"].trials["walk"]
+    session = run_study(tmp_path, NO_FILTER)["sub-01"]
+    assert "static_trial_moves" not in session.calibration.attrs["findings"]  # nothing but sizes is taken from it
+    assert "static_trial_moves" not in [finding.code for finding in check(tmp_path)]
+    told = describe_methods({"settings": to_text({"body_model": "segment_poses"})}, [session.calibration.attrs])
+    assert "poses that the recordings state" in told
+    assert "shown" not in told
+    steps = session.trials["walk"]
     angle = steps["kinematics"].joint_angle
     labels = ezc3d.c3d(str(shared / THEIA))["parameters"]["ROTATION"]["LABELS"]["value"]
     assert angle.sizes["time"] == 340
@@ -184,6 +193,16 @@ def test_init_recognises_poses(shared: Path, tmp_path: Path) -> None:
     assert "\tstatic\t" in trials
 
 
+def test_poses_of_another_program_are_near_to_the_model_of_poses(shared: Path, tmp_path: Path) -> None:
+    """By other names no model finds anything; the proposal takes poses all the same."""
+    content = ezc3d.c3d(str(shared / THEIA))
+    labels = content["parameters"]["ROTATION"]["LABELS"]["value"]
+    content["parameters"]["ROTATION"]["LABELS"]["value"] = [f"Seg{i}" for i, _ in enumerate(labels)]
+    content.write(str(tmp_path / "walk.c3d"))
+    initialise(tmp_path)
+    assert "\nextends: segment_poses\n" in (tmp_path / "body_model_proposal.yaml").read_text()
+
+
 def test_a_pose_becomes_its_origin_and_ends_and_the_heel() -> None:
     pose = np.eye(4)
     pose[:3, :3] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
@@ -201,7 +220,9 @@ def test_a_pose_becomes_its_origin_and_ends_and_the_heel() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("matrix", [np.zeros((4, 4)), 2 * np.eye(4), np.full((4, 4), np.nan)])
+@pytest.mark.parametrize(
+    "matrix", [np.zeros((4, 4)), 2 * np.eye(4), np.full((4, 4), np.nan), np.diag([1.0, 1.0, -1.0, 1.0])]
+)
 def test_a_matrix_that_is_none_of_a_rotation_is_missing(matrix: Array) -> None:
     labels, points = read_poses({"ROTATION": {"LABELS": ["pelvis"]}}, matrix[:, :, None, None], 1, 1.0)
     assert labels == [f"pelvis{end}" for end in ENDS]

@@ -8,6 +8,7 @@ from pathlib import Path
 import ezc3d
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from pipeline.c3d.reader import read_c3d
 from pipeline.commands.check.command import check
@@ -284,6 +285,76 @@ def test_a_person_who_stands_aslant_shows_the_slope_of_the_axes(
     lines = [f"{row}\t{cell}" for row, cell in zip([header, *rows], ["slope_degrees", *cells], strict=True)]
     (demo / "trials.tsv").write_text("\n".join(lines) + "\n")
     assert (("warning", "sub-01/static.c3d", "standing_leans") in found(demo)) == leans
+
+
+@pytest.mark.parametrize("aside_deg", [10, -10, 4])
+def test_a_person_who_stands_aslant_to_the_side_is_named(demo: Path, aside_deg: float) -> None:
+    """Such a slope cannot be stated."""
+    static = demo / "sub-01" / "static.c3d"
+    angle = np.radians(aside_deg)
+    turn = np.array([[1, 0, 0], [0, np.cos(angle), np.sin(angle)], [0, -np.sin(angle), np.cos(angle)]])
+    file = ezc3d.c3d(str(static))
+    points = file["data"]["points"]
+    points[:3] = np.einsum("ij,jmt->imt", turn, points[:3])
+    file.write(str(static))
+    told = [one.what for one in check(demo) if one.code == "standing_leans"]
+    assert len(told) == (abs(aside_deg) > 8)
+    assert all(("to the left" if aside_deg > 0 else "to the right") in what for what in told)
+
+
+@pytest.mark.parametrize(
+    ("corners_deg", "stated_deg", "told"),
+    [(0, 10, None), (10, 0, "by 10 degrees"), (10, 10, "by 20 degrees"), (-10, 10, None), (0, -10, None)],
+)
+def test_plates_slope_in_the_axes_that_are_stated(
+    demo: Path, corners_deg: float, stated_deg: float, told: str | None
+) -> None:
+    """Plates that are level in the file's axes, or plumb with the slope stated, are as they are to be.
+
+    Corners that rise along x of the file, where the person walks, by as much as the axes are said to rise, are a slope
+    that is stated twice.
+    """
+    path = demo / "sub-01" / "comfortable_01.c3d"
+    file = ezc3d.c3d(str(path))
+    corners = file["parameters"]["FORCE_PLATFORM"]["CORNERS"]["value"]
+    corners[2] = np.tan(np.radians(corners_deg)) * (corners[0] - corners[0].mean())
+    file.write(str(path))
+    header, *rows = (demo / "trials.tsv").read_text().splitlines()
+    cells = [stated_deg if "sub-01/comfortable_01.c3d" in row else "n/a" for row in rows]
+    lines = [f"{row}\t{cell}" for row, cell in zip([header, *rows], ["slope_degrees", *cells], strict=True)]
+    (demo / "trials.tsv").write_text("\n".join(lines) + "\n")
+    found_slopes = [one for one in check(demo) if one.code == "plates_slope"]
+    assert len(found_slopes) == (told is not None)
+    assert all(told in one.what for one in found_slopes if told)
+    assert all(("stated" in one.what) == bool(stated_deg) for one in found_slopes)
+
+
+@pytest.mark.parametrize(
+    ("aside_deg", "stated_deg", "told"),
+    [(0, 0, ""), (0, 2, ""), (0, 10, "backwards by 10"), (0, -5, "forwards by 5"), (6, 0, "to the right by 6")],
+)
+def test_a_walk_on_a_belt_that_no_plumb_force_holds_is_named(
+    shared: Path, tmp_path: Path, aside_deg: float, stated_deg: float, told: str
+) -> None:
+    """A level walk is said to be on a slope, or its plates are turned about the way that it faces, +x of the file."""
+    exact, study = shared / "studies" / "exact", tmp_path / "study"
+    (study / "sub-01").mkdir(parents=True)
+    for name in ("study.yaml", "segments.tsv", "participants.tsv"):
+        (study / name).write_bytes((exact / name).read_bytes())
+    for name in ("static", "walk_01"):
+        (study / "sub-01" / f"{name}.c3d").write_bytes((exact / "sub-01" / f"{name}.c3d").read_bytes())
+    file = ezc3d.c3d(str(study / "sub-01" / "walk_01.c3d"))
+    corners = file["parameters"]["FORCE_PLATFORM"]["CORNERS"]["value"]
+    turn = Rotation.from_euler("x", aside_deg, degrees=True).as_matrix()
+    file["parameters"]["FORCE_PLATFORM"]["CORNERS"]["value"] = np.einsum("ij,jcp->icp", turn, corners)
+    file.write(str(study / "sub-01" / "walk_01.c3d"))
+    rows = [("participant_id", "trial", "file", "role", "condition", "slope_degrees"),
+            ("sub-01", "static", "sub-01/static.c3d", "static", "static", "0"),
+            ("sub-01", "walk_01", "sub-01/walk_01.c3d", "gait", "walk", str(stated_deg))]  # fmt: skip
+    (study / "trials.tsv").write_text("".join("\t".join(row) + "\n" for row in rows))
+    leaning = [one.what for one in check(study) if one.code == "forces_lean"]
+    assert len(leaning) == bool(told)
+    assert all(told in what for what in leaning)
 
 
 def test_a_plate_that_would_push_down_is_named(demo: Path) -> None:

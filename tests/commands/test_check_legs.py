@@ -49,6 +49,18 @@ def test_legs_are_judged_with_the_static_results_that_the_run_takes(shared: Path
     assert all(parse_results(str(text)).keys() == {"left", "right"} for text in stated)
 
 
+def test_an_axis_by_motion_is_refused_where_walks_state_the_rotation_of_the_thigh(shared: Path, tmp_path: Path) -> None:
+    study = tmp_path / "study"
+    shutil.copytree(shared / "labs/kad_sydney", study)
+    initialise(study)
+    for static_results, refused in (("stated", 1), ("static", 0)):
+        chosen = f"knee_axis: least_crosstalk, static_results: {static_results}"
+        (study / "study.yaml").write_text(f"body_model: plug_in_gait_kad\ncalibrate: {{{chosen}}}\n")
+        wrong = [one for one in check(study) if one.code == "functional_trial_unusable"]
+        assert len(wrong) == refused
+        assert all(one.severity == "error" and "static_results" in one.remedy for one in wrong)
+
+
 def test_a_static_of_another_model_is_no_fault_where_walks_state_its_results(shared: Path, tmp_path: Path) -> None:
     """A clinic has statics with the alignment device among others; each walk states what the device gave."""
     study = tmp_path / "clinic"

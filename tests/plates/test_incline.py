@@ -7,7 +7,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from pipeline.plates.incline import VERTICAL, normal_of_ground, over_ground, per_level_metre, uphill
+from pipeline.plates.incline import VERTICAL, level_axes, normal_of_ground, over_ground, per_level_metre, uphill
+from pipeline.steps.contacts.feet import feet_of
 
 Array = NDArray[np.float64]
 
@@ -64,6 +65,32 @@ def test_a_way_along_the_ground_is_longer_than_in_plan(heading_deg: float) -> No
     direction = np.array(np.exp(1j * angle))
     assert per_level_metre(axes[:, 1], direction) == pytest.approx(np.linalg.norm(on_ramp), abs=ROUNDING)
     assert per_level_metre(VERTICAL, direction) == 1
+
+
+@pytest.mark.parametrize("slope_deg", [10.0, -7.0, 0.0])
+def test_a_foot_on_a_ramp_is_over_the_plates_that_it_is_over_on_the_level(slope_deg: float) -> None:
+    """Also within millimetres of an edge, with the heel raised: markers are some centimetres above the ground."""
+    rng = np.random.default_rng(5)
+    heel = np.stack([rng.uniform(-0.3, 0.5, 400), rng.uniform(0.03, 0.2, 400), rng.uniform(-0.3, 0.3, 400)], axis=1)
+    toe = heel + np.stack([rng.uniform(0.12, 0.18, 400), 0.05 - heel[:, 1], rng.uniform(-0.05, 0.05, 400)], axis=1)
+    plates = row(np.eye(3), 2)
+    turn = Rotation.from_euler("zx", [slope_deg, 0.6 * slope_deg], degrees=True).as_matrix()
+
+    def over(turned: Array) -> list[NDArray[np.bool_]]:
+        corners = plates @ turned.T
+        feet = feet_of({"heel_left": heel @ turned.T, "toe_left": toe @ turned.T}, np.arange(400) / 100, corners,
+                       travel="forwards")  # fmt: skip
+        return [of(corners, 0.0, slice(None)) for of in (feet["left"].over, feet["left"].whole_over)]
+
+    for level, inclined in zip(over(np.eye(3)), over(turn), strict=True):
+        assert 0.05 < level.mean() < 0.95
+        np.testing.assert_array_equal(inclined, level)
+
+
+def test_the_axes_of_level_ground_are_exactly_those_of_the_lab() -> None:
+    assert level_axes(VERTICAL).tolist() == np.eye(3).tolist()
+    axes = ramp(7, 4)
+    np.testing.assert_allclose(level_axes(axes[:, 1]) @ axes[:, 1], VERTICAL, atol=ROUNDING)
 
 
 def test_points_on_a_ramp_are_at_one_height_over_it() -> None:

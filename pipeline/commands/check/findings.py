@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ...body.body_model import BodyModel
 from ...body.landmarks import choose_labels, expected_label
 from ...body.resolved_model import resolve
@@ -34,6 +36,9 @@ LEVEL_DEG = 2.0  # corners that are placed to 1 cm on a plate of 40 cm turn it b
 # nobody stands with the body's mass beyond the ends of the feet: half of a foot, .13 m, at .95 m above the ground. Of
 # thirteen people who stood for a static trial, the middle of the pelvis was at -.3 to 2.2 degrees
 LEANS_DEG = 8.0
+# hands that bear a twentieth of the weight, plates that are not zeroed, and part of a stride lean it by less; in seven
+# walks on level belts it leans by up to .5 degrees
+FORCES_LEAN_DEG = 3.0
 MOST_LISTED = 4
 PLATE_CHANNEL = re.compile(r"(force|moment|plate)?[\W_\d]*[fm][xyz]", re.IGNORECASE)
 LABELS_REPEATED = "give every marker a label of its own", "labels_repeated"
@@ -147,19 +152,30 @@ def of_session(
     )
     if not static and not stated:
         yield _no_static(session, readable, facts, model)
+    if stated and (knee_axis := chosen.get("calibrate", {}).get("knee_axis", "markers")) != "markers":
+        what = f"calibrate.knee_axis is {knee_axis}, but the files state the rotation of the thigh"
+        what = f"{what}: the session is rejected"
+        yield Problem(session, what, "set calibrate.static_results to static", "functional_trial_unusable")
     if not gait:
         yield warning(session, "no trial of role gait", "list one in trials.tsv", "no_gait_trial")
     if static in facts:
         yield from _static(static, facts[static], model, walks=static in gait, stated=stated)
         row = next(row for row in rows if row["role"] == "static")
-        slope_deg = study_tables.slope_in_row(row).get(study_tables.SLOPE, chosen.get("read", {}).get("slope_deg", 0.0))
-        yield from _leaning(static, facts[static].lean_deg, slope_deg)
+        yield from _leaning(static, *facts[static].leans_deg, _slope_deg(row, chosen))
     for file in readable:
         model_in = facts.get(static, facts[file]).landmarks if static or stated else None
         yield from _gait(file, facts[file], model_in, model)
     yield from _rows(session, rows, facts)
     yield from _idle_plates(session, [facts[file] for file in readable])
-    yield from _sloping_plates(session, [facts[file] for file in readable])
+    slopes_deg = {row["file"]: _slope_deg(row, chosen) for row in rows if row["role"] == "gait"}
+    for file in readable:
+        yield from _leaning_forces(file, *facts[file].forces_lean_deg, slopes_deg[file])
+    yield from _sloping_plates(session, [(facts[file], slopes_deg[file]) for file in readable])
+
+
+def _slope_deg(row: tsv.Row, chosen: Mapping[str, Any]) -> float:
+    """Return the slope of the axes of a row's file that is stated, degrees, or 0."""
+    return float(study_tables.slope_in_row(row).get(study_tables.SLOPE, chosen.get("read", {}).get("slope_deg", 0.0)))
 
 
 def _no_static(session: str, gait: Sequence[str], facts: Mapping[str, Contents], model: BodyModel | None) -> Problem:
@@ -181,21 +197,50 @@ def _static(file: str, facts: Contents, model: BodyModel | None, *, walks: bool,
         yield problem._replace(what=f"{problem.what}: only the {legs[0]} leg can be used") if legs else problem
     elif model and facts.axes_problem:
         yield facts.axes_problem._replace(where=file)
-    if not facts.shown.stands:
+    if not facts.shown.stands and not (model and model.takes_poses):
         yield describe_moving_static(file, facts.shown.extent_m, walks=walks)
 
 
-def _leaning(file: str, lean_deg: float, slope_deg: float) -> Iterator[Problem]:
+def _leaning(file: str, forwards_deg: float, right_deg: float, slope_deg: float) -> Iterator[Problem]:
     """Find a person who stands at another angle than anybody can: the slope of the axes is not stated, or wrong."""
-    if abs(lean_deg - slope_deg) > LEANS_DEG:
-        way = "forwards" if lean_deg > slope_deg else "backwards"
+    if abs(lean_deg := forwards_deg - slope_deg) > LEANS_DEG:
+        way = "forwards" if lean_deg > 0 else "backwards"
         stated = f", with the slope of {slope_deg:g} degrees" if slope_deg else ""
-        what = f"the standing person leans {way} by {abs(lean_deg - slope_deg):.0f} degrees from the vertical{stated}"
+        what = f"the standing person leans {way} by {abs(lean_deg):.0f} degrees from the vertical{stated}"
         remedy = (
-            f"correct if a support holds who leans so; else the axes rise by about {lean_deg:.0f} degrees where the "
-            "person faces: measure the slope and give it as slope_degrees in trials.tsv, uphill positive"
+            f"correct if a support holds who leans so; else the axes rise by about {round(forwards_deg)} degrees where "
+            "the person faces: measure the slope and give it as slope_degrees in trials.tsv, uphill positive"
         )
         yield warning(file, what, remedy, "standing_leans")
+    if abs(right_deg) > LEANS_DEG:
+        way = "right" if right_deg > 0 else "left"
+        what = f"the standing person leans to the {way} by {abs(right_deg):.0f} degrees from the vertical"
+        remedy = (
+            "correct if a support holds who leans so; else the file's axes slope to the person's side, which cannot be "
+            "stated: calibrate the cameras with a level wand, or turn markers and plates to a plumb axis"
+        )
+        yield warning(file, what, remedy, "standing_leans")
+
+
+def _leaning_forces(file: str, forwards_deg: float, right_deg: float, slope_deg: float) -> Iterator[Problem]:
+    """Find a walk on a belt that no plumb force holds: the slope of the axes is not stated, or wrong."""
+    if abs(lean_deg := forwards_deg - slope_deg) > FORCES_LEAN_DEG:
+        stated = f", with the slope of {slope_deg:g} degrees" if slope_deg else ""
+        what = (
+            f"the mean force leans {'forwards' if lean_deg > 0 else 'backwards'} by {abs(lean_deg):.0f} degrees{stated}"
+        )
+        remedy = (
+            f"correct if hands push or pull as much; else the axes rise by about {round(forwards_deg)} degrees where "
+            "the person faces: give that as slope_degrees in trials.tsv, or check the directions of the plates"
+        )
+        yield warning(file, what, remedy, "forces_lean")
+    if abs(right_deg) > FORCES_LEAN_DEG:
+        what = f"the mean force leans to the {'right' if right_deg > 0 else 'left'} by {abs(right_deg):.0f} degrees"
+        remedy = (
+            "correct if hands push or pull as much; else the file's axes slope to the person's side, which cannot be "
+            "stated: turn markers and plates to a plumb axis, or check the directions of the plates"
+        )
+        yield warning(file, what, remedy, "forces_lean")
 
 
 def _gait(file: str, facts: Contents, static: frozenset[str] | None, model: BodyModel | None) -> Iterator[Problem]:
@@ -326,19 +371,38 @@ def _idle_plates(session: str, gait: Sequence[Contents]) -> Iterator[Problem]:
         yield warning(session, f"{plates} not loaded in {walks}", remedy, "plate_not_loaded")
 
 
-def _sloping_plates(session: str, gait: Sequence[Contents]) -> Iterator[Problem]:
-    """Find plates that are not level by their corners, as in an inclined treadmill or a ramp."""
-    slopes: dict[int, float] = {}
-    for facts in gait:
+def _sloping_plates(session: str, gait: Sequence[tuple[Contents, float]]) -> Iterator[Problem]:
+    """Find plates that are not level by their corners, as in an inclined treadmill or a ramp.
+
+    Where a slope of the axes is stated, it makes plates slope or level that are the other in the file's own axes.
+
+    Args:
+        gait: walks, and the slopes of their axes that are stated, degrees.
+    """
+    slopes: dict[bool, dict[int, float]] = {False: {}, True: {}}  # by whether a slope is stated
+    for facts, stated_deg in gait:
         upright = facts.landmarks and not facts.axes_problem  # else it is not known what is up
-        for number, slope in facts.plate_slopes_deg.items() if upright else ():
-            slopes[number] = max(slope, slopes.get(number, 0.0))
-    if steep := [f"{n} by {slope:.0f} degrees" for n, slope in sorted(slopes.items()) if slope > LEVEL_DEG]:
+        ups = (0.0, 1.0, 0.0), (np.sin(np.radians(stated_deg)), np.cos(np.radians(stated_deg)), 0.0)
+        for number, normal in facts.plate_normals.items() if upright else ():
+            in_file, plumb = (float(np.degrees(np.arccos(min(1.0, abs(normal @ np.array(up)))))) for up in ups)
+            if min(in_file, plumb) > LEVEL_DEG:
+                of_plates = slopes[stated_deg != 0]
+                of_plates[number] = max(plumb, of_plates.get(number, 0.0))
+    for is_stated, of_plates in slopes.items():
+        if not of_plates:
+            continue
+        steep = [f"{n} by {slope:.0f} degrees" for n, slope in sorted(of_plates.items())]
         what = f"plates slope by their corners: {join_some(steep, MOST_LISTED)}"
         remedy = (
             "correct if they do and the file's vertical axis is plumb, along which gravity is taken; otherwise "
             "correct FORCE_PLATFORM:CORNERS"
         )
+        if is_stated:
+            what = f"{what}, with the slope of the file's axes that is stated"
+            remedy = (
+                "corners that slope in the file mostly mean that its axes are plumb: then state no slope "
+                "(slope_degrees in trials.tsv); else correct its sign, or FORCE_PLATFORM:CORNERS"
+            )
         yield warning(session, what, remedy, "plates_slope")
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ...body.body_model import BodyModel
 from ...body.resolved_model import resolve
+from ...c3d.segment_poses import ENDS
 from ...conventions import SIDES
 from ...errors import join_some
 from ...steps.read.recording_contents import Contents
@@ -32,6 +33,7 @@ class ModelFit(NamedTuple):
     seen: int  # number of its landmarks visible in any file
     lacking: list[str]  # landmarks and clusters missing from files, the most frequent first
     absent: list[str]  # sizes that its joint centres need and no file has
+    poses: bool  # whether model and files have poses of segments in place of markers
     essential: bool  # whether a file shows pelvis, knee, ankle and foot by its labels; no model does so by chance
 
 
@@ -65,8 +67,8 @@ def fits(sessions: Sequence[Sequence[Contents]], models: Models) -> dict[str, Mo
 
 
 def find_nearest(fits: Mapping[str, ModelFit]) -> str:
-    """Return the model of which the files show most, whether or not it can be used."""
-    return max(fits, key=lambda name: fits[name].share)
+    """Return the model of which the files show most, whether or not it can be used; for poses one that takes them."""
+    return max(fits, key=lambda name: (fits[name].share, fits[name].poses))
 
 
 def describe_nearest(fits: Mapping[str, ModelFit]) -> str:
@@ -164,6 +166,8 @@ def _fit(name: str, model: BodyModel, sessions: Sequence[Sequence[Contents]]) ->
         absent=[
             size for size in find_needed_sizes(name, model, sessions) if not any(size in file.sizes for file in every)
         ],
+        poses=model.takes_poses
+        and any(label.endswith(tuple(ENDS)) for file in every for label in file.recording.labels),
         essential=any(_is_essential(model, file.seen[name]) for file in every),
     )
 

@@ -67,9 +67,17 @@ def sizes_in_results(sizes: Mapping[str, float], origin: Mapping[str, str]) -> d
 
 
 def findings_on_sizes(
-    participant: Mapping[str, str], trials: Mapping[str, AnyTrial], *, segment_table: str, mass_needed: bool = True
+    participant: Mapping[str, str],
+    trials: Mapping[str, AnyTrial],
+    *,
+    segment_table: str,
+    mass_needed: bool = True,
+    may_move: bool = False,
 ) -> tuple[list[Problem], list[str]]:
-    """Return what ``check`` finds about the sizes and the static trial, and the masses that other trials show."""
+    """Return what ``check`` finds about the sizes and the static trial, and the masses that other trials show.
+
+    ``may_move``: whether the person may move in the static trial, as where the file shows poses of segments.
+    """
     roles: dict[str, list[AnyTrial]] = {"static": [], "gait": []}
     for trial in (trial for trial in trials.values() if "rejected" not in trial.attrs):
         roles.setdefault(str(trial.attrs.get("role", "gait")), []).append(trial)
@@ -81,7 +89,7 @@ def findings_on_sizes(
     all_shown = SessionSizes.of(stated, static, shown["gait"])
     findings = [*check_sizes(participant, all_shown, segment_table=segment_table, mass_needed=mass_needed)]
     findings += find_differing_sizes(participant, dict(reversed(files.items())))
-    if static.extent_m >= STANDING_M:
+    if static.extent_m >= STANDING_M and not may_move:
         file = str(roles["static"][0].attrs.get("source", ""))
         walks = file in [trial.attrs.get("source") for trial in roles["gait"]]
         findings.append(describe_moving_static(file, static.extent_m, walks=walks))

@@ -32,6 +32,13 @@ NEAR_KNEE = 0.2  # share of a segment's length: markers on the epicondyles and t
 LONGEST_SEARCH, SETTLED_RAD = 10, 1e-5  # a centre by the chord function moves with the axis, and the axis with it
 OTHERWISE = "or choose another calibrate.knee_axis"
 WAYS = ("functional", "functional_without_knee_markers", "least_crosstalk")
+IN_WORDS = {
+    "functional": "by the functional trial",
+    "functional_without_knee_markers": "without the markers near the knee",
+    "least_crosstalk": "by least cross-talk",
+}
+# by the way that is used, those that are to agree with it
+BESIDE = {"functional": WAYS[1:], "least_crosstalk": ("functional",)}
 
 Measure = Callable[[Array], float]  # of rotations (frame, 3, 3) from shank to thigh axes, the turn about y, rad
 Build = Callable[[str, float], CalibratedSide]  # of a side, with its knee's axis turned inwards, rad
@@ -203,14 +210,24 @@ class Knee(NamedTuple):
         return "; ".join([self.used, *missing, *beside, *self.why])
 
     def doubts(self, where: str, side: str) -> list[Problem]:
-        """Return a doubt if the functional axis depends on which markers are counted to the segments."""
-        axes = [self.axes[way] for way in WAYS[:2] if way in self.axes]
-        apart = abs(axes[0].turn_deg - axes[-1].turn_deg) if axes else 0.0
-        if self.used != "functional" or apart <= LARGEST_DIFFERENCE_DEG:
+        """Return a doubt if the axis that is used depends on the way, or on which markers are counted to the segments.
+
+        A segment, or its skin, that turns about its long axis as the knee bends turns the axis of both ways, but not by
+        the same angle.
+        """
+        if not (used := self.axes.get(self.used)):
+            return []
+        beside = {way: self.axes[way] for way in BESIDE[self.used] if way in self.axes}
+        apart = [
+            f"{_in_words(axis)} {IN_WORDS[way]}"
+            for way, axis in beside.items()
+            if abs(axis.turn_deg - used.turn_deg) > LARGEST_DIFFERENCE_DEG
+        ]
+        if not apart:
             return []
         what = (
-            f"the functional axis of the {side} knee is {_in_words(axes[0])} of the markers' axis, and "
-            f"{_in_words(axes[1])} without the markers near the knee: skin decides"
+            f"{IN_WORDS[self.used]} the axis of the {side} knee is {_in_words(used)} of the markers' axis, but "
+            f"{' and '.join(apart)}: skin decides"
         )
         return [warning(where, what, f"use clusters away from the joint, {OTHERWISE}", "functional_knee_differs")]
 
@@ -273,9 +290,19 @@ def _find_knee(
             axes[way] = knee_axis(relative, measure, leg.side)
         except UserError as error:
             if way == wanted:
-                raise unusable(error, ", ".join(moved)) from None
+                raise _unusable(error, [*moved], is_functional) from None
             why += [f"{way}: {problem.what}" for problem in error.problems]
     return Knee(axes, why, wanted if wanted in axes else "markers")
+
+
+def _unusable(error: UserError, trials: Sequence[str], is_functional: bool) -> UserError:
+    """Return the error of trials that do not show the axis that is wanted."""
+    if not is_functional:
+        where = f"{'walks' if trials[1:] else 'walk'} {', '.join(trials)}"
+        return UserError.of(problem.of_kind(UNUSABLE) for problem in error.within(where).problems)
+    leg = "let the trial's condition name the leg that moves"
+    told = UserError.of(one._replace(remedy=f"{leg}; {one.remedy}") for one in error.problems)
+    return unusable(told, ", ".join(trials))
 
 
 def _relative(

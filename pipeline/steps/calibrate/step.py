@@ -24,6 +24,7 @@ from ...body.static_skeleton import (
 from ...conventions import ARM, CHAIN, FROM_PELVIS, JOINTS, MIDDLE, NO_STATIC, SIDES, UPPER_BODY
 from ...errors import WARNING, Problem, UserError
 from ...json_text import to_text
+from ...tables.study_tables import SLOPE
 from ...trials.session import AnyTrial, trials_of, verdict_by
 from ...variables.schema import with_dims
 from ...whole_body.skeleton import SEGMENTS
@@ -118,7 +119,9 @@ def calibrate(
         *(leg.note for leg in sides.values()),
         "" if of_trunk else why_left_out(reference),
     ]
-    findings, masses = findings_on_sizes(row, trials, segment_table=segment_table["name"])
+    findings, masses = findings_on_sizes(
+        row, trials, segment_table=segment_table["name"], may_move=body_model.takes_poses
+    )
     lost = [of_side[0]._replace(severity=WARNING) for of_side in refused.values()]
     source = reference.source
     dataset.attrs = {
@@ -134,10 +137,20 @@ def calibrate(
         **{f"knee_axis_{side}": knee.text(settings.knee_axis) for side, knee in knees.items()},
         **{f"{joint}_centre_{side}": text for side, leg in sides.items() for joint, text in leg.texts.items()},
         **({"trunk_and_arms": "posed"} if of_trunk else {}),
+        **({"segment_poses": "stated"} if body_model.takes_poses else {}),
+        **({"slopes_deg": to_text(slopes)} if (slopes := _stated_slopes(trials)) else {}),
         "static_results": source and f"stated in {trials[source].attrs.get('source', source)}",
         **({} if session_row is None else {"session_sizes": to_text(sizes_in_results(sizes, origin))}),
     }
     return dataset
+
+
+def _stated_slopes(trials: Mapping[str, AnyTrial]) -> dict[str, float]:
+    """Return by how many degrees the axes of each walk's file rise where the person faces, where that is stated."""
+    walks = {
+        name: one for name, one in trials.items() if one.attrs.get("role") == "gait" and "rejected" not in one.attrs
+    }
+    return {name: slope for name, walk in walks.items() if (slope := float(walk.attrs.get(SLOPE, 0.0)))}
 
 
 def _without_static(

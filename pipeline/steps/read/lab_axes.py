@@ -56,8 +56,8 @@ def to_isb(points: Mapping[str, Array], *, quarter_turn: bool, slope_deg: float 
     return np.stack([level, plumb, np.cross(forward, up)]), direction
 
 
-def lean_deg(points: Mapping[str, Array], rotation: Array) -> float:
-    """Return by how much the line from the feet to the pelvis leans forwards from lab y; NaN if it is not seen.
+def leans_deg(points: Mapping[str, Array], rotation: Array) -> tuple[float, float]:
+    """Return by how much the line from the feet to the pelvis leans forwards and to the right; NaN if it is not seen.
 
     Args:
         points: (time, 3), m, of a person who stands: spines of the pelvis, of which the middle counts, and heels and
@@ -67,9 +67,9 @@ def lean_deg(points: Mapping[str, Array], rotation: Array) -> float:
     front, rear, feet = _mean(points, "asis"), _mean(points, "psis"), _mean(points, "heel", "toe")
     rear = points.get("sacrum") if rear is None else rear
     if front is None or rear is None or feet is None:
-        return float("nan")
-    ahead, up, _ = rotation @ np.nanmedian((front + rear) / 2 - feet, axis=0)
-    return float(np.degrees(np.arctan2(ahead, up)))
+        return float("nan"), float("nan")
+    ahead, up, aside = rotation @ np.nanmedian((front + rear) / 2 - feet, axis=0)
+    return float(np.degrees(np.arctan2(ahead, up))), float(np.degrees(np.arctan2(aside, up)))
 
 
 def _mean(points: Mapping[str, Array], *names: str) -> Array | None:

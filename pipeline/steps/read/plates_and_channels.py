@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ...arrays import Array, Flags
 from ...errors import Problem, UserError
 from ...plates import channel_faults
+from ...plates.incline import level_axes
 from ...plates.loaded_pole import PlateTest, compare_plates
 from ...plates.parameters import plates_from_parameters
 from ...plates.pressed_area import find_pressed_area, sideways
@@ -63,9 +64,12 @@ def decode_plates(recording: Recording, rotation: Array) -> Plates:
 
 
 def _plates_of_loads(recording: Recording, rotation: Array) -> Plates:
-    """Return loads without plates as plates with unknown edges."""
+    """Return loads without plates as plates with unknown edges, level in the file's axes, which a slope may turn."""
     force, moment, point = (np.stack(parts, axis=1) @ rotation.T for parts in zip(*recording.loads, strict=True))
-    corners = np.stack([find_pressed_area(force[:, i], point[:, i]) for i in range(len(recording.loads))])
+    vertical = int(np.argmax(np.abs(rotation[1])))  # of the file
+    level = level_axes(np.sign(rotation[1, vertical]) * rotation[:, vertical])
+    on_level = force @ level.T, point @ level.T
+    corners = np.stack([find_pressed_area(*(of[:, i] for of in on_level)) for i in range(len(recording.loads))]) @ level
     numbers = np.arange(1, len(corners) + 1, dtype=np.int32)
     faults = [sideways(force[:, i]) for i in range(len(corners))]
     problems = {

@@ -13,17 +13,20 @@ from ...body.body_model import BodyModel
 from ...body.landmarks import Points, choose_labels, find_seen_labels
 from ...conventions import SIDES
 from ...errors import Problem, UserError
-from ...person.body_weight import vertical_forces
+from ...person.body_weight import LOADED_N, vertical_forces
 from ...person.shown_sizes import ShownSizes, quietly
 from ...plates.loaded_pole import PlateTest
 from ...recording import Recording
 from ...vocabulary.marker_labels import SeveralSubjectsError
-from .lab_axes import lean_deg
+from .lab_axes import leans_deg
 from .lab_view import LabView, view_in_lab_axes
 from .plates_and_channels import compare_with_pole, label_other_channels
 from .recording_file import read_recording
 
 SOME_FRAMES = 50
+# of the median of the vertical force, its least while a person walks; shares of time; a walk of some steps
+LEAST_BORNE, MOSTLY, LEAST_ON_BELT_S = 0.2, 0.95, 2.0
+UNKNOWN_LEANS = (float("nan"), float("nan"))
 NOTHING, NO_SIZES = Recording([], np.empty((0, 0, 3)), 1.0, 0.0, 1.0), ShownSizes()
 
 
@@ -45,15 +48,16 @@ class Contents:
     # by side, from ASIS over knee to ankle marker with the leg straight, see :func:`_leg_lengths_m`
     leg_lengths_m: Mapping[str, float] = field(default_factory=dict)
     stride_m: float = float("nan")  # largest distance between the heels in the heading; NaN if the heading is unknown
-    lean_deg: float = float("nan")  # see :func:`.lab_axes.lean_deg`; NaN unless the person stands
+    leans_deg: tuple[float, float] = UNKNOWN_LEANS  # see :func:`.lab_axes.leans_deg`; NaN unless the person stands
+    forces_lean_deg: tuple[float, float] = UNKNOWN_LEANS  # see :func:`_forces_lean_deg`
     # largest vertical force of each plate that can be decoded, by its number
     peak_load_n: Mapping[int, float] = field(default_factory=dict)
     # largest downward force of each of these plates, 0 if it pushes up by more; empty if it is not known what is up
     downward_n: Mapping[int, float] = field(default_factory=dict)
     # longest side of each of these plates with known edges
     plate_sides_m: Mapping[int, float] = field(default_factory=dict)
-    # angle between the normal of each of these plates and the vertical, degrees
-    plate_slopes_deg: Mapping[int, float] = field(default_factory=dict)
+    # unit normal (3,) of each of these plates in lab axes with no slope stated, up or down
+    plate_normals: Mapping[int, Array] = field(default_factory=dict)
     plate_problems: tuple[Problem, ...] = ()  # problems of the other plates, and of the channels of these
     channels: tuple[str, ...] = ()  # labels of the analog channels that no plate uses
     plate_tests: Mapping[int, PlateTest] = field(default_factory=dict)  # by a pole, where no person is seen
@@ -172,7 +176,7 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
     downward_n = np.where(-lowest > highest, -lowest, 0.0)
     sides = np.linalg.norm(plates.corners - np.roll(plates.corners, 1, axis=1), axis=-1).max(axis=1, initial=0.0)
     normals = np.cross(plates.corners[:, 1] - plates.corners[:, 0], plates.corners[:, 3] - plates.corners[:, 0])
-    slopes = np.degrees(np.arccos(np.abs(normals[:, 1]) / np.linalg.norm(normals, axis=1)))
+    normals = normals / np.linalg.norm(normals, axis=1, keepdims=True)
     visible = find_seen_labels(recording.labels, recording.markers)
     some = recording.markers[:: max(1, len(recording.markers) // SOME_FRAMES)] @ view.rotation.T
     seen = {
@@ -192,18 +196,34 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
         shown=view.shown,
         leg_lengths_m=_leg_lengths_m(points),
         stride_m=float("nan") if view.problem else _stride_m(points, view.rotation),
-        lean_deg=lean_deg(points, view.rotation) if view.shown.stands and not view.problem else float("nan"),
+        leans_deg=leans_deg(points, view.rotation) if view.shown.stands and not view.problem else UNKNOWN_LEANS,
+        forces_lean_deg=_forces_lean_deg(view, recording.analog_rate_hz),
         peak_load_n=dict(
             zip(numbers, np.where(blank, np.nan, vertical.max(axis=0, initial=0.0)).tolist(), strict=True)
         ),
         downward_n={} if view.problem else dict(zip(numbers, downward_n.tolist(), strict=True)),
         plate_sides_m={numbers[i]: float(sides[i]) for i in edged},
-        plate_slopes_deg={numbers[i]: float(slopes[i]) for i in edged},
+        plate_normals={numbers[i]: normals[i] for i in edged},
         plate_problems=tuple(plates.problems.values()),
         channels=tuple(label_other_channels(recording, plates.channels).values()),
         plate_tests=tests,
         no_plate_test=no_test,
     )
+
+
+def _forces_lean_deg(view: LabView, rate_hz: float) -> tuple[float, float]:
+    """Return by how much the mean force on a person who walks on a belt leans forwards and to the right of lab y.
+
+    Who does not travel is held by a force that is plumb on average, whatever the slope of the belt. Over a part of a
+    stride it leans by up to a degree in two seconds. NaN if plates do not bear the person all the time.
+    """
+    total = np.nansum(view.plates.force, axis=1)
+    bears = total[:, 1] > LEAST_BORNE * np.median(total[:, 1]) if len(total) else np.zeros(0, dtype=bool)
+    whole = len(total) > LEAST_ON_BELT_S * rate_hz and bears.mean() > MOSTLY
+    if view.problem or view.travel != "none" or view.shown.stands or not whole or np.median(total[:, 1]) < LOADED_N:
+        return UNKNOWN_LEANS
+    ahead, up, aside = total.mean(axis=0)
+    return float(np.degrees(np.arctan2(ahead, up))), float(np.degrees(np.arctan2(aside, up)))
 
 
 def _plate_tests(recording: Recording, view: LabView, person: bool) -> tuple[dict[int, PlateTest], Problem | None]:

@@ -49,16 +49,19 @@ def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, settings
     """
     by_name, tests = {}, {}
     rows = [*trials]
+    sloping = settings.slope_deg or any(row.get(SLOPE) for row in rows)
     for row, following in zip_longest(rows, rows[1:]):
         about = {"source": row["file"], "source_sha256": row["sha256"] or "", "role": row["role"]}
         if row.get("forces"):
             about |= {"force_source": row["forces"], "force_source_sha256": row["forces_sha256"] or ""}
+        slope_deg = float(row.get(SLOPE, settings.slope_deg))
+        about |= {SLOPE: slope_deg} if sloping else {}
         try:
             trial = _read_trial(
                 Path(row["file"]),
                 body_model=body_model,
                 lab_axes=settings.lab_axes,
-                slope_deg=row.get(SLOPE, settings.slope_deg),
+                slope_deg=slope_deg,
                 subject=row["subject"],
                 participant=row["participant"],
                 forces=Path(row["forces"]) if row.get("forces") else None,

@@ -10,7 +10,7 @@ import xarray as xr
 
 from ...body.plausibility import AXIS_REMEDY, axis_in_words, axis_is_suspect
 from ...conventions import SIDES
-from ...json_text import from_text
+from ...json_text import from_text, object_in
 from ...person.size_findings import ADULT_HEIGHT_M
 from ...plates import loaded_pole
 from ...tables import corrections
@@ -113,6 +113,10 @@ def _person(calibrations: Mapping[str, xr.Dataset], ages: Mapping[str, float]) -
         of_a_child = _of_a_child(about, ages[session])
         states += [LOOK] * bool(of_a_child and about["segment_parameters"] in ADULTS)
         texts += [f"{place}{text}" for text in of_a_child]
+        if slopes := object_in(about, "slopes_deg"):
+            told = ", ".join(f"{trial} by {slope:g}" for trial, slope in slopes.items())
+            texts.append(f"{place}the axes of files rise where the person faces, as stated, in degrees: {told}")
+        texts += [f"{place}{side} knee axis: {about[name]}" for side in SIDES if (name := f"knee_axis_{side}") in about]
         texts += [f"{place}{note}"] if (note := about.get("note", "")) else []
     state = UNKNOWN if UNKNOWN in states and _worst(states) == GOOD else _worst(states)
     return Point(state, "Body size and model", texts)

@@ -185,6 +185,36 @@ def test_markers_that_slide_with_flexion_are_told(slides_m: float, doubts: int) 
     assert len(doubted) == doubts
 
 
+@pytest.mark.parametrize("way", ["functional", "least_crosstalk"])
+@pytest.mark.parametrize(("turns_deg", "doubts"), [(0, 0), (10, 2), (20, 2)])
+def test_skin_that_turns_with_flexion_is_told_by_the_other_way(turns_deg: float, doubts: int, way: str) -> None:
+    """All markers of the thigh turn about its long axis as the knee bends, by so much for each 60 degrees.
+
+    The axis is then off by the turn at about the mean flexion, and no choice of these markers shows it.
+    """
+    pose, names = bending(0.0), list(body_model(CLUSTERS).segments["thigh"].cluster)
+    points = noisy(landmarks(pose), seed=3)
+    bend_deg = 50 * (1 - np.cos(np.linspace(0, 8 * np.pi, len(pose.rotation))))
+    for i, side in enumerate(SIDES):
+        axes, knee = pose.rotation[:, i, THIGH], pose.centre[:, i, 1]
+        turn = Rotation.from_rotvec(np.radians(SIDE_SIGN[side] * turns_deg / 60 * bend_deg)[:, None] * axes[:, 1])
+        for name in names:
+            points[f"{name}_{side}"] = knee + turn.apply(points[f"{name}_{side}"] - knee)
+    model = found(CLUSTERS, points, knee_axis=way)
+    error_deg = np.abs(turns(model, way))
+    assert (error_deg < WITHIN_DEG).all() if not turns_deg else (error_deg > 5).all()
+    doubted = [one for one in from_text(model.attrs["findings"]) if one["code"] == "functional_knee_differs"]
+    assert len(doubted) == doubts
+
+
+def test_a_trial_of_the_other_leg_is_asked_about() -> None:
+    with pytest.raises(UserError) as refused:
+        found(CLUSTERS, landmarks(bending(5.0, range_deg=1.0)), knee_axis="functional", condition="knee_left")
+    (problem,) = refused.value.problems
+    assert "condition" in problem.remedy
+    assert problem.where == "functional trial bend"
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
@@ -218,6 +248,10 @@ def test_walks_show_the_axis_of_least_crosstalk_where_no_knee_was_bent() -> None
     calibration = calibrate(join_trials(trials), **choices)
     close(turns(calibration, "least_crosstalk"), np.full(2, -7.0), 1e-6)
     assert np.isnan(turns(calibration)).all()
+    trials["walk"] = recorded(model, landmarks(bending(-7.0, range_deg=30)), role="gait")
+    with pytest.raises(UserError) as refused:
+        calibrate(join_trials(trials), **choices)
+    assert refused.value.problems[0].where == "walk walk"
 
 
 def test_a_real_knee_shows_what_another_program_found(shared: Path) -> None:

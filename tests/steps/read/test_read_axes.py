@@ -12,6 +12,9 @@ from pipeline.body.body_model import BodyModel
 from pipeline.body.landmarks import positions
 from pipeline.conventions import SIDES
 from pipeline.errors import UserError
+from pipeline.plates.incline import normal_of_ground
+from pipeline.recording import Load, Recording
+from pipeline.steps.read.plates_and_channels import decode_plates
 from pipeline.steps.read.step import read as read_session
 from pipeline.steps.read.step import read_trial as read
 from pipeline.trials.session import one_trial
@@ -73,6 +76,21 @@ def test_axes_that_rise_with_a_treadmill_are_turned_to_the_vertical(tmp_path: Pa
     np.testing.assert_allclose(trial.plate_corner, [plate.corners for plate in PLATES], rtol=0, atol=SINGLE_M)
 
 
+@pytest.mark.parametrize("slope_deg", [8.0, -12.0, 0.0])
+def test_loads_without_plates_press_on_ground_that_slopes_as_stated(slope_deg: float) -> None:
+    """A MOT file has no corners: its ground is level in the file's axes, and slopes with them."""
+    rng = np.random.default_rng(2)
+    point = np.stack([*rng.uniform(-0.2, 0.2, (2, 50)), np.zeros(50)], axis=1)  # z up
+    load = Load(np.tile([0.0, 0.0, 700.0], (50, 1)), np.zeros((50, 3)), point)
+    recording = Recording([], np.empty((0, 0, 3)), 100.0, 0.0, 1.0, loads=(load,))
+    turn = np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])
+    slope = Rotation.from_euler("z", slope_deg, degrees=True).as_matrix()
+    plates = decode_plates(recording, slope @ turn)
+    np.testing.assert_allclose(normal_of_ground(plates.corners), slope[:, 1], atol=SINGLE_M)
+    place = plates.corners[0] @ slope  # in the axes of the file, y up
+    np.testing.assert_allclose(place, decode_plates(recording, turn).corners[0], atol=SINGLE_M)
+
+
 def test_a_trial_states_its_own_slope(tmp_path: Path) -> None:
     """The static trial is level, the walk uphill by 8 degrees, and one that faces the other way downhill by as much."""
     known, rows = walk(strides=1), []
@@ -84,6 +102,9 @@ def test_a_trial_states_its_own_slope(tmp_path: Path) -> None:
         rows.append(row | ({} if name == "up" else {"slope_degrees": slope_deg}))
     settings = settings_of("read", slope_deg=8.0)
     session = read_session(rows, body_model=BODY_MODEL, settings=settings)
+    assert session.slope_degrees.values.tolist() == [0.0, 8.0, -8.0]
+    level = read_session(rows[:1], body_model=BODY_MODEL, settings=settings_of("read"))
+    assert "slope_degrees" not in level
     force, _ = on_plates(known)
     for name in labs:
         trial = one_trial(session, name)

@@ -54,6 +54,15 @@ def test_nothing_against_the_data_is_said_in_one_sentence() -> None:
     assert "body mass 70.0 kg (participants.tsv); the plates under the static trial show 70.4 kg" in str(found.points)
 
 
+def test_a_slope_and_a_knee_axis_by_motion_are_told() -> None:
+    model = calibrated()
+    model.attrs |= {"slopes_deg": '{"walk": 10.0, "down": -4.5}', "knee_axis_left": "functional; functional: 3 degrees"}
+    found = data_check(CYCLES, USED, {"s1": {"walk": {}}}, {"s1": model})
+    assert found.state == GOOD
+    assert "walk by 10, down by -4.5" in str(found.points)
+    assert "left knee axis: functional" in str(found.points)
+
+
 def test_a_knee_axis_that_seems_turned_is_named_with_its_side_and_what_to_do() -> None:
     turned = {"knee_axis_error_deg": "-16", "knee_axis_in_step": "-0.89", "hip_rotation_mean_deg": "-21"}
     found = judged([USED[0] | turned, USED[1]])
