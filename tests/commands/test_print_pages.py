@@ -14,7 +14,7 @@ from pipeline.commands import print_pages as module
 from pipeline.commands.print_pages import find_browser, list_pages, print_pages
 from pipeline.errors import UserError
 from tests.support.processes.browser import found_chromium
-from tests.support.studies.for_report import three_people
+from tests.support.studies.for_report import three_people, written
 
 PEOPLE = ["sub-01", "sub-02", "sub-03"]
 FAKE = """#!{python}
@@ -35,11 +35,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the browser of 
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
-    derived = tmp_path / "study" / "derived"
-    for name, html in three_people().pages().items():
-        (derived / name).parent.mkdir(parents=True, exist_ok=True)
-        (derived / name).write_text(html, encoding="utf-8")
-    return derived.parent
+    return written(three_people().pages(), tmp_path / "study" / "derived").parent
 
 
 def fake(folder: Path, fault: str = "") -> Path:

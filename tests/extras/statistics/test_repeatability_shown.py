@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from pipeline.extras.statistics.pages import REPEATABILITY
-from pipeline.extras.statistics.repeatability.detectable import NUMBERS
+from pipeline.extras.statistics.repeatability.detectable import NUMBERS, Known
 from pipeline.extras.statistics.repeatability.settings import Settings
 from pipeline.extras.statistics.repeatability.shown import (
     cells_of,
@@ -87,7 +87,7 @@ def test_the_overview_shows_it_only_with_the_file() -> None:
         (upper_limit,) = rows["icc_consistency_upper"][(rows["side"] == side) & (rows["metric"] == SPEED)]
         assert 0 <= lower <= icc <= upper <= 1
         assert upper == pytest.approx(upper_limit)
-    html = made._replace(additions=[Loaded(REPEATABILITY, rows)]).overview()
+    html = made._replace(additions=[Loaded(REPEATABILITY, Known(rows))]).overview()
     words = " ".join(Page(html).words.split())
     assert "Few people (n 5)" in words
     assert f"Walking speed m/s {' '.join(table.rows[0][2:])}".replace("\xa0", " ") in words.replace("\xa0", " ")

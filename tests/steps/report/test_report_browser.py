@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.processes.browser import Tab
-from tests.support.studies.for_report import HOSTILE, made, three_people, trial_cycles
+from tests.support.studies.for_report import HOSTILE, made, three_people, trial_cycles, written
 
 PANELS, OF_A_WALK = 31, 4  # butterflies of two sides, terms and causes
 FIRST = 9  # angles on the first sheet
@@ -24,13 +24,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 REFERENCE = "variable,joint,angle,phase,mean,sd\njoint_angle,knee,flexion,0,10,4\njoint_angle,knee,flexion,100,10,4\n"
-
-
-def written(pages: dict[str, str], folder: Path) -> Path:
-    for name, html in pages.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(html, encoding="utf-8")
-    return folder
 
 
 def opened(tab: Tab, page: Path, *, height: int = 900) -> Tab:

@@ -1,4 +1,3 @@
-"use strict";
 // The table of contents: marks the section that is read, or that was chosen there until the reader scrolls on.
 (() => {
   const nav = document.querySelector(".contents");
