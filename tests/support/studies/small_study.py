@@ -72,10 +72,10 @@ REPORT = {"report": "derived/report.html"}
 
 def _report(opened: Study) -> None:
     for person in opened.people:
-        inputs = opened.files_of_page(person)
+        of_page = opened.files_of_page(person)
         key, output = opened.key("page")(SimpleNamespace(participant=person)), f"derived/report/{person}.html"
-        run_job.run(key, paths_of(inputs), paths_of({"page": output}))
-    inputs = _of_sessions(opened.sessions, "cycles", "calibrate")
+        run_job.run(key, paths_of(of_page), paths_of({"page": output}))
+    inputs: dict[str, Any] = _of_sessions(opened.sessions, "cycles", "calibrate")
     tables = {"metrics": "metrics", "quality": "quality", "means": "participants", "symmetry": "symmetry"}
     inputs |= {name: f"derived/{file}.csv" for name, file in tables.items()} | {"study": "derived/study.nc"}
     inputs |= opened.added("report")
