@@ -41,6 +41,7 @@ FILES |= {
     "cycles.tsv",
     "study.csv",
     "report.html",
+    "page.css",
     "run.json",
     "checksums",
 } | {f"{name}{kind}" for name in TABLES for kind in (".csv", ".changed.csv", ".json")}
@@ -169,7 +170,7 @@ def test_commands_of_the_pages_are_understood() -> None:
         for line in re.findall(r"^(?:\$ )?gaitlab ([^#\n&]+)", page.read_text(), re.MULTILINE):
             name, *rest = line.split()
             known = COMMANDS.get(name)
-            options = [word for word in rest if word.startswith("--")]
+            options = [word.rstrip("]") for word in rest if word.startswith("--")]
             takes_more = name in ("run", "recover")  # options of Snakemake
             if name != "--version" and (
                 known is None or (not takes_more and set(options) - {*known._option_string_actions})
