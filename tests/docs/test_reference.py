@@ -41,7 +41,6 @@ FILES |= {
     "cycles.tsv",
     "study.csv",
     "report.html",
-    "page.css",
     "run.json",
     "checksums",
 } | {f"{name}{kind}" for name in TABLES for kind in (".csv", ".changed.csv", ".json")}
@@ -197,6 +196,7 @@ def test_function_for_scripts_is_described_with_its_arguments(name: str) -> None
 
 EXTENSIONS = r"(nc|csv|tsv|yaml|html|json|py|md|toml|log|R|m|c3d|png|svg|cff|mot|sto|trc|xml|parquet|xlsx)"
 OTHERS = {"shank.z", "read.csv", "cf_role"}  # an axis of a body model; a function of R; an attribute of CF
+OTHERS |= {"page.css"}  # the style of the pages
 OTHERS |= {"walk1_new.trc", "static_new.trc", "walk1_grf.sto"}  # files of a laboratory
 
 

@@ -72,6 +72,6 @@ def detectable_curves(known: Known) -> DetectableCurves | None:
     if not counts:
         return None
     people = f"n {' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} people"
-    people += ", so that it is too small on average" if counts[0] < ENOUGH_PEOPLE else ""
+    people += ", so too small on average" if counts[0] < ENOUGH_PEOPLE else ""
     names = {name: str(name).removesuffix("_mdc") for name in changes}
     return DetectableCurves(changes.rename(names), people, known.source)
