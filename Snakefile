@@ -134,6 +134,17 @@ use rule read as study with:
         key=key("study"),
 
 
+use rule study as page_files with:
+    input:
+        [],  # it is the same for every study
+    output:
+        page_files=[update("derived/report/page.js"), update("derived/report/page.css")],
+    log:
+        "logs/page_files.log",
+    params:
+        key=key("page_files"),
+
+
 use rule study as report with:
     input:
         **STUDY.added("report"),

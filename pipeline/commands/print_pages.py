@@ -1,10 +1,8 @@
-"""``gaitlab report --pdf``: the overview and each participant's page as PDF, printed by an installed browser.
+"""``gaitlab report``: the overview and each participant's page as PDF, printed by a browser, or each as one file.
 
 The browser gets one page at a time, in a process and with a profile of its own, and no network.
 """
 
-import base64
-import hashlib
 import os
 import re
 import shutil
@@ -16,9 +14,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..errors import UserError
-from ..results.page_names import OVERVIEW, PAGES
+from ..results.page_names import OVERVIEW, PAGES, SCRIPT, STYLE
+from ..results.single_page import digest_of, single_page
 from ..results.whole_files import write_whole
-from .shared.exported_files import PDF, record_files
+from ..workflow.digests import sha256
+from .shared.exported_files import PDF, SINGLE_PAGES, record_files
 
 BROWSER = "GAITLAB_BROWSER"  # environment variable with the path of a browser
 ON_PATH = (
@@ -43,9 +43,18 @@ SIZE = re.compile(r"(?<=<style>)[^<]*?@page \{\s+size: portrait;[^<]*(?=</style>
 
 
 def list_or_print_pages(
-    study: Path, *, pdf: bool, people: Sequence[str], paper: str, browser: Path | None, output: Path | None
+    study: Path,
+    *,
+    pdf: bool,
+    single_file: bool,
+    people: Sequence[str],
+    paper: str,
+    browser: Path | None,
+    output: Path | None,
 ) -> tuple[str, int]:
-    """Return the pages of the report, or those that are now printed as PDF, and 1 if one could not be printed."""
+    """Return the pages of the report, or the PDF or single files now made of them, and 1 if one was not printed."""
+    if single_file:
+        return "\n".join(map(str, write_single_pages(study, people, output))), 0
     if not pdf:
         return "\n".join(map(str, list_pages(study, people))), 0
     written, failed = print_pages(study, people=people, paper=paper, browser=browser, output=output)
@@ -72,18 +81,46 @@ def print_pages(
     folder.mkdir(parents=True, exist_ok=True)
     written, failed = [], []
     for page in pages:
-        html = page.read_bytes()
         try:
-            content = _print(page, html.decode(), program, folder, paper)
+            inputs = _sources(page, derived)
+            content = _print(page, single_page(page.read_text(encoding="utf-8"), derived), program, folder, paper)
         except UserError as error:
             failed.append(str(error))
             continue
         write_whole(folder / f"{page.stem}.pdf", content)
         written.append(folder / f"{page.stem}.pdf")
-        inputs = {page.relative_to(derived).as_posix(): hashlib.sha256(html).hexdigest()}
-        own = ["--participant", page.stem] if page.parent.name == PAGES else []
-        record_files(derived, written[-1:], inputs, ["report", "--pdf", *own, "--paper", paper], output)
+        record_files(derived, written[-1:], inputs, ["report", "--pdf", *_person(page), "--paper", paper], output)
     return written, failed
+
+
+def write_single_pages(study: Path, people: Sequence[str] = (), output: Path | None = None) -> list[Path]:
+    """Write the overview and all pages, or the pages of some people, each as one file, and return these files.
+
+    They lie as those of the run do, so that their links lead to one another.
+
+    Raises:
+        UserError: no report, no page of a person, no script or style of the pages.
+    """
+    derived, written = study / "derived", list[Path]()
+    folder = output or derived / SINGLE_PAGES
+    for page in list_pages(study, people):
+        inputs = _sources(page, derived)
+        content = single_page(page.read_text(encoding="utf-8"), derived)
+        written.append(folder / page.relative_to(derived))
+        write_whole(written[-1], content.encode())
+        record_files(derived, written[-1:], inputs, ["report", "--single-file", *_person(page)], output)
+    return written
+
+
+def _sources(page: Path, derived: Path) -> dict[str, str]:
+    """Return the SHA-256 of a page and of the files that it needs, by name."""
+    files = (page, *(file for name in (SCRIPT, STYLE) if (file := derived / name).is_file()))
+    return {file.relative_to(derived).as_posix(): sha256(file) for file in files}
+
+
+def _person(page: Path) -> list[str]:
+    """Return the option that chooses a page of a person."""
+    return ["--participant", page.stem] if page.parent.name == PAGES else []
 
 
 def list_pages(study: Path, people: Sequence[str] = ()) -> list[Path]:
@@ -174,8 +211,4 @@ def _on_paper(html: str, size: str) -> str:
     if not found:
         return html
     new = found[0].replace("size: portrait", f"size: {size} portrait", 1)
-    return html.replace(found[0], new, 1).replace(_digest(found[0]), _digest(new), 1)
-
-
-def _digest(style: str) -> str:
-    return base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    return html.replace(found[0], new, 1).replace(digest_of(found[0]), digest_of(new), 1)

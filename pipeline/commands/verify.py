@@ -29,7 +29,7 @@ from ..workflow.open_study import look_at, outputs_of
 from ..workflow.preparation import changed_parts, refuse_lost_records
 from ..workflow.run_summary import RUN as SUMMARY
 from ..workflow.settings import is_file
-from .shared.exported_files import C3D_COPIES, PDF, SPREADSHEETS
+from .shared.exported_files import C3D_COPIES, PDF, SINGLE_PAGES, SPREADSHEETS
 
 WRITTEN = [each for extra in every_extra().values() for each in extra.files]  # by commands of extras
 REMEDIES = {  # what to do, by code
@@ -43,7 +43,7 @@ REMEDIES = {  # what to do, by code
     "result_of_earlier_input": REMEDY,
     "result_outdated": "run again",
     "comparison_outdated": "run again",
-    "pdf_outdated": "print it again",
+    "pdf_outdated": "print or write it again",
     "c3d_copy_outdated": "write the copies again",
     "export_outdated": "export it again",
     "review_outdated": "review again and write the new review_sha256, or change the status",
@@ -301,7 +301,8 @@ def _strangers(study: Study, derived: Path, claimed: Collection[str]) -> str:
     Args:
         claimed: the files that one wrote, by their names below ``derived``.
     """
-    expected = {*study.sessions, PAGES, PDF, SPREADSHEETS, *(f"{session}/{C3D_COPIES}" for session in study.sessions)}
+    expected = {*study.sessions, PAGES, PDF, SINGLE_PAGES, SPREADSHEETS}
+    expected |= {*(f"{session}/{C3D_COPIES}" for session in study.sessions)}
     expected |= {parent.as_posix() for name in claimed for parent in PurePosixPath(name).parents}
     apart, strangers = {checksums.FOLDER, *(each.folder for each in WRITTEN)}, list[str]()
     for folder, folders, files in os.walk(derived):

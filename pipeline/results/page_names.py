@@ -1,8 +1,10 @@
-"""Names of the report's pages; imports nothing, so that the workflow can use it."""
+"""Names of the report's pages and of the files that they share; imports nothing, so that the workflow can use it."""
 
 from collections.abc import Sequence
 
 OVERVIEW, PAGES = "report.html", "report"
+SCRIPT, STYLE = f"{PAGES}/page.js", f"{PAGES}/page.css"  # beside the pages, made once
+SHARED = "'self' file:"  # sources of both in the policy of a page; for browsers to which no local file is 'self'
 
 
 def page_names(participants: Sequence[str]) -> dict[str, str]:

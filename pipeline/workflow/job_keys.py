@@ -186,7 +186,8 @@ class Study:
         """Return what a job's key holds, by name; its subject is a session, a participant (``page``) or None."""
         step = every_step()[name]
         own = {**resolve(step.cells)(self, subject)} if step.cells else {}
-        joined = [] if step.scope == "session" else [one for one in self.steps.values() if one.joins]
+        of_results = step.scope != "session" and step.inputs
+        joined = [one for one in self.steps.values() if one.joins] if of_results else []
         tables = [module for one in joined for module in one.tables]
         taken: dict[str, Any] = {}
         if "additions" in step.takes:

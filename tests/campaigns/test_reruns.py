@@ -27,7 +27,7 @@ IMPORTED_ALONE = {
     "packaging": "all",  # xarray compares the versions of libraries by it
     "pyarrow": "all",  # pandas imports it, and may keep texts in it, but no number
     # xarray looks up labels by it; rules of which own code calculates by it have it in their keys
-    "pandas": "read calibrate clean contacts kinematics kinetics cycles muscles",
+    "pandas": "read calibrate clean contacts kinematics kinetics cycles muscles page_files",
 }
 # what the columns may be called, which the full study has
 COLUMNS = {

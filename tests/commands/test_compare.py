@@ -78,7 +78,9 @@ COMPARISON: dict[str, Any] = {"participant": "sub-01", "earlier": "comfortable",
 def test_every_change_is_that_of_plain_pandas_on_participants_csv(small_study: Path, tmp_path: Path) -> None:
     study, page = small_study / "data/demo", tmp_path / "page.html"
     write_comparison(study, **COMPARISON, output=page)
-    assert not (study / "derived/report").exists()
+    assert not [*(study / "derived/report").glob("*.html")]
+    assert "<link" not in page.read_text(), "a page elsewhere is one file"
+    assert "<script src=" not in page.read_text()
     means: Any = pd.read_csv(study / "derived/participants.csv").set_index(["condition", "side"])
     named = {title_of(name): name for name in means.columns}
     html = page.read_text().partition('id="metrics"')[2].partition('id="walk"')[0]
@@ -128,7 +130,7 @@ def test_visits_that_share_no_condition_are_refused_with_what_each_has(
     assert "give pairs, such as a_quick:fast slow:comfortable" in said
     assert main(["compare", str(study), "fast", "comfortable", "--participant", "sub-01"]) == 1
     assert "no visit is shared: fast has a_quick; comfortable has slow" in capsys.readouterr().err
-    assert not (study / "derived/report").exists()
+    assert not [*(study / "derived/report").glob("*.html")]
 
 
 def test_a_visit_without_a_cycle_is_no_comparison(demo: Path) -> None:

@@ -13,8 +13,10 @@ from pipeline.__main__ import main
 from pipeline.commands import print_pages as module
 from pipeline.commands.print_pages import find_browser, list_pages, print_pages
 from pipeline.errors import UserError
+from pipeline.results.page_names import SCRIPT, STYLE
+from pipeline.workflow import checksums
 from tests.support.processes.browser import found_chromium
-from tests.support.studies.for_report import three_people
+from tests.support.studies.for_report import Page, three_people, written
 
 PEOPLE = ["sub-01", "sub-02", "sub-03"]
 FAKE = """#!{python}
@@ -35,11 +37,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the browser of 
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
-    derived = tmp_path / "study" / "derived"
-    for name, html in three_people().pages().items():
-        (derived / name).parent.mkdir(parents=True, exist_ok=True)
-        (derived / name).write_text(html, encoding="utf-8")
-    return derived.parent
+    return written(three_people().pages(), tmp_path / "study" / "derived").parent
 
 
 def fake(folder: Path, fault: str = "") -> Path:
@@ -118,3 +116,27 @@ def test_a_real_browser_prints_figures_and_numbers_on_the_paper_that_is_asked_fo
     assert boxes == {points}
     assert len(re.findall(rb"/Type */Page\b", content)) > 2, "curves and numbers of the appendix are missing"
     assert len(content) > 200_000, "the figures are missing"
+
+
+def test_pages_to_be_passed_on_are_one_file_each_and_lead_to_one_another(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    derived = study / "derived"
+    (derived / checksums.FOLDER).mkdir()
+    assert main(["report", str(study), "--single-file"]) == 0
+    names = ["report.html", *(f"report/{name}.html" for name in PEOPLE)]
+    assert capsys.readouterr().out.split() == [str(derived / "single" / name) for name in names]
+    for name in names:
+        page = Page((derived / "single" / name).read_text())
+        assert not page.all("link")
+        assert len(page.programs()) == 1
+        record = checksums.recorded(derived, f"single/{name}")
+        assert record is not None
+        assert {*record.inputs} == {name, SCRIPT, STYLE}
+        assert record.command[:2] == ["report", "--single-file"]
+    folder = tmp_path / "for_the_patient"
+    assert main(["report", str(study), "--single-file", "--participant", "sub-02", "--output", str(folder)]) == 0
+    assert [path.name for path in folder.rglob("*.html")] == ["sub-02.html"]
+    (derived / SCRIPT).unlink()
+    assert main(["report", str(study), "--single-file"]) == 1
+    assert "page.js: No such file or directory; write it with: gaitlab run STUDY" in capsys.readouterr().err

@@ -21,6 +21,7 @@ from pipeline.__main__ import main
 from pipeline.commands.verify import as_text, verify
 from pipeline.errors import Problem, UserError
 from pipeline.results import netcdf
+from pipeline.results.page_names import SCRIPT
 from pipeline.results.whole_files import write_whole
 from pipeline.workflow import checksums, digests
 from pipeline.workflow.jobs import run_job
@@ -62,7 +63,13 @@ def flip(path: Path, place: int, *, bit: int = 0) -> None:
 
 def test_a_finished_study_has_no_problem(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", str(finished)]) == 0
-    assert "3 recordings and 19 of 19 results were read" in capsys.readouterr().out
+    assert "3 recordings and 21 of 21 results were read" in capsys.readouterr().out
+
+
+def test_a_missing_script_of_the_pages_is_noticed_and_not_one_of_a_page(study: Path) -> None:
+    (study / "derived" / SCRIPT).unlink()
+    (fault,) = faults_of(study)
+    assert (fault.where, fault.code, fault.remedy) == (f"derived/{SCRIPT}", "result_missing", "run again")
 
 
 def test_faults_as_json(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -345,7 +352,7 @@ def test_c3d_copies_of_earlier_results_are_named_until_they_are_written_again(
 ) -> None:
     assert main(["write-c3d", str(study)]) == 0
     copy = study / "derived/sub-01/c3d/comfortable_01.c3d"
-    assert verify(study) == ([], "3 recordings and 19 of 19 results were read; nothing else is there.")
+    assert verify(study) == ([], "3 recordings and 21 of 21 results were read; nothing else is there.")
     write_as_another_run(study, "contacts")
     outdated = [fault for fault in faults_of(study) if fault.code == "c3d_copy_outdated"]
     assert len(outdated) == 2
@@ -368,7 +375,7 @@ def test_exports_of_an_earlier_study_are_named_until_they_are_written_again(
         for name in ("for Ann.csv", "study.parquet")
     }
     assert [main(export) for export in exports.values()] == [0, 0]
-    assert verify(study) == ([], "3 recordings and 19 of 19 results were read; nothing else is there.")
+    assert verify(study) == ([], "3 recordings and 21 of 21 results were read; nothing else is there.")
     write_as_another_run(study, "study")
     stale = [fault.where for fault in faults_of(study) if fault.code == "export_outdated"]
     assert sorted(stale) == [f"derived/{name}" for name in exports]

@@ -169,7 +169,7 @@ def test_commands_of_the_pages_are_understood() -> None:
         for line in re.findall(r"^(?:\$ )?gaitlab ([^#\n&]+)", page.read_text(), re.MULTILINE):
             name, *rest = line.split()
             known = COMMANDS.get(name)
-            options = [word for word in rest if word.startswith("--")]
+            options = [word.rstrip("]") for word in rest if word.startswith("--")]
             takes_more = name in ("run", "recover")  # options of Snakemake
             if name != "--version" and (
                 known is None or (not takes_more and set(options) - {*known._option_string_actions})
@@ -196,6 +196,7 @@ def test_function_for_scripts_is_described_with_its_arguments(name: str) -> None
 
 EXTENSIONS = r"(nc|csv|tsv|yaml|html|json|py|md|toml|log|R|m|c3d|png|svg|cff|mot|sto|trc|xml|parquet|xlsx)"
 OTHERS = {"shank.z", "read.csv", "cf_role"}  # an axis of a body model; a function of R; an attribute of CF
+OTHERS |= {"page.css"}  # the style of the pages
 OTHERS |= {"walk1_new.trc", "static_new.trc", "walk1_grf.sto"}  # files of a laboratory
 
 

@@ -47,6 +47,7 @@ for line in sys.stdin:
 # a key holds what a step declares, and the values of its settings; tables of other steps change no result
 DATA = {module for module in MODULES if module.endswith(".declaration")} | without_results()
 TABLES = {module for step in every_step().values() for module in step.tables}
+EVERY = (*STEPS, "page", "page_files")
 IN_THE_PARSER = {"pipeline.c3d.parser", "pipeline.c3d.encodings"}  # run in a child process of the job
 
 
@@ -60,6 +61,8 @@ def files_of(study: Study, step: str) -> tuple[dict[str, list[str]], dict[str, l
         inputs, outputs = ({name: [f"derived/{session}/{name}.nc"] for name in some} for some in (names, written))
         return inputs, outputs
     shown = {name: [f"derived/{session}/{name}.nc"] for name in ("cycles", "representative", "calibrate")}
+    if step == "page_files":
+        return {}, {"page_files": ["derived/report/page.js", "derived/report/page.css"]}
     if step == "page":
         return shown | {"clean": [f"derived/{session}/clean.nc"]}, {"page": ["derived/report/sub-01.html"]}
     tables = {name: [f"derived/{name}.csv"] for name in ("metrics", "quality", "participants", "symmetry")}
@@ -79,7 +82,7 @@ def run_modules(small_study: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     os.chdir(folder)
     try:
         study, jobs = open_study(Path()), ""
-        for step in (*STEPS, "page"):
+        for step in EVERY:
             session = next(iter(study.sessions)) if step in SESSION_STEPS else None
             key = study.key(step)(SimpleNamespace(session=session, participant="sub-01"))
             jobs += json.dumps([key, *files_of(study, step)]) + "\n"
@@ -90,10 +93,10 @@ def run_modules(small_study: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     finally:
         os.chdir(before)
     loaded = ({*line.split()} & {*MODULES} - DATA for line in run.stdout.splitlines())
-    return dict(zip((*STEPS, "page"), loaded, strict=True))
+    return dict(zip(EVERY, loaded, strict=True))
 
 
-@pytest.mark.parametrize("step", [*STEPS, "page"])
+@pytest.mark.parametrize("step", EVERY)
 def test_the_key_of_a_job_names_exactly_the_code_that_it_runs(step: str, run_modules: dict[str, set[str]]) -> None:
     expected = run_modules[step] | (IN_THE_PARSER if step == "read" else set())
     code = digests.imported_modules(*code_of(step)) - without_results()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from pipeline.__main__ import main
 from pipeline.commands.check.command import check
 from tests.support.checkout import HOUSE
+from tests.support.studies.for_report import Page
 from tests.support.studies.small_study import run_steps
 
 SECRETS = ("Jacquetta", "Quuxington", "1987-06-05", "Tegucigalpa")
@@ -62,6 +64,8 @@ def leaks(study: Path, spoken: str) -> Iterator[tuple[str, str]]:
         if path.suffix == ".nc":
             with netCDF4.Dataset(path) as file:
                 texts[f"{path}, unpacked"] = " ".join(_texts_of(file)).encode()
+        if path.suffix == ".html":
+            texts[f"{path}, unpacked"] = json.dumps(Page(path.read_text(encoding="utf-8")).data()).encode()
     for place, content in texts.items():
         for secret in SECRETS:
             if secret.lower().encode() in content.lower():

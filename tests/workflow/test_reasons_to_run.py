@@ -39,7 +39,7 @@ def test_a_new_version_is_the_reason_for_all(study: Path, monkeypatch: pytest.Mo
     assert line.startswith(
         f"Changed since the last run: the version of gaitlab {__version__}, now 99.0.0. Runs again: "
     )
-    assert line.endswith(f": {EACH_OF_THE_SESSION}, study 1, report 1, page 1")
+    assert line.endswith(f": {EACH_OF_THE_SESSION}, page_files 1, study 1, report 1, page 1")
 
 
 def test_changed_code_of_the_same_version_is_named(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -282,7 +282,11 @@ OF_THE_RESULTS: dict[str, tuple[list[Change], set[str], set[str]]] = {
     "a table edited": ([lambda s: damage(s / "derived/metrics.csv")], {*STUDY}, {"report"}),
     "a table gone": ([lambda s: (s / "derived/quality.csv").unlink()], {*STUDY}, {*STUDY}),
     "the study gone": ([lambda s: (s / "derived/study.nc").unlink()], {*STUDY}, {*STUDY}),
-    "all records gone": ([lambda s: shutil.rmtree(s / "derived/checksums")], everywhere(*SESSION_STEPS), set()),
+    "all records gone": (
+        [lambda s: shutil.rmtree(s / "derived/checksums")],
+        everywhere(*SESSION_STEPS) | {"page_files"},
+        set(),
+    ),
 }
 
 

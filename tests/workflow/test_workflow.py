@@ -31,10 +31,10 @@ def test_a_run_prints_a_line_for_each_step_and_what_was_used(run_of_two: Path, f
         f"Report: {finished}/derived/report.html",
     ]
     lines = progress.splitlines()
-    assert "18 steps to do in 2 sessions; each has a log in logs/." in lines
-    assert lines[-1].startswith("18 of 18 steps, 2 of 2 sessions done: ")  # the report or a page
-    assert sum(" steps, " in line for line in lines) == 18
-    assert len(lines) == 1 + 18  # of what Snakemake says itself little is left, and no control characters
+    assert "19 steps to do in 2 sessions; each has a log in logs/." in lines
+    assert lines[-1].startswith("19 of 19 steps, 2 of 2 sessions done: ")  # the report or a page
+    assert sum(" steps, " in line for line in lines) == 19
+    assert len(lines) == 1 + 19  # of what Snakemake says itself little is left, and no control characters
     assert progress.replace("\n", "").isprintable()
 
 

@@ -10,7 +10,7 @@ from ...workflow.digests import sha256
 
 C3D_COPIES = "c3d"  # in the folder of a session's results
 PARQUET_TABLES = ("metrics", "quality")
-PDF, SPREADSHEETS = "pdf", "tables"  # folders in derived/
+PDF, SINGLE_PAGES, SPREADSHEETS = "pdf", "single", "tables"  # folders in derived/
 MADE_FROM = "SourceSHA256"
 
 

@@ -15,7 +15,7 @@ import xarray as xr
 from .curves.panels import Panel
 from .html_page import environment
 from .tables import Row
-from .visit_changes import Detectable
+from .visit_changes import Detectable, DetectableCurves
 
 
 class Part(NamedTuple):
@@ -51,6 +51,7 @@ class Addition(NamedTuple):
     # declaration, paths); of an extra, of what its ``OnPages.needs`` has given
     load: Callable[[Any], Any] | None = None
     detectable: Callable[[Any], Detectable] | None = None  # changes between visits that are more than chance, of that
+    detectable_curves: Callable[[Any], DetectableCurves | None] | None = None  # the same of curves; None if not known
 
 
 class Loaded(NamedTuple):
@@ -82,6 +83,12 @@ def detectable_by(additions: Iterable[Loaded]) -> Detectable:
     """Return the smallest changes between visits that are more than chance, of the first addition that knows any."""
     known = (one.addition.detectable(one.content) for one in additions if one.addition.detectable)
     return next(filter(None, known), {})
+
+
+def curves_detectable_by(additions: Iterable[Loaded]) -> DetectableCurves | None:
+    """Return the smallest changes of curves between visits that are more than chance, None if none are known."""
+    known = (one.addition.detectable_curves(one.content) for one in additions if one.addition.detectable_curves)
+    return next((one for one in known if one), None)
 
 
 def html_of(template: Path, **content: Any) -> str:

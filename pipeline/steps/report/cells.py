@@ -1,4 +1,4 @@
-"""What the keys of the overview and of a participant's page hold."""
+"""What the keys of the overview, of a participant's page and of the files that they share hold."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...results.page_names import SCRIPT, STYLE
 from ...tables import session_table
 from ...tables.report_additions import texts_of
 from .settings import Settings
@@ -47,6 +48,16 @@ def cells_of_page(study: Study, participant: str) -> dict[str, Any]:
         "columns": {name: {one: cells[one] for one in sessions} for name, cells in study.columns.items()},
     }
     return _of_all_pages(study) | {"arguments": needs} | study.order_of(sessions)
+
+
+def cells_of_page_files(_study: Study, _: None) -> dict[str, Any]:
+    """Return what the files of all pages need: the templates, but none of the settings."""
+    return {"settings": {}, "templates": _digests_of_templates()}
+
+
+def files_beside(_study: Study, rule: str, _participant: str | None) -> dict[str, list[str]]:
+    """Return the files that a page needs beside it, which are written first."""
+    return {"page_files": [f"derived/{SCRIPT}", f"derived/{STYLE}"]} if rule in ("report", "page") else {}
 
 
 def _of_all_pages(study: Study) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The steps ``report``, the overview of a study, and ``page``, that of a participant."""
+"""The steps ``report``, the overview of a study, ``page``, that of a participant, and what both share."""
 
 from ...step import EVERYTHING, Output, Step
 
@@ -39,4 +39,16 @@ PAGE = Step(
     libraries=("numpy", "pandas", "jinja2", "plotly"),
     job="pipeline.workflow.jobs.report_job:write_page",
     outputs={"page": Output(files=("report/{participant}.html",))},
+)
+PAGE_FILES = Step(
+    name="page_files",
+    scope="study",
+    function="pipeline.steps.report.html_page:page_files",
+    settings="pipeline.steps.report.settings:Settings",
+    section="report",
+    cells="pipeline.steps.report.cells:cells_of_page_files",
+    libraries=("jinja2", "plotly", "numpy"),
+    job="pipeline.workflow.jobs.report_job:write_page_files",
+    added_to="pipeline.steps.report.cells:files_beside",
+    outputs={"page_files": Output(files=("report/page.js", "report/page.css"))},
 )

@@ -13,7 +13,16 @@ from .curves.figures import SMALLEST_N
 from .curves.lines import Line
 from .curves.panels import plain_unit
 from .metric_tables import places_of
-from .movement_profile import GPS, OVERALL, Profile, mean_of, typical_of
+from .movement_profile import (
+    GPS,
+    OVERALL,
+    Norm,
+    Profile,
+    mean_of,
+    movement_profiles,
+    typical_of,
+    without_comparison,
+)
 from .tables import ABSENT, Row, Table, Totals
 from .visit_changes import SINGLE, Detectable, change_of, limits_of
 
@@ -29,6 +38,17 @@ SHOWN = {  # rows of the table: metric and side, of both together without one
 }
 
 
+class FirstSheet(NamedTuple):
+    """What the first sheet has besides its curves, and what of the same kind the appendix has of other lines."""
+
+    numbers: Table
+    sentences: list[str]
+    profiles: list[Profile]
+    caveats: list[str]
+    further_profiles: list[Profile]
+    further_caveats: list[str]
+
+
 class Shown(NamedTuple):
     """The gait cycles of a line of the first sheet: rows of metrics.csv, and of which visit and condition they are."""
 
@@ -42,6 +62,33 @@ class Shown(NamedTuple):
     def fewest(self, metric: str) -> int:
         """Return how many cycles of a side have a metric, of the side with fewer."""
         return min(sum(bool(row.get(metric)) for row in self.rows if row["side"] == side) for side in SIDES)
+
+
+def first_sheet(
+    lines: Sequence[Line], cycles: Sequence[Row], norm: Norm, *, detectable: Detectable, totals: Totals
+) -> FirstSheet:
+    """Return the first sheet of a person.
+
+    Args:
+        lines: those of the curves.
+        cycles: rows of metrics.csv that are cycles, without scores that compare with other people's norm.
+        detectable: the smallest changes beyond the laboratory's own repeatability.
+    """
+    shown = shown_on_sheet(lines, cycles)
+    normal = normal_values(shown, norm.curves) if norm.curves and not norm.is_of_others else {}
+    profiles = movement_profiles(cycles, norm.curves)
+    first = [one for each in shown for one in profiles if one.title == each.line.label]
+    mine = {id(row) for one in shown for row in one.rows}
+    here, elsewhere = ([row for row in cycles if (id(row) in mine) == on_sheet] for on_sheet in (True, False))
+    caveats = [*without_comparison(here), *([] if norm.is_of_others else norm.another_age)]
+    return FirstSheet(
+        numbers=numbers_table(shown, normal, detectable),
+        sentences=sentences(shown, first, normal, totals, norm.apart),
+        profiles=first,
+        caveats=caveats if norm.curves else [],
+        further_profiles=[one for one in profiles if one not in first],
+        further_caveats=without_comparison(elsewhere) if norm.curves else [],
+    )
 
 
 def shown_on_sheet(lines: Sequence[Line], cycles: Sequence[Row]) -> list[Shown]:
@@ -135,9 +182,3 @@ def _of_two_visits(shown: Sequence[Shown]) -> bool:
     """Return whether the lines are one condition of two visits."""
     of_visits = len({one.line.session for one in shown}) == len({*(one.line.session for one in shown)} - {None}) == 2
     return of_visits and len({one.line.condition for one in shown}) == 1
-
-
-def kept(rows: Sequence[Row], shown: Sequence[Shown]) -> tuple[list[Row], list[Row]]:
-    """Return the rows of the first sheet, and all others."""
-    mine = {id(row) for one in shown for row in one.rows}
-    return [row for row in rows if id(row) in mine], [row for row in rows if id(row) not in mine]

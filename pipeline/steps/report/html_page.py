@@ -1,9 +1,8 @@
-"""HTML pages from templates, with scripts and styles inside."""
+"""HTML pages from templates, and the script and the style that all pages of a study share, in files beside them."""
 
 import base64
 import functools
 import gzip
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -16,7 +15,8 @@ import xarray as xr
 from plotly.offline import get_plotlyjs
 
 from ...json_text import object_in
-from ...results.page_names import PAGES
+from ...results.page_names import PAGES, SCRIPT, SHARED, STYLE
+from ...results.single_page import digest_of
 from .curves.error_shares import band_percent
 from .curves.figures import Drawn, describe
 from .curves.panels import BALANCE
@@ -38,6 +38,15 @@ EMG_REFERENCE = {  # by cycles.emg_normalisation
 LIBRARY_STYLE = re.compile(r'getElementById\("([0-9a-f]{40,})"\)')
 
 
+def page_files() -> tuple[str, str]:
+    """Return the script and the style of all pages: the step ``page_files``.
+
+    The drawing library is compressed to a third of its size; library.js unpacks it after a page has loaded.
+    """
+    library = f'"use strict";\nconst PACKED_LIBRARY = "{pack(get_library())}";\n'
+    return library + "".join(map(_text, SCRIPTS)), _text("report.css")
+
+
 def render(
     template: str,
     study: xr.Dataset,
@@ -48,9 +57,7 @@ def render(
     beside_reference: str = "",
     **content: Any,
 ) -> str:
-    """Render a template with a policy that allows only its own scripts and styles.
-
-    The drawing library is compressed to a third of its size; library.js unpacks it after the page has loaded.
+    """Render a template with a policy that allows the files beside the page, and of other texts only its own.
 
     Args:
         recorded: the days of recording of a participant, in words; empty on the overview.
@@ -58,12 +65,10 @@ def render(
         content: all else that the template needs, with ``name`` on the page of a participant, and what is ``added``.
     """
     version = study.attrs.get("pipeline_version", "")
-    scripts = [*map(_text, SCRIPTS)]
-    styles = _text("report.css"), margins(settings.title, version, name=content.get("name", ""), recorded=recorded)
+    own_style = margins(settings.title, version, name=content.get("name", ""), recorded=recorded)
     policy = (
         f"default-src 'none'; base-uri 'none'; form-action 'none'; img-src data: blob:; "
-        f"script-src {' '.join(map(_hash, (get_library(), *scripts)))}; "
-        f"style-src {' '.join(map(_hash, (*styles, '')))}"
+        f"script-src {SHARED} {_hash(get_library())}; style-src {SHARED} {_hash(own_style)} {_hash('')}"
     )
     used = object_in(study.attrs, "settings")
     html = (
@@ -71,9 +76,9 @@ def render(
         .get_template(template)
         .render(
             policy=policy,
-            library=_pack_library(),
-            scripts=scripts,
-            styles=styles,
+            script=_from(template, SCRIPT),
+            style=_from(template, STYLE),
+            own_style=own_style,
             library_styles=_library_styles(),
             version=version,
             intended_use=INTENDED_USE,
@@ -141,6 +146,11 @@ def _escape(text: str) -> str:
     return "".join(x if x.isascii() and x.isalnum() else f"\\{ord(x):06x}" for x in text)
 
 
+def _from(template: str, file: str) -> str:
+    """Return a file in the folder of pages, relative to a page: the overview is beside that folder."""
+    return file if template == "overview.html" else file.removeprefix(f"{PAGES}/")
+
+
 @functools.cache
 def get_library() -> str:
     """Return the script of the drawing library."""
@@ -148,18 +158,23 @@ def get_library() -> str:
 
 
 @functools.cache
-def _pack_library() -> str:
-    return _pack(get_library())
+def _text(name: str) -> str:
+    return (TEMPLATES / name).read_text(encoding="utf-8")
 
 
-def _pack(text: str) -> str:
-    return base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
+def pack(text: str) -> str:
+    """Return a text as library.js unpacks it; the same for the same text."""
+    return base64.b64encode(gzip.compress(text.encode(), compresslevel=9, mtime=0)).decode()
+
+
+def pack_data(data: Any) -> str:
+    """Return data as the scripts read them."""
+    return pack(json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":")))
 
 
 def pack_rows(table: Table) -> str:
     """Return the rows of a long table as listing.js reads them."""
-    content = {"rows": table.rows, "marks": table.marks, "folder": PAGES if table.links else ""}
-    return _pack(json.dumps(content, ensure_ascii=False, separators=(",", ":")))
+    return pack_data({"rows": table.rows, "marks": table.marks, "folder": PAGES if table.links else ""})
 
 
 @functools.cache
@@ -183,16 +198,11 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters["describe"] = describe
-    environment.filters["pack"] = pack_rows
-    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
+    environment.filters["pack"] = pack_data
+    environment.filters["pack_rows"] = pack_rows
     return environment
 
 
 @functools.cache
-def _text(name: str) -> str:
-    return (TEMPLATES / name).read_text(encoding="utf-8")
-
-
-@functools.cache
 def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+    return f"'sha256-{digest_of(text)}'"

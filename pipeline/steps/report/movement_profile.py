@@ -46,6 +46,33 @@ class Profile(NamedTuple):
     table: Table
 
 
+class Norm(NamedTuple):
+    """The curves of normal gait beside a person, empty without any, what study.nc says of them, and the person's age.
+
+    ``age`` is in years, NaN if it is not stated.
+    """
+
+    curves: BySpeed
+    about: Mapping[str, Any]
+    age: float
+
+    @property
+    def is_of_others(self) -> bool:
+        """Return whether it is of children and the person an adult, or the other way round: no score compares them."""
+        return bool(self.curves) and compares_children_and_adults(self.age, self.about)
+
+    @property
+    def another_age(self) -> list[str]:
+        """Return how the person's age does not fit that of the norm, in words; empty if it does, or without a norm."""
+        return of_another_age(self.age, self.about) if self.curves else []
+
+    @property
+    def apart(self) -> str:
+        """Return why nothing is compared, in words; empty if it is."""
+        of = self.about.get("people", "others")
+        return f"{age_in_words(self.age)}, the norm is of {of}" if self.is_of_others else ""
+
+
 def movement_profiles(cycles: Sequence[Row], reference: BySpeed) -> list[Profile]:
     """Return the Movement Analysis Profile of each session and condition; none without scores.
 

@@ -1,6 +1,7 @@
 """The page of one participant, made from this person's own files only, so that it can be passed on alone."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import xarray as xr
 
@@ -10,29 +11,36 @@ from ...tables.reference_curves import BySpeed, reference_of
 from ...trials.session import facts_of_trials
 from ...variables.stance_verdicts import is_accepted
 from . import metric_tables, quality, tables
-from .addition import Loaded, PersonShown, panels_added, parts_of_person
+from .addition import Loaded, PersonShown, curves_detectable_by, panels_added, parts_of_person
 from .compared_visits import Compared, compared
 from .curves.cycles import CycleCurves, cycles_of, stances_of
 from .curves.error_shares import share_sums, shares
-from .curves.figures import Drawn, appendix, draw_cycles, key_of
+from .curves.figures import Drawn, add_detectable, appendix, draw_cycles, key_of
 from .curves.lines import dash_styles, lines_of, normal_of
-from .curves.panels import panels_of
+from .curves.panels import Panel, panels_of
 from .data_check import data_check
-from .first_sheet import kept, normal_values, numbers_table, sentences, shown_on_sheet
+from .first_sheet import first_sheet
 from .html_page import days_of, render
-from .movement_profile import (
-    age_in_words,
-    compares_children_and_adults,
-    movement_profiles,
-    of_another_age,
-    without_comparison,
-)
+from .movement_profile import Norm, age_in_words
 from .one_walk import representative_trial, walk
 from .refused_stances import pictures_of
 from .settings import Settings
 from .tables import Row, Table
 from .visit_changes import Detectable, profile_changes, tables_of_changes
 from .visit_speed import speed_changes
+
+
+class Person(NamedTuple):
+    """What a page shows of a person, of all its sessions or of what is set side by side.
+
+    The tables lack scores that compare with the norm of other people.
+    """
+
+    shown: PersonShown
+    cycles: list[Row]  # rows of metrics.csv that are gait cycles, numbered
+    compared: Compared
+    norm: Norm
+    detectable: Detectable  # by condition; of visits alone
 
 
 def page(
@@ -76,107 +84,145 @@ def page(
     Returns:
         The same text for the same inputs. Names and reasons of the study are text, never markup.
     """
-    curves = reference_of(reference, where="study.reference") if reference else {}
-    about = object_in(study.attrs, "reference")
     side_by_side = compared(visits, chosen)
-    detectable = detectable if side_by_side.by == "visit" else {}
-    study = side_by_side.part(study)
-    metrics, stances, symmetry = (side_by_side.rows(table) for table in (metrics, stances, symmetry))
-    age = tables.age_years(metrics)
-    another_age = of_another_age(age, about) if curves else []
-    no_verdict = bool(curves) and compares_children_and_adults(age, about)
-    if no_verdict:
-        metrics, symmetry = map(tables.without_scores, (metrics, symmetry))
-    dashes = dash_styles(conditions)
-    panels = (*panels_of(study, moment_signs=settings.moment_signs), *panels_added(additions, study))
-    sessions = tables.names([*stances, *metrics], "session")
-    trials = {session: facts_of_trials(cycles[session]) for session in sessions}
-    gait_cycles, whole_stances = (side_by_side.curves(of(study, panels)) for of in (cycles_of, stances_of))
-    rows = number_cycles(tables.of_part(metrics, "cycle"))
-    errors = errors_of_cycles(study, rows)
-    method = object_in(study.attrs, "settings").get("kinematics", {}).get("method", "")
-    rows_alone = [] if any(map(tables.has_kinetics, rows)) else tables.of_part(metrics, "stance")
-    drawn = _figures(gait_cycles, dashes, curves, "another age" if no_verdict else "normal")
-    drawn_stances = _figures(whole_stances, dashes, {}, "").with_curves()
-    has_cycles = bool(len(gait_cycles.side))
-    shown_lines = shown_on_sheet(drawn.lines, rows)
-    on_sheet, elsewhere = kept(rows, shown_lines)
-    normal = normal_values(shown_lines, curves) if curves and not no_verdict else {}
-    profiles = movement_profiles(rows, curves)
-    at_first = [one for line in shown_lines for one in profiles if one.title == line.line.label]
-    caveats = [*without_comparison(on_sheet), *(another_age if not no_verdict else [])] if curves else []
-    totals = tables.totals(metrics, stances)
-    apart = f"{age_in_words(age)}, the norm is of {about.get('people', 'others')}" if no_verdict else ""
+    person = _person(side_by_side, study, [metrics, stances, symmetry], reference, detectable)
+    shown, norm = person.shown, person.norm
+    panels = (*panels_of(shown.study, moment_signs=settings.moment_signs), *panels_added(additions, shown.study))
+    sessions = tables.names([*shown.stances, *shown.metrics], "session")
     days = days_of({session: recorded[session] for session in sessions})
-    shown = representative_trial(study, representative)
-    pictures, further = pictures_of({session: cycles[session] for session in sessions}, clean)
+    curves = _curves(person, panels, dash_styles(conditions), with_first=side_by_side.several and not chosen)
+    unchanged = curves_detectable_by(additions) if chosen and side_by_side.by == "visit" else None
+    if unchanged:
+        add_detectable(curves["drawn"], panels, unchanged.changes)
+    totals = tables.totals(shown.metrics, shown.stances)
+    sheet = first_sheet(curves["drawn"].lines, person.cycles, norm, detectable=person.detectable, totals=totals)
+    trial = representative_trial(shown.study, representative)
     return render(
         "participant.html",
-        study,
+        shown.study,
         settings,
         name=participant,
         texts=texts,
-        recorded="; ".join([days, *tables.statuses(metrics, results)]),
-        drawn=drawn,
-        beside_reference=age_in_words(age) if another_age else "",
-        key=key_of(drawn if has_cycles else drawn_stances, single="cycle" if has_cycles else "stance"),
-        data_check=data_check(
-            metrics, stances, trials, {session: calibrate[session] for session in sessions}, another_age
-        ),
-        numbers=numbers_table(shown_lines, normal, detectable),
-        sentences=sentences(shown_lines, at_first, normal, totals, apart),
-        profiles=at_first,
-        caveats=caveats,
-        further_profiles=[one for one in profiles if one not in at_first],
-        further_caveats=without_comparison(elsewhere) if curves else [],
-        about=tables.in_words(metrics),
-        reviews=tables.reviews(metrics, results),
-        figures=drawn if has_cycles else drawn_stances,
-        figures_of_stances=drawn_stances if rows_alone and has_cycles else None,
-        appendix=appendix(drawn, drawn_stances, with_first=side_by_side.several and not chosen)
-        if has_cycles
-        else appendix(drawn_stances),
-        walk=walk(study, shown, moment_signs=settings.moment_signs) if shown and shown.cycle else None,
-        metrics={
-            condition: metric_tables.with_normal(
-                each, curves, about, "people of another age" if no_verdict else "normal people"
-            )
-            for condition, each in _metrics(rows, symmetry, side_by_side, detectable, errors).items()
-        },
-        metrics_of_stances=_metrics(metric_tables.with_metrics_of_stance(rows_alone), [], side_by_side, detectable),
-        uncertainty=None if errors is None else exceptions_of(method, metric_tables.metrics_in(rows)),
-        profile_changes=profile_changes(rows, side_by_side, detectable) if curves and side_by_side.several else {},
+        recorded="; ".join([days, *tables.statuses(shown.metrics, results)]),
+        beside_reference=age_in_words(norm.age) if norm.another_age else "",
+        about=tables.in_words(shown.metrics),
+        reviews=tables.reviews(shown.metrics, results),
         results={session: results[session] for session in sessions if session in results},
-        shares={label: shares(part, share_sums(part, panels)) for label, part in side_by_side.apart(study).items()},
+        walk=walk(shown.study, trial, moment_signs=settings.moment_signs) if trial and trial.cycle else None,
         compared=side_by_side if side_by_side.several else None,
-        of_speed=speed_changes(rows, side_by_side, study, curves) if side_by_side.several else [],
         chosen=chosen,
-        detectable=detectable,
-        accepted=[row for row in rows if is_accepted(row["doubt_code"])],
-        pictures=pictures,
-        further_pictures=further,
-        rejected=quality.list_rejections(stances),
-        checks=quality.checks(stances, trials),
-        muscles_left_out=quality.muscles_left_out(trials, sessions),
-        sources=quality.sources(trials, sessions),
-        added=parts_of_person(additions, PersonShown(study, metrics, stances, symmetry)),
+        detectable=person.detectable,
+        unchanged=unchanged,
+        added=parts_of_person(additions, shown),
+        **sheet._asdict(),
+        **curves,
+        **_numbers(person, panels),
+        **_quality(person, sessions, cycles, calibrate, clean),
     )
 
 
-def _metrics(
-    rows: list[Row],
-    symmetry: list[Row],
-    side_by_side: Compared,
-    detectable: Detectable,
-    errors: DrawnMetrics | None = None,
-) -> dict[str, dict[str, Table]]:
-    """Return the tables of metrics by condition, if visits are compared; else all of them without a title."""
-    if side_by_side.several:
-        return tables_of_changes(rows, symmetry, side_by_side, detectable, errors)
-    return {"": metric_tables.metrics(rows, symmetry, errors_of_means(rows, errors))}
+def _person(
+    side_by_side: Compared, study: xr.Dataset, rows: Sequence[list[Row]], reference: str | None, detectable: Detectable
+) -> Person:
+    """Return what is shown of a person; ``rows`` of metrics.csv, quality.csv and symmetry.csv."""
+    study = side_by_side.part(study)
+    metrics, stances, symmetry = (side_by_side.rows(table) for table in rows)
+    curves = reference_of(reference, where="study.reference") if reference else {}
+    norm = Norm(curves, object_in(study.attrs, "reference"), tables.age_years(metrics))
+    if norm.is_of_others:
+        metrics, symmetry = map(tables.without_scores, (metrics, symmetry))
+    cycles = number_cycles(tables.of_part(metrics, "cycle"))
+    known = detectable if side_by_side.by == "visit" else {}
+    return Person(PersonShown(study, metrics, stances, symmetry), cycles, side_by_side, norm, known)
+
+
+def _curves(
+    person: Person, panels: tuple[Panel, ...], dashes: Mapping[str, str], *, with_first: bool
+) -> dict[str, Any]:
+    """Return the figures of gait cycles, of stances where no cycle has kinetics, and their legend.
+
+    ``with_first`` as of :func:`pipeline.steps.report.curves.figures.appendix`.
+    """
+    study, norm = person.shown.study, person.norm
+    gait_cycles, whole_stances = (person.compared.curves(of(study, panels)) for of in (cycles_of, stances_of))
+    drawn = _figures(gait_cycles, dashes, norm.curves, "another age" if norm.is_of_others else "normal")
+    stances = _figures(whole_stances, dashes, {}, "").with_curves()
+    if not len(gait_cycles.side):
+        key = key_of(stances, single="stance")
+        parts: dict[str, Any] = {"figures": stances, "figures_of_stances": None, "appendix": appendix(stances)}
+        return {"drawn": drawn, "key": key, **parts}
+    return {
+        "drawn": drawn,
+        "key": key_of(drawn, single="cycle"),
+        "figures": drawn,
+        "figures_of_stances": stances if _stances_alone(person) else None,
+        "appendix": appendix(drawn, stances, with_first=with_first),
+    }
 
 
 def _figures(cycles: CycleCurves, dashes: Mapping[str, str], reference: BySpeed, band: str) -> Drawn:
     """Return the figures of a participant's cycles, or stances; ``band`` names the bands of the reference."""
     lines = lines_of(cycles, dashes=dashes, over_participants=False)
     return draw_cycles(cycles, lines=lines, normal=normal_of(cycles, lines, reference, band))
+
+
+def _stances_alone(person: Person) -> list[Row]:
+    """Return the rows of stances without a whole cycle, which are shown where no cycle has kinetics."""
+    if any(map(tables.has_kinetics, person.cycles)):
+        return []
+    return tables.of_part(person.shown.metrics, "stance")
+
+
+def _numbers(person: Person, panels: Sequence[Panel]) -> dict[str, Any]:
+    """Return the tables of numbers, their changes and errors."""
+    study, cycles, side_by_side, norm = person.shown.study, person.cycles, person.compared, person.norm
+    errors = errors_of_cycles(study, cycles)
+    method = object_in(study.attrs, "settings").get("kinematics", {}).get("method", "")
+    people = "people of another age" if norm.is_of_others else "normal people"
+    of_cycles = _metrics(person, cycles, person.shown.symmetry, errors)
+    return {
+        "metrics": {
+            place: metric_tables.with_normal(each, norm.curves, norm.about, people) for place, each in of_cycles.items()
+        },
+        "metrics_of_stances": _metrics(person, metric_tables.with_metrics_of_stance(_stances_alone(person)), []),
+        "uncertainty": None if errors is None else exceptions_of(method, metric_tables.metrics_in(cycles)),
+        "profile_changes": profile_changes(cycles, side_by_side, person.detectable)
+        if norm.curves and side_by_side.several
+        else {},
+        "shares": {label: shares(part, share_sums(part, panels)) for label, part in side_by_side.apart(study).items()},
+        "of_speed": speed_changes(cycles, side_by_side, study, norm.curves) if side_by_side.several else [],
+    }
+
+
+def _metrics(
+    person: Person, rows: list[Row], symmetry: list[Row], errors: DrawnMetrics | None = None
+) -> dict[str, dict[str, Table]]:
+    """Return the tables of metrics by condition, if visits are compared; else all of them without a title."""
+    if person.compared.several:
+        return tables_of_changes(rows, symmetry, person.compared, person.detectable, errors)
+    return {"": metric_tables.metrics(rows, symmetry, errors_of_means(rows, errors))}
+
+
+def _quality(
+    person: Person,
+    sessions: Sequence[str],
+    cycles: Mapping[str, xr.Dataset],
+    calibrate: Mapping[str, xr.Dataset],
+    clean: Mapping[str, xr.Dataset],
+) -> dict[str, Any]:
+    """Return what was found of the data of some sessions: verdicts, repairs, checks, sources, pictures of contacts."""
+    metrics, stances = person.shown.metrics, person.shown.stances
+    mine = {session: cycles[session] for session in sessions}
+    trials = {session: facts_of_trials(each) for session, each in mine.items()}
+    models = {session: calibrate[session] for session in sessions}
+    pictures, further = pictures_of(mine, clean)
+    return {
+        "data_check": data_check(metrics, stances, trials, models, person.norm.another_age),
+        "accepted": [row for row in person.cycles if is_accepted(row["doubt_code"])],
+        "pictures": pictures,
+        "further_pictures": further,
+        "rejected": quality.list_rejections(stances),
+        "checks": quality.checks(stances, trials),
+        "muscles_left_out": quality.muscles_left_out(trials, sessions),
+        "sources": quality.sources(trials, sessions),
+    }

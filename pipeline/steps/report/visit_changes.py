@@ -6,8 +6,10 @@ shows, before or after, is marked as that alone: how far cycles differ is not kn
 """
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
+import xarray as xr
 
 from ...arrays import Array
 from ...conventions import SIDES
@@ -23,6 +25,17 @@ SPEED_SHOWN = "Walking speed"  # as a row of a table
 SINGLE = "single cycle"
 Limits = Mapping[str, float]  # in the unit of a metric
 Detectable = Mapping[str, Mapping[str, Limits]]  # minimal detectable changes by condition, side or mean, and metric
+
+
+class DetectableCurves(NamedTuple):
+    """The minimal detectable changes of curves at each percent.
+
+    ``changes`` has those of each curve by its name in study.nc (condition, side, components, phase).
+    """
+
+    changes: xr.Dataset
+    people: str  # how many people were measured again, in words
+    source: str  # in words
 
 
 def tables_of_changes(

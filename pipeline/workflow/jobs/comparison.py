@@ -12,6 +12,8 @@ from typing import NamedTuple, Self
 from ...errors import UserError, nearest
 from ...reference import resolve
 from ...results.page_names import PAGES
+from ...results.single_page import single_page
+from ...results.whole_files import write_whole
 from ...step import every_step
 from .. import checksums
 from ..job_keys import Study
@@ -47,6 +49,8 @@ class Comparison(NamedTuple):
 def write(study: Study, comparison: Comparison, target: Path) -> None:
     """Write the page, with a record of what it shows if it is in ``derived/``.
 
+    Anywhere else than beside the other pages it is one file, with script and style inside.
+
     Args:
         target: an absolute path.
 
@@ -68,6 +72,8 @@ def write(study: Study, comparison: Comparison, target: Path) -> None:
         digests = checksums.as_written(DERIVED, [file for mine in inputs.values() for file in mine])
         checksums.begin(derived, [target])
         resolve(step.job)(key, resolve(step.function), arguments, inputs, {"page": [target]})
+    if target.parent != derived / PAGES:
+        write_whole(target, single_page(target.read_text(encoding="utf-8"), derived).encode())
     elsewhere = target.is_relative_to(derived) and target != (study.path / comparison.page).absolute()
     output = ["--output", (DERIVED / target.relative_to(derived)).as_posix()] if elsewhere else []
     checksums.record(derived, [target], inputs=digests, key=key, command=[*comparison.command, *output])

@@ -1,4 +1,4 @@
-"""Run the step ``report``: the overview, some participants at a time, or the page of one participant."""
+"""Run the steps of the report: the overview, some participants at a time, the page of one, or what pages share."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -92,6 +92,14 @@ def write_page(
     arguments["results"] = {file.parent.name: sha256(file) for file in inputs["cycles"]}
     html = function(data, *rows, **sessions, **arguments)
     write_whole(outputs["page"][0], html.encode())
+
+
+def write_page_files(
+    _key: Mapping[str, Any], function: Callable[[], tuple[str, str]], _: dict[str, Any], _inputs: Files, outputs: Files
+) -> None:
+    """Write what all pages share; arguments as of :func:`pipeline.workflow.jobs.run_job.run`."""
+    for file, text in zip(outputs["page_files"], function(), strict=True):
+        write_whole(file, text.encode())
 
 
 def load_additions(key: Mapping[str, Any], inputs: Files) -> list[Loaded]:

@@ -156,5 +156,9 @@ def test_a_table_of_another_study_is_part_of_the_pages_of_several_visits(demo: P
     assert needs["file"] == "other/repeatability.csv"
     file.write_text(table.replace("4.5", "4.6"))
     assert look_at(study)[0].content_of_key("page", "sub-01") != before
+    netcdf.save(file.with_suffix(".nc"), xr.Dataset())
+    (needs,) = look_at(study)[0].content_of_key("page", "sub-01")["needs"].values()
+    assert {*needs} == {"file", "sha256", "curves"}
+    file.with_suffix(".nc").unlink()
     assert opened.content_of_key("report", None) == open_study(study, overrides=NONE).content_of_key("report", None)
     assert detectable_changes(table_of([file])) == {"fast": {"left": {"cadence": 4.6}}}

@@ -10,7 +10,7 @@ import pytest
 from pipeline.steps.report.curves.cycles import MOST_SINGLE, Chosen
 from pipeline.steps.report.tables import MOST_ROWS
 from tests.support.processes.browser import Tab
-from tests.support.studies.for_report import Page, made, trial_cycles
+from tests.support.studies.for_report import Page, made, trial_cycles, written
 
 PEOPLE = "[...document.querySelector('.listing').querySelectorAll('tbody th')].map((cell) => cell.textContent)"
 FOUND = "document.querySelector('.listing output').textContent"
@@ -26,9 +26,8 @@ def overview(tmp_path_factory: pytest.TempPathFactory) -> Path:
         }
         for i in range(60)
     }
-    page = tmp_path_factory.mktemp("pages") / "report.html"
-    page.write_text(made(trials, {"walk": "slow"}).overview(), encoding="utf-8")
-    return page
+    pages = {"report.html": made(trials, {"walk": "slow"}).overview()}
+    return written(pages, tmp_path_factory.mktemp("pages")) / "report.html"
 
 
 def test_without_scripts_a_long_table_shows_its_first_rows_and_names_the_file_of_all(overview: Path) -> None:

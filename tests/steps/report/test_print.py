@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.results.single_page import single_page
 from pipeline.steps.report import metric_tables
 from pipeline.steps.report.html_page import INTENDED_USE, days_of, margins
 from pipeline.tables.csv_files import rows_of
 from tests.steps.report.test_muscle_panels import with_muscles
 from tests.steps.report.test_whole_body import with_trunk
 from tests.support.processes.browser import Tab
-from tests.support.studies.for_report import HOSTILE, SHIFT, Page, made, three_people, trial_cycles
+from tests.support.studies.for_report import HOSTILE, SHIFT, Page, made, three_people, trial_cycles, written
 
 SHEET_PX = 703  # the width of A4 without the margins, the narrower of the two
 PAPER = {"A4": (8.27, 11.69), "Letter": (8.5, 11.0)}  # inches
@@ -29,7 +30,7 @@ def pages() -> dict[str, str]:
 
 
 def prepared(tab: Tab, html: str, folder: Path) -> None:
-    (folder / "page.html").write_text(html, encoding="utf-8")
+    (folder / "page.html").write_text(single_page(html, written({}, folder)), encoding="utf-8")
     tab.console.clear()
     tab.size(1200, 900)
     tab.open(folder / "page.html")

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.results.single_page import single_page
+from pipeline.steps.report.html_page import pack
 from tests.support.processes.browser import Tab
-from tests.support.studies.for_report import HOSTILE, made, three_people, trial_cycles
+from tests.support.studies.for_report import HOSTILE, made, three_people, trial_cycles, written
 
 PANELS, OF_A_WALK = 31, 4  # butterflies of two sides, terms and causes
 FIRST = 9  # angles on the first sheet
@@ -24,13 +26,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 REFERENCE = "variable,joint,angle,phase,mean,sd\njoint_angle,knee,flexion,0,10,4\njoint_angle,knee,flexion,100,10,4\n"
-
-
-def written(pages: dict[str, str], folder: Path) -> Path:
-    for name, html in pages.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(html, encoding="utf-8")
-    return folder
 
 
 def opened(tab: Tab, page: Path, *, height: int = 900) -> Tab:
@@ -341,3 +336,51 @@ def test_parts_of_another_moment_are_drawn_and_described(person: Tab) -> None:
 def test_the_page_opens_within_two_seconds(tab: Tab, pages: Path) -> None:
     # the second of two: the machine may be busy
     assert min(tab.open(pages / "report" / "sub-01.html") for _ in range(3)) < 2
+
+
+SEEN = "getComputedStyle(document.querySelector('{}')).display !== 'none'"
+
+
+def test_a_page_without_its_script_or_style_says_so_in_words(tab: Tab, tmp_path: Path) -> None:
+    folder = written(three_people().pages(), tmp_path)
+    page = folder / "report" / "sub-01.html"
+    said = {"page.js": ".no-script", "page.css": ".no-style"}
+    for lost, words in (("", ""), ("page.js", "beside this page does not run"), ("page.css", "has lost its style")):
+        written({}, folder)
+        if lost:
+            (folder / "report" / lost).unlink()
+        opened(tab, page)
+        tab.until("document.readyState === 'complete'")
+        assert tab.evaluate("document.querySelector('.no-script') !== null") is (lost == "page.js")
+        assert tab.evaluate(SEEN.format(".no-style")) is (lost == "page.css")
+        if lost:
+            shown = tab.evaluate(f"document.querySelector('{said[lost]}').innerText")
+            assert lost in shown
+            assert words in shown
+            assert "gaitlab run" in shown
+            assert tab.evaluate("document.querySelectorAll('table').length") > 5
+        else:
+            assert tab.console == []
+
+
+def test_a_page_and_a_script_of_two_versions_say_so(tab: Tab, tmp_path: Path) -> None:
+    """The policy of a page names the drawing library; another one does not run, nor does a script inside the page."""
+    folder = written(three_people().pages(), tmp_path)
+    page, script = folder / "report" / "sub-01.html", folder / "report" / "page.js"
+    text = script.read_text()
+    packed = text.partition('PACKED_LIBRARY = "')[2].partition('"')[0]
+    script.write_text(text.replace(packed, pack("window.Plotly = {};"), 1))
+    page.write_text(page.read_text().replace("</main>", "</main><script>document.title = 'run'</script>"))
+    opened(tab, page)
+    tab.until("!document.getElementById('unsupported').hidden")
+    assert "of another version" in tab.evaluate("document.getElementById('unsupported').innerText")
+    assert tab.evaluate("window.Plotly === undefined && document.title !== 'run'")
+    tab.console.clear()
+
+
+def test_a_single_page_draws_its_figures_wherever_it_lies(tab: Tab, tmp_path: Path) -> None:
+    folder = written({}, tmp_path / "pages")
+    (tmp_path / "alone.html").write_text(single_page(three_people().person("sub-02"), folder), encoding="utf-8")
+    drawn_wholly(tab, tmp_path / "alone.html")
+    assert drawn(tab) == PANELS + OF_A_WALK
+    assert tab.console == []

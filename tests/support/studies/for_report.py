@@ -9,14 +9,17 @@ from collections.abc import Mapping, Sequence
 from html.parser import HTMLParser
 from itertools import groupby
 from operator import itemgetter
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
+from pipeline.results.page_names import SCRIPT, STYLE
 from pipeline.steps.cycles.representative import representative
 from pipeline.steps.report.addition import Loaded
+from pipeline.steps.report.html_page import page_files
 from pipeline.steps.report.page import page
 from pipeline.steps.report.settings import Axes, Settings, Signs
 from pipeline.steps.report.step import report
@@ -403,27 +406,35 @@ class Page(HTMLParser):
 
     def figures(self) -> list[list[dict[str, Any]]]:
         """Return the panels of the study, then of each participant."""
-        return [data for data in self._data() if isinstance(data, list)]
+        return [data["means"] for data in self.data() if "means" in data]
 
     def singles(self) -> list[list[list[dict[str, Any]]]]:
         """Return the single curves of each curve of each panel, of every group of panels."""
-        return [data["single"] for data in self._data() if isinstance(data, dict) and "single" in data]
+        return [data["single"] for data in self.data() if "single" in data]
 
     def walks(self) -> list[dict[str, Any]]:
         """Return the shown walk of each participant."""
-        return [data for data in self._data() if isinstance(data, dict) and "scene" in data]
+        return [data for data in self.data() if "scene" in data]
 
     def programs(self) -> list[str]:
-        """Return the scripts that run, the drawing library first, which the page unpacks."""
-        (packed,) = [text for kind, text in self._scripts() if kind == "application/gzip"]
-        library = gzip.decompress(base64.b64decode(packed)).decode()
-        return [library, *(text for kind, text in self._scripts() if kind is None)]
+        """Return the scripts inside the page that run."""
+        return [text for kind, text in self._scripts() if kind is None and text]
 
-    def _data(self) -> list[Any]:
-        return [json.loads(text) for kind, text in self._scripts() if kind == "application/json"]
+    def data(self) -> list[dict[str, Any]]:
+        """Return what the page holds compressed for its scripts."""
+        packed = (text for kind, text in self._scripts() if kind == "application/gzip")
+        return [json.loads(gzip.decompress(base64.b64decode(text))) for text in packed]
 
     def _scripts(self) -> list[tuple[str | None, str]]:
         return [(a.get("type"), text) for a, text in zip(self.all("script"), self.texts["script"], strict=True)]
+
+
+def written(pages: dict[str, str], folder: Path) -> Path:
+    """Write pages with the files that they share as a run does, and return their folder."""
+    for name, text in (pages | dict(zip((SCRIPT, STYLE), page_files(), strict=True))).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
 
 
 def curve_of(figures: list[dict[str, Any]], title: str, side: str, line: str) -> dict[str, Any]:

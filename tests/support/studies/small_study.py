@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from pipeline.results.page_names import SCRIPT, STYLE
 from pipeline.workflow import settings
 from pipeline.workflow.job_keys import Study
 from pipeline.workflow.jobs import run_job
@@ -70,13 +71,14 @@ REPORT = {"report": "derived/report.html"}
 
 
 def _report(opened: Study) -> None:
-    for person, sessions in opened.people.items():
-        inputs = _of_sessions(sessions, "cycles", "representative", "calibrate", "clean")
+    for person in opened.people:
+        of_page = opened.files_of_page(person)
         key, output = opened.key("page")(SimpleNamespace(participant=person)), f"derived/report/{person}.html"
-        run_job.run(key, paths_of(inputs), paths_of({"page": output}))
-    inputs = _of_sessions(opened.sessions, "cycles", "calibrate")
+        run_job.run(key, paths_of(of_page), paths_of({"page": output}))
+    inputs: dict[str, Any] = _of_sessions(opened.sessions, "cycles", "calibrate")
     tables = {"metrics": "metrics", "quality": "quality", "means": "participants", "symmetry": "symmetry"}
     inputs |= {name: f"derived/{file}.csv" for name, file in tables.items()} | {"study": "derived/study.nc"}
+    inputs |= opened.added("report")
     run_job.run(opened.key("report")(None), paths_of(inputs), paths_of(REPORT))
 
 
@@ -85,6 +87,8 @@ def _of_sessions(sessions: Iterable[str], *files: str) -> dict[str, Any]:
 
 
 def _run(opened: Study) -> None:
+    shared = {"page_files": [f"derived/{name}" for name in (SCRIPT, STYLE)]}
+    run_job.run(opened.key("page_files")(None), {}, paths_of(shared))
     for session in opened.sessions:
         for step in SESSION_STEPS:
             arguments = inspect.signature(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .... import __version__
@@ -46,15 +47,20 @@ def cells(study: Study, _: None) -> dict[str, Any]:
 
 
 def added_to(study: Study, rule: str, participant: str | None) -> dict[str, list[str]]:
-    """Return the table for the overview, and for a page that compares visits by it."""
-    asks = rule == "report" or (rule == "page" and _compares(study, participant) and not _table(study))
-    return {"repeatability": ["derived/repeatability.csv"]} if asks else {}
+    """Return the table for the overview, and table and curves for a page that compares visits by them."""
+    if rule == "page" and _compares(study, participant) and not _table(study):
+        return {"repeatability": ["derived/repeatability.csv", "derived/repeatability.nc"]}
+    return {"repeatability": ["derived/repeatability.csv"]} if rule == "report" else {}
 
 
 def needs_of_page(study: Study, rule: str, participant: str | None) -> dict[str, str] | None:
-    """Return the table of another study for a page that compares visits by it."""
-    asks = rule == "page" and _compares(study, participant)
-    return {"file": name, "sha256": study.digest(name)} if asks and (name := _table(study)) else None
+    """Return the table of another study, and its curves if they are beside it, for a page that compares visits."""
+    if rule != "page" or not _compares(study, participant) or not (name := _table(study)):
+        return None
+    curves = str(Path(name).with_suffix(".nc"))
+    return {"file": name, "sha256": study.digest(name)} | (
+        {"curves": study.digest(curves)} if study.has_file(curves) else {}
+    )
 
 
 def _compares(study: Study, participant: str | None) -> bool:

@@ -13,9 +13,8 @@ import pandas as pd
 from ....conventions import SIDES
 from ....steps.report.metric_tables import CLINICAL, MAIN_NUMBERS, by_group, places_of
 from ....steps.report.tables import ABSENT, Table
-from .detectable import ENDS
+from .detectable import ENDS, ENOUGH_PEOPLE
 
-ENOUGH_PEOPLE = 30  # with fewer, correlation and SEM are too small on average
 MODELS = {"ICC(1)": "one-way random effects", "ICC(A,1)": "random effects, absolute agreement"}
 CONSISTENCY = "ICC(C,1): random effects, consistency: without what all people share at a visit or with an assessor."
 CANNOT_TELL = "two {0} cannot tell how much {0} differ"

@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
+import xarray as xr
 
+from ....arrays import select
 from ....conventions import SIDES
 from ....results.averages import Average, average, known_throughout, pool
 from ....signals.filters import stretches
@@ -36,6 +38,7 @@ class Curve(TypedDict):
 
     side: str
     line: str
+    condition: str
     dash: str
     n: int
     counts: list[int] | None
@@ -55,8 +58,19 @@ class Band(TypedDict):
     sd: list[float | None]
 
 
+class Change(TypedDict):
+    """The minimal detectable change of a curve at each percent, None where it is not known."""
+
+    side: str
+    condition: str
+    change: list[float | None]
+
+
 class Figure(TypedDict):
-    """A panel with its curves, the bands of the reference, the fixed range of its axis, and sentences, for JSON."""
+    """A panel with its curves, the bands of the reference, the fixed range of its axis, and sentences, for JSON.
+
+    Detectable: the changes between visits that are more than chance; None if no curve of the page has them.
+    """
 
     group: str
     title: str
@@ -66,6 +80,7 @@ class Figure(TypedDict):
     limits: Limits | None
     curves: list[Curve]
     reference: list[Band]
+    detectable: list[Change] | None
     notes: list[str]
 
 
@@ -210,8 +225,8 @@ def _add(result: Drawn, averages: LineAverages, side: str, line: Line) -> None:
         known = active is not None and active.n[i].any()
         often = [(start, stop - 1) for start, stop in stretches(active.mean[i] >= 0.5)] if active and known else None
         curve = Curve(
-            side=side, line=line.label, dash=line.dash, n=count, counts=counts, foot_off=off, mean=means[i], sd=sds[i],
-            band=errors, active=often,
+            side=side, line=line.label, condition=line.condition, dash=line.dash, n=count, counts=counts, foot_off=off,
+            mean=means[i], sd=sds[i], band=errors, active=often,
         )  # fmt: skip
         result.figures[i]["curves"].append(curve)
         result.single[i].append(averages.single[i])
@@ -230,6 +245,7 @@ def _empty(panel: Panel, normal: Sequence[NormalCurves], over: str) -> Figure:
         limits=panel.limits,
         curves=[],
         notes=[],
+        detectable=None,
         reference=[_band(each, each.curves[key], panel.factor) for each in normal if key in each.curves],
     )
 
@@ -238,6 +254,25 @@ def _band(normal: NormalCurves, curve: reference_curves.ReferenceCurve, factor: 
     name = normal.name if normal.speed is None else f"{normal.name}, speed {normal.speed:.2f}"
     mean, sd = (np.interp(PHASE, curve.phase, values, left=np.nan, right=np.nan) for values in (curve.mean, curve.sd))
     return Band(name=name, lines=normal.lines, mean=to_four_digits(factor * mean), sd=to_four_digits(sd))
+
+
+def add_detectable(drawn: Drawn, panels: Sequence[Panel], changes: xr.Dataset) -> None:
+    """Add the minimal detectable changes of curves to the figures.
+
+    Args:
+        changes: by name of a curve in study.nc (condition, side, components, phase).
+    """
+    by_title = {(panel.group, panel.title): panel for panel in panels}
+    for figure in drawn.figures:
+        panel = by_title[figure["group"], figure["title"]]
+        found = list[Change]()
+        if panel.variable in changes:
+            values = select(changes, panel.variable, "condition", "side", "phase", **panel.component)
+            names = itertools.product(*(changes[name].values.tolist() for name in ("condition", "side")))
+            for (condition, side), change in zip(names, values.reshape(-1, len(PHASE)), strict=True):
+                if np.isfinite(change).any():
+                    found.append(Change(side=side, condition=condition, change=to_four_digits(change)))
+        figure["detectable"] = found
 
 
 def key_of(drawn: Drawn, *, single: str) -> dict[str, Any]:

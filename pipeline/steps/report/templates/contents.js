@@ -1,7 +1,7 @@
-"use strict";
 // The table of contents: marks the section that is read, or that was chosen there until the reader scrolls on.
 (() => {
   const nav = document.querySelector(".contents");
+  new ResizeObserver(() => document.documentElement.style.setProperty("--contents", `${nav.offsetHeight}px`)).observe(nav); // the key is below
   const links = new Map([...nav.querySelectorAll("a")].map((link) => [link.hash.slice(1), link]));
   const sections = [...document.querySelectorAll("main section[aria-labelledby]")];
   let chosen = null;

@@ -1,4 +1,3 @@
-"use strict";
 // The panels: mean curves with bands and single curves per side and line, marks at the edge of the axis, what to show.
 (() => {
   const { colour, plain, number, layout, percentOf, show, redraw, whenOpen } = figures;
@@ -9,7 +8,7 @@
   const named = (curve) => plain(`${curve.side}, ${curve.line}`);
   const lines = boxes.map((box) => box.dataset.hides).filter((what) => what.startsWith("line "));
   const OF_AXES = { left: ["x", [0, 0.48]], right: ["x2", [0.52, 1]] };
-  const WITH_DIFFERENCE = { left: ["x", [0, 0.29]], right: ["x2", [0.71, 1]], difference: ["x3", [0.38, 0.65]] };
+  const WITH_DIFFERENCE = { left: ["x", [0, 0.26]], right: ["x2", [0.74, 1]], difference: ["x3", [0.39, 0.64]] };
 
   // The outline of mean +- sd, one for each run of known samples.
   function outline({ mean, sd }) {
@@ -117,17 +116,23 @@
     return { marks: [], words: parts.map(([what, points]) => `${name}, ${what} ${to(points)}`) };
   }
 
-  // The last of two lines minus the first, and grey how far cycles alone let two means of a side be apart in 95 of 100.
-  function difference(curves, side, axis) {
-    const [before, after] = curves.map(({ curve }) => curve).filter((curve) => curve.side === side);
+  // The later of two lines of a side minus the earlier one, of one condition if there are such, and around zero how far
+  // two visits of an unchanged person are apart in 95 of 100; if no curve of the page has that, how far cycles alone let
+  // the means be.
+  function difference(curves, side, axis, detectable) {
+    const [before, ...later] = curves.map(({ curve }) => curve).filter((curve) => curve.side === side);
+    const after = later.find((curve) => curve.condition === before.condition) ?? later[0];
     if (!after) return [];
     const known = (i) => before.mean[i] !== null && after.mean[i] !== null;
     const mean = before.mean.map((value, i) => (known(i) ? after.mean[i] - value : null));
-    const sd = mean.map((value, i) => (value === null || before.sd[i] === null || after.sd[i] === null ? null : 1.96 * Math.hypot(before.sd[i] / before.n ** 0.5, after.sd[i] / after.n ** 0.5)));
+    const ofCycles = (i) => (before.sd[i] === null || after.sd[i] === null ? null : 1.96 * Math.hypot(before.sd[i] / before.n ** 0.5, after.sd[i] / after.n ** 0.5));
+    const limit = detectable?.find((one) => one.side === side && one.condition === before.condition && one.condition === after.condition);
+    const sd = mean.map((value, i) => (value === null ? null : detectable ? (limit?.change[i] ?? null) : ofCycles(i)));
     const line = { color: colour(side), width: 2 };
     const around = band({ mean: mean.map(() => 0), sd, axis }, `${line.color}30`).map((one) => ({ ...one, yaxis: "y2" }));
     const name = plain(`${side}, ${after.line} minus ${before.line}`);
-    return [...around, { y: mean, x0: 0, dx: 1, mode: "lines", line, name, xaxis: axis, yaxis: "y2", showlegend: false, hovertemplate: "%{y:.3g}" }];
+    const text = mean.map((value, i) => (value === null ? "" : number(value) + (limit && sd[i] !== null ? `, ${Math.abs(value) > sd[i] ? "beyond" : "within"} ${number(sd[i])}` : "")));
+    return [...around, { y: mean, x0: 0, dx: 1, mode: "lines", line, name, text, xaxis: axis, yaxis: "y2", showlegend: false, hovertemplate: "%{text}" }];
   }
 
   // Sides in one place in their colours, or apart, each line in its own, with the difference of two lines between them.
@@ -137,16 +142,16 @@
     const placed = (curve) => ({
       ...curve, axis: apart ? axes[curve.side][0] : "x", tint: colour(apart ? `line-${1 + (lines.indexOf(`line ${curve.line}`) % 6)}` : curve.side),
     });
-    const curves = figure.curves.map((curve, i) => ({ curve: placed(curve), single: shown("single") || curve.n === 2 ? single()[i] : null }))
+    const curves = figure.curves.map((curve, i) => ({ curve: placed(curve), single: shown("single") || curve.n === 2 ? single[i] : null }))
       .filter(({ curve }) => shown(`side ${curve.side}`) && shown(`line ${curve.line}`));
     const normal = shown("reference") ? figure.reference.filter(({ lines }) => lines.some((line) => shown(`line ${line}`))) : [];
     const grey = Object.entries(axes).filter(([side]) => side !== "difference").flatMap(([, [axis]]) => normal.map((one) => ({ ...one, axis }))).flatMap(reference);
     const limits = shown("axes") && figure.limits;
     const off = curves.map(({ curve }) => curve).filter((curve) => curve.foot_off !== null);
     const out = limits ? curves.map(({ curve, single }) => beyond(curve, single, limits)) : [];
-    const between = axes.difference ? ["left", "right"].flatMap((side) => difference(curves, side, "x3")) : [];
+    const between = axes.difference ? ["left", "right"].flatMap((side) => difference(curves, side, "x3", figure.detectable)) : [];
     const ordinate = { title: `${plain(figure.unit)}<br>${plain(figure.sign)}`, ...(limits ? { range: [...limits] } : {}) };
-    const [x, ...others] = Object.entries(axes).map(([side, [axis, domain]]) => ({ ...percentOf(apart ? side : figure.over), domain, axis }));
+    const [x, ...others] = Object.entries(axes).map(([side, [axis, domain]]) => ({ ...percentOf(apart ? side : figure.over), ...(apart ? { dtick: 50 } : {}), domain, axis }));
     return {
       data: [...grey, ...curves.flatMap(({ curve, single }) => traces(curve, single)), ...out.flatMap(({ marks }) => marks), ...between],
       layout: layout({
@@ -159,16 +164,12 @@
     };
   };
 
-  const sets = new Map([...document.querySelectorAll("script.means")].map((script) => {
-    let lines = null; // read when single curves are shown
-    const single = (i) => (lines ??= JSON.parse(script.nextElementSibling.textContent).single)[i];
-    return [script.id, { means: JSON.parse(script.textContent), single }];
-  }));
+  const sets = new Map([...document.querySelectorAll("script.curves")].map((script) => [script.id, dataOf(script)]));
   for (const panels of document.querySelectorAll(".panels")) {
-    whenOpen(panels, () => {
-      const { means, single } = sets.get(panels.dataset.over);
+    whenOpen(panels, async () => {
+      const { means, single } = await sets.get(panels.dataset.over);
       const kind = { first: panels.classList.contains("first"), compares: "compares" in panels.dataset };
-      for (const plot of panels.querySelectorAll(".plot")) show(plot, content(means[plot.dataset.figure], () => single(plot.dataset.figure), kind));
+      for (const plot of panels.querySelectorAll(".plot")) show(plot, content(means[plot.dataset.figure], single[plot.dataset.figure], kind));
     });
   }
   for (const box of boxes) {

@@ -1,4 +1,3 @@
-"use strict";
 // Shared by all figures: colours of the style sheet, layout, drawing on scroll, themes, printing.
 const figures = (() => {
   const root = document.documentElement;

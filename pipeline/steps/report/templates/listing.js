@@ -1,4 +1,3 @@
-"use strict";
 // Long tables: their rows are packed in the page; search them, choose among them, sort and leaf through them.
 (() => {
   const parsed = (cell) => { const value = parseFloat(cell); return Number.isNaN(value) ? cell : value; };
@@ -15,7 +14,7 @@
   }
 
   async function start(listing) {
-    const { rows, marks, folder } = JSON.parse(await unpacked(listing.querySelector("script")));
+    const { rows, marks, folder } = await dataOf(listing.querySelector("script"));
     const words = rows.map((row, i) => [...row, ...(marks[i] ?? [])].join(" ").toLowerCase());
     const [search, output, body] = ["input", "output", "tbody"].map((name) => listing.querySelector(name));
     const [choices, heads, steps] = ["select", "thead th", "[data-go]"].map((name) => [...listing.querySelectorAll(name)]);

@@ -1,4 +1,3 @@
-"use strict";
 // The stick figure: a walk as SVG lines, with playback and rotation. Lengths in mm; lab x forward, y up, z right.
 (() => {
   const GRID = 250;
@@ -45,8 +44,8 @@
     }));
   }
 
-  function play(walk) {
-    const { scene } = JSON.parse(walk.querySelector("script").textContent);
+  async function play(walk) {
+    const { scene } = await dataOf(walk.querySelector("script"));
     const { time, points, bones, forces, cycles, round = {} } = scene;
     const control = (name) => walk.querySelector(`[data-do=${name}]`);
     const [button, slider, turn, tilt, speed, view] = ["play", "time", "turn", "tilt", "speed", "view"].map(control);

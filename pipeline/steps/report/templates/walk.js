@@ -1,4 +1,3 @@
-"use strict";
 // The shown walk: force vectors of a step, and contributions to a joint moment as stacked areas.
 (() => {
   const { colour, plain, number, layout, percentOf, show, whenOpen } = figures;
@@ -75,8 +74,8 @@
   }
 
   for (const walk of document.querySelectorAll(".walk")) {
-    whenOpen(walk, () => {
-      const { steps, contributions } = JSON.parse(walk.querySelector("script").textContent);
+    whenOpen(walk, async () => {
+      const { steps, contributions } = await dataOf(walk.querySelector("script"));
       for (const plot of walk.querySelectorAll("[data-step]")) {
         plot.dataset.title = `Force vectors of the ${plot.dataset.step} step`;
         show(plot, butterfly(steps, plot.dataset.step));
