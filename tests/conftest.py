@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
+# Before NumPy is imported, and as in the processes of jobs: two threads of a small matrix mostly wait for each other,
+# which doubles the processor time of some tests.
+os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"))
+
 import pickle
 import shutil
 import sys

@@ -118,9 +118,7 @@ def cycles_of(study: xr.Dataset, trial: Trial) -> xr.Dataset:
         row: (study[session].values == trial[0]) & (study[name].values == trial[1])
         for row, session, name in (("cycle", "session", "trial"), ("stance", "session_of_stance", "trial_of_stance"))
     }
-    return (
-        study.isel(own).drop_vars([*OF_THE_SESSION, "cycle", "stance", "cycle_of_stance"], errors="ignore").drop_attrs()
-    )
+    return study.isel(own).drop_vars([*OF_THE_SESSION, "cycle", "stance", "cycle_of_stance"], errors="ignore")
 
 
 def judged(clean: Any, spoilt: Any, bad: dict[Trial, str]) -> Judged:
@@ -130,7 +128,7 @@ def judged(clean: Any, spoilt: Any, bad: dict[Trial, str]) -> Judged:
     for trial, expected in quality_before.items():
         rows = quality.get(trial, [])
         if trial not in bad:
-            alike = rows == expected and cycles_of(after, trial).identical(cycles_of(before, trial))
+            alike = rows == expected and cycles_of(after, trial).equals(cycles_of(before, trial))
             same += alike
             wrong += [] if alike else [f"{trial}: good, but with other results"]
             continue

@@ -49,9 +49,10 @@ def test_each_source_alone_makes_errors_of_the_stated_size(source: str, method: 
     """So no source of the judge is without effect, and none is drawn too large for another that is too small.
 
     Nine copies of three walks have some 20 independent numbers of each source; a mean square of these is known to 30 %.
+    That of the stated errors, of 27 times ten draws, is known to 9 %.
     """
     sizes = {name: size * name.startswith(SOURCES[source]) for name, size in SIZES.items()}
-    found = pooled(campaign(9, 3, 20, method, injected=sizes, stated=sizes, seed=50))
+    found = pooled(campaign(9, 3, 10, method, injected=sizes, stated=sizes, seed=50))
     for kind in ("angle", "moment"):
         ratio = found.loc[kind]["true over stated"].to_numpy()
         if kind == "moment" or source != "plates and tables":

@@ -6,7 +6,6 @@ import csv
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import time
@@ -365,26 +364,6 @@ def test_c3d_copies_of_earlier_results_are_named_until_they_are_written_again(
     assert f"  gaitlab write-c3d {study}\n" in shown
     assert main(["write-c3d", str(study)]) == 0
     assert outdated[0] not in faults_of(study)
-
-
-def test_exports_of_an_earlier_study_are_named_until_they_are_written_again(
-    study: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    exports = {
-        name: ["export", str(study), "--format", name.rpartition(".")[2], "--output", str(study / "derived" / name)]
-        for name in ("for Ann.csv", "study.parquet")
-    }
-    assert [main(export) for export in exports.values()] == [0, 0]
-    assert verify(study) == ([], "3 recordings and 21 of 21 results were read; nothing else is there.")
-    write_as_another_run(study, "study")
-    stale = [fault.where for fault in faults_of(study) if fault.code == "export_outdated"]
-    assert sorted(stale) == [f"derived/{name}" for name in exports]
-    capsys.readouterr()
-    assert main(["verify", str(study)]) == 1
-    said = capsys.readouterr().out
-    assert all(f"  gaitlab {shlex.join(export)}\n" in said for export in exports.values())
-    assert [main(export) for export in exports.values()] == [0, 0]
-    assert "export_outdated" not in {fault.code for fault in faults_of(study)}
 
 
 def test_a_copy_of_a_trial_that_has_left_the_study_is_removed_with_the_next_copies(study: Path) -> None:

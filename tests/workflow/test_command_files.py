@@ -27,6 +27,7 @@ WRITTEN = {
     "derived/sub-01/c3d/fast_01.c3d": "c3d_copy_outdated",
     "derived/study.csv": "export_outdated",
     "derived/study.xlsx": "export_outdated",
+    "derived/for Ann.xlsx": "export_outdated",
     "derived/tables/metrics.csv": "export_outdated",
     "derived/metrics.parquet/participant=sub-01/part-0.parquet": "export_outdated",
 }
@@ -58,6 +59,7 @@ def finished(reported_study: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         ["report", str(study), "--pdf", "--participant", "sub-01"],
         ["write-c3d", str(study)],
         *(["export", str(study), "--format", form] for form in ("csv", "xlsx", "csv-tables", "parquet-tables")),
+        ["export", str(study), "--format", "xlsx", "--output", str(study / "derived" / "for Ann.xlsx")],
     ):
         assert main(command) == 0
     return study

@@ -174,9 +174,7 @@ def test_a_study_that_cannot_be_written_to_is_refused_before_anything_runs(
 @pytest.mark.parametrize(
     ("place", "target", "start"),
     [
-        ("derived", "nowhere", run_study),
         ("derived", "derived", snakemake),
-        ("logs/sub-01", "", run_study),
         ("logs", "nowhere", snakemake),
         (".snakemake", "", run_study),
         (".snakemake", "nowhere", snakemake),
@@ -185,7 +183,7 @@ def test_a_study_that_cannot_be_written_to_is_refused_before_anything_runs(
 def test_links_and_files_in_place_of_folders_are_named_before_any_job(
     tmp_path: Path, place: str, target: str, start: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
-    """A link to nowhere or to itself, or a file."""
+    """A link to nowhere or to itself, or a file; ``gaitlab run`` looks at all places before Snakemake begins."""
     study = write_tiny_study(tmp_path / "study")
     (study / place).parent.mkdir(exist_ok=True)
     (study / place).symlink_to(target) if target else (study / place).write_text("some notes")

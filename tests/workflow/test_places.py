@@ -18,13 +18,13 @@ from pipeline.workflow import declared_settings
 from pipeline.workflow.open_study import look_at, open_study
 from pipeline.workflow.places import find_wrong_places, refuse_name
 from pipeline.workflow.settings import CONFIG, load_body_model, schema
-from tests.support.checkout import DEMO, copy_study
+from tests.campaigns.interruptions import write_tiny_study
 from tests.support.files.changes import edit
 from tests.support.files.hostile_texts import everything_in
 
 FOLDERS = (
     *(".snakemake", ".snakemake/locks", ".snakemake/metadata", ".snakemake/log"),
-    *("derived", "derived/sub-01", "derived/report", "derived/checksums", "derived/checksums/sub-02"),
+    *("derived", "derived/sub-01", "derived/report", "derived/checksums", "derived/checksums/sub-01"),
     *("logs", "logs/sub-01"),
 )
 IN_STUDY, ANYWHERE = "path_in_study", "path"  # formats of the schema
@@ -60,7 +60,7 @@ def refusals(study: Path) -> list[str]:
 def test_a_folder_into_which_no_run_can_write_is_named(
     tmp_path: Path, folder: str, make: Callable[[Path], None]
 ) -> None:
-    study = copy_study(DEMO, tmp_path / "study")
+    study = write_tiny_study(tmp_path / "study")
     (study / folder).parent.mkdir(parents=True, exist_ok=True)
     make(study / folder)
     before = everything_in(study)
@@ -75,7 +75,7 @@ def test_a_folder_that_cannot_be_looked_at_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: int, named: bool
 ) -> None:
     """As a link into another person's folder; the tables refuse names that are too long."""
-    study = copy_study(DEMO, tmp_path / "study")
+    study = write_tiny_study(tmp_path / "study")
     opened, is_dir = look_at(study)[0], Path.is_dir
 
     def closed(path: Path) -> bool:
@@ -90,7 +90,7 @@ def test_a_folder_that_cannot_be_looked_at_is_named(
 
 
 def test_every_wrong_folder_is_named_once_beside_all_other_problems(tmp_path: Path) -> None:
-    study = copy_study(DEMO, tmp_path / "study")
+    study = write_tiny_study(tmp_path / "study")
     dangling(study / "derived")
     file(study / "logs")
     edit(study / "study.yaml", "body_model: isb_clusters", "body_model: isb_cluster")
@@ -99,7 +99,7 @@ def test_every_wrong_folder_is_named_once_beside_all_other_problems(tmp_path: Pa
 
 
 def test_folders_may_be_links_to_folders_elsewhere(tmp_path: Path) -> None:
-    study = copy_study(DEMO, tmp_path / "study")
+    study = write_tiny_study(tmp_path / "study")
     for name in ("derived", "logs", ".snakemake"):
         (tmp_path / "large disk" / name).mkdir(parents=True)
         (study / name).symlink_to(tmp_path / "large disk" / name)
@@ -112,7 +112,7 @@ def test_a_study_with_a_name_that_no_run_understands_is_refused_by_init_check_an
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     """Also below such a folder: what is read as a wildcard is the whole path."""
-    for study in (copy_study(DEMO, tmp_path / name), copy_study(DEMO, tmp_path / f"in {name}" / "study")):
+    for study in (write_tiny_study(tmp_path / name), write_tiny_study(tmp_path / f"in {name}" / "study")):
         (line,) = refusals(study)
         assert line.startswith(f"{study}: ")
         assert "rename" in line
@@ -128,7 +128,7 @@ def test_a_study_with_a_name_that_no_run_understands_is_refused_by_init_check_an
 )
 def test_other_names_of_studies_are_accepted(name: str, tmp_path: Path) -> None:
     refuse_name(tmp_path / name)
-    assert check(copy_study(DEMO, tmp_path / name)) == []
+    assert check(write_tiny_study(tmp_path / name)) == []
 
 
 # --- paths of settings ------------------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ def test_every_setting_with_a_path_says_whether_it_may_leave_the_study() -> None
 @pytest.mark.parametrize("setting", path_settings(IN_STUDY))
 def test_a_path_that_leaves_the_study_is_refused(tmp_path: Path, setting: str) -> None:
     """Whatever is there: also what would be used from inside."""
-    study = copy_study(DEMO, tmp_path / "study")
+    study = write_tiny_study(tmp_path / "study")
     other = tmp_path / "other"
     other.mkdir()
     paths = [
@@ -172,16 +172,16 @@ def test_a_path_that_leaves_the_study_is_refused(tmp_path: Path, setting: str) -
 
 @pytest.mark.parametrize("target", ["../x.mot", "/x.mot"])
 def test_tables_and_settings_have_the_same_words_for_it(tmp_path: Path, target: str) -> None:
-    study = copy_study(DEMO, tmp_path / "study")
+    study = write_tiny_study(tmp_path / "study")
     (study / "study.yaml").write_text(f"body_model: isb_clusters\nreport:\n  logo: {target}\n")
-    edit(study / "trials.tsv", "sub-01/fast_01.c3d", target)
+    edit(study / "trials.tsv", "sub-01/comfortable_01.c3d", target)
     setting, table = (line.partition(f" '{target}' ") for line in refusals(study))
-    assert (setting[0], table[0]) == ("study.yaml: report.logo", "trials.tsv: sub-01 fast_01: file")
+    assert (setting[0], table[0]) == ("study.yaml: report.logo", "trials.tsv: sub-01 comfortable_01: file")
     assert setting[2] == table[2] != ""
 
 
 def test_a_link_in_the_study_may_lead_to_what_several_studies_share(tmp_path: Path) -> None:
-    study, shared = copy_study(DEMO, tmp_path / "study"), tmp_path / "shared"
+    study, shared = write_tiny_study(tmp_path / "study"), tmp_path / "shared"
     (shared / "notes").mkdir(parents=True)
     (shared / "notes" / "sub-01_notes.txt").write_text("seen")
     model = (CONFIG / "body_models" / "isb_clusters.yaml").read_text()

@@ -131,12 +131,8 @@ def test_misspelt_names_stop_the_run_with_the_nearest_known_one(study: Path) -> 
     edit(study / "participants.tsv", "mass_kg", "mas_kg")
     text = stopped(study)
     assert "unknown key 'clean.marker_cutof_hz'; did you mean 'marker_cutoff_hz'?" in text
+    assert "did you mean 'isb_clusters'?" in text
     assert "column 'mass_kg' is missing; rename the column 'mas_kg'" in text
-
-
-def test_an_unknown_body_model_is_refused(study: Path) -> None:
-    (study / "study.yaml").write_text("body_model: isb_cluster\n")
-    assert "did you mean 'isb_clusters'?" in stopped(study)
 
 
 def test_a_wrong_directory_is_refused(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from pipeline.extras.viewer.preview import Previews
 from pipeline.results import netcdf
 from pipeline.step import every_step
 from pipeline.workflow.open_study import open_study
-from tests.support.checkout import HOUSE, copy_study
+from tests.support.checkout import HOUSE
 from tests.support.step_names import SESSION_STEPS
 from tests.support.studies.small_study import run_steps
 
@@ -40,7 +41,7 @@ def test_every_bit_is_that_of_a_run(
     shown = Previews().preview(open_study(study, overrides={step: {name: value}}), "sub-01")
     assert {*shown} == steps
 
-    run = copy_study(study, tmp_path / "run")
+    run = Path(shutil.copytree(study, tmp_path / "run"))
     run_steps(run, overrides={step: {name: value}})
     for each, data in shown.items():
         assert netcdf.load(run / "derived" / "sub-01" / f"{each}.nc").identical(data), each

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterable
 from contextlib import chdir
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from pipeline.results.job_files import Files
 from pipeline.results.page_names import SCRIPT, STYLE
-from pipeline.workflow import settings
+from pipeline.workflow import checksums, settings
 from pipeline.workflow.job_keys import Study
 from pipeline.workflow.jobs import run_job
 from pipeline.workflow.open_study import open_study
@@ -52,7 +55,11 @@ def write_outputs(folder: Path, *, walk: str = r"\w+_01", change: Callable[[Path
 
 
 def run_steps(study: Path, *, report: bool = False, overrides: dict[str, Any] | None = None) -> None:
-    """Run every step of a study, with other settings if given, and the report if asked for."""
+    """Run every step of a study of which a result is not there or outdated, and the report if asked for.
+
+    Args:
+        overrides: other settings.
+    """
     with chdir(study):  # as Snakemake does: paths of a key are relative to the study
         opened = open_study(Path(), overrides=overrides)
         _run(opened)
@@ -99,14 +106,24 @@ def _run(opened: Study) -> None:
             outputs = {
                 name: f"derived/{session}/{name}.nc" for name, writer in SESSION_OUTPUTS.items() if writer == step
             }
-            run_job.run(key, paths_of(inputs), paths_of(outputs))
+            _run_if_needed(key, paths_of(inputs), paths_of(outputs))
     tables: dict[str, Any] = {
         name: [f"derived/{name}.csv", f"derived/{name}.json"]
         for name in ("metrics", "quality", "participants", "symmetry")
     }
     cycles = [f"derived/{session}/cycles.nc" for session in opened.sessions]
     tables["study"] = "derived/study.nc"
-    run_job.run(opened.key("study")(None), paths_of({"cycles": cycles}), paths_of(tables))
+    _run_if_needed(opened.key("study")(None), paths_of({"cycles": cycles}), paths_of(tables))
+
+
+def _run_if_needed(key: str, inputs: Files, outputs: Files) -> None:
+    """Run a job unless its outputs were made with the same key from the same inputs, as Snakemake does."""
+    derived, written = Path("derived"), [*chain(*outputs.values())]
+    wanted = checksums.as_written(derived, chain(*inputs.values())), checksums.made_with(json.loads(key))
+    records = [checksums.recorded(derived, file.relative_to(derived).as_posix()) for file in written if file.exists()]
+    made = [(record.inputs, record.made_with) for record in records if record]
+    if made != [wanted] * len(written):
+        run_job.run(key, inputs, outputs)
 
 
 def paths_of(files: dict[str, Any]) -> dict[str, list[Path]]:

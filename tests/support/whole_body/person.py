@@ -6,6 +6,7 @@ All axes: x anterior, y up along the hanging limb, z to the person's right on bo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ MARKER_RADIUS_M = 0.007
 THIGH, SHANK, ANKLE_HEIGHT = 0.245, 0.246, 0.042  # per body height
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # a person is equal to herself alone
 class Person:
     """A person; ``place[body]`` is where the body's joint to its parent is, from the parent's origin in its axes.
 
@@ -90,6 +91,7 @@ class Person:
         return float(np.linalg.norm(self.place[child]))
 
 
+@cache
 def random_person(seed: int) -> Person:
     """Return a person of any size and mass; both sides differ, no tensor is along the segment's axes.
 

@@ -7,6 +7,7 @@ horizontal path of the pelvis is chosen so that the centre of pressure stays und
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +44,21 @@ class _States(NamedTuple):
     a: Array
 
 
+class _Instants(NamedTuple):
+    """By time and joint of the model: place (4, 4) in the lab; twist, change and load (6,) in own axes, linear first.
+
+    By time: ``whole`` (3, 3) has place, velocity and acceleration of the centre of mass, ``momentum`` (2, 3) the
+    angular momentum about it and its rate.
+    """
+
+    place: Array
+    twist: Array
+    change: Array
+    load: Array
+    whole: Array
+    momentum: Array
+
+
 def generated(person: Person, kind: str, seed: int = 0, *, belt_m_s: float = 0.0, slope_rad: float = 0.0) -> Motion:
     """Return a motion of a person who is balanced.
 
@@ -52,15 +68,16 @@ def generated(person: Person, kind: str, seed: int = 0, *, belt_m_s: float = 0.0
         belt_m_s: of a treadmill, for a walk; ``Motion(kind, seed).speed_m_s(person)`` keeps her in her place.
         slope_rad: of the ground, uphill positive.
     """
-    return replace(balanced(person, Motion(kind, seed, slope_rad=slope_rad)), belt_m_s=belt_m_s)
+    return replace(balanced(person, kind, seed, slope_rad), belt_m_s=belt_m_s)
 
 
-def balanced(person: Person, motion: Motion) -> Motion:
-    """Return the motion with a sway of the pelvis that brings the centre of pressure to where the feet press.
+@cache
+def balanced(person: Person, kind: str, seed: int, slope_rad: float) -> Motion:
+    """Return a motion with a sway of the pelvis that brings the centre of pressure to where the feet press.
 
     A pendulum of the height of the centre of mass answers each wave of the centre of pressure by a known wave.
     """
-    chain = _chain(person)
+    chain, motion = _chain(person), Motion(kind, seed, slope_rad=slope_rad)
     time = motion.period_s * np.arange(SAMPLES) / SAMPLES
     wave = 2 * np.pi * np.arange(HARMONICS + 1) / motion.period_s
     answer = 1 / (1 + 0.57 * person.height_m / GRAVITY_M_S2 * wave**2)
@@ -114,13 +131,17 @@ def truth_of(person: Person, poses: Moved, on_feet: dict[str, Array], time: Arra
         },
         {"time": time, "body": list(BODIES), "joint": list(JOINT_OF.values()), "side": list(SIDES), "axis": AXIS},
     ).assign_coords(local_axis=AXIS, local_axis_2=AXIS)
-    dimensions = {"body": ("time", "body"), "joint": ("time", "joint"), "": ("time",)}
-    pairs = zip(zip(*states, strict=True), _wrenches(on_feet), strict=True)
-    rows = [_at(chain, *state, wrench) for state, wrench in pairs]
-    for along, name in rows[0]:
-        values = np.array([row[along, name] for row in rows])
-        result[name] = ((*dimensions[along], *_LAST.get(name, ("axis",))), values)
+    every = _instants(chain, states, _wrenches(on_feet))
+    of_bodies = _stacked([_of_body(chain, every, body) for body in BODIES])
+    of_joints = _stacked([_of_joint(chain, every, body) for body in JOINT_OF])
+    for along, values in ((("body",), of_bodies), (("joint",), of_joints), ((), _of_whole(every))):
+        for name, value in values.items():
+            result[name] = (("time", *along, *_LAST.get(name, ("axis",))), value)
     return result
+
+
+def _stacked(parts: list[dict[str, Array]]) -> dict[str, Array]:
+    return {name: np.stack([part[name] for part in parts], axis=1) for name in parts[0]}
 
 
 _LAST: dict[str, tuple[str, ...]] = {
@@ -215,61 +236,69 @@ def _wrenches(on_feet: dict[str, Array]) -> Array:
     return np.concatenate([on_feet["ground_force"], on_feet["ground_moment"]], axis=-1)
 
 
-def _at(chain: _Chain, q: Array, v: Array, a: Array, on_feet: Array) -> dict[tuple[str, str], Any]:
-    """Return the results of one instant by dimension and name."""
+def _instants(chain: _Chain, states: _States, on_feet: Array) -> _Instants:
+    """Return what pinocchio finds at each instant."""
     pin, model, data = chain.pin, chain.model, chain.model.createData()
-    pin.forwardKinematics(model, data, q)
-    outside = pin.StdVec_Force()
-    feet = {f"foot_{side}": wrench for side, wrench in zip(SIDES, on_feet, strict=True)}
-    for number, name in enumerate(model.names):
-        outside.append(data.oMi[number].actInv(pin.Force(feet.get(name, np.zeros(6)))))
-    pin.rnea(model, data, q, v, a, outside)
-    loads = [pin.Force(data.f[number].vector.copy()) for number in range(model.njoints)]
-    result: dict[tuple[str, str], Any] = {("", "residual"): loads[1].vector.copy()}
-    pin.forwardKinematics(model, data, q, v, a)  # the accelerations of rnea include gravity
-    pin.centerOfMass(model, data, q, v, a)
-    whole = [np.array(part[0]) for part in (data.com, data.vcom, data.acom)]
+    rows = []
+    for q, v, a, wrenches in zip(*states, on_feet, strict=True):
+        pin.forwardKinematics(model, data, q)
+        feet = {f"foot_{side}": wrench for side, wrench in zip(SIDES, wrenches, strict=True)}
+        outside = pin.StdVec_Force()
+        for name, place in zip(model.names, data.oMi, strict=True):
+            outside.append(place.actInv(pin.Force(feet[name])) if name in feet else pin.Force.Zero())
+        pin.rnea(model, data, q, v, a, outside)
+        load = np.array([force.vector for force in data.f])
+        pin.forwardKinematics(model, data, q, v, a)  # the accelerations of rnea include gravity
+        pin.centerOfMass(model, data, q, v, a)
+        whole = np.array([part[0] for part in (data.com, data.vcom, data.acom)])
+        place, twist, change = np.array([one.homogeneous for one in data.oMi]), np.array(data.v), np.array(data.a)
+        pin.computeCentroidalMomentumTimeVariation(model, data, q, v, a)
+        rows.append((place, twist, change, load, whole, np.array([data.hg.angular, data.dhg.angular])))
+    return _Instants(*map(np.array, zip(*rows, strict=True)))
+
+
+def _of_whole(every: _Instants) -> dict[str, Array]:
     names = ("centre_of_mass", "centre_of_mass_velocity", "centre_of_mass_acceleration")
-    result |= {("", name): part for name, part in zip(names, whole, strict=True)}
-    for body in BODIES:
-        for name, value in _of_body(chain, data, body, whole).items():
-            result.setdefault(("body", name), []).append(np.array(value))
-    for body in JOINT_OF:
-        for name, value in _of_joint(chain, data, body, loads).items():
-            result.setdefault(("joint", name), []).append(np.array(value))
-    pin.computeCentroidalMomentumTimeVariation(model, data, q, v, a)
-    result["", "angular_momentum"] = data.hg.angular.copy()
-    result["", "angular_momentum_rate"] = data.dhg.angular.copy()
-    return result
+    momenta = zip(("angular_momentum", "angular_momentum_rate"), every.momentum.swapaxes(0, 1), strict=True)
+    return {"residual": every.load[:, 1], **dict(zip(names, every.whole.swapaxes(0, 1), strict=True)), **dict(momenta)}
 
 
-def _of_body(chain: _Chain, data: Any, body: str, whole: list[Array]) -> dict[str, Any]:
+def _of_body(chain: _Chain, every: _Instants, body: str) -> dict[str, Array]:
     number = chain.model.getJointId(body)
-    place, twist, change = data.oMi[number], data.v[number], data.a[number]
-    turn, arm, inertia = place.rotation, chain.com[body], chain.model.inertias[number]
-    velocity = twist.linear + np.cross(twist.angular, arm)
-    acceleration = change.linear + np.cross(change.angular, arm) + np.cross(twist.angular, velocity)
-    about = np.cross(place.act(arm) - whole[0], turn @ velocity - whole[1])
+    turn, origin = every.place[:, number, :3, :3], every.place[:, number, :3, 3]
+    (shift, spin), (shift_rate, spin_rate) = (
+        (part[:, number, :3], part[:, number, 3:]) for part in (every.twist, every.change)
+    )
+    arm, inertia = chain.com[body], chain.model.inertias[number]
+    velocity = shift + np.cross(spin, arm)
+    acceleration = shift_rate + np.cross(spin_rate, arm) + np.cross(spin, velocity)
+    com, com_velocity = origin + turn @ arm, _apply(turn, velocity)
+    about = np.cross(com - every.whole[:, 0], com_velocity - every.whole[:, 1])
     return {
-        "rotation": turn.T,
-        "angular_velocity": twist.angular,
-        "angular_acceleration": change.angular,
-        "origin": place.act(chain.origin[body]),
-        "com": place.act(arm),
-        "com_velocity": turn @ velocity,
-        "com_acceleration": turn @ acceleration,
-        "angular_momentum_part": turn @ inertia.inertia @ twist.angular + inertia.mass * about,
+        "rotation": turn.swapaxes(1, 2),
+        "angular_velocity": spin,
+        "angular_acceleration": spin_rate,
+        "origin": origin + turn @ chain.origin[body],
+        "com": com,
+        "com_velocity": com_velocity,
+        "com_acceleration": _apply(turn, acceleration),
+        "angular_momentum_part": _apply(turn, spin @ inertia.inertia) + inertia.mass * about,
     }
 
 
-def _of_joint(chain: _Chain, data: Any, body: str, loads: list[Any]) -> dict[str, Any]:
+def _of_joint(chain: _Chain, every: _Instants, body: str) -> dict[str, Array]:
     number, nearer = chain.model.getJointId(body), chain.model.getJointId(PARENT[body])
-    turn, load = data.oMi[number].rotation, loads[number]
-    spin = turn @ data.v[number].angular - data.oMi[nearer].rotation @ data.v[nearer].angular
+    turn, load = every.place[:, number, :3, :3], every.load[:, number]
+    spin, other = (_apply(every.place[:, one, :3, :3], every.twist[:, one, 3:]) for one in (number, nearer))
+    moment = _apply(turn, load[:, 3:])
     return {
-        "joint_centre": data.oMi[number].translation,
-        "joint_force": turn @ load.linear,
-        "joint_moment": turn @ load.angular,
-        "joint_moment_local": load.angular,
-        "joint_power": turn @ load.angular @ spin,
+        "joint_centre": every.place[:, number, :3, 3],
+        "joint_force": _apply(turn, load[:, :3]),
+        "joint_moment": moment,
+        "joint_moment_local": load[:, 3:],
+        "joint_power": (moment * (spin - other)).sum(axis=1),
     }
+
+
+def _apply(turns: Array, vectors: Array) -> Array:
+    return np.asarray(np.einsum("tij,tj->ti", turns, vectors))
