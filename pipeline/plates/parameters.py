@@ -83,8 +83,8 @@ def plates_from_parameters(
         try:
             plate = _plate(force_platform, number, channel_count, length_unit_m)
             if {*plate.channels.tolist()} <= {*unread}:
-                what, remedy = "ANALOG:SCALE of all its channels is 0", "correct it and export again"
-                raise UserError("", what, remedy)
+                what = "ANALOG:SCALE or GEN_SCALE of all its channels is 0, or absent"
+                raise UserError("", what, "correct it and export again")
             plates.append(plate)
         except UserError as error:
             plates.append(_unusable(number, error))
@@ -195,6 +195,8 @@ def _channels(force_platform: Mapping[str, Any], number: int, channel_count: int
     needed = [CHANNELS_OF_TYPE.get(kind, 0) for kind in np.ravel(force_platform["TYPE"])[:number].tolist()]
     if rows < max(needed):
         raise UserError("", f"FORCE_PLATFORM:CHANNEL has {rows} rows, plates 1 to {number} need {max(needed)}", remedy)
+    if np.ravel(table).tolist().count(0) == 1 and not table.flat[0]:  # a plate that is not connected has only zeros
+        raise UserError("", "FORCE_PLATFORM:CHANNEL counts from 0, the format from 1", "add 1 to all and export again")
     channels = _entry(force_platform, "CHANNEL", (rows,), number)[: needed[-1]].astype(np.int64)
     listed = channels.tolist()
     if min(listed, default=1) < 1 or len({*listed}) < len(listed):

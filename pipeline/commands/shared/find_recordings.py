@@ -29,6 +29,8 @@ OF_MARKERS = re.compile(r"^(markers?(_experimental)?|mocap|trc)([-_. ]|$)|[-_. ]
 OF_FORCES = re.compile(
     r"[-_. ]?(ext(ernal)?[-_ ]?forces?|ground[-_ ]?(forces?|reactions?)|forces?|grfs?|kinetics)[-_. ]?"
 )
+# files with forces of programs that write no MOT: Cortex beside each TRC file, and QTM, one for each plate
+FOREIGN_FORCES = re.compile(r"\.(forces|anc|anb)$|_f_\d+\.tsv$", re.IGNORECASE)
 # words that tell a file of markers, or of forces, from the other one of a trial, alone or joined (forceplates)
 MARKER_WORDS = re.compile(r"(markers?|mocap|trc|experimental|data|trajectories)+")
 FORCE_WORDS = re.compile(r"(ext(ernal)?|ground|reactions?|forces?|loads?|plates?|fp|grfs?|kinetics|data)+")
@@ -136,6 +138,13 @@ def unclaimed_tables(folder: Path, claimed: Container[str]) -> dict[str, list[st
             with suppress(OSError, UserError):
                 tables[what_it_holds(folder / name)].append(name)
     return tables
+
+
+def find_foreign_forces(folder: Path, without_forces: Iterable[str]) -> list[str]:
+    """Return files with forces that no reader knows, beside TRC files of the same name; C3D files hold theirs."""
+    stems = {str(PurePosixPath(name).with_suffix("")) for name in without_forces if name.lower().endswith(MARKER_FILES)}
+    named = _files(folder, (".forces", ".anc", ".anb", ".tsv")) if stems else ()
+    return sorted(name for name in named if FOREIGN_FORCES.search(name) and FOREIGN_FORCES.sub("", name) in stems)
 
 
 def _words(name: str, left_out: re.Pattern[str]) -> tuple[str, ...]:
