@@ -15,7 +15,7 @@ from tests.odd_files.c3d_edits import write_study
 from tests.odd_files.c3d_rows import NO_PLATES, SOUND, c3d
 from tests.odd_files.row import REFUSED, Row, Truth
 from tests.odd_files.text_rows import NO_FORCES, TEXT, text
-from tests.odd_files.texts import Mot, Trc, plain_mot, plain_trc, with_cells, write_pair
+from tests.odd_files.texts import Mot, plain_mot, plain_trc, with_cells, write_pair
 from tests.odd_files.walk import EVENTS, PLATES, walking
 
 NEWTONS = {"lb": 4.4482216, "kgf": 9.80665, "kN": 1000.0}
@@ -121,10 +121,6 @@ def write_in_two_files(folder: Path) -> None:
     forces.write(folder / "walk_forces.c3d")
 
 
-def in_milliseconds(table: Trc) -> Trc:
-    return replace(table, rows=tuple((row[0], f"{1e3 * float(row[1]):.2f}", *row[2:]) for row in table.rows))
-
-
 def divided(table: Mot, by: float) -> Mot:
     """Return smaller forces and torques."""
     return table.scaled("_v", 1 / by).scaled("torque", 1 / by)
@@ -174,8 +170,6 @@ SCRIPTS: tuple[Row, ...] = (
     text("walk_in_metres", "the walk in metres, of which Units says mm", "scripts of users",
          markers=with_cells(plain_trc(), 1e-3, "mm"),
          truth=Truth(REFUSED, said=(r"walk\.trc: Units is mm", "look like m"))),
-    text("milliseconds", "times of the markers in ms", "scripts of users", markers=in_milliseconds(plain_trc()),
-         truth=Truth(REFUSED, said=(r"walk\.trc", "times", "export"))),
     text("forces_in_kilonewtons", "forces in kN", "scripts of users", forces=divided(plain_mot(), 1e3),
          truth=replace(NO_FORCES, said=(r"walk\.mot", "largest force", "in N"), never=("cable",))),
     text("forces_by_weight", "forces divided by body weight", "scripts of users", forces=divided(plain_mot(), WEIGHT_N),
@@ -183,6 +177,8 @@ SCRIPTS: tuple[Row, ...] = (
     text("forces_on_the_plate", "forces on the plates instead of those on the person", "OpenSim's forum",
          forces=divided(plain_mot(), -1.0),
          truth=replace(NO_FORCES, said=(r"walk\.mot", "on the person", "sign"), never=("CORNERS",))),
+    text("forces_alone_y_up", "markers with z up, forces with y up", "OpenSim's forum", forces=plain_mot().y_up(),
+         truth=replace(NO_FORCES, said=("sideways", "same axes"), never=("cable", "in kN"))),
     text("forces_from_0", "markers cut out from 5 s on, forces from 0 on", "OpenSim's forum",
          markers=plain_trc().later(5.0), truth=Truth(REFUSED, said=(r"walk\.mot: its times", "clock"))),
     text("labels_with_suffix", "labels that all end in _study", "OpenCap",

@@ -240,8 +240,9 @@ def _forces(file: str, facts: Contents) -> Iterator[Problem]:
         if facts.forces:
             remedy = "give the forces on the person, not those on the plate: turn the signs of forces and torques"
         yield warning(facts.forces or file, what, f"{remedy}: these contacts are refused", "plate_pushes_down")
-    if facts.forces and 0 < max(facts.peak_load_n.values(), default=0.0) < LOADED_N:
-        what = f"its largest force is {max(facts.peak_load_n.values()):.3g}"
+    largest_n = max(facts.peak_load_n.values(), default=0.0)
+    if facts.forces and not facts.plate_problems and 0 < largest_n < LOADED_N:
+        what = f"its largest force is {largest_n:.3g}"
         remedy = "give forces in N, not in kN and not per body weight; correct if nobody stepped on a plate"
         yield warning(facts.forces, what, remedy, "loads_too_small")
     problems = [warning(file, f"{of.where}: {of.what}", of.remedy, "plate_unusable") for of in facts.plate_problems]
