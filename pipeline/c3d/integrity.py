@@ -48,6 +48,7 @@ class Header(NamedTuple):
     frames: int = 0
     needs_rewriting: bool = False
     events: int = 0  # in the header itself
+    counts_plates: bool = True  # whether there is FORCE_PLATFORM:USED; ezc3d 1.7.2 makes it 0 if there is not
     renamed: tuple[str, ...] = ()  # parameters with their standard names, such as ``ANALOG:OFFSETS as OFFSET``
 
     @property
@@ -84,6 +85,7 @@ def refuse_damaged(path: Path) -> Header:
             promised = _compute_size(header, parameters, size)
             header = header._replace(
                 needs_rewriting=_needs_rewriting(header, parameters, size),
+                counts_plates=("FORCE_PLATFORM", "USED") in parameters,
                 renamed=tuple(f"{group}:{name} as {other}" for (group, name), other in parameters.renamed.items()),
             )
         except DamagedError as error:

@@ -81,7 +81,7 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
     stored = _stored_points(points, join_lists(point, "LABELS"), person.owner)
     numbers = _model_numbers(parameters, of=person.owner if person.subjects else "")
     unscaled = _unscaled(parameters.get("ANALOG", {}), content["analogs"].shape[1])
-    unread = [i + 1 for i, scale in enumerate(np.ravel(parameters.get("ANALOG", {}).get("SCALE", ()))) if scale == 0]
+    unread = _scaled_by_zero(parameters.get("ANALOG", {}), content["analogs"].shape[1])
     beside = content["rotations"].shape[2] if points.size else 0
     poses, ends = read_poses(parameters, content["rotations"], points.shape[2], unit_m)
     return Recording(
@@ -92,7 +92,11 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
         analog=_analog(content["analogs"], parameters, unscaled),
         analog_rate_hz=rate_hz * content["analogs"].shape[2] / points.shape[2] if content["analog_rate_hz"] else 0.0,
         length_unit_m=unit_m,
-        force_platform=parameters.get("FORCE_PLATFORM", {}),
+        force_platform={
+            name: value
+            for name, value in parameters.get("FORCE_PLATFORM", {}).items()
+            if name != "USED" or header.counts_plates
+        },
         analog_labels=join_lists(parameters.get("ANALOG", {}), "LABELS"),
         analog_units=join_lists(parameters.get("ANALOG", {}), "UNITS"),
         unread_channels=[*unread, *unscaled],
@@ -156,6 +160,13 @@ def _markers(points: Array, length_unit_m: float) -> Array:
     return points.T
 
 
+def _scaled_by_zero(analog: Mapping[str, Any], channels: int) -> list[int]:
+    """Return the channels, from 1, that SCALE makes zero; all, if GEN_SCALE does."""
+    if not np.ravel(analog.get("GEN_SCALE", 1)).any():
+        return [*range(1, channels + 1)]
+    return [i + 1 for i, scale in enumerate(np.ravel(analog.get("SCALE", ()))) if scale == 0]
+
+
 def _unscaled(analog: Mapping[str, Any], channels: int) -> list[int]:
     """Return the channels, from 1, without a number in SCALE or OFFSET: ezc3d 1.7.2 takes whatever its memory holds."""
     stated = [
@@ -209,7 +220,7 @@ def _remarks(
         remarks.append(warning("", what, remedy, "rotations_beside_markers"))
     if unread:
         listed = join_some([*map(str, unread)], 2 * MOST_LISTED)
-        what = f"ANALOG:SCALE is 0, so that nothing is read, of channels {listed}"
+        what = f"ANALOG:SCALE or GEN_SCALE is 0, so that nothing is read, of channels {listed}"
         remarks.append(warning("", what, "correct it where the file is written, and export again", "scale_is_zero"))
     if unscaled:
         listed = join_some([*map(str, unscaled)], 2 * MOST_LISTED)

@@ -182,6 +182,9 @@ def _mass(person: str, sizes: Mapping[str, float], shown: SessionSizes, severity
         if abs(ratio - 1) > unlikely:
             pounds = abs(ratio / POUNDS_PER_KG - 1) <= unlikely
             remedy = f"weigh the person; {other_kg:.1f} would agree"
+            low, high = study_tables.SIZE_RANGES["mass_kg"]
+            if not low <= other_kg <= high:
+                remedy = "no person has that mass: correct unit, gain or calibration of the plates, and export again"
             remedy = f"pounds? {mass_kg / POUNDS_PER_KG:.4g} kg" if pounds else remedy
             what = f"mass_kg is {mass_kg:g}, but {source} {other_kg:.1f}"
             beside = [f"{who} {kg:.1f}" for who, kg, *_ in masses if who != source]

@@ -42,6 +42,7 @@ OTHER_TYPES = {
 LARGEST_PLATE_COUNT = 255  # capacity of a C3D array; a larger USED is damage
 LARGEST_COSINE = 0.44  # of the angle between two sides: 26 degrees from a right angle
 SAME_PLACE_M = 0.01  # centres of two plates that are one: two that lie side by side are a plate's width apart
+SAME_HEIGHT_M = 0.05  # of plates in one floor; a step of stairs is higher
 # corners that a program enters where nobody has measured any: Vicon's are 76.2 mm apart, and no foot fits between them
 PLACEHOLDER_M = 0.1
 PLACEHOLDER_SHARE = 0.02  # of a side: their centre is the lab origin, but for rounding to whole millimetres
@@ -83,8 +84,8 @@ def plates_from_parameters(
         try:
             plate = _plate(force_platform, number, channel_count, length_unit_m)
             if {*plate.channels.tolist()} <= {*unread}:
-                what, remedy = "ANALOG:SCALE of all its channels is 0", "correct it and export again"
-                raise UserError("", what, remedy)
+                what = "ANALOG:SCALE or GEN_SCALE of all its channels is 0, or absent"
+                raise UserError("", what, "correct it and export again")
             plates.append(plate)
         except UserError as error:
             plates.append(_unusable(number, error))
@@ -96,13 +97,22 @@ def _unusable(number: int, error: UserError) -> Plate:
 
 
 def _without_doubles(plates: Sequence[Plate], length_unit_m: float) -> list[Plate]:
-    """Return plates with a problem for those that have another one's channels, or lie on its place."""
+    """Return plates with a problem for those that have another one's channels, lie on its place, or cover several.
+
+    Nexus lets users combine plates: the sum of their channels is one more plate, on all of their area.
+    """
+    doubles = {}
+    sound = [plate for plate in plates if not plate.problem]
+    for plate in sound:
+        below = [other.number for other in sound if other is not plate and _covers(plate, other, length_unit_m)]
+        if len(below) > 1:
+            remedy = "export without it if its forces are their sum, else correct FORCE_PLATFORM:CORNERS"
+            doubles[plate.number] = UserError("", f"covers plates {', '.join(map(str, below))}", remedy)
     good = [
         (plate, plate.corners.mean(axis=0).tolist(), {*plate.channels.tolist()})
-        for plate in plates
-        if not plate.problem
+        for plate in sound
+        if plate.number not in doubles
     ]
-    doubles = {}
     for (one, place, channels), (other, there, others) in combinations(good, 2):
         for mine, of in ((one, other), (other, one)):
             if channels == others:
@@ -112,6 +122,16 @@ def _without_doubles(plates: Sequence[Plate], length_unit_m: float) -> list[Plat
                 remedy = "measure them, correct FORCE_PLATFORM:CORNERS and export again"
                 doubles[mine.number] = UserError("", f"its corners are those of plate {of.number}", remedy)
     return [_unusable(plate.number, doubles[plate.number]) if plate.number in doubles else plate for plate in plates]
+
+
+def _covers(plate: Plate, other: Plate, length_unit_m: float) -> bool:
+    """Return whether the middle of another plate is on a plate, and not on a step above it."""
+    first, second, _, fourth = plate.corners
+    x, y = first - second, first - fourth
+    across = other.corners.mean(axis=0) - plate.corners.mean(axis=0)
+    inside = abs(across @ x) < x @ x / 2 and abs(across @ y) < y @ y / 2
+    height = abs(across @ np.cross(x, y)) / math.hypot(*np.cross(x, y))
+    return bool(inside and height * length_unit_m < SAME_HEIGHT_M)
 
 
 def _described_only(force_platform: Mapping[str, Any]) -> Iterator[Plate]:
@@ -195,6 +215,8 @@ def _channels(force_platform: Mapping[str, Any], number: int, channel_count: int
     needed = [CHANNELS_OF_TYPE.get(kind, 0) for kind in np.ravel(force_platform["TYPE"])[:number].tolist()]
     if rows < max(needed):
         raise UserError("", f"FORCE_PLATFORM:CHANNEL has {rows} rows, plates 1 to {number} need {max(needed)}", remedy)
+    if np.ravel(table).tolist().count(0) == 1 and not table.flat[0]:  # a plate that is not connected has only zeros
+        raise UserError("", "FORCE_PLATFORM:CHANNEL counts from 0, the format from 1", "add 1 to all and export again")
     channels = _entry(force_platform, "CHANNEL", (rows,), number)[: needed[-1]].astype(np.int64)
     listed = channels.tolist()
     if min(listed, default=1) < 1 or len({*listed}) < len(listed):

@@ -14,6 +14,7 @@ CoP x F + Tz returned here.
 
 import re
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 
@@ -21,7 +22,21 @@ from ..arrays import Array, Flags
 from ..dynamics.vectors import skew
 from .parameters import Plate
 
-MOMENT_UNITS_N_M = {"nm": 1.0, "ncm": 1e-2, "nmm": 1e-3}
+# names of units by their letters alone: lb-in and in.lb are units of moment
+FORCE_UNITS_N = {
+    "n": 1.0,
+    "kn": 1e3,
+    **dict.fromkeys(("lb", "lbs", "lbf"), 4.448222),
+    **dict.fromkeys(("kg", "kgf", "kp"), 9.80665),
+}
+LENGTHS_M = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "in": 0.0254, "ft": 0.3048}
+MOMENT_UNITS_N_M = {
+    name: force * length
+    for (of_force, force), (of_length, length) in product(FORCE_UNITS_N.items(), LENGTHS_M.items())
+    for name in (of_force + of_length, of_length + of_force)
+}
+FORCE_CHANNELS = {1: 3, 2: 3, 3: 8, 4: 0}  # by plate type, the first ones; those of type 4 are volts
+HEAVIEST_N = 20_000.0  # beyond what anybody presses: the numbers are not in the unit that the file states
 NEAR_UNITS = 20.0  # units that differ by less may both keep the centre of pressure on the plate
 LOADED_N = 50.0
 
@@ -102,6 +117,24 @@ def heights_over(point: Array, corners: Array) -> Array:
     return np.asarray((point @ normal.T - (normal * centre).sum(axis=1)) / normal[:, 1])
 
 
+def in_newtons(analog: Array, plate: Plate, units: Sequence[str]) -> Array:
+    """Return all channels (samples, channels), with the forces of a plate in N if ANALOG:UNITS states another unit.
+
+    A unit of no force (V, of channels that SCALE has made N) is ignored, and so is one that makes the plate carry more
+    than anybody presses.
+
+    Args:
+        plate: a plate without ``problem``.
+    """
+    columns = plate.channels[: FORCE_CHANNELS[plate.type]] - 1
+    factors = [FORCE_UNITS_N.get(_letters(units, column), 1.0) for column in columns.tolist()]
+    if all(factor == 1 for factor in factors) or not analog.size:
+        return analog
+    scaled = analog.copy()
+    scaled[:, columns] *= factors
+    return scaled if np.nanmax(np.abs(scaled[:, columns]), initial=0.0) < HEAVIEST_N else analog
+
+
 def moment_unit_n_m(plate: Plate, units: Sequence[str], *, length_unit_m: float, analog: Array | None = None) -> float:
     """Return N m per unit of the plate's moments.
 
@@ -112,7 +145,8 @@ def moment_unit_n_m(plate: Plate, units: Sequence[str], *, length_unit_m: float,
 
     Args:
         plate: a plate without ``problem``.
-        analog: (samples, channels) all channels of the file; without it, or without load, the standard applies.
+        analog: (samples, channels) all channels of the file, forces in N; without it, or without load, the standard
+            applies.
     """
     if analog is None or plate.type not in (2, 4):
         return length_unit_m
@@ -123,8 +157,7 @@ def moment_unit_n_m(plate: Plate, units: Sequence[str], *, length_unit_m: float,
     loaded = load > max(LOADED_N, 0.5 * np.nanmax(load, initial=0.0))
     if not loaded.any():
         return length_unit_m
-    channel = int(plate.channels[3]) - 1
-    label = re.sub(r"[^a-z]", "", units[channel].lower()) if channel < len(units) else ""
+    label = _letters(units, int(plate.channels[3]) - 1)
     lever = np.nanmedian(np.hypot(*readings[3:5, loaded]) / load[loaded])
     reach_m = np.linalg.norm(plate.corners[0] - plate.corners[2]) / 2 * length_unit_m
     stated = MOMENT_UNITS_N_M.get(label, length_unit_m)
@@ -132,6 +165,10 @@ def moment_unit_n_m(plate: Plate, units: Sequence[str], *, length_unit_m: float,
         (unit for unit in {1.0, 1e-3, length_unit_m, stated} if lever * unit <= reach_m), default=length_unit_m
     )
     return stated if stated < largest < NEAR_UNITS * stated else largest
+
+
+def _letters(units: Sequence[str], column: int) -> str:
+    return re.sub(r"[^a-z]", "", units[column].lower()) if column < len(units) else ""
 
 
 def _wrench_at_centre(readings: Array, length_unit_m: float, moment_unit_n_m: float) -> Array:

@@ -2,7 +2,10 @@
 
 import unicodedata
 
-SPELT_OUT = str.maketrans({"ß": "ss", "ø": "o", "Ø": "O", "æ": "ae", "œ": "oe", "ł": "l", "\u0131": "i"})
+# fractions and powers are no numbers of a name: ¾ is a byte of a Japanese one
+SPELT_OUT = str.maketrans(
+    dict.fromkeys("¼½¾¹²³", " ") | {"ß": "ss", "ø": "o", "Ø": "O", "æ": "ae", "œ": "oe", "ł": "l", "\u0131": "i"}
+)
 
 
 def without_accents(text: str) -> str:

@@ -11,6 +11,7 @@ from tests.odd_files.pair_rows import PAIR_ROWS
 from tests.odd_files.program_rows import PROGRAMS
 from tests.odd_files.reported_rows import LONG, REPORTED
 from tests.odd_files.row import REFUSED, Row, Truth
+from tests.odd_files.script_rows import SCRIPTS
 from tests.odd_files.thread_rows import THREADS
 
 KINDS: dict[str, tuple[Row, ...]] = {
@@ -30,6 +31,7 @@ KINDS: dict[str, tuple[Row, ...]] = {
     "exports of further programs, and files that a spreadsheet changed": PROGRAMS,
     "what people ask about in forums": REPORTED,
     "what further threads and manuals report": THREADS,
+    "units, and what scripts leave wrong": SCRIPTS,
     "names of folders": path_rows.STUDIES,
     "names of files": path_rows.FILES,
     "tables as Windows and spreadsheets write them": path_rows.TABLES,

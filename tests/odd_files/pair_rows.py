@@ -14,7 +14,6 @@ from tests.odd_files.texts import plain_mot, plain_trc, write_pair
 
 PAIRS = {
     "new_grf": ("walk_new.trc", "walk_grf.sto", "static_new.trc", "a public data set"),
-    "new_alone": ("walk_new.trc", "walk_grf.sto", "static.trc", "scripts of users"),
     "markers_forces": ("walk_markers.trc", "walk_forces.mot", "static_markers.trc", "scripts of users"),
     "ground_reaction": ("walk.trc", "walk_ground_reaction.mot", "static.trc", "scripts of users"),
     "ground_reactions": ("walk.trc", "walk_ground_reactions.sto", "static.trc", "OpenSim"),

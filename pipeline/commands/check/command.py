@@ -21,7 +21,7 @@ from ...workflow.open_study import look_at
 from ...workflow.places import find_wrong_places
 from ...workflow.preparation import refuse_lost_records
 from ...workflow.settings import NO_BODY_MODEL
-from ..shared.find_recordings import find_unlisted, unclaimed_tables
+from ..shared.find_recordings import find_foreign_forces, find_unlisted, unclaimed_tables
 from .correction_findings import of_corrections
 from .findings import of_emg_channels, of_emg_reference, of_equipment, of_file, of_functional, of_session
 from .leg_findings import of_legs
@@ -67,7 +67,14 @@ def check(folder: Path) -> list[Problem]:
         findings.append(Problem("C3D files", "not checked", remedy, "recordings_not_checked"))
     recordings = _look_through_all(study)
     for (file, *_), recording in recordings.items():
-        findings += [problem._replace(where=file).of_kind("recording_unusable") for problem in recording.problems]
+        places = [
+            recording.forces if recording.forces and one.where == str(folder / recording.forces) else file
+            for one in recording.problems
+        ]
+        findings += [
+            problem._replace(where=place).of_kind("recording_unusable")
+            for problem, place in zip(recording.problems, places, strict=True)
+        ]
     by_session = {
         session: {
             row["file"]: one
@@ -194,6 +201,10 @@ def _find_unlisted(study: Study) -> Iterator[Problem]:
             what = f"holds {holds}, and no row of trials.tsv names it"
             remedy = "name it in the column forces, in the row of its TRC file" if holds == FORCES else "nothing"
             yield warning(name, what, remedy, "forces_of_no_recording")
+    without_forces = [row["file"] for row in every_row if not study_tables.forces_of(row)]
+    for name in find_foreign_forces(study.path, without_forces):
+        what = "holds forces in the form of another program, which is not read"
+        yield warning(name, what, "export a C3D file, or a MOT file with the forces", "forces_of_no_recording")
     remedy = "'gaitlab init' proposes one; role 'exclude' leaves it out"
     for name in find_unlisted(study.path):
         yield warning(name, "in no row of trials.tsv", remedy, "recording_not_listed")

@@ -166,7 +166,7 @@ def of_session(
         model_in = facts.get(static, facts[file]).landmarks if static or stated else None
         yield from _gait(file, facts[file], model_in, model)
     yield from _rows(session, rows, facts)
-    yield from _idle_plates(session, [facts[file] for file in readable])
+    yield from _idle_plates(session, [facts[file] for file in readable if not facts[file].forces])
     slopes_deg = {row["file"]: _slope_deg(row, chosen) for row in rows if row["role"] == "gait"}
     for file in readable:
         yield from _leaning_forces(file, *facts[file].forces_lean_deg, slopes_deg[file])
@@ -273,15 +273,28 @@ def _gait(file: str, facts: Contents, static: frozenset[str] | None, model: Body
         remedy = "call those of gait Foot Strike or Foot Off, context Left or Right; plates and motion give events too"
         yield warning(file, what, remedy, "events_not_understood")
     yield from _events_outside(file, facts)
+    yield from _forces(file, facts)
+
+
+def _forces(file: str, facts: Contents) -> Iterator[Problem]:
+    """Find forces that nobody can use: that pull, are in another unit, or of plates with a problem."""
     if down := {number: load_n for number, load_n in facts.downward_n.items() if load_n > DOWNWARD_N}:
         plates = f"plate{'s' * (len(down) > 1)} {', '.join(map(str, down))}"
         what = f"{plates} would push down on the person by up to {max(down.values()):.0f} N"
         remedy = "correct the order of FORCE_PLATFORM:CORNERS, or the signs of the channels, and export again"
-        yield warning(file, what, f"{remedy}: these contacts are refused", "plate_pushes_down")
+        if facts.forces:
+            remedy = "give the forces on the person, not those on the plate: turn the signs of forces and torques"
+        yield warning(facts.forces or file, what, f"{remedy}: these contacts are refused", "plate_pushes_down")
+    largest_n = max(facts.peak_load_n.values(), default=0.0)
+    if facts.forces and not facts.plate_problems and 0 < largest_n < LOADED_N:
+        what = f"its largest force is {largest_n:.3g}"
+        remedy = "give forces in N, not in kN and not per body weight; correct if nobody stepped on a plate"
+        yield warning(facts.forces, what, remedy, "loads_too_small")
     problems = [warning(file, f"{of.where}: {of.what}", of.remedy, "plate_unusable") for of in facts.plate_problems]
     for remedy in dict.fromkeys(problem.remedy for problem in problems):
         alike = [problem for problem in problems if problem.remedy == remedy]
-        yield alike[0]._replace(what=alike[0].what + (f" (and {len(alike) - 1} more plates)" if alike[1:] else ""))
+        more = f" (and {len(alike) - 1} more plate{'s' * (len(alike) > 2)})" if alike[1:] else ""
+        yield alike[0]._replace(what=alike[0].what + more)
 
 
 def _events_outside(file: str, facts: Contents) -> Iterator[Problem]:

@@ -32,7 +32,14 @@ from ...workflow import settings
 from ...workflow.places import refuse_name
 from ..shared import body_model_fit
 from ..shared.body_model_fit import ModelFit
-from ..shared.find_recordings import find_copies, find_unlisted, forces_in, recordings_in, unclaimed_tables
+from ..shared.find_recordings import (
+    find_copies,
+    find_foreign_forces,
+    find_unlisted,
+    forces_in,
+    recordings_in,
+    unclaimed_tables,
+)
 from ..shared.same_motion import show_same_motion
 from ..shared.trial_roles import identifiers
 from .evidence import grouped
@@ -48,6 +55,7 @@ MOST = 0.75  # share of estimates that agree; fewer mean several people, or step
 NO_MASS = "no body mass: no file states it, and no plates show it to 6 %. Fill in mass_kg: run rejects walks without it"
 
 NOBODYS = "in no table: cannot be read, and neither folder nor name shows whose it is; see gaitlab check"
+FOREIGN = "not used: forces in the form of another program; export C3D files, or MOT files with the forces"
 DOUBLES = "left out, another form of a C3D file"
 UNCLAIMED = {
     mot.FORCES: "forces of no recording: name the file in the column forces of trials.tsv, in the row of its TRC file",
@@ -104,6 +112,7 @@ def initialise(folder: Path) -> str:
     notes[NOBODYS], notes[DOUBLES] = nobodys, [*doubles]
     for holds, tables in unclaimed_tables(folder, {file.forces for file in files}).items():
         notes[UNCLAIMED[holds]] = tables
+    notes[FOREIGN] = find_foreign_forces(folder, [file.name for file in files if not file.forces])
     people, visits = participant_rows(
         rows,
         places,

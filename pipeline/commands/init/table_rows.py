@@ -277,6 +277,8 @@ def _why_excluded(file: Contents, model_name: str, owner: Owner) -> str:
         return f"left out, {file.problems[0]._replace(where='')}"
     if "other" in owner.roles and trial_roles.shows_a_foot(file, model_name):
         return "left out, neither standing nor walking by its name"
+    if not file.visible:
+        return "left out, no marker is seen in it; export markers and forces into one file"
     return f"left out, no heel or toe marker of body model {model_name}"
 
 

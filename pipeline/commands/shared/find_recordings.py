@@ -29,6 +29,8 @@ OF_MARKERS = re.compile(r"^(markers?(_experimental)?|mocap|trc)([-_. ]|$)|[-_. ]
 OF_FORCES = re.compile(
     r"[-_. ]?(ext(ernal)?[-_ ]?forces?|ground[-_ ]?(forces?|reactions?)|forces?|grfs?|kinetics)[-_. ]?"
 )
+# files with forces of programs that write no MOT: Cortex beside each TRC file, and QTM, one for each plate
+FOREIGN_FORCES = re.compile(r"\.(forces|anc|anb)$|_f_\d+\.tsv$", re.IGNORECASE)
 # words that tell a file of markers, or of forces, from the other one of a trial, alone or joined (forceplates)
 MARKER_WORDS = re.compile(r"(markers?|mocap|trc|experimental|data|trajectories)+")
 FORCE_WORDS = re.compile(r"(ext(ernal)?|ground|reactions?|forces?|loads?|plates?|fp|grfs?|kinetics|data)+")
@@ -106,8 +108,7 @@ def _pair_by_words(folder: Path, trc: Sequence[str], found: Mapping[str, str]) -
     """Return force files by TRC file that agree in all words but those for markers and forces.
 
     Words that all TRC files of a folder share need not be in the name of the forces: ``walk_new.trc``,
-    ``static_new.trc`` and ``walk_grf.sto``. Nor need the last words of the one TRC file that begins like it. Forces
-    that fit several TRC files belong to none.
+    ``static_new.trc`` and ``walk_grf.sto``. Forces that fit several TRC files belong to none.
     """
     words = {name: _words(name, MARKER_WORDS) for name in trc}
     pairs: dict[str, str] = {}
@@ -120,9 +121,6 @@ def _pair_by_words(folder: Path, trc: Sequence[str], found: Mapping[str, str]) -
             if mine and name not in found
             and mine in (words[name], tuple(word for word in words[name] if word in mine or word not in shared))
         ]  # fmt: skip
-        begun = [name for name in near if mine and words[name][: len(mine)] == mine]
-        if not fitting and len(begun) == 1 and begun[0] not in found:
-            fitting = begun
         if len(fitting) == 1 and forces not in found.values() and _first_with_forces(folder, [forces]):
             pairs.setdefault(fitting[0], forces)
     return pairs
@@ -136,6 +134,13 @@ def unclaimed_tables(folder: Path, claimed: Container[str]) -> dict[str, list[st
             with suppress(OSError, UserError):
                 tables[what_it_holds(folder / name)].append(name)
     return tables
+
+
+def find_foreign_forces(folder: Path, without_forces: Iterable[str]) -> list[str]:
+    """Return files with forces that no reader knows, beside TRC files of the same name; C3D files hold theirs."""
+    stems = {str(PurePosixPath(name).with_suffix("")) for name in without_forces if name.lower().endswith(MARKER_FILES)}
+    named = _files(folder, (".forces", ".anc", ".anb", ".tsv")) if stems else ()
+    return sorted(name for name in named if FOREIGN_FORCES.search(name) and FOREIGN_FORCES.sub("", name) in stems)
 
 
 def _words(name: str, left_out: re.Pattern[str]) -> tuple[str, ...]:

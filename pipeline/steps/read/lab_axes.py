@@ -43,7 +43,7 @@ def to_isb(points: Mapping[str, Array], *, quarter_turn: bool, slope_deg: float 
         what = "cannot tell where the person faces: neither both ASIS nor heel and toe of a foot are seen together"
         raise UserError("", what, LABEL_THEM, "no_heading")
     if len(headings) == 2 and headings["pelvis"] @ headings["feet"] < 0:
-        remedy = "are left and right, or heel and toe, exchanged in the labels?"
+        remedy = "are left and right, or heel and toe, exchanged in the labels, or all axes mirrored (left-handed)?"
         raise UserError("", "pelvis and feet face opposite ways", remedy, "no_heading")
     heading = np.sum(list(headings.values()), axis=0)
     forward = _nearest_axis(heading) if quarter_turn else heading / np.linalg.norm(heading)

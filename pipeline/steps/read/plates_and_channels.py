@@ -13,7 +13,7 @@ from ...plates.incline import level_axes
 from ...plates.loaded_pole import PlateTest, compare_plates
 from ...plates.parameters import plates_from_parameters
 from ...plates.pressed_area import find_pressed_area, sideways
-from ...plates.wrench import decode, moment_unit_n_m
+from ...plates.wrench import decode, in_newtons, moment_unit_n_m
 from ...recording import Recording
 
 SAME_AXES = "give forces and markers in the same axes; the contacts of this load are not used"
@@ -38,14 +38,18 @@ def decode_plates(recording: Recording, rotation: Array) -> Plates:
     """Return the plates of a recording; ``rotation`` (3, 3) is from its axes to lab axes."""
     if recording.loads:
         return _plates_of_loads(recording, rotation)
-    unit, analog = recording.length_unit_m, recording.analog
+    unit = recording.length_unit_m
     listed = plates_from_parameters(
-        recording.force_platform, channel_count=analog.shape[1], length_unit_m=unit, unread=recording.unread_channels
+        recording.force_platform,
+        channel_count=recording.analog.shape[1],
+        length_unit_m=unit,
+        unread=recording.unread_channels,
     )
     good = [plate for plate in listed if not plate.problem]
-    force, moment = np.empty((2, len(analog), len(good), 3))
+    force, moment = np.empty((2, len(recording.analog), len(good), 3))
     faults: list[list[str]] = []
     for i, plate in enumerate(good):
+        analog = in_newtons(recording.analog, plate, recording.analog_units)
         moment_unit = moment_unit_n_m(plate, recording.analog_units, length_unit_m=unit, analog=analog)
         wrench = decode(analog, plate, length_unit_m=unit, moment_unit_n_m=moment_unit)
         fault = partial(channel_faults.find_faults, plate, analog, recording.analog_labels, *wrench)

@@ -27,6 +27,7 @@ SOME_FRAMES = 50
 # of the median of the vertical force, its least while a person walks; shares of time; a walk of some steps
 LEAST_BORNE, MOSTLY, LEAST_ON_BELT_S = 0.2, 0.95, 2.0
 UNKNOWN_LEANS = (float("nan"), float("nan"))
+STILL_SHARE = 0.3  # of what the markers span: of a person who stands .05, of one foot .2, of a walk 1 or more
 NOTHING, NO_SIZES = Recording([], np.empty((0, 0, 3)), 1.0, 0.0, 1.0), ShownSizes()
 
 
@@ -44,6 +45,7 @@ class Contents:
     # landmarks that are seen at least once, by body model
     seen: Mapping[str, frozenset[str]] = field(default_factory=dict)
     axes_problem: Problem | None = None  # why up or forward is unknown, or None
+    span_m: float = float("nan")  # largest side of the box around the markers, median over time
     shown: ShownSizes = NO_SIZES  # what it shows of the person's size
     # by side, from ASIS over knee to ankle marker with the leg straight, see :func:`_leg_lengths_m`
     leg_lengths_m: Mapping[str, float] = field(default_factory=dict)
@@ -80,8 +82,8 @@ class Contents:
 
     @property
     def stands(self) -> bool:
-        """Whether the markers hardly move."""
-        return self.shown.stands
+        """Whether the markers hardly move, in metres and by the size of what they show: a unit may be wrong."""
+        return self.shown.stands and not self.shown.extent_m > STILL_SHARE * self.span_m
 
     @property
     def states_results(self) -> bool:
@@ -193,6 +195,7 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
         visible=tuple(visible),
         seen=seen,
         axes_problem=view.problem,
+        span_m=_span_m(some),
         shown=view.shown,
         leg_lengths_m=_leg_lengths_m(points),
         stride_m=float("nan") if view.problem else _stride_m(points, view.rotation),
@@ -224,6 +227,13 @@ def _forces_lean_deg(view: LabView, rate_hz: float) -> tuple[float, float]:
         return UNKNOWN_LEANS
     ahead, up, aside = total.mean(axis=0)
     return float(np.degrees(np.arctan2(ahead, up))), float(np.degrees(np.arctan2(aside, up)))
+
+
+def _span_m(markers: Array) -> float:
+    """Return the longest side of the box around markers (time, marker, 3), the median over time; NaN without any."""
+    sides = np.fmax.reduce(markers, axis=1, initial=-np.inf) - np.fmin.reduce(markers, axis=1, initial=np.inf)
+    longest = sides.max(axis=1)
+    return float(np.median(longest[longest >= 0])) if (longest >= 0).any() else float("nan")
 
 
 def _plate_tests(recording: Recording, view: LabView, person: bool) -> tuple[dict[int, PlateTest], Problem | None]:
