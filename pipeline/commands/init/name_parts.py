@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from pathlib import PurePosixPath
 
-from ...vocabulary import lab_words
 from ...vocabulary.name_words import (
     ENTITY,
     PERSON_CODE,
+    WORDS,
     Dates,
     Word,
     dates_of,
@@ -29,7 +29,7 @@ from ..shared.trial_roles import in_folder_of_trial
 POSE_FOLDER = re.compile(r"pose[-_]?3d", re.IGNORECASE)
 ROLES = ("static", "walk", "functional", "contraction", "other")
 LETTER = re.compile(r"[a-z]\d*")
-EMPTY_VISITS = frozenset(lab_words.FURTHER.split()) | {"ses"}  # alone they tell none
+EMPTY_VISITS = WORDS["further"].keys() | {"ses"}  # alone they tell none
 Names = tuple[str, ...]
 Place = tuple[int, int]  # 0 and the depth of a folder, or 1 and the place in the file's name
 
