@@ -210,7 +210,7 @@ def _read_letters(tokens: Sequence[Token], last: Word, dates: Dates) -> tuple[st
         is_code = near and len(lower) < FEWEST_LETTERS and lower.isascii()  # PO12
         is_code &= not (here.glued and last.kind == "visit")  # preOP1
         in_order = kind == "visit" and dates.orders > 1  # po01, chod_PO01
-        in_order &= here.text.islower() or last.kind in ("static", "walk", "condition")
+        in_order &= here.text.islower() or last.kind in ("static", "walk", "functional", "other", "condition")
         is_code &= not in_order and kind in ("visit", "group", "static", "place")
         return ("" if is_code else kind), "", 1
     if match := re.fullmatch(r"(\d+)(?:st|nd|rd|th)", lower):
