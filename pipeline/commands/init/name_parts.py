@@ -193,13 +193,10 @@ def _changed_kinds(names: Mapping[str, Sequence[Word]], below: Mapping[str, set[
         for text, kind in kinds.items()
         if not kind and text not in deeper and not below[text] & {*labels} and not PERSON_CODE.match(_text(names[text]))
     ]
-    most = max(Counter(labels.values()).values(), default=0)
+    usual, most = next(iter(Counter(labels.values()).most_common(1)), ("", 0))
     if (unknown and most and list(kinds.values()).count("") >= most) or (not deeper and 0 < most <= len(labels) / 2):
         return {text: "" for text in labels if not any(word.number for word in names[text])}
-    found = {}
-    for text in unknown if most else ():
-        found[text] = Counter(labels.values()).most_common(1)[0][0]
-    return found
+    return dict.fromkeys(unknown if most else (), usual)
 
 
 def _label_of(name: Sequence[Word]) -> str:
