@@ -76,9 +76,7 @@ def part_columns(facts: Sequence[Facts], columns: Columns, visits: Sequence[str]
 def _are_people(facts: Sequence[Facts], column: Names) -> bool:
     """Return whether names with only statics and others with only walks are of people after all."""
     named = grouped(zip(column, facts, strict=True))
-    return all(is_person_code(name) for name in named if name) or any(
-        are_alike(*pair) is False for pair in combinations(named.values(), 2)
-    )
+    return any(are_alike(*pair) is False for pair in combinations(named.values(), 2))
 
 
 def _without_numbers(facts: Sequence[Facts], column: Names, inside: Sequence[Names]) -> Names:
@@ -94,7 +92,7 @@ def _without_numbers(facts: Sequence[Facts], column: Names, inside: Sequence[Nam
     )
     if BOTH in whole.values():
         return column
-    if BOTH in short.values() and all(bare[i] != name for i, name in enumerate(column) if name):
+    if BOTH in short.values():
         return bare
     is_counted = {True} in whole.values()
     return tuple(bare[i] if is_counted and WORD_AND_NUMBER.fullmatch(name) else name for i, name in enumerate(column))
