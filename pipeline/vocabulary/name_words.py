@@ -276,7 +276,7 @@ def _days(match: re.Match[str], day_first: bool | None) -> tuple[str, ...]:
     pairs = [(month, day)]
     if match.re in EXCHANGEABLE:
         pairs = [pair for pair, fits in (((month, day), day_first is not False), ((day, month), not day_first)) if fits]
-    return tuple(day for pair in pairs if (day := _iso(year, *pair)))
+    return tuple(iso for pair in pairs if (iso := _iso(year, *pair)))
 
 
 def _iso(year: int, month: int, day: int) -> str:

@@ -191,7 +191,15 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
     elif not levels:
         asked = _find_people_by_subjects(trials, only)
     elif any(kind == 1 for kind, _ in levels) and _may_be_one(trials):
-        asked |= not _have_codes(trials)
+        subjects = {one.subject for one in facts}
+        if len(subjects) == 1 and subjects <= {
+            text for one in trials for text in (*one.parts.unknown.values(), *one.person)
+        }:
+            asked = False
+            for trial in trials:
+                trial.person = tuple(subjects)
+        else:
+            asked |= not _have_codes(trials)
     for trial in trials:
         trial.asked = asked or not all(trial.person)
     return levels
