@@ -32,6 +32,7 @@ KINDS = {word: "visit" if kind in OF_VISITS else kind for kind in reversed(WORDS
 NEW = "new"  # of a visit before a word for one: New Session
 MONTH_LETTER = "m"  # 6M or M06, where other names have a word of order
 SHORT_STATIC = "st"
+SHORT_ORDER = "bl"  # a short word of order that may have the number of a trial behind it; others make a code
 FEWEST_LETTERS = 3  # of a word in a compound, or beside a number that makes no code of it
 MOST_DIGITS = 3  # of a number of days, weeks or months; a longer one, and one of three after T or V, is a code
 PHRASES = {  # written in several words
@@ -177,7 +178,8 @@ def _read_number(tokens: Sequence[Token], last: Word, dates: Dates, *, pointed: 
     """
     here, following, then = tokens[:3]
     days = following.days(dates)
-    if here.glued and not last.kind:
+    is_name = last.text[-FEWEST_LETTERS:].islower() and following.glued and days  # Violeta12m
+    if here.glued and not last.kind and not is_name:
         return "", "", 1
     of_person = last.kind in ("person", "group")
     next_has_number = then.glued and then.text.isdigit()
@@ -196,7 +198,9 @@ def _read_letters(tokens: Sequence[Token], last: Word, dates: Dates) -> tuple[st
     """Return the kind of letters, the number of a visit, and of how many tokens the word is."""
     here, following, then = tokens[:3]
     lower, kind, near = here.text.lower(), here.kind, following.glued
-    in_code = here.glued and not last.kind and last.text[-1:].isdigit() and here.text.isupper()  # the D of HC032D06
+    in_code = (
+        here.glued and not last.kind and last.text.isalnum() and last.text[-1:].isdigit() and here.text.isupper()
+    )  # the D of HC032D06
     if lower == NEW and following.kind != "visit":
         return "", "", 1
     if following.text.isdigit() and (not in_code or len(following.text) == 1 or lower in dates.letters):
@@ -207,7 +211,7 @@ def _read_letters(tokens: Sequence[Token], last: Word, dates: Dates) -> tuple[st
         after_order = here.glued and _meaning(last.text, WORDS["order"]) is not None  # posttest 01
         if is_short or (lower in WORDS["numbered"] and not after_order):
             return "visit", following.text, 2
-        is_code = near and len(lower) < FEWEST_LETTERS and lower.isascii()  # PO12
+        is_code = near and len(lower) < FEWEST_LETTERS and lower.isascii() and lower != SHORT_ORDER  # PO12
         is_code &= not (here.glued and last.kind == "visit")  # preOP1
         in_order = kind == "visit" and dates.orders > 1  # po01, chod_PO01
         in_order &= here.text.islower() or last.kind in ("static", "walk", "functional", "other", "condition")
