@@ -62,12 +62,16 @@ def test_no_mass_anywhere_is_an_error(demo: Path) -> None:
     assert float(shown_kg[1]) == pytest.approx(74.6, rel=0.06)
 
 
-def test_no_mass_is_needed_without_a_static_trial(demo: Path) -> None:
-    """Step calibrate rejects the first session, and goes on with the second, of which it finds the same."""
+@pytest.mark.parametrize("unreadable", [False, True])
+def test_no_mass_is_needed_without_a_static_trial(demo: Path, unreadable: bool) -> None:
+    """Without a row, or with one whose file cannot be read, ``run`` goes on without a model of the person."""
     edit(demo / "participants.tsv", "74.6", "n/a")
     for path in (demo / "sub-01").glob("*.c3d"):
         set_parameter(path, "PROCESSING", "Bodymass", [0.0])
-    edit(demo / "trials.tsv", "sub-01\tstatic\tsub-01/static.c3d\tstatic\tstatic\n", "")
+    if unreadable:
+        (demo / "sub-01" / "static.c3d").write_bytes(b"damaged")
+    else:
+        edit(demo / "trials.tsv", "sub-01\tstatic\tsub-01/static.c3d\tstatic\tstatic\n", "")
     findings = {one.code: one.severity for one in check(demo) if one.where == "sub-01"}
     assert findings["mass_missing"] == findings["no_static_trial"] == "warning"
 

@@ -33,7 +33,6 @@ from tests.workflow.test_new_step import SHIPPED
 
 EXTRAS = HOUSE / "pipeline" / "extras"
 OURS = sorted(path.parent.name for path in EXTRAS.glob("*/declaration.py"))
-OF_PROGRAMS = [HOUSE / "pipeline/vocabulary/lab_words.py"]  # words that programs write into the names of files
 CODE = (".py", ".smk", ".yaml", "")
 # what has the name of an extra and is something else: a module of Python, a book, a page
 ANOTHER = re.compile(r"from statistics import|Directional statistics|\bstatistics\.md\b")
@@ -92,8 +91,7 @@ def named_in(text: str, one: Extra) -> list[str]:
 def test_the_core_names_no_extra(name: str) -> None:
     found = {str(path): named_in(path.read_text(encoding="utf-8"), every_extra()[name]) for path in core_files()}
     assert len(found) > 300
-    program = {str(path): ["opensim"] for path in OF_PROGRAMS if name == "opensim"}
-    assert {path: names for path, names in found.items() if names} == program
+    assert {path: names for path, names in found.items() if names} == {}
 
 
 @pytest.mark.parametrize("name", OURS)

@@ -150,8 +150,8 @@ def of_session(
     stated = bool(model and model.may_be_stated and not by_static) and any(
         facts[file].states_results for file in readable
     )
-    if not static and not stated:
-        yield _no_static(session, readable, facts, model)
+    if static not in facts and not stated:
+        yield _no_static(session, static, readable, facts, model)
     if stated and (knee_axis := chosen.get("calibrate", {}).get("knee_axis", "markers")) != "markers":
         what = f"calibrate.knee_axis is {knee_axis}, but the files state the rotation of the thigh"
         what = f"{what}: the session is rejected"
@@ -178,15 +178,20 @@ def _slope_deg(row: tsv.Row, chosen: Mapping[str, Any]) -> float:
     return float(study_tables.slope_in_row(row).get(study_tables.SLOPE, chosen.get("read", {}).get("slope_deg", 0.0)))
 
 
-def _no_static(session: str, gait: Sequence[str], facts: Mapping[str, Contents], model: BodyModel | None) -> Problem:
+def _no_static(
+    session: str, unreadable: str, gait: Sequence[str], facts: Mapping[str, Contents], model: BodyModel | None
+) -> Problem:
     complete = [file for file in gait if model and not resolve(model, facts[file].landmarks).lacking()]
-    if complete:
+    if unreadable:
+        remedy = f"export {unreadable} again, or give another recording the role static instead"
+    elif complete:
         remedy = f"{complete[0]} shows every marker: give it a second row with role static"
     elif model and gait:
         remedy = f"list one, as no walk shows every marker of {model.name}"
     else:
         remedy = "list one in trials.tsv with role static"
-    return warning(session, f"no static trial: {WITHOUT_STATIC}", remedy, NO_STATIC)
+    what = f"no static trial{' that can be read' if unreadable else ''}: {WITHOUT_STATIC}"
+    return warning(session, what, remedy, NO_STATIC)
 
 
 def _static(file: str, facts: Contents, model: BodyModel | None, *, walks: bool, stated: bool) -> Iterator[Problem]:
