@@ -7,6 +7,7 @@ the file, which may name a person.
 Source: Motion Lab Systems (2008) The C3D File Format User Guide.
 """
 
+import functools
 import math
 import struct
 from pathlib import Path
@@ -64,7 +65,12 @@ class Header(NamedTuple):
 
 def refuse_damaged(path: Path) -> Header:
     """Return the header of a C3D file; refuse a file by header, parameter records and size, and name the damage."""
-    size = path.stat().st_size
+    now = path.stat()
+    return _refuse_damaged(path, now.st_size, (now.st_mtime_ns, now.st_ctime_ns, now.st_ino))
+
+
+@functools.lru_cache(maxsize=2)  # a file is checked when it is parsed ahead, and again when it is read
+def _refuse_damaged(path: Path, size: int, _: tuple[int, ...]) -> Header:
     with path.open("rb") as file:
         block = file.read(BLOCK_BYTES)
         if len(block) < BLOCK_BYTES or block[1] != 0x50:

@@ -76,5 +76,7 @@ def keep(files: Mapping[Path, str]) -> None:
         if _of_job and file in _of_job:
             _known.pop(digest, None)  # it becomes the youngest
             _known[digest] = _of_job[file]
-    while sum(data.nbytes for data in _known.values()) > MOST_BYTES:
-        del _known[next(iter(_known))]
+    sizes = {digest: data.nbytes for digest, data in _known.items()}  # each takes a look at all variables
+    while sum(sizes.values()) > MOST_BYTES:
+        oldest = next(iter(_known))
+        del _known[oldest], sizes[oldest]

@@ -27,22 +27,30 @@ def csv_of(table: pd.DataFrame, *, exact: Collection[str] = (), header: bool = T
     Args:
         exact: columns that keep all their digits, such as those of participants.tsv.
     """
-    kept = {name: table[name].astype(object) for name in exact if name in table}
-    guarded, text = guard_formulas(table.assign(**kept)), io.StringIO()
+    guarded, text = guard_formulas(table), io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
     if header:
         lines.writerow(guarded.columns)
-    lines.writerows(zip(*_cells_of(guarded), strict=True))
+    lines.writerows(zip(*_cells_of(guarded, {*map(guard, exact)}), strict=True))
     return text.getvalue().encode()
 
 
-def _cells_of(table: pd.DataFrame) -> Iterator[list[object]]:
+def _cells_of(table: pd.DataFrame, exact: Collection[object]) -> Iterator[list[object]]:
     """Yield the cells of each column as pandas' own writer gives them, which takes longer."""
     every = table.to_numpy(dtype=object, copy=True)
     every[table.isna().to_numpy()] = ""
-    for kind, cells in zip(table.dtypes, every.T.tolist(), strict=True):
-        rounded = pd.api.types.is_float_dtype(kind)
-        yield [DIGITS % cell if cell != "" else cell for cell in cells] if rounded else cells
+    for (name, kind), cells in zip(table.dtypes.items(), every.T.tolist(), strict=True):
+        if pd.api.types.is_float_dtype(kind):
+            written = _with_all_digits if name in exact else DIGITS.__mod__
+            yield [written(cell) if cell != "" else cell for cell in cells]
+        else:
+            yield cells
+
+
+def _with_all_digits(number: float) -> str:
+    """Return a number with :data:`DIGITS` if these are all that it has, else with the digits that give it again."""
+    text = DIGITS % number
+    return text if float(text) == number else repr(float(number))
 
 
 def guard_formulas(table: pd.DataFrame) -> pd.DataFrame:

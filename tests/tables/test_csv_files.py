@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pipeline.tables.csv_files import DIGITS, csv_of, guard_formulas
+from pipeline.tables.csv_files import DIGITS, csv_of, guard_formulas, rows_of
 
 MIXED = pd.DataFrame(
     {
@@ -34,3 +34,11 @@ def test_a_table_has_the_bytes_of_pandas_writer(rows: int, header: bool) -> None
 def test_a_single_column_has_the_bytes_of_pandas_writer(name: str) -> None:
     expected = guard_formulas(MIXED[[name]]).to_csv(index=False, lineterminator="\n", float_format=DIGITS)
     assert csv_of(MIXED[[name]]) == expected.encode()
+
+
+def test_exact_columns_keep_all_digits_and_no_more_than_they_have() -> None:
+    table = pd.DataFrame({"=mass_kg": [70.0, 71.2345678, np.nan], "time": [1234.5678, 0.1, 1e-300], "work": 1.23456789})
+    lines = csv_of(table, exact=["=mass_kg", "time", "absent"]).decode().splitlines()
+    assert lines == ["'=mass_kg,time,work", "70,1234.5678,1.23457", "71.2345678,0.1,1.23457", ",1e-300,1.23457"]
+    rows = rows_of(csv_of(table, exact=["time"]).decode())
+    assert [float(row["time"]) for row in rows] == table["time"].tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import os
@@ -124,6 +125,36 @@ def test_imports_are_followed_however_they_are_written_and_into_other_packages(
     own = {name for name in found if name.startswith("our_lab")}
     assert own == {"our_lab", "our_lab.step", "our_lab.absolute", "our_lab.relative", "our_lab.by_package"}
     assert {"pipeline.dynamics.screws", "pipeline.arrays", "pipeline.dynamics.vectors"} <= found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if True: import one",
+        "try: from .two import (three,\n    four)  # import\nexcept ImportError: pass",
+        "from .five import (six,  # seven) and\n    eight)",
+        "from nine import ten, \\\n    eleven\nimport twelve",
+        "from \\\n  . import thirteen",
+        "value = 1; import fourteen.fifteen as sixteen, seventeen",
+        "async def f():\n\tfrom...eighteen import*",
+        '"""Lines of text\n\nimport the number\nfrom the file, or import it."""\nfrom . import nineteen',
+    ],
+)
+def test_import_statements_are_found_as_by_parsing_all_of_a_module(text: str) -> None:
+    assert _imports(digests._import_statements(text)) == _imports(ast.parse(text))
+
+
+def test_the_imports_of_all_modules_are_found() -> None:
+    for module in MODULES:
+        text = (HOUSE / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8")
+        found, expected = _imports(digests._import_statements(text)), _imports(ast.parse(text))
+        assert found >= expected, module
+        # this one holds a program as text, for another process
+        assert found == expected or module == "pipeline.commands.run", module
+
+
+def _imports(tree: ast.Module) -> set[str]:
+    return {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)}
 
 
 @pytest.fixture
