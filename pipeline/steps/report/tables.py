@@ -19,6 +19,7 @@ Row = dict[str, str]
 MOST_ROWS = 50  # of a table on the screen
 ABSENT = "n/a"
 OF_SYMMETRY = {*SIDES, "difference", "symmetry_index"}  # values in a row of symmetry.csv
+DECIMAL = re.compile(r"-?\d+\.\d+")
 OF_LEGS = re.compile("_width_|leg_length_|_source$")  # columns of participants.tsv that few readers look for
 REVIEW = ("status", "reviewed_by", "review_date", "review_sha256", "amendments")  # columns of sessions.tsv
 CHANGED = "the results have changed since the review"
@@ -115,10 +116,15 @@ def _cells(rows: list[Row], column: str) -> dict[str, list[str]]:
     """Return the visits, else sessions, by their cell of a column of participants.tsv or sessions.tsv, but n/a."""
     cells: dict[str, list[str]] = {}
     for row in rows:
-        visits = cells.setdefault(row[column].removesuffix(".0") or ABSENT, [])
+        visits = cells.setdefault(_shown(row[column]), [])
         if (visit := row.get("visit") or row.get("session", "")) not in visits:
             visits.append(visit)
     return {value: visits for value, visits in cells.items() if value != ABSENT}
+
+
+def _shown(cell: str) -> str:
+    """Return a cell as pages show it: a decimal number with at most six digits."""
+    return f"{float(cell):.6g}" if DECIMAL.fullmatch(cell) else cell or ABSENT
 
 
 def without_scores(rows: list[Row]) -> list[Row]:
@@ -184,9 +190,7 @@ def about_participant(rows: list[Row]) -> list[str]:
     Those of several sessions follow each other where they differ.
     """
     first = {row["session"]: row for row in reversed(rows)}.values()
-    of_sessions = [
-        {column: row[column].removesuffix(".0") or ABSENT for column in participants_columns(rows)} for row in first
-    ]
+    of_sessions = [{column: _shown(row[column]) for column in participants_columns(rows)} for row in first]
     return [" / ".join(names(reversed(of_sessions), column)) for column in participants_columns(rows)]
 
 
