@@ -99,10 +99,12 @@ def write_single_pages(study: Path, people: Sequence[str] = (), output: Path | N
     They lie as those of the run do, so that their links lead to one another.
 
     Raises:
-        UserError: no report, no page of a person, no script or style of the pages.
+        UserError: no report, no page of a person, no script or style of the pages; or their own folder is given.
     """
     derived, written = study / "derived", list[Path]()
     folder = output or derived / SINGLE_PAGES
+    if folder.resolve() == derived.resolve():
+        raise UserError(str(folder), "holds the pages of the run", "give another folder as --output")
     for page in list_pages(study, people):
         inputs = _sources(page, derived)
         content = single_page(page.read_text(encoding="utf-8"), derived)

@@ -42,6 +42,7 @@ OTHER_TYPES = {
 LARGEST_PLATE_COUNT = 255  # capacity of a C3D array; a larger USED is damage
 LARGEST_COSINE = 0.44  # of the angle between two sides: 26 degrees from a right angle
 SAME_PLACE_M = 0.01  # centres of two plates that are one: two that lie side by side are a plate's width apart
+LARGER_BY = 1.5  # a combined plate has the area of two or more
 SAME_HEIGHT_M = 0.05  # of plates in one floor; a step of stairs is higher
 # corners that a program enters where nobody has measured any: Vicon's are 76.2 mm apart, and no foot fits between them
 PLACEHOLDER_M = 0.1
@@ -125,13 +126,16 @@ def _without_doubles(plates: Sequence[Plate], length_unit_m: float) -> list[Plat
 
 
 def _covers(plate: Plate, other: Plate, length_unit_m: float) -> bool:
-    """Return whether the middle of another plate is on a plate, and not on a step above it."""
-    first, second, _, fourth = plate.corners
-    x, y = first - second, first - fourth
+    """Return whether a plate has the middle of a smaller one, and not on a step above it."""
+    x, y = plate.corners[0] - plate.corners[1], plate.corners[0] - plate.corners[3]
+    area, of_other = (
+        np.cross(corners[0] - corners[1], corners[0] - corners[3]) for corners in (plate.corners, other.corners)
+    )
     across = other.corners.mean(axis=0) - plate.corners.mean(axis=0)
     inside = abs(across @ x) < x @ x / 2 and abs(across @ y) < y @ y / 2
-    height = abs(across @ np.cross(x, y)) / math.hypot(*np.cross(x, y))
-    return bool(inside and height * length_unit_m < SAME_HEIGHT_M)
+    larger = math.hypot(*area) > LARGER_BY * math.hypot(*of_other)
+    height = abs(across @ area) / math.hypot(*area)
+    return bool(inside and larger and height * length_unit_m < SAME_HEIGHT_M)
 
 
 def _described_only(force_platform: Mapping[str, Any]) -> Iterator[Plate]:

@@ -37,6 +37,7 @@ MOMENT_UNITS_N_M = {
 }
 FORCE_CHANNELS = {1: 3, 2: 3, 3: 8, 4: 0}  # by plate type, the first ones; those of type 4 are volts
 HEAVIEST_N = 20_000.0  # beyond what anybody presses: the numbers are not in the unit that the file states
+NO_SPIKE = 99.9  # percent of the samples that spikes leave
 NEAR_UNITS = 20.0  # units that differ by less may both keep the centre of pressure on the plate
 LOADED_N = 50.0
 
@@ -132,7 +133,8 @@ def in_newtons(analog: Array, plate: Plate, units: Sequence[str]) -> Array:
         return analog
     scaled = analog.copy()
     scaled[:, columns] *= factors
-    return scaled if np.nanmax(np.abs(scaled[:, columns]), initial=0.0) < HEAVIEST_N else analog
+    pressed = np.nanpercentile(np.abs(scaled[:, columns]), NO_SPIKE)
+    return analog if pressed > HEAVIEST_N else scaled
 
 
 def moment_unit_n_m(plate: Plate, units: Sequence[str], *, length_unit_m: float, analog: Array | None = None) -> float:
@@ -141,7 +143,8 @@ def moment_unit_n_m(plate: Plate, units: Sequence[str], *, length_unit_m: float,
     The standard is N times the file's length unit, but files differ, and ANALOG:UNITS is often wrong (V, mV or Nm for
     moments in N mm). So the loaded samples decide: of N m, N mm, the standard and ANALOG:UNITS the largest that keeps
     their centre of pressure on the plate. A larger unit, by a factor of 100 or more, moves it off the plate. One that
-    is ten times larger, as N cm, may not, where the foot stands in the middle: then ANALOG:UNITS counts.
+    is ten times larger, as N cm, may not, where the foot stands in the middle: then ANALOG:UNITS counts. Where forces
+    are stated in another unit than N, moments may be in that unit times a length, with pounds inches or feet.
 
     Args:
         plate: a plate without ``problem``.
@@ -157,13 +160,15 @@ def moment_unit_n_m(plate: Plate, units: Sequence[str], *, length_unit_m: float,
     loaded = load > max(LOADED_N, 0.5 * np.nanmax(load, initial=0.0))
     if not loaded.any():
         return length_unit_m
-    label = _letters(units, int(plate.channels[3]) - 1)
+    force, moment = (_letters(units, int(plate.channels[i]) - 1) for i in (2, 3))
+    of_force = FORCE_UNITS_N.get(force, 1.0) if plate.type == 2 else 1.0
+    lengths = (LENGTHS_M["in"], LENGTHS_M["ft"]) if force.startswith("lb") else (1.0, 1e-3, length_unit_m)
     lever = np.nanmedian(np.hypot(*readings[3:5, loaded]) / load[loaded])
     reach_m = np.linalg.norm(plate.corners[0] - plate.corners[2]) / 2 * length_unit_m
-    stated = MOMENT_UNITS_N_M.get(label, length_unit_m)
-    largest = max(
-        (unit for unit in {1.0, 1e-3, length_unit_m, stated} if lever * unit <= reach_m), default=length_unit_m
-    )
+    standard = of_force * lengths[-1] if of_force != 1 else length_unit_m
+    stated = MOMENT_UNITS_N_M.get(moment, standard)
+    possible = {1.0, 1e-3, length_unit_m, *(of_force * length for length in lengths), stated}
+    largest = max((unit for unit in possible if lever * unit <= reach_m), default=standard)
     return stated if stated < largest < NEAR_UNITS * stated else largest
 
 

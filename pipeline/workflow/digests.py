@@ -17,6 +17,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 
 YOUNGEST_REMEMBERED_S = 2.0
 WORD = re.compile(r"\bimport\b")
+CONTINUED = re.compile(r"\b(from|import)\b[^\n]*\\\n")  # by a backslash
 IMPORT = re.compile(
     r"^[ \t]*(import\b[^\n#]*|from[ \t]+[.\w]+[ \t]+import\b[^\n#(]*(?:\([^)]*\))?[^\n#]*)", re.MULTILINE
 )
@@ -104,7 +105,7 @@ def _import_statements(text: str) -> ast.Module:
     """
     statements = IMPORT.findall(text)
     in_statements = sum(len(WORD.findall(statement)) for statement in statements)
-    if len(WORD.findall(text)) == in_statements:
+    if len(WORD.findall(text)) == in_statements and not CONTINUED.search(text):
         with contextlib.suppress(SyntaxError):
             return ast.parse("\n".join(statements))
     return ast.parse(text)

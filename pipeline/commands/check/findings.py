@@ -202,7 +202,7 @@ def _static(file: str, facts: Contents, model: BodyModel | None, *, walks: bool,
         yield problem._replace(what=f"{problem.what}: only the {legs[0]} leg can be used") if legs else problem
     elif model and facts.axes_problem:
         yield facts.axes_problem._replace(where=file)
-    if not facts.shown.stands and not (model and model.takes_poses):
+    if not facts.stands and not (model and model.takes_poses):
         yield describe_moving_static(file, facts.shown.extent_m, walks=walks)
 
 
@@ -255,11 +255,9 @@ def _gait(file: str, facts: Contents, static: frozenset[str] | None, model: Body
         yield _lacks("error" if both_sides else "warning", file, lacking, facts, model)
     elif model and facts.axes_problem:
         yield facts.axes_problem._replace(where=file)
-    if facts.shown.stands or facts.stride_m < SHORTEST_STRIDE_M:
+    if facts.stands or facts.stride_m < SHORTEST_STRIDE_M:
         moved = (
-            f"markers move by {facts.shown.extent_m:.2g} m"
-            if facts.shown.stands
-            else f"heels part by {facts.stride_m:.2g} m"
+            f"markers move by {facts.shown.extent_m:.2g} m" if facts.stands else f"heels part by {facts.stride_m:.2g} m"
         )
         yield warning(file, f"role gait, but nobody walks: {moved}", "give it role static or exclude", "nobody_walks")
     elif facts.duration_s < SHORTEST_WALK_S:

@@ -45,7 +45,7 @@ class Contents:
     # landmarks that are seen at least once, by body model
     seen: Mapping[str, frozenset[str]] = field(default_factory=dict)
     axes_problem: Problem | None = None  # why up or forward is unknown, or None
-    span_m: float = float("nan")  # largest side of the box around the markers, median over time
+    stands: bool = False  # whether markers hardly move, in metres and for their size: a unit may be wrong
     shown: ShownSizes = NO_SIZES  # what it shows of the person's size
     # by side, from ASIS over knee to ankle marker with the leg straight, see :func:`_leg_lengths_m`
     leg_lengths_m: Mapping[str, float] = field(default_factory=dict)
@@ -79,11 +79,6 @@ class Contents:
     def duration_s(self) -> float:
         """The length of the recording."""
         return self.frame_count / self.recording.marker_rate_hz
-
-    @property
-    def stands(self) -> bool:
-        """Whether the markers hardly move, in metres and by the size of what they show: a unit may be wrong."""
-        return self.shown.stands and not self.shown.extent_m > STILL_SHARE * self.span_m
 
     @property
     def states_results(self) -> bool:
@@ -188,6 +183,7 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
     tests, no_test = _plate_tests(recording, view, any(seen.values()))
     edged = np.flatnonzero(plates.edges_known)
     numbers, blank = plates.numbers.tolist(), ~np.isfinite(plates.force).all(axis=2).any(axis=0)
+    stands = view.shown.stands and not view.shown.extent_m > STILL_SHARE * _span_m(some)
     return Contents(
         "",
         recording=replace(recording, markers=some, analog=np.empty((0, 0)), loads=()),
@@ -195,12 +191,12 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
         visible=tuple(visible),
         seen=seen,
         axes_problem=view.problem,
-        span_m=_span_m(some),
+        stands=stands,
         shown=view.shown,
         leg_lengths_m=_leg_lengths_m(points),
         stride_m=float("nan") if view.problem else _stride_m(points, view.rotation),
-        leans_deg=leans_deg(points, view.rotation) if view.shown.stands and not view.problem else UNKNOWN_LEANS,
-        forces_lean_deg=_forces_lean_deg(view, recording.analog_rate_hz),
+        leans_deg=leans_deg(points, view.rotation) if stands and not view.problem else UNKNOWN_LEANS,
+        forces_lean_deg=UNKNOWN_LEANS if stands else _forces_lean_deg(view, recording.analog_rate_hz),
         peak_load_n=dict(
             zip(numbers, np.where(blank, np.nan, vertical.max(axis=0, initial=0.0)).tolist(), strict=True)
         ),
@@ -223,7 +219,7 @@ def _forces_lean_deg(view: LabView, rate_hz: float) -> tuple[float, float]:
     total = np.nansum(view.plates.force, axis=1)
     bears = total[:, 1] > LEAST_BORNE * np.median(total[:, 1]) if len(total) else np.zeros(0, dtype=bool)
     whole = len(total) > LEAST_ON_BELT_S * rate_hz and bears.mean() > MOSTLY
-    if view.problem or view.travel != "none" or view.shown.stands or not whole or np.median(total[:, 1]) < LOADED_N:
+    if view.problem or view.travel != "none" or not whole or np.median(total[:, 1]) < LOADED_N:
         return UNKNOWN_LEANS
     ahead, up, aside = total.mean(axis=0)
     return float(np.degrees(np.arctan2(ahead, up))), float(np.degrees(np.arctan2(aside, up)))

@@ -83,7 +83,8 @@ def first_sheet(
     caveats = [*without_comparison(here), *([] if norm.is_of_others else norm.another_age)]
     return FirstSheet(
         numbers=numbers_table(shown, normal, detectable),
-        sentences=sentences(shown, first, normal, totals, norm.apart),
+        sentences=sentences(shown, first, normal, totals, norm.apart)
+        + [f"Not here, as most of its cycles turn: {line.label}." for line in lines if line.turns],
         profiles=first,
         caveats=caveats if norm.curves else [],
         further_profiles=[one for one in profiles if one not in first],
@@ -108,7 +109,8 @@ def numbers_table(shown: Sequence[Shown], normal: Mapping[str, str], detectable:
         detectable: the smallest changes beyond the laboratory's own repeatability.
     """
     visits = _of_two_visits(shown)
-    header = ["", *(one.line.label for one in shown), *["Change"] * visits, *["Normal"] * bool(normal)]
+    about = f"Normal for {shown[-1].line.label}" if len(shown) > 1 else "Normal"
+    header = ["", *(one.line.label for one in shown), *["Change"] * visits, *[about] * bool(normal)]
     rows = []
     for title, (metric, side) in SHOWN.items():
         values, places = [one.mean(metric, side) for one in shown], places_of(metric)

@@ -90,7 +90,7 @@ def page(
     panels = (*panels_of(shown.study, moment_signs=settings.moment_signs), *panels_added(additions, shown.study))
     sessions = tables.names([*shown.stances, *shown.metrics], "session")
     days = days_of({session: recorded[session] for session in sessions})
-    curves = _curves(person, panels, dash_styles(conditions), with_first=side_by_side.several and not chosen)
+    curves = _curves(person, panels, dash_styles(conditions), asked=bool(chosen))
     unchanged = curves_detectable_by(additions) if chosen and side_by_side.by == "visit" else None
     if unchanged:
         add_detectable(curves["drawn"], panels, unchanged.changes)
@@ -136,17 +136,16 @@ def _person(
     return Person(PersonShown(study, metrics, stances, symmetry), cycles, side_by_side, norm, known)
 
 
-def _curves(
-    person: Person, panels: tuple[Panel, ...], dashes: Mapping[str, str], *, with_first: bool
-) -> dict[str, Any]:
+def _curves(person: Person, panels: tuple[Panel, ...], dashes: Mapping[str, str], *, asked: bool) -> dict[str, Any]:
     """Return the figures of gait cycles, of stances where no cycle has kinetics, and their legend.
 
-    ``with_first`` as of :func:`pipeline.steps.report.curves.figures.appendix`.
+    ``asked``: a reader has chosen what is compared.
     """
     study, norm = person.shown.study, person.norm
     gait_cycles, whole_stances = (person.compared.curves(of(study, panels)) for of in (cycles_of, stances_of))
-    drawn = _figures(gait_cycles, dashes, norm.curves, "another age" if norm.is_of_others else "normal")
-    stances = _figures(whole_stances, dashes, {}, "").with_curves()
+    name = "another age" if norm.is_of_others else "normal"
+    drawn = _figures(gait_cycles, dashes, norm.curves, name, asked=asked)
+    stances = _figures(whole_stances, dashes, {}, "", asked=asked).with_curves()
     if not len(gait_cycles.side):
         key = key_of(stances, single="stance")
         parts: dict[str, Any] = {"figures": stances, "figures_of_stances": None, "appendix": appendix(stances)}
@@ -156,13 +155,13 @@ def _curves(
         "key": key_of(drawn, single="cycle"),
         "figures": drawn,
         "figures_of_stances": stances if _stances_alone(person) else None,
-        "appendix": appendix(drawn, stances, with_first=with_first),
+        "appendix": appendix(drawn, stances, with_first=person.compared.several and not asked),
     }
 
 
-def _figures(cycles: CycleCurves, dashes: Mapping[str, str], reference: BySpeed, band: str) -> Drawn:
+def _figures(cycles: CycleCurves, dashes: Mapping[str, str], reference: BySpeed, band: str, *, asked: bool) -> Drawn:
     """Return the figures of a participant's cycles, or stances; ``band`` names the bands of the reference."""
-    lines = lines_of(cycles, dashes=dashes, over_participants=False)
+    lines = lines_of(cycles, dashes=dashes, over_participants=False, asked=asked)
     return draw_cycles(cycles, lines=lines, normal=normal_of(cycles, lines, reference, band))
 
 

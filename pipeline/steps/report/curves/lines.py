@@ -18,13 +18,17 @@ MOST_LINES = 2  # to show before a reader chooses, each with two sides: more tha
 
 
 class Line(NamedTuple):
-    """What a line style stands for: a condition, of one session if there are several; whether it is shown at first."""
+    """What a line style stands for: a condition, of one session if there are several.
+
+    Shown: at first; turns: most of its cycles do, so that it is not.
+    """
 
     label: str
     session: str | None
     condition: str
     dash: str
     shown: bool = True
+    turns: bool = False
 
     def selects(self, cycles: CycleCurves) -> NDArray[np.bool_]:
         """Return which cycles (cycle,) the line stands for."""
@@ -46,7 +50,9 @@ def dash_styles(conditions: Sequence[str]) -> dict[str, str]:
     return {name: DASHES[i % len(DASHES)] for i, name in enumerate(conditions)}
 
 
-def lines_of(cycles: CycleCurves, *, dashes: Mapping[str, str], over_participants: bool) -> list[Line]:
+def lines_of(
+    cycles: CycleCurves, *, dashes: Mapping[str, str], over_participants: bool, asked: bool = False
+) -> list[Line]:
     """Return the lines to draw: one for each condition, and for each session of a participant with several.
 
     Args:
@@ -57,24 +63,27 @@ def lines_of(cycles: CycleCurves, *, dashes: Mapping[str, str], over_participant
     sessions = {session for session, _ in pairs}
     if over_participants or len(sessions) < 2:
         present = {condition for _, condition in pairs}
-        return _choose([Line(name, None, name, dash) for name, dash in dashes.items() if name in present], cycles)
+        return _choose(
+            [Line(name, None, name, dash) for name, dash in dashes.items() if name in present], cycles, asked=asked
+        )
     pairs.sort(key=lambda pair: [*dashes].index(pair[1]))  # sessions of one condition follow one another
     several = len({condition for _, condition in pairs}) > 1
     styles = dash_styles([f"{session}, {x}" if several else session for session, x in pairs])
     lines = (Line(label, *pair, dash) for pair, (label, dash) in zip(pairs, styles.items(), strict=True))
-    return _choose([*lines], cycles)
+    return _choose([*lines], cycles, asked=asked)
 
 
-def _choose(lines: list[Line], cycles: CycleCurves) -> list[Line]:
+def _choose(lines: list[Line], cycles: CycleCurves, *, asked: bool) -> list[Line]:
     """Return the lines with those that are shown at first: of one condition the first and the last visit, else two.
 
-    Turns are never drawn over straight walks before a reader wants it.
+    Turns are never drawn over straight walks before a reader wants it; ``asked``: a reader has chosen the lines.
     """
-    straight = [line for line in lines if cycles.turns[line.selects(cycles)].mean() < 0.5] or lines
+    turn = {line.label: not asked and cycles.turns[line.selects(cycles)].mean() >= 0.5 for line in lines}
+    straight = [line for line in lines if not turn[line.label]] or lines
     counts = Counter(line.condition for line in straight)
     of_one = [line for line in straight if line.condition == max(counts, key=lambda name: counts[name])]
     first = [of_one[0], of_one[-1]] if len(of_one) > 1 else straight[:MOST_LINES]
-    return [line._replace(shown=line in first) for line in lines]
+    return [line._replace(shown=line in first, turns=turn[line.label] and line not in first) for line in lines]
 
 
 def normal_of(
