@@ -90,7 +90,7 @@ COMMANDS = (
         Argument("--variable", metavar="V",
                  help="print the numbers of this variable, or of a metric by another name (KAM)"),
     )),
-    Command("report", LOOK, "list the pages of the report, print them as PDF, or write each as one file",
+    Command("report", LOOK, "list the pages of the report, print or pass them on",
             "pipeline.commands.print_pages:list_or_print_pages",
             more="Printing needs an installed Chrome, Edge or Chromium.",
             examples=("my_study --pdf", "my_study --pdf --participant sub-01 --paper letter",

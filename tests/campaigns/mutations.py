@@ -82,7 +82,7 @@ def problems_of(mutation: Mutation, checkout: Path = HOUSE) -> Iterator[str]:
     if (count := lines.count(mutation.line)) != 1:
         yield f"{mutation.file} has this line {count} times, not once; correct the list of mutations: {mutation.line}"
     for test in mutation.tests:
-        path, _, name = test.partition("::")
+        path, _, name = test.partition("[")[0].partition("::")
         text = (checkout / path).read_text(encoding="utf-8") if (checkout / path).is_file() else ""
         if not re.search(rf"^def {re.escape(name)}\(", text, re.MULTILINE):
             yield f"{mutation.file}: no test {test}; correct the list of mutations"

@@ -189,8 +189,8 @@ def test_archive_has_finished_sessions_of_which_the_study_is_to_be_made(tmp_path
     cost_of_run(tmp_path, "derived/sub-0001/cycles.nc")
     archive.extend(tmp_path, 3)
     pages = {f"page:sub-{number}" for number in ("0001", "00000", "00001")}
-    assert planned(tmp_path) == {"study", "report"} | pages
-    assert len(planned(tmp_path, "--forceall")) == 3 * 8 + 2
+    assert planned(tmp_path) == {"study", "report", "page_files"} | pages
+    assert len(planned(tmp_path, "--forceall")) == 3 * 8 + 3
 
 
 def test_page_shows_the_published_figures() -> None:

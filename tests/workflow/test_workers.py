@@ -205,7 +205,7 @@ def test_pages_of_participants_who_have_left_are_removed(study: Path) -> None:
     result = run_study(study)
     assert result.returncode == 0, result.stdout + result.stderr
     assert [path.name for path in (study / "derived/report").glob("*.html")] == ["sub-01.html"]
-    assert [path.name for path in (study / "derived/checksums/report").iterdir()] == ["sub-01.html.sha256"]
+    assert [path.name for path in (study / "derived/checksums/report").glob("*.html.sha256")] == ["sub-01.html.sha256"]
 
 
 @pytest.mark.parametrize(("options", "limit"), [([], "None"), (["--max-jobs-per-timespan", "5/1m"], "5")])
