@@ -137,6 +137,10 @@ def test_pages_to_be_passed_on_are_one_file_each_and_lead_to_one_another(
     folder = tmp_path / "for_the_patient"
     assert main(["report", str(study), "--single-file", "--participant", "sub-02", "--output", str(folder)]) == 0
     assert [path.name for path in folder.rglob("*.html")] == ["sub-02.html"]
+    before = (derived / "report.html").read_bytes()
+    assert main(["report", str(study), "--single-file", "--output", str(derived)]) == 1
+    assert (derived / "report.html").read_bytes() == before
+    assert "holds the pages of the run" in capsys.readouterr().err
     (derived / SCRIPT).unlink()
     assert main(["report", str(study), "--single-file"]) == 1
     assert "page.js: No such file or directory; write it with: gaitlab run STUDY" in capsys.readouterr().err

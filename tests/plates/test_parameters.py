@@ -144,6 +144,15 @@ def test_two_plates_of_one_place_or_of_the_same_channels_are_refused(name: str, 
     assert [words in str(plate.problem) for plate in plates] == [True, True]
 
 
+def test_three_plates_on_one_place_are_no_combined_plate() -> None:
+    one = Bench(2, 1).parameters()
+    three = {name: np.repeat(np.asarray(one[name]), 3, axis=-1) for name in ("TYPE", "CORNERS", "ORIGIN")}
+    channels = np.arange(1, 19).reshape(3, 6).T
+    used = {"USED": np.array([3]), "CHANNEL": channels}
+    plates = plates_from_parameters(one | three | used, channel_count=18, length_unit_m=1e-3)
+    assert all(plate.problem and "its corners are those of plate" in plate.problem.what for plate in plates)
+
+
 def test_a_placeholder_is_no_plate_of_a_wrong_unit() -> None:
     """Vicon enters corners of 38.1 mm for plates that nobody has measured."""
     values = two_plates()

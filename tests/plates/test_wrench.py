@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pipeline.plates.parameters import CHANNELS_OF_TYPE, plates_from_parameters, zero_frames
-from pipeline.plates.wrench import centre_of_pressure, decode, moment_unit_n_m
+from pipeline.plates.wrench import centre_of_pressure, decode, in_newtons, moment_unit_n_m
 from tests.support.plates.known_loads import ROUNDING, Bench, about_centre, assert_close, open_c3d
 
 IDENTITY_CORNERS = np.array([[1.0, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]])  # plate axes = file axes, middle at 0
@@ -271,6 +271,38 @@ def test_a_foot_in_the_middle_shows_no_factor_of_ten(label: str, truth: float) -
     readings[:, 2], readings[:, 3] = -700, 700 * 0.01 / truth  # 10 mm from the middle
     found = moment_unit_n_m(plate, [label] * 6, length_unit_m=1e-2, analog=readings)
     assert found == truth
+
+
+@pytest.mark.parametrize(
+    ("force_unit", "moment_unit", "truth"),
+    [
+        ("kN", "", 1000.0),  # kN m
+        ("kN", "kN", 1.0),  # kN mm
+        ("kN", "Nm", 1.0),
+        ("kgf", "", 9.80665),
+        ("kg", "kg", 1.0),  # N m: only the forces are in kilograms
+        ("lb", "lb", 4.448222 * 0.0254),
+        ("lb", "", 4.448222 * 0.3048),
+        ("lb", "Nm", 1.0),
+    ],
+)
+def test_moments_beside_forces_in_another_unit(force_unit: str, moment_unit: str, truth: float) -> None:
+    """A foot presses 0.1 m from the middle; its forces are in N here, by the unit that the file states."""
+    plate = plates_from_parameters(Bench(2, 1, 1e-3).parameters())[0]
+    readings = np.zeros((50, 6))
+    readings[:, 2], readings[:, 3] = -700, 700 * 0.1 / truth
+    found = moment_unit_n_m(plate, [force_unit] * 3 + [moment_unit] * 3, length_unit_m=1e-3, analog=readings)
+    assert found == pytest.approx(truth)
+
+
+@pytest.mark.parametrize(("spike", "peak_n"), [(0.0, 700.0), (-30.0, 700.0)])
+def test_a_spike_does_not_undo_the_unit(spike: float, peak_n: float) -> None:
+    plate = plates_from_parameters(Bench(2, 1).parameters())[0]
+    readings = np.zeros((4000, 6))
+    readings[:, 2], readings[100, 2] = -0.7, spike
+    found = in_newtons(readings, plate, ["kN"] * 6)
+    assert np.median(-found[:, 2]) == pytest.approx(peak_n)
+    assert np.median(-in_newtons(1000 * readings, plate, ["kN"] * 6)[:, 2]) == pytest.approx(peak_n)
 
 
 def test_without_load_or_data_the_moment_unit_is_the_standards() -> None:

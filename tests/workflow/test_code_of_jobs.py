@@ -135,6 +135,7 @@ def test_imports_are_followed_however_they_are_written_and_into_other_packages(
         "from .five import (six,  # seven) and\n    eight)",
         "from nine import ten, \\\n    eleven\nimport twelve",
         "from \\\n  . import thirteen",
+        "from .twenty \\\n  import one",
         "value = 1; import fourteen.fifteen as sixteen, seventeen",
         "async def f():\n\tfrom...eighteen import*",
         '"""Lines of text\n\nimport the number\nfrom the file, or import it."""\nfrom . import nineteen',

@@ -13,7 +13,7 @@ import pytest
 
 from pipeline.steps.report.curves.cycles import MOST_SINGLE, CycleCurves
 from pipeline.steps.report.curves.figures import SMALLEST_N, describe, draw_cycles
-from pipeline.steps.report.curves.lines import Line
+from pipeline.steps.report.curves.lines import Line, lines_of
 from pipeline.steps.report.curves.panels import panels_of
 from tests.support.studies.for_report import (
     CONDITION_GAIN,
@@ -253,6 +253,21 @@ def test_n_stands_along_a_mean_of_curves_known_in_part(
     assert (drawn["n"], drawn["counts"]) == (n, counts)
     assert (f"n {n} at most, 2 at least." in describe(figure)) == (counts is not None)
     assert ("from 1 at" in describe(figure)) == (counts is None)
+
+
+@pytest.mark.parametrize(("asked", "shown", "turning"), [(False, ["pre"], ["post"]), (True, ["pre", "post"], [])])
+def test_a_visit_that_turns_is_drawn_if_a_reader_asks_for_it(
+    three_people: Made, asked: bool, shown: list[str], turning: list[str]
+) -> None:
+    (panel, *_) = panels_of(three_people.study, moment_signs="stored")
+    visit, walk = np.repeat(["pre", "post"], 3), np.full(6, "walk")
+    cycles = CycleCurves(
+        (panel,), np.ones((6, 1, 101)), np.full(6, 60.0), np.full(6, "P"), visit, walk, np.full(6, "left"), walk,
+        band=None, reference_speed=np.full(6, np.nan), turns=visit == "post",
+    )  # fmt: skip
+    lines = lines_of(cycles, dashes={"walk": ""}, over_participants=False, asked=asked)
+    assert [line.label for line in lines if line.shown] == shown
+    assert [line.label for line in lines if line.turns] == turning
 
 
 def test_single_curves_are_those_of_cycles_and_on_the_overview_of_people(three_people: Made) -> None:
