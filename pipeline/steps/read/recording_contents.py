@@ -45,7 +45,7 @@ class Contents:
     # landmarks that are seen at least once, by body model
     seen: Mapping[str, frozenset[str]] = field(default_factory=dict)
     axes_problem: Problem | None = None  # why up or forward is unknown, or None
-    stands: bool = False  # whether markers hardly move, in metres and for their size: a unit may be wrong
+    span_m: float = float("nan")  # largest side of the box around the markers, median over time
     shown: ShownSizes = NO_SIZES  # what it shows of the person's size
     # by side, from ASIS over knee to ankle marker with the leg straight, see :func:`_leg_lengths_m`
     leg_lengths_m: Mapping[str, float] = field(default_factory=dict)
@@ -79,6 +79,11 @@ class Contents:
     def duration_s(self) -> float:
         """The length of the recording."""
         return self.frame_count / self.recording.marker_rate_hz
+
+    @property
+    def stands(self) -> bool:
+        """Whether the markers hardly move."""
+        return _hardly_moves(self.shown, self.span_m)
 
     @property
     def states_results(self) -> bool:
@@ -183,7 +188,8 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
     tests, no_test = _plate_tests(recording, view, any(seen.values()))
     edged = np.flatnonzero(plates.edges_known)
     numbers, blank = plates.numbers.tolist(), ~np.isfinite(plates.force).all(axis=2).any(axis=0)
-    stands = view.shown.stands and not view.shown.extent_m > STILL_SHARE * _span_m(some)
+    span_m = _span_m(some)
+    stands = _hardly_moves(view.shown, span_m)
     return Contents(
         "",
         recording=replace(recording, markers=some, analog=np.empty((0, 0)), loads=()),
@@ -191,7 +197,7 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
         visible=tuple(visible),
         seen=seen,
         axes_problem=view.problem,
-        stands=stands,
+        span_m=span_m,
         shown=view.shown,
         leg_lengths_m=_leg_lengths_m(points),
         stride_m=float("nan") if view.problem else _stride_m(points, view.rotation),
@@ -223,6 +229,11 @@ def _forces_lean_deg(view: LabView, rate_hz: float) -> tuple[float, float]:
         return UNKNOWN_LEANS
     ahead, up, aside = total.mean(axis=0)
     return float(np.degrees(np.arctan2(ahead, up))), float(np.degrees(np.arctan2(aside, up)))
+
+
+def _hardly_moves(shown: ShownSizes, span_m: float) -> bool:
+    """Return whether markers hardly move, in metres and by the size of what they show: a unit may be wrong."""
+    return shown.stands and not shown.extent_m > STILL_SHARE * span_m
 
 
 def _span_m(markers: Array) -> float:
