@@ -144,6 +144,19 @@ def test_two_plates_of_one_place_or_of_the_same_channels_are_refused(name: str, 
     assert [words in str(plate.problem) for plate in plates] == [True, True]
 
 
+def test_a_plate_that_covers_two_others_is_their_sum() -> None:
+    left, right = np.array([[0.0, 0, 0], [0, 0.4, 0], [0.6, 0.4, 0], [0.6, 0, 0]]), np.array([0, 0.42, 0])
+    both = np.array([[0.0, 0, 0], [0, 0.82, 0], [0.6, 0.82, 0], [0.6, 0, 0]])
+    used = {
+        "USED": np.array([3]), "TYPE": np.array([2, 2, 2]), "ORIGIN": np.tile([[0.0], [0], [-0.04]], 3),
+        "CORNERS": np.stack([left.T, (left + right).T, both.T], axis=-1),
+        "CHANNEL": np.arange(1, 19).reshape(3, 6).T,
+    }  # fmt: skip
+    plates = plates_from_parameters(used, channel_count=18, length_unit_m=1.0)
+    assert [bool(plate.problem) for plate in plates] == [False, False, True]
+    assert "covers plates 1, 2" in str(plates[2].problem)
+
+
 def test_three_plates_on_one_place_are_no_combined_plate() -> None:
     one = Bench(2, 1).parameters()
     three = {name: np.repeat(np.asarray(one[name]), 3, axis=-1) for name in ("TYPE", "CORNERS", "ORIGIN")}

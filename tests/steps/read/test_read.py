@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from pipeline.errors import UserError
+from pipeline.person.shown_sizes import ShownSizes
+from pipeline.steps.read.recording_contents import Contents
 from pipeline.trials.left_out import from_text
 from tests.support.files.c3d_writer import write_c3d
 from tests.support.files.changes import relabel, rewrite, set_parameter
@@ -204,3 +206,11 @@ def test_a_plate_of_unknown_type_is_left_out(tmp_path: Path) -> None:
     (left_out,) = from_text(trial.attrs["plates_left_out"])
     assert (left_out.which, left_out.code) == ([1], "plate_unusable")
     assert left_out.words.startswith("force plate 1: type 7")
+
+
+@pytest.mark.parametrize(
+    ("extent_m", "span_m", "stands"), [(0.01, 1.5, True), (2.0, 1.5, False), (0.003, 0.0015, False)]
+)
+def test_a_walk_in_a_wrong_unit_does_not_stand(extent_m: float, span_m: float, stands: bool) -> None:
+    """Metres taken for millimetres move by less than anybody who stands, and by more than they span."""
+    assert Contents("walk.trc", shown=ShownSizes(extent_m=extent_m), span_m=span_m).stands == stands
