@@ -11,9 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from .plain_letters import without_accents
+
+V = TypeVar("V")
 
 
 def _words_by_kind() -> dict[str, dict[str, int]]:
@@ -26,15 +28,13 @@ def _words_by_kind() -> dict[str, dict[str, int]]:
 
 
 WORDS = _words_by_kind()
-SPANS, MONTHS, SHORT_NUMBERED = (WORDS.pop(kind) for kind in ("days", "month", "short"))  # words only beside numbers
+DAYS, MONTHS, SHORT_NUMBERED = (WORDS.pop(kind) for kind in ("days", "month", "short"))  # words only beside numbers
+PLACES, ORDINALS, NUMBERED = WORDS["order"], WORDS["ordinal"], WORDS["numbered"]
 OF_VISITS = ("order", "numbered", "ordinal", "further")
 KINDS = {word: "visit" if kind in OF_VISITS else kind for kind in reversed(WORDS) for word in WORDS[kind]}
 NEW = "new"  # of a visit before a word for one: New Session
 MONTH_LETTER = "m"  # 6M or M06, where other names have a word of order
-SHORT_STATIC = "st"
 SHORT_ORDER = "bl"  # a short word of order that may have the number of a trial behind it; others make a code
-FEWEST_LETTERS = 3  # of a word in a compound, or beside a number that makes no code of it
-MOST_DIGITS = 3  # of a number of days, weeks or months; a longer one, and one of three after T or V, is a code
 PHRASES = {  # written in several words
     r"follow[-_ ]up": "followup",
     r"\b([tan])[-_ ]pose": r"\1pose",
@@ -42,33 +42,39 @@ PHRASES = {  # written in several words
     r"sit[-_ ]?to[-_ ]?stand": "Sts",
     r"[-_ ]*\(\d+\)$": " copy",
 }
-PERSON_CODE = re.compile(  # sub-01, P1
+SHORT_STATIC = "st"
+FEWEST_LETTERS = 3  # of a word in a compound, or beside a number that makes no code of it
+MOST_DIGITS = 3  # of a number of days, weeks or months; a longer one, and one of three after T or V, is a code
+PERSON_CODE = re.compile(
     rf"(?:(?:{'|'.join(WORDS['person'])})[-_ ]*\d+|s\d\d+)[a-z]{{0,2}}(?![a-z\d])", re.IGNORECASE
-)
+)  # sub-01, P1
 MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 YEAR = r"(?P<y>(?:19|20)\d\d)"
-DAY_FIRST = re.compile(  # or the month: 12.05.2024, 12.05.24
-    r"(?<!\d)(?P<d>\d\d?)(?P<sign>[-_. ])(?P<m>\d\d?)(?P=sign)"
+YEAR_FIRST = re.compile(
+    rf"(?<!\d){YEAR}(?P<sign>[-_. ]?)(?P<m>0[1-9]|1[0-2])(?P=sign)(?P<d>0[1-9]|[12]\d|3[01])(?:t\d{{4,6}})?(?!\d)",
+    re.IGNORECASE,
+)
+YEAR_LAST = re.compile(  # 12.05.2024, 12.05.24
+    r"(?<![a-z\d])(?P<d>\d\d?)(?P<sign>[-_. ])(?P<m>\d\d?)(?P=sign)"
     r"(?P<y>(?:19|20)\d\d(?!\d)|\d\d(?![-_.]?\d)(?=\W|_|$))",
     re.IGNORECASE,
 )
-DAY_FIRST_IN_DIGITS = re.compile(rf"(?<!\d)(?P<d>\d\d)(?P<m>\d\d){YEAR}(?!\d)")
-EXCHANGEABLE = (DAY_FIRST, DAY_FIRST_IN_DIGITS)  # day and month
-SIX_DIGITS, EIGHT_DIGITS = (re.compile(rf"(?<!\d)\d{{{count}}}(?!\d)") for count in (6, 8))
+YEAR_LAST_IN_DIGITS = re.compile(rf"(?<!\d)(?P<d>\d\d)(?P<m>\d\d){YEAR}(?!\d)")
+EXCHANGEABLE = (YEAR_LAST, YEAR_LAST_IN_DIGITS)  # day and month
 DATES = (
-    re.compile(
-        rf"(?<!\d){YEAR}(?P<sign>[-_. ]?)(?P<m>0[1-9]|1[0-2])(?P=sign)(?P<d>0[1-9]|[12]\d|3[01])(?:t\d{{4,6}})?(?!\d)",
-        re.IGNORECASE,
-    ),
+    YEAR_FIRST,
     *EXCHANGEABLE,
     re.compile(rf"(?<!\d)(?P<d>\d\d?)[-_. ]*(?P<m>{MONTH})[-_. ]*(?P<y>(?:19|20)?\d\d)(?!\d)", re.IGNORECASE),
     re.compile(rf"(?<![a-z\d])(?:{MONTH})[-_. ]*{YEAR}(?!\d)", re.IGNORECASE),  # without a day
     re.compile(rf"(?<![a-z\d]){YEAR}[-_.](?:0[1-9]|1[0-2])(?!\d)", re.IGNORECASE),
-    SIX_DIGITS,
 )
+EIGHT_DIGITS = re.compile(r"(?<!\d)\d{8}(?!\d)")
+SIX_DIGITS = re.compile(r"(?<!\d)\d{6}(?!\d)")
+HOLE = "\0"  # in place of a date
 WORD = re.compile(
-    r"\0\d+\0|[cC]3[dD](?![a-zA-Z])|\d+(?:st|nd|rd|th)(?![a-z])|[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+"
-)  # the first: the place of a date
+    r"\0|[cC]3[dD](?![a-zA-Z])|\d+(?:st|nd|rd|th)(?![a-z])|[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+"
+)
+PARTING = " -_.,()—"
 ENTITY = re.compile(r"(sub|ses|task|acq|run|tracksys|space|rec|recording|desc|split)-([A-Za-z0-9]+)")  # of BIDS
 
 
@@ -78,14 +84,14 @@ class Dates(NamedTuple):
     day_first: bool | None = None  # None if day and month may be exchanged
     six_digits: bool = False  # whether numbers such as 120524 are dates
     eight_digits: bool = True  # whether numbers such as 12052024 are
-    orders: int = 0  # how many places words of order name: beside pre, 6M is a visit; beside pre and post, po01 is
+    orders: frozenset[int] = frozenset()  # places of the words of order, see lab_words.tsv
     letters: frozenset[str] = frozenset()  # T, if T1 is a visit, so that T10 is one
 
 
 class Word(NamedTuple):
     """A word of a name with what it says; a number with its word is one, such as ``visit 2``."""
 
-    kind: str  # of KINDS, or run, number, date, or empty for what is unknown
+    kind: str  # of KINDS, or run, date, or empty for what is unknown
     text: str  # as written, without accents
     glued: bool = False  # to the word before
     number: str = ""  # of a visit or a run
@@ -97,139 +103,136 @@ class Word(NamedTuple):
         return re.sub(r"[^a-z0-9]+", "-", self.text.lower()).strip("-") or self.text
 
 
-class Token(NamedTuple):
-    """A part of a name, letters or digits."""
-
-    text: str
-    glued: bool = False  # to the one before
-
-    @property
-    def kind(self) -> str:
-        """What it means alone."""
-        return kind_of(self.text)
-
-    def days(self, dates: Dates) -> int:
-        """Return the days of a span of time with a number beside it, such as a week; 0 for other words."""
-        lower = self.text.lower()
-        return SPANS.get(lower, SPANS["month"] if lower == MONTH_LETTER and dates.orders else 0)
-
-
 def dates_of(names: Iterable[str]) -> Dates:
     """Return how the names of a study write dates: a day above 12 tells the form of all."""
     texts = [without_accents(name) for name in dict.fromkeys(names)]
-    found = [match for text in texts for form in EXCHANGEABLE for match in form.finditer(text) if _days(match, None)]
-    first, second = (any(int(match[part]) > 12 for match in found) for part in ("d", "m"))
-    six, eight = ({number for text in texts for number in form.findall(text)} for form in (SIX_DIGITS, EIGHT_DIGITS))
-    places = {_meaning(token.text, WORDS["order"]) for text in texts for token in _tokens(text)} - {None}
+    found = [match for text in texts for pattern in EXCHANGEABLE for match in pattern.finditer(text)]
+    valid = [match for match in found if _days(match, None)]
+    first, second = (any(int(match[part]) > 12 for match in valid) for part in ("d", "m"))
+    places = {_meaning(word, PLACES) for text in texts for word, _ in _tokens(text)}
     dates = Dates(
-        day_first=first if first != second else None,
-        six_digits=len(six) > 1 and _can_be_dates(six),
-        eight_digits=_can_be_dates(eight),
-        orders=len(places),
+        first if first != second else None,
+        has_six_digit_dates(texts),
+        all(map(_may_be_date, texts)),
+        frozenset(place for place in places if place),
     )
     visits = [word.text.lower() for text in texts for word in read_words(text, dates) if word.kind == "visit"]
-    return dates._replace(letters=frozenset(text[0] for text in visits if text[1:2].isdigit()))
+    return dates._replace(
+        letters=frozenset(text[0] for text in visits if text[0] in SHORT_NUMBERED and text[1:2].isdigit())
+    )
 
 
-def _can_be_dates(numbers: Iterable[str]) -> bool:
-    """Return whether all numbers of six or eight digits can be dates, with the year first or last."""
-    year = r"(?P<y>\d\d|(?:19|20)\d\d)"
-    forms = (rf"{year}(?P<m>\d\d)(?P<d>\d\d)", rf"(?P<d>\d\d)(?P<m>\d\d){year}", rf"(?P<m>\d\d)(?P<d>\d\d){year}")
-    matches = ([re.fullmatch(form, number) for form in forms] for number in numbers)
-    return all(any(match and _days(match, None) for match in ways) for ways in matches)
+class _Context(NamedTuple):
+    """A part of a name, letters or digits, with what is around it."""
+
+    text: str
+    glued: bool  # to what is before it
+    last: Word  # the word before
+    next: str  # the part after it
+    near: bool  # whether this is glued to it
+    then: str  # the part after that, if it is glued to ``next``
+    pointed: bool  # whether it begins the name, with a point behind it: ``1. Messung``
+    dates: Dates
+
+    @property
+    def in_code(self) -> bool:
+        """Whether it goes on with a code of capitals and numbers: the D of ``HC032D06``."""
+        code = self.glued and not self.last.kind and self.text.isupper()
+        return code and self.last.text.isalnum() and self.last.text[-1:].isdigit()
+
+    def days_in(self, word: str) -> int:
+        """Return the days of a span of time with a number beside it, such as a week; 0 for other words."""
+        is_month = word == MONTH_LETTER and self.dates.orders and self.near
+        return DAYS.get(word, DAYS["month"] if is_month else 0)
 
 
 def read_words(text: str, dates: Dates = Dates()) -> list[Word]:  # noqa: B008  (a tuple)
     """Return the words of the name of a folder or file in their order, numbers with the word that they belong to."""
-    plain, found = _without_dates(without_accents(text), dates)
+    plain, days = _without_dates(without_accents(text), dates)
     for pattern, word in PHRASES.items():
         plain = re.sub(pattern, word, plain, flags=re.IGNORECASE)
-    tokens = [*_tokens(plain), Token(""), Token("")]
-    words = [Word("none", "")]
-    while tokens[0].text:
-        (here, following), last = tokens[:2], words[-1]
-        kind, number, taken = "date", "", 1
-        if here.text.isdigit():
-            pointed = not words[1:] and f"{here.text}." in plain
-            kind, number, taken = _read_number(tokens, last, dates, pointed=pointed)
-        elif here.text[0] != "\0":
-            kind, number, taken = _read_letters(tokens, last, dates)
-        gap = "" if taken == 1 or following.glued else " "
-        written = here.text + (gap + following.text) * (taken - 1)
-        if kind == "date":
-            words.append(found[int(here.text.strip("\0"))]._replace(glued=here.glued))
-        elif kind == "of last":
-            words[-1] = last._replace(kind="", text=f"{last.text}{'' if here.glued else ' '}{written}")
-        elif not kind and here.glued and last.kind in ("", "number"):
+    tokens = [*_tokens(plain), ("", False), ("", False)]
+    words = list[Word]()
+    i = 0
+    while tokens[i][0]:
+        (part, glued), (following, near), (then, nearer) = tokens[i : i + 3]
+        if part == HOLE:
+            written, ways = days.pop(0)
+            words.append(Word("date", written, glued, "", ways))
+            i += 1
+            continue
+        last = words[-1] if words else Word("none", "")
+        pointed = i == 0 and f"{part}." in plain
+        context = _Context(part, glued, last, following, near, then if nearer else "", pointed, dates)
+        kind, number, taken = _read_number(context) if part.isdigit() else _read_letters(context)
+        written = part if taken == 1 else part + ("" if near else " ") + following
+        if kind == "of last":
+            words[-1] = last._replace(kind="", text=f"{last.text}{'' if glued else ' '}{part}")
+        elif not kind and glued and last.kind in ("", "number"):
             words[-1] = Word("", last.text + written, last.glued)
         else:
-            words.append(Word(kind, written, here.glued, number))
-        tokens = tokens[taken:]
-    return words[1:]
+            words.append(Word(kind, written, glued, number))
+        i += taken
+    return words
 
 
-def _read_number(tokens: Sequence[Token], last: Word, dates: Dates, *, pointed: bool) -> tuple[str, str, int]:
-    """Return the kind of a number, its value if it is of a visit or trial, and of how many tokens the word is.
+def _read_number(here: _Context) -> tuple[str, str, int]:
+    """Return the kind of a number, its value if it is of a visit or trial, and of how many parts the word is.
 
     The kind is ``of last`` if the number is part of the word before it.
-
-    Args:
-        pointed: whether it begins the name, with a point behind it: ``1. Messung``.
     """
-    here, following, then = tokens[:3]
-    days = following.days(dates)
-    is_name = last.text[-FEWEST_LETTERS:].islower() and following.glued and days  # Violeta12m
-    if here.glued and not last.kind and not is_name:
+    days = here.days_in(here.next.lower())
+    is_name = here.last.text[-FEWEST_LETTERS:].islower() and here.near and days  # Violeta12m
+    if here.glued and not here.last.kind and not is_name:
         return "", "", 1
-    of_person = last.kind in ("person", "group")
-    next_has_number = then.glued and then.text.isdigit()
+    of_person = here.last.kind in ("person", "group")
+    next_has_number = here.then.isdigit()
     is_code = next_has_number and here.text.startswith("0") and len(here.text) > 2  # 001W01
     is_code |= of_person and (here.glued or next_has_number)
-    if days and not is_code and (following.glued or not next_has_number):  # not 7 wk2
+    if days and not is_code and len(here.text) <= MOST_DIGITS and (here.near or not next_has_number):  # not 7 wk2
         return "visit", str(int(here.text) * days), 2
-    if pointed and following.kind == "visit":
+    if here.pointed and kind_of(here.next) == "visit":
         return "visit", here.text, 2
-    if of_person and not (following.glued and last.kind == "group" and following.text.isalpha()):  # Control_3ms
+    if of_person and not (here.near and here.last.kind == "group" and here.next.isalpha()):  # Control_3ms
         return "of last", "", 1
-    return ("run" if here.glued and last.kind else "number"), here.text, 1
+    return ("run" if here.glued and here.last.kind else "number"), here.text, 1
 
 
-def _read_letters(tokens: Sequence[Token], last: Word, dates: Dates) -> tuple[str, str, int]:
-    """Return the kind of letters, the number of a visit, and of how many tokens the word is."""
-    here, following, then = tokens[:3]
-    lower, kind, near = here.text.lower(), here.kind, following.glued
-    in_code = (
-        here.glued and not last.kind and last.text.isalnum() and last.text[-1:].isdigit() and here.text.isupper()
-    )  # the D of HC032D06
-    if lower == NEW and following.kind != "visit":
+def _read_letters(here: _Context) -> tuple[str, str, int]:
+    """Return the kind of a part of letters, the number of a visit, and of how many parts the word is."""
+    lower, kind = here.text.lower(), kind_of(here.text)
+    if lower == NEW and kind_of(here.next) != "visit":
         return "", "", 1
-    if following.text.isdigit() and (not in_code or len(following.text) == 1 or lower in dates.letters):
-        if days := here.days(dates):
-            return "visit", str(int(following.text) * days), 2
-        goes_on = here.glued and then.glued and not then.kind
-        is_short = lower in SHORT_NUMBERED and near and len(following.text) < MOST_DIGITS and not goes_on
-        after_order = here.glued and _meaning(last.text, WORDS["order"]) is not None  # posttest 01
-        if is_short or (lower in WORDS["numbered"] and not after_order):
-            return "visit", following.text, 2
-        is_code = near and len(lower) < FEWEST_LETTERS and lower.isascii() and lower != SHORT_ORDER  # PO12
-        is_code &= not (here.glued and last.kind == "visit")  # preOP1
-        in_order = kind == "visit" and dates.orders > 1  # po01, chod_PO01
-        in_order &= here.text.islower() or last.kind in ("static", "walk", "functional", "other", "condition")
-        is_code &= not in_order and kind in ("visit", "group", "static", "place")
-        return ("" if is_code else kind), "", 1
+    if here.next.isdigit() and (not here.in_code or len(here.next) == 1 or lower in here.dates.letters):
+        if (days := here.days_in(lower)) and (here.near or len(lower) > 1):
+            return "visit", str(int(here.next) * days), 2
+        goes_on = here.glued and bool(here.then) and not kind_of(here.then)
+        is_short = lower in SHORT_NUMBERED and here.near and len(here.next) < MOST_DIGITS and not goes_on
+        after_order = here.glued and _meaning(here.last.text, PLACES) is not None  # posttest 01
+        if is_short or (lower in NUMBERED and not after_order):
+            return "visit", here.next, 2
+        is_code = here.near and len(lower) < FEWEST_LETTERS and lower.isascii() and lower != SHORT_ORDER
+        is_code &= not (here.glued and here.last.kind == "visit")  # preOP1
+        in_order = kind == "visit" and len(here.dates.orders) > 1  # po01, chod_PO01
+        in_order &= here.text.islower() or here.last.kind in ("static", "walk", "condition")
+        return (
+            ("" if is_code and not in_order and kind in ("visit", "group", "static", "place") else kind),
+            "",
+            1,
+        )  # PO12
     if match := re.fullmatch(r"(\d+)(?:st|nd|rd|th)", lower):
         return "visit", match[1], 1
-    number = str(WORDS["ordinal"][lower]) if lower in WORDS["ordinal"] and following.kind == "visit" else ""
-    return kind, number, 1
+    number = str(ORDINALS[lower]) if lower in ORDINALS and kind_of(here.next) == "visit" else ""
+    return ("" if here.in_code and len(here.text) < FEWEST_LETTERS else kind), number, 1
 
 
-def _tokens(plain: str) -> Iterator[Token]:
-    """Yield the words and numbers of a text, compounds in parts."""
+def _tokens(plain: str) -> Iterator[tuple[str, bool]]:
+    """Yield the words and numbers of a text, compounds in parts, and whether each is glued to the one before."""
     end = 0
     for match in WORD.finditer(plain):
         parts = [match[0]] if match[0].lower() in KINDS else _compound(match[0])
         for k, part in enumerate(parts):
-            yield Token(part, k > 0 or (match.start() == end > 0))
+            yield part, k > 0 or (match.start() == end > 0)
         end = match.end()
 
 
@@ -239,8 +242,8 @@ def kind_of(word: str) -> str:
     return _meaning(word, KINDS) or ""
 
 
-def _meaning(word: str, meanings: Mapping[str, Any]) -> Any:
-    """Return what a word means, else what the longest of its beginnings with a ``*`` does, or None."""
+def _meaning(word: str, meanings: Mapping[str, V]) -> V | None:
+    """Return what a word means, else what the longest of its beginnings with a ``*`` does."""
     lower = word.lower()
     texts = [lower] + [f"{lower[:end]}*" for end in range(len(lower), 0, -1)]
     return next((meanings[text] for text in texts if text in meanings), None)
@@ -260,17 +263,18 @@ def _compound(word: str) -> list[str]:
     return [word]
 
 
-def _without_dates(text: str, dates: Dates) -> tuple[str, list[Word]]:
-    """Return a text with the numbers of its dates, between NULs, in place of them, and the dates."""
-    found = list[Word]()
-    used = {DAY_FIRST_IN_DIGITS: dates.eight_digits, SIX_DIGITS: dates.six_digits}
-    for form in (form for form in DATES if used.get(form, True)):
-        has_day = "d" in form.groupindex
-        for match in reversed([*form.finditer(text)]):
-            if (days := _days(match, dates.day_first) if has_day else ()) or not has_day:
-                text = f"{text[: match.start()]}\0{len(found)}\0{text[match.end() :]}"
-                found.append(Word("date", match[0], days=days))
-    return text, found
+def _without_dates(text: str, dates: Dates) -> tuple[str, list[tuple[str, tuple[str, ...]]]]:
+    """Return a text with NUL in place of dates, and the dates as written with the days that they may be."""
+    found: list[tuple[int, str, tuple[str, ...]]] = []
+    used = {YEAR_LAST_IN_DIGITS: dates.eight_digits, SIX_DIGITS: dates.six_digits}
+    for pattern in (pattern for pattern in (*DATES, SIX_DIGITS) if used.get(pattern, True)):
+        has_day = "d" in pattern.groupindex
+        for match in pattern.finditer(text):
+            days = _days(match, dates.day_first) if has_day else ()
+            if days or not has_day:
+                found.append((match.start(), match[0], days))
+                text = text[: match.start()] + HOLE.ljust(len(match[0]), "\1") + text[match.end() :]
+    return text.replace("\1", ""), [(written.strip(PARTING), days) for _, written, days in sorted(found)]
 
 
 def _days(match: re.Match[str], day_first: bool | None) -> tuple[str, ...]:
@@ -280,14 +284,14 @@ def _days(match: re.Match[str], day_first: bool | None) -> tuple[str, ...]:
     pairs = [(month, day)]
     if match.re in EXCHANGEABLE:
         pairs = [pair for pair, fits in (((month, day), day_first is not False), ((day, month), not day_first)) if fits]
-    return tuple(iso for pair in pairs if (iso := _iso(year, *pair)))
+    return tuple(date(year, *pair).isoformat() for pair in pairs if _valid(year, *pair))
 
 
-def _iso(year: int, month: int, day: int) -> str:
+def _valid(year: int, month: int, day: int) -> bool:
     try:
-        return date(year, month, day).isoformat()
+        return bool(date(year, month, day))
     except ValueError:
-        return ""
+        return False
 
 
 def places_of_visits(visits: Mapping[str, Sequence[Word]]) -> tuple[dict[str, int], bool]:
@@ -317,12 +321,12 @@ def _by_words(visits: Mapping[str, Sequence[Word]]) -> dict[str, tuple[int, bool
     counted = set[tuple[int, bool]]()
     for visit, words in visits.items():
         letters = [part for word in words for part in re.findall(r"[^\W\d_]+", word.text.lower())]
-        places = [place for part in letters if (place := _meaning(part, WORDS["order"]))]
+        places = [place for part in letters if (place := _meaning(part, PLACES))]
         numbers = [int(word.number) for word in words if word.kind == "visit" and word.number]
         if numbers:
             place = max(places, key=abs, default=int(numbers[0] > 0))
             found[visit] = (place, True, numbers[0])
-            counted.add((place, bool({*letters} & SPANS.keys())))
+            counted.add((place, bool({*letters} & DAYS.keys())))
         elif places:
             found[visit] = (max(places, key=abs), False, 0)
     for visit in visits.keys() - found.keys():  # New Session, before New Session 1
@@ -341,3 +345,21 @@ def words_of(text: str) -> list[str]:
 def is_person_code(text: str) -> bool:
     """Return whether a text is a word for a person with a number: ``sub-01``, ``Patient 3``, ``P1``."""
     return bool(PERSON_CODE.fullmatch(text))
+
+
+def _may_be_date(text: str) -> bool:
+    """Return whether all numbers of eight digits in a name can be dates."""
+    forms = (YEAR_FIRST, YEAR_LAST_IN_DIGITS)
+    return all(
+        any((match := form.search(number)) and _days(match, None) for form in forms)
+        for number in EIGHT_DIGITS.findall(text)
+    )
+
+
+def has_six_digit_dates(texts: Iterable[str]) -> bool:
+    """Return whether numbers of six digits in some names are dates: there are several, and all of them can be."""
+    numbers = {number for text in texts for number in SIX_DIGITS.findall(text)}
+    return len(numbers) > 1 and all(
+        any(_valid(2000 + year, month, day) for year, month, day in ((a, b, c), (c, b, a)))
+        for a, b, c in ((int(number[:2]), int(number[2:4]), int(number[4:])) for number in numbers)
+    )

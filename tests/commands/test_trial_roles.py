@@ -216,3 +216,8 @@ def test_trial_names_are_valid_and_unique(text: str) -> None:
     names = trial_roles.identifiers({1: text, 2: "a-b", 3: "A-B"}, "trial").values()
     assert all(IDENTIFIER.fullmatch(name) for name in names)
     assert len({name.lower() for name in names}) == 3
+
+
+def test_a_birthday_beside_a_name_is_no_date_of_a_visit() -> None:
+    names = ["Mueller_1980-02-01/walk1.c3d", "Mueller_1980-02-01/static.c3d", "Meier_1975-05-09/static.c3d"]
+    assert {owner.date for owner in people_and_sessions([standing(name) for name in names])} == {""}

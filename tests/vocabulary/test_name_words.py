@@ -7,6 +7,7 @@ import pytest
 from pipeline.vocabulary.name_words import (
     Dates,
     dates_of,
+    has_six_digit_dates,
     is_person_code,
     places_of_visits,
     read_words,
@@ -86,9 +87,9 @@ def test_what_no_calendar_has_is_no_date() -> None:
 
 
 def test_six_digits_are_dates_if_all_can_be() -> None:
-    assert dates_of(["120524", "P1 150624"]).six_digits
-    assert not dates_of(["120524"]).six_digits
-    assert not dates_of(["120524", "993124"]).six_digits
+    assert has_six_digit_dates(["120524", "P1 150624"])
+    assert not has_six_digit_dates(["120524"])
+    assert not has_six_digit_dates(["120524", "993124"])
     assert "date" in said("120524", Dates(six_digits=True))
 
 

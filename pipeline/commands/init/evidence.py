@@ -76,7 +76,9 @@ def part_columns(facts: Sequence[Facts], columns: Columns, visits: Sequence[str]
 def _are_people(facts: Sequence[Facts], column: Names) -> bool:
     """Return whether names with only statics and others with only walks are of people after all."""
     named = grouped(zip(column, facts, strict=True))
-    return any(are_alike(*pair) is False for pair in combinations(named.values(), 2))
+    return all(is_person_code(name) for name in named if name) or any(
+        are_alike(*pair) is False for pair in combinations(named.values(), 2)
+    )
 
 
 def _without_numbers(facts: Sequence[Facts], column: Names, inside: Sequence[Names]) -> Names:
@@ -92,10 +94,14 @@ def _without_numbers(facts: Sequence[Facts], column: Names, inside: Sequence[Nam
     )
     if BOTH in whole.values():
         return column
-    if BOTH in short.values():
+    if BOTH in short.values() and all(bare[i] != name for i, name in enumerate(column) if name):
         return bare
-    is_counted = {True} in whole.values()
-    return tuple(bare[i] if is_counted and WORD_AND_NUMBER.fullmatch(name) else name for i, name in enumerate(column))
+    words = [bool(WORD_AND_NUMBER.fullmatch(name)) for name in column]
+    numbers = grouped(((*where, bare[i]), column[i]) for i, where in enumerate(inside) if words[i])
+    repeated = any(len({*names}) > 1 and short[key] == {False} for key, names in numbers.items())
+    if not repeated or {True} not in whole.values():
+        return column
+    return tuple(bare[i] if words[i] else name for i, name in enumerate(column))
 
 
 def _without_run(column: Names) -> Names:
@@ -119,11 +125,17 @@ def find_levels(facts: Sequence[Facts], columns: Columns, *, visits_are_named: b
         return (best,), not _are_names(columns[best], visits_are_named=visits_are_named)
     if scores[best] == UNKNOWN or list(scores.values()).count(scores[best]) > 1:
         return tuple(columns), True
-    for k, column in columns.items() if scores[best] != STATED else ():
+    levels = [best]
+    for k, column in columns.items():
         pairs = len(set(zip(column, columns[best], strict=True)))
         if k < best and pairs > len(set(columns[best])):  # a person in several of these: visits, or namesakes
-            return (k, best), True
-    return (best,), False
+            if scores[k] == STATED:
+                levels.insert(0, k)
+            elif scores[best] != STATED:
+                return (k, best), True
+        elif k != best and scores[best] == CODED and (k < best or pairs == len(set(column))):
+            return tuple(sorted((k, best))), True
+    return tuple(levels), False
 
 
 def _scores(facts: Sequence[Facts], columns: Columns) -> dict[Place, int]:
@@ -164,7 +176,8 @@ def _score(facts: Sequence[Facts], column: Sequence[str], others: Sequence[Seque
     verdicts = {are_alike(*pair) for group in groups.values() for pair in combinations(group.values(), 2)}
     named = {name for name in column if name}
     if all(is_person_code(name) for name in named):
-        return STEM
+        short = any(re.match(r"[ps][-_ ]*\d", name, re.IGNORECASE) for name in named)
+        return UNKNOWN if short and True in verdicts else STEM
     if verdicts == {True}:
         return LABEL
     if verdicts == {False}:
@@ -175,7 +188,8 @@ def _score(facts: Sequence[Facts], column: Sequence[str], others: Sequence[Seque
 def _are_codes(names: set[str]) -> bool:
     """Return whether names are codes of people by their numbers, with three digits or more, or many."""
     found = [match for match in map(CODE.fullmatch, names) if match]
-    if len(found) < len(names) or len(names) < 2:
+    years = all(not match[1] and 1950 <= int(match[2]) < 2100 for match in found)
+    if len(found) < len(names) or len(names) < 2 or years:
         return False
     return len(names) > MOST_VISITS or all(len(match[2]) > 2 and match[1] for match in found)
 

@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 from ...vocabulary.name_words import (
     ENTITY,
     PERSON_CODE,
+    WORDS,
     Dates,
     Word,
     dates_of,
@@ -28,6 +29,7 @@ from ..shared.trial_roles import in_folder_of_trial
 POSE_FOLDER = re.compile(r"pose[-_]?3d", re.IGNORECASE)
 ROLES = ("static", "walk", "functional", "contraction", "other")
 LETTER = re.compile(r"[a-z]\d*")
+EMPTY_VISITS = frozenset(WORDS["further"]) | {"ses"}  # alone they tell none
 Names = tuple[str, ...]
 Place = tuple[int, int]  # 0 and the depth of a folder, or 1 and the place in the file's name
 
@@ -113,6 +115,7 @@ def _words(text: str, dates: Dates, name: str = "") -> list[Word]:
     found = [match for part in text.split("_") if (match := ENTITY.fullmatch(part))]
     if not found or (len(found) == 1 and (text != found[0][0] or is_person_code(text))):
         rest = read_words(text[len(name) :], dates)
+        rest[:1] = [word._replace(glued=text[len(name)].isalnum()) for word in rest[:1]] if name else rest[:1]
         return [Word("", without_accents(name))] * bool(name) + rest
     words = list[Word]()
     for match in found:
@@ -171,7 +174,7 @@ def _put_siblings_right(paths: Sequence[Sequence[str]], words: Sequence[list[lis
     for parent, names in siblings.items():
         changed |= _changed_kinds(names, below[parent])
     first = {_text(of_path[-1][:1]): of_path[-1][:1] for of_path in words}  # words of file names
-    of_first = _changed_kinds(first, defaultdict(set))
+    of_first = {} if "place" in map(_label_of, first.values()) else _changed_kinds(first, defaultdict(set))
     for path, of_path in zip(paths, words, strict=True):
         for depth, text in enumerate(path[:-1]):
             if text in changed:
@@ -193,10 +196,14 @@ def _changed_kinds(names: Mapping[str, Sequence[Word]], below: Mapping[str, set[
         for text, kind in kinds.items()
         if not kind and text not in deeper and not below[text] & {*labels} and not PERSON_CODE.match(_text(names[text]))
     ]
-    usual, most = next(iter(Counter(labels.values()).most_common(1)), ("", 0))
+    most = max(Counter(labels.values()).values(), default=0)
     if (unknown and most and list(kinds.values()).count("") >= most) or (not deeper and 0 < most <= len(labels) / 2):
         return {text: "" for text in labels if not any(word.number for word in names[text])}
-    return dict.fromkeys(unknown if most else (), usual)
+    found = {}
+    for text in unknown if most else ():
+        alike = [kind for other, kind in labels.items() if below[text] & below[other]] or [*labels.values()]
+        found[text] = Counter(alike).most_common(1)[0][0]
+    return found
 
 
 def _label_of(name: Sequence[Word]) -> str:
@@ -218,24 +225,26 @@ def _parts(name: str, path: Sequence[Sequence[Word]], common: set[str], in_folde
     for folder in path[:-1]:
         _read_folder(parts, folder, said)
     stem = _without_trial(path[-1])
-    known = {word.plain for word in parts.visits}
-    own = [word for word in stem if word.kind in ("visit", "date") and word.plain not in known]
+    known = {word.plain for word in parts.visits} | {str(word.days) for word in parts.visits if word.days}
+    own = [word for word in stem if word.kind in ("visit", "date") and not {word.plain, str(word.days)} & known]
     parts.visits += own
+    if all(word.plain in EMPTY_VISITS for word in parts.visits):
+        parts.visits = []
     ends = [word for word in path[-1] if word.kind != "copy"][-1:]
-    parts.ends_with_visit_number = bool(own and ends == own[-1:] and own[-1].text[-1].isdigit())
+    parts.ends_with_visit_number = bool(own and ends == own[-1:] and own[-1].number and own[-1].text[-1].isdigit())
     parts.unknown |= {(1, k): text for k, text in enumerate(_unknown_of(stem, said))}
     empty = said | (common if in_folders else set())
     for is_condition, words in groupby(stem, lambda word: word.kind == "condition" and word.plain not in empty):
         parts.conditions += [_text([*words])] if is_condition else []
     above = [word.kind for folder in reversed(path[:-1]) for word in folder if word.kind in ROLES]
-    parts.roles = [word.kind for word in stem if word.kind in ROLES and word.plain not in common] or above
+    parts.roles = [word.kind for word in stem if word.kind in ROLES and word.plain not in common | said] or above
     return parts
 
 
 def _without_trial(stem: Sequence[Word]) -> list[Word]:
     """Return the words of a file's name without those of a copy and the number of the trial at its end."""
     words = [word for word in stem if word.kind != "copy"]
-    if words and LETTER.fullmatch(words[-1].text):
+    if words and LETTER.fullmatch(words[-1].text) and (len(words) == 1 or words[-2].text[-1:].isdigit()):
         words = words[:-1]  # walk1_a
     return words[:-1] if words and words[-1].kind == "number" else words
 
@@ -246,7 +255,7 @@ def _unknown_of(stem: Sequence[Word], said: set[str]) -> list[str]:
     before = ""
     for word in stem:
         if word.kind in ("", "number", "person", "group") and _bare(word.text) not in said:
-            if word.kind == "number" and before == "" and found:
+            if word.kind == "number" and before == "" and found and found[-1].isalpha():
                 found[-1] += f"_{word.text}"  # TKA_03
             else:
                 found.append(word.text)
@@ -258,19 +267,23 @@ def _read_folder(parts: Parts, folder: Sequence[Word], said: set[str]) -> None:
     """Add what a folder says to the parts of a path."""
     kinds = {word.kind for word in folder}
     names = [word for word in folder if word.kind in ("", "person", "number")]
-    if kinds & {*ROLES, "condition", "group", "run"}:
+    if not {"", "person"} & kinds and kinds & {*ROLES, "condition", "group", "run"}:
         names = []  # 1_static
     if names:
         parts.unknown[0, len(parts.unknown)] = _text(names)
+        said.update(re.findall(r"[^\W\d_]+|\d+", _text(names).lower()))
         said.update(_bare(word.text) for word in names)
+        said.add(_bare(_text(names)))
     visits = [word for word in folder if word.kind in ("visit", "date")]
     is_dated = any(word.kind == "date" for word in visits)
-    if is_dated and parts.birthday:
+    if is_dated and parts.birthday and not names:
         parts.visits = [word for word in parts.visits if word.kind != "date"]
     parts.birthday = bool(names) if is_dated else parts.birthday
-    parts.visits += visits
+    known = {word.plain for word in parts.visits}
+    parts.visits += [word for word in visits if word.plain not in known]
     if conditions := [word for word in folder if word.kind == "condition"]:
         parts.conditions.append(_text(conditions))
+        said.update(word.plain for word in conditions)
     parts.group = "-".join(filter(None, (parts.group, *(word.plain for word in folder if word.kind == "group"))))
 
 

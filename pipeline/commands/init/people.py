@@ -325,6 +325,8 @@ def _fill_in_visits(people: Collection[Sequence[Trial]]) -> None:
 
 def _cells_of_visit(trials: Sequence[Trial], words: Sequence[Word], *, is_only: bool) -> tuple[str, str]:
     """Return the cells visit and date of a visit; a date beside a name is a birthday if it is the only one."""
+    if is_only and any(trial.parts.birthday for trial in trials):
+        words = ()
     name = "-".join(word.plain for word in words if word.kind == "visit")
     day = next((word.days[0] for word in words if word.days), "")
     if not (name or day) and not is_only:
