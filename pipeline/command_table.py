@@ -101,7 +101,7 @@ COMMANDS = (
     ), arguments=(
         Argument("--participant", dest="people", metavar="P", action="append", default=[],
                  help="only the page of this participant; may be given several times"),
-        Argument("--paper", choices=("a4", "letter"), default="a4", help="its size (default: a4)"),
+        Argument("--paper", choices=("a4", "letter"), default="a4", help="the size of PDF (default: a4)"),
         Argument("--browser", metavar="PROGRAM", type=Path,
                  help="the browser's program (default: GAITLAB_BROWSER, or one that is installed)"),
         Argument("--output", metavar="FOLDER", type=Path, help="the folder to write (default: derived/pdf or single)"),

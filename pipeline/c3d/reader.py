@@ -162,7 +162,8 @@ def _markers(points: Array, length_unit_m: float) -> Array:
 
 def _scaled_by_zero(analog: Mapping[str, Any], channels: int) -> list[int]:
     """Return the channels, from 1, that SCALE makes zero; all, if GEN_SCALE does."""
-    if not np.ravel(analog.get("GEN_SCALE", 1)).any():
+    general = np.ravel(analog.get("GEN_SCALE", 1))
+    if general.size and not general.any():
         return [*range(1, channels + 1)]
     return [i + 1 for i, scale in enumerate(np.ravel(analog.get("SCALE", ()))) if scale == 0]
 

@@ -56,7 +56,7 @@ def find_faults(
 
     Args:
         plate: the plate, without ``problem``.
-        analog: (sample, channel) all channels of the file, as scaled by it.
+        analog: (sample, channel) all channels of the file; forces of this plate are in N.
         force, moment: (sample, 3) of the plate, N, and about the origin, N m, file axes.
         length_unit_m, moment_unit_n_m: as of :func:`pipeline.plates.wrench.decode`.
     """

@@ -67,14 +67,10 @@ def check(folder: Path) -> list[Problem]:
         findings.append(Problem("C3D files", "not checked", remedy, "recordings_not_checked"))
     recordings = _look_through_all(study)
     for (file, *_), recording in recordings.items():
-        places = [
-            recording.forces if recording.forces and one.where == str(folder / recording.forces) else file
-            for one in recording.problems
-        ]
-        findings += [
-            problem._replace(where=place).of_kind("recording_unusable")
-            for problem, place in zip(recording.problems, places, strict=True)
-        ]
+        for problem in recording.problems:
+            is_of_forces = recording.forces and problem.where == str(folder / recording.forces)
+            where = recording.forces if is_of_forces else file
+            findings.append(problem._replace(where=where).of_kind("recording_unusable"))
     by_session = {
         session: {
             row["file"]: one
@@ -201,7 +197,9 @@ def _find_unlisted(study: Study) -> Iterator[Problem]:
             what = f"holds {holds}, and no row of trials.tsv names it"
             remedy = "name it in the column forces, in the row of its TRC file" if holds == FORCES else "nothing"
             yield warning(name, what, remedy, "forces_of_no_recording")
-    without_forces = [row["file"] for row in every_row if not study_tables.forces_of(row)]
+    without_forces = [
+        row["file"] for row in every_row if row.get("role") != "exclude" and not study_tables.forces_of(row)
+    ]
     for name in find_foreign_forces(study.path, without_forces):
         what = "holds forces in the form of another program, which is not read"
         yield warning(name, what, "export a C3D file, or a MOT file with the forces", "forces_of_no_recording")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays import Array
 from ...body.body_model import BodyModel
 from ...body.landmarks import choose_labels, expected_label
 from ...body.resolved_model import resolve
@@ -398,12 +399,11 @@ def _sloping_plates(session: str, gait: Sequence[tuple[Contents, float]]) -> Ite
     slopes: dict[bool, dict[int, float]] = {False: {}, True: {}}  # by whether a slope is stated
     for facts, stated_deg in gait:
         upright = facts.landmarks and not facts.axes_problem  # else it is not known what is up
-        ups = (0.0, 1.0, 0.0), (np.sin(np.radians(stated_deg)), np.cos(np.radians(stated_deg)), 0.0)
+        of_plates = slopes[stated_deg != 0]
         for number, normal in facts.plate_normals.items() if upright else ():
-            in_file, plumb = (float(np.degrees(np.arccos(min(1.0, abs(normal @ np.array(up)))))) for up in ups)
-            if min(in_file, plumb) > LEVEL_DEG:
-                of_plates = slopes[stated_deg != 0]
-                of_plates[number] = max(plumb, of_plates.get(number, 0.0))
+            slope_deg = _slope_of_plate_deg(normal, stated_deg)
+            if min(slope_deg, _slope_of_plate_deg(normal, 0.0)) > LEVEL_DEG:
+                of_plates[number] = max(slope_deg, of_plates.get(number, 0.0))
     for is_stated, of_plates in slopes.items():
         if not of_plates:
             continue
@@ -420,6 +420,12 @@ def _sloping_plates(session: str, gait: Sequence[tuple[Contents, float]]) -> Ite
                 "(slope_degrees in trials.tsv); else correct its sign, or FORCE_PLATFORM:CORNERS"
             )
         yield warning(session, what, remedy, "plates_slope")
+
+
+def _slope_of_plate_deg(normal: Array, axes_deg: float) -> float:
+    """Return the angle of a plate's normal (3,), up or down, to the vertical in axes that rise forwards by an angle."""
+    vertical = np.array([np.sin(np.radians(axes_deg)), np.cos(np.radians(axes_deg)), 0.0])
+    return float(np.degrees(np.arccos(min(1.0, abs(normal @ vertical)))))
 
 
 def _lacks(severity: str, file: str, lacking: Sequence[str], facts: Contents, model: BodyModel) -> Problem:

@@ -133,7 +133,7 @@ def functional_hips(
             try:
                 hips[side] = functional_hip(landmarks_of(read[trial], body_model, OTHERWISE), body_model.legs[side])
             except UserError as error:
-                raise unusable(error, trial) from None
+                raise unusable(error, f"functional trial {trial}") from None
     if not hips:
         remedy = f"list one with role functional and condition hip, hip_left or hip_right, {OTHERWISE}"
         what = "calibrate.hip_centre is functional, but no functional trial is listed"

@@ -31,7 +31,6 @@ FEWEST_FRAMES, PARTS = 50, 10
 NEAR_KNEE = 0.2  # share of a segment's length: markers on the epicondyles and the head of the fibula, which slide most
 LONGEST_SEARCH, SETTLED_RAD = 10, 1e-5  # a centre by the chord function moves with the axis, and the axis with it
 OTHERWISE = "or choose another calibrate.knee_axis"
-BEND_WIDER = f"bend it wider, {OTHERWISE}"
 WAYS = ("functional", "functional_without_knee_markers", "least_crosstalk")
 IN_WORDS = {
     "functional": "by the functional trial",
@@ -108,7 +107,7 @@ def knee_axis(relative: Callable[[float], Array], measure: Measure, side: str) -
     range_deg = span_deg(np.arctan2(-turned[:, 0, 1], turned[:, 1, 1]))
     if range_deg < SMALLEST_RANGE_DEG:
         what = f"the {side} knee bends by {range_deg:.0f} degrees, expected {SMALLEST_RANGE_DEG:.0f} or more"
-        raise UserError("", what, BEND_WIDER)
+        raise UserError("", what, f"bend it wider in a trial whose condition names the leg that moves, {OTHERWISE}")
     chance_deg = _standard_error_deg(turned, measure)
     if chance_deg > LARGEST_CHANCE_DEG:
         what = f"parts of the motion show axes of the {side} knee with a standard error of {chance_deg:.1f} degrees"
@@ -175,7 +174,7 @@ class KneeTrials(NamedTuple):
                     bent.setdefault(side, {})[trial] = landmarks_of(read[trial], body_model, OTHERWISE)
                 except UserError as error:
                     if wanted == "functional":
-                        raise unusable(error, trial) from None
+                        raise unusable(error, f"functional trial {trial}") from None
         if wanted == "functional" and not bent:
             what = "calibrate.knee_axis is functional, but no functional trial of a knee is listed"
             remedy = f"list one with role functional and condition knee, knee_left or knee_right, {OTHERWISE}"
@@ -291,19 +290,10 @@ def _find_knee(
             axes[way] = knee_axis(relative, measure, leg.side)
         except UserError as error:
             if way == wanted:
-                raise _shows_no_axis(error, [*moved], is_functional) from None
+                of = "functional trial" if is_functional else f"walk{'s' * (len(moved) > 1)}"
+                raise unusable(error, f"{of} {', '.join(moved)}") from None
             why += [f"{way}: {problem.what}" for problem in error.problems]
     return Knee(axes, why, wanted if wanted in axes else "markers")
-
-
-def _shows_no_axis(error: UserError, trials: Sequence[str], is_functional: bool) -> UserError:
-    """Return the error of trials that do not show the axis that is wanted."""
-    if not is_functional:
-        where = f"{'walks' if trials[1:] else 'walk'} {', '.join(trials)}"
-        return UserError.of(problem.of_kind(UNUSABLE) for problem in error.within(where).problems)
-    remedies = {BEND_WIDER: f"let the trial's condition name the leg that moves; {BEND_WIDER}"}
-    told = UserError.of(one._replace(remedy=remedies.get(one.remedy, one.remedy)) for one in error.problems)
-    return unusable(told, ", ".join(trials))
 
 
 def _relative(

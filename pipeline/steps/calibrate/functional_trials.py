@@ -38,9 +38,9 @@ def landmarks_of(recorded: AnyTrial, body_model: BodyModel, otherwise: str) -> P
     return positions(body_model, labels, recorded["marker_position"].values)
 
 
-def unusable(error: UserError, trial: str) -> UserError:
-    """Return the error of a functional trial that a setting needs and that cannot be used."""
-    return UserError.of(problem.of_kind(UNUSABLE) for problem in error.within(f"functional trial {trial}").problems)
+def unusable(error: UserError, where: str) -> UserError:
+    """Return the error of trials that a setting needs and that cannot be used; ``where`` names them."""
+    return UserError.of(problem.of_kind(UNUSABLE) for problem in error.within(where).problems)
 
 
 def span_deg(angle: Array) -> float:

@@ -51,11 +51,13 @@ class Foot:
     levels: bool = False  # whether the trial's plates are on several levels, so that heights matter
 
     @cached_property
-    def over_ground(self) -> tuple[Array, Array, Array]:
-        """Return heel and toe marker and the way ahead (time, 3) in axes in which the ground is level."""
+    def on_level_ground(self) -> tuple[Array, Array, Array]:
+        """Return heel and toe marker and the unit vector ahead in plan (time, 3), in axes with the ground level."""
         turn = level_axes(self.normal)
         heel, toe = self.heel @ turn.T, self.toe @ turn.T
-        return heel, toe, _ahead(heel, toe)
+        line = (toe - heel) * [1, 0, 1]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return heel, toe, line / np.hypot(line[:, :1], line[:, 2:])
 
     @cached_property
     def still(self) -> Flags:
@@ -64,13 +66,13 @@ class Foot:
 
     def over(self, corners: Array, margin_m: float, frames: slice) -> Flags:
         """Return whether back, toe marker and tips are over plates (plate, 4, 3) + margin (3, time, plate)."""
-        heel, toe, ahead = (part[frames] for part in self.over_ground)
+        heel, toe, ahead = (part[frames] for part in self.on_level_ground)
         ends = np.stack([heel + SOLE_STARTS_M * ahead, toe, toe + TIP_SHARE * (toe - heel)])
         return self._over(ends, corners, margin_m, frames)
 
     def whole_over(self, corners: Array, margin_m: float, frames: slice) -> Flags:
         """Return whether heel and forefoot are over one or another of plates (plate, 4, 3) + margin (2, time)."""
-        heel, toe, ahead = (part[frames] for part in self.over_ground)
+        heel, toe, ahead = (part[frames] for part in self.on_level_ground)
         line = toe - heel
         length = np.hypot(line[:, :1], line[:, 2:])
         right = length * np.stack([-ahead[:, 2], np.zeros(len(ahead)), ahead[:, 0]], axis=1)
@@ -82,7 +84,7 @@ class Foot:
         return np.stack([over[:3].all(axis=0), over[3:].all(axis=0)])
 
     def _over(self, points: Array, corners: Array, margin_m: float, frames: slice) -> Flags:
-        """Return whether points, as of :attr:`over_ground`, are over plates, and the foot at their height."""
+        """Return whether points, as of :attr:`on_level_ground`, are over plates, and the foot at their height."""
         level = corners @ level_axes(self.normal).T
         plan = over_each_plate(points.reshape(-1, 3), level, margin_m).reshape(len(points), -1, len(corners))
         return np.asarray(plan & self.at_height_of(corners, frames))
@@ -95,13 +97,6 @@ class Foot:
         middle[:, 1] = np.fmin(self.heel[frames, 1], self.toe[frames, 1])
         height = heights_over(middle, corners)
         return np.asarray((height > LOWEST_M) & (height < HIGHEST_M))
-
-
-def _ahead(heel: Array, toe: Array) -> Array:
-    """Return the unit vector (time, 3) from heel to toe in plan."""
-    line = (toe - heel) * [1, 0, 1]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(line / np.hypot(line[:, :1], line[:, 2:]))
 
 
 Feet = Mapping[str, Foot]

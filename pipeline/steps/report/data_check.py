@@ -10,6 +10,7 @@ import xarray as xr
 
 from ...body.plausibility import AXIS_REMEDY, axis_in_words, axis_is_suspect
 from ...conventions import SIDES
+from ...errors import join_some
 from ...json_text import from_text, object_in
 from ...person.size_findings import ADULT_HEIGHT_M
 from ...plates import loaded_pole
@@ -27,6 +28,7 @@ GOOD, UNKNOWN, LOOK, BAD = STATES = ("good", "not checked", "look", "bad")  # fr
 CHILDREN = "jensen"  # the table of the segments of children; the others are of adults
 ADULTS = ("dempster", "de_leva", "dumas")
 ADULT_YEARS = 16
+MOST_LISTED = 3  # walks of one slope
 ANSWERS = {
     GOOD: "Yes: nothing was found against it.",
     LOOK: "Mostly: look at {points}.",
@@ -114,7 +116,8 @@ def _person(calibrations: Mapping[str, xr.Dataset], ages: Mapping[str, float]) -
         states += [LOOK] * bool(of_a_child and about["segment_parameters"] in ADULTS)
         texts += [f"{place}{text}" for text in of_a_child]
         if slopes := object_in(about, "slopes_deg"):
-            told = ", ".join(f"{trial} by {slope:g}" for trial, slope in slopes.items())
+            walks = {slope: [name for name, of in slopes.items() if of == slope] for slope in slopes.values()}
+            told = ", ".join(f"{join_some(trials, MOST_LISTED)} by {slope:g}" for slope, trials in walks.items())
             texts.append(f"{place}the axes of files rise where the person faces, as stated, in degrees: {told}")
         texts += [f"{place}{side} knee axis: {about[name]}" for side in SIDES if (name := f"knee_axis_{side}") in about]
         texts += [f"{place}{note}"] if (note := about.get("note", "")) else []

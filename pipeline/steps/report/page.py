@@ -91,7 +91,8 @@ def page(
     sessions = tables.names([*shown.stances, *shown.metrics], "session")
     days = days_of({session: recorded[session] for session in sessions})
     curves = _curves(person, panels, dash_styles(conditions), asked=bool(chosen))
-    unchanged = curves_detectable_by(additions) if chosen and side_by_side.by == "visit" else None
+    compares_cycles = chosen and side_by_side.by == "visit" and curves["figures"] is curves["drawn"]
+    unchanged = curves_detectable_by(additions) if compares_cycles else None
     if unchanged:
         add_detectable(curves["drawn"], panels, unchanged.changes)
     totals = tables.totals(shown.metrics, shown.stances)

@@ -9,7 +9,10 @@ import xarray as xr
 from ...tables.csv_files import csv_of
 from .step import columns_of, participants_columns, per_participant, study
 
-TIMES = ("start_time", "end_time")  # rounded, whatever the length of the recording
+TIMES = (
+    "start_time",
+    "end_time",
+)  # rounded to .1 ms before; later times have more digits
 
 
 class StudyPart(NamedTuple):

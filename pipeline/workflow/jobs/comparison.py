@@ -13,7 +13,7 @@ from ...errors import UserError, nearest
 from ...reference import resolve
 from ...results.page_names import PAGES
 from ...results.single_page import single_page
-from ...results.whole_files import write_whole
+from ...results.whole_files import whole
 from ...step import every_step
 from .. import checksums
 from ..job_keys import Study
@@ -71,9 +71,11 @@ def write(study: Study, comparison: Comparison, target: Path) -> None:
         inputs = {of: [Path(file) for file in mine] for of, mine in files.items()}
         digests = checksums.as_written(DERIVED, [file for mine in inputs.values() for file in mine])
         checksums.begin(derived, [target])
-        resolve(step.job)(key, resolve(step.function), arguments, inputs, {"page": [target]})
-    if target.parent != derived / PAGES:
-        write_whole(target, single_page(target.read_text(encoding="utf-8"), derived).encode())
+        with whole(target) as partial:
+            resolve(step.job)(key, resolve(step.function), arguments, inputs, {"page": [partial]})
+            if target.parent != derived / PAGES:
+                html = single_page(partial.read_text(encoding="utf-8"), derived)
+                partial.write_text(html, encoding="utf-8", newline="")
     elsewhere = target.is_relative_to(derived) and target != (study.path / comparison.page).absolute()
     output = ["--output", (DERIVED / target.relative_to(derived)).as_posix()] if elsewhere else []
     checksums.record(derived, [target], inputs=digests, key=key, command=[*comparison.command, *output])
