@@ -8,7 +8,7 @@ import numpy as np
 from ...arrays import Array
 from ...body.rules import SegmentRule
 from ...body.segment_poses import frame
-from ...conventions import SIDE_SIGN
+from ...conventions import CHAIN, SIDE_SIGN, SIDES
 from ...errors import UserError
 
 
@@ -19,6 +19,25 @@ class SegmentParameters(NamedTuple):
     com: Array  # (3,) centre of mass from the proximal joint centre, segment axes, m
     inertia: Array  # (3, 3) tensor about the centre of mass, segment axes, kg m2
     length_m: float  # length of the segment that the table refers to; NaN for measured parameters
+
+
+class Person(NamedTuple):
+    """What the parameters of a person's segments follow from."""
+
+    sizes: Mapping[str, float]  # kg and m, by column of participants.tsv
+    sex: str  # ``M``, ``F`` or ``n/a``
+    table: Mapping[str, Any]  # of config/segment_parameters.yaml, for the person
+    measured: Mapping[tuple[str, str], SegmentParameters]  # by side (empty in the middle) and segment; they win
+
+    def parameters(self, segment: str, side: str, landmarks: Mapping[str, Array]) -> SegmentParameters:
+        """Return the parameters of a segment by the table, see :func:`from_table`."""
+        mass_kg = self.sizes["mass_kg"]
+        return from_table(self.table, segment, side=side, sex=self.sex, body_mass_kg=mass_kg, landmarks=landmarks)
+
+    @property
+    def legs_measured(self) -> bool:
+        """Return whether all segments of both legs are measured, so that the table is not used for them."""
+        return all((side, segment) in self.measured for side in SIDES for segment in CHAIN)
 
 
 def from_table(

@@ -21,7 +21,7 @@ from ...body.static_skeleton import (
     skeleton_by_stated_results,
     static_skeleton,
 )  # fmt: skip
-from ...conventions import ARM, CHAIN, FROM_PELVIS, JOINTS, MIDDLE, NO_STATIC, SIDES, UPPER_BODY
+from ...conventions import CHAIN, FROM_PELVIS, JOINTS, NO_STATIC, SIDES, UPPER_BODY
 from ...errors import WARNING, Problem, UserError
 from ...json_text import to_text
 from ...tables.study_tables import SLOPE
@@ -36,7 +36,7 @@ from .leg_doubts import find_doubts, orientation_noise
 from .marker_sensitivity import per_marker
 from .model_dataset import Side, model_dataset, static_distances
 from .reference_trial import ReferenceTrial, find_reference
-from .segment_parameters import SegmentParameters, from_measurement, from_table, has_its_axes
+from .segment_parameters import Person, SegmentParameters, from_measurement, has_its_axes
 from .settings import Settings
 from .upper_body import elbow_widths, upper_body, why_left_out
 
@@ -81,68 +81,76 @@ def calibrate(
             raise
         return _without_static(error, trials, participant, session_row, segment_table["name"])
     sizes, origin, row = sizes_of(participant, reference.source or reference.name, trials, session_row)
-    virtual = [name for name in reference.points if name.startswith("heel_") and name not in reference.seen]
+    widths = {name: width for name, width in elbow_widths(reference, sizes).items() if name not in sizes}
+    measured = {
+        (one["side"] if one["side"] in SIDES else "", one["segment"]): from_measurement(one) for one in segments
+    }
+    person = Person(sizes | widths, participant.get("sex") or "n/a", segment_table, measured)
+    origin |= dict.fromkeys(widths, f"markers in {reference.file}")
     by_motion = settings.hip_centre == "functional"
     hips = functional_hips(trials, functional or {}, body_model) if by_motion else {}
-    measured = {(row["side"], row["segment"]): from_measurement(row) for row in segments}
-    upper = {key: measured.pop(key) for key in [*measured] if key[1] in (*MIDDLE, *ARM)}
-    for column, width in elbow_widths(reference, sizes["marker_diameter_m"] / 2).items():
-        if column not in sizes:
-            sizes[column], origin[column] = width, f"markers in {reference.file}"
-    sex = participant.get("sex") or "n/a"
-    of_both_sexes = len(measured) < 6 and "n/a" not in segment_table and sex not in ("M", "F")
-
     centres = {side: hips[side].centre if side in hips else settings.hip_centre for side in SIDES}
-    knees = _knees(
-        KneeTrials.of(trials, functional or {}, body_model, settings.knee_axis), settings, reference, sizes, centres
-    )
-    turns = {side: knee.turn_rad for side, knee in knees.items()}
-    sides, refused = _usable_sides(reference, centres, turns, measured, segment_table, sizes, sex)
-    dataset = model_dataset(sides, refused).assign(
-        static_distance=static_distances(reference.seen), **_of_upper_body(upper), **knee_variables(knees)
-    )
-    of_trunk = upper_body(
-        reference, {side: leg.skeleton for side, leg in sides.items()}, dataset, upper, segment_table, sizes, sex
-    )
-    dataset = dataset.assign(of_trunk).assign_coords({"upper_segment": list(SEGMENTS)} if of_trunk else {})
-    calibrated = {side: leg.calibrated for side, leg in sides.items()}
-    dataset = dataset.assign(per_marker(reference, calibrated))
-    noise = orientation_noise(dataset.segment_turn_per_marker.values)
-    noise[dataset.leg_refused.values != ""] = np.nan
-    dataset = dataset.assign(orientation_noise=(("side", "pose"), noise))
+    moving = KneeTrials.of(trials, functional or {}, body_model, settings.knee_axis)
+    knees = _knees(moving, settings, reference, person.sizes, centres)
+    sides, refused = _usable_sides(reference, person, centres, {side: knee.turn_rad for side, knee in knees.items()})
+    dataset = _dataset(reference, person, sides, refused).assign(knee_variables(knees))
     doubts = [*find_doubts(reference.file, dataset)]
     doubts += [doubt for side, knee in knees.items() for doubt in knee.doubts(reference.file, side)]
-    notes = [
-        reference.note,
-        "no heel marker: its place is that on a flat foot, from ankle, toe and knee" if virtual else "",
-        "sex is n/a: body-segment parameters are the mean of both sexes" if of_both_sexes else "",
-        *(leg.note for leg in sides.values()),
-        "" if of_trunk else why_left_out(reference),
-    ]
+    lost = [of_side[0]._replace(severity=WARNING) for of_side in refused.values()]
     findings, masses = findings_on_sizes(
         row, trials, segment_table=segment_table["name"], may_move=body_model.takes_poses
     )
-    lost = [of_side[0]._replace(severity=WARNING) for of_side in refused.values()]
+    has_trunk = "upper_segment" in dataset.coords
+    notes = [*_notes(reference, person, sides), "" if has_trunk else why_left_out(reference), note_on_estimates(row)]
     source = reference.source
     dataset.attrs = {
-        **size_attributes(sizes, origin),
+        **size_attributes(person.sizes, origin),
         "body_mass_shown": "; ".join(masses),
         "findings": to_text([finding._asdict() for finding in [*findings, *doubts]]),
         "leg_findings": to_text([finding._asdict() for finding in [*doubts, *lost]]),
         "static_trial": reference.name,
-        "segment_parameters": "segments.tsv" if len(measured) == 6 else segment_table["name"],
-        "segment_parameters_reason": "measured" if len(measured) == 6 else segment_table["reason"],
-        "note": "; ".join(dict.fromkeys(filter(None, [*notes, note_on_estimates(row)]))),
+        "segment_parameters": "segments.tsv" if person.legs_measured else segment_table["name"],
+        "segment_parameters_reason": "measured" if person.legs_measured else segment_table["reason"],
+        "note": "; ".join(dict.fromkeys(filter(None, notes))),
         **{f"hip_centre_{side}": hip_text(hips.get(side), settings.hip_centre) for side in SIDES},
         **{f"knee_axis_{side}": knee.text(settings.knee_axis) for side, knee in knees.items()},
         **{f"{joint}_centre_{side}": text for side, leg in sides.items() for joint, text in leg.texts.items()},
-        **({"trunk_and_arms": "posed"} if of_trunk else {}),
+        **({"trunk_and_arms": "posed"} if has_trunk else {}),
         **({"segment_poses": "stated"} if body_model.takes_poses else {}),
         **({"slopes_deg": to_text(slopes)} if (slopes := _stated_slopes(trials)) else {}),
         "static_results": source and f"stated in {trials[source].attrs.get('source', source)}",
-        **({} if session_row is None else {"session_sizes": to_text(sizes_in_results(sizes, origin))}),
+        **({} if session_row is None else {"session_sizes": to_text(sizes_in_results(person.sizes, origin))}),
     }
     return dataset
+
+
+def _dataset(
+    reference: ReferenceTrial,
+    person: Person,
+    sides: Mapping[str, Side],
+    refused: Mapping[str, Sequence[Problem]],
+) -> xr.Dataset:
+    """Return the variables of legs, trunk and arms, and what an error of the markers does to them."""
+    dataset = model_dataset(sides, refused).assign(static_distance=static_distances(reference.seen))
+    dataset = dataset.assign(_upper_body_as_one(person))
+    trunk = upper_body(reference, {side: leg.skeleton for side, leg in sides.items()}, dataset, person)
+    dataset = dataset.assign(trunk).assign_coords({"upper_segment": list(SEGMENTS)} if trunk else {})
+    dataset = dataset.assign(per_marker(reference, {side: leg.calibrated for side, leg in sides.items()}))
+    noise = orientation_noise(dataset.segment_turn_per_marker.values)
+    noise[dataset.leg_refused.values != ""] = np.nan
+    return dataset.assign(orientation_noise=(("side", "pose"), noise))
+
+
+def _notes(reference: ReferenceTrial, person: Person, sides: Mapping[str, Side]) -> list[str]:
+    """Return what is assumed of the legs; an empty text for what is not."""
+    virtual = [name for name in reference.points if name.startswith("heel_") and name not in reference.seen]
+    of_both_sexes = not person.legs_measured and "n/a" not in person.table and person.sex not in ("M", "F")
+    return [
+        reference.note,
+        "no heel marker: its place is that on a flat foot, from ankle, toe and knee" if virtual else "",
+        "sex is n/a: body-segment parameters are the mean of both sexes" if of_both_sexes else "",
+        *(leg.note for leg in sides.values()),
+    ]
 
 
 def _stated_slopes(trials: Mapping[str, AnyTrial]) -> dict[str, float]:
@@ -207,25 +215,19 @@ def _knees(
 
 def _usable_sides(
     reference: ReferenceTrial,
+    person: Person,
     hip_centres: Mapping[str, str | Array],
     knee_turns: Mapping[str, float],
-    measured: Mapping[tuple[str, str], SegmentParameters],
-    table: Mapping[str, Any],
-    sizes: Mapping[str, float],
-    sex: str,
 ) -> tuple[dict[str, Side], dict[str, tuple[Problem, ...]]]:
     """Return the sides that can be used, and the problems of the others; raise these if neither side can be used."""
     sides: dict[str, Side] = {}
     problems: dict[str, tuple[Problem, ...]] = {}
     for side in SIDES:
-        of_side = {segment: parameters for (leg, segment), parameters in measured.items() if leg == side}
         try:
             still, findings, texts, note = _build_leg(
-                reference, side, sizes, hip_centres[side], knee_turns.get(side, 0.0)
+                reference, side, person.sizes, hip_centres[side], knee_turns.get(side, 0.0)
             )
-            parameters, unturned = _parameters(
-                reference.points, still, of_side, side, table, sex=sex, body_mass_kg=sizes["mass_kg"]
-            )
+            parameters, unturned = _parameters(reference.points, still, side, person)
         except UserError as error:
             problems[side] = error.within(reference.file).problems
         else:
@@ -267,39 +269,31 @@ def _build_leg(
     return still, calibrated, texts, note
 
 
-def _parameters(
-    points: Points,
-    still: Skeleton,
-    measured: Mapping[str, SegmentParameters],
-    side: str,
-    table: Mapping[str, Any],
-    *,
-    sex: str,
-    body_mass_kg: float,
-) -> tuple[dict[str, SegmentParameters], str]:
+def _parameters(points: Points, still: Skeleton, side: str, person: Person) -> tuple[dict[str, SegmentParameters], str]:
     """Return the parameters of one side's segments, the measured ones else those of the table, and a note."""
-    parameters, unturned = {**measured}, []
+    parameters, unturned = {}, []
     for segment in CHAIN:
-        if segment in measured:
+        if (side, segment) in person.measured:
+            parameters[segment] = person.measured[side, segment]
             continue
         landmarks = _in_segment_axes(points, still, segment, side)
-        parameters[segment] = from_table(
-            table, segment, side=side, sex=sex, body_mass_kg=body_mass_kg, landmarks=landmarks
-        )
-        if not has_its_axes(table, segment, landmarks):
+        parameters[segment] = person.parameters(segment, side, landmarks)
+        if not has_its_axes(person.table, segment, landmarks):
             unturned.append(segment)
     note = f"parameters of {', '.join(unturned)} are used in the body model's axes" if unturned else ""
     return parameters, note
 
 
-def _of_upper_body(measured: Mapping[tuple[str, str], SegmentParameters]) -> dict[str, Any]:
+def _upper_body_as_one(person: Person) -> dict[str, Any]:
     """Return the upper body that was measured as one as variables, none if it was not."""
-    variables: dict[str, Any] = {}
-    for part in (one for (_, segment), one in measured.items() if segment == UPPER_BODY):
-        variables["upper_body_mass"] = ((), part.mass_kg)
-        variables["upper_body_com"] = ("local_axis", part.com)
-        variables["upper_body_inertia"] = (("local_axis", "local_axis_2"), part.inertia)
-    return variables
+    if ("", UPPER_BODY) not in person.measured:
+        return {}
+    part = person.measured["", UPPER_BODY]
+    return {
+        "upper_body_mass": ((), part.mass_kg),
+        "upper_body_com": ("local_axis", part.com),
+        "upper_body_inertia": (("local_axis", "local_axis_2"), part.inertia),
+    }
 
 
 def _in_segment_axes(points: Points, still: Skeleton, segment: str, side: str) -> dict[str, Array]:

@@ -6,39 +6,26 @@ from numpy.typing import NDArray
 
 from ...arrays import Array
 from ...body.legs import OUTWARDS, Legs, legs_of
-from ...conventions import SIDES
 from ...dynamics import limb
 from ...dynamics.limb import task_space
 from ...plates.incline import VERTICAL
+from .cut_trial import Inputs, marker_of_feet
 
 
-def at_foot_strikes(
-    frames: NDArray[np.intp],
-    row: NDArray[np.intp],
-    kinematics: xr.Dataset,
-    contacts: xr.Dataset,
-    clean: xr.Dataset,
-    calibrate: xr.Dataset,
-    *,
-    smallest_floating_axis: float,
-) -> Array:
+def at_foot_strikes(session: Inputs[xr.Dataset], frames: NDArray[np.intp], row: NDArray[np.intp]) -> Array:
     """Return the effective foot mass (strike,) kg at heel or toe marker, whichever is lower over the ground.
 
     Args:
         frames: (strike,), frame of each foot strike.
         row: (strike,), index of its side.
-        smallest_floating_axis: as of :func:`pipeline.body.legs.legs_of`.
     """
+    kinematics, contacts = session.kinematics, session.contacts
+    smallest = float(kinematics.variables["smallest_floating_axis"].values[0])
     legs = legs_of(
-        kinematics, contacts, calibrate,
-        gravity_m_s2=0.0, smallest_floating_axis=smallest_floating_axis, samples=frames,
+        kinematics, contacts, session.calibrate,
+        gravity_m_s2=0.0, smallest_floating_axis=smallest, samples=frames,
     )  # fmt: skip
-    names, position = clean.marker.values.tolist(), clean.marker_position.values[frames]
-    unseen = np.full((len(frames), 3), np.nan)
-    heel, toe = (
-        np.stack([position[:, names.index(f"{name}_{s}")] if f"{name}_{s}" in names else unseen for s in SIDES], axis=1)
-        for name in ("heel", "toe")
-    )
+    heel, toe = (marker_of_feet(session.clean, name)[frames] for name in ("heel", "toe"))
     ground = contacts.variables.get("ground_normal")
     normal = VERTICAL if ground is None else ground.values[kinematics.variables["sample_trial"].values[frames]]
     is_toe = ((toe - heel) * normal[..., None, :]).sum(axis=-1) < 0

@@ -13,41 +13,33 @@ from numpy.typing import NDArray
 from ...arrays import Array
 from ...signals.emg import co_contraction
 from ...variables.metrics import co_contraction_name
+from .cut_trial import CutTrial
+from .settings import Settings
 
 MOST_BURSTS = 5  # of a muscle in a cycle that are stored, the longest ones
 
 
-def of_cycles(
-    envelope: Array | None,
-    clean: xr.Dataset,
-    trial: NDArray[np.integer],
-    side: NDArray[np.str_],
-    row: NDArray[np.integer],
-    span_s: Array,
-    *,
-    normalisation: str,
-    pairs: Sequence[str],
-) -> dict[str, Array]:
+def of_cycles(envelope: Array | None, clean: xr.Dataset, walk: CutTrial, settings: Settings) -> dict[str, Array]:
     """Return what cycles.nc has of the muscles besides their envelopes.
 
     Args:
         envelope: (cycle, muscle, phase), mV; None without EMG.
-        normalisation, pairs: the settings ``cycles.emg_normalisation`` and ``cycles.emg_pairs``.
+        clean: the session.
 
     The others are those of :func:`activity`.
     """
-    result, muscles = dict[str, Array](), list[str]()
+    result, muscles, row = dict[str, Array](), list[str](), walk.cycles.row
     if envelope is not None:
         muscles = clean.variables["muscle"].values.tolist()
-        result = activity(clean, trial, side, row, span_s)
+        result = activity(clean, walk.trial, walk.cycles.side, row, walk.cycles.span_s)
         unknown = ~np.isfinite(envelope).all(axis=-1)
         for values in result.values():
             values[unknown] = np.nan
-    if normalisation == "none":
+    if settings.emg_normalisation == "none":
         return result
     if envelope is not None:
-        result |= normalised(envelope, clean, trial, row, normalisation)
-    return result | co_contractions(pairs, result, muscles, len(row))
+        result |= normalised(envelope, clean, walk.trial, row, settings.emg_normalisation)
+    return result | co_contractions(settings.emg_pairs, result, muscles, len(row))
 
 
 def activity(

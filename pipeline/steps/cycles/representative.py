@@ -7,14 +7,15 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...arrays import Array
+from ...body import joint_angles
 from ...conventions import ANGLES, FROM_HIP, JOINTS, SIDES
 from ...dynamics.kernel import TERMS
+from ...dynamics.vectors import transpose
 from ...results.averages import average
-from ...signals.time_normalisation import PHASE
+from ...signals.time_normalisation import PHASE, over_one_cycle
 from ...trials.session import one_trial
 from ...whole_body.skeleton import END, JOINT, ORIGIN, SEGMENTS
 from ...whole_body.skeleton import JOINTS as JOINTS_OF_TRUNK
-from .moment_parts import parts_over_cycle
 
 LANDMARKS = ("heel", "toe", "asis", "psis")
 MARGIN_S = 0.1  # before the first cycle and after the last one
@@ -135,3 +136,31 @@ def _distances(curves: Array, group: NDArray[np.str_]) -> Array:
         squares = np.where(finite, away, 0.0) ** 2
         result[mine] = np.sqrt(squares.sum(axis=(1, 2)) / np.maximum(finite.sum(axis=(1, 2)), 1))
     return result
+
+
+def parts_over_cycle(
+    kinematics: xr.Dataset, kinetics: xr.Dataset, *, row: int, start_s: float, end_s: float
+) -> tuple[Array, Array]:
+    """Return the parts of the joint moments of one side over one cycle, N m, along the joint axes, clinical signs.
+
+    Returns:
+        (joint, angle, term, phase), and the terms of motion (inertia and velocity) by cause (joint, angle, cause,
+        phase).
+    """
+    by_term = project_terms(kinematics, kinetics)[:, row]
+    by_cause = kinetics.interaction_torque.values[:, row].sum(axis=-1)
+    time = kinetics.time.values
+    terms, causes = (np.moveaxis(over_one_cycle(part, time, start_s, end_s), 0, -1) for part in (by_term, by_cause))
+    return terms, causes
+
+
+def project_terms(kinematics: xr.Dataset, kinetics: xr.Dataset) -> Array:
+    """Return ``joint_moment_term`` along the joint coordinate axes, N m, clinical signs.
+
+    (time, side, joint, angle, term). The terms sum to ``joint_moment_jcs``. NaN in gimbal lock.
+    """
+    rotation = kinematics.rotation.values
+    proximal, distal = rotation[:, :, 1:], rotation[:, :, :-1]
+    onto = joint_angles.SIGNS[..., None] * (joint_angles.axes(proximal, distal) @ transpose(distal))
+    projected = onto @ transpose(kinetics.joint_moment_term.values)
+    return np.where(np.isfinite(kinetics.joint_moment_jcs.values)[..., None], projected, np.nan)

@@ -12,6 +12,7 @@ from pipeline.body.legs import Legs
 from pipeline.conventions import SIDES
 from pipeline.dynamics.screws import spatial_inertia
 from pipeline.dynamics.vectors import skew
+from pipeline.steps.cycles.cut_trial import Inputs
 from pipeline.steps.cycles.effective_mass import at_foot_strikes, effective_foot_mass
 from tests.support.walks.person import Array, calibrated, landmarks, mirrored, standing, walk
 from tests.support.walks.person_on_ground import CALIBRATION, MODEL, TIME, UP, ground, legs, moving
@@ -184,8 +185,10 @@ def struck(strikes: list[tuple[str, float]], motion: xr.Dataset, clean: xr.Datas
     """Return the effective mass at strikes, each a side and an instant in s."""
     frames = np.array([np.abs(instant - TIME).argmin() for _, instant in strikes], dtype=int)
     row = np.array([SIDES.index(side) for side, _ in strikes], dtype=int)
-    floating = motion.attrs["smallest_floating_axis"]
-    return at_foot_strikes(frames, row, motion, ground(), clean, CALIBRATION, smallest_floating_axis=floating)
+    floating = np.array([motion.attrs["smallest_floating_axis"]])
+    motion = motion.assign(smallest_floating_axis=("trial", floating))
+    session = Inputs(xr.Dataset(), motion, ground(), clean, CALIBRATION)
+    return at_foot_strikes(session, frames, row)
 
 
 def test_the_mass_is_that_of_the_lower_of_heel_and_toe(own: Legs, heel: Array) -> None:

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 from pipeline.signals.time_normalisation import over_one_cycle
-from pipeline.steps.cycles.moment_parts import parts_over_cycle, project_terms
+from pipeline.steps.cycles.representative import parts_over_cycle, project_terms
 from tests.support.steps import kinetics
 from tests.support.walks.person import ROUNDING, landmarks, walk
 from tests.support.walks.person_on_ground import CALIBRATION, KINETICS, ROUNDED, TIME, ground, moving

@@ -12,7 +12,7 @@ import xarray as xr
 from scipy.spatial.transform import Rotation
 
 from pipeline.signals.time_normalisation import phase_frames
-from pipeline.steps.cycles.progression import SEGMENT, along_line, headings, progression_angles
+from pipeline.steps.cycles.curves import SEGMENT, along_line, headings, progression_angles
 from tests.support.studies.run_steps import Session, run_study
 from tests.support.walks.person import Array
 
