@@ -4,13 +4,15 @@ The bytes are checked (:mod:`pipeline.c3d.integrity`), a child process parses th
 (:mod:`pipeline.c3d.parser_process`), and this module interprets the content.
 """
 
+from __future__ import annotations
+
 import contextlib
 import math
 import re
 from collections.abc import Mapping, Sequence
 from itertools import product, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,13 +21,16 @@ from ..conventions import JOINTS
 from ..errors import Problem, UserError, join_some, warning
 from ..recording import FARTHEST_M, LENGTH_UNITS_M, RATE_HZ, Event, Recording, length_unit_m, simplest_rate
 from ..vocabulary.event_names import side_in
-from ..vocabulary.marker_labels import SEPARATORS, choose_person
+from ..vocabulary.marker_labels import SEPARATORS, PersonMarkers, choose_person
 from ..vocabulary.stated_sizes import SIDES, anthropometry
 from .integrity import Header, refuse_damaged
 from .parser_process import parse, parse_ahead
 from .point_labels import join_lists, label_points
 from .records import OLDER_PROCESSING
 from .segment_poses import read_poses
+
+if TYPE_CHECKING:
+    from .parser import Content
 
 LARGEST_READING = 1e9  # values beyond it are missing
 STORED_ANGLES = {
@@ -51,64 +56,70 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
         raise UserError(str(path), "no such file", "correct trials.tsv or restore the file")
     header = refuse_damaged(path)
     content = parse(path, header)
-    parameters, points, rate = content["parameters"], content["points"], content["point_rate_hz"]
-    point = parameters["POINT"]
-    data = (points, content["analogs"], content["rotations"])
-    if not points.shape[2] or not any(each.size for each in data) or rate == 0:
-        raise UserError(str(path), "holds no marker frames", "exclude it in trials.tsv or export it again")
-    if not RATE_HZ[0] <= rate <= RATE_HZ[1]:
-        raise UserError(str(path), f"POINT:RATE is {rate:g} frames a second", "correct it or export the file again")
-    _refuse_out_of_step(path, content["analogs"], points.shape[2], header.analog_per_frame)
+    _refuse_unusable(path, content, header)
+    parameters, points, analogs, rate = (
+        content["parameters"], content["points"], content["analogs"], content["point_rate_hz"]
+    )  # fmt: skip
     rate_hz = simplest_rate(rate, float(np.spacing(np.float32(rate))) / 2)  # the file has it in single precision
+    point, channels, events = (parameters.get(name, {}) for name in ("POINT", "ANALOG", "EVENT"))
     unit_m = _length_unit_m(path, point)
-    group = parameters.get("SUBJECTS", {})
-    subjects = [str(text) for text in group.get("NAMES", [])]
-    prefixes = [str(text).strip().rstrip(f":{SEPARATORS}") for text in group.get("LABEL_PREFIXES", [])]
-    filled = (np.isfinite(points) & (points != 0)).any(axis=(0, 2))
-    try:
-        person = choose_person(
-            label_points(point, len(filled)),
-            list(dict.fromkeys([*subjects, *prefixes])),
-            list(filled),
-            subject=subject,
-            participant=participant,
-        )
-    except UserError as error:
-        raise error.within(str(path)) from None
+    person, subjects = _choose_person(path, parameters, points, subject=subject, participant=participant)
     if following:
         with contextlib.suppress(OSError, UserError):  # raised again when it is read
             parse_ahead(following, refuse_damaged(following))
     stored = _stored_points(points, join_lists(point, "LABELS"), person.owner)
     numbers = _model_numbers(parameters, of=person.owner if person.subjects else "")
-    unscaled = _unscaled(parameters.get("ANALOG", {}), content["analogs"].shape[1])
-    unread = _scaled_by_zero(parameters.get("ANALOG", {}), content["analogs"].shape[1])
+    unscaled, unread = _unscaled(channels, analogs.shape[1]), _scaled_by_zero(channels, analogs.shape[1])
     beside = content["rotations"].shape[2] if points.size else 0
     poses, ends = read_poses(parameters, content["rotations"], points.shape[2], unit_m)
+    plates = parameters.get("FORCE_PLATFORM", {})
     return Recording(
         labels=[*person.names, *poses],
         markers=_markers(np.concatenate([points[:, person.columns], ends], axis=1), unit_m),
         marker_rate_hz=rate_hz,
         first_frame=max(header.first, 1) - 1,
-        analog=_analog(content["analogs"], parameters, unscaled),
-        analog_rate_hz=rate_hz * content["analogs"].shape[2] / points.shape[2] if content["analog_rate_hz"] else 0.0,
+        analog=_analog(analogs, parameters, unscaled),
+        analog_rate_hz=rate_hz * analogs.shape[2] / points.shape[2] if content["analog_rate_hz"] else 0.0,
         length_unit_m=unit_m,
-        force_platform={
-            name: value
-            for name, value in parameters.get("FORCE_PLATFORM", {}).items()
-            if name != "USED" or header.counts_plates
-        },
-        analog_labels=join_lists(parameters.get("ANALOG", {}), "LABELS"),
-        analog_units=join_lists(parameters.get("ANALOG", {}), "UNITS"),
+        force_platform={name: value for name, value in plates.items() if name != "USED" or header.counts_plates},
+        analog_labels=join_lists(channels, "LABELS"),
+        analog_units=join_lists(channels, "UNITS"),
         unread_channels=[*unread, *unscaled],
-        events=_events(parameters.get("EVENT", {}), owner=person.owner),
+        events=_events(events, owner=person.owner),
         processing=_show_marker_diameter(stored, unit_m, numbers) | numbers,
         subject_names=subjects,
         label_notes=person.notes,
-        remarks=_remarks(header, beside, unread, unscaled, parameters.get("EVENT", {})),
+        remarks=_remarks(header, beside, unread, unscaled, events),
         subjects=person.subjects,
         owner=person.owner,
         stored_angles={key: _markers(stored[name], 1.0) for name, key in STORED_ANGLES.items() if name in stored},
     )
+
+
+def _refuse_unusable(path: Path, content: Content, header: Header) -> None:
+    """Refuse a file without frames, with a rate of no laboratory, or with samples out of step with its frames."""
+    points, rate = content["points"], content["point_rate_hz"]
+    empty = not any(data.size for data in (points, content["analogs"], content["rotations"]))
+    if not points.shape[2] or empty or rate == 0:
+        raise UserError(str(path), "holds no marker frames", "exclude it in trials.tsv or export it again")
+    if not RATE_HZ[0] <= rate <= RATE_HZ[1]:
+        raise UserError(str(path), f"POINT:RATE is {rate:g} frames a second", "correct it or export the file again")
+    _refuse_out_of_step(path, content["analogs"], points.shape[2], header.analog_per_frame)
+
+
+def _choose_person(
+    path: Path, parameters: Mapping[str, Any], points: Array, *, subject: str, participant: str
+) -> tuple[PersonMarkers, list[str]]:
+    """Return the person to take, and the names of the subjects that the file states."""
+    group = parameters.get("SUBJECTS", {})
+    subjects = [str(text) for text in group.get("NAMES", [])]
+    prefixes = [str(text).strip().rstrip(f":{SEPARATORS}") for text in group.get("LABEL_PREFIXES", [])]
+    filled = (np.isfinite(points) & (points != 0)).any(axis=(0, 2)).tolist()
+    labels, names = label_points(parameters["POINT"], len(filled)), list(dict.fromkeys([*subjects, *prefixes]))
+    try:
+        return choose_person(labels, names, filled, subject=subject, participant=participant), subjects
+    except UserError as error:
+        raise error.within(str(path)) from None
 
 
 def _stored_points(points: Array, labels: list[str], owner: str) -> dict[str, Array]:
