@@ -5,20 +5,18 @@ Each change is planned by ``gaitlab run`` and by Snakemake alone, which sees all
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.support.checkout import DRY_RUN, HOUSE, copy_study, jobs_in, keep_rows, snakemake
 from tests.support.files.changes import edit
+from tests.support.processes.forks import forks
 from tests.support.step_names import SESSION_STEPS
 from tests.support.studies.corrected import correct
 
@@ -62,7 +60,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (study / "study.yaml").write_text(SETTINGS)
     (study / "scored.csv").write_text(REFERENCE)
     (study / "sessions.tsv").write_text(VISITS)
-    result = snakemake(study, "--snakefile", str(folder / "house/Snakefile"))
+    result = snakemake(study, "--snakefile", str(folder / "house/Snakefile"), cwd=HOUSE)
     assert result.returncode == 0, result.stdout + result.stderr
     return folder
 
@@ -290,59 +288,18 @@ OF_THE_RESULTS: dict[str, tuple[list[Change], set[str], set[str]]] = {
 }
 
 
-# it does what every start of a plan does once, and forks for each line: eight times as fast
-PLANNER = """
-import gc, json, os, sys
-from pathlib import Path
-import jsonschema, netCDF4, pandas, smart_open, snakemake.report, sqlmodel, xarray, yaml, yte
-from snakemake.cli import get_argument_parser, main
-get_argument_parser()
-house, finished = sys.argv[1:]
-sys.path.insert(0, house)
-from pipeline.step import steps_to
-from pipeline.workflow import digests, open_study, run_snakemake
-opened = open_study.open_study(Path(finished))
-opened.content_of_key("report", None)
-for step in steps_to("cycles"):
-    opened.content_of_key(step, "sub-01")
-gc.disable()
-gc.freeze()  # else each plan copies and searches all memory that it inherits: three times as slow
-for line in sys.stdin:
-    plan, study, front_door, changed_code, *options = json.loads(line)
-    if os.fork() == 0:
-        os.dup2(os.open(plan, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
-        os.dup2(1, 2)
-        if changed_code:
-            digests.code_digest.cache_clear()
-        if front_door:
-            sys.argv = ["start", study, *options]
-            run_snakemake.main()
-        main(["--snakefile", house + "/Snakefile", "--directory", study, *options])
-    print(os.wait()[1], flush=True)
-"""
-
-
-@pytest.fixture(scope="module")
-def planner(finished: Path) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-P", "-c", PLANNER, str(finished / "house"), str(finished / "study")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        yield process
-
-
 @pytest.fixture
-def jobs(study: Path, planner: subprocess.Popen[str]) -> Planned:
+def jobs(finished: Path, study: Path) -> Planned:
     """Return a function that gives the jobs that would be run, by ``gaitlab run`` or by Snakemake alone."""
 
     def planned(*, front_door: bool, changed_code: bool = False) -> set[str]:
-        plan = study.with_name("plan")
-        assert planner.stdin
-        assert planner.stdout
-        wanted = [str(plan), str(study), front_door, changed_code, *DRY_RUN, "--cores", "2"]
-        planner.stdin.write(json.dumps(wanted) + "\n")
-        planner.stdin.flush()
-        code = planner.stdout.readline()
-        assert code == "0\n", plan.read_text()
-        return jobs_in(plan.read_text())
+        house = finished / "house"
+        by_snakemake = ("snakemake", "--snakefile", str(house / "Snakefile"), "--directory", str(study))
+        words = ("pipeline", "run", str(study)) if front_door else by_snakemake
+        server = forks(house, finished / "study")
+        plan = server.run(*words, *DRY_RUN, "--cores", "2", cwd=house, changed_code=changed_code)
+        assert plan.returncode == 0, plan.stdout + plan.stderr
+        return jobs_in(plan.stdout + plan.stderr)
 
     return planned
 
@@ -367,7 +324,7 @@ def test_a_changed_result_is_made_again_with_what_follows(study: Path, jobs: Pla
 
 def test_snakemake_alone_refuses_a_changed_result_in_one_line(finished: Path, study: Path) -> None:
     damage(study / "derived/sub-01/clean.nc")
-    result = snakemake(study, "--snakefile", str(finished / "house/Snakefile"))
+    result = snakemake(study, "--snakefile", str(finished / "house/Snakefile"), cwd=HOUSE)
     assert result.returncode == 1
     log = (study / "logs/sub-01/contacts.log").read_text()
     assert log == "ERROR derived/sub-01/clean.nc: damaged (not the bytes that were written); remove it and run again\n"

@@ -208,7 +208,7 @@ def test_equal_inputs_give_equal_bytes(finished: Path, tmp_path: Path, monkeypat
     """
     monkeypatch.setenv("GAITLAB_START_METHOD", "spawn")
     other = copy_study(finished, tmp_path / "other place")
-    result = run_study(other, "--cores", "1")
+    result = run_study(other, "--cores", "1", started=True)
     assert result.returncode == 0, result.stdout + result.stderr
     for path in sorted((finished / "derived").rglob("*.*")):
         twin = other / path.relative_to(finished)
