@@ -106,7 +106,6 @@ def become(
 ) -> None:
     """Turn this fork into the process of a command, which exits."""
     signal.alarm(LONGEST_S)
-    gc.enable()
     SERVER.ensure_running = lambda: None  # it runs, as no child of this process
     os.chdir(cwd)
     os.environ.clear()
