@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.support.processes.forks import forks
+from tests.support.processes.forks import run_forked
 
 if TYPE_CHECKING:
     import pytest
@@ -66,15 +66,13 @@ def filled_once(temporary: pytest.TempPathFactory, name: str, fill: Callable[[Pa
 def run_study(study: Path, *arguments: str, started: bool = False) -> subprocess.CompletedProcess[str]:
     """Run the workflow on a study as a user does and return what it printed; ``started`` as a process of its own."""
     words = ("pipeline", "run", str(study), "--cores", "2", *arguments)
-    return _started(words, HOUSE) if started or sys.platform != "linux" else forks(HOUSE, DEMO).run(*words, cwd=HOUSE)
+    return _started(words, HOUSE) if started or sys.platform != "linux" else run_forked(*words)
 
 
 def snakemake(study: Path, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run the workflow on a study by Snakemake alone and return what it printed; in a folder, as its own process."""
     words = ("snakemake", "--cores", "2", "--directory", str(study), *arguments)
-    if cwd or sys.platform != "linux":
-        return _started(words, cwd or HOUSE)
-    return forks(HOUSE, DEMO).run(*words, cwd=HOUSE)
+    return _started(words, cwd or HOUSE) if cwd or sys.platform != "linux" else run_forked(*words)
 
 
 def _started(words: Sequence[str], cwd: Path) -> subprocess.CompletedProcess[str]:
