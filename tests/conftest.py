@@ -8,6 +8,7 @@ import os
 # which doubles the processor time of some tests.
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"))
 
+import gc
 import pickle
 import shutil
 import sys
@@ -54,6 +55,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=slow)
         slow = []
     items[:] = [*slow, *quick]
+
+
+def pytest_collection_finish() -> None:
+    """Spare what is imported by now, which stays, the search for garbage, and search less often."""
+    gc.freeze()
+    gc.set_threshold(100_000)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from pipeline.c3d import reader
+from tests.support.processes.forks import used_s
 
 RECORD = Path(__file__).with_name("slow_tests.tsv")
 QUICK_S = 0.3
@@ -122,8 +123,8 @@ def is_slow(nodeid: str, record: Mapping[str, str]) -> bool:
 
 
 def cpu_s() -> float:
-    """Return the processor time of this process and of its children that have ended, s."""
-    return sum(os.times()[:4])
+    """Return the processor time of this process, of its children that have ended and of forked runs, s."""
+    return sum(os.times()[:4]) + sum(used_s)
 
 
 class Recorder:

@@ -10,10 +10,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from tests.support.processes.forks import run_forked
 
 if TYPE_CHECKING:
     import pytest
@@ -61,18 +63,20 @@ def filled_once(temporary: pytest.TempPathFactory, name: str, fill: Callable[[Pa
     return folder
 
 
-def run_study(study: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the workflow on a study as a user does and return what it printed."""
-    return _run([sys.executable, "-m", "pipeline", "run", str(study), "--cores", "2", *arguments], HOUSE)
+def run_study(study: Path, *arguments: str, started: bool = False) -> subprocess.CompletedProcess[str]:
+    """Run the workflow on a study as a user does and return what it printed; ``started`` as a process of its own."""
+    words = ("pipeline", "run", str(study), "--cores", "2", *arguments)
+    return _started(words, HOUSE) if started or sys.platform != "linux" else run_forked(*words)
 
 
-def snakemake(study: Path, *arguments: str, cwd: Path = HOUSE) -> subprocess.CompletedProcess[str]:
-    """Run the workflow on a study by Snakemake alone and return what it printed."""
-    return _run([sys.executable, "-m", "snakemake", "--cores", "2", "--directory", str(study), *arguments], cwd)
+def snakemake(study: Path, *arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the workflow on a study by Snakemake alone and return what it printed; in a folder, as its own process."""
+    words = ("snakemake", "--cores", "2", "--directory", str(study), *arguments)
+    return _started(words, cwd or HOUSE) if cwd or sys.platform != "linux" else run_forked(*words)
 
 
-def _run(command: list[str], cwd: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONHASHSEED": "random"}
+def _started(words: Sequence[str], cwd: Path) -> subprocess.CompletedProcess[str]:
+    command, environment = [sys.executable, "-m", *words], {**os.environ, "PYTHONHASHSEED": "random"}
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=600, check=False)
 
 
@@ -98,7 +102,7 @@ def run_two_people(folder: Path) -> None:
     shutil.copytree(DEMO / "truth", study / "truth")
     keep_rows(study, re.compile(r"\t(static|\w+_01)\t").search)
     (study / "numpy.py").write_text("raise SystemExit('no module of the study may be imported')")
-    result = run_study(study)
+    result = run_study(study, started=True)
     assert result.returncode == 0, result.stdout + result.stderr
     (folder / "stdout").write_text(result.stdout)
     (folder / "stderr").write_text(result.stderr)

@@ -5,19 +5,16 @@ Each change is planned by ``gaitlab run`` and by Snakemake alone, which sees all
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.support.checkout import DRY_RUN, HOUSE, copy_study, jobs_in, keep_rows, snakemake
+from tests.support.checkout import DEMO, DRY_RUN, HOUSE, copy_study, jobs_in, keep_rows, planned, snakemake
 from tests.support.files.changes import edit
 from tests.support.step_names import SESSION_STEPS
 from tests.support.studies.corrected import correct
@@ -51,26 +48,22 @@ def everywhere(*steps: str) -> set[str]:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a copy of the project and a study of two people that has been run with it."""
-    folder = tmp_path_factory.mktemp("rerun")
-    for name in ("pipeline", "config", "profiles"):
-        shutil.copytree(HOUSE / name, folder / "house" / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(HOUSE / "Snakefile", folder / "house")
-    study = copy_study(HOUSE / "data" / "demo", folder / "study")
+    """Return a study of two people that has been run."""
+    study = copy_study(DEMO, tmp_path_factory.mktemp("rerun") / "study")
     keep_rows(study, re.compile(r"\t(static|\w+_01)\t").search)
     shutil.copy(HOUSE / "config/body_models/isb_clusters.yaml", study / "model.yaml")
     (study / "study.yaml").write_text(SETTINGS)
     (study / "scored.csv").write_text(REFERENCE)
     (study / "sessions.tsv").write_text(VISITS)
-    result = snakemake(study, "--snakefile", str(folder / "house/Snakefile"))
+    result = snakemake(study)
     assert result.returncode == 0, result.stdout + result.stderr
-    return folder
+    return study
 
 
 @pytest.fixture
 def study(finished: Path, tmp_path: Path) -> Path:
     """Return a copy of the study to change, with the records of the run and the time stamps."""
-    return Path(shutil.copytree(finished / "study", tmp_path / "study", copy_function=shutil.copy2))
+    return Path(shutil.copytree(finished, tmp_path / "study", copy_function=shutil.copy2))
 
 
 def lines(path: Path) -> list[str]:
@@ -159,7 +152,6 @@ def damage(file: Path) -> None:
 
 
 Change = Callable[[Path], object]
-Planned = Callable[..., set[str]]
 AFTER_CLEAN = of("sub-01", "clean", "contacts", "kinematics", "kinetics", "cycles")
 MODEL = ("calibrate", "kinematics", "kinetics", "cycles")  # what a person's model is made of and used in
 # changes that have no job in common are made and planned together
@@ -252,11 +244,6 @@ OF_THE_STUDY: dict[str, tuple[list[Change], set[str]]] = {
     ),
     "what the study is scored by": ([lambda s: edit(s / "scored.csv", ",1\n", ",2\n")], {*PAGES, *STUDY}),
 }
-# of all other modules and files reruns.tsv says which keys they change
-OF_THE_CODE = {
-    ("pipeline/dynamics/kernel.py",): everywhere("kinetics", "cycles"),
-    ("pipeline/workflow/jobs/workers.py", "pipeline/workflow/run_snakemake.py", "Snakefile"): set[str](),
-}
 
 
 # results that another program removed or changed: the jobs by gaitlab run, and by Snakemake alone
@@ -290,96 +277,33 @@ OF_THE_RESULTS: dict[str, tuple[list[Change], set[str], set[str]]] = {
 }
 
 
-# it does what every start of a plan does once, and forks for each line: eight times as fast
-PLANNER = """
-import gc, json, os, sys
-from pathlib import Path
-import jsonschema, netCDF4, pandas, smart_open, snakemake.report, sqlmodel, xarray, yaml, yte
-from snakemake.cli import get_argument_parser, main
-get_argument_parser()
-house, finished = sys.argv[1:]
-sys.path.insert(0, house)
-from pipeline.step import steps_to
-from pipeline.workflow import digests, open_study, run_snakemake
-opened = open_study.open_study(Path(finished))
-opened.content_of_key("report", None)
-for step in steps_to("cycles"):
-    opened.content_of_key(step, "sub-01")
-gc.disable()
-gc.freeze()  # else each plan copies and searches all memory that it inherits: three times as slow
-for line in sys.stdin:
-    plan, study, front_door, changed_code, *options = json.loads(line)
-    if os.fork() == 0:
-        os.dup2(os.open(plan, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
-        os.dup2(1, 2)
-        if changed_code:
-            digests.code_digest.cache_clear()
-        if front_door:
-            sys.argv = ["start", study, *options]
-            run_snakemake.main()
-        main(["--snakefile", house + "/Snakefile", "--directory", study, *options])
-    print(os.wait()[1], flush=True)
-"""
-
-
-@pytest.fixture(scope="module")
-def planner(finished: Path) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-P", "-c", PLANNER, str(finished / "house"), str(finished / "study")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        yield process
-
-
-@pytest.fixture
-def jobs(study: Path, planner: subprocess.Popen[str]) -> Planned:
-    """Return a function that gives the jobs that would be run, by ``gaitlab run`` or by Snakemake alone."""
-
-    def planned(*, front_door: bool, changed_code: bool = False) -> set[str]:
-        plan = study.with_name("plan")
-        assert planner.stdin
-        assert planner.stdout
-        wanted = [str(plan), str(study), front_door, changed_code, *DRY_RUN, "--cores", "2"]
-        planner.stdin.write(json.dumps(wanted) + "\n")
-        planner.stdin.flush()
-        code = planner.stdout.readline()
-        assert code == "0\n", plan.read_text()
-        return jobs_in(plan.read_text())
-
-    return planned
+def planned_by_snakemake(study: Path) -> set[str]:
+    result = snakemake(study, *DRY_RUN)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return jobs_in(result.stdout + result.stderr)
 
 
 @pytest.mark.parametrize("what", OF_THE_STUDY)
-def test_a_change_of_the_study_reruns_what_depends_on_it(study: Path, jobs: Planned, what: str) -> None:
+def test_a_change_of_the_study_reruns_what_depends_on_it(study: Path, what: str) -> None:
     changes, expected = OF_THE_STUDY[what]
     for change in changes:
         change(study)
-    assert jobs(front_door=True) == expected
-    assert jobs(front_door=False) == expected
+    assert planned(study) == expected
+    assert planned_by_snakemake(study) == expected
 
 
 @pytest.mark.parametrize("what", OF_THE_RESULTS)
-def test_a_changed_result_is_made_again_with_what_follows(study: Path, jobs: Planned, what: str) -> None:
+def test_a_changed_result_is_made_again_with_what_follows(study: Path, what: str) -> None:
     changes, expected, by_snakemake_alone = OF_THE_RESULTS[what]
     for change in changes:
         change(study)
-    assert jobs(front_door=True) == expected
-    assert jobs(front_door=False) == by_snakemake_alone
+    assert planned(study) == expected
+    assert planned_by_snakemake(study) == by_snakemake_alone
 
 
-def test_snakemake_alone_refuses_a_changed_result_in_one_line(finished: Path, study: Path) -> None:
+def test_snakemake_alone_refuses_a_changed_result_in_one_line(study: Path) -> None:
     damage(study / "derived/sub-01/clean.nc")
-    result = snakemake(study, "--snakefile", str(finished / "house/Snakefile"))
+    result = snakemake(study)
     assert result.returncode == 1
     log = (study / "logs/sub-01/contacts.log").read_text()
     assert log == "ERROR derived/sub-01/clean.nc: damaged (not the bytes that were written); remove it and run again\n"
-
-
-@pytest.mark.parametrize("files", OF_THE_CODE)
-def test_changed_code_reruns_its_steps_and_those_after(finished: Path, jobs: Planned, files: tuple[str, ...]) -> None:
-    before = {path: path.read_bytes() for path in (finished / "house" / file for file in files)}
-    try:
-        for path, content in before.items():
-            path.write_bytes(content + b"\n")
-        assert jobs(front_door=True, changed_code=True) == OF_THE_CODE[files]
-    finally:
-        for path, content in before.items():
-            path.write_bytes(content)

@@ -18,7 +18,6 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.__main__ import main
 from pipeline.step import every_step
 from pipeline.workflow.jobs import workers
 from pipeline.workflow.jobs.workers import ENVIRONMENT, STOPPED
@@ -183,21 +182,6 @@ def test_the_report_is_one_output_for_snakemake_and_no_file_is_hashed(finished: 
     assert not [record for record in records if record["input_checksums"]]
     pages = {path.name for path in (finished / "derived/report").glob("*.html")}
     assert pages == {"sub-01.html", "sub-02.html"}
-
-
-def test_pages_of_the_report_that_are_gone_or_changed_are_found_and_come_back(
-    study: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    gone, changed = (study / f"derived/report/sub-0{number}.html" for number in (1, 2))
-    whole = gone.read_bytes(), changed.read_bytes()
-    assert main(["verify", str(study)]) == 0
-    gone.unlink()
-    changed.write_text("<html>")
-    capsys.readouterr()
-    assert main(["verify", str(study)]) == 1
-    assert f"To solve this:\n  gaitlab run {study}\n" in capsys.readouterr().out
-    assert "made again: derived/report/sub-02.html." in run_study(study).stderr
-    assert (gone.read_bytes(), changed.read_bytes()) == whole
 
 
 def test_pages_of_participants_who_have_left_are_removed(study: Path) -> None:

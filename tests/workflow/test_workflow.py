@@ -14,7 +14,6 @@ import xarray as xr
 
 from pipeline.__main__ import main
 from pipeline.results import netcdf
-from pipeline.results.session_file import load_trial
 from pipeline.tables.csv_files import rows_of
 from pipeline.trials.session import separate
 from pipeline.workflow.open_study import open_study
@@ -57,26 +56,10 @@ def test_every_output_is_there_and_says_where_it_comes_from(finished: Path) -> N
                 assert {str(dim) for dim in file.dims} - {str(name) for name in file.coords} <= {
                     *("sample", "plate_sample", "contact", "stance", "whole_stance", "cycle"),
                 }, step
-    assert {path.name for path in derived.iterdir()} == {
-        "sub-01",
-        "sub-02",
-        "study.nc",
-        *("metrics.csv", "quality.csv", "participants.csv", "symmetry.csv"),
-        *("metrics.json", "quality.json", "participants.json", "symmetry.json"),
-        "report.html",
-        "report",
-        "checksums",
-        "run.json",
-    }
-
-
-def test_a_trial_loads_by_itself(finished: Path) -> None:
-    moments = load_trial(finished / "derived/sub-01/kinetics.nc", "comfortable_01")
-    assert moments.joint_moment.sel(side="right", joint="ankle", local_axis="z").sizes["time"] > 100
-    assert moments.joint_moment.attrs["units"] == "N m"
-    # the four terms are the moment: five numbers of up to 200 N m, each rounded to single precision
-    difference = moments.joint_moment_term.sum("term", skipna=False) - moments.joint_moment
-    assert float(abs(difference).max()) < 5e-5
+    names = ("metrics", "quality", "participants", "symmetry")
+    tables = {f"{name}.{form}" for name in names for form in ("csv", "json")}
+    others = {"sub-01", "sub-02", "study.nc", "report.html", "report", "checksums", "run.json"}
+    assert {path.name for path in derived.iterdir()} == tables | others
 
 
 def test_results_go_back_into_copies_of_the_recordings(finished: Path, tmp_path: Path) -> None:
@@ -95,16 +78,6 @@ def test_results_go_back_into_copies_of_the_recordings(finished: Path, tmp_path:
         got = content["data"]["points"][0, column] * mass_kg / 1000
         expected = moments[path.stem].sel(side="right", joint="knee", local_axis="z").values
         np.testing.assert_allclose(got, expected, rtol=0, atol=1e-4)  # 32 bits of 100 N m
-
-
-def test_metrics_and_quality_are_tidy(finished: Path) -> None:
-    study = xr.load_dataset(finished / "derived" / "study.nc")
-    metrics = rows_of((finished / "derived" / "metrics.csv").read_text())
-    assert len(metrics) == study.sizes["cycle"] > 0
-    assert float(metrics[0]["stride_time"]) == pytest.approx(float(study.stride_time[0]))
-    mean = study.joint_angle.groupby("condition").mean()
-    assert set(mean.condition.values) == {"comfortable", "fast"}
-    assert {row["verdict"] for row in quality(finished)} <= {"used", "not on a plate", "refused"}
 
 
 def test_it_runs_from_elsewhere(study: Path, tmp_path: Path) -> None:
@@ -208,7 +181,7 @@ def test_equal_inputs_give_equal_bytes(finished: Path, tmp_path: Path, monkeypat
     """
     monkeypatch.setenv("GAITLAB_START_METHOD", "spawn")
     other = copy_study(finished, tmp_path / "other place")
-    result = run_study(other, "--cores", "1")
+    result = run_study(other, "--cores", "1", started=True)
     assert result.returncode == 0, result.stdout + result.stderr
     for path in sorted((finished / "derived").rglob("*.*")):
         twin = other / path.relative_to(finished)
