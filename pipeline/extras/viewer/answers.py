@@ -10,11 +10,11 @@ from typing import Any
 
 import xarray as xr
 
-from ...conventions import SIDES
 from ...errors import UserError
 from ...results import netcdf
 from ...step import steps_to
 from ...steps.report.curves.panels import plain_unit
+from ...steps.report.metric_tables import title_of
 from ...tables.corrections import KINDS, TABLE, in_results, in_words
 from ...tables.tsv import Row
 from ...trials.session import facts_of_trials
@@ -168,7 +168,7 @@ def load_session(folder: Path) -> dict[str, xr.Dataset]:
     """
     missing = [step for step in steps_to("cycles") if not (folder / f"{step}.nc").exists()]
     if missing:
-        raise UserError(str(folder), f"no {missing[0]}.nc", "run the study first: gaitlab run STUDY")
+        raise UserError(folder.name, "has not been run yet", f"gaitlab run {folder.parent.parent}")
     return {step: netcdf.load(folder / f"{step}.nc") for step in steps_to("cycles")}
 
 
@@ -179,15 +179,14 @@ def effect(before: Session, after: Session, trial: str) -> dict[str, Any]:
     ):
         reasons = [trials_of_session(data)[trial][1] or "not rejected" for data in (before, after)]
         return {"changes": [f"the trial: {reasons[0]}, then {reasons[1]}"], "metrics": []}
+    put_back = [facts_of_trials(data["clean"])[trial].get("labels_exchanged_back", "") for data in (before, after)]
     changed = [*changes(*(shown_trial(data, trial) for data in (before, after)))]
-    rows = changed_metrics(before["cycles"], after["cycles"], trial)
-    metrics = [
-        [_title(name), side, *(f"{x:.3g}" if math.isfinite(x) else "none" for x in numbers)]
-        for name, side, *numbers in rows
-    ]
-    return {"changes": changed or ["no event and no stance"], "metrics": metrics, "sides": SIDES}
-
-
-def _title(metric: str) -> str:
-    unit = plain_unit(METRICS[metric].units)
-    return metric.replace("_", " ") + (f", {unit}" if unit else "")
+    if put_back[1] != put_back[0]:
+        changed.append(f"labels that are put right when markers are cleaned: {put_back[1] or 'none'}")
+    metrics = []
+    for name, side, *numbers in changed_metrics(before["cycles"], after["cycles"], trial):
+        old, new = (f"{x:.3g}" if math.isfinite(x) else "none" for x in numbers)
+        title = ", ".join(filter(None, (title_of(name), plain_unit(METRICS[name].units))))
+        metrics += [[title, side, old, new]] if old != new else []
+    nothing = "no event and no stance" if metrics else "no event, no stance and no main number"
+    return {"changes": changed or [nothing], "metrics": metrics}

@@ -15,15 +15,17 @@ from ...json_text import to_text
 from ...results.averages import average
 from ...tables.corrections import (
     COLUMNS,
+    KINDS,
     TABLE,
     WHY,
+    action_of,
     append_corrections,
     corrections_of,
     in_results,
     in_words,
-    not_applied_in_words,
     problems_of,
     read_corrections,
+    where_of,
     write_corrections,
 )
 from ...tables.tsv import Row
@@ -77,7 +79,8 @@ def with_drafts(study: Study, saved: Saved, drafts: Sequence[Row]) -> Study:
     for row in drafts:
         every.setdefault(row["session"], []).append(row)
     if drafts and (problems := problems_of([row for rows in every.values() for row in rows], study.sessions)):
-        raise UserError.of(problems)
+        words = {where_of(row): action_of(row) for row in drafts if row["kind"] in KINDS}
+        raise UserError.of([one._replace(where=words.get(one.where, one.where)) for one in problems])
     return replace(study, corrections=every)
 
 
@@ -85,7 +88,7 @@ def refuse_unfit(results: Session, drafts: Sequence[Row]) -> None:
     """Raise UserError if a draft does not fit its trial, by the results that were computed with it."""
     for row in _unfit(results):
         if {name: cell for name, cell in row.items() if name != WHY} in drafts:
-            raise UserError("Not possible", not_applied_in_words(row), "")
+            raise UserError(f"Not possible: {action_of(row)}", row[WHY].removesuffix(", or remove the row"), "")
 
 
 def listed(saved: Sequence[Row], results: Session) -> list[dict[str, Any]]:

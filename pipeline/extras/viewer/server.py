@@ -65,7 +65,7 @@ class LocalServer(ThreadingHTTPServer):
             try:
                 super().__init__((HOST, each), Request)
                 break
-            except OSError as error:
+            except (OSError, OverflowError) as error:  # taken, or no port has this number
                 refused = error
         else:
             raise UserError(f"ports {port} to {port + MOST_PORTS - 1}", str(refused), "give another one: --port")

@@ -76,6 +76,11 @@ def test_the_page_is_for_who_has_the_token(server: LocalServer) -> None:
     assert answer(server, "/", Cookie='gaitlab_view_1=guess; a="b')[0] == FORBIDDEN
 
 
+def test_a_port_that_no_computer_has_is_refused() -> None:
+    with pytest.raises(UserError, match="give another one: --port"):
+        LocalServer(70_000, ANSWERS)
+
+
 def test_no_other_file_is_sent(server: LocalServer) -> None:
     for path in ("/../server.py", "/index.html", "/%2e%2e/server.py", "//etc/passwd"):
         assert answer(server, path, Cookie=cookie(server))[0] == 404, path

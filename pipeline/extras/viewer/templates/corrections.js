@@ -28,6 +28,8 @@ export class Corrections {
 
   control() {
     byId("what").addEventListener("change", () => this.showFields());
+    byId("by").value = localStorage.getItem("by") || "";
+    byId("by").addEventListener("change", () => localStorage.setItem("by", byId("by").value));
     for (const button of document.querySelectorAll(".here")) button.addEventListener("click", () => { byId(button.dataset.to).value = this.now.toFixed(3); });
     document.querySelector("#correct form").addEventListener("submit", (event) => {
       event.preventDefault();
@@ -49,8 +51,17 @@ export class Corrections {
   showFields() {
     const { needs, given } = this.kinds[byId("what").value];
     const shown = { side: needs.includes("side"), time_s: true, to_s: needs.includes("to_s"), marker: ["marker", "labels"].includes(given), labels: given === "labels", plates: given === "plates" };
-    for (const label of document.querySelectorAll("[data-needs]")) label.hidden = !shown[label.dataset.needs];
+    for (const label of document.querySelectorAll("[data-needs]")) {
+      label.hidden = !shown[label.dataset.needs];
+      label.querySelector("input, select").disabled = label.hidden; // what is hidden need not be filled in
+    }
+    this.giveUp();
+  }
+
+  // Forget a row that waits for its reason.
+  giveUp() {
     this.tried = null;
+    byId("reason").classList.remove("waiting");
     this.wait(this.waiting);
   }
 
@@ -77,7 +88,11 @@ export class Corrections {
     byId("time_s").value = seconds(time_s);
     byId("to_s").value = seconds(to_s);
     if (side && side !== this.page.state.side) { this.page.state.side = side; for (const select of document.querySelectorAll("select.side")) select.value = side; }
-    this.try({ session, trial: name, kind, side, time_s: seconds(time_s), to_s: seconds(to_s), given });
+    const row = { session, trial: name, kind, side, time_s: seconds(time_s), to_s: seconds(to_s), given };
+    // an event that a row made or moved, which is not saved yet, moves on: that row changes
+    this.replaced = this.drafts.find((one) => kind.startsWith("move_") && [kind, kind.replace("move", "add")].includes(one.kind)
+      && ["session", "trial", "side"].every((key) => one[key] === row[key]) && (one.to_s || one.time_s) === row.time_s);
+    this.try(this.replaced ? { ...this.replaced, [this.replaced.to_s ? "to_s" : "time_s"]: row.to_s } : row);
   }
 
   try(row) {
@@ -91,6 +106,7 @@ export class Corrections {
       return;
     }
     byId("reason").classList.remove("waiting");
+    document.activeElement.blur(); // the keys are those of the time line again
     byId("before").checked = false;
     this.page.say("");
     const { tried } = this;
@@ -102,7 +118,7 @@ export class Corrections {
   // Ask for a trial with all that is not saved; a row that is being tried stays if it fits.
   async trialWithDrafts(trial, words) {
     const { tried } = this, session = byId("session").value;
-    const rows = tried?.reason ? [...this.drafts, tried] : this.drafts;
+    const rows = tried?.reason ? [...this.drafts.filter((one) => one !== this.replaced), tried] : this.drafts;
     const drafts = byId("before").checked ? rows.slice(0, -1) : rows;
     const answer = await this.page.ask("/trial", { session, trial, drafts }, words);
     if (answer && tried?.reason && this.tried === tried) { this.drafts = rows; this.tried = null; }
@@ -112,14 +128,19 @@ export class Corrections {
   show(answer, trial) {
     this.seen = answer.seen;
     if (!byId("before").checked) { this.words = answer.drafts; this.showEffect(answer.effect); }
-    this.list("drafts", this.drafts.map((_, i) => ({ words: this.words[i] || "" })), (i) => this.undo(i));
-    this.list("saved", answer.saved.map(({ words, why }) => ({ words: why ? `${words}: not applied: ${why}` : words })), (i) => this.takeBack(answer.saved[i]));
+    this.list("drafts", this.drafts.map((row, i) => ({ words: `${this.placeOf(row)}: ${this.words[i] || ""}` })), (i) => this.undo(i));
+    this.list("saved", answer.saved.map(({ row, words, why }) => ({ words: `${this.placeOf(row)}: ${words}${why ? `: not applied: ${why}` : ""}` })), (i) => this.takeBack(answer.saved[i]));
     const names = trial.marker.map((name) => name), { value } = byId("marker");
     for (const id of ["marker", "other"]) byId(id).replaceChildren(...names.map((name) => new Option(name)));
     byId("marker").value = names.includes(value) ? value : names[0] ?? "";
     byId("other").value = names[1] ?? "";
+    for (const id of ["time_s", "to_s"]) byId(id).max = trial.time.data.at(-1).toFixed(3);
     byId("plates").replaceChildren(...trial.plates.map((number) => new Option(`plate ${number}`, number)));
     this.wait(this.waiting);
+  }
+
+  placeOf({ session, trial }) {
+    return session === this.page.state.session ? trial : `${session} ${trial}`;
   }
 
   list(id, rows, takeBack) {

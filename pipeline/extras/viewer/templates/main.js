@@ -2,7 +2,7 @@
 // of a window.
 
 import { axis, element, moveNow, overCycle, overTime, unpack } from "./graphs.js";
-import { Scene, VIEWS } from "./scene.js";
+import { Scene, VIEWS, namesOf } from "./scene.js";
 import { TimeLine } from "./timeline.js";
 import { Corrections } from "./corrections.js";
 
@@ -76,7 +76,8 @@ function report(error) { say(error.message, true); }
 
 // --- which trial -------------------------------------------------------------------------------------------------------
 
-async function chooseSession(name) {
+async function chooseSession(name, trial = "") {
+  say("");
   let answer;
   try {
     answer = await ask("/session", { session: name }, `Reading ${name} …`);
@@ -91,7 +92,7 @@ async function chooseSession(name) {
     return new Option(trial + about, trial);
   }));
   listRejected(answer.trials.filter((one) => one.rejected));
-  await chooseTrial(byId("trial").value);
+  await chooseTrial(answer.trials.some((one) => one.name === trial) ? trial : byId("trial").value);
 }
 
 function listRejected(trials) {
@@ -106,10 +107,12 @@ function listRejected(trials) {
 
 async function chooseTrial(name) {
   pause();
+  say("");
   const answer = await corrections.trialWithDrafts(name, `Reading ${name} …`);
   if (answer) {
     state.name = name;
     byId("trial").value = name;
+    history.replaceState(null, "", `#${new URLSearchParams({ session: state.session, trial: name })}`); // for a reload
     state.marker = "";
     const first = answer.curves.cycles.find((one) => one.own);
     if (first) chooseSide(first.side);
@@ -139,6 +142,7 @@ function showAnswer(answer, seconds, keepsView = false) {
   state.curves = { ...answer.curves, curves: unpack(answer.curves.curves) };
   for (const panel of state.curves.panels) panel.norm &&= unpack(panel.norm);
   if (!keepsView) [axis.from, axis.to] = [times[0], times.at(-1) || 1];
+  document.querySelector("#picked select").replaceChildren(new Option("click one", ""), ...namesOf(trial).map((one) => new Option(one)));
   listGroups();
   listStances();
   corrections.show(answer, trial);
@@ -264,7 +268,7 @@ function drawMarker() {
   const place = byId("of-marker"), { trial, marker } = state, time = trial.time.data;
   place.replaceChildren();
   const recorded = trial.marker.indexOf(marker), landmark = trial.landmark.indexOf(marker);
-  byId("picked").textContent = marker ? `Marker ${marker}` : "Click a marker to see its path.";
+  document.querySelector("#picked select").value = marker;
   if (recorded < 0 && landmark < 0) return;
   const values = (array, i, ...more) => Array.from(time, (_, frame) => (i < 0 || !array.shape[1] ? NaN : 1000 * array.get(frame, i, ...more)));
   const marks = [
@@ -314,6 +318,7 @@ function drawCurves() {
     const curve = (cycle) => Array.from({ length: 101 }, (_, i) => curves.get(p, cycle, i));
     if (curve(number).some(Number.isFinite)) state.dots.push(overCycle(place, panel, { cycle: curve(number), others: others.map(curve), side: state.side }));
   });
+  if (!state.dots.length) place.textContent = "No curves of this kind: see the reason beside the stances.";
   const now = state.trial.time.data[state.frame], { start, end } = state.cycle;
   for (const moveDot of state.dots) moveDot((100 * (now - start)) / (end - start));
 }
@@ -354,6 +359,7 @@ function control() {
   const clicks = { play, back: () => step(-1), on: () => step(1), "zoom-in": () => zoom(0.5), "zoom-out": () => zoom(2), "zoom-all": () => zoom(0) };
   for (const [id, action] of Object.entries(clicks)) byId(id).addEventListener("click", action);
   byId("group").addEventListener("change", drawCurves);
+  document.querySelector("#picked select").addEventListener("change", (event) => pick(event.target.value));
   byId("follow").addEventListener("change", (event) => { scene.follow = event.target.checked; });
   document.querySelector("#message button").addEventListener("click", () => say(""));
   for (const view of Object.keys(VIEWS)) {
@@ -373,14 +379,27 @@ function control() {
     goTo(axis.seconds(event.clientX - place.getBoundingClientRect().left));
   });
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, summary")) return;
-    const action = KEYS[event.key] || KEYS[event.key.toLowerCase()] || corrections.keys[event.key.toLowerCase()];
-    if (!action || (event.key === " " && event.target.closest("button"))) return;
+    const undoes = (event.ctrlKey || event.metaKey) && event.key === "z", typed = event.target.closest("input:not([type=checkbox]), select, summary");
+    if (event.key === "Escape") return giveUp();
+    if (event.altKey || typed || ((event.ctrlKey || event.metaKey) && !undoes)) return;
+    const key = undoes ? "u" : event.key.toLowerCase(), action = KEYS[event.key] || KEYS[key] || corrections.keys[key];
+    if (!action || (event.key === " " && event.target.closest("button, input"))) return;
     event.preventDefault();
     if (state.trial) action(event.shiftKey);
   });
+  // a list that was chosen from with the mouse leaves the keys to the time line
+  let byMouse = false;
+  for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, () => { byMouse = kind === "pointerdown"; }, true);
+  document.addEventListener("change", ({ target }) => { if (byMouse && target.matches("select:not(#correct *)")) target.blur(); });
   new ResizeObserver(drawTimes).observe(byId("line"));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawTimes);
+}
+
+function giveUp() {
+  if (line.held) return line.giveUp();
+  if (corrections.tried && !corrections.waiting) corrections.giveUp();
+  say("");
+  document.activeElement.blur();
 }
 
 async function start() {
@@ -389,7 +408,8 @@ async function start() {
   document.title = `${study.name} – gaitlab view`;
   corrections.offer(study.kinds);
   byId("session").replaceChildren(...study.sessions.map((name) => new Option(name)));
-  await chooseSession(study.sessions[0]);
+  const last = new URLSearchParams(location.hash.slice(1)), session = last.get("session");
+  await chooseSession(study.sessions.includes(session) ? session : study.sessions[0], last.get("trial"));
 }
 
 start().catch(report);
