@@ -10,7 +10,6 @@ import math
 import sys
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,6 +25,8 @@ PACKED = {"scale_factor", "add_offset", "missing_value"}  # attributes of what a
 OF_THE_FILE = {"_FillValue", "_Encoding", "dtype"}  # attributes that say how values are stored
 CHUNK_BYTES, MOST_ROWS = 2**18, 4096  # of a chunk of a joined file: a few rows are read without the others
 COMPACT_BYTES, COMPACT = 2**13, 2  # the largest array in the header of its variable; the library's number for that
+# the library's function that sets the layout, which netCDF4 itself does not offer; None on Windows
+SET_LAYOUT = getattr(ctypes.PyDLL(sys.modules[netCDF4.Dataset.__module__].__file__), "nc_def_var_chunking", None)
 
 
 @contextmanager
@@ -185,14 +186,12 @@ def save(path: Path, dataset: xr.Dataset) -> None:
 def _create(
     file: netCDF4.Dataset, name: str, dtype: Any, dims: Sequence[str], fill: Any, chunks: Sequence[int] | None = None
 ) -> netCDF4.Variable[Any]:
-    """Create a variable that has a checksum.
+    """Create a variable with a checksum: a small array in the header, which has one, others in chunks, for 2 to 4 kB.
 
-    A small array is in the header of its variable, which has a checksum; another one is in chunks, of which the index
-    alone takes 2 to 4 kB. Labels and whole numbers, which repeat themselves and have no fill, are compressed at little
-    cost; what is measured is not.
+    Labels and whole numbers, which have no fill and repeat themselves, are compressed; what is measured is not.
     """
     size = np.dtype(dtype).itemsize * math.prod(len(file.dimensions[dim]) for dim in dims)
-    compact = _compact() if dims and 0 < size <= COMPACT_BYTES else None
+    compact = SET_LAYOUT if dims and 0 < size <= COMPACT_BYTES else None
     created = file.createVariable(
         *(name, dtype, dims, "zlib" if dims and not compact and not fill else None),
         complevel=1, fletcher32=bool(dims) and not compact, chunksizes=None if compact else chunks, fill_value=fill,
@@ -200,12 +199,6 @@ def _create(
     if compact and compact(created._grpid, created._varid, COMPACT, None):
         raise RuntimeError(f"{name}: the NetCDF library does not store it in its header")
     return created
-
-
-@cache
-def _compact() -> Any:
-    """Return the library's function that sets the layout, which netCDF4 itself does not give; None on Windows."""
-    return getattr(ctypes.PyDLL(sys.modules[netCDF4.Dataset.__module__].__file__), "nc_def_var_chunking", None)
 
 
 def _as_written(variable: xr.Variable) -> xr.Variable:

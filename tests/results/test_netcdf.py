@@ -55,7 +55,7 @@ def test_the_layout_changes_nothing_that_is_read(
         data = netcdf.load(derived / f"sub-01/{name}.nc")
         netcdf.save(tmp_path / "own.nc", data)
         with monkeypatch.context() as patch:
-            patch.setattr(netcdf, "_compact", lambda: None)
+            patch.setattr(netcdf, "SET_LAYOUT", None)
             netcdf.save(tmp_path / "chunks.nc", data)
         assert str(described(tmp_path / "own.nc")) == str(described(tmp_path / "chunks.nc")), name
         assert netcdf.load(tmp_path / "chunks.nc").identical(netcdf.load(tmp_path / "own.nc"))

@@ -37,12 +37,8 @@ from .shown_curves import norm_of, shown_curves
 from .shown_trial import Session, shown_trial, trials_of_session
 
 PLAIN = {  # kinds of corrections as the page names them
-    "add_foot_strike": "Add a foot strike",
-    "move_foot_strike": "Move a foot strike",
-    "remove_foot_strike": "Remove a foot strike",
-    "add_foot_off": "Add a foot off",
-    "move_foot_off": "Move a foot off",
-    "remove_foot_off": "Remove a foot off",
+    **{f"{do.lower()}_foot_strike": f"{do} a foot strike" for do in ("Add", "Move", "Remove")},
+    **{f"{do.lower()}_foot_off": f"{do} a foot off" for do in ("Add", "Move", "Remove")},
     "leave_out_cycle": "Leave out a gait cycle",
     "accept_contact": "Accept a stance",
     "refuse_contact": "Refuse a stance",

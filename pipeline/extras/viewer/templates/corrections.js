@@ -1,6 +1,6 @@
 // The corrections: what a person tries, what the last row changes, what is saved.
 
-import { namesOf } from "./scene.js";
+import { make } from "./graphs.js";
 
 const byId = (id) => document.getElementById(id);
 const COMPUTING = "Computing with this correction …";
@@ -36,7 +36,7 @@ export class Corrections {
       if (this.tried && !this.waiting) this.try(this.tried); // it waited for its reason
       else this.add(byId("what").value, this.fields());
     });
-    byId("save").addEventListener("click", () => this.save());
+    byId("save").addEventListener("click", () => this.write("/save", { drafts: this.drafts, seen: this.seen }));
     byId("before").addEventListener("change", () => this.page.load("Showing before and after …").catch((error) => this.page.say(error.message, true)));
     addEventListener("beforeunload", (event) => { if (this.drafts.length || this.tried) event.preventDefault(); });
   }
@@ -128,9 +128,9 @@ export class Corrections {
   show(answer, trial) {
     this.seen = answer.seen;
     if (!byId("before").checked) { this.words = answer.drafts; this.showEffect(answer.effect); }
-    this.list("drafts", this.drafts.map((row, i) => ({ words: `${this.placeOf(row)}: ${this.words[i] || ""}` })), (i) => this.undo(i));
-    this.list("saved", answer.saved.map(({ row, words, why }) => ({ words: `${this.placeOf(row)}: ${words}${why ? `: not applied: ${why}` : ""}` })), (i) => this.takeBack(answer.saved[i]));
-    const names = trial.marker.map((name) => name), { value } = byId("marker");
+    this.list("drafts", this.drafts.map((row, i) => `${this.placeOf(row)}: ${this.words[i] || ""}`), (i) => this.undo(i));
+    this.list("saved", answer.saved.map(({ row, words, why }) => `${this.placeOf(row)}: ${words}${why ? `: not applied: ${why}` : ""}`), (i) => this.takeBack(answer.saved[i]));
+    const names = trial.marker, { value } = byId("marker");
     for (const id of ["marker", "other"]) byId(id).replaceChildren(...names.map((name) => new Option(name)));
     byId("marker").value = names.includes(value) ? value : names[0] ?? "";
     byId("other").value = names[1] ?? "";
@@ -144,13 +144,7 @@ export class Corrections {
   }
 
   list(id, rows, takeBack) {
-    byId(id).replaceChildren(...rows.map(({ words }, i) => {
-      const item = document.createElement("li"), button = document.createElement("button");
-      button.textContent = "Take back";
-      button.addEventListener("click", () => takeBack(i));
-      item.append(`${words} `, button);
-      return item;
-    }));
+    byId(id).replaceChildren(...rows.map((words, i) => make("li", {}, `${words} `, make("button", { onclick: () => takeBack(i) }, "Take back"))));
     if (!rows.length) byId(id).append("None.");
   }
 
@@ -158,17 +152,10 @@ export class Corrections {
     const place = byId("effect");
     place.replaceChildren();
     if (!effect) return;
-    const title = document.createElement("b"), list = document.createElement("ul");
-    title.textContent = "The last row changes";
-    list.append(...effect.changes.map((words) => Object.assign(document.createElement("li"), { textContent: words })));
-    place.append(title, list);
+    place.append(make("b", {}, "The last row changes"), make("ul", {}, ...effect.changes.map((words) => make("li", {}, words))));
     if (!effect.metrics.length) return;
-    const table = document.createElement("table");
-    for (const [i, cells] of [["mean of the trial", "side", "before", "after"], ...effect.metrics].entries()) {
-      const row = table.insertRow();
-      row.append(...cells.map((text) => Object.assign(document.createElement(i ? "td" : "th"), { textContent: text })));
-    }
-    place.append(table);
+    const rows = [["mean of the trial", "side", "before", "after"], ...effect.metrics];
+    place.append(make("table", {}, ...rows.map((cells, i) => make("tr", {}, ...cells.map((text) => make(i ? "td" : "th", {}, text))))));
   }
 
   // While something is computed, nothing can be saved or tried, and the buttons show it.
@@ -206,25 +193,18 @@ export class Corrections {
     this.page.load("Computing without this correction …").catch((error) => this.page.say(error.message, true));
   }
 
-  async save() {
-    const count = this.drafts.length;
+  // Change the table, then show what it has now, whether that was possible or not.
+  async write(path, body) {
     try {
-      const { words } = await this.page.save("/save", { drafts: this.drafts, seen: this.seen });
-      this.drafts = this.drafts.slice(count);
-      this.page.say(words);
+      this.page.say((await this.page.save(path, body)).words);
+      if (path === "/save") this.drafts = [];
     } catch (error) {
       this.page.say(error.message, true);
     }
     await this.page.load("Reading what is saved …").catch((error) => this.page.say(error.message, true));
   }
 
-  async takeBack({ row, words }) {
-    if (this.waiting || !confirm(`Take this row out of corrections.tsv?\n\n${words}`)) return;
-    try {
-      this.page.say((await this.page.save("/take_back", { row })).words);
-      await this.page.load("Computing without this correction …");
-    } catch (error) {
-      this.page.say(error.message, true);
-    }
+  takeBack({ row, words }) {
+    if (!this.waiting && confirm(`Take this row out of corrections.tsv?\n\n${words}`)) this.write("/take_back", { row });
   }
 }

@@ -1,7 +1,7 @@
 // The viewer of one window: which trial, which frame; scene, time line, graphs and curves of it. The server keeps nothing
 // of a window.
 
-import { axis, element, moveNow, overCycle, overTime, unpack } from "./graphs.js";
+import { axis, element, make, moveNow, overCycle, overTime, unpack } from "./graphs.js";
 import { Scene, VIEWS, namesOf } from "./scene.js";
 import { TimeLine } from "./timeline.js";
 import { Corrections } from "./corrections.js";
@@ -78,31 +78,19 @@ function report(error) { say(error.message, true); }
 
 async function chooseSession(name, trial = "") {
   say("");
-  let answer;
-  try {
-    answer = await ask("/session", { session: name }, `Reading ${name} …`);
-  } catch (error) {
+  const answer = await ask("/session", { session: name }, `Reading ${name} …`).catch((error) => {
     byId("session").value = state.session || name;
     throw error;
-  }
+  });
   if (!answer) return;
   state.session = name;
-  byId("trial").replaceChildren(...answer.trials.map(({ name: trial, role, rejected }) => {
-    const about = rejected ? " (rejected)" : role === "gait" ? "" : ` (${role})`;
-    return new Option(trial + about, trial);
-  }));
-  listRejected(answer.trials.filter((one) => one.rejected));
+  const about = ({ role, rejected }) => (rejected ? " (rejected)" : role === "gait" ? "" : ` (${role})`);
+  byId("trial").replaceChildren(...answer.trials.map((one) => new Option(one.name + about(one), one.name)));
+  const lost = answer.trials.filter((one) => one.rejected);
+  byId("rejected").hidden = !lost.length;
+  document.querySelector("#rejected summary").textContent = `${lost.length} rejected`;
+  document.querySelector("#rejected ul").replaceChildren(...lost.map((one) => make("li", {}, `${one.name}: ${one.rejected}`)));
   await chooseTrial(answer.trials.some((one) => one.name === trial) ? trial : byId("trial").value);
-}
-
-function listRejected(trials) {
-  byId("rejected").hidden = !trials.length;
-  document.querySelector("#rejected summary").textContent = `${trials.length} rejected`;
-  document.querySelector("#rejected ul").replaceChildren(...trials.map(({ name, rejected }) => {
-    const item = document.createElement("li");
-    item.textContent = `${name}: ${rejected}`;
-    return item;
-  }));
 }
 
 async function chooseTrial(name) {
@@ -166,13 +154,7 @@ function listStances() {
     one.verdict, one.verdict,
     `${one.side}, ${one.start.toFixed(2)} to ${one.end.toFixed(2)} s${one.plates ? `, plate ${one.plates}` : ""}${one.why && one.verdict !== "not on a plate" ? `: ${one.why}` : ""}`,
   ]);
-  byId("stances").replaceChildren(...lines.map(([kind, verdict, words]) => {
-    const item = document.createElement("li"), strong = document.createElement("b");
-    strong.className = kind.split(" ")[0];
-    strong.textContent = verdict;
-    item.append(strong, ` ${words}`);
-    return item;
-  }));
+  byId("stances").replaceChildren(...lines.map(([kind, verdict, words]) => make("li", {}, make("b", { className: kind.split(" ")[0] }, verdict), ` ${words}`)));
 }
 
 // --- which frame -------------------------------------------------------------------------------------------------------
@@ -276,10 +258,10 @@ function drawMarker() {
     ...(landmark < 0 ? [] : spans(time, (i) => FILLED.includes(trial.fill.get(i, landmark)), "filled")),
   ];
   const count = (kind) => marks.filter((one) => one.kind === kind).reduce((sum, one) => sum + one.frames, 0);
-  const about = `${count("gap")} frames not seen (red), ${count("filled")} filled (yellow)`;
+  place.append(make("p", {}, `Line: repaired and filtered; pale: as recorded; ${count("gap")} frames not seen (red), ${count("filled")} filled (yellow)`));
   const graph = (options) => overTime(element(place, "svg"), time, options);
   ["x, forward", "y, up", "z, right"].forEach((words, k) => graph({
-    title: `${marker} ${words}, mm${k ? "" : `; line: repaired and filtered, pale: as recorded; ${about}`}`, marks,
+    title: `${marker} ${words}, mm`, marks,
     lines: [{ values: values(trial.recorded, recorded, k), kind: "" }, { values: values(trial.repaired, landmark, k), kind: "strong" }],
   }));
   const residual = values(trial.residual, landmark);
@@ -362,18 +344,11 @@ function control() {
   document.querySelector("#picked select").addEventListener("change", (event) => pick(event.target.value));
   byId("follow").addEventListener("change", (event) => { scene.follow = event.target.checked; });
   document.querySelector("#message button").addEventListener("click", () => say(""));
-  for (const view of Object.keys(VIEWS)) {
-    const button = document.createElement("button");
-    button.textContent = view;
-    button.addEventListener("click", () => scene.look(view));
-    byId("views").append(button);
-  }
-  for (const layer of Object.keys(scene.layers)) {
-    const label = document.createElement("label"), box = Object.assign(document.createElement("input"), { type: "checkbox", checked: scene.layers[layer] });
-    box.addEventListener("change", () => { scene.layers[layer] = box.checked; scene.draw(); });
-    label.append(box, ` ${layer}`);
-    document.querySelector("#layers div").append(label);
-  }
+  byId("views").append(...Object.keys(VIEWS).map((view) => make("button", { onclick: () => scene.look(view) }, view)));
+  document.querySelector("#layers div").append(...Object.keys(scene.layers).map((layer) => {
+    const onchange = (event) => { scene.layers[layer] = event.target.checked; scene.draw(); };
+    return make("label", {}, make("input", { type: "checkbox", checked: scene.layers[layer], onchange }), ` ${layer}`);
+  }));
   for (const place of [byId("force"), byId("of-marker")]) place.addEventListener("pointerdown", (event) => {
     pause();
     goTo(axis.seconds(event.clientX - place.getBoundingClientRect().left));
