@@ -112,7 +112,7 @@ class Request(BaseHTTPRequestHandler):
             return
         try:
             status, answer = HTTPStatus.OK, self.server.asked[path](json.loads(self.rfile.read(size)))
-        except UserError as error:
+        except (UserError, OSError) as error:  # the latter: the table cannot be written
             status, answer = HTTPStatus.UNPROCESSABLE_ENTITY, {"error": str(error)}
         except ReplacedError:
             status, answer = HTTPStatus.CONFLICT, {"error": "replaced"}
