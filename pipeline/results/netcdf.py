@@ -292,8 +292,7 @@ def _create_like(target: netCDF4.Dataset, variable: netCDF4.Variable[Any], width
     about = {name: variable.getncattr(name) for name in variable.ncattrs()}
     fill, shape = about.pop("_FillValue", False), [max(1, len(target.dimensions[dim])) for dim in dims]
     rows = max(1, min(CHUNK_BYTES // (variable.dtype.itemsize * math.prod(shape[1:])), MOST_ROWS, *shape[:1]))
-    chunks = [rows, *shape[1:]] if dims else None
-    created = _create(target, variable.name, variable.dtype, dims, fill, chunks)
+    created = _create(target, variable.name, variable.dtype, dims, fill, [rows, *shape[1:]] if dims else None)
     created.setncatts(about)
     if created.chunking() != "contiguous":
         created.set_var_chunk_cache(4 * CHUNK_BYTES)

@@ -1,6 +1,5 @@
 """What the page of the viewer asks of a study, and the answers. No answer depends on what another window asked."""
 
-import math
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,25 +12,10 @@ import xarray as xr
 from ...errors import UserError
 from ...results import netcdf
 from ...step import steps_to
-from ...steps.report.curves.panels import plain_unit
-from ...steps.report.metric_tables import title_of
 from ...tables.corrections import KINDS, TABLE, in_results, in_words
 from ...tables.tsv import Row
-from ...trials.session import facts_of_trials
-from ...variables.metrics import METRICS
 from ...workflow.job_keys import Study
-from .drafts import (
-    Saved,
-    as_saved,
-    changed_metrics,
-    changes,
-    completed,
-    listed,
-    refuse_unfit,
-    save,
-    take_back,
-    with_drafts,
-)
+from .drafts import Saved, as_saved, completed, effect, listed, refuse_unfit, save, take_back, with_drafts
 from .preview import Previews
 from .shown_curves import norm_of, shown_curves
 from .shown_trial import Session, shown_trial, trials_of_session
@@ -69,11 +53,8 @@ class Answers:
 
     def study_shown(self, asked: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002 (as the others)
         """Return the sessions of the study, and the kinds of corrections."""
-        kinds = {
-            kind: {"words": words, "needs": KINDS[kind].needs, "given": KINDS[kind].about, "step": KINDS[kind].step}
-            for kind, words in PLAIN.items()
-        }
-        return {"name": self.study.path.resolve().name, "sessions": [*self.study.sessions], "kinds": kinds}
+        about = {name: {"needs": kind.needs, "given": kind.about, "words": PLAIN[name]} for name, kind in KINDS.items()}
+        return {"name": self.study.path.resolve().name, "sessions": [*self.study.sessions], "kinds": about}
 
     def session_shown(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Return the trials of a session, walks first, with the reason of each that is rejected."""
@@ -166,23 +147,3 @@ def load_session(folder: Path) -> dict[str, xr.Dataset]:
     if missing:
         raise UserError(folder.name, "has not been run yet", f"gaitlab run {folder.parent.parent}")
     return {step: netcdf.load(folder / f"{step}.nc") for step in steps_to("cycles")}
-
-
-def effect(before: Session, after: Session, trial: str) -> dict[str, Any]:
-    """Return what differs between two results of a trial: events and stances in words, means before and after."""
-    if any(
-        facts_of_trials(data["contacts"]).get(trial, {"rejected": True}).get("rejected") for data in (before, after)
-    ):
-        reasons = [trials_of_session(data)[trial][1] or "not rejected" for data in (before, after)]
-        return {"changes": [f"the trial: {reasons[0]}, then {reasons[1]}"], "metrics": []}
-    put_back = [facts_of_trials(data["clean"])[trial].get("labels_exchanged_back", "") for data in (before, after)]
-    changed = [*changes(*(shown_trial(data, trial) for data in (before, after)))]
-    if put_back[1] != put_back[0]:
-        changed.append(f"labels that are put right when markers are cleaned: {put_back[1] or 'none'}")
-    metrics = []
-    for name, side, *numbers in changed_metrics(before["cycles"], after["cycles"], trial):
-        old, new = (f"{x:.3g}" if math.isfinite(x) else "none" for x in numbers)
-        title = ", ".join(filter(None, (title_of(name), plain_unit(METRICS[name].units))))
-        metrics += [[title, side, old, new]] if old != new else []
-    nothing = "no event and no stance" if metrics else "no event, no stance and no main number"
-    return {"changes": changed or [nothing], "metrics": metrics}

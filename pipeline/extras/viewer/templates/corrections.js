@@ -22,9 +22,7 @@ export class Corrections {
     this.control();
   }
 
-  get now() {
-    return Number(this.page.state.trial.time.data[this.page.state.frame].toFixed(3));
-  }
+  get now() { return Number(this.page.state.trial.time.data[this.page.state.frame].toFixed(3)); }
 
   control() {
     byId("what").addEventListener("change", () => this.showFields());
@@ -126,10 +124,11 @@ export class Corrections {
   }
 
   show(answer, trial) {
+    const placeOf = (row) => (row.session === this.page.state.session ? row.trial : `${row.session} ${row.trial}`);
     this.seen = answer.seen;
     if (!byId("before").checked) { this.words = answer.drafts; this.showEffect(answer.effect); }
-    this.list("drafts", this.drafts.map((row, i) => `${this.placeOf(row)}: ${this.words[i] || ""}`), (i) => this.undo(i));
-    this.list("saved", answer.saved.map(({ row, words, why }) => `${this.placeOf(row)}: ${words}${why ? `: not applied: ${why}` : ""}`), (i) => this.takeBack(answer.saved[i]));
+    this.list("drafts", this.drafts.map((row, i) => `${placeOf(row)}: ${this.words[i] || ""}`), (i) => this.undo(i));
+    this.list("saved", answer.saved.map(({ row, words, why }) => `${placeOf(row)}: ${words}${why ? `: not applied: ${why}` : ""}`), (i) => this.takeBack(answer.saved[i]));
     const names = trial.marker, { value } = byId("marker");
     for (const id of ["marker", "other"]) byId(id).replaceChildren(...names.map((name) => new Option(name)));
     byId("marker").value = names.includes(value) ? value : names[0] ?? "";
@@ -137,10 +136,6 @@ export class Corrections {
     for (const id of ["time_s", "to_s"]) byId(id).max = trial.time.data.at(-1).toFixed(3);
     byId("plates").replaceChildren(...trial.plates.map((number) => new Option(`plate ${number}`, number)));
     this.wait(this.waiting);
-  }
-
-  placeOf({ session, trial }) {
-    return session === this.page.state.session ? trial : `${session} ${trial}`;
   }
 
   list(id, rows, takeBack) {

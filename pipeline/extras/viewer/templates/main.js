@@ -233,7 +233,7 @@ function drawTimes() {
   const lines = trial.plates.map((_, plate) => ({ values: Array.from(time, (_, i) => trial.force.get(i, plate, 1)), kind: "" }));
   const inContact = trial.contacts.flatMap(({ plates, side, start, end }) => plates.split(" ").filter(Boolean).map((number) => (
     { values: lines[trial.plates.indexOf(Number(number))]?.values || [], kind: side, from: start, to: end })));
-  overTime(byId("force"), time, { title: "Vertical force of each plate, N", lines: [...lines, ...inContact] });
+  overTime(byId("force"), time, { title: trial.plates.length ? "Vertical force of each plate, N" : "No force plate is in this recording.", lines: [...lines, ...inContact] });
   drawMarker();
   for (const svg of document.querySelectorAll("#time svg")) moveNow(svg, time[state.frame]);
 }

@@ -96,11 +96,7 @@ export class TimeLine {
     if (this.held.event) this.draw();
   }
 
-  // An event that is dragged stays where it was.
-  giveUp() {
-    this.held = null;
-    this.draw();
-  }
+  giveUp() { this.held = null; this.draw(); } // an event that is dragged stays where it was
 
   release() {
     const { held } = this;
