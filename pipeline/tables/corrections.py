@@ -156,15 +156,20 @@ def where_of(row: Mapping[str, str]) -> str:
     return f"{TABLE}: {' '.join(filter(None, key))}"
 
 
+def action_of(row: Mapping[str, str]) -> str:
+    """Return what a correction does, in words."""
+    return KINDS[row["kind"]].words.format(**row)
+
+
 def in_words(row: Mapping[str, str]) -> str:
     """Return what a correction does, why, by whom and when."""
     who = ", ".join(filter(None, (row["by"], row["date"])))
-    return f"{KINDS[row['kind']].words.format(**row)}: {row['reason']}" + (f" ({who})" if who else "")
+    return f"{action_of(row)}: {row['reason']}" + (f" ({who})" if who else "")
 
 
 def not_applied_in_words(row: Mapping[str, str]) -> str:
     """Return a correction that is not applied, as results list it, and why it is not."""
-    return f"{KINDS[row['kind']].words.format(**row)}: not applied: {row[WHY]}"
+    return f"{action_of(row)}: not applied: {row[WHY]}"
 
 
 def for_step(rows: Iterable[Row], step: str) -> dict[str, dict[str, list[Row]]]:
@@ -199,8 +204,7 @@ def problems_of(rows: Sequence[Row], sessions: Sessions) -> list[Problem]:
         mine = [*group]
         for one, other in zip(mine, mine[1:], strict=False):
             if float(other["time_s"]) - float(one["time_s"]) < SAME_STRIKE_S:
-                what = "two rows" if one["kind"] == other["kind"] else f"contradicts {one['kind']} {one['time_s']}"
-                problems.append(Problem(where_of(other), what, "keep one"))
+                problems.append(Problem(where_of(other), f"contradicts '{in_words(one)}'", "keep one"))
     return problems
 
 

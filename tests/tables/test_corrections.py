@@ -119,10 +119,10 @@ def test_rows_that_contradict_each_other_are_a_problem(tmp_path: Path) -> None:
     path = tmp_path / "corrections.tsv"
     accepted, near = correction("accept_contact", **SIDE), SIDE | {"time_s": "1.28"}
     assert problems(path, accepted, accepted) == [
-        "corrections.tsv: s1 walk_1 left accept_contact 1.25: two rows; keep one"
+        f"corrections.tsv: s1 walk_1 left accept_contact 1.25: contradicts '{in_words(accepted)}'; keep one"
     ]
     (found,) = problems(path, accepted, correction("refuse_contact", **near))
-    assert "contradicts accept_contact 1.25" in found
+    assert "contradicts 'left contact at 1.25 s accepted" in found
     assert problems(path, accepted, correction("refuse_contact", **SIDE | {"time_s": "1.31"})) == []
     assert problems(path, accepted, correction("refuse_contact", **near | {"side": "right"})) == []
 

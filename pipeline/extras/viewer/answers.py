@@ -1,6 +1,5 @@
 """What the page of the viewer asks of a study, and the answers. No answer depends on what another window asked."""
 
-import math
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,39 +9,20 @@ from typing import Any
 
 import xarray as xr
 
-from ...conventions import SIDES
 from ...errors import UserError
 from ...results import netcdf
 from ...step import steps_to
-from ...steps.report.curves.panels import plain_unit
 from ...tables.corrections import KINDS, TABLE, in_results, in_words
 from ...tables.tsv import Row
-from ...trials.session import facts_of_trials
-from ...variables.metrics import METRICS
 from ...workflow.job_keys import Study
-from .drafts import (
-    Saved,
-    as_saved,
-    changed_metrics,
-    changes,
-    completed,
-    listed,
-    refuse_unfit,
-    save,
-    take_back,
-    with_drafts,
-)
+from .drafts import Saved, as_saved, completed, effect, listed, refuse_unfit, save, take_back, with_drafts
 from .preview import Previews
 from .shown_curves import norm_of, shown_curves
 from .shown_trial import Session, shown_trial, trials_of_session
 
 PLAIN = {  # kinds of corrections as the page names them
-    "add_foot_strike": "Add a foot strike",
-    "move_foot_strike": "Move a foot strike",
-    "remove_foot_strike": "Remove a foot strike",
-    "add_foot_off": "Add a foot off",
-    "move_foot_off": "Move a foot off",
-    "remove_foot_off": "Remove a foot off",
+    **{f"{do.lower()}_foot_strike": f"{do} a foot strike" for do in ("Add", "Move", "Remove")},
+    **{f"{do.lower()}_foot_off": f"{do} a foot off" for do in ("Add", "Move", "Remove")},
     "leave_out_cycle": "Leave out a gait cycle",
     "accept_contact": "Accept a stance",
     "refuse_contact": "Refuse a stance",
@@ -73,11 +53,8 @@ class Answers:
 
     def study_shown(self, asked: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002 (as the others)
         """Return the sessions of the study, and the kinds of corrections."""
-        kinds = {
-            kind: {"words": words, "needs": KINDS[kind].needs, "given": KINDS[kind].about, "step": KINDS[kind].step}
-            for kind, words in PLAIN.items()
-        }
-        return {"name": self.study.path.resolve().name, "sessions": [*self.study.sessions], "kinds": kinds}
+        about = {name: {"needs": kind.needs, "given": kind.about, "words": PLAIN[name]} for name, kind in KINDS.items()}
+        return {"name": self.study.path.resolve().name, "sessions": [*self.study.sessions], "kinds": about}
 
     def session_shown(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Return the trials of a session, walks first, with the reason of each that is rejected."""
@@ -168,26 +145,5 @@ def load_session(folder: Path) -> dict[str, xr.Dataset]:
     """
     missing = [step for step in steps_to("cycles") if not (folder / f"{step}.nc").exists()]
     if missing:
-        raise UserError(str(folder), f"no {missing[0]}.nc", "run the study first: gaitlab run STUDY")
+        raise UserError(folder.name, "has not been run yet", f"gaitlab run {folder.parent.parent}")
     return {step: netcdf.load(folder / f"{step}.nc") for step in steps_to("cycles")}
-
-
-def effect(before: Session, after: Session, trial: str) -> dict[str, Any]:
-    """Return what differs between two results of a trial: events and stances in words, means before and after."""
-    if any(
-        facts_of_trials(data["contacts"]).get(trial, {"rejected": True}).get("rejected") for data in (before, after)
-    ):
-        reasons = [trials_of_session(data)[trial][1] or "not rejected" for data in (before, after)]
-        return {"changes": [f"the trial: {reasons[0]}, then {reasons[1]}"], "metrics": []}
-    changed = [*changes(*(shown_trial(data, trial) for data in (before, after)))]
-    rows = changed_metrics(before["cycles"], after["cycles"], trial)
-    metrics = [
-        [_title(name), side, *(f"{x:.3g}" if math.isfinite(x) else "none" for x in numbers)]
-        for name, side, *numbers in rows
-    ]
-    return {"changes": changed or ["no event and no stance"], "metrics": metrics, "sides": SIDES}
-
-
-def _title(metric: str) -> str:
-    unit = plain_unit(METRICS[metric].units)
-    return metric.replace("_", " ") + (f", {unit}" if unit else "")

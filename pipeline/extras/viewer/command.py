@@ -5,10 +5,12 @@ import signal
 import sys
 import time
 import webbrowser
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NoReturn
 
+from ...step import every_step, steps_to
 from ...workflow.open_study import open_study
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ def view(path: Path, *, port: int, opens_browser: bool) -> NoReturn:
         UserError: the study has mistakes, or no port is free.
     """
     study = open_study(path)
+    from ...workflow.jobs.workers import PRELOADED
     from .answers import Answers  # they import numpy and xarray
     from .server import LocalServer
 
@@ -39,6 +42,8 @@ def view(path: Path, *, port: int, opens_browser: bool) -> NoReturn:
         print(f"{server.address}\nEnd with Ctrl-C.", flush=True)  # noqa: T201 (before it waits)
         if opens_browser:
             open_browser(server)
+        for name in (*PRELOADED, *(every_step()[step].function.partition(":")[0] for step in steps_to("cycles"))):
+            import_module(name)  # the first preview would wait for it
         while True:  # on Windows, Ctrl-C ends no wait without limit
             time.sleep(1.0)
     finally:

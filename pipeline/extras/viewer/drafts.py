@@ -1,6 +1,7 @@
 """Corrections: those that are saved, those that a person tries, and what they change."""
 
 import datetime as dt
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
@@ -13,23 +14,15 @@ from ...conventions import SIDES
 from ...errors import UserError
 from ...json_text import to_text
 from ...results.averages import average
-from ...tables.corrections import (
-    COLUMNS,
-    TABLE,
-    WHY,
-    append_corrections,
-    corrections_of,
-    in_results,
-    in_words,
-    not_applied_in_words,
-    problems_of,
-    read_corrections,
-    write_corrections,
-)
+from ...steps.report.curves.panels import plain_unit
+from ...steps.report.metric_tables import title_of
+from ...tables import corrections
+from ...tables.corrections import COLUMNS, TABLE, WHY, action_of, in_words, where_of
 from ...tables.tsv import Row
+from ...trials.session import facts_of_trials
 from ...variables.metrics import METRICS
 from ...workflow.job_keys import Study
-from .shown_trial import Contact, Session, ShownTrial
+from .shown_trial import Contact, Session, ShownTrial, shown_trial, trials_of_session
 
 MOST_METRICS = 12
 
@@ -49,7 +42,7 @@ def as_saved(study: Study) -> Saved:
     """
     path = study.path / TABLE
     digest = sha256(path.read_bytes() if path.exists() else b"").hexdigest()
-    rows, problems = corrections_of(path, study.sessions)
+    rows, problems = corrections.corrections_of(path, study.sessions)
     if problems:
         raise UserError.of(problems)
     return Saved(rows, digest)
@@ -76,8 +69,10 @@ def with_drafts(study: Study, saved: Saved, drafts: Sequence[Row]) -> Study:
     every = {session: [*rows] for session, rows in saved.rows.items()}
     for row in drafts:
         every.setdefault(row["session"], []).append(row)
-    if drafts and (problems := problems_of([row for rows in every.values() for row in rows], study.sessions)):
-        raise UserError.of(problems)
+    rows = [row for mine in every.values() for row in mine]
+    if drafts and (problems := corrections.problems_of(rows, study.sessions)):
+        words = {where_of(row): action_of(row) for row in drafts if row["kind"] in corrections.KINDS}
+        raise UserError.of([one._replace(where=words.get(one.where, one.where)) for one in problems])
     return replace(study, corrections=every)
 
 
@@ -85,7 +80,7 @@ def refuse_unfit(results: Session, drafts: Sequence[Row]) -> None:
     """Raise UserError if a draft does not fit its trial, by the results that were computed with it."""
     for row in _unfit(results):
         if {name: cell for name, cell in row.items() if name != WHY} in drafts:
-            raise UserError("Not possible", not_applied_in_words(row), "")
+            raise UserError(f"Not possible: {action_of(row)}", row[WHY].removesuffix(", or remove the row"), "")
 
 
 def listed(saved: Sequence[Row], results: Session) -> list[dict[str, Any]]:
@@ -95,7 +90,7 @@ def listed(saved: Sequence[Row], results: Session) -> list[dict[str, Any]]:
 
 
 def _unfit(results: Session) -> list[Row]:
-    return in_results(data.attrs for data in results.values())[1]
+    return corrections.in_results(data.attrs for data in results.values())[1]
 
 
 def save(study: Study, drafts: Sequence[Row], seen: str) -> None:
@@ -112,7 +107,7 @@ def save(study: Study, drafts: Sequence[Row], seen: str) -> None:
         remedy = "its rows are read now: look at what changes again, then save"
         raise UserError(str(study.path / TABLE), "has been changed since it was read", remedy)
     with_drafts(study, saved, drafts)
-    append_corrections(study.path / TABLE, drafts)
+    corrections.append_corrections(study.path / TABLE, drafts)
 
 
 def take_back(study: Study, row: Row) -> None:
@@ -121,11 +116,29 @@ def take_back(study: Study, row: Row) -> None:
     Raises:
         UserError: it is no longer there.
     """
-    rows = read_corrections(study.path / TABLE)
+    rows = corrections.read_corrections(study.path / TABLE)
     if row not in rows:
         raise UserError(str(study.path / TABLE), "this row is no longer there", "its rows are read now")
     rows.remove(row)
-    write_corrections(study.path / TABLE, rows)
+    corrections.write_corrections(study.path / TABLE, rows)
+
+
+def effect(before: Session, after: Session, trial: str) -> dict[str, Any]:
+    """Return what differs between two results of a trial: events and stances in words, means before and after."""
+    rejected = [trials_of_session(data)[trial][1] for data in (before, after)]
+    if any(rejected):
+        return {"changes": ["the trial: " + ", then ".join(why or "not rejected" for why in rejected)], "metrics": []}
+    put_back = [facts_of_trials(data["clean"])[trial].get("labels_exchanged_back", "") for data in (before, after)]
+    changed = [*changes(*(shown_trial(data, trial) for data in (before, after)))]
+    if put_back[1] != put_back[0]:
+        changed.append(f"labels that are put right when markers are cleaned: {put_back[1] or 'none'}")
+    metrics = []
+    for name, side, *numbers in changed_metrics(before["cycles"], after["cycles"], trial):
+        old, new = (f"{x:.3g}" if math.isfinite(x) else "none" for x in numbers)
+        title = ", ".join(filter(None, (title_of(name), plain_unit(METRICS[name].units))))
+        metrics += [[title, side, old, new]] if old != new else []
+    nothing = "no event and no stance" if metrics else "no event, no stance and no main number"
+    return {"changes": changed or [nothing], "metrics": metrics}
 
 
 def changes(before: ShownTrial, after: ShownTrial) -> Iterator[str]:

@@ -51,9 +51,8 @@ class Previews:
                 made_from[step] = written.sha256
                 continue
             if step == "read":
-                raise UserError(
-                    f"derived/{session}", "is not of these recordings", "run the study first: gaitlab run STUDY"
-                )
+                what = "recordings, tables, settings or the program have changed since the last run"
+                raise UserError(f"derived/{session}", what, f"run the study first: gaitlab run {study.path}")
             changed.append(step)
             made_from[step] = sha256(json.dumps([key, [made_from[name] for name in needs]]).encode()).hexdigest()
             if made_from[step] not in self.known:

@@ -65,7 +65,7 @@ class LocalServer(ThreadingHTTPServer):
             try:
                 super().__init__((HOST, each), Request)
                 break
-            except OSError as error:
+            except (OSError, OverflowError) as error:  # taken, or no port has this number
                 refused = error
         else:
             raise UserError(f"ports {port} to {port + MOST_PORTS - 1}", str(refused), "give another one: --port")
@@ -112,7 +112,7 @@ class Request(BaseHTTPRequestHandler):
             return
         try:
             status, answer = HTTPStatus.OK, self.server.asked[path](json.loads(self.rfile.read(size)))
-        except UserError as error:
+        except (UserError, OSError) as error:  # the latter: the table cannot be written
             status, answer = HTTPStatus.UNPROCESSABLE_ENTITY, {"error": str(error)}
         except ReplacedError:
             status, answer = HTTPStatus.CONFLICT, {"error": "replaced"}

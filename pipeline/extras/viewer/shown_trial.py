@@ -14,7 +14,7 @@ from ...plates.sole import sole
 from ...plates.wrench import centre_of_pressure
 from ...steps.cycles.representative import points_of_figure
 from ...steps.report.one_walk import LIMBS, ROUND, TRUNK
-from ...trials.session import facts_of_trials, one_trial
+from ...trials.session import facts_of_trials, one_trial, spans_of
 from ...variables.stance_verdicts import verdict_of
 
 Session = Mapping[str, xr.Dataset]  # results of a session by step
@@ -112,11 +112,11 @@ def shown_trial(session: Session, name: str) -> ShownTrial:
     facts = facts_of_trials(session["kinematics"]).get(name)
     if facts is None or facts.get("rejected"):
         return plain
-    clean, contacts, motion = (one_trial(session[step], name) for step in ("clean", "contacts", "kinematics"))
+    clean, motion, found = (one_trial(session[step], name) for step in ("clean", "kinematics", "contacts"))
     figure, sides, known = _figure(motion, clean)
     force, pressure = _forces(clean)
     residual = motion.marker_residual.values if "marker_residual" in motion else np.empty((len(plain.time), 0))
-    events = (contacts[name].values.tolist() for name in ("event_time", "event_side", "event", "event_source"))
+    events = (found[name].values.tolist() for name in ("event_time", "event_side", "event", "event_source"))
     return replace(
         plain,
         landmark=[str(label) for label in clean.label.values],
@@ -134,7 +134,7 @@ def shown_trial(session: Session, name: str) -> ShownTrial:
         pressure=pressure,
         soles=_soles(clean),
         events=sorted(Event(*row) for row in zip(*events, strict=True)),
-        contacts=_contacts(contacts),
+        contacts=_contacts(session["cycles"], name),
     )
 
 
@@ -190,9 +190,11 @@ def _soles(clean: xr.Dataset) -> dict[str, Array]:
     return outlines
 
 
-def _contacts(contacts: xr.Dataset) -> list[Contact]:
-    names = ("contact_start", "contact_end", "contact_side", "plates", "reason_code", "doubt_code", "reason", "doubt")
-    rows = zip(*(contacts[name].values.tolist() for name in names), strict=True)
+def _contacts(cycles: xr.Dataset, trial: str) -> list[Contact]:
+    """Return the stances of a trial as quality.csv has them: every judge has seen them, those of the whole body too."""
+    mine = spans_of(cycles, "stance")[cycles.variables["trial"].values.tolist().index(trial)]
+    names = ("start", "end", "side", "plates", "code", "doubt_code", "reason", "doubt")
+    rows = zip(*(cycles.variables[f"stance_{name}"].values[mine].tolist() for name in names), strict=True)
     return sorted(
         Contact(start, end, side, plates, verdict_of(code, plates, doubt_code), reason or doubt)
         for start, end, side, plates, code, doubt_code, reason, doubt in rows

@@ -241,6 +241,63 @@ def test_a_correction_waits_for_its_reason(tab: Tab, viewing: Viewing) -> None:
     tab.until(f"document.getElementById('drafts').innerText.includes('{strike.side} foot strike at')")
 
 
+def drafts(tab: Tab) -> list[str]:
+    """Return the rows that are not saved, in words."""
+    return list(tab.evaluate("[...document.querySelectorAll('#drafts li')].map(one => one.firstChild.textContent)"))
+
+
+def test_an_event_under_the_mark_of_the_frame_can_be_dragged_and_again(tab: Tab, viewing: Viewing) -> None:
+    """The second drag changes the row of the first; Escape gives one up."""
+    say_why(tab)
+    number, strike = a_strike(viewing.trial)
+    tab.drag(f"#line .event[data-index='{number}'] rect", (0, 0))
+    assert abs(seconds_shown(tab) - strike.time) < 0.01
+    for by_s in (0.03, 0.02):
+        drag_a_strike(tab, viewing.trial, by_s)
+        tab.until("document.querySelectorAll('#drafts button').length === 1")
+        until_ready(tab)
+    (words,) = drafts(tab)
+    assert words.startswith(f"{TRIAL}: {strike.side} foot strike at {strike.time:.3f} s moved to ")
+    assert abs(float(words.split(" moved to ")[1].split()[0]) - strike.time - 0.05) < 0.022  # two frames
+    x, y, width, height = box_of(tab, f'#line .event[data-index="{number}"] rect')
+    at = {"button": "left", "buttons": 1, "clickCount": 1, "y": y + height / 2}
+    tab("Input.dispatchMouseEvent", type="mousePressed", x=x + width / 2, **at)
+    tab("Input.dispatchMouseEvent", type="mouseMoved", x=x + width / 2 + 30, **at)
+    tab.press("Escape")
+    tab("Input.dispatchMouseEvent", type="mouseReleased", x=x + width / 2 + 30, **at)
+    assert drafts(tab) == [words]
+
+
+def test_a_time_that_is_missing_or_outside_the_trial_is_no_row(tab: Tab) -> None:
+    say_why(tab)
+    choose(tab, "#what", "add_foot_strike")
+    for seconds in ("", "-1", "99"):
+        tab.evaluate(f"document.getElementById('time_s').value = '{seconds}'")
+        tab.drag("#try", (0, 0))
+        assert tab.evaluate("document.body.getAttribute('aria-busy')") == "false", seconds
+        assert not tab.evaluate("document.querySelector('#correct form').checkValidity()"), seconds
+    assert drafts(tab) == []
+
+
+def test_after_a_list_is_used_with_the_mouse_keys_are_those_of_the_time_line(tab: Tab) -> None:
+    tab.drag("#speed", (0, 0))
+    tab.evaluate("document.getElementById('speed').dispatchEvent(new Event('change', {bubbles: true}))")
+    assert tab.evaluate("document.activeElement === document.body")
+    first = seconds_shown(tab)
+    tab.press("ArrowRight")
+    assert seconds_shown(tab) > first
+
+
+def test_a_window_that_is_loaded_again_has_its_trial(tab: Tab) -> None:
+    tab.press("n")
+    until_ready(tab)
+    tab.until("location.hash.includes('fast_01')")
+    address = tab.address
+    tab.renew()
+    tab.open(address)
+    tab.until("document.getElementById('trial').value === 'fast_01'")
+
+
 def test_the_effect_is_that_of_the_last_row_alone(tab: Tab, viewing: Viewing) -> None:
     say_why(tab)
     used = next(one for one in viewing.trial.contacts if one.verdict == "used")
@@ -360,10 +417,10 @@ def test_a_marker_is_picked_in_the_scene(tab: Tab, viewing: Viewing) -> None:
     focal = 1.5 * min(height, 1.2 * width)
     up = heel[1] * np.cos(above) - heel[2] * np.sin(above)
     click(tab, left + width / 2 + focal * heel[0] / depth, top + height / 2 - focal * up / depth)
-    assert text_of(tab, "picked") == "Marker RHEE"
-    titles = tab.evaluate("[...document.querySelectorAll('#of-marker text')].map(one => one.textContent)")
+    assert tab.evaluate("document.querySelector('#picked select').value") == "RHEE"
+    shown = tab.evaluate("document.getElementById('of-marker').textContent")
     for words in ("RHEE x, forward", "RHEE y, up", "RHEE z, right", "0 frames not seen"):
-        assert any(words in title for title in titles), words
+        assert words in shown, words
     assert tab.evaluate("document.getElementById('marker').value") == "RHEE"
 
 

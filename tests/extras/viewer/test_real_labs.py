@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import shutil
 import stat
 from collections.abc import Iterator
@@ -75,6 +76,33 @@ def test_a_laboratory(lab: str, shared: Path, tmp_path: Path, tab: Tab) -> None:
     assert {*shown} >= {"contacts", "cycles"}
     for step, data in shown.items():
         assert netcdf.load(study / "derived" / session / f"{step}.nc").identical(data), step
+    assert verdicts_shown(answers) == verdicts_stored(study)
+
+
+def verdicts_shown(answers: Answers) -> list[tuple[str, ...]]:
+    """Return session, trial, side, start (s), verdict and why of every stance that the page shows."""
+    asked: dict[str, Any] = {"window": "all", "number": 1, "drafts": []}
+    trials = [
+        (session, trial["name"])
+        for session in answers.study.sessions
+        for trial in answers.session_shown({**asked, "session": session})["trials"]
+    ]
+    return sorted(
+        (session, trial, one["side"], f"{one['start']:.3f}", one["verdict"], one["why"])
+        for session, trial in trials
+        for one in answers.trial_shown({**asked, "session": session, "trial": trial})["trial"]["contacts"]
+    )
+
+
+def verdicts_stored(study: Path) -> list[tuple[str, ...]]:
+    """Return the same of quality.csv."""
+    with (study / "derived" / "quality.csv").open(newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["side"]]
+    keys = ("session", "trial", "side")
+    return sorted(
+        (*(row[key] for key in keys), f"{float(row['start_s']):.3f}", row["verdict"], row["reason"] or row["doubt"])
+        for row in rows
+    )
 
 
 def choose_and_wait(tab: Tab, selector: str, value: str) -> None:

@@ -21,6 +21,10 @@ def refuse(asked: Any) -> dict[str, Any]:
     raise UserError("here", "<b>wrong</b>", "do it otherwise")
 
 
+def deny(asked: Any) -> dict[str, Any]:
+    raise PermissionError(13, "Permission denied", "corrections.tsv")
+
+
 def fail(asked: Any) -> dict[str, Any]:
     raise KeyError("defect")
 
@@ -30,7 +34,7 @@ ANSWERS: Any = SimpleNamespace(
     session_shown=refuse,
     trial_shown=fail,
     saved=refuse,
-    taken_back=refuse,
+    taken_back=deny,
 )
 
 
@@ -74,6 +78,16 @@ def test_the_page_is_for_who_has_the_token(server: LocalServer) -> None:
     for path in ("/", "/?token=", "/?token=guess", "/index.html"):
         assert answer(server, path)[0] == FORBIDDEN, path
     assert answer(server, "/", Cookie='gaitlab_view_1=guess; a="b')[0] == FORBIDDEN
+
+
+def test_a_table_that_cannot_be_written_is_no_defect(server: LocalServer) -> None:
+    status, _, text = answer(server, "/take_back", body="{}", **own(server))
+    assert (status, json.loads(text)) == (422, {"error": "[Errno 13] Permission denied: 'corrections.tsv'"})
+
+
+def test_a_port_that_no_computer_has_is_refused() -> None:
+    with pytest.raises(UserError, match="give another one: --port"):
+        LocalServer(70_000, ANSWERS)
 
 
 def test_no_other_file_is_sent(server: LocalServer) -> None:

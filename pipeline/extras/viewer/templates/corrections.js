@@ -1,6 +1,6 @@
 // The corrections: what a person tries, what the last row changes, what is saved.
 
-import { namesOf } from "./scene.js";
+import { make } from "./graphs.js";
 
 const byId = (id) => document.getElementById(id);
 const COMPUTING = "Computing with this correction …";
@@ -22,19 +22,19 @@ export class Corrections {
     this.control();
   }
 
-  get now() {
-    return Number(this.page.state.trial.time.data[this.page.state.frame].toFixed(3));
-  }
+  get now() { return Number(this.page.state.trial.time.data[this.page.state.frame].toFixed(3)); }
 
   control() {
     byId("what").addEventListener("change", () => this.showFields());
+    byId("by").value = localStorage.getItem("by") || "";
+    byId("by").addEventListener("change", () => localStorage.setItem("by", byId("by").value));
     for (const button of document.querySelectorAll(".here")) button.addEventListener("click", () => { byId(button.dataset.to).value = this.now.toFixed(3); });
     document.querySelector("#correct form").addEventListener("submit", (event) => {
       event.preventDefault();
       if (this.tried && !this.waiting) this.try(this.tried); // it waited for its reason
       else this.add(byId("what").value, this.fields());
     });
-    byId("save").addEventListener("click", () => this.save());
+    byId("save").addEventListener("click", () => this.write("/save", { drafts: this.drafts, seen: this.seen }));
     byId("before").addEventListener("change", () => this.page.load("Showing before and after …").catch((error) => this.page.say(error.message, true)));
     addEventListener("beforeunload", (event) => { if (this.drafts.length || this.tried) event.preventDefault(); });
   }
@@ -49,8 +49,17 @@ export class Corrections {
   showFields() {
     const { needs, given } = this.kinds[byId("what").value];
     const shown = { side: needs.includes("side"), time_s: true, to_s: needs.includes("to_s"), marker: ["marker", "labels"].includes(given), labels: given === "labels", plates: given === "plates" };
-    for (const label of document.querySelectorAll("[data-needs]")) label.hidden = !shown[label.dataset.needs];
+    for (const label of document.querySelectorAll("[data-needs]")) {
+      label.hidden = !shown[label.dataset.needs];
+      label.querySelector("input, select").disabled = label.hidden; // what is hidden need not be filled in
+    }
+    this.giveUp();
+  }
+
+  // Forget a row that waits for its reason.
+  giveUp() {
     this.tried = null;
+    byId("reason").classList.remove("waiting");
     this.wait(this.waiting);
   }
 
@@ -77,7 +86,11 @@ export class Corrections {
     byId("time_s").value = seconds(time_s);
     byId("to_s").value = seconds(to_s);
     if (side && side !== this.page.state.side) { this.page.state.side = side; for (const select of document.querySelectorAll("select.side")) select.value = side; }
-    this.try({ session, trial: name, kind, side, time_s: seconds(time_s), to_s: seconds(to_s), given });
+    const row = { session, trial: name, kind, side, time_s: seconds(time_s), to_s: seconds(to_s), given };
+    // an event that a row made or moved, which is not saved yet, moves on: that row changes
+    this.replaced = this.drafts.find((one) => kind.startsWith("move_") && [kind, kind.replace("move", "add")].includes(one.kind)
+      && ["session", "trial", "side"].every((key) => one[key] === row[key]) && (one.to_s || one.time_s) === row.time_s);
+    this.try(this.replaced ? { ...this.replaced, [this.replaced.to_s ? "to_s" : "time_s"]: row.to_s } : row);
   }
 
   try(row) {
@@ -91,6 +104,7 @@ export class Corrections {
       return;
     }
     byId("reason").classList.remove("waiting");
+    document.activeElement.blur(); // the keys are those of the time line again
     byId("before").checked = false;
     this.page.say("");
     const { tried } = this;
@@ -102,7 +116,7 @@ export class Corrections {
   // Ask for a trial with all that is not saved; a row that is being tried stays if it fits.
   async trialWithDrafts(trial, words) {
     const { tried } = this, session = byId("session").value;
-    const rows = tried?.reason ? [...this.drafts, tried] : this.drafts;
+    const rows = tried?.reason ? [...this.drafts.filter((one) => one !== this.replaced), tried] : this.drafts;
     const drafts = byId("before").checked ? rows.slice(0, -1) : rows;
     const answer = await this.page.ask("/trial", { session, trial, drafts }, words);
     if (answer && tried?.reason && this.tried === tried) { this.drafts = rows; this.tried = null; }
@@ -110,26 +124,22 @@ export class Corrections {
   }
 
   show(answer, trial) {
+    const placeOf = (row) => (row.session === this.page.state.session ? row.trial : `${row.session} ${row.trial}`);
     this.seen = answer.seen;
     if (!byId("before").checked) { this.words = answer.drafts; this.showEffect(answer.effect); }
-    this.list("drafts", this.drafts.map((_, i) => ({ words: this.words[i] || "" })), (i) => this.undo(i));
-    this.list("saved", answer.saved.map(({ words, why }) => ({ words: why ? `${words}: not applied: ${why}` : words })), (i) => this.takeBack(answer.saved[i]));
-    const names = trial.marker.map((name) => name), { value } = byId("marker");
+    this.list("drafts", this.drafts.map((row, i) => `${placeOf(row)}: ${this.words[i] || ""}`), (i) => this.undo(i));
+    this.list("saved", answer.saved.map(({ row, words, why }) => `${placeOf(row)}: ${words}${why ? `: not applied: ${why}` : ""}`), (i) => this.takeBack(answer.saved[i]));
+    const names = trial.marker, { value } = byId("marker");
     for (const id of ["marker", "other"]) byId(id).replaceChildren(...names.map((name) => new Option(name)));
     byId("marker").value = names.includes(value) ? value : names[0] ?? "";
     byId("other").value = names[1] ?? "";
+    for (const id of ["time_s", "to_s"]) byId(id).max = trial.time.data.at(-1).toFixed(3);
     byId("plates").replaceChildren(...trial.plates.map((number) => new Option(`plate ${number}`, number)));
     this.wait(this.waiting);
   }
 
   list(id, rows, takeBack) {
-    byId(id).replaceChildren(...rows.map(({ words }, i) => {
-      const item = document.createElement("li"), button = document.createElement("button");
-      button.textContent = "Take back";
-      button.addEventListener("click", () => takeBack(i));
-      item.append(`${words} `, button);
-      return item;
-    }));
+    byId(id).replaceChildren(...rows.map((words, i) => make("li", {}, `${words} `, make("button", { onclick: () => takeBack(i) }, "Take back"))));
     if (!rows.length) byId(id).append("None.");
   }
 
@@ -137,17 +147,10 @@ export class Corrections {
     const place = byId("effect");
     place.replaceChildren();
     if (!effect) return;
-    const title = document.createElement("b"), list = document.createElement("ul");
-    title.textContent = "The last row changes";
-    list.append(...effect.changes.map((words) => Object.assign(document.createElement("li"), { textContent: words })));
-    place.append(title, list);
+    place.append(make("b", {}, "The last row changes"), make("ul", {}, ...effect.changes.map((words) => make("li", {}, words))));
     if (!effect.metrics.length) return;
-    const table = document.createElement("table");
-    for (const [i, cells] of [["mean of the trial", "side", "before", "after"], ...effect.metrics].entries()) {
-      const row = table.insertRow();
-      row.append(...cells.map((text) => Object.assign(document.createElement(i ? "td" : "th"), { textContent: text })));
-    }
-    place.append(table);
+    const rows = [["mean of the trial", "side", "before", "after"], ...effect.metrics];
+    place.append(make("table", {}, ...rows.map((cells, i) => make("tr", {}, ...cells.map((text) => make(i ? "td" : "th", {}, text))))));
   }
 
   // While something is computed, nothing can be saved or tried, and the buttons show it.
@@ -185,25 +188,18 @@ export class Corrections {
     this.page.load("Computing without this correction …").catch((error) => this.page.say(error.message, true));
   }
 
-  async save() {
-    const count = this.drafts.length;
+  // Change the table, then show what it has now, whether that was possible or not.
+  async write(path, body) {
     try {
-      const { words } = await this.page.save("/save", { drafts: this.drafts, seen: this.seen });
-      this.drafts = this.drafts.slice(count);
-      this.page.say(words);
+      this.page.say((await this.page.save(path, body)).words);
+      if (path === "/save") this.drafts = [];
     } catch (error) {
       this.page.say(error.message, true);
     }
     await this.page.load("Reading what is saved …").catch((error) => this.page.say(error.message, true));
   }
 
-  async takeBack({ row, words }) {
-    if (this.waiting || !confirm(`Take this row out of corrections.tsv?\n\n${words}`)) return;
-    try {
-      this.page.say((await this.page.save("/take_back", { row })).words);
-      await this.page.load("Computing without this correction …");
-    } catch (error) {
-      this.page.say(error.message, true);
-    }
+  takeBack({ row, words }) {
+    if (!this.waiting && confirm(`Take this row out of corrections.tsv?\n\n${words}`)) this.write("/take_back", { row });
   }
 }

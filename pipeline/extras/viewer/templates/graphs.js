@@ -10,6 +10,13 @@ export function element(parent, name, attributes = {}, text = "") {
   return made;
 }
 
+// An element of HTML with properties and what is in it.
+export function make(name, properties = {}, ...content) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...content);
+  return made;
+}
+
 // An array of the server: get(i, j, ...) is a value.
 export function unpack({ shape, values }) {
   const bytes = Uint8Array.from(atob(values), (letter) => letter.charCodeAt(0));
@@ -47,11 +54,11 @@ function rangeOf(series) {
 const short = (value) => (Math.abs(value) >= 100 ? value.toFixed(0) : Number(value.toPrecision(2)).toString());
 
 // Draw lines over time into an svg: each line has values, a class, and perhaps a part from and to (s); marks are spans.
-export function overTime(svg, time, { title, lines, marks = [], height = 58 }) {
+export function overTime(svg, time, { title, lines, marks = [], height = 64 }) {
   svg.replaceChildren();
   svg.setAttribute("height", height);
   const [low, high] = rangeOf(lines.map((line) => line.values));
-  const y = (value) => 4 + ((high - value) / (high - low)) * (height - 8);
+  const y = (value) => 18 + ((high - value) / (high - low)) * (height - 22); // below the title
   element(svg, "rect", { class: "frame", x: LEFT, y: 1, width: Math.max(0, axis.width - LEFT - RIGHT), height: height - 2 });
   const clip = element(svg, "svg", { x: LEFT, y: 0, width: Math.max(0, axis.width - LEFT - RIGHT), height });
   for (const { from, to, kind } of marks) {
@@ -61,7 +68,7 @@ export function overTime(svg, time, { title, lines, marks = [], height = 58 }) {
     const shown = (i) => time[i] >= from && time[i] <= to ? y(values[i]) : NaN;
     element(clip, "path", { class: kind, d: pathOf(time.length, (i) => axis.x(time[i]) - LEFT, shown) });
   }
-  element(svg, "text", { x: LEFT - 4, y: 12, "text-anchor": "end" }, short(high));
+  element(svg, "text", { x: LEFT - 4, y: 26, "text-anchor": "end" }, short(high));
   element(svg, "text", { x: LEFT - 4, y: height - 4, "text-anchor": "end" }, short(low));
   element(svg, "text", { x: LEFT + 4, y: 13 }, title);
   element(svg, "line", { class: "now", y1: 0, y2: height });

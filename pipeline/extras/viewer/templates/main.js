@@ -1,8 +1,8 @@
 // The viewer of one window: which trial, which frame; scene, time line, graphs and curves of it. The server keeps nothing
 // of a window.
 
-import { axis, element, moveNow, overCycle, overTime, unpack } from "./graphs.js";
-import { Scene, VIEWS } from "./scene.js";
+import { axis, element, make, moveNow, overCycle, overTime, unpack } from "./graphs.js";
+import { Scene, VIEWS, namesOf } from "./scene.js";
 import { TimeLine } from "./timeline.js";
 import { Corrections } from "./corrections.js";
 
@@ -76,40 +76,31 @@ function report(error) { say(error.message, true); }
 
 // --- which trial -------------------------------------------------------------------------------------------------------
 
-async function chooseSession(name) {
-  let answer;
-  try {
-    answer = await ask("/session", { session: name }, `Reading ${name} …`);
-  } catch (error) {
+async function chooseSession(name, trial = "") {
+  say("");
+  const answer = await ask("/session", { session: name }, `Reading ${name} …`).catch((error) => {
     byId("session").value = state.session || name;
     throw error;
-  }
+  });
   if (!answer) return;
   state.session = name;
-  byId("trial").replaceChildren(...answer.trials.map(({ name: trial, role, rejected }) => {
-    const about = rejected ? " (rejected)" : role === "gait" ? "" : ` (${role})`;
-    return new Option(trial + about, trial);
-  }));
-  listRejected(answer.trials.filter((one) => one.rejected));
-  await chooseTrial(byId("trial").value);
-}
-
-function listRejected(trials) {
-  byId("rejected").hidden = !trials.length;
-  document.querySelector("#rejected summary").textContent = `${trials.length} rejected`;
-  document.querySelector("#rejected ul").replaceChildren(...trials.map(({ name, rejected }) => {
-    const item = document.createElement("li");
-    item.textContent = `${name}: ${rejected}`;
-    return item;
-  }));
+  const about = ({ role, rejected }) => (rejected ? " (rejected)" : role === "gait" ? "" : ` (${role})`);
+  byId("trial").replaceChildren(...answer.trials.map((one) => new Option(one.name + about(one), one.name)));
+  const lost = answer.trials.filter((one) => one.rejected);
+  byId("rejected").hidden = !lost.length;
+  document.querySelector("#rejected summary").textContent = `${lost.length} rejected`;
+  document.querySelector("#rejected ul").replaceChildren(...lost.map((one) => make("li", {}, `${one.name}: ${one.rejected}`)));
+  await chooseTrial(answer.trials.some((one) => one.name === trial) ? trial : byId("trial").value);
 }
 
 async function chooseTrial(name) {
   pause();
+  say("");
   const answer = await corrections.trialWithDrafts(name, `Reading ${name} …`);
   if (answer) {
     state.name = name;
     byId("trial").value = name;
+    history.replaceState(null, "", `#${new URLSearchParams({ session: state.session, trial: name })}`); // for a reload
     state.marker = "";
     const first = answer.curves.cycles.find((one) => one.own);
     if (first) chooseSide(first.side);
@@ -139,6 +130,7 @@ function showAnswer(answer, seconds, keepsView = false) {
   state.curves = { ...answer.curves, curves: unpack(answer.curves.curves) };
   for (const panel of state.curves.panels) panel.norm &&= unpack(panel.norm);
   if (!keepsView) [axis.from, axis.to] = [times[0], times.at(-1) || 1];
+  document.querySelector("#picked select").replaceChildren(new Option("click one", ""), ...namesOf(trial).map((one) => new Option(one)));
   listGroups();
   listStances();
   corrections.show(answer, trial);
@@ -162,13 +154,7 @@ function listStances() {
     one.verdict, one.verdict,
     `${one.side}, ${one.start.toFixed(2)} to ${one.end.toFixed(2)} s${one.plates ? `, plate ${one.plates}` : ""}${one.why && one.verdict !== "not on a plate" ? `: ${one.why}` : ""}`,
   ]);
-  byId("stances").replaceChildren(...lines.map(([kind, verdict, words]) => {
-    const item = document.createElement("li"), strong = document.createElement("b");
-    strong.className = kind.split(" ")[0];
-    strong.textContent = verdict;
-    item.append(strong, ` ${words}`);
-    return item;
-  }));
+  byId("stances").replaceChildren(...lines.map(([kind, verdict, words]) => make("li", {}, make("b", { className: kind.split(" ")[0] }, verdict), ` ${words}`)));
 }
 
 // --- which frame -------------------------------------------------------------------------------------------------------
@@ -247,7 +233,7 @@ function drawTimes() {
   const lines = trial.plates.map((_, plate) => ({ values: Array.from(time, (_, i) => trial.force.get(i, plate, 1)), kind: "" }));
   const inContact = trial.contacts.flatMap(({ plates, side, start, end }) => plates.split(" ").filter(Boolean).map((number) => (
     { values: lines[trial.plates.indexOf(Number(number))]?.values || [], kind: side, from: start, to: end })));
-  overTime(byId("force"), time, { title: "Vertical force of each plate, N", lines: [...lines, ...inContact] });
+  overTime(byId("force"), time, { title: trial.plates.length ? "Vertical force of each plate, N" : "No force plate is in this recording.", lines: [...lines, ...inContact] });
   drawMarker();
   for (const svg of document.querySelectorAll("#time svg")) moveNow(svg, time[state.frame]);
 }
@@ -264,7 +250,7 @@ function drawMarker() {
   const place = byId("of-marker"), { trial, marker } = state, time = trial.time.data;
   place.replaceChildren();
   const recorded = trial.marker.indexOf(marker), landmark = trial.landmark.indexOf(marker);
-  byId("picked").textContent = marker ? `Marker ${marker}` : "Click a marker to see its path.";
+  document.querySelector("#picked select").value = marker;
   if (recorded < 0 && landmark < 0) return;
   const values = (array, i, ...more) => Array.from(time, (_, frame) => (i < 0 || !array.shape[1] ? NaN : 1000 * array.get(frame, i, ...more)));
   const marks = [
@@ -272,10 +258,10 @@ function drawMarker() {
     ...(landmark < 0 ? [] : spans(time, (i) => FILLED.includes(trial.fill.get(i, landmark)), "filled")),
   ];
   const count = (kind) => marks.filter((one) => one.kind === kind).reduce((sum, one) => sum + one.frames, 0);
-  const about = `${count("gap")} frames not seen (red), ${count("filled")} filled (yellow)`;
+  place.append(make("p", {}, `Line: repaired and filtered; pale: as recorded; ${count("gap")} frames not seen (red), ${count("filled")} filled (yellow)`));
   const graph = (options) => overTime(element(place, "svg"), time, options);
   ["x, forward", "y, up", "z, right"].forEach((words, k) => graph({
-    title: `${marker} ${words}, mm${k ? "" : `; line: repaired and filtered, pale: as recorded; ${about}`}`, marks,
+    title: `${marker} ${words}, mm`, marks,
     lines: [{ values: values(trial.recorded, recorded, k), kind: "" }, { values: values(trial.repaired, landmark, k), kind: "strong" }],
   }));
   const residual = values(trial.residual, landmark);
@@ -314,6 +300,7 @@ function drawCurves() {
     const curve = (cycle) => Array.from({ length: 101 }, (_, i) => curves.get(p, cycle, i));
     if (curve(number).some(Number.isFinite)) state.dots.push(overCycle(place, panel, { cycle: curve(number), others: others.map(curve), side: state.side }));
   });
+  if (!state.dots.length) place.textContent = "No curves of this kind: see the reason beside the stances.";
   const now = state.trial.time.data[state.frame], { start, end } = state.cycle;
   for (const moveDot of state.dots) moveDot((100 * (now - start)) / (end - start));
 }
@@ -354,33 +341,40 @@ function control() {
   const clicks = { play, back: () => step(-1), on: () => step(1), "zoom-in": () => zoom(0.5), "zoom-out": () => zoom(2), "zoom-all": () => zoom(0) };
   for (const [id, action] of Object.entries(clicks)) byId(id).addEventListener("click", action);
   byId("group").addEventListener("change", drawCurves);
+  document.querySelector("#picked select").addEventListener("change", (event) => pick(event.target.value));
   byId("follow").addEventListener("change", (event) => { scene.follow = event.target.checked; });
   document.querySelector("#message button").addEventListener("click", () => say(""));
-  for (const view of Object.keys(VIEWS)) {
-    const button = document.createElement("button");
-    button.textContent = view;
-    button.addEventListener("click", () => scene.look(view));
-    byId("views").append(button);
-  }
-  for (const layer of Object.keys(scene.layers)) {
-    const label = document.createElement("label"), box = Object.assign(document.createElement("input"), { type: "checkbox", checked: scene.layers[layer] });
-    box.addEventListener("change", () => { scene.layers[layer] = box.checked; scene.draw(); });
-    label.append(box, ` ${layer}`);
-    document.querySelector("#layers div").append(label);
-  }
+  byId("views").append(...Object.keys(VIEWS).map((view) => make("button", { onclick: () => scene.look(view) }, view)));
+  document.querySelector("#layers div").append(...Object.keys(scene.layers).map((layer) => {
+    const onchange = (event) => { scene.layers[layer] = event.target.checked; scene.draw(); };
+    return make("label", {}, make("input", { type: "checkbox", checked: scene.layers[layer], onchange }), ` ${layer}`);
+  }));
   for (const place of [byId("force"), byId("of-marker")]) place.addEventListener("pointerdown", (event) => {
     pause();
     goTo(axis.seconds(event.clientX - place.getBoundingClientRect().left));
   });
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, summary")) return;
-    const action = KEYS[event.key] || KEYS[event.key.toLowerCase()] || corrections.keys[event.key.toLowerCase()];
-    if (!action || (event.key === " " && event.target.closest("button"))) return;
+    const undoes = (event.ctrlKey || event.metaKey) && event.key === "z", typed = event.target.closest("input:not([type=checkbox]), select, summary");
+    if (event.key === "Escape") return giveUp();
+    if (event.altKey || typed || ((event.ctrlKey || event.metaKey) && !undoes)) return;
+    const key = undoes ? "u" : event.key.toLowerCase(), action = KEYS[event.key] || KEYS[key] || corrections.keys[key];
+    if (!action || (event.key === " " && event.target.closest("button, input"))) return;
     event.preventDefault();
     if (state.trial) action(event.shiftKey);
   });
+  // a list that was chosen from with the mouse leaves the keys to the time line
+  let byMouse = false;
+  for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, () => { byMouse = kind === "pointerdown"; }, true);
+  document.addEventListener("change", ({ target }) => { if (byMouse && target.matches("select:not(#correct *)")) target.blur(); });
   new ResizeObserver(drawTimes).observe(byId("line"));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawTimes);
+}
+
+function giveUp() {
+  if (line.held) return line.giveUp();
+  if (corrections.tried && !corrections.waiting) corrections.giveUp();
+  say("");
+  document.activeElement.blur();
 }
 
 async function start() {
@@ -389,7 +383,8 @@ async function start() {
   document.title = `${study.name} – gaitlab view`;
   corrections.offer(study.kinds);
   byId("session").replaceChildren(...study.sessions.map((name) => new Option(name)));
-  await chooseSession(study.sessions[0]);
+  const last = new URLSearchParams(location.hash.slice(1)), session = last.get("session");
+  await chooseSession(study.sessions.includes(session) ? session : study.sessions[0], last.get("trial"));
 }
 
 start().catch(report);

@@ -111,7 +111,7 @@ export class Scene {
     const { trial, frame } = this;
     if (this.layers.Plates) this.drawPlates(trial);
     if (this.layers.Soles) {
-      for (const [side, outline] of Object.entries(trial.soles)) this.lines(outline, () => this.verdict(this.contactOf(side)), 2);
+      for (const [side, outline] of Object.entries(trial.soles)) this.lines(outline, () => this.verdict(this.contactsNow().find((one) => one.side === side)), 2);
     }
     if (this.layers.Figure) this.lines(trial.figure, (i) => this.colour(trial.sides[i] === "pelvis" ? "quiet" : trial.sides[i]), 4);
     if (this.layers.Axes) this.lines(trial.axes, (i) => AXIS[i % 3], 2);
@@ -198,10 +198,6 @@ export class Scene {
   contactsNow() {
     const now = this.trial.time.data[this.frame];
     return this.trial.contacts.filter((one) => one.start <= now && now <= one.end);
-  }
-
-  contactOf(side) {
-    return this.contactsNow().find((one) => one.side === side);
   }
 
   verdict(contact) {

@@ -4,6 +4,7 @@ import { LEFT, RIGHT, axis, element, moveNow } from "./graphs.js";
 
 const LANE = 34, TOP = 16, HEIGHT = TOP + 2 * LANE + 4;
 const DRAGGED_PX = 4;
+const SOURCES = { c3d: "in the recording", plate: "by the plate", hand: "by hand" };
 
 export class TimeLine {
   // actions: go(seconds), choose(event or null), move(event, seconds)
@@ -16,7 +17,7 @@ export class TimeLine {
     svg.addEventListener("pointerdown", (event) => this.press(event));
     svg.addEventListener("pointermove", (event) => this.drag(event));
     svg.addEventListener("pointerup", (event) => this.release(event));
-    svg.addEventListener("pointercancel", () => { this.held = null; this.draw(); });
+    svg.addEventListener("pointercancel", () => this.giveUp());
   }
 
   show(trial) {
@@ -66,7 +67,7 @@ export class TimeLine {
     const at = axis.x(this.held?.event === event && this.held.moved ? this.held.seconds : event.time) - LEFT;
     const chosen = this.chosen === event ? " chosen" : "";
     const group = element(clip, "g", { class: `event ${event.side} ${event.name}${chosen}`, "data-index": i });
-    element(group, "title", {}, `${event.side} ${event.name.replace("_", " ")} at ${event.time.toFixed(3)} s (${event.source})`);
+    element(group, "title", {}, `${event.side} ${event.name.replace("_", " ")} at ${event.time.toFixed(3)} s (${SOURCES[event.source] || event.source})`);
     element(group, "line", { x1: at, x2: at, y1: y, y2: y + LANE - 3 });
     const tip = event.name === "foot_strike" ? [y + LANE - 11, y + LANE - 3] : [y + 8, y];
     element(group, "polygon", { points: `${at - 5},${tip[0]} ${at + 5},${tip[0]} ${at},${tip[1]}` });
@@ -94,6 +95,8 @@ export class TimeLine {
     this.actions.go(this.held.seconds);
     if (this.held.event) this.draw();
   }
+
+  giveUp() { this.held = null; this.draw(); } // an event that is dragged stays where it was
 
   release() {
     const { held } = this;
