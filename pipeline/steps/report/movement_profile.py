@@ -112,17 +112,15 @@ def _ways(number: int, rows: Sequence[Row], angles: Array, normal: Array) -> dic
     name, ways = GAIT_ANGLES[number], dict[str, str]()
     below, _, above = sign_of_angle(*place_of(name)).partition(" < 0 < ")
     for side in SIDES:
-        apart = angles[[int(row[PLACE]) for row in rows if row["side"] == side], number] - normal[number]
-        apart = (
-            apart[np.isfinite(apart).all(axis=1)].mean(axis=0) if np.isfinite(apart).all(axis=1).any() else apart[:0]
-        )
-        if not apart.size:
+        mine = angles[[int(row[PLACE]) for row in rows if row["side"] == side], number] - normal[number]
+        known = mine[np.isfinite(mine).all(axis=1)]
+        if not len(known):
             continue
-        mean = float(apart.mean())
-        if abs(mean) < ONE_WAY * root_mean_square(apart):
+        apart = known.mean(axis=0)
+        if abs(apart.mean()) < ONE_WAY * root_mean_square(apart):
             ways[side] = "both ways"
         else:
-            word = above if mean > 0 else below
+            word = above if apart.mean() > 0 else below
             of_side = name in ("pelvis_obliquity", "pelvis_rotation")
             ways[side] = f"{side} side {word.removeprefix('side ')}" if of_side else f"more {word}"
     return {"both": next(iter(ways.values()))} if name.startswith("pelvis") and ways else ways
