@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pipeline.results.metric_errors import number_cycles
@@ -17,11 +19,13 @@ from pipeline.steps.report.curves.lines import lines_of
 from pipeline.steps.report.data_check import BAD, GOOD, data_check
 from pipeline.steps.report.movement_profile import movement_profiles
 from pipeline.steps.report.visit_changes import tables_of_changes
+from pipeline.steps.study.step import per_participant
 from pipeline.tables.csv_files import rows_of
 from pipeline.variables.gait_profile import PHASE
 from pipeline.variables.metrics import GAIT_ANGLES
 from tests.steps.report.test_data_check import CYCLES, USED
-from tests.steps.report.test_movement_profile import cycle, reference
+from tests.steps.report.test_movement_profile import SCORED, cycle, reference
+from tests.steps.report.test_print import PAPER, sheets_of
 from tests.steps.report.test_visits import visits
 from tests.support.processes.browser import Tab
 from tests.support.studies.for_report import Made, Page, calibrated, made, trial_cycles, written
@@ -133,7 +137,7 @@ def shown(tab: Tab, html: str, folder: Path, width: int, *, phone: bool = False)
     page = folder / ("report/one.html" if 'src="page.js"' in html else "report.html")
     written({page.relative_to(folder).as_posix(): html}, folder)
     tab.console.clear()
-    tab.size(width, 900, phone=phone)
+    tab.size(width, 2000, phone=phone)
     tab.open(page)
     tab.until("window.Plotly" + ("" if phone else " && document.querySelector('.main-svg')"))
 
@@ -218,9 +222,27 @@ def test_no_header_of_a_table_breaks_inside_a_word_on_paper(tab: Tab, tmp_path: 
         tab("Emulation.setEmulatedMedia", media="")
 
 
+def scored(study: Made) -> Made:
+    """Return a study of straight walks with scores, so that the first sheet has the profile of each visit."""
+    cells = {"turning_angle": 0.0, "progression_offset": 0.0, "reference_speed": 0.4, **dict.fromkeys(SCORED, 5.0)}
+    table = pd.read_csv(io.StringIO(study.metrics), keep_default_na=False)
+    metrics = pd.concat([table.drop(columns=[*cells], errors="ignore"), pd.DataFrame(cells, table.index)], axis=1)
+    means, symmetry = (rows.to_csv(index=False) for rows in per_participant(metrics))
+    return study._replace(metrics=metrics.to_csv(index=False), means=means, symmetry=symmetry)
+
+
+@pytest.mark.parametrize("chosen", [(), ("pre", "post")])
+@pytest.mark.parametrize("paper", PAPER)
+def test_two_visits_are_printed_on_one_side(tab: Tab, tmp_path: Path, chosen: tuple[str, ...], paper: str) -> None:
+    html = scored(visits(TWO, chosen=chosen)).pages(reference=TABLE)["report/sub-02.html"]
+    assert html.count('class="profile"') == 2
+    shown(tab, html, tmp_path, 1200)
+    assert len(sheets_of(tab, tmp_path, paper)) == 1
+
+
 def test_few_words_stand_before_the_first_picture(three_people: Made) -> None:
     """At most 150 of the program; what the laboratory writes itself is its own."""
-    for page in (visits(TWO).pages(reference=TABLE)["report/sub-02.html"], three_people.person("sub-02")):
+    for page in (scored(visits(TWO)).pages(reference=TABLE)["report/sub-02.html"], three_people.person("sub-02")):
         before = re.split(r"<svg class=\"profile\"|<div class=\"plot\"", page)[0].partition("<header>")[2]
         for hidden in ("nav", "table", "script", "fieldset", 'p class="no-', 'details class="help"'):
             before = re.sub(f"<{hidden}.*?</{hidden.partition(' ')[0]}>", " ", before, flags=re.DOTALL)
