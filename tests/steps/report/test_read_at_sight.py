@@ -25,7 +25,7 @@ from pipeline.variables.gait_profile import PHASE
 from pipeline.variables.metrics import GAIT_ANGLES
 from tests.steps.report.test_data_check import CYCLES, USED
 from tests.steps.report.test_movement_profile import SCORED, cycle, reference
-from tests.steps.report.test_print import PAPER, sheets_of
+from tests.steps.report.test_print import sheets_of
 from tests.steps.report.test_visits import visits
 from tests.support.processes.browser import Tab
 from tests.support.studies.for_report import Made, Page, calibrated, made, trial_cycles, written
@@ -231,8 +231,7 @@ def scored(study: Made) -> Made:
     return study._replace(metrics=metrics.to_csv(index=False), means=means, symmetry=symmetry)
 
 
-@pytest.mark.parametrize("chosen", [(), ("pre", "post")])
-@pytest.mark.parametrize("paper", PAPER)
+@pytest.mark.parametrize(("chosen", "paper"), [((), "A4"), ((), "Letter"), (("pre", "post"), "A4")])
 def test_two_visits_are_printed_on_one_side(tab: Tab, tmp_path: Path, chosen: tuple[str, ...], paper: str) -> None:
     html = scored(visits(TWO, chosen=chosen)).pages(reference=TABLE)["report/sub-02.html"]
     assert html.count('class="profile"') == 2
