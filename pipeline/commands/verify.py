@@ -21,7 +21,7 @@ from ..tables import study_tables
 from ..tables.session_table import has_changed_since_review
 from ..tables.terminal_table import align, text_width
 from ..workflow import checksums
-from ..workflow.command_files import recorded_files, why_outdated, words_of
+from ..workflow.command_files import once_for_all, recorded_files, why_outdated, words_of
 from ..workflow.digests import sha256
 from ..workflow.job_keys import Study
 from ..workflow.jobs.session_job import sources_of
@@ -99,7 +99,8 @@ def verify(folder: Path) -> tuple[list[Problem], str]:
     unread = sum(derived / name not in digests for name in names)
     summary = f"{recordings} recordings and {len(names) - unread} of {len(names)} results were read"
     others = recorded_files(derived, but=names)
-    faults += [*_look_at_command_files(study, others), *_stale_folders(derived)]
+    missing = {fault.where.removeprefix("derived/") for fault in faults if fault.code == "result_missing"}
+    faults += [*_look_at_command_files(study, others, missing), *_stale_folders(derived)]
     faults += _outdated_reviews(study, digests)
     return [*changed, *faults], f"{summary}; {_strangers(study, derived, {*names, *others, SUMMARY})}"
 
@@ -253,14 +254,21 @@ def _several(first: str, count: int) -> str:
     return first if count == 1 else f"{first} and {count - 1} more"
 
 
-def _look_at_command_files(study: Study, records: Mapping[str, checksums.Record]) -> Iterator[Problem]:
-    """Yield the files written by commands that are not as written, or that do not show the results there."""
+def _look_at_command_files(
+    study: Study, records: Mapping[str, checksums.Record], missing: Collection[str]
+) -> Iterator[Problem]:
+    """Yield the files written by commands that are not as written, or that do not show the results there.
+
+    Those of ``missing`` results that a run writes again are not named: one cause has one remedy.
+    """
     derived = study.path / "derived"
     digests = _digests(derived / name for name in records)
     for name, record in records.items():
         if digests.get(derived / name) != record.sha256:
             yield _fault(f"derived/{name}", "changed since it was written", "command_file_changed")
-        elif name.removesuffix(".json") not in records.keys() - {name} and (why := why_outdated(study, record)):
+        elif name.removesuffix(".json") not in records.keys() - {name} and (
+            why := why_outdated(study, record, missing)
+        ):
             yield _fault(f"derived/{name}", why, OF_COMMANDS[record.command[0]])
 
 
@@ -278,7 +286,8 @@ def _commands_of_files(folder: Path, faults: Iterable[Problem]) -> list[str]:
     codes = {"command_file_changed", *OF_COMMANDS.values()} - {"comparison_outdated"}
     names = [fault.where.removeprefix("derived/") for fault in faults if fault.code in codes]
     records = (checksums.recorded(folder / "derived", name) for name in names)
-    return [*dict.fromkeys(words_of(folder, record.command) for record in records if record)]
+    commands = once_for_all(record.command for record in records if record)
+    return [*dict.fromkeys(words_of(folder, command) for command in commands)]
 
 
 def _stale_folders(derived: Path) -> Iterator[Problem]:

@@ -7,7 +7,7 @@ the others; ``gaitlab verify`` finds them, too.
 
 import os
 import shlex
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ..errors import UserError, as_argument, join_some
@@ -39,11 +39,16 @@ def recorded_files(derived: Path, *, but: Container[str]) -> dict[str, checksums
     return dict(sorted(found.items()))
 
 
-def why_outdated(study: Study, record: checksums.Record) -> str:
-    """Return why a file that a command wrote does not show the results that are there now; empty if it does."""
+def why_outdated(study: Study, record: checksums.Record, missing: Container[str] = ()) -> str:
+    """Return why a file that a command wrote does not show the results that are there now; empty if it does.
+
+    A run writes the ``missing`` results again, as they were.
+    """
     derived = study.path / "derived"
     for name, digest in record.inputs.items():
         now = checksums.recorded(derived, name)
+        if name in missing and now and now.sha256 == digest:
+            continue
         if not (derived / name).is_file():
             return f"made from derived/{name}, which is gone"
         if digest != (now.sha256 if now else sha256(derived / name)):
@@ -60,25 +65,35 @@ def words_of(study: Path, command: Sequence[str]) -> str:
     return " ".join(["gaitlab", name, as_argument(study), *words])
 
 
+def once_for_all(commands: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
+    """Return commands, each for the page of a person as that for the overview, which writes all, if that is there."""
+    of_all = [(one, one.index("--participant") if "--participant" in one else len(one)) for one in map(tuple, commands)]
+    every = {one for one, at in of_all if at == len(one)}
+    return [without if (without := one[:at] + one[at + 2 :]) in every else one for one, at in of_all]
+
+
 def renew(study: Study) -> Iterator[str]:
     """Make pages of ``compare`` again that show other results, or remove them; yield lines that say so.
 
     The other files of commands take a browser, another program or minutes: they are named, with what writes them again.
     """
     derived, results = study.path / "derived", outputs_of(study)
-    records, commands = recorded_files(derived, but=results), dict[str, list[str]]()
+    records, outdated = recorded_files(derived, but=results), dict[str, Sequence[str]]()
     for name, record in records.items():
         if not (why := why_outdated(study, record)):
             continue
         if record.command[0] == comparison.COMMAND:
             yield _renewed(study, name, record, why)
         else:
-            commands.setdefault(words_of(study.path, record.command), []).append(f"derived/{name}")
+            outdated[f"derived/{name}"] = record.command
     for page in _pages_without_record(study, results, records):
         page.unlink()
         yield f"Removed: derived/{PAGES}/{page.name}, as nothing records what it shows; write it by gaitlab compare."
-    for command, names in commands.items():
-        yield f"Of earlier results: {join_some(names, MOST_LISTED)}. Write again: {command}"
+    commands: dict[str, list[str]] = {}
+    for name, command in zip(outdated, once_for_all(outdated.values()), strict=True):
+        commands.setdefault(words_of(study.path, command), []).append(name)
+    for words, names in commands.items():
+        yield f"Of earlier results: {join_some(names, MOST_LISTED)}. Write again: {words}"
 
 
 def _renewed(study: Study, name: str, record: checksums.Record, why: str) -> str:

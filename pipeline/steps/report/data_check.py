@@ -28,9 +28,9 @@ GOOD, UNKNOWN, LOOK, BAD = STATES = ("good", "not checked", "look", "bad")  # fr
 CHILDREN = "jensen"  # the table of the segments of children; the others are of adults
 ADULTS = ("dempster", "de_leva", "dumas")
 ADULT_YEARS = 16
-MOST_LISTED = 3  # walks of one slope
+MOST_LISTED = 3  # walks of one slope, and reasons of a bad verdict
 ANSWERS = {
-    GOOD: "Yes: nothing was found against it.",
+    GOOD: "Yes: nothing was found against it{few}.",
     LOOK: "Mostly: look at {points}.",
     BAD: "No: results are wrong or missing; see {points}.",
 }
@@ -46,11 +46,13 @@ class Point(NamedTuple):
 
 
 class DataCheck(NamedTuple):
-    """The answer in a sentence, its state, and its points."""
+    """The answer in a sentence, its state, its points, and what makes it bad, of which ``further`` are left out."""
 
     state: str
     answer: str
     points: list[Point]
+    reasons: list[str]
+    further: int
 
 
 def data_check(
@@ -84,7 +86,14 @@ def data_check(
     points += [point for point in further if point]
     state = _worst(point.state for point in points)
     worst = [point.title.lower() for point in points if point.state == state]
-    return DataCheck(state, ANSWERS[state].format(points=", ".join(worst)), points)
+    reasons = [text for point in points if point.state == state == BAD for text in point.texts]
+    cycles = of_part(rows, "cycle")
+    known = [*filter(has_kinetics, cycles)] or cycles
+    few = min(Counter((row["session"], row["condition"], row["side"]) for row in known).values(), default=0)
+    what = f"{few} gait cycle{'s' * (few > 1)}{' with kinetics' if any(map(has_kinetics, known)) else ''}"
+    only = f", as far as {what} a side can show" if 0 < few < SMALLEST_N else ""
+    answer = ANSWERS[state].format(points=", ".join(worst), few=only)
+    return DataCheck(state, answer, points, reasons[:MOST_LISTED], len(reasons[MOST_LISTED:]))
 
 
 def _worst(states: Iterable[str]) -> str:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...arrays import Array
 from ...conventions import SIDES
 from ...tables.reference_curves import BySpeed, numbers_of, speeds_of
 from ...variables.gait_profile import SMALLEST_IMPORTANT
@@ -20,6 +21,7 @@ from .movement_profile import (
     Profile,
     mean_of,
     movement_profiles,
+    turning,
     typical_of,
     without_comparison,
 )
@@ -65,26 +67,34 @@ class Shown(NamedTuple):
 
 
 def first_sheet(
-    lines: Sequence[Line], cycles: Sequence[Row], norm: Norm, *, detectable: Detectable, totals: Totals
+    lines: Sequence[Line],
+    cycles: Sequence[Row],
+    norm: Norm,
+    *,
+    angles: Array | None = None,
+    detectable: Detectable,
+    totals: Totals,
 ) -> FirstSheet:
     """Return the first sheet of a person.
 
     Args:
         lines: those of the curves.
         cycles: rows of metrics.csv that are cycles, without scores that compare with other people's norm.
+        angles: as of :func:`pipeline.steps.report.movement_profile.movement_profiles`.
         detectable: the smallest changes beyond the laboratory's own repeatability.
     """
     shown = shown_on_sheet(lines, cycles)
     normal = normal_values(shown, norm.curves) if norm.curves and not norm.is_of_others else {}
-    profiles = movement_profiles(cycles, norm.curves)
+    profiles = movement_profiles(cycles, norm.curves, angles)
     first = [one for each in shown for one in profiles if one.title == each.line.label]
     mine = {id(row) for one in shown for row in one.rows}
     here, elsewhere = ([row for row in cycles if (id(row) in mine) == on_sheet] for on_sheet in (True, False))
+    turned = [line.label for line in lines if line.turns]
     caveats = [*without_comparison(here), *([] if norm.is_of_others else norm.another_age)]
     return FirstSheet(
         numbers=numbers_table(shown, normal, detectable),
         sentences=sentences(shown, first, normal, totals, norm.apart)
-        + [f"Not here, as most of its cycles turn: {line.label}." for line in lines if line.turns],
+        + ([f"Turns, not shown here: {'; '.join(turned)}."] if turned else []),
         profiles=first,
         caveats=caveats if norm.curves else [],
         further_profiles=[one for one in profiles if one not in first],
@@ -109,8 +119,10 @@ def numbers_table(shown: Sequence[Shown], normal: Mapping[str, str], detectable:
         detectable: the smallest changes beyond the laboratory's own repeatability.
     """
     visits = _of_two_visits(shown)
-    about = f"Normal for {shown[-1].line.label}" if len(shown) > 1 else "Normal"
-    header = ["", *(one.line.label for one in shown), *["Change"] * visits, *[about] * bool(normal)]
+    titles = [one.line.session or one.line.label if visits else one.line.label for one in shown]
+    about = f"Normal ({titles[-1]})" if len(shown) > 1 else "Normal"
+    titles = [with_turns(title, one.rows) for title, one in zip(titles, shown, strict=True)]
+    header = ["", *titles, *["Change"] * visits, *[about] * bool(normal)]
     rows = []
     for title, (metric, side) in SHOWN.items():
         values, places = [one.mean(metric, side) for one in shown], places_of(metric)
@@ -124,6 +136,11 @@ def numbers_table(shown: Sequence[Shown], normal: Mapping[str, str], detectable:
         cells += [normal.get(metric, ABSENT)] if normal else []
         rows.append([f"{title}, {plain_unit(NUMBERS[metric].units)}", *cells])
     return Table(header, rows)
+
+
+def with_turns(title: str, cycles: Sequence[Row]) -> str:
+    """Return the title of a column of means with the number of cycles in them that turn, if there are any."""
+    return f"{title} ({count} of {len(cycles)} cycles turn)" if (count := turning(cycles)) else title
 
 
 def normal_values(shown: Sequence[Shown], reference: BySpeed) -> dict[str, str]:
@@ -160,7 +177,7 @@ def sentences(
     text = f"{last.line.label[:1].upper()}{last.line.label[1:]}: {last.mean(SPEED):.2f} m/s"
     text += f" (normal {normal[SPEED]})" if SPEED in normal else ""
     texts += [
-        f"{text}, {last.mean('cadence'):.0f} steps/min.",
+        f"{text}.",
         *(one.words for one in profiles if one.title == last.line.label),
     ]
     texts += [f"Not compared with normal gait: {apart}."] if apart and not profiles else []
@@ -175,9 +192,9 @@ def _change(before: Shown, after: Shown) -> str:
     if np.isfinite(score):
         important = SMALLEST_IMPORTANT[OVERALL]
         less = abs(score) < important
-        text += f", Gait Profile Score {score:+.1f} ({'less' if less else 'more'} than the {important} that matter)"
+        text += f", Gait Profile Score {score:+.1f} ({'below' if less else 'above'} the {important} that matter)"
     single = min(before.fewest(SPEED), after.fewest(SPEED)) == 1
-    return f"{text}{f': of a {SINGLE}, so perhaps chance' if single else ''}."
+    return f"{text}{f'; {SINGLE}s, perhaps chance' if single else ''}."
 
 
 def _of_two_visits(shown: Sequence[Shown]) -> bool:

@@ -1,6 +1,7 @@
 """Tables of metrics: of a participant by group, of all participants in rows; symmetry of the sides."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from ...tables.study_tables import NO_GROUP
 from ...variables.metrics import CO_CONTRACTION, NUMBERS, OF_STANCE
 from ...variables.rows import GAIT_SCORES, TIMES, TRUNK_AND_BALANCE
 from .curves.panels import plain_unit
+from .movement_profile import turning
 from .tables import ABSENT, Row, Table, names
 
 DECIMALS = {"m": 3, "degree": 1, "percent": 1, "min-1": 1, "J kg-1": 3, "N m s kg-1": 3, "1": 3}
@@ -48,7 +50,20 @@ def metrics(cycles: list[Row], symmetry: list[Row], errors: Errors = NO_ERRORS) 
     shown = metrics_with_values(cycles)
     values = values_of(cycles, symmetry, shown)
     averages = {place: average(one, phase=phases(shown)) for place, (one, _) in values.items()}
-    return metric_tables(shown, averages, errors)
+    return metric_tables(shown, averages, errors, turning_by_place(cycles))
+
+
+def turning_by_place(cycles: list[Row]) -> Counter[tuple[str, str]]:
+    """Return by condition and side how many gait cycles turn."""
+    places = {(row["condition"], row["side"]): list[Row]() for row in cycles}
+    for row in cycles:
+        places[row["condition"], row["side"]].append(row)
+    return Counter({place: turning(rows) for place, rows in places.items()})
+
+
+def number_in_words(column: Average, turn: int) -> str:
+    """Return the number averaged in the header of a column, and how many gait cycles in it turn, if any do."""
+    return f"(n\xa0{column.n.max()}" + (f", {turn}\xa0turn{'s' * (turn == 1)})" if turn else ")")
 
 
 def with_normal(
@@ -109,7 +124,10 @@ def _numbers(row: Row, shown: list[str]) -> list[float]:
 
 
 def metric_tables(
-    shown: list[str], averages: Mapping[tuple[str, str], Average], errors: Errors = NO_ERRORS
+    shown: list[str],
+    averages: Mapping[tuple[str, str], Average],
+    errors: Errors = NO_ERRORS,
+    turning_cycles: Mapping[tuple[str, str], int] = {},
 ) -> dict[str, Table]:
     """Return the tables of metrics by group, one row per metric: those that clinics read first, then the others.
 
@@ -119,13 +137,15 @@ def metric_tables(
     Args:
         averages: by condition, and side or comparison of the sides, the averages (metric,).
         errors: of these; a standard uncertainty follows the numbers that have one.
+        turning_cycles: of :func:`turning_by_place`.
     """
     columns: list[Column] = []
     for condition in dict.fromkeys(condition for condition, _ in averages):
         for what in (*SIDES, *COMPARED):
             column = averages.get((condition, what))
             if column and (what in SIDES or column.n.any()):
-                title = f"{what} (n\xa0{column.n.max()})" if what in SIDES else COMPARED[what]
+                number = number_in_words(column, turning_cycles.get((condition, what), 0))
+                title = f"{what} {number}" if what in SIDES else COMPARED[what]
                 columns.append((condition, title, cells_of(shown, what, column, errors.get((condition, what)))))
     header = ["Metric", "Unit", *(title for _, title, _ in columns)]
     return by_group(shown, columns, on_screen=_on_screen(header, len({condition for condition, *_ in columns})))

@@ -10,26 +10,41 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...arrays import Array
 from ...conventions import SIDES
 from ...person.size_findings import ADULT_AGE_YEARS
+from ...results.metric_errors import PLACE
 from ...tables.reference_curves import BySpeed, at_speed
-from ...variables.gait_profile import STRAIGHT_DEGREES, turns, typical_scores
+from ...variables.gait_profile import (
+    STRAIGHT_DEGREES,
+    along_cycle,
+    place_of,
+    root_mean_square,
+    turns,
+    typical_scores,
+)
 from ...variables.metrics import GAIT_ANGLES
+from .curves.panels import sign_of_angle
 from .tables import ABSENT, Row, Table, names
 
 AXIS_DEGREES = 30.0  # so that charts can be compared by eye; longer if a score is larger
 STEP_DEGREES = 10
 MOST_NAMED = 3
+ONE_WAY = 0.5  # of a score, from which the mean difference is said to be the direction of the score
 GPS, OVERALL, GVS = "gait_profile_score", "gait_profile_score_overall", "gait_variable_score_"
 
 
 class Bars(NamedTuple):
-    """One angle, or the Gait Profile Score: scores in degrees by side or ``both``, and that of a typical person."""
+    """One angle, or the Gait Profile Score: scores in degrees by side or ``both``, and that of a typical person.
+
+    ``ways`` are words on the direction of each score, where the curves are known.
+    """
 
     title: str
     scores: dict[str, float]
     typical: float | None
     metric: str
+    ways: Mapping[str, str] = {}
 
     def metric_of(self, side: str) -> str:
         """Return the metric that has the score of a side, or of both."""
@@ -73,30 +88,61 @@ class Norm(NamedTuple):
         return f"{age_in_words(self.age)}, the norm is of {of}" if self.is_of_others else ""
 
 
-def movement_profiles(cycles: Sequence[Row], reference: BySpeed) -> list[Profile]:
+def movement_profiles(cycles: Sequence[Row], reference: BySpeed, angles: Array | None = None) -> list[Profile]:
     """Return the Movement Analysis Profile of each session and condition; none without scores.
 
     Args:
-        cycles: a participant's rows of metrics.csv that are cycles; scores are averaged over them.
+        cycles: a participant's rows of metrics.csv that are cycles, numbered; scores are averaged over them.
+        angles: the nine angles (cycle, 9, 51) of all cycles, degrees, which tell the direction of a score.
     """
     if not reference or not cycles or GPS not in cycles[0]:
         return []
-    charts = ((title, bars_of(rows, typical_of(rows, reference))) for title, rows in _groups(cycles).items())
+    charts = []
+    for title, rows in _groups(cycles).items():
+        bars = bars_of(rows, typical_of(rows, reference))
+        if angles is not None:
+            normal = along_cycle(at_speed(reference, mean_of(rows, "reference_speed")), "mean")
+            bars = [one._replace(ways=_ways(i, rows, angles, normal)) for i, one in enumerate(bars[:-1])] + bars[-1:]
+        charts.append((title, bars))
     return [_profile(title, bars) for title, bars in charts if any(one.scores for one in bars)]
+
+
+def _ways(number: int, rows: Sequence[Row], angles: Array, normal: Array) -> dict[str, str]:
+    """Return by side to which side of normal an angle is on average; the pelvis is that of one side's cycles."""
+    name, ways = GAIT_ANGLES[number], dict[str, str]()
+    below, _, above = sign_of_angle(*place_of(name)).partition(" < 0 < ")
+    for side in SIDES:
+        mine = angles[[int(row[PLACE]) for row in rows if row["side"] == side], number] - normal[number]
+        known = mine[np.isfinite(mine).all(axis=1)]
+        if not len(known):
+            continue
+        apart = known.mean(axis=0)
+        if abs(apart.mean()) < ONE_WAY * root_mean_square(apart):
+            ways[side] = "both ways"
+        else:
+            word = above if apart.mean() > 0 else below
+            of_side = name in ("pelvis_obliquity", "pelvis_rotation")
+            ways[side] = f"{side} side {word.removeprefix('side ')}" if of_side else f"more {word}"
+    return {"both": next(iter(ways.values()))} if name.startswith("pelvis") and ways else ways
 
 
 def without_comparison(cycles: Sequence[Row]) -> list[str]:
     """Return how many cycles of each session and condition turn, so that they have no scores, in words."""
     texts = []
     for title, rows in _groups(cycles).items() if cycles and GPS in cycles[0] else ():
-        headings = ([float(row.get(name) or "nan") for row in rows] for name in ("turning_angle", "progression_offset"))
-        if count := int(turns(*headings).sum()):
+        if count := turning(rows):
             texts.append(
                 f"{title}: {count} of {len(rows)} cycles turn by more than {2 * STRAIGHT_DEGREES:.0f} degrees, or lead "
                 f"more than {STRAIGHT_DEGREES:.0f} degrees away from the line from which pelvis and foot are measured: "
                 "no comparison with normal gait"
             )
     return texts
+
+
+def turning(cycles: Iterable[Row]) -> int:
+    """Return how many of some gait cycles turn."""
+    headings = [[float(row.get(name) or "nan") for name in ("turning_angle", "progression_offset")] for row in cycles]
+    return int(turns(*np.reshape(headings, (-1, 2)).T).sum())
 
 
 def compares_children_and_adults(age: float, reference: Mapping[str, Any]) -> bool:
@@ -186,7 +232,11 @@ def _profile(title: str, bars: list[Bars]) -> Profile:
 def _words(bars: list[Bars]) -> str:
     """Return the scores that are largest beside those of a typical person, in words."""
     ratios = [
-        (value / one.typical, f"{one.title.lower()} {'' if side == 'both' else side} {value:.1f} ({one.typical:.1f})")
+        (
+            value / one.typical,
+            f"{one.title.lower()} {'' if side == 'both' else side} {value:.1f} ({one.typical:.1f})"
+            + (f", {one.ways[side]}" if side in one.ways else ""),
+        )
         for one in bars[:-1]
         for side, value in one.scores.items()
         if one.typical
@@ -198,7 +248,7 @@ def _words(bars: list[Bars]) -> str:
     found += f"; typical {bars[-1].typical:.1f}" if bars[-1].typical else ""
     text = f"Gait Profile Score {score_in_words(both)} degrees ({found})."
     if most:
-        return f"{text} Furthest beyond a typical person (in brackets): {', '.join(most)}."
+        return f"{text} Furthest beyond typical (in brackets): {'; '.join(most)}."
     return f"{text} No angle is beyond a typical person's." if ratios else text
 
 

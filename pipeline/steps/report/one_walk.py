@@ -1,7 +1,7 @@
 """One walk: stick figure with ground forces, force vectors of each step, parts of the joint moments over a cycle."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -29,14 +29,6 @@ TRUNK = (
 )
 LIMBS = (*LEG, ("shoulder", "elbow"), ("elbow", "wrist"), ("wrist", "hand"))
 ROUND = ("head", "centre of mass")
-
-
-class ShownTrial(NamedTuple):
-    """The trial shown of a participant, and for each side the place of its cycle in the participant's cycles."""
-
-    session: str
-    data: xr.Dataset
-    cycle: dict[str, int]
 
 
 def scene(trial: xr.Dataset, *, cycles: dict[str, tuple[float, float]]) -> dict[str, Any]:
@@ -128,37 +120,49 @@ def contributions(trial: xr.Dataset, *, side: str, mass_kg: float | None, moment
     return result
 
 
-def representative_trial(study: xr.Dataset, representative: Mapping[str, xr.Dataset]) -> ShownTrial | None:
-    """Return the trial to show of a participant: of the first session with kinetics on most sides; None if none."""
+def walks_of(
+    parts: Mapping[str, xr.Dataset], representative: Mapping[str, xr.Dataset], *, moment_signs: str
+) -> list[dict[str, Any]]:
+    """Return names and figure data of the walks that are shown: of several visits, those of the first and the last.
+
+    Args:
+        parts: a person's part of study.nc, by visit or condition if some are compared.
+        representative: by session, the trial to show.
+    """
+    walks = [
+        one | {"label": label} for label, part in parts.items() if (one := _walk(part, representative, moment_signs))
+    ]
+    return walks if len(walks) < 2 else [walks[0], walks[-1]]
+
+
+def _walk(study: xr.Dataset, representative: Mapping[str, xr.Dataset], moment_signs: str) -> dict[str, Any] | None:
+    """Return the walk of the first session with kinetics on most sides, None if no trial has one of the cycles."""
     names = ("session", "trial", "side", "start_time")
     rows = [*zip(*(study.variables[name].values.tolist() for name in names), strict=True)]
-    sessions = dict.fromkeys(session for session, *_ in rows)
-    if not sessions:
+    trials = {session: representative[session] for session in dict.fromkeys(session for session, *_ in rows)}
+    if not trials:
         return None
-    trials = {session: representative[session] for session in sessions}
     session, data = max(trials.items(), key=lambda one: int(one[1].cycle_has_kinetics.sum()))
     starts = zip(SIDES, data.cycle_start.values.tolist(), strict=True)
-    cycles = {side: (session, data.attrs["trial"], side, start) for side, start in starts}
-    return ShownTrial(session, data, {side: rows.index(cycle) for side, cycle in cycles.items() if cycle in rows})
-
-
-def walk(study: xr.Dataset, shown: ShownTrial, *, moment_signs: str) -> dict[str, Any]:
-    """Return names and figure data of the trial shown."""
+    places = {side: (session, data.attrs["trial"], side, start) for side, start in starts}
+    cycles = {side: rows.index(place) for side, place in places.items() if place in rows}
+    if not cycles:
+        return None
     start, end, with_kinetics = (select(study, name, "cycle") for name in ("start_time", "end_time", "kinetics_valid"))
-    times = {side: (float(start[cycle]), float(end[cycle])) for side, cycle in shown.cycle.items()}
-    mass = study.variables["mass_kg"].values[next(iter(shown.cycle.values()))] if "mass_kg" in study.coords else 0
+    times = {side: (float(start[cycle]), float(end[cycle])) for side, cycle in cycles.items()}
+    mass = study.variables["mass_kg"].values[next(iter(cycles.values()))] if "mass_kg" in study.coords else 0
     mass_kg = float(mass) if mass > 0 else None
-    valid = {side: cycle for side, cycle in shown.cycle.items() if with_kinetics[cycle]}
+    valid = {side: cycle for side, cycle in cycles.items() if with_kinetics[cycle]}
     return {
-        "session": shown.session,
-        "trial": shown.data.attrs["trial"],
-        "condition": shown.data.attrs["condition"],
+        "session": session,
+        "trial": data.attrs["trial"],
+        "condition": data.attrs["condition"],
         "sides": list(valid),
         "data": {
-            "scene": scene(shown.data, cycles=times),
-            "steps": {side: step(study, shown.data, cycle=cycle) for side, cycle in valid.items()},
+            "scene": scene(data, cycles=times),
+            "steps": {side: step(study, data, cycle=cycle) for side, cycle in valid.items()},
             "contributions": {
-                side: contributions(shown.data, side=side, mass_kg=mass_kg, moment_signs=moment_signs) for side in valid
+                side: contributions(data, side=side, mass_kg=mass_kg, moment_signs=moment_signs) for side in valid
             },
         },
     }

@@ -53,9 +53,11 @@ class Overview:
         labels = list(dict.fromkeys(self.visits.values())) or [""]
         at_visits = {one: [self._at_visit(one, visit) for visit in labels] for one in conditions}
         self.conditions = conditions = [label for own in at_visits.values() for label in own]
+        self.turning = Counter[Place]()  # gait cycles
         self.baselines = {label: own[0] if visits else conditions[0] for own in at_visits.values() for label in own}
         names = dict.fromkeys(groups.values(), None) or [""]
-        self.dashes = dash_styles([self._label(name, one) for name in names for one in conditions])
+        self.lines_of_groups = [[self._label(name, one) for one in conditions] for name in names]
+        self.dashes = dash_styles([label for own in self.lines_of_groups for label in own])
         self.totals = tables.totals([], [])
         self.people: list[list[str]] = []
         self.columns: list[str] = []  # of participants.tsv
@@ -100,6 +102,8 @@ class Overview:
         self.medians |= checked.medians_of_sessions(quality)
         gait_cycles, of_sides = map(self._rows_at_visits, (tables.of_part(metrics, "cycle"), symmetry))
         self.shown = self.shown or metric_tables.metrics_in(gait_cycles)
+        for (condition, side), count in metric_tables.turning_by_place(gait_cycles).items():
+            self.turning[self._label(self.groups.get(name, ""), condition), side] += count
         for place, (values, people) in metric_tables.values_of(gait_cycles, of_sides, self.shown).items():
             of_person = means_of_people(values, people, phase=metric_tables.phases(self.shown))
             label = self._label(self.groups.get(name, ""), place[0])
@@ -159,7 +163,9 @@ class Overview:
             "appendix": appendix(figures) if several and self.averages else [],
             "people_with_sessions": people_with_sessions(join_cycles(self.cycles)) if self.cycles else 0,
             **self._participants(links, reasons),
-            "metrics": metric_tables.metric_tables(self.shown, averages) if several and averages else None,
+            "metrics": metric_tables.metric_tables(self.shown, averages, turning_cycles=self.turning)
+            if several and averages
+            else None,
             "visits": list(dict.fromkeys(self.visits.values())),
             "groups": {name: [*self.groups.values()].count(name) for name in self.groups.values()},
             "differences": metric_tables.differences(self.shown, self.of_people, self.groups, self.baselines),
@@ -190,7 +196,8 @@ class Overview:
     def _figures(self, panels: Sequence[Panel], reference: BySpeed) -> Drawn:
         """Return the figures over participants; amplitudes of EMG depend on electrodes and skin and have none."""
         cycles = join_cycles(self.cycles)
-        lines = lines_of(cycles, dashes=self.dashes, over_participants=True)
+        groups = self.lines_of_groups if self.groups else ()
+        lines = lines_of(cycles, dashes=self.dashes, over_participants=True, groups=groups)
         averages = {
             place: one._replace(single=[chosen.single() for chosen in self.single[place]])
             for place, one in self.averages.items()

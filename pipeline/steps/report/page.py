@@ -9,6 +9,7 @@ from ...json_text import object_in
 from ...results.metric_errors import DrawnMetrics, errors_of_cycles, errors_of_means, exceptions_of, number_cycles
 from ...tables.reference_curves import BySpeed, reference_of
 from ...trials.session import facts_of_trials
+from ...variables.gait_profile import nine_angles
 from ...variables.stance_verdicts import is_accepted
 from . import metric_tables, quality, tables
 from .addition import Loaded, PersonShown, curves_detectable_by, panels_added, parts_of_person
@@ -22,7 +23,7 @@ from .data_check import data_check
 from .first_sheet import first_sheet
 from .html_page import days_of, render
 from .movement_profile import Norm, age_in_words
-from .one_walk import representative_trial, walk
+from .one_walk import walks_of
 from .refused_stances import pictures_of
 from .settings import Settings
 from .tables import Row, Table
@@ -96,8 +97,10 @@ def page(
     if unchanged:
         add_detectable(curves["drawn"], panels, unchanged.changes)
     totals = tables.totals(shown.metrics, shown.stances)
-    sheet = first_sheet(curves["drawn"].lines, person.cycles, norm, detectable=person.detectable, totals=totals)
-    trial = representative_trial(shown.study, representative)
+    sheet = first_sheet(
+        curves["drawn"].lines, person.cycles, norm,
+        angles=nine_angles(shown.study) if norm.curves else None, detectable=person.detectable, totals=totals,
+    )  # fmt: skip
     return render(
         "participant.html",
         shown.study,
@@ -109,7 +112,7 @@ def page(
         about=tables.in_words(shown.metrics),
         reviews=tables.reviews(shown.metrics, results),
         results={session: results[session] for session in sessions if session in results},
-        walk=walk(shown.study, trial, moment_signs=settings.moment_signs) if trial and trial.cycle else None,
+        walks=walks_of(side_by_side.apart(shown.study), representative, moment_signs=settings.moment_signs),
         compared=side_by_side if side_by_side.several else None,
         chosen=chosen,
         detectable=person.detectable,

@@ -17,6 +17,7 @@ from ...variables.stance_verdicts import DOUBTED, NOT_ON_A_PLATE, REFUSED, USED
 
 Row = dict[str, str]
 MOST_ROWS = 50  # of a table on the screen
+LETTERS_OF_SHEET = 130  # in a row of a table, at 5.4 pixels each
 ABSENT = "n/a"
 OF_SYMMETRY = {*SIDES, "difference", "symmetry_index"}  # values in a row of symmetry.csv
 DECIMAL = re.compile(r"-?\d+\.\d+")
@@ -51,6 +52,13 @@ class Table(NamedTuple):
         return self._replace(
             header=[self.header[i] for i in columns], rows=[[row[i] for i in columns] for row in self.rows]
         )
+
+    @property
+    def is_tight(self) -> bool:
+        """Return whether the longest words above its printed columns are too many letters for a sheet of paper."""
+        groups = self.groups or [""] * len(self.header)
+        titles = [f"{groups[i]} {title}" for i, title in enumerate(self.header) if i not in self.on_screen]
+        return sum(2 + max(map(len, ["number", *title.split()])) for title in titles) > LETTERS_OF_SHEET
 
     @property
     def is_long(self) -> bool:

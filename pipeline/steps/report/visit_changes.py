@@ -75,12 +75,13 @@ def _tables(
     shown = metric_tables.metrics_with_values(cycles)
     phases, values = metric_tables.phases(shown), metric_tables.values_of(cycles, symmetry, shown)
     averages = {place: average(one, phase=phases) for place, (one, _) in values.items()}
+    turning = metric_tables.turning_by_place(cycles)
     columns: list[metric_tables.Column] = []
     fewest = _fewest(averages)
     for what in (*SIDES, *metric_tables.COMPARED):
         own = [(label, one) for label in labels if (one := averages.get((label, what))) and one.n.any()]
         for label, one in own:
-            count = f" (n\xa0{one.n.max()})" if what in SIDES else ""
+            count = f" {metric_tables.number_in_words(one, turning[label, what])}" if what in SIDES else ""
             group = metric_tables.COMPARED.get(what, what)
             columns.append(
                 (group, f"{label}{count}", metric_tables.cells_of(shown, what, one, errors.get((label, what))))

@@ -58,7 +58,7 @@ def test_scores_are_means_over_cycles_by_side_beside_the_typical_score() -> None
     assert bars["Hip flexion"] == ({"left": 7, "right": 13}, pytest.approx(2))
     assert bars["Gait Profile Score"] == ({"left": 4, "right": 10, "both": 7}, pytest.approx(2))
     assert profile.ticks == [0, 10, 20, 30]
-    assert profile.words.endswith("in brackets): foot progression right 18.0 (2.0), ankle flexion right 17.0 (2.0), "
+    assert profile.words.endswith("in brackets): foot progression right 18.0 (2.0); ankle flexion right 17.0 (2.0); "
                                   "knee flexion right 16.0 (2.0).")  # fmt: skip
     assert profile.table.rows[3] == ["Hip flexion", "7.0", "13.0", "n/a", "2.0"]
 
@@ -136,7 +136,7 @@ def test_only_a_child_is_compared_with_children(age: str, compared: bool) -> Non
     table = "variable,joint,angle,phase,mean,sd\njoint_angle,knee,flexion,0,10,4\njoint_angle,knee,flexion,100,10,4\n"
     page = Page(scored.person(reference=table))
     words = " ".join(page.words.split())
-    assert ("Furthest beyond a typical person" in words) == compared
+    assert ("Furthest beyond typical" in words) == compared
     assert ("Compared with" in words) == compared
     assert ("no score compares them" in words) != compared
     bands = {band["name"] for figure in page.figures()[0] for band in figure["reference"]}
@@ -157,7 +157,7 @@ def test_where_all_cycles_turn_the_report_gives_the_reason_and_draws_no_band() -
     turning = made._replace(study=study, metrics=metrics.to_csv(index=False), means=means, symmetry=symmetry)
     table = "variable,joint,angle,phase,mean,sd\njoint_angle,knee,flexion,0,10,4\njoint_angle,knee,flexion,100,10,4\n"
     page = Page(turning.person(reference=table))
-    assert "How does this person differ from normal?" in page.words
+    assert "How far from normal?" in page.words
     assert "from the line from which pelvis and foot are measured: no comparison with normal gait" in page.words
     assert not any(figure["reference"] for figure in page.figures()[0])
     assert any(figure["reference"] for figure in Page(made.person(reference=table)).figures()[0])
@@ -167,7 +167,7 @@ def test_without_scores_there_is_no_chart() -> None:
     unknown = {name: "" for name in cycle("left", 1) if "score" in name}
     assert movement_profiles([cycle("left", 1) | unknown], reference()) == []
     assert movement_profiles([cycle("left", 1)], {}) == []
-    assert "differ from normal" not in three_people().person()
+    assert "How far from normal" not in three_people().person()
 
 
 def test_a_reference_of_ones_own_needs_no_citation_and_no_model() -> None:
@@ -177,9 +177,9 @@ def test_a_reference_of_ones_own_needs_no_citation_and_no_model() -> None:
     scored = study._replace(metrics=metrics.to_csv(index=False), means=means, symmetry=symmetry)
     table = "variable,joint,angle,phase,mean,sd\njoint_angle,knee,flexion,0,10,4\njoint_angle,knee,flexion,100,10,4\n"
     page = Page(scored.person(reference=table))
-    assert "How does this person differ from normal?" in page.words
+    assert "How far from normal?" in page.words
     assert "Compared with reference" in " ".join(page.words.split())
-    assert "Furthest beyond a typical person (in brackets): knee flexion" in page.words
+    assert "Furthest beyond typical (in brackets): knee flexion" in page.words
 
 
 def test_the_chart_is_drawn_without_a_script_and_read_aloud() -> None:

@@ -307,6 +307,7 @@ def _counts(figures: Sequence[Figure], line: Line) -> str:
             most = max(n for _, n in counts)
             kinetics = max((n for group, n in counts if group == MOMENTS), default=0)
             words.append(f"{side} {most}" + (f", kinetics {kinetics}" if kinetics < most else ""))
+    words += [f"{line.turning} cycle{'s turn' if line.turning > 1 else ' turns'}"] if line.turning else []
     return "; ".join(words)
 
 

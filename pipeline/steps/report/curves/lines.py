@@ -15,12 +15,13 @@ from .cycles import CycleCurves
 DASHES = ("", "8px,4px", "2px,3px", "9px,3px,2px,3px", "14px,4px", "14px,3px,2px,3px,2px,3px")
 ONE_SPEED = 0.13  # of two groups of Schwartz et al. (2008); half of it, to the mean, is .1 to .4 SD of the angles
 MOST_LINES = 2  # to show before a reader chooses, each with two sides: more than four curves a panel are a tangle
+MOST_APART = 4  # the same where each side has a place of its own
 
 
 class Line(NamedTuple):
     """What a line style stands for: a condition, of one session if there are several.
 
-    Shown: at first; turns: most of its cycles do, so that it is not.
+    Shown: at first; turns: most of its cycles do, so that it is not; turning: how many do.
     """
 
     label: str
@@ -29,6 +30,7 @@ class Line(NamedTuple):
     dash: str
     shown: bool = True
     turns: bool = False
+    turning: int = 0
 
     def selects(self, cycles: CycleCurves) -> NDArray[np.bool_]:
         """Return which cycles (cycle,) the line stands for."""
@@ -51,20 +53,29 @@ def dash_styles(conditions: Sequence[str]) -> dict[str, str]:
 
 
 def lines_of(
-    cycles: CycleCurves, *, dashes: Mapping[str, str], over_participants: bool, asked: bool = False
+    cycles: CycleCurves,
+    *,
+    dashes: Mapping[str, str],
+    over_participants: bool,
+    asked: bool = False,
+    groups: Sequence[Sequence[str]] = (),
 ) -> list[Line]:
     """Return the lines to draw: one for each condition, and for each session of a participant with several.
 
     Args:
         dashes: line style of each condition, the same in the whole report.
         over_participants: whether to average the participants' means; their sessions are averaged, too.
+        groups: the lines of each group, in the same order; the first one of each is shown, and others if few are.
     """
     pairs = list(dict.fromkeys(zip(cycles.session.tolist(), cycles.condition.tolist(), strict=True)))
     sessions = {session for session, _ in pairs}
     if over_participants or len(sessions) < 2:
         present = {condition for _, condition in pairs}
         return _choose(
-            [Line(name, None, name, dash) for name, dash in dashes.items() if name in present], cycles, asked=asked
+            [Line(name, None, name, dash) for name, dash in dashes.items() if name in present],
+            cycles,
+            asked=asked,
+            groups=groups,
         )
     pairs.sort(key=lambda pair: [*dashes].index(pair[1]))  # sessions of one condition follow one another
     several = len({condition for _, condition in pairs}) > 1
@@ -73,17 +84,32 @@ def lines_of(
     return _choose([*lines], cycles, asked=asked)
 
 
-def _choose(lines: list[Line], cycles: CycleCurves, *, asked: bool) -> list[Line]:
+def _choose(lines: list[Line], cycles: CycleCurves, *, asked: bool, groups: Sequence[Sequence[str]] = ()) -> list[Line]:
     """Return the lines with those that are shown at first: of one condition the first and the last visit, else two.
 
     Turns are never drawn over straight walks before a reader wants it; ``asked``: a reader has chosen the lines.
+    ``groups``: the lines of each.
     """
-    turn = {line.label: not asked and cycles.turns[line.selects(cycles)].mean() >= 0.5 for line in lines}
+    turning = {line.label: cycles.turns[line.selects(cycles)] for line in lines}
+    turn = {label: not asked and turns.mean() >= 0.5 for label, turns in turning.items()}
     straight = [line for line in lines if not turn[line.label]] or lines
     counts = Counter(line.condition for line in straight)
     of_one = [line for line in straight if line.condition == max(counts, key=lambda name: counts[name])]
-    first = [of_one[0], of_one[-1]] if len(of_one) > 1 else straight[:MOST_LINES]
-    return [line._replace(shown=line in first, turns=turn[line.label] and line not in first) for line in lines]
+    chosen = [of_one[0], of_one[-1]] if len(of_one) > 1 else straight[:MOST_LINES]
+    if groups:
+        chosen = []
+        for same in zip(*groups, strict=True):
+            alike = [line for line in straight if line.label in same]
+            if not chosen or len(chosen + alike) <= MOST_APART:
+                chosen += alike[:MOST_APART]
+    return [
+        line._replace(
+            shown=line in chosen,
+            turns=turn[line.label] and line not in chosen,
+            turning=int(turning[line.label].sum()),
+        )
+        for line in lines
+    ]
 
 
 def normal_of(

@@ -1,6 +1,6 @@
 """Panels of the report: which component of which variable, its sign in words, and the range of its axis."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import xarray as xr
@@ -109,6 +109,7 @@ BALANCE_PANELS: dict[tuple[str, str, str], tuple[str, str, Limits]] = {
     ("angular_momentum", "axis", "x"): ("Frontal angular momentum", RIGHT, (-0.06, 0.06)),
     ("angular_momentum", "axis", "z"): ("Sagittal angular momentum", "forward < 0 < back", (-0.06, 0.06)),
 }
+FOOT_PROGRESSION = "toes out < 0 < toes in"
 POWER_LIMITS: dict[str, Limits] = {"hip": (-2, 3), "knee": (-3, 3), "ankle": (-2, 6)}
 FORCE_PANELS: dict[str, tuple[str, str, Limits]] = {
     "x": ("Fore-aft force", "braking < 0 < propulsion", (-4, 4)),
@@ -126,6 +127,13 @@ MUSCLES = "Muscle activity (EMG)"
 TRUNK, WAIST_MOMENTS, BALANCE = "Trunk and arms", "Waist moments", "Balance"
 WHOLE_BODY = (TRUNK, WAIST_MOMENTS, BALANCE)
 HEAD_DOWN, FEET_UP, WAIST_FROM_LEGS = "from the head down", "from the feet up", "waist_moment_from_legs"
+
+
+def sign_of_angle(variable: str, component: Mapping[str, str]) -> str:
+    """Return the meaning of the sign of an angle of the legs or the pelvis."""
+    if variable == "foot_progression":
+        return FOOT_PROGRESSION
+    return ANGLE_PANELS[component.get("joint", "pelvis"), component["angle"]][1]
 
 
 def panels_of(study: xr.Dataset, *, moment_signs: str) -> tuple[Panel, ...]:
@@ -161,7 +169,7 @@ def _angles() -> Iterator[Panel]:
         component |= {"angle": angle}
         sheet = FIRST if (variable, component) in PROFILE else KINEMATICS
         yield Panel(ANGLES, title, variable, component, sign, limits, sheet=sheet)
-    yield Panel(ANGLES, "Foot progression", "foot_progression", {}, "toes out < 0 < toes in", (-40, 30), sheet=FIRST)
+    yield Panel(ANGLES, "Foot progression", "foot_progression", {}, FOOT_PROGRESSION, (-40, 30), sheet=FIRST)
 
 
 def _powers_and_forces() -> Iterator[Panel]:

@@ -8,7 +8,7 @@
   const named = (curve) => plain(`${curve.side}, ${curve.line}`);
   const lines = boxes.map((box) => box.dataset.hides).filter((what) => what.startsWith("line "));
   const OF_AXES = { left: ["x", [0, 0.48]], right: ["x2", [0.52, 1]] };
-  const WITH_DIFFERENCE = { left: ["x", [0, 0.26]], right: ["x2", [0.74, 1]], difference: ["x3", [0.39, 0.64]] };
+  const WITH_DIFFERENCE = { left: ["x", [0, 0.26]], right: ["x2", [0.74, 1]], difference: ["x3", [0.41, 0.66]] };
 
   // The outline of mean +- sd, one for each run of known samples.
   function outline({ mean, sd }) {
@@ -116,46 +116,62 @@
     return { marks: [], words: parts.map(([what, points]) => `${name}, ${what} ${to(points)}`) };
   }
 
-  // The later of two lines of a side minus the earlier one, of one condition if there are such, and around zero how far
-  // two visits of an unchanged person are apart in 95 of 100; if no curve of the page has that, how far cycles alone let
-  // the means be.
-  function difference(curves, side, axis, detectable) {
-    const [before, ...later] = curves.map(({ curve }) => curve).filter((curve) => curve.side === side);
+  const isShown = (curve) => shown(`side ${curve.side}`) && shown(`line ${curve.line}`);
+
+  // The later of two lines of a side minus the earlier one, of one condition if there are such, and how far two visits of
+  // an unchanged person are apart in 95 of 100; if no curve of the page has that, how far cycles alone let the means be.
+  function change({ curves, detectable }, side) {
+    const [before, ...later] = curves.filter((curve) => curve.side === side && isShown(curve));
     const after = later.find((curve) => curve.condition === before.condition) ?? later[0];
-    if (!after) return [];
+    if (!after) return null;
     const known = (i) => before.mean[i] !== null && after.mean[i] !== null;
     const mean = before.mean.map((value, i) => (known(i) ? after.mean[i] - value : null));
     const ofCycles = (i) => (before.sd[i] === null || after.sd[i] === null ? null : 1.96 * Math.hypot(before.sd[i] / before.n ** 0.5, after.sd[i] / after.n ** 0.5));
     const limit = detectable?.find((one) => one.side === side && one.condition === before.condition && one.condition === after.condition);
     const sd = mean.map((value, i) => (value === null ? null : detectable ? (limit?.change[i] ?? null) : ofCycles(i)));
+    return { mean, sd, limit, name: plain(`${side}, ${after.line} minus ${before.line}`) };
+  }
+
+  function difference(figure, side, axis) {
+    const found = change(figure, side);
+    if (!found) return [];
+    const { mean, sd, limit, name } = found;
     const line = { color: colour(side), width: 2 };
     const around = band({ mean: mean.map(() => 0), sd, axis }, `${line.color}30`).map((one) => ({ ...one, yaxis: "y2" }));
-    const name = plain(`${side}, ${after.line} minus ${before.line}`);
     const text = mean.map((value, i) => (value === null ? "" : number(value) + (limit && sd[i] !== null ? `, ${Math.abs(value) > sd[i] ? "beyond" : "within"} ${number(sd[i])}` : "")));
     return [...around, { y: mean, x0: 0, dx: 1, mode: "lines", line, name, text, xaxis: axis, yaxis: "y2", showlegend: false, hovertemplate: "%{text}" }];
   }
 
+  // One scale around zero for the differences of all panels of a group and unit, so that they can be compared by eye.
+  function scaleOf(figures, { group, unit }) {
+    const same = figures.filter((one) => one.group === group && one.unit === unit);
+    const changes = same.flatMap((one) => ["left", "right"].map((side) => change(one, side))).filter(Boolean);
+    const farthest = Math.max(...changes.flatMap(({ mean, sd }) => [...mean, ...sd]).map((value) => Math.abs(value ?? 0)));
+    return farthest > 0 ? [-1.05 * farthest, 1.05 * farthest] : null;
+  }
+
   // Sides in one place in their colours, or apart, each line in its own, with the difference of two lines between them.
-  const content = (figure, single, { first, compares }) => () => {
+  const content = (figure, single, { first, compares, figures: every }) => () => {
     const apart = !first && lines.length > 1 && boxes.some((box) => box.dataset.hides === "apart") && shown("apart");
     const axes = apart ? (compares ? WITH_DIFFERENCE : OF_AXES) : { left: ["x", [0, 1]] };
     const placed = (curve) => ({
       ...curve, axis: apart ? axes[curve.side][0] : "x", tint: colour(apart ? `line-${1 + (lines.indexOf(`line ${curve.line}`) % 6)}` : curve.side),
     });
     const curves = figure.curves.map((curve, i) => ({ curve: placed(curve), single: shown("single") || curve.n === 2 ? single[i] : null }))
-      .filter(({ curve }) => shown(`side ${curve.side}`) && shown(`line ${curve.line}`));
+      .filter(({ curve }) => isShown(curve));
     const normal = shown("reference") ? figure.reference.filter(({ lines }) => lines.some((line) => shown(`line ${line}`))) : [];
     const grey = Object.entries(axes).filter(([side]) => side !== "difference").flatMap(([, [axis]]) => normal.map((one) => ({ ...one, axis }))).flatMap(reference);
     const limits = shown("axes") && figure.limits;
     const off = curves.map(({ curve }) => curve).filter((curve) => curve.foot_off !== null);
     const out = limits ? curves.map(({ curve, single }) => beyond(curve, single, limits)) : [];
-    const between = axes.difference ? ["left", "right"].flatMap((side) => difference(curves, side, "x3", figure.detectable)) : [];
+    const between = axes.difference ? ["left", "right"].flatMap((side) => difference(figure, side, "x3")) : [];
     const ordinate = { title: `${plain(figure.unit)}<br>${plain(figure.sign)}`, ...(limits ? { range: [...limits] } : {}) };
     const [x, ...others] = Object.entries(axes).map(([side, [axis, domain]]) => ({ ...percentOf(apart ? side : figure.over), ...(apart ? { dtick: 50 } : {}), domain, axis }));
     return {
       data: [...grey, ...curves.flatMap(({ curve, single }) => traces(curve, single)), ...out.flatMap(({ marks }) => marks), ...between],
       layout: layout({
-        x, y: ordinate, others, difference: between.length > 0,
+        x, y: ordinate, others,
+        difference: between.length ? { title: `difference, ${plain(figure.unit)}`, range: shown("axes") ? scaleOf(every, figure) : null } : null,
         hovermode: shown("single") ? "closest" : "x unified",
         shapes: [...off.map(footOff), ...curves.flatMap(({ curve }, row) => active(curve, row))],
         annotations: [...off.filter((curve) => curve.side === "left").map(circleOnTop), ...curves.flatMap(({ curve }, row) => counts(curve, row))],
@@ -168,7 +184,7 @@
   for (const panels of document.querySelectorAll(".panels")) {
     whenOpen(panels, async () => {
       const { means, single } = await sets.get(panels.dataset.over);
-      const kind = { first: panels.classList.contains("first"), compares: "compares" in panels.dataset };
+      const kind = { first: panels.classList.contains("first"), compares: "compares" in panels.dataset, figures: means };
       for (const plot of panels.querySelectorAll(".plot")) show(plot, content(means[plot.dataset.figure], single[plot.dataset.figure], kind));
     });
   }

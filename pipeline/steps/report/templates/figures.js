@@ -57,7 +57,7 @@ const figures = (() => {
       xaxis: { ...axis, ...x, title: { text: x.title, standoff: 4 } },
       yaxis: { ...axis, ...y, title: { text: y.title, standoff: 4 } },
       ...Object.fromEntries(others.map((one) => [`xaxis${one.axis.slice(1)}`, { ...axis, ...one, title: { text: one.title, standoff: 4 }, ...(one.axis === "x3" ? { anchor: "y2" } : {}) }])),
-      ...(difference ? { yaxis2: { ...axis, anchor: "x3", zeroline: true } } : {}),
+      ...(difference ? { yaxis2: { ...axis, anchor: "x3", zeroline: true, title: { text: difference.title, standoff: 2 }, ...(difference.range ? { range: difference.range } : {}) } } : {}),
       ...more,
     };
   }
@@ -69,7 +69,7 @@ const figures = (() => {
     const style = getComputedStyle(element);
     for (const name of ["width", "height"]) layout[name] = Number(style.getPropertyValue(`--paper-${name}`));
     layout.font.size = 9;
-    for (const axis of [layout.xaxis, layout.xaxis2, layout.xaxis3, layout.yaxis]) if (axis) axis.title.font = { size: 7.5 };
+    for (const axis of [layout.xaxis, layout.xaxis2, layout.xaxis3, layout.yaxis, layout.yaxis2]) if (axis) axis.title.font = { size: layout.height < 115 ? 6 : 7.5 };
     Object.assign(layout.margin, { l: 46, r: 20, t: 6, b: 30 });
     for (const shape of layout.shapes ?? []) shape.line.width *= 0.7;
     for (const trace of data) {
