@@ -5,9 +5,7 @@ A file appears complete or not at all: it is written under a temporary name, flu
 
 from __future__ import annotations
 
-import ctypes
 import math
-import sys
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,9 +22,6 @@ TEXT = "string"  # begins the name of the dimension of the characters of a text
 PACKED = {"scale_factor", "add_offset", "missing_value"}  # attributes of what another program has packed
 OF_THE_FILE = {"_FillValue", "_Encoding", "dtype"}  # attributes that say how values are stored
 CHUNK_BYTES, MOST_ROWS = 2**18, 4096  # of a chunk of a joined file: a few rows are read without the others
-COMPACT_BYTES, COMPACT = 2**13, 2  # the largest array in the header of its variable; the library's number for that
-# the library's function that sets the layout, which netCDF4 itself does not offer; None on Windows
-SET_LAYOUT = getattr(ctypes.PyDLL(sys.modules[netCDF4.Dataset.__module__].__file__), "nc_def_var_chunking", None)
 
 
 @contextmanager
@@ -164,8 +159,8 @@ def save(path: Path, dataset: xr.Dataset) -> None:
     """Write a dataset.
 
     Text is stored as characters in UTF-8, which every reader knows. Missing floating-point samples are NaN; coordinates
-    have no ``_FillValue``. Every array has a checksum. The values follow when all variables are declared: xarray writes
-    those of each at once, and the library then flushes the file each time, half of its work.
+    have no ``_FillValue``. Every array has a checksum. Nothing is compressed. The values follow when all variables are
+    declared: xarray writes those of each at once, and the library then flushes the file each time, half of its work.
     """
     stored = {str(name): _as_written(variable) for name, variable in dataset.variables.items()}
     listed, of_none = _list_coordinates(dataset)
@@ -177,28 +172,10 @@ def save(path: Path, dataset: xr.Dataset) -> None:
                 if dim not in target.dimensions:
                     target.createDimension(dim, size)
             fill = one.dtype.type(np.nan) if one.dtype.kind == "f" and name not in dataset.coords else None
-            created = _create(target, name, one.dtype, dims, fill)
+            created = target.createVariable(name, one.dtype, dims, fletcher32=bool(dims), fill_value=fill)
             created.setncatts(dataset.variables[name].attrs | listed.get(name, {}) | one.attrs)
         for name, one in stored.items():
             target[name][...] = one.values
-
-
-def _create(
-    file: netCDF4.Dataset, name: str, dtype: Any, dims: Sequence[str], fill: Any, chunks: Sequence[int] | None = None
-) -> netCDF4.Variable[Any]:
-    """Create a variable with a checksum: a small array in the header, which has one, others in chunks, for 2 to 4 kB.
-
-    Labels and whole numbers, which have no fill and repeat themselves, are compressed; what is measured is not.
-    """
-    size = np.dtype(dtype).itemsize * math.prod(len(file.dimensions[dim]) for dim in dims)
-    compact = SET_LAYOUT if dims and 0 < size <= COMPACT_BYTES else None
-    created = file.createVariable(
-        *(name, dtype, dims, "zlib" if dims and not compact and not fill else None),
-        complevel=1, fletcher32=bool(dims) and not compact, chunksizes=None if compact else chunks, fill_value=fill,
-    )  # fmt: skip
-    if compact and compact(created._grpid, created._varid, COMPACT, None):
-        raise RuntimeError(f"{name}: the NetCDF library does not store it in its header")
-    return created
 
 
 def _as_written(variable: xr.Variable) -> xr.Variable:
@@ -292,7 +269,10 @@ def _create_like(target: netCDF4.Dataset, variable: netCDF4.Variable[Any], width
     about = {name: variable.getncattr(name) for name in variable.ncattrs()}
     fill, shape = about.pop("_FillValue", False), [max(1, len(target.dimensions[dim])) for dim in dims]
     rows = max(1, min(CHUNK_BYTES // (variable.dtype.itemsize * math.prod(shape[1:])), MOST_ROWS, *shape[:1]))
-    created = _create(target, variable.name, variable.dtype, dims, fill, [rows, *shape[1:]] if dims else None)
+    chunks = [rows, *shape[1:]] if dims else None
+    created = target.createVariable(
+        variable.name, variable.dtype, dims, fill_value=fill, fletcher32=bool(dims), chunksizes=chunks
+    )
     created.setncatts(about)
-    if created.chunking() != "contiguous":
+    if dims:
         created.set_var_chunk_cache(4 * CHUNK_BYTES)
