@@ -141,6 +141,7 @@ use rule study as page_files with:
         page_files=[update("derived/report/page.js"), update("derived/report/page.css")],
     log:
         "logs/page_files.log",
+    priority: 1  # every page waits for them
     params:
         key=key("page_files"),
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Array
-from ..dynamics.vectors import skew
+from ..dynamics.vectors import cross, skew
 from .wrench import plate_axes
 
 VERTICAL = np.array([0.0, 1.0, 0.0])
@@ -38,7 +38,7 @@ def level_axes(normal: Array) -> Array:
 
     It is the identity, without rounding, for level ground.
     """
-    turn = skew(np.cross(normal, VERTICAL))
+    turn = skew(cross(normal, VERTICAL))
     return np.asarray(np.eye(3) + turn + turn @ turn / (1 + normal[1]))
 
 

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Array
+from ..dynamics.vectors import cross
 from ..errors import Problem, UserError
 
 CHANNELS_OF_TYPE = {1: 6, 2: 6, 3: 8, 4: 6}
@@ -129,7 +130,7 @@ def _covers(plate: Plate, other: Plate, length_unit_m: float) -> bool:
     """Return whether a plate has the middle of a smaller one, and not on a step above it."""
     x, y = plate.corners[0] - plate.corners[1], plate.corners[0] - plate.corners[3]
     area, of_other = (
-        np.cross(corners[0] - corners[1], corners[0] - corners[3]) for corners in (plate.corners, other.corners)
+        cross(corners[0] - corners[1], corners[0] - corners[3]) for corners in (plate.corners, other.corners)
     )
     across = other.corners.mean(axis=0) - plate.corners.mean(axis=0)
     inside = abs(across @ x) < x @ x / 2 and abs(across @ y) < y @ y / 2

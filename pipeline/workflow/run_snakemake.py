@@ -60,7 +60,7 @@ def run(path: Path, options: Sequence[str]) -> int:
     from .run_summary import RUN, summarise
     from .settings import read_yaml
 
-    gc.set_threshold(100_000)  # all objects of a plan stay, and are else searched for garbage: a sixth more time
+    gc.set_threshold(1_000_000)  # all objects of a plan stay, and are else searched for garbage: a fifth more time
     try:
         parser, arguments = parse_args(snakemake_arguments(path, options))
         config = ConfigSettings(config=parse_config(arguments.config), configfiles=arguments.configfile or ())

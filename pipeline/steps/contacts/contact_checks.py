@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import Array
+from ...arrays import Array, median
 from ...conventions import STANDARD_GRAVITY_M_S2, UP
-from ...dynamics.vectors import length
+from ...dynamics.vectors import cross, length
 from ...json_text import from_text
 from ...variables.stance_verdicts import Verdict
 from ...variables.verdict_table import ACCEPTED, REFUSED_BY_HAND
@@ -82,7 +82,7 @@ def doubt_unknown_baselines(contacts: Sequence[Contact], shown: Shown) -> list[C
         inside = contact.frames(time)
         mass_kg = np.nanmax(shown.data["plate_force"][inside, plate, UP], initial=0.0) / BRISK / STANDARD_GRAVITY_M_S2
         hip = pelvis[inside][np.isfinite(pelvis[inside])]
-        height_m = np.median(hip) - shown.corners[plate, :, UP].mean() if hip.size else LEG_M
+        height_m = median(hip) - shown.corners[plate, :, UP].mean() if hip.size else LEG_M
         if not unknown_n[plate] * height_m <= UNKNOWN_N_M_KG * mass_kg:
             when = " and ".join(word for word, is_seen in seen.items() if not is_seen)
             judged[i] = contact.doubted("plate_baseline_unknown", number=shown.numbers[plate], when=when)
@@ -116,10 +116,10 @@ def _lever_arm(force: Array, moment: Array, heel: Array, toe: Array) -> float:
     """Return the median distance of the force's line from the ankle, while loaded, m; NaN if unknown."""
     firm = force[:, 1] > 0.5 * np.max(force[:, 1], initial=0.0)
     ankle = (heel + ANKLE_SHARE * (toe - heel) + [0, ANKLE_HEIGHT_M, 0])[firm]
-    about_ankle = moment[firm] - np.cross(ankle, force[firm])
+    about_ankle = moment[firm] - cross(ankle, force[firm])
     arm_m = length(about_ankle) / length(force[firm])
     arm_m = arm_m[np.isfinite(arm_m)]
-    return float(np.median(arm_m)) if arm_m.size else np.nan
+    return float(median(arm_m)) if arm_m.size else np.nan
 
 
 def judge_breaks(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:

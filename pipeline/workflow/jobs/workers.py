@@ -164,6 +164,7 @@ def _without_signals() -> Iterator[None]:
 def _begin() -> None:
     """Prepare a worker process, which runs in the study's folder."""
     gc.freeze()  # the libraries' objects stay, and are else searched for garbage again and again
+    gc.set_threshold(10_000)  # few of a job's objects are garbage that only a search finds
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # the parent ends its workers
     threading.Thread(target=_end_with_parent, daemon=True).start()
