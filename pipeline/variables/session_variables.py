@@ -279,6 +279,10 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "plate_prediction_error": Variable(("trial", "plate"), "N",
             "largest difference of the unloaded plate's force beyond a load from what its force on one side of the "
             "load predicts; NaN if no load has both sides"),
+        "plate_wander_of_moment": Variable(("trial", "plate"), "N m",
+            "as plate_wander, of the moment about the plate's middle"),
+        "plate_prediction_error_of_moment": Variable(("trial", "plate"), "N m",
+            "as plate_prediction_error, of the moment about the plate's middle"),
         **_EVENTS,
         **optional(WITH_SHOULDERS),
         **optional(WITH_UPPER_MARKERS),

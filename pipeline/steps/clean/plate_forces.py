@@ -35,8 +35,13 @@ def filter_plates(read: Trial, landmarks: Mapping[str, Array], settings: Setting
         **{name: read.variables[name] for name in ("plate_corner", "plate_edges_known", "plate_fault")},
         "vertical_force": (("plate_time", "plate"), wrench[..., 1].copy()),
         "vertical_force_filtered": (("plate_time", "plate"), filtered[..., 1]),
-        "plate_baseline": (("plate", "axis"), known.pop("baseline")),
-        **{f"plate_{name}": (("plate",), values) for name, values in known.items()},
+        "plate_baseline": (("plate", "axis"), known["baseline"]),
+        "plate_drift": (("plate",), known["drift"]),
+        **{
+            f"plate_{name}{of}": (("plate",), known[name][:, i])
+            for name in ("wander", "prediction_error")
+            for i, of in enumerate(("", "_of_moment"))
+        },
     }
 
 
@@ -50,8 +55,9 @@ def subtract_baselines(read: Trial, landmarks: Mapping[str, Array]) -> tuple[Arr
     force, moment, corners = (read.variables[f"plate_{name}"].values for name in ("force", "moment", "corner"))
     if not force.size:
         plates = force.shape[1]
-        known = dict.fromkeys(("drift", "wander", "prediction_error"), np.zeros(plates))
-        return np.concatenate([force, moment], axis=-1), {"baseline": np.zeros((plates, 3)), **known}
+        both = np.zeros((plates, 2))
+        known = {"baseline": np.zeros((plates, 3)), "drift": np.zeros(plates), "wander": both, "prediction_error": both}
+        return np.concatenate([force, moment], axis=-1), known
     instants, time = read.variables["plate_time"].values, read.variables["time"].values
     rate_hz = _rate_hz(instants)
     frames = time.searchsorted(instants).clip(max=len(time) - 1)

@@ -19,13 +19,15 @@ from .plate_faults import forces, placement
 from .plate_faults.steps import PlateStep
 from .settings import Settings
 
+OF_WRENCH = ("", "_of_moment")  # ends of the names of variables of a plate's force and of its moment
+
 
 class BodyMotion(NamedTuple):
     """What a trial shows before its contacts are known: landmarks, feet, middle of the pelvis, steps on plates.
 
     ``misread``: for each plate its refusal if the steps of the whole session show that its corners are, else None.
-    ``channels``: doubts about plates by the same steps. ``prediction_error_n`` (plate,): the largest
-    ``plate_prediction_error`` of each plate in the session, N.
+    ``channels``: doubts about plates by the same steps. ``prediction_error`` (plate, 2): the largest
+    ``plate_prediction_error`` and ``plate_prediction_error_of_moment`` of each plate in the session, N, N m.
     """
 
     landmarks: Mapping[str, Array]
@@ -34,7 +36,7 @@ class BodyMotion(NamedTuple):
     steps: Sequence[PlateStep]
     misread: Sequence[Verdict | None]
     channels: Mapping[int, Verdict]
-    prediction_error_n: Array
+    prediction_error: Array
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class Shown:
 def motions_of(trials: Mapping[str, Trial], *, judged: bool) -> dict[str, BodyMotion]:
     """Return the motion of each trial of a session; ``judged``: whether steps judge the plates."""
     on_plates: dict[bytes, list[PlateStep]] = {}
-    plates, motions, errors_n = {}, {}, largest_prediction_errors(trials.values())
+    plates, motions, errors = {}, {}, largest_prediction_errors(trials.values())
     for name, trial in trials.items():
         time, corners = trial.variables["time"].values, trial.variables["plate_corner"].values
         position = trial.variables["marker_position"].values
@@ -99,8 +101,8 @@ def motions_of(trials: Mapping[str, Trial], *, judged: bool) -> dict[str, BodyMo
             on_plates.setdefault(keys[step.plate], []).append(step)
         with_edges = trial.variables["plate_edges_known"].values.astype(bool)
         plates[name] = list(zip(keys, trial.variables["plate"].values.tolist(), corners, with_edges, strict=True))
-        known_n = np.array([errors_n[number] for number in trial.variables["plate"].values.tolist()])
-        motions[name] = BodyMotion(landmarks, feet, pelvis, steps, [None] * len(keys), {}, known_n)
+        known = np.array([errors[number] for number in trial.variables["plate"].values.tolist()]).reshape(-1, 2)
+        motions[name] = BodyMotion(landmarks, feet, pelvis, steps, [None] * len(keys), {}, known)
     if not judged:
         return {name: motion._replace(steps=()) for name, motion in motions.items()}
     every = {(key, number): corners for listed in plates.values() for key, number, corners, edges in listed if edges}
@@ -108,9 +110,14 @@ def motions_of(trials: Mapping[str, Trial], *, judged: bool) -> dict[str, BodyMo
         (key, number): placement.misreading(on_plates.get(key, ()), corners, number)
         for (key, number), corners in every.items()
     }
-    met = [plates[name][step.plate] for name, motion in motions.items() for step in motion.steps]
-    steps = [step for motion in motions.values() for step in motion.steps]
-    channels = forces.misread_channels(steps, [of[2] for of in met], [str(of[1]) for of in met])
+    faults = {name: trial.variables["plate_fault"].values.tolist() for name, trial in trials.items()}
+    met = [
+        (step, *plates[name][step.plate])
+        for name, motion in motions.items()
+        for step in motion.steps
+        if not faults[name][step.plate] and not misread.get(plates[name][step.plate][:2])
+    ]
+    channels = forces.misread_channels([of[0] for of in met], [of[3] for of in met], [str(of[2]) for of in met])
     return {
         name: motion._replace(
             misread=[misread.get((key, number)) for key, number, *_ in plates[name]],
@@ -122,11 +129,11 @@ def motions_of(trials: Mapping[str, Trial], *, judged: bool) -> dict[str, BodyMo
     }
 
 
-def largest_prediction_errors(trials: Iterable[Trial]) -> dict[int, float]:
-    """Return the largest ``plate_prediction_error`` of each plate of a session, N; NaN if no trial shows it."""
-    found: dict[int, float] = {}
+def largest_prediction_errors(trials: Iterable[Trial]) -> dict[int, Array]:
+    """Return the largest errors of prediction (2,), N, N m, of each plate of a session; NaN if no trial shows them."""
+    found: dict[int, Array] = {}
     for trial in trials:
-        values = trial.variables["plate_prediction_error"].values.tolist()
-        for number, error_n in zip(trial.variables["plate"].values.tolist(), values, strict=True):
-            found[number] = float(np.fmax(found.get(number, np.nan), error_n))
+        both = [trial.variables[f"plate_prediction_error{of}"].values for of in OF_WRENCH]
+        for number, errors in zip(trial.variables["plate"].values.tolist(), np.stack(both, axis=-1), strict=True):
+            found[number] = np.fmax(found.get(number, np.nan), errors)
     return found

@@ -18,7 +18,7 @@ from ...json_text import from_text
 from ...variables.stance_verdicts import Verdict
 from ...variables.verdict_table import ACCEPTED, REFUSED_BY_HAND
 from . import by_hand, foot_on_plate, time_offset
-from .body_motion import Shown
+from .body_motion import OF_WRENCH, Shown
 from .plate_contacts import Contact, with_loads
 from .plate_faults import forces, placement
 
@@ -67,12 +67,13 @@ def doubt_unknown_baselines(contacts: Sequence[Contact], shown: Shown) -> list[C
     A load may shift the baseline, most of all of a piezo-electric plate. Where the plate is seen unloaded before and
     after the load, that is measured. Else the plate itself tells how far the baseline may be from what one side of the
     load shows: by its other loads in the session, of which both sides are seen, or, without these, by how much it reads
-    different forces where it is unloaded. Loads without edges have been worked on by the lab's software.
+    different forces and moments where it is unloaded. Loads without edges have been worked on by the lab's software.
     """
     time, edges_known, pelvis = shown.time, shown.edges_known, shown.motion.pelvis[:, UP]
-    errors_n = shown.motion.prediction_error_n
-    wander_n = shown.data["plate_wander"]
-    unknown_n = np.where(np.isfinite(errors_n), errors_n, np.where(wander_n > WANDERING_N, np.inf, wander_n))
+    errors = shown.motion.prediction_error
+    wander = np.stack([shown.data[f"plate_wander{of}"] for of in OF_WRENCH], axis=-1)
+    wander[wander[:, 0] > WANDERING_N] = np.inf
+    unknown = np.where(np.isfinite(errors), errors, wander)
     judged = [*contacts]
     for i, contact in enumerate(contacts):
         (plate,) = contact.plates
@@ -83,7 +84,7 @@ def doubt_unknown_baselines(contacts: Sequence[Contact], shown: Shown) -> list[C
         mass_kg = np.nanmax(shown.data["plate_force"][inside, plate, UP], initial=0.0) / BRISK / STANDARD_GRAVITY_M_S2
         hip = pelvis[inside][np.isfinite(pelvis[inside])]
         height_m = np.median(hip) - shown.corners[plate, :, UP].mean() if hip.size else LEG_M
-        if not unknown_n[plate] * height_m <= UNKNOWN_N_M_KG * mass_kg:
+        if not unknown[plate] @ [height_m, 1.0] <= UNKNOWN_N_M_KG * mass_kg:
             when = " and ".join(word for word, is_seen in seen.items() if not is_seen)
             judged[i] = contact.doubted("plate_baseline_unknown", number=shown.numbers[plate], when=when)
     return judged
