@@ -34,7 +34,8 @@ class Outcome(NamedTuple):
 
     ``compared``, ``beyond``: stored moments that the whole recording has too, and those farther from it than the limit;
     ``unsaid``: those of them without the force of a stance that is refused or doubted; ``most``: the largest difference
-    of each joint, N m/kg; ``whole``, ``kept``: stances used before that are wholly left, and those still used; ``codes``: of the refusals and doubts of the others.
+    of each joint, N m/kg; ``whole``, ``kept``: stances used before that are wholly left, and those still used;
+    ``codes``: of the refusals and doubts of the others.
     """
 
     session: str
