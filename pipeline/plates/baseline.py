@@ -36,6 +36,7 @@ FEWEST_SLOPE_BLOCKS, MOST_SLOPE_BLOCKS = 4, 10  # to fit a slope to
 # a slope is carried on beyond an end from so many times as long: one of .5 s, over a load of .7 s, predicts real plates
 # twice as badly as none
 SLOPE_SPANS = 3
+UNKNOWN = ("wander", "wander_of_moment", "prediction_error", "prediction_error_of_moment")  # of each plate
 
 
 class Rest(NamedTuple):
@@ -75,8 +76,8 @@ def subtract_baseline(
         away: (sample, plate) when no foot is over the plate; None if that is unknown.
 
     Returns:
-        The wrenches; by name the mean ``baseline`` force (plate, 3), N, and ``drift`` (plate,), N, ``wander``,
-        ``prediction_error`` (plate, 2), N and N m, see `Rest`.
+        The wrenches; by name the mean ``baseline`` force (plate, 3), N, ``drift`` (plate,), N, and :data:`UNKNOWN`
+        (plate,), N and N m, see `Rest`.
     """
     # time is last in memory, as the filter needs it
     parts = [np.moveaxis(part, 0, -1) for part in (force, moment)]
@@ -88,11 +89,11 @@ def subtract_baseline(
         measured = wrench[:, plate], blocks[:, plate], middle
         rests.append(resting_wrench(*measured, rate_hz=rate_hz, named=named, away=free_of_feet[:, plate]))
         wrench[:, plate] -= rests[-1].wrench
+    unknown = np.array([[*rest.wander, *rest.prediction_error] for rest in rests]).reshape(-1, len(UNKNOWN))
     return wrench, {
         "baseline": np.array([rest.wrench[:, :3].mean(axis=0) for rest in rests]).reshape(-1, 3),
         "drift": np.array([rest.drift_n for rest in rests]),
-        "wander": np.array([rest.wander for rest in rests]).reshape(-1, 2),
-        "prediction_error": np.array([rest.prediction_error for rest in rests]).reshape(-1, 2),
+        **dict(zip(UNKNOWN, unknown.T, strict=True)),
     }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array
-from ...plates.baseline import subtract_baseline
+from ...plates.baseline import UNKNOWN, subtract_baseline
 from ...plates.foot_proximity import without_feet
 from ...plates.wrench import at_instants
 from ...signals.filters import low_pass
@@ -35,13 +35,8 @@ def filter_plates(read: Trial, landmarks: Mapping[str, Array], settings: Setting
         **{name: read.variables[name] for name in ("plate_corner", "plate_edges_known", "plate_fault")},
         "vertical_force": (("plate_time", "plate"), wrench[..., 1].copy()),
         "vertical_force_filtered": (("plate_time", "plate"), filtered[..., 1]),
-        "plate_baseline": (("plate", "axis"), known["baseline"]),
-        "plate_drift": (("plate",), known["drift"]),
-        **{
-            f"plate_{name}{of}": (("plate",), known[name][:, i])
-            for name in ("wander", "prediction_error")
-            for i, of in enumerate(("", "_of_moment"))
-        },
+        "plate_baseline": (("plate", "axis"), known.pop("baseline")),
+        **{f"plate_{name}": (("plate",), values) for name, values in known.items()},
     }
 
 
@@ -55,9 +50,8 @@ def subtract_baselines(read: Trial, landmarks: Mapping[str, Array]) -> tuple[Arr
     force, moment, corners = (read.variables[f"plate_{name}"].values for name in ("force", "moment", "corner"))
     if not force.size:
         plates = force.shape[1]
-        both = np.zeros((plates, 2))
-        known = {"baseline": np.zeros((plates, 3)), "drift": np.zeros(plates), "wander": both, "prediction_error": both}
-        return np.concatenate([force, moment], axis=-1), known
+        known = dict.fromkeys(("drift", *UNKNOWN), np.zeros(plates))
+        return np.concatenate([force, moment], axis=-1), {"baseline": np.zeros((plates, 3)), **known}
     instants, time = read.variables["plate_time"].values, read.variables["time"].values
     rate_hz = _rate_hz(instants)
     frames = time.searchsorted(instants).clip(max=len(time) - 1)

@@ -89,35 +89,24 @@ def motions_of(trials: Mapping[str, Trial], *, judged: bool) -> dict[str, BodyMo
     on_plates: dict[bytes, list[PlateStep]] = {}
     plates, motions, errors = {}, {}, largest_prediction_errors(trials.values())
     for name, trial in trials.items():
-        time, corners = trial.variables["time"].values, trial.variables["plate_corner"].values
-        position = trial.variables["marker_position"].values
-        landmarks = {label: position[:, i] for i, label in enumerate(trial.variables["marker"].values.tolist())}
-        feet = feet_of(landmarks, time, corners, travel=trial.attrs["direction_of_travel"])
-        pelvis = middle_of_pelvis(landmarks, len(time))
-        force, moment = (trial.variables[of].values for of in ("plate_force", "plate_moment"))
-        steps = placement.steps_of(force, moment, corners, feet, pelvis, interval_s=interval_s(time))
-        keys = [placement.key_of(plate) for plate in corners]
-        for step in steps:
+        motions[name], numbers = _motion_of(trial, errors), trial.variables["plate"].values.tolist()
+        keys = [placement.key_of(plate) for plate in trial.variables["plate_corner"].values]
+        for step in motions[name].steps:
             on_plates.setdefault(keys[step.plate], []).append(step)
-        with_edges = trial.variables["plate_edges_known"].values.astype(bool)
-        plates[name] = list(zip(keys, trial.variables["plate"].values.tolist(), corners, with_edges, strict=True))
-        known = np.array([errors[number] for number in trial.variables["plate"].values.tolist()]).reshape(-1, 2)
-        motions[name] = BodyMotion(landmarks, feet, pelvis, steps, [None] * len(keys), {}, known)
+        about = (trial.variables[f"plate_{of}"].values.tolist() for of in ("edges_known", "fault"))
+        plates[name] = list(zip(keys, numbers, trial.variables["plate_corner"].values, *about, strict=True))
     if not judged:
         return {name: motion._replace(steps=()) for name, motion in motions.items()}
-    every = {(key, number): corners for listed in plates.values() for key, number, corners, edges in listed if edges}
+    every = {(key, number): corners for listed in plates.values() for key, number, corners, edges, _ in listed if edges}
     misread = {
         (key, number): placement.misreading(on_plates.get(key, ()), corners, number)
         for (key, number), corners in every.items()
     }
-    faults = {name: trial.variables["plate_fault"].values.tolist() for name, trial in trials.items()}
-    met = [
-        (step, *plates[name][step.plate])
-        for name, motion in motions.items()
-        for step in motion.steps
-        if not faults[name][step.plate] and not misread.get(plates[name][step.plate][:2])
+    met = [(step, *plates[name][step.plate]) for name, motion in motions.items() for step in motion.steps]
+    sound = [
+        (step, of, str(number)) for step, key, number, of, _, bad in met if not bad and not misread.get((key, number))
     ]
-    channels = forces.misread_channels([of[0] for of in met], [of[3] for of in met], [str(of[2]) for of in met])
+    channels = forces.misread_channels(*map(list, zip(*sound, strict=True))) if sound else {}
     return {
         name: motion._replace(
             misread=[misread.get((key, number)) for key, number, *_ in plates[name]],
@@ -127,6 +116,19 @@ def motions_of(trials: Mapping[str, Trial], *, judged: bool) -> dict[str, BodyMo
         )
         for name, motion in motions.items()
     }
+
+
+def _motion_of(trial: Trial, errors: Mapping[int, Array]) -> BodyMotion:
+    """Return the motion of a trial, as if all plates were right; ``errors`` by the plate's number."""
+    time, corners, numbers = (trial.variables[name].values for name in ("time", "plate_corner", "plate"))
+    position = trial.variables["marker_position"].values
+    landmarks = {label: position[:, i] for i, label in enumerate(trial.variables["marker"].values.tolist())}
+    feet = feet_of(landmarks, time, corners, travel=trial.attrs["direction_of_travel"])
+    pelvis = middle_of_pelvis(landmarks, len(time))
+    force, moment = (trial.variables[of].values for of in ("plate_force", "plate_moment"))
+    steps = placement.steps_of(force, moment, corners, feet, pelvis, interval_s=interval_s(time))
+    known = np.array([errors[number] for number in numbers.tolist()]).reshape(-1, 2)
+    return BodyMotion(landmarks, feet, pelvis, steps, [None] * len(corners), {}, known)
 
 
 def largest_prediction_errors(trials: Iterable[Trial]) -> dict[int, Array]:
