@@ -46,9 +46,8 @@ class Rest(NamedTuple):
         wrench: (sample or 1, 6) force and moment about the lab origin: one row if they change by no more than noise
             over the trial, zeros if the plate is never unloaded.
         drift_n: the unknown drift, N, see `bound_unknown_drift`.
-        wander: (2,) lengths of the ranges of the force, N, and of the moment about the plate's middle, N m, in means
-            over 0.15 s; NaN if the plate is unloaded for less than a second, unless it reads the same in all of that,
-            as after a correction by the lab's software.
+        wander: (2,) lengths of the ranges of force, N, and moment about the middle, N m, in means over 0.15 s; NaN if
+            unloaded for less than a second, unless it reads the same in all of that, as corrected by a lab's software.
         prediction_error: (2,) N, N m, see `largest_prediction_error`.
     """
 
@@ -231,15 +230,13 @@ def largest_prediction_error(wrench: Array, free: Flags) -> Array:
         wrench: (block, 6), force, N, and moment about the plate's middle, N m.
         free: (block,) which are unloaded.
     """
-    rest, errors = np.flatnonzero(free), [np.full(2, np.nan)]
-    ends = [i + 1 for i in np.flatnonzero(np.diff(rest) > 1).tolist()]
-    for start, end, stop in zip([0, *ends], ends, [*ends[1:], len(rest)], strict=False):
-        left, right = rest[max(start, end - KNOT_BLOCKS) : end], rest[end : min(stop, end + KNOT_BLOCKS)]
+    rest, errors, last = np.flatnonzero(free), [np.full(2, np.nan)], len(free) - 1
+    for (first, end), (begin, stop) in pairwise(stretches(free)):
+        left, right = np.arange(first, end)[-KNOT_BLOCKS:], np.arange(begin, stop)[:KNOT_BLOCKS]
         if min(len(left), len(right)) == KNOT_BLOCKS and _is_load(wrench, left, right):
             change, apart = wrench[right].mean(axis=0) - wrench[left].mean(axis=0), right.mean() - left.mean()
-            last = len(wrench) - 1
-            back = _carried_on(wrench[::-1], last - rest[end:][::-1], last - int(left[0]))
-            slopes = _carried_on(wrench, rest[:end], int(right[0])), -back
+            back = _carried_on(wrench[::-1], last - rest[rest >= begin][::-1], last - int(left[0]))
+            slopes = _carried_on(wrench, rest[rest < end], int(right[0])), -back
             errors += [_lengths(change - apart * slope) for slope in slopes]
     return np.asarray(np.fmax.reduce(errors))
 

@@ -19,8 +19,6 @@ from .plate_faults import forces, placement
 from .plate_faults.steps import PlateStep
 from .settings import Settings
 
-OF_WRENCH = ("", "_of_moment")  # ends of the names of variables of a plate's force and of its moment
-
 
 class BodyMotion(NamedTuple):
     """What a trial shows before its contacts are known: landmarks, feet, middle of the pelvis, steps on plates.
@@ -93,26 +91,19 @@ def motions_of(trials: Mapping[str, Trial], *, judged: bool) -> dict[str, BodyMo
         keys = [placement.key_of(plate) for plate in trial.variables["plate_corner"].values]
         for step in motions[name].steps:
             on_plates.setdefault(keys[step.plate], []).append(step)
-        about = (trial.variables[f"plate_{of}"].values.tolist() for of in ("edges_known", "fault"))
-        plates[name] = list(zip(keys, numbers, trial.variables["plate_corner"].values, *about, strict=True))
+        about = (trial.variables[f"plate_{of}"].values for of in ("corner", "edges_known", "fault"))
+        plates[name] = list(zip(keys, numbers, *about, strict=True))
     if not judged:
         return {name: motion._replace(steps=()) for name, motion in motions.items()}
     every = {(key, number): corners for listed in plates.values() for key, number, corners, edges, _ in listed if edges}
-    misread = {
-        (key, number): placement.misreading(on_plates.get(key, ()), corners, number)
-        for (key, number), corners in every.items()
-    }
+    misread = {of: placement.misreading(on_plates.get(of[0], ()), corners, of[1]) for of, corners in every.items()}
     met = [(step, *plates[name][step.plate]) for name, motion in motions.items() for step in motion.steps]
-    sound = [
-        (step, of, str(number)) for step, key, number, of, _, bad in met if not bad and not misread.get((key, number))
-    ]
+    sound = [(step, at, str(no)) for step, key, no, at, _, fault in met if not fault and not misread.get((key, no))]
     channels = forces.misread_channels(*map(list, zip(*sound, strict=True))) if sound else {}
     return {
         name: motion._replace(
             misread=[misread.get((key, number)) for key, number, *_ in plates[name]],
-            channels={
-                i: channels[str(number)] for i, (_, number, *_) in enumerate(plates[name]) if str(number) in channels
-            },
+            channels={i: channels[str(of[1])] for i, of in enumerate(plates[name]) if str(of[1]) in channels},
         )
         for name, motion in motions.items()
     }
@@ -120,14 +111,14 @@ def motions_of(trials: Mapping[str, Trial], *, judged: bool) -> dict[str, BodyMo
 
 def _motion_of(trial: Trial, errors: Mapping[int, Array]) -> BodyMotion:
     """Return the motion of a trial, as if all plates were right; ``errors`` by the plate's number."""
-    time, corners, numbers = (trial.variables[name].values for name in ("time", "plate_corner", "plate"))
-    position = trial.variables["marker_position"].values
-    landmarks = {label: position[:, i] for i, label in enumerate(trial.variables["marker"].values.tolist())}
+    time, corners = (trial.variables[name].values for name in ("time", "plate_corner"))
+    names, position = trial.variables["marker"].values.tolist(), trial.variables["marker_position"].values
+    landmarks = dict(zip(names, position.swapaxes(0, 1), strict=True))
     feet = feet_of(landmarks, time, corners, travel=trial.attrs["direction_of_travel"])
     pelvis = middle_of_pelvis(landmarks, len(time))
     force, moment = (trial.variables[of].values for of in ("plate_force", "plate_moment"))
     steps = placement.steps_of(force, moment, corners, feet, pelvis, interval_s=interval_s(time))
-    known = np.array([errors[number] for number in numbers.tolist()]).reshape(-1, 2)
+    known = np.array([errors[number] for number in trial.variables["plate"].values.tolist()]).reshape(-1, 2)
     return BodyMotion(landmarks, feet, pelvis, steps, [None] * len(corners), {}, known)
 
 
@@ -135,7 +126,7 @@ def largest_prediction_errors(trials: Iterable[Trial]) -> dict[int, Array]:
     """Return the largest errors of prediction (2,), N, N m, of each plate of a session; NaN if no trial shows them."""
     found: dict[int, Array] = {}
     for trial in trials:
-        both = [trial.variables[f"plate_prediction_error{of}"].values for of in OF_WRENCH]
+        both = [trial.variables[f"plate_prediction_error{of}"].values for of in ("", "_of_moment")]
         for number, errors in zip(trial.variables["plate"].values.tolist(), np.stack(both, axis=-1), strict=True):
             found[number] = np.fmax(found.get(number, np.nan), errors)
     return found

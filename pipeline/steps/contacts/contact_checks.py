@@ -18,7 +18,7 @@ from ...json_text import from_text
 from ...variables.stance_verdicts import Verdict
 from ...variables.verdict_table import ACCEPTED, REFUSED_BY_HAND
 from . import by_hand, foot_on_plate, time_offset
-from .body_motion import OF_WRENCH, Shown
+from .body_motion import Shown
 from .plate_contacts import Contact, with_loads
 from .plate_faults import forces, placement
 
@@ -52,13 +52,10 @@ def misread_corners(shown: Shown) -> Sequence[Verdict | None]:
 
 def reject_drifting(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
     """Return the contacts, rejected if a plate's unknown drift is too large."""
-    drift_n = np.abs(shown.data["plate_drift"])  # NaN if never unloaded
-    judged = [*contacts]
-    for i, contact in enumerate(contacts):
-        worst_n = float(np.fmax.reduce(drift_n[list(contact.plates)], initial=0.0))
-        if worst_n > shown.settings.max_drift_n:
-            judged[i] = contact.refuse("plate_drifts", newtons=worst_n)
-    return judged
+    drift_n, most_n = np.abs(shown.data["plate_drift"]), shown.settings.max_drift_n  # NaN if never unloaded
+    worst = [float(np.fmax.reduce(drift_n[list(contact.plates)], initial=0.0)) for contact in contacts]
+    of = zip(contacts, worst, strict=True)
+    return [contact.refuse("plate_drifts", newtons=own_n) if own_n > most_n else contact for contact, own_n in of]
 
 
 def doubt_unknown_baselines(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
@@ -70,10 +67,9 @@ def doubt_unknown_baselines(contacts: Sequence[Contact], shown: Shown) -> list[C
     different forces and moments where it is unloaded. Loads without edges have been worked on by the lab's software.
     """
     time, edges_known, pelvis = shown.time, shown.edges_known, shown.motion.pelvis[:, UP]
-    errors = shown.motion.prediction_error
-    wander = np.stack([shown.data[f"plate_wander{of}"] for of in OF_WRENCH], axis=-1)
-    wander[wander[:, 0] > WANDERING_N] = np.inf
-    unknown = np.where(np.isfinite(errors), errors, wander)
+    wander = np.stack([shown.data["plate_wander"], shown.data["plate_wander_of_moment"]], axis=-1)
+    unsteady, errors = wander[:, :1] > WANDERING_N, shown.motion.prediction_error
+    unknown = np.where(np.isfinite(errors), errors, np.where(unsteady, np.inf, wander))
     judged = [*contacts]
     for i, contact in enumerate(contacts):
         (plate,) = contact.plates

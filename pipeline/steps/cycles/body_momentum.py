@@ -31,9 +31,9 @@ from ...signals.filters import interval_s, stretches
 from ...trials.session import AnyTrial
 from .momentum import sees_trunk
 
-# Least length of an interval, twice as long as a filter of 10 Hz reaches; errors of short ones grow with one over it.
-# TIMED_S: that shows a delay, the shortest single support of an adult. EDGE_S: beside a load that is unknown, when the
-# foot that bears it lifts or lands is known to 50 ms. FLAT: of a stance, in which the foot stands.
+# Least length of an interval, twice the reach of a filter of 10 Hz; its errors grow with one over it. TIMED_S: to show
+# a delay, the shortest single support of an adult. EDGE_S: beside a load that is unknown, when the foot that bears it
+# lifts or lands is known to 50 ms. FLAT: of a stance, in which the foot stands.
 LEAST_S, TIMED_S, EDGE_S, FLAT = 0.1, 0.2, 0.05, (0.25, 0.5)
 LEVEL_M = 0.01  # plates that differ more in height, or lean so far, are stairs or ramps: no floor
 HORIZONTAL = [0, 2]
@@ -134,8 +134,7 @@ def _spans(seen: Flags, edge: int) -> list[tuple[int, int]]:
 def _steps(of_sides: Array, time: Array, first: int, last: int) -> list[tuple[int, int]]:
     """Return the parts of a span in which one foot bears more than the other: steps; the shortest are left out."""
     right = np.diff(of_sides[first : last + 1, :, UP], axis=1)[:, 0] > 0
-    changes = first + 1 + np.flatnonzero(np.diff(right.astype(int)))
-    ends = [first, *changes.tolist(), last]
+    ends = [first, *(first + 1 + np.flatnonzero(np.diff(right.astype(int)))).tolist(), last]
     return [(a, b) for a, b in zip(ends, ends[1:], strict=False) if time[b] - time[a] >= LEAST_S]
 
 
