@@ -36,6 +36,7 @@ FEWEST_SLOPE_BLOCKS, MOST_SLOPE_BLOCKS = 4, 10  # to fit a slope to
 # a slope is carried on beyond an end from so many times as long: one of .5 s, over a load of .7 s, predicts real plates
 # twice as badly as none
 SLOPE_SPANS = 3
+UNKNOWN = ("wander", "wander_of_moment", "prediction_error", "prediction_error_of_moment")  # of each plate
 
 
 class Rest(NamedTuple):
@@ -45,15 +46,15 @@ class Rest(NamedTuple):
         wrench: (sample or 1, 6) force and moment about the lab origin: one row if they change by no more than noise
             over the trial, zeros if the plate is never unloaded.
         drift_n: the unknown drift, N, see `bound_unknown_drift`.
-        wander_n: length of the ranges of the three forces in means over 0.15 s, N; NaN if the plate is unloaded for
-            less than a second, unless it reads the same in all of that, as after a correction by the lab's software.
-        prediction_error_n: see `largest_prediction_error`.
+        wander: (2,) lengths of the ranges of force, N, and moment about the middle, N m, in means over 0.15 s; NaN if
+            unloaded for less than a second, unless it reads the same in all of that, as corrected by a lab's software.
+        prediction_error: (2,) N, N m, see `largest_prediction_error`.
     """
 
     wrench: Array
     drift_n: float
-    wander_n: float
-    prediction_error_n: float
+    wander: Array
+    prediction_error: Array
 
 
 def subtract_baseline(
@@ -74,8 +75,8 @@ def subtract_baseline(
         away: (sample, plate) when no foot is over the plate; None if that is unknown.
 
     Returns:
-        The wrenches; by name the mean ``baseline`` force (plate, 3), N, and ``drift``, ``wander``,
-        ``prediction_error`` (plate,), N, see `Rest`.
+        The wrenches; by name the mean ``baseline`` force (plate, 3), N, ``drift`` (plate,), N, and :data:`UNKNOWN`
+        (plate,), N and N m, see `Rest`.
     """
     # time is last in memory, as the filter needs it
     parts = [np.moveaxis(part, 0, -1) for part in (force, moment)]
@@ -87,11 +88,11 @@ def subtract_baseline(
         measured = wrench[:, plate], blocks[:, plate], middle
         rests.append(resting_wrench(*measured, rate_hz=rate_hz, named=named, away=free_of_feet[:, plate]))
         wrench[:, plate] -= rests[-1].wrench
+    unknown = np.array([[*rest.wander, *rest.prediction_error] for rest in rests]).reshape(-1, len(UNKNOWN))
     return wrench, {
         "baseline": np.array([rest.wrench[:, :3].mean(axis=0) for rest in rests]).reshape(-1, 3),
         "drift": np.array([rest.drift_n for rest in rests]),
-        "wander": np.array([rest.wander_n for rest in rests]),
-        "prediction_error": np.array([rest.prediction_error_n for rest in rests]),
+        **dict(zip(UNKNOWN, unknown.T, strict=True)),
     }
 
 
@@ -114,17 +115,17 @@ def resting_wrench(
         named: samples that the file names as unloaded; used if no unloaded block is found and their force is low.
         away: (block,) without a foot over the plate; None if that is unknown.
     """
-    free, wander_n = find_unloaded(blocks[:, 1], away), float("nan")
+    free, wander = find_unloaded(blocks[:, 1], away), np.full(2, np.nan)
+    about_middle = np.concatenate([blocks[:, :3], blocks[:, 3:] - cross(middle, blocks[:, :3])], axis=1)
     if free.any():
-        about_middle = np.concatenate([blocks[:, :3], blocks[:, 3:] - cross(middle, blocks[:, :3])], axis=1)
-        rest, wander_n = _through_knots(about_middle, free, len(wrench), _block_size(rate_hz))
+        rest, wander = _through_knots(about_middle, free, len(wrench), _block_size(rate_hz))
         rest[:, 3:] += cross(middle, rest[:, :3])
     elif named is not None and _is_low(wrench[named, 1], wrench[:, 1]):
         rest = wrench[named].mean(axis=0)[None]
     else:
         rest = np.zeros((1, 6))
-    force = blocks[:, :3]
-    return Rest(rest, bound_unknown_drift(force, free), wander_n, largest_prediction_error(force, free))
+    drift_n, error = bound_unknown_drift(blocks[:, :3], free), largest_prediction_error(about_middle, free)
+    return Rest(rest, drift_n, wander, error)
 
 
 def find_unloaded(vertical: Array, away: Flags | None = None) -> Flags:
@@ -219,27 +220,30 @@ def bound_unknown_drift(force: Array, free: Flags) -> float:
     return max(drifts)
 
 
-def largest_prediction_error(force: Array, free: Flags) -> float:
-    """Return how far the level beyond a load is from what the rests on its one side predict, the largest, N.
+def largest_prediction_error(wrench: Array, free: Flags) -> Array:
+    """Return how far the level beyond a load is from what the rests on its one side predict, the largest, N and N m.
 
     It says how well the level under a load is known of which one side alone is seen. NaN if no load has rests of three
     blocks on both sides.
 
     Args:
-        force: (block, 3), N.
+        wrench: (block, 6), force, N, and moment about the plate's middle, N m.
         free: (block,) which are unloaded.
     """
-    rest, errors = np.flatnonzero(free), [float("nan")]
-    ends = [i + 1 for i in np.flatnonzero(np.diff(rest) > 1).tolist()]
-    for start, end, stop in zip([0, *ends], ends, [*ends[1:], len(rest)], strict=False):
-        left, right = rest[max(start, end - KNOT_BLOCKS) : end], rest[end : min(stop, end + KNOT_BLOCKS)]
-        if min(len(left), len(right)) == KNOT_BLOCKS and _is_load(force, left, right):
-            change, apart = force[right].mean(axis=0) - force[left].mean(axis=0), right.mean() - left.mean()
-            last = len(force) - 1
-            back = _carried_on(force[::-1], last - rest[end:][::-1], last - int(left[0]))
-            slopes = _carried_on(force, rest[:end], int(right[0])), -back
-            errors += [float(np.linalg.norm(change - apart * slope)) for slope in slopes]
-    return float(np.fmax.reduce(errors))
+    rest, errors, last = np.flatnonzero(free), [np.full(2, np.nan)], len(free) - 1
+    for (first, end), (begin, stop) in pairwise(stretches(free)):
+        left, right = np.arange(first, end)[-KNOT_BLOCKS:], np.arange(begin, stop)[:KNOT_BLOCKS]
+        if min(len(left), len(right)) == KNOT_BLOCKS and _is_load(wrench, left, right):
+            change, apart = wrench[right].mean(axis=0) - wrench[left].mean(axis=0), right.mean() - left.mean()
+            back = _carried_on(wrench[::-1], last - rest[rest >= begin][::-1], last - int(left[0]))
+            slopes = _carried_on(wrench, rest[rest < end], int(right[0])), -back
+            errors += [_lengths(change - apart * slope) for slope in slopes]
+    return np.asarray(np.fmax.reduce(errors))
+
+
+def _lengths(wrench: Array) -> Array:
+    """Return the lengths (2,) of force and moment of a wrench (6,)."""
+    return np.asarray(np.linalg.norm(wrench.reshape(2, 3), axis=1))
 
 
 def _is_load(force: Array, left: Blocks, right: Blocks) -> bool:
@@ -247,8 +251,8 @@ def _is_load(force: Array, left: Blocks, right: Blocks) -> bool:
     return bool(np.nanmax(force[left[0] : right[-1] + 1, 1]) >= force[[*left, *right], 1].max() + STEADY_N)
 
 
-def _through_knots(blocks: Array, free: Flags, samples: int, size: int) -> tuple[Array, float]:
-    """Return the baseline (samples or 1, columns) through unloaded blocks of ``size``, and its wander, N."""
+def _through_knots(blocks: Array, free: Flags, samples: int, size: int) -> tuple[Array, Array]:
+    """Return the baseline (samples or 1, columns) through unloaded blocks of ``size``, and its wander, N, N m."""
     rest = np.flatnonzero(free)
     begins = np.diff(rest, prepend=-2) > 1
     run = np.cumsum(begins) - 1
@@ -258,7 +262,7 @@ def _through_knots(blocks: Array, free: Flags, samples: int, size: int) -> tuple
     knots, values = np.add.reduceat(rest, starts) / counts, np.add.reduceat(blocks[rest], starts) / counts[:, None]
     ranges = np.ptp(values, axis=0)
     known = len(rest) >= FEWEST_WANDER_BLOCKS or (len(rest) > 1 and not np.ptp(blocks[rest, :3], axis=0).any())
-    wander = float(np.linalg.norm(ranges[:3])) if known else float("nan")
+    wander = _lengths(ranges) if known else np.full(2, np.nan)
     if (ranges <= NOISE_RANGE * _noise(blocks, rest) / np.sqrt(KNOT_BLOCKS)).all():
         return np.asarray(blocks[rest].mean(axis=0)[None]), wander
     before, after = _end_slopes(blocks, free)

@@ -276,9 +276,11 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             "largest unknown drift of the plate's force while loaded; NaN if never unloaded"),
         "plate_wander": Variable(("trial", "plate"), "N",
             "range of the force of the unloaded plate in means over 0.15 s; NaN if unloaded for less than 1 s"),
+        "plate_wander_of_moment": Variable(("trial", "plate"), "N m", "the same of the moment about its middle"),
         "plate_prediction_error": Variable(("trial", "plate"), "N",
             "largest difference of the unloaded plate's force beyond a load from what its force on one side of the "
             "load predicts; NaN if no load has both sides"),
+        "plate_prediction_error_of_moment": Variable(("trial", "plate"), "N m", "the same of the moment"),
         **_EVENTS,
         **optional(WITH_SHOULDERS),
         **optional(WITH_UPPER_MARKERS),

@@ -239,8 +239,8 @@ VERDICTS: dict[str, Row] = {
         "the recording begins or ends under the load or within {UNLOADED_S:g} s of it, and the offset under the load "
         "may be so far from the one that is seen that a moment at the hip changes by more than {UNKNOWN_N_M_KG:g} "
         "N m/kg. This is judged by how well one side of the plate's other loads in the session predicts the other, "
-        "or, without these, by the range of the forces that it reads unloaded in a second or more of the recording, "
-        "which may be {WANDERING_N:g} N at most",
+        "or, without these, by the range of the forces and moments that it reads unloaded in a second or more of the "
+        "recording; the forces' may be {WANDERING_N:g} N at most",
         "record a second of the unloaded plate before and after the step; let it warm up",
         ("steps.contacts.contact_checks.UNKNOWN_N_M_KG", "steps.contacts.contact_checks.UNLOADED_S",
             "steps.contacts.contact_checks.WANDERING_N")),

@@ -18,6 +18,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from pipeline.arrays import Flags
 from pipeline.conventions import ANGLES, JOINTS, SIDES
 from pipeline.errors import UserError
 from pipeline.json_text import from_text
@@ -142,12 +143,14 @@ class Judged(NamedTuple):
         contacts: stances on plates.
         codes: of the refusal of each, and of its doubts.
         moments: by file (frame, side, joint, component), N m/kg.
+        loaded: by file (frame, side) whether a foot has a force, which filters let begin before its stance.
         findings: number of findings on the person's sizes and legs.
     """
 
     contacts: list[Contact]
     codes: list[tuple[str, tuple[str, ...]]]
     moments: dict[str, Array]
+    loaded: dict[str, Flags]
     findings: int
 
     @property
@@ -163,17 +166,18 @@ def judged(session: Session) -> Judged | str:
         )
     except UserError as error:
         return error.problems[0].code or "session_rejected"
-    cut, loaded = steps["cycles"], steps["kinetics"]
-    if "sample_trial" not in loaded.variables:  # all walks are rejected
+    cut, solved = steps["cycles"], steps["kinetics"]
+    if "sample_trial" not in solved.variables:  # all walks are rejected
         return text_of(cut, "rejected_code")[0]
     names = cut.trial.values.tolist()
     files = {row["trial"]: row["file"] for row in session.rows}
-    moments, times = {}, {}
+    moments, times, loaded = {}, {}, {}
     mass_kg = float(steps["calibrate"].attrs["body_mass_kg"])
     for number, trial in enumerate(names):
-        inside = loaded.sample_trial.values == [*loaded.trial.values].index(trial)
-        times[number] = loaded.time.values[inside]
-        moments[files[trial]] = loaded.joint_moment_jcs.values[inside] / mass_kg
+        inside = solved.sample_trial.values == [*solved.trial.values].index(trial)
+        times[number] = solved.time.values[inside]
+        loaded[files[trial]] = (steps["contacts"].ground_force.values[inside] != 0).any(axis=2)
+        moments[files[trial]] = solved.joint_moment_jcs.values[inside] / mass_kg
     contacts, codes = [], []
     doubts = text_of(cut, "stance_doubt_code")
     for i, number in enumerate(cut.stance_trial.values.tolist()):
@@ -186,7 +190,7 @@ def judged(session: Session) -> Judged | str:
             moments.pop(files[trial], None)
             codes.append((code, ()))
             contacts.append(Contact(files[trial], "", (), 0, 0))
-    return Judged(contacts, codes, moments, len(from_text(steps["calibrate"].attrs["findings"])))
+    return Judged(contacts, codes, moments, loaded, len(from_text(steps["calibrate"].attrs["findings"])))
 
 
 def text_of(data: xr.Dataset, name: str) -> list[str]:

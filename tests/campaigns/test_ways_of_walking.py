@@ -176,6 +176,8 @@ def with_plates(trial: xr.Dataset, plates: list[tuple[Array, Array, Array]], *, 
         "plate_drift": np.zeros(len(plates) + len(kept)),
         "plate_wander": np.zeros(len(plates) + len(kept)),
         "plate_prediction_error": np.zeros(len(plates) + len(kept)),
+        "plate_wander_of_moment": np.zeros(len(plates) + len(kept)),
+        "plate_prediction_error_of_moment": np.zeros(len(plates) + len(kept)),
         "plate_edges_known": np.ones(len(plates) + len(kept), dtype=bool),
         "plate_fault": np.full(len(plates) + len(kept), ""),
     }

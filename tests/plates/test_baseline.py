@@ -144,7 +144,8 @@ def test_a_level_without_direction_is_held_at_an_end() -> None:
 def test_how_well_one_side_of_a_load_predicts_the_other() -> None:
     def error(dose: Any, load: Array = WALK, noise: float = 0.0) -> float:
         wrench = drifted(load, dose, noise=noise)
-        return resting_wrench(wrench, block_means(wrench, RATE_HZ), MIDDLE, rate_hz=RATE_HZ).prediction_error_n
+        rest_ = resting_wrench(wrench, block_means(wrench, RATE_HZ), MIDDLE, rate_hz=RATE_HZ)
+        return float(rest_.prediction_error[0])
 
     size = float(np.linalg.norm(DRIFT[:3]))
     assert error(0 * TIME) < 1e-9
@@ -155,11 +156,21 @@ def test_how_well_one_side_of_a_load_predicts_the_other() -> None:
     assert np.isnan(error(0 * TIME, steps((-0.5, 0.7)))), "no load has both sides"
 
 
+def test_a_moment_that_a_load_leaves_behind_is_an_error_of_prediction() -> None:
+    """A couple changes no force: 1.5 N m about the vertical after the load, wherever the plate lies."""
+    couple = np.zeros_like(WALK)
+    couple[:, 4] = 1.5 * (TIME > 1.0)
+    wrench = drifted(WALK, 0 * TIME, noise=0) + couple
+    for middle in (MIDDLE, MIDDLE + np.array([2.0, 0.0, -1.0])):
+        error = resting_wrench(wrench, block_means(wrench, RATE_HZ), middle, rate_hz=RATE_HZ).prediction_error
+        np.testing.assert_allclose(error, [0, 1.5], rtol=0, atol=0.02)
+
+
 def test_how_far_the_unloaded_plate_wanders() -> None:
     """A straight drift is seen from the middle of the first 0.15 s to that of the last."""
 
     def wander(wrench: Array) -> float:
-        return resting_wrench(wrench, block_means(wrench, RATE_HZ), MIDDLE, rate_hz=RATE_HZ)[2]
+        return float(resting_wrench(wrench, block_means(wrench, RATE_HZ), MIDDLE, rate_hz=RATE_HZ).wander[0])
 
     seen = 1 - 0.15 / TIME[-1]
     assert wander(drifted(WALK, 10 * SHAPES["straight"], noise=0)) == pytest.approx(

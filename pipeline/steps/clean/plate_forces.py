@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array
-from ...plates.baseline import subtract_baseline
+from ...plates.baseline import UNKNOWN, subtract_baseline
 from ...plates.foot_proximity import without_feet
 from ...plates.wrench import at_instants
 from ...signals.filters import low_pass
@@ -50,7 +50,7 @@ def subtract_baselines(read: Trial, landmarks: Mapping[str, Array]) -> tuple[Arr
     force, moment, corners = (read.variables[f"plate_{name}"].values for name in ("force", "moment", "corner"))
     if not force.size:
         plates = force.shape[1]
-        known = dict.fromkeys(("drift", "wander", "prediction_error"), np.zeros(plates))
+        known = dict.fromkeys(("drift", *UNKNOWN), np.zeros(plates))
         return np.concatenate([force, moment], axis=-1), {"baseline": np.zeros((plates, 3)), **known}
     instants, time = read.variables["plate_time"].values, read.variables["time"].values
     rate_hz = _rate_hz(instants)

@@ -24,8 +24,8 @@ class BodyMotion(NamedTuple):
     """What a trial shows before its contacts are known: landmarks, feet, middle of the pelvis, steps on plates.
 
     ``misread``: for each plate its refusal if the steps of the whole session show that its corners are, else None.
-    ``channels``: doubts about plates by the same steps. ``prediction_error_n`` (plate,): the largest
-    ``plate_prediction_error`` of each plate in the session, N.
+    ``channels``: doubts about plates by the same steps. ``prediction_error`` (plate, 2): the largest
+    ``plate_prediction_error`` and ``plate_prediction_error_of_moment`` of each plate in the session, N, N m.
     """
 
     landmarks: Mapping[str, Array]
@@ -34,7 +34,7 @@ class BodyMotion(NamedTuple):
     steps: Sequence[PlateStep]
     misread: Sequence[Verdict | None]
     channels: Mapping[int, Verdict]
-    prediction_error_n: Array
+    prediction_error: Array
 
 
 @dataclass(frozen=True)
@@ -85,48 +85,48 @@ class Shown:
 def motions_of(trials: Mapping[str, Trial], *, judged: bool) -> dict[str, BodyMotion]:
     """Return the motion of each trial of a session; ``judged``: whether steps judge the plates."""
     on_plates: dict[bytes, list[PlateStep]] = {}
-    plates, motions, errors_n = {}, {}, largest_prediction_errors(trials.values())
+    plates, motions, errors = {}, {}, largest_prediction_errors(trials.values())
     for name, trial in trials.items():
-        time, corners = trial.variables["time"].values, trial.variables["plate_corner"].values
-        position = trial.variables["marker_position"].values
-        landmarks = {label: position[:, i] for i, label in enumerate(trial.variables["marker"].values.tolist())}
-        feet = feet_of(landmarks, time, corners, travel=trial.attrs["direction_of_travel"])
-        pelvis = middle_of_pelvis(landmarks, len(time))
-        force, moment = (trial.variables[of].values for of in ("plate_force", "plate_moment"))
-        steps = placement.steps_of(force, moment, corners, feet, pelvis, interval_s=interval_s(time))
-        keys = [placement.key_of(plate) for plate in corners]
-        for step in steps:
+        motions[name], numbers = _motion_of(trial, errors), trial.variables["plate"].values.tolist()
+        keys = [placement.key_of(plate) for plate in trial.variables["plate_corner"].values]
+        for step in motions[name].steps:
             on_plates.setdefault(keys[step.plate], []).append(step)
-        with_edges = trial.variables["plate_edges_known"].values.astype(bool)
-        plates[name] = list(zip(keys, trial.variables["plate"].values.tolist(), corners, with_edges, strict=True))
-        known_n = np.array([errors_n[number] for number in trial.variables["plate"].values.tolist()])
-        motions[name] = BodyMotion(landmarks, feet, pelvis, steps, [None] * len(keys), {}, known_n)
+        about = (trial.variables[f"plate_{of}"].values for of in ("corner", "edges_known", "fault"))
+        plates[name] = list(zip(keys, numbers, *about, strict=True))
     if not judged:
         return {name: motion._replace(steps=()) for name, motion in motions.items()}
-    every = {(key, number): corners for listed in plates.values() for key, number, corners, edges in listed if edges}
-    misread = {
-        (key, number): placement.misreading(on_plates.get(key, ()), corners, number)
-        for (key, number), corners in every.items()
-    }
-    met = [plates[name][step.plate] for name, motion in motions.items() for step in motion.steps]
-    steps = [step for motion in motions.values() for step in motion.steps]
-    channels = forces.misread_channels(steps, [of[2] for of in met], [str(of[1]) for of in met])
+    every = {(key, number): corners for listed in plates.values() for key, number, corners, edges, _ in listed if edges}
+    misread = {of: placement.misreading(on_plates.get(of[0], ()), corners, of[1]) for of, corners in every.items()}
+    met = [(step, *plates[name][step.plate]) for name, motion in motions.items() for step in motion.steps]
+    sound = [(step, at, str(no)) for step, key, no, at, _, fault in met if not fault and not misread.get((key, no))]
+    channels = forces.misread_channels(*map(list, zip(*sound, strict=True))) if sound else {}
     return {
         name: motion._replace(
             misread=[misread.get((key, number)) for key, number, *_ in plates[name]],
-            channels={
-                i: channels[str(number)] for i, (_, number, *_) in enumerate(plates[name]) if str(number) in channels
-            },
+            channels={i: channels[str(of[1])] for i, of in enumerate(plates[name]) if str(of[1]) in channels},
         )
         for name, motion in motions.items()
     }
 
 
-def largest_prediction_errors(trials: Iterable[Trial]) -> dict[int, float]:
-    """Return the largest ``plate_prediction_error`` of each plate of a session, N; NaN if no trial shows it."""
-    found: dict[int, float] = {}
+def _motion_of(trial: Trial, errors: Mapping[int, Array]) -> BodyMotion:
+    """Return the motion of a trial, as if all plates were right; ``errors`` by the plate's number."""
+    time, corners = (trial.variables[name].values for name in ("time", "plate_corner"))
+    names, position = trial.variables["marker"].values.tolist(), trial.variables["marker_position"].values
+    landmarks = dict(zip(names, position.swapaxes(0, 1), strict=True))
+    feet = feet_of(landmarks, time, corners, travel=trial.attrs["direction_of_travel"])
+    pelvis = middle_of_pelvis(landmarks, len(time))
+    force, moment = (trial.variables[of].values for of in ("plate_force", "plate_moment"))
+    steps = placement.steps_of(force, moment, corners, feet, pelvis, interval_s=interval_s(time))
+    known = np.array([errors[number] for number in trial.variables["plate"].values.tolist()]).reshape(-1, 2)
+    return BodyMotion(landmarks, feet, pelvis, steps, [None] * len(corners), {}, known)
+
+
+def largest_prediction_errors(trials: Iterable[Trial]) -> dict[int, Array]:
+    """Return the largest errors of prediction (2,), N, N m, of each plate of a session; NaN if no trial shows them."""
+    found: dict[int, Array] = {}
     for trial in trials:
-        values = trial.variables["plate_prediction_error"].values.tolist()
-        for number, error_n in zip(trial.variables["plate"].values.tolist(), values, strict=True):
-            found[number] = float(np.fmax(found.get(number, np.nan), error_n))
+        both = [trial.variables[f"plate_prediction_error{of}"].values for of in ("", "_of_moment")]
+        for number, errors in zip(trial.variables["plate"].values.tolist(), np.stack(both, axis=-1), strict=True):
+            found[number] = np.fmax(found.get(number, np.nan), errors)
     return found

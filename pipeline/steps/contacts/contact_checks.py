@@ -52,13 +52,10 @@ def misread_corners(shown: Shown) -> Sequence[Verdict | None]:
 
 def reject_drifting(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
     """Return the contacts, rejected if a plate's unknown drift is too large."""
-    drift_n = np.abs(shown.data["plate_drift"])  # NaN if never unloaded
-    judged = [*contacts]
-    for i, contact in enumerate(contacts):
-        worst_n = float(np.fmax.reduce(drift_n[list(contact.plates)], initial=0.0))
-        if worst_n > shown.settings.max_drift_n:
-            judged[i] = contact.refuse("plate_drifts", newtons=worst_n)
-    return judged
+    drift_n, most_n = np.abs(shown.data["plate_drift"]), shown.settings.max_drift_n  # NaN if never unloaded
+    worst = [float(np.fmax.reduce(drift_n[list(contact.plates)], initial=0.0)) for contact in contacts]
+    of = zip(contacts, worst, strict=True)
+    return [contact.refuse("plate_drifts", newtons=own_n) if own_n > most_n else contact for contact, own_n in of]
 
 
 def doubt_unknown_baselines(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
@@ -67,12 +64,12 @@ def doubt_unknown_baselines(contacts: Sequence[Contact], shown: Shown) -> list[C
     A load may shift the baseline, most of all of a piezo-electric plate. Where the plate is seen unloaded before and
     after the load, that is measured. Else the plate itself tells how far the baseline may be from what one side of the
     load shows: by its other loads in the session, of which both sides are seen, or, without these, by how much it reads
-    different forces where it is unloaded. Loads without edges have been worked on by the lab's software.
+    different forces and moments where it is unloaded. Loads without edges have been worked on by the lab's software.
     """
     time, edges_known, pelvis = shown.time, shown.edges_known, shown.motion.pelvis[:, UP]
-    errors_n = shown.motion.prediction_error_n
-    wander_n = shown.data["plate_wander"]
-    unknown_n = np.where(np.isfinite(errors_n), errors_n, np.where(wander_n > WANDERING_N, np.inf, wander_n))
+    wander = np.stack([shown.data["plate_wander"], shown.data["plate_wander_of_moment"]], axis=-1)
+    unsteady, errors = wander[:, :1] > WANDERING_N, shown.motion.prediction_error
+    unknown = np.where(np.isfinite(errors), errors, np.where(unsteady, np.inf, wander))
     judged = [*contacts]
     for i, contact in enumerate(contacts):
         (plate,) = contact.plates
@@ -83,7 +80,7 @@ def doubt_unknown_baselines(contacts: Sequence[Contact], shown: Shown) -> list[C
         mass_kg = np.nanmax(shown.data["plate_force"][inside, plate, UP], initial=0.0) / BRISK / STANDARD_GRAVITY_M_S2
         hip = pelvis[inside][np.isfinite(pelvis[inside])]
         height_m = median(hip) - shown.corners[plate, :, UP].mean() if hip.size else LEG_M
-        if not unknown_n[plate] * height_m <= UNKNOWN_N_M_KG * mass_kg:
+        if not unknown[plate] @ [height_m, 1.0] <= UNKNOWN_N_M_KG * mass_kg:
             when = " and ".join(word for word, is_seen in seen.items() if not is_seen)
             judged[i] = contact.doubted("plate_baseline_unknown", number=shown.numbers[plate], when=when)
     return judged

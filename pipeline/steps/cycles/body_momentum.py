@@ -31,9 +31,10 @@ from ...signals.filters import interval_s, stretches
 from ...trials.session import AnyTrial
 from .momentum import sees_trunk
 
-# Least length of an interval: the shortest single support of an adult. EDGE_S: beside a load that is unknown, when the
-# foot that bears it lifts or lands is known to 50 ms. FLAT: of a stance, in which the foot stands.
-LEAST_S, EDGE_S, FLAT = 0.2, 0.05, (0.25, 0.5)
+# Least length of an interval, twice the reach of a filter of 10 Hz; its errors grow with one over it. TIMED_S: to show
+# a delay, the shortest single support of an adult. EDGE_S: beside a load that is unknown, when the foot that bears it
+# lifts or lands is known to 50 ms. FLAT: of a stance, in which the foot stands.
+LEAST_S, TIMED_S, EDGE_S, FLAT = 0.1, 0.2, 0.05, (0.25, 0.5)
 LEVEL_M = 0.01  # plates that differ more in height, or lean so far, are stairs or ramps: no floor
 HORIZONTAL = [0, 2]
 BEARS = 0.5  # share of an interval of which a stance has the figures
@@ -133,8 +134,7 @@ def _spans(seen: Flags, edge: int) -> list[tuple[int, int]]:
 def _steps(of_sides: Array, time: Array, first: int, last: int) -> list[tuple[int, int]]:
     """Return the parts of a span in which one foot bears more than the other: steps; the shortest are left out."""
     right = np.diff(of_sides[first : last + 1, :, UP], axis=1)[:, 0] > 0
-    changes = first + 1 + np.flatnonzero(np.diff(right.astype(int)))
-    ends = [first, *changes.tolist(), last]
+    ends = [first, *(first + 1 + np.flatnonzero(np.diff(right.astype(int)))).tolist(), last]
     return [(a, b) for a, b in zip(ends, ends[1:], strict=False) if time[b] - time[a] >= LEAST_S]
 
 
@@ -183,7 +183,7 @@ def _timing(force: Array, velocity: Array, time: Array, spans: Sequence[tuple[in
     """
     total = np.zeros(2)
     for first, last in spans:
-        if time[last] - time[first] < LEAST_S:
+        if time[last] - time[first] < TIMED_S:
             continue
         at, pushed = time[first : last + 1], force[first : last + 1]
         steps = (pushed[1:] + pushed[:-1]) / 2 * np.diff(at)[:, None]

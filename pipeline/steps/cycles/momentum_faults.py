@@ -158,8 +158,7 @@ def _set_free(unknowns: Unknowns, off: Array, own: Array) -> list[Fault]:
         pulls = right[columns] - normal[columns] @ inverse @ right
         spread = np.linalg.pinv(seen, rcond=1e-9, hermitian=True)
         size = spread @ pulls
-        gain = float(pulls @ size)
-        found.append(Fault(kind, plate, size, np.sqrt(np.diag(spread)), gain))
+        found.append(Fault(kind, plate, size, np.sqrt(np.diag(spread)), float(pulls @ size)))
     return found
 
 
@@ -189,12 +188,9 @@ class Steps(NamedTuple):
         trial = np.repeat(np.arange(len(trials)), [len(one.start_s) for one in trials])
         words = [[text.split() for text in of_trial.tolist()] for of_trial in plates]
         names = sorted({name for of_trial in words for each in of_trial for name in each})
+        parts = [np.array([[(name in each) / max(len(each), 1) for name in names] for each in of]) for of in words]
         load = [
-            one.share
-            @ np.array([[(name in each) / max(len(each), 1) for name in names] for each in of]).reshape(
-                len(of), len(names)
-            )
-            for one, of in zip(trials, words, strict=True)
+            one.share @ part.reshape(one.share.shape[1], len(names)) for one, part in zip(trials, parts, strict=True)
         ]
         lasts_s = np.concatenate([one.end_s - one.start_s for one in trials])
         ahead = np.stack([one.ahead for one in trials])[trial]
@@ -290,8 +286,7 @@ def _delay(trials: Sequence[Known]) -> tuple[float, float]:
     delay = products.sum() / squares.sum()
     share = squares / squares.sum()
     apart = np.divide(products, squares, out=np.zeros_like(products), where=squares > 0) - delay
-    count = len(trials)
-    scatter = np.sqrt((share**2 * apart**2).sum() * count / max(count - 1, 1))
+    scatter = np.sqrt((share**2 * apart**2).sum() * len(trials) / max(len(trials) - 1, 1))
     sway = SEEN_SWAY_M_S / STANDARD_GRAVITY_M_S2 * np.sqrt(ALIKE_S / squares.sum())
     return float(delay), float(np.hypot(scatter, sway))
 

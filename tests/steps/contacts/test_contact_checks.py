@@ -14,8 +14,9 @@ from pipeline.steps.contacts import contact_checks
 from pipeline.steps.contacts.body_motion import Shown
 from pipeline.steps.contacts.foot_on_plate import combine
 from pipeline.steps.contacts.plate_contacts import Contact, detect
+from pipeline.steps.contacts.plate_faults import forces
 from pipeline.trials.session import join_trials
-from pipeline.variables.stance_verdicts import verdicts_in
+from pipeline.variables.stance_verdicts import Verdict, verdicts_in
 from pipeline.variables.verdict_table import DOUBTS, REFUSES, VERDICTS, Row
 from tests.support.plates.stances import (
     SAMPLE_S,
@@ -272,6 +273,39 @@ def test_an_unknown_baseline_is_worse_in_a_lighter_person(known: Walk, plated: x
     codes = [dict(zip(r.plates.values.tolist(), r.doubt_code.values.tolist(), strict=True))["2"]
              for r in (found(trial), found(light))]  # fmt: skip
     assert codes == ["", "plate_baseline_unknown"]
+
+
+@pytest.mark.parametrize(("error_n_m", "code"), [(1.0, ""), (1.7, "plate_baseline_unknown")])
+def test_an_unknown_baseline_of_the_moment_counts_as_it_is(
+    known: Walk, plated: xr.Dataset, error_n_m: float, code: str
+) -> None:
+    """It passes to the hip without a lever: .02 N m/kg of 70 kg are 1.4 N m."""
+    step, error = known.seen()[1], np.full(plated.sizes["plate"], error_n_m)
+    seen = slice(step.start_s - 0.05, None)
+    trial = plated.assign(plate_prediction_error_of_moment=("plate", error)).sel(time=seen, plate_time=seen)
+    result = found(trial)
+    codes = dict(zip(result.plates.values.tolist(), result.doubt_code.values.tolist(), strict=True))
+    assert codes["2"] == code
+
+
+def test_a_plate_that_cannot_be_read_says_nothing_of_the_others(
+    plated: xr.Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Steps tell of channels by what is usual of a person, which a faulty plate does not show."""
+    heard: list[str] = []
+
+    def misread_channels(steps: Sequence[object], corners: Sequence[Array], names: Sequence[str]) -> dict[str, Verdict]:
+        heard[:] = names
+        return {}
+
+    monkeypatch.setattr(forces, "misread_channels", misread_channels)
+    found(plated)
+    every = {*heard}
+    assert {"1", "2"} <= every
+    fault = plated.plate_fault.values.astype(object)
+    fault[0] = "channel 3 is dead"
+    found(plated.assign(plate_fault=("plate", fault.astype(str))))
+    assert {*heard} == every - {"1"}
 
 
 # --- trials.tsv -------------------------------------------------------------------------------------------

@@ -254,6 +254,24 @@ def test_a_fault_is_named_with_its_size(fault: Callable[[Walk], Walk], kind: str
     assert {one.kind for one in others} <= {"clock"}  # late forces may be a slow clock
 
 
+@pytest.mark.parametrize("fault", [tilt, walk_of])
+def test_brief_single_supports_alone_show_a_tilt(fault: Callable[[Walk], Walk]) -> None:
+    """Of each step a quarter of a second is known, less .05 s at its ends: that of a brisk walk over single plates."""
+    walks, seen = both_ways(fault), []
+    for made in walks:
+        kinematics, contacts, clean = shown(made)
+        of_step = np.mod(made.time, STEP_S)
+        contacts["ground_force"].values[(of_step < 0.15) | (of_step > 0.4)] = np.nan
+        found = known_intervals(kinematics, contacts, clean, MASS_KG)
+        assert found is not None
+        assert (found.end_s - found.start_s).max() < 0.2
+        seen.append(found)
+    named = faults_of_session(seen, plates_of(walks))
+    assert [one.kind for one in named[:1]] == (["tilt"] if fault is tilt else [])
+    if named:
+        assert abs(np.degrees(np.linalg.norm(named[0].size)) - 2.0) < 0.5
+
+
 def test_a_plate_is_named_and_only_its_stances_are_doubted() -> None:
     walks = both_ways(one_plate)
     plates = plates_of(walks)

@@ -34,6 +34,8 @@ def ragged_trial(
         "plate_drift": ("plate", rng.normal(size=plates)),
         "plate_wander": ("plate", rng.normal(size=plates)),
         "plate_prediction_error": ("plate", rng.normal(size=plates)),
+        "plate_wander_of_moment": ("plate", rng.normal(size=plates)),
+        "plate_prediction_error_of_moment": ("plate", rng.normal(size=plates)),
         "plate_edges_known": ("plate", rng.integers(0, 2, plates).astype(np.int8)),
         "plate_fault": ("plate", rng.choice(["", "channel Fx1 stays still"], plates).astype(str)),
         "analog": (("plate_time", "channel"), rng.normal(size=(samples, channels))),

@@ -209,6 +209,8 @@ def cleaned(
             "plate_drift": ("plate", np.zeros(len(plates))),
             "plate_wander": ("plate", np.zeros(len(plates))),
             "plate_prediction_error": ("plate", np.zeros(len(plates))),
+            "plate_wander_of_moment": ("plate", np.zeros(len(plates))),
+            "plate_prediction_error_of_moment": ("plate", np.zeros(len(plates))),
             "plate_edges_known": ("plate", np.ones(len(plates), dtype=bool)),
             "plate_fault": ("plate", np.full(len(plates), "")),
             "event_time": ("event", np.array(times, dtype=float)),
