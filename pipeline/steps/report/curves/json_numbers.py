@@ -10,13 +10,9 @@ from ....arrays import Array
 
 
 def to_four_digits(values: Array) -> Any:
-    """Return nested lists rounded to four significant digits, None where not finite."""
-
-    def four_digits(numbers: Array) -> Array:
-        places = np.clip(3 - np.floor(np.log10(np.where(numbers == 0, 1.0, np.abs(numbers)))), 0, 15)
-        return np.asarray(np.round(numbers * 10.0**places) / 10.0**places)
-
-    return _to_lists(values, four_digits)
+    """Return nested lists rounded to four significant digits of the largest number, None where not finite."""
+    largest = np.max(np.abs(values[np.isfinite(values)]), initial=0.0)
+    return to_decimals(values, decimals=max(3 - int(np.floor(np.log10(largest or 1.0))), 0))
 
 
 def to_decimals(values: Array, *, decimals: int) -> Any:
@@ -31,7 +27,7 @@ def to_whole_numbers(values: Array) -> Any:
 
 def _to_lists(values: Array, convert: Callable[[Array], NDArray[Any]]) -> Any:
     finite = np.isfinite(values)
-    numbers = convert(np.where(finite, values, 0.0))
+    numbers = np.asarray(convert(np.where(finite, values, 0.0)))
     if not finite.all():
         numbers = numbers.astype(object)
         numbers[~finite] = None
