@@ -240,7 +240,9 @@ def _parts(name: str, path: Sequence[Sequence[Word]], common: set[str], in_folde
     silent = (*ROLES, "copy", "place", *([] if is_counted else ["run"]))
     last = [word if is_counted else _without_number(word) for word in stem[-1:]]
     told = [word for folder in (*path[:-1], [*stem[:-1], *last]) for word in folder]
-    parts.said = frozenset(word.plain for word in told if word.kind not in silent)
+    parts.said = frozenset(
+        word.plain for word in told if word.kind not in silent and not re.fullmatch("[a-z]", word.plain)
+    )
     parts.bare = tuple(word.text for word in told if word.kind != "run")
     parts.unknown |= {(1, k): text for k, text in enumerate(_unknown_of(stem, said))}
     empty = said | (common if in_folders else set())

@@ -371,8 +371,9 @@ def _pair_with_statics(trials: Sequence[Trial]) -> None:
     statics, walks = ({text for text, kind in kinds.items() if stands in kind} for stands in (True, False))
     for trial, text in zip(trials, conditions, strict=True) if len(statics) > 1 and walks <= statics else ():
         trial.static = (text if text in statics else min(statics)) or "plain"
-        if not {*trial.conditions} <= {*trial.parts.conditions, ""}:
-            trial.asked = trial.is_slip = True  # an unknown word may be of a visit as well
+        is_counted = all(re.search(r"\d", name) for name in statics)
+        if is_counted and not {*trial.conditions} <= {*trial.parts.conditions, ""}:
+            trial.asked = trial.is_slip = True  # unknown words with numbers may be of visits as well
 
 
 def _fill_in_visits(people: Collection[Sequence[Trial]]) -> None:
