@@ -284,6 +284,8 @@ def _trial_problems(
         yield Problem(where, f"participant '{person}' is not in participants.tsv", remedy)
     if row["role"] not in ROLES:
         yield Problem(where, f"role is '{row['role']}'", f"expected one of {', '.join(ROLES)}")
+    if row["role"] == "gait" and row["condition"] == "n/a":
+        yield Problem(where, "condition is missing", "give it one, the same for trials that may be averaged")
     yield from _file_problems(row, where)
     yield from out_of_range(row, "belt_speed_m_s", -10, 10, where)
     for column in PLATE_COLUMNS:

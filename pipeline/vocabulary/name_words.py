@@ -23,7 +23,7 @@ def _words_by_kind() -> dict[str, dict[str, int]]:
     table: dict[str, dict[str, int]] = defaultdict(dict)
     with Path(__file__).with_name("lab_words.tsv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file, delimiter="\t"):
-            table[row["kind"]] |= dict.fromkeys(row["words"].split(), int(row["value"] or 0))
+            table[row["kind"]] |= dict.fromkeys(without_accents(row["words"]).split(), int(row["value"] or 0))
     return table
 
 
@@ -32,6 +32,7 @@ DAYS, MONTHS, SHORT_NUMBERED = (WORDS.pop(kind) for kind in ("days", "month", "s
 PLACES, ORDINALS, NUMBERED = WORDS["order"], WORDS["ordinal"], WORDS["numbered"]
 OF_VISITS = ("order", "numbered", "ordinal", "further")
 KINDS = {word: "visit" if kind in OF_VISITS else kind for kind in reversed(WORDS) for word in WORDS[kind]}
+KINDS |= dict.fromkeys(WORDS["joint"], "condition")  # with, without: beside another word
 NEW = "new"  # of a visit before a word for one: New Session
 MONTH_LETTER = "m"  # 6M or M06, where other names have a word of order
 SHORT_ORDER = "bl"  # a short word of order that may have the number of a trial behind it; others make a code
@@ -49,14 +50,15 @@ PERSON_CODE = re.compile(
     rf"(?:(?:{'|'.join(WORDS['person'])})[-_ ]*\d+|s\d\d+)[a-z]{{0,2}}(?![a-z\d])", re.IGNORECASE
 )  # sub-01, P1
 MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
-YEAR = r"(?P<y>(?:19|20)\d\d)"
+YEAR = r"(?P<y>(?:19[89]|20\d)\d)"  # of recordings; earlier ones are of birthdays
 YEAR_FIRST = re.compile(
     rf"(?<!\d){YEAR}(?P<sign>[-_. ]?)(?P<m>0[1-9]|1[0-2])(?P=sign)(?P<d>0[1-9]|[12]\d|3[01])(?:t\d{{4,6}})?(?!\d)",
     re.IGNORECASE,
 )
 YEAR_LAST = re.compile(  # 12.05.2024, 12.05.24
-    r"(?<![a-z\d])(?P<d>\d\d?)(?P<sign>[-_. ])(?P<m>\d\d?)(?P=sign)"
-    r"(?P<y>(?:19|20)\d\d(?!\d)|\d\d(?![-_.]?\d)(?=\W|_|$))",
+    r"(?<!\d)(?:(?<![a-z])|(?=\d\d[-_. ]\d\d[-_. ](?:19[89]|20\d)\d(?!\d)))"  # Walk12-05-2024, not S1-2-24
+    r"(?P<d>\d\d?)(?P<sign>[-_. ])(?P<m>\d\d?)(?P=sign)"
+    r"(?P<y>(?:19[89]|20\d)\d(?!\d)|\d\d(?![-_.]?\d)(?=\W|_|$))",
     re.IGNORECASE,
 )
 YEAR_LAST_IN_DIGITS = re.compile(rf"(?<!\d)(?P<d>\d\d)(?P<m>\d\d){YEAR}(?!\d)")
@@ -64,9 +66,9 @@ EXCHANGEABLE = (YEAR_LAST, YEAR_LAST_IN_DIGITS)  # day and month
 DATES = (
     YEAR_FIRST,
     *EXCHANGEABLE,
-    re.compile(rf"(?<!\d)(?P<d>\d\d?)[-_. ]*(?P<m>{MONTH})[-_. ]*(?P<y>(?:19|20)?\d\d)(?!\d)", re.IGNORECASE),
+    re.compile(rf"(?<!\d)(?P<d>\d\d?)[-_. ]*(?P<m>{MONTH})[-_. ]*(?P<y>(?:19[89]|20\d)\d|\d\d)(?!\d)", re.IGNORECASE),
     re.compile(rf"(?<![a-z\d])(?:{MONTH})[-_. ]*{YEAR}(?!\d)", re.IGNORECASE),  # without a day
-    re.compile(rf"(?<![a-z\d]){YEAR}[-_.](?:0[1-9]|1[0-2])(?!\d)", re.IGNORECASE),
+    re.compile(rf"(?<![a-z\d])(?<!\d[-_.]){YEAR}[-_.](?:0[1-9]|1[0-2])(?!\d)", re.IGNORECASE),
 )
 EIGHT_DIGITS = re.compile(r"(?<!\d)\d{8}(?!\d)")
 SIX_DIGITS = re.compile(r"(?<!\d)\d{6}(?!\d)")
@@ -83,7 +85,8 @@ class Dates(NamedTuple):
 
     day_first: bool | None = None  # None if day and month may be exchanged
     six_digits: bool = False  # whether numbers such as 120524 are dates
-    eight_digits: bool = True  # whether numbers such as 12052024 are
+    no_dates: frozenset[tuple[int, int]] = frozenset()  # which of how many numbers such as 12052024 are none
+    names: frozenset[str] = frozenset()  # unknown words, which words of the laboratory may follow: Annawalk
     orders: frozenset[int] = frozenset()  # places of the words of order, see lab_words.tsv
     letters: frozenset[str] = frozenset()  # T, if T1 is a visit, so that T10 is one
 
@@ -110,10 +113,12 @@ def dates_of(names: Iterable[str]) -> Dates:
     valid = [match for match in found if _days(match, None)]
     first, second = (any(int(match[part]) > 12 for match in valid) for part in ("d", "m"))
     places = {_meaning(word, PLACES) for text in texts for word, _ in _tokens(text)}
+    unknown = {word.lower() for text in texts for word, _ in _tokens(text) if not kind_of(word)}
     dates = Dates(
         first if first != second else None,
         has_six_digit_dates(texts),
-        all(map(_may_be_date, texts)),
+        frozenset(place for text in texts for place, is_date in _eight_digits(text).values() if not is_date),
+        frozenset(word for word in unknown if len(word) >= FEWEST_LETTERS and word.isalpha()),
         frozenset(place for place in places if place),
     )
     visits = [word.text.lower() for text in texts for word in read_words(text, dates) if word.kind == "visit"]
@@ -131,7 +136,8 @@ class _Context(NamedTuple):
     next: str  # the part after it
     near: bool  # whether this is glued to it
     then: str  # the part after that, if it is glued to ``next``
-    pointed: bool  # whether it begins the name, with a point behind it: ``1. Messung``
+    pointed: bool  # whether it counts the word behind it: ``1. Messung``, ``2_wizyta``
+    more: bool  # whether further numbers follow in the name
     dates: Dates
 
     @property
@@ -151,7 +157,7 @@ def read_words(text: str, dates: Dates = Dates()) -> list[Word]:  # noqa: B008  
     plain, days = _without_dates(without_accents(text), dates)
     for pattern, word in PHRASES.items():
         plain = re.sub(pattern, word, plain, flags=re.IGNORECASE)
-    tokens = [*_tokens(plain), ("", False), ("", False)]
+    tokens = [*_tokens(plain, dates.names), ("", False), ("", False)]
     words = list[Word]()
     i = 0
     while tokens[i][0]:
@@ -162,8 +168,10 @@ def read_words(text: str, dates: Dates = Dates()) -> list[Word]:  # noqa: B008  
             i += 1
             continue
         last = words[-1] if words else Word("none", "")
-        pointed = i == 0 and f"{part}." in plain
-        context = _Context(part, glued, last, following, near, then if nearer else "", pointed, dates)
+        counts = len(tokens) == 4 and following.lower() in NUMBERED and following.lower() not in PLACES
+        pointed = i == 0 and (counts or f"{part}." in plain)
+        more = any(text.isdigit() for text, _ in tokens[i + 3 :])
+        context = _Context(part, glued, last, following, near, then if nearer else "", pointed, more, dates)
         kind, number, taken = _read_number(context) if part.isdigit() else _read_letters(context)
         written = part if taken == 1 else part + ("" if near else " ") + following
         if kind == "of last":
@@ -189,7 +197,8 @@ def _read_number(here: _Context) -> tuple[str, str, int]:
     next_has_number = here.then.isdigit()
     is_code = next_has_number and here.text.startswith("0") and len(here.text) > 2  # 001W01
     is_code |= of_person and (here.glued or next_has_number)
-    if days and not is_code and len(here.text) <= MOST_DIGITS and (here.near or not next_has_number):  # not 7 wk2
+    is_free = not next_has_number or (here.near and not here.more)  # 6wk2, but neither 7 wk2 nor 28M06_01
+    if days and not is_code and len(here.text) <= MOST_DIGITS and is_free:
         return "visit", str(int(here.text) * days), 2
     if here.pointed and kind_of(here.next) == "visit":
         return "visit", here.text, 2
@@ -214,23 +223,22 @@ def _read_letters(here: _Context) -> tuple[str, str, int]:
         is_code = here.near and len(lower) < FEWEST_LETTERS and lower.isascii() and lower != SHORT_ORDER
         is_code &= not (here.glued and here.last.kind == "visit")  # preOP1
         in_order = kind == "visit" and len(here.dates.orders) > 1  # po01, chod_PO01
-        in_order &= here.text.islower() or here.last.kind in ("static", "walk", "condition")
-        return (
-            ("" if is_code and not in_order and kind in ("visit", "group", "static", "place") else kind),
-            "",
-            1,
-        )  # PO12
+        in_order &= here.text.islower() or here.last.kind in ("static", "walk", "condition", "other", "functional")
+        is_code &= not in_order and kind in ("visit", "group", "static", "place")  # PO12
+        is_code |= here.near and lower in WORDS["joint"] and here.last.kind != "condition"  # CON1
+        return "" if is_code else kind, "", 1
     if match := re.fullmatch(r"(\d+)(?:st|nd|rd|th)", lower):
         return "visit", match[1], 1
     number = str(ORDINALS[lower]) if lower in ORDINALS and kind_of(here.next) == "visit" else ""
     return ("" if here.in_code and len(here.text) < FEWEST_LETTERS else kind), number, 1
 
 
-def _tokens(plain: str) -> Iterator[tuple[str, bool]]:
+def _tokens(plain: str, names: frozenset[str] = frozenset()) -> Iterator[tuple[str, bool]]:
     """Yield the words and numbers of a text, compounds in parts, and whether each is glued to the one before."""
     end = 0
     for match in WORD.finditer(plain):
-        parts = [match[0]] if match[0].lower() in KINDS else _compound(match[0])
+        before = names.union(DAYS, MONTH_LETTER) if plain[: match.start()][-1:].isdigit() else names  # 6wkwalk
+        parts = [match[0]] if match[0].lower() in KINDS else _compound(match[0], before)
         for k, part in enumerate(parts):
             yield part, k > 0 or (match.start() == end > 0)
         end = match.end()
@@ -250,13 +258,14 @@ def _meaning(word: str, meanings: Mapping[str, V]) -> V | None:
 
 
 @cache
-def _compound(word: str) -> list[str]:
-    """Return the known words of which a word consists, else the word itself."""
+def _compound(word: str, names: frozenset[str] = frozenset()) -> list[str]:
+    """Return the known words of which a word consists, the first may be one of some names; else the word itself."""
     if word[-2:].lower() == SHORT_STATIC and kind_of(word[:-2]) == "condition":
         return [word[:-2], word[-2:]]  # bfst
     least = FEWEST_LETTERS if word.isascii() else 1
-    for end in range(len(word) - least, least - 1, -1):
-        if kind_of(word[:end]) in ("condition", "visit", "static", "walk"):
+    for end in range(len(word) - least, 0, -1):
+        is_known = end >= least and kind_of(word[:end]) in ("condition", "visit", "static", "walk")
+        if is_known or word[:end].lower() in names:
             rest = [word[end:]] if kind_of(word[end:]) else _compound(word[end:])
             if all(map(kind_of, rest)):
                 return [word[:end], *rest]
@@ -266,10 +275,12 @@ def _compound(word: str) -> list[str]:
 def _without_dates(text: str, dates: Dates) -> tuple[str, list[tuple[str, tuple[str, ...]]]]:
     """Return a text with NUL in place of dates, and the dates as written with the days that they may be."""
     found: list[tuple[int, str, tuple[str, ...]]] = []
-    used = {YEAR_LAST_IN_DIGITS: dates.eight_digits, SIX_DIGITS: dates.six_digits}
-    for pattern in (pattern for pattern in (*DATES, SIX_DIGITS) if used.get(pattern, True)):
+    numbers = {start for start, (place, _) in _eight_digits(text).items() if place in dates.no_dates}
+    for pattern in (*DATES, SIX_DIGITS) if dates.six_digits else DATES:
         has_day = "d" in pattern.groupindex
         for match in pattern.finditer(text):
+            if pattern is YEAR_LAST_IN_DIGITS and match.start() in numbers:
+                continue
             days = _days(match, dates.day_first) if has_day else ()
             if days or not has_day:
                 found.append((match.start(), match[0], days))
@@ -342,18 +353,28 @@ def words_of(text: str) -> list[str]:
     return [word.lower() for word, _ in _tokens(without_accents(text)) if not word.isdigit()]
 
 
+def is_slip(one: str, other: str) -> bool:
+    """Return whether two words differ by a letter within, or two exchanged ones: ``fats`` and ``fast``."""
+    a, b = sorted((one.lower(), other.lower()), key=len)
+    if a == b or len(a) < FEWEST_LETTERS or not (a + b).isalpha():
+        return False
+    k = next((k for k, pair in enumerate(zip(a, b, strict=False)) if pair[0] != pair[1]), len(a))
+    is_exchanged = a[k : k + 2] == b[k : k + 2][::-1] and a[k + 2 :] == b[k + 2 :]
+    same = len(a) == len(b)  # else one has a letter more
+    return is_exchanged or (len(a) > k + 2 * same and a[k + same :] == b[k + 1 :])
+
+
 def is_person_code(text: str) -> bool:
     """Return whether a text is a word for a person with a number: ``sub-01``, ``Patient 3``, ``P1``."""
     return bool(PERSON_CODE.fullmatch(text))
 
 
-def _may_be_date(text: str) -> bool:
-    """Return whether all numbers of eight digits in a name can be dates."""
+def _eight_digits(text: str) -> dict[int, tuple[tuple[int, int], bool]]:
+    """Return by their starts which of how many each number of eight digits in a name is, and if it can be a date."""
+    found = [*EIGHT_DIGITS.finditer(text)]
     forms = (YEAR_FIRST, YEAR_LAST_IN_DIGITS)
-    return all(
-        any((match := form.search(number)) and _days(match, None) for form in forms)
-        for number in EIGHT_DIGITS.findall(text)
-    )
+    can_be = [any((of := form.search(match[0])) and _days(of, None) for form in forms) for match in found]
+    return {match.start(): ((k, len(found)), can_be[k]) for k, match in enumerate(found)}
 
 
 def has_six_digit_dates(texts: Iterable[str]) -> bool:

@@ -64,6 +64,24 @@ def test_what_names_and_files_do_not_tell_is_asked(files: list[Contents]) -> Non
     assert any(owner.asked for owner in people_and_sessions(files))
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["S01/cal.c3d", "S01/fast_1.c3d", "S01/fast_2.c3d", "S01/fats_3.c3d"],  # a slip of fast
+        ["S01/cal.c3d", "S01/BF_123456_01.c3d", "S01/SH_123457_01.c3d"],  # no condition has such a number
+    ],
+)
+def test_a_condition_that_may_be_a_slip_is_asked(names: list[str]) -> None:
+    files = [(standing if "cal" in name else moving)(name) for name in names]
+    assert any(owner.condition == "n/a" for owner in people_and_sessions(files))
+
+
+def test_people_whose_codes_differ_in_a_blank_alone_are_asked() -> None:
+    files = [recorded(f"{name}/a.c3d") for name in ("P07", "P 07", "P08") for recorded in (standing, moving)]
+    asked = {owner.person for owner in people_and_sessions(files) if owner.asked}
+    assert asked == {"P07", "P-07"}
+
+
 def test_sizes_and_subjects_tell_visits_from_people() -> None:
     def folders(**content: Any) -> list[Contents]:
         return [

@@ -9,6 +9,7 @@ from pipeline.vocabulary.name_words import (
     dates_of,
     has_six_digit_dates,
     is_person_code,
+    is_slip,
     places_of_visits,
     read_words,
 )
@@ -149,3 +150,21 @@ def test_what_other_names_of_the_study_tell(names: list[str], name: str, visit: 
 @pytest.mark.parametrize("visits", [("ingreso", "alta", "3 meses"), ("BL", "6wk", "discharge")])
 def test_days_and_a_discharge_have_no_known_order(visits: tuple[str, ...]) -> None:
     assert places_of_visits({visit: read_words(visit) for visit in visits}) == ({}, True)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "slip"),
+    [
+        *(("fats", "fast", True), ("barefot", "barefoot", True), ("HBC", "HCB", True), ("minemal", "minimal", True)),
+        *(("shoe", "shoes", False), ("heelA", "heelB", False), ("up5", "up6", False), ("slow", "Slow", False)),
+    ],
+)
+def test_a_slip_is_a_letter_within_or_two_exchanged(one: str, other: str, *, slip: bool) -> None:
+    assert is_slip(one, other) == is_slip(other, one) == slip
+
+
+def test_numbers_of_a_hospital_beside_dates_in_digits_are_no_dates() -> None:
+    names = ["61500975-24042023-Walk", "64250565-05072023-Walk"]
+    days = [word.days for word in read_words(names[0], dates_of(names)) if word.kind == "date"]
+    assert days == [("2023-04-24",)]
+    assert said("S07-19260507")["number"].endswith("19260507")  # a birthday

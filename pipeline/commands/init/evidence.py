@@ -8,7 +8,7 @@ statics lack it, and roles if it parts statics from walks.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from math import isclose
 from typing import NamedTuple, TypeVar
 
@@ -104,6 +104,19 @@ def _without_numbers(facts: Sequence[Facts], column: Names, inside: Sequence[Nam
     return tuple(bare[i] if words[i] else name for i, name in enumerate(column))
 
 
+def are_trials(facts: Sequence[Facts], column: Names, inside: Sequence[Names]) -> bool:
+    """Return whether names are one code with a number of two digits or more, another one for each walk of a folder.
+
+    Numbers alone are those of trials if they count all files of a visit.
+    """
+    if all(name.isdigit() for name in column):
+        counts = grouped((where[:1] + where[-1:], int(name)) for where, name in zip(inside, column, strict=True))
+        return all(b - a == 1 for numbers in counts.values() for a, b in pairwise(sorted(numbers)))
+    walks = [(*where, name) for where, name, one in zip(inside, column, facts, strict=True) if one.stands is False]
+    codes = {GLUED_NUMBER.sub(r"\1", name) for *_, name in walks}
+    return len(codes) == 1 and len({*walks}) == len(walks) > 1 and all(re.search(r"\D\d\d+$", one[-1]) for one in walks)
+
+
 def _without_run(column: Names) -> Names:
     """Return names without the number at their ends if all are whole words with one: ``boots1``, not ``C1``."""
     found = {name: WORD_AND_NUMBER.fullmatch(name) for name in {*column} - {""}}
@@ -155,11 +168,6 @@ def _are_names(names: Sequence[str], *, visits_are_named: bool) -> bool:
         return True
     words = Counter(word for name in {*names} for word in re.findall(r"\w+", name))
     return all(FULL_NAME.fullmatch(name) for name in names) and max(words.values()) == 1
-
-
-def are_apart(kinds: Sequence[set[bool | None]]) -> bool:
-    """Return whether some have only statics and the others only walks."""
-    return {True} in kinds and {False} in kinds and BOTH not in kinds
 
 
 def _score(facts: Sequence[Facts], column: Sequence[str], others: Sequence[Sequence[str]]) -> int:

@@ -29,6 +29,7 @@ from ..shared.trial_roles import in_folder_of_trial
 POSE_FOLDER = re.compile(r"pose[-_]?3d", re.IGNORECASE)
 ROLES = ("static", "walk", "functional", "contraction", "other")
 LETTER = re.compile(r"[a-z]\d*")
+STEP = re.compile(r"[LR]\d+")
 EMPTY_VISITS = frozenset(WORDS["further"]) | {"ses"}  # alone they tell none
 Names = tuple[str, ...]
 Place = tuple[int, int]  # 0 and the depth of a folder, or 1 and the place in the file's name
@@ -46,6 +47,8 @@ class Parts:
     roles: list[str] = field(default_factory=list)  # of ROLES: of the file's name, then of the folders from below
     group: str = ""  # controls, patients, young, ...
     birthday: bool = False  # whether the only date is beside what may be a person's name
+    said: frozenset[str] = frozenset()  # its words but for those of roles and trials
+    bare: tuple[str, ...] = ()  # its words, without a number at the end that is of no visit and no person
     ends_with_visit_number: bool = False  # of the last visit; it may be that of the trial
 
     @property
@@ -113,7 +116,8 @@ def _begins(stem: str, name: str) -> bool:
 def _words(text: str, dates: Dates, name: str = "") -> list[Word]:
     """Return the words of a folder or file, those of BIDS by their keys; the name with which it begins is one word."""
     found = [match for part in text.split("_") if (match := ENTITY.fullmatch(part))]
-    if not found or (len(found) == 1 and (text != found[0][0] or is_person_code(text))):
+    is_text = len(found) == 1 and any(word.kind in (*ROLES, "condition") for word in read_words(text[4:], dates))
+    if not found or (len(found) == 1 and (text != found[0][0] or is_person_code(text) or is_text)):
         rest = read_words(text[len(name) :], dates)
         rest[:1] = [word._replace(glued=text[len(name)].isalnum()) for word in rest[:1]] if name else rest[:1]
         return [Word("", without_accents(name))] * bool(name) + rest
@@ -225,6 +229,7 @@ def _parts(name: str, path: Sequence[Sequence[Word]], common: set[str], in_folde
     for folder in path[:-1]:
         _read_folder(parts, folder, said)
     stem = _without_trial(path[-1])
+    is_counted = any(word.kind == "number" for word in path[-1][len(stem) :])
     known = {word.plain for word in parts.visits} | {str(word.days) for word in parts.visits if word.days}
     own = [word for word in stem if word.kind in ("visit", "date") and not {word.plain, str(word.days)} & known]
     parts.visits += own
@@ -232,9 +237,19 @@ def _parts(name: str, path: Sequence[Sequence[Word]], common: set[str], in_folde
         parts.visits = []
     ends = [word for word in path[-1] if word.kind != "copy"][-1:]
     parts.ends_with_visit_number = bool(own and ends == own[-1:] and own[-1].number and own[-1].text[-1].isdigit())
+    silent = (*ROLES, "copy", "place", *([] if is_counted else ["run"]))
+    last = [word if is_counted else _without_number(word) for word in stem[-1:]]
+    told = [word for folder in (*path[:-1], [*stem[:-1], *last]) for word in folder]
+    parts.said = frozenset(
+        word.plain for word in told if word.kind not in silent and not re.fullmatch("[a-z]", word.plain)
+    )
+    parts.bare = tuple(word.text for word in told if word.kind != "run")
     parts.unknown |= {(1, k): text for k, text in enumerate(_unknown_of(stem, said))}
     empty = said | (common if in_folders else set())
-    for is_condition, words in groupby(stem, lambda word: word.kind == "condition" and word.plain not in empty):
+    counted = {id(b) for a, b in pairwise(stem) if is_counted and a.kind == "condition" and b.kind == "run"}  # up5_01
+    for is_condition, words in groupby(
+        stem, lambda word: id(word) in counted or (word.kind == "condition" and word.plain not in empty)
+    ):
         parts.conditions += [_text([*words])] if is_condition else []
     above = [word.kind for folder in reversed(path[:-1]) for word in folder if word.kind in ROLES]
     parts.roles = [word.kind for word in stem if word.kind in ROLES and word.plain not in common | said] or above
@@ -246,7 +261,15 @@ def _without_trial(stem: Sequence[Word]) -> list[Word]:
     words = [word for word in stem if word.kind != "copy"]
     if words and LETTER.fullmatch(words[-1].text) and (len(words) == 1 or words[-2].text[-1:].isdigit()):
         words = words[:-1]  # walk1_a
+    if words and STEP.fullmatch(words[-1].text) and words[-2:-1] and words[-2].kind == "walk":
+        words = words[:-1]  # Walk L01: the foot on the plate
     return words[:-1] if words and words[-1].kind == "number" else words
+
+
+def _without_number(word: Word) -> Word:
+    """Return an unknown word without the number at its end, unless it is a code of a person."""
+    is_told = word.kind not in ("", "number") or is_person_code(word.text)
+    return word if is_told else word._replace(text=word.text.rstrip("0123456789 -_") or "1")
 
 
 def _unknown_of(stem: Sequence[Word], said: set[str]) -> list[str]:

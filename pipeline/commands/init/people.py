@@ -6,13 +6,14 @@ visits of one person; and names that only walks have are conditions. What these 
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass
 from itertools import combinations
 
 from ...steps.read.recording_contents import Contents
 from ...vocabulary.marker_labels import is_code
-from ...vocabulary.name_words import Word, is_person_code, places_of_visits, read_words
+from ...vocabulary.name_words import Word, is_person_code, is_slip, kind_of, places_of_visits, read_words
 from ..shared.trial_roles import identifier, identifiers
 from .evidence import (
     BOTH,
@@ -20,7 +21,7 @@ from .evidence import (
     Facts,
     Names,
     are_alike,
-    are_apart,
+    are_trials,
     differ,
     facts_of,
     find_levels,
@@ -33,6 +34,9 @@ from .name_parts import Parts, Place, take_apart
 
 GLUED = re.compile(r"[a-z]+\d+[a-z]{0,2}", re.IGNORECASE)  # sample28
 NAME_AND_NUMBER = re.compile(r"[A-Z][a-z]{2,}\d+")  # Anna02
+SIGNS = re.compile(r"[\W_]|(?<!\d)0+(?=\d)")  # in which names of one person may differ
+LONG_NUMBER = re.compile(r"\d{5}")
+NOT_KNOWN = "n/a"
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,7 @@ class Trial:
     folders: Names = ()  # unknown ones that name no person
     conditions: Names = ()
     visit: str = ""  # tells its visit from others of the person; empty if there is one
+    is_slip: bool = False  # whether its condition may be another one
     static: str = ""  # the condition of its static, if the visit has a session for each static
     visit_cell: str = ""
     date_cell: str = ""
@@ -94,16 +99,22 @@ def people_and_sessions(files: Sequence[Contents]) -> list[Owner]:
     people, others = part_columns(facts, columns, [one.visit for one in parts])
     levels = _find_people(trials, people, only)
     folders, named = ([people[k] for k in people if k not in levels and k[0] == kind] for kind in (0, 1))
-    named += others.values()
+    inside = [(trial.parts.visit, *trial.parts.conditions, *trial.person) for trial in trials]
+    named = [column for column in (*named, *others.values()) if not are_trials(facts, column, inside)]
     for i, trial in enumerate(trials):
         trial.folders = tuple(column[i] for column in folders)
         trial.conditions = (*trial.parts.conditions, *(column[i] for column in named if column[i]))
     _part_mixed_people(trials)
     _part_groups(trials)
     by_person = [*grouped((trial.person, trial) for trial in trials).values()]
+    shared = {folders for mine in by_person for of_visit in _by_words(mine) for folders in _folders_of_visits(of_visit)}
     for of_person in by_person:
-        _find_sessions(of_person)
-    _fill_in_visits(by_person)
+        _find_sessions(of_person, shared)
+    doubted = _part_by_names(trials)
+    for of_person in grouped((trial.person, trial) for trial in doubted).values():
+        _find_sessions(of_person, set())
+    _fill_in_visits(grouped((trial.person, trial) for trial in trials).values())
+    _ask_of_slips(trials)
     return _owners(trials, only, columns, shown={word for column in named for word in column})
 
 
@@ -126,7 +137,9 @@ def _owners(trials: Sequence[Trial], only: str, columns: Columns, shown: Collect
             session=sessions[one.session],
             visit=one.visit_cell,
             date=one.date_cell,
-            condition="-".join(
+            condition=NOT_KNOWN
+            if one.is_slip
+            else "-".join(
                 text
                 for text in dict.fromkeys(one.conditions)
                 if text and not any(word in text for word in hidden_words)
@@ -168,8 +181,10 @@ def _drop_numbers_of_trials(trials: Sequence[Trial]) -> None:
     if counts or (BOTH in bare.values() and BOTH not in whole.values()):
         for one in counted:
             last = one.parts.visits.pop()
-            if text := re.sub(r"[\W_]*\d+$", "", last.text):
-                one.parts.visits.append(last._replace(text=text, number=""))
+            text = re.sub(r"[\W_]*\d+$", "", last.text)
+            one.parts.visits += [last._replace(text=text, number="")] if text else []
+            one.parts.said = one.parts.said - {last.plain} | {text.lower()}
+            one.parts.bare = tuple(text if word == last.text else word for word in one.parts.bare)
 
 
 def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[Place, ...]:
@@ -181,7 +196,8 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
     are_shared = any(trial.file.has_several_people for trial in trials)
     if are_shared:
         people = {place: column for place, column in people.items() if place[0] == 0}
-    name_visits = all(one.parts.visits and not one.parts.birthday for one in trials) and not _state_one_name(facts)
+    state_one_name = len({one.stated for one in facts}) == 1 and facts[0].stated and not any(one.sizes for one in facts)
+    name_visits = all(one.parts.visits and not one.parts.birthday for one in trials) and not state_one_name
     name_visits &= not any(only in one.parts.unknown.values() for one in trials)  # a code of the only person
     levels, asked = find_levels(facts, people, visits_are_named=name_visits)
     for i, trial in enumerate(trials):
@@ -230,11 +246,6 @@ def _have_codes(trials: Sequence[Trial]) -> bool:
     return all(is_person_code(text) for trial in trials for text in trial.person)
 
 
-def _state_one_name(facts: Sequence[Facts]) -> bool:
-    """Return whether all files state one subject, and no sizes."""
-    return len({one.stated for one in facts}) == 1 and bool(facts[0].stated) and not any(one.sizes for one in facts)
-
-
 def _part_mixed_people(trials: Sequence[Trial]) -> None:
     """Part people of whom a visit has two sizes, or visits are of two people, and ask who they are."""
     for of_person in grouped((trial.person, trial) for trial in trials).values():
@@ -273,18 +284,77 @@ def _part_groups(trials: Sequence[Trial]) -> None:
                 trial.person = (trial.parts.group, *person)
 
 
-def _find_sessions(trials: Sequence[Trial]) -> None:
+def _part_by_names(trials: Sequence[Trial]) -> list[Trial]:
+    """Part trials that are read alike though their names differ in words, or apart by a number alone, and ask.
+
+    A second reading, whatever the words mean: names that differ in the number at their end alone tell of one person,
+    visit and condition; others do not. Return the trials in doubt.
+    """
+    known = [one for one in trials if one.facts.stands is not None and not one.file.has_several_people]
+    readings = [
+        (one.session, one.facts.stands, *sorted({*(one.parts.conditions if one.facts.stands else one.conditions)}))
+        for one in known
+    ]
+    by_reading = grouped(zip(readings, known, strict=True)).values()
+    names = [(one.parts.bare, one.facts.stands, one.facts.stated, *sorted(one.facts.sizes.items())) for one in known]
+    by_name = grouped(zip(names, zip(known, readings, strict=True), strict=True))
+    joined = [one for mine in by_reading if len({one.parts.said for one in mine}) > 1 for one in mine]
+    parted = [one for mine in by_name.values() if len({reading for _, reading in mine}) > 1 for one, _ in mine]
+    doubted = list({id(one): one for one in (*joined, *parted)}.values())
+    for one in doubted:
+        one.asked = one.is_slip = True
+        one.person = (*one.person, *sorted(one.parts.said))
+    return doubted
+
+
+def _ask_of_slips(trials: Sequence[Trial]) -> None:
+    """Ask about names that may be one: of people alike but for signs, of conditions that differ by a slip.
+
+    A condition with a word of its person, or with a long number, has been taken for one by mistake.
+    """
+    for alike in grouped((SIGNS.sub("", "_".join(one.person)), one) for one in trials).values():
+        for trial in alike if len({one.person for one in alike}) > 1 else ():
+            trial.asked = True
+    walks = [one for one in trials if not one.facts.stands]
+    counts = Counter(text for one in walks for text in one.conditions)
+    slips = {a for a in counts for b in counts if counts[a] < counts[b] and is_slip(a, b) and not kind_of(a)}
+    for one in walks:
+        of_person = {*re.findall(r"[^\W\d_]+|\d+", " ".join(one.person).lower())}
+        unknown = [text for text in one.conditions if text not in one.parts.conditions]
+        words = {word for text in unknown for word in re.findall(r"[^\W\d_]+|\d+", text.lower())}
+        strange = bool(of_person & words) or any(is_slip(word, name) for word in words for name in of_person)
+        one.is_slip |= strange or any(text in slips or LONG_NUMBER.search(text) for text in one.conditions)
+
+
+def _by_words(trials: Sequence[Trial]) -> Iterable[Sequence[Trial]]:
+    """Return a person's trials by the words of visits."""
+    return grouped((one.parts.visit, one) for one in trials).values()
+
+
+def _folders_of_visits(trials: Sequence[Trial]) -> set[Names]:
+    """Return the unknown folders of a person that are visits: several have walks, and one has statics too."""
+    inside = kinds_in((tuple(filter(None, trial.folders)), trial.facts) for trial in trials)
+    are_visits = BOTH in inside.values() and sum(False in kind for kind in inside.values()) > 1
+    return inside.keys() - {()} if are_visits else set()
+
+
+def _find_sessions(trials: Sequence[Trial], shared: Set[Names]) -> None:
     """Set the visit of each trial of a person, and what tells its session from others of the visit.
 
     Visits are those in words, unless all statics are outside of visits or visits hold only statics or only walks;
-    within them, unknown folders of which several have a static and walks. Conditions part a visit if each has a static.
+    within them, unknown folders of which several have a static and walks, of this person or another one. Conditions
+    part a visit if each has a static.
+
+    Args:
+        shared: the folders that are visits of some people.
     """
     kinds = kinds_in((trial.parts.visit, trial.facts) for trial in trials)
     statics = [visit for visit, kind in kinds.items() if True in kind]
-    has_visits = len(kinds) > 1 and not are_apart([*kinds.values()]) and statics != [""]
+    are_apart = {True} in kinds.values() and {False} in kinds.values() and BOTH not in kinds.values()
+    has_visits = len(kinds) > 1 and not are_apart and statics != [""]
     for visit, of_visit in grouped((trial.parts.visit if has_visits else "", trial) for trial in trials).items():
-        inside = kinds_in((tuple(filter(None, trial.folders)), trial.facts) for trial in of_visit).values()
-        has_folders = BOTH in inside and sum(False in kind for kind in inside) > 1
+        own = {tuple(filter(None, one.folders)) for one in of_visit}
+        has_folders = own <= shared or bool(_folders_of_visits(of_visit))
         for trial in of_visit:
             trial.visit = "-".join(filter(None, (visit, *(trial.folders if has_folders else ()))))
         for of_folder in grouped((trial.visit, trial) for trial in of_visit).values():
@@ -301,6 +371,9 @@ def _pair_with_statics(trials: Sequence[Trial]) -> None:
     statics, walks = ({text for text, kind in kinds.items() if stands in kind} for stands in (True, False))
     for trial, text in zip(trials, conditions, strict=True) if len(statics) > 1 and walks <= statics else ():
         trial.static = (text if text in statics else min(statics)) or "plain"
+        is_counted = all(re.search(r"\d", name) for name in statics)
+        if is_counted and not {*trial.conditions} <= {*trial.parts.conditions, ""}:
+            trial.asked = trial.is_slip = True  # unknown words with numbers may be of visits as well
 
 
 def _fill_in_visits(people: Collection[Sequence[Trial]]) -> None:
@@ -314,13 +387,16 @@ def _fill_in_visits(people: Collection[Sequence[Trial]]) -> None:
         words = {visit: max((one.parts.visits for one in of_visit), key=len) for visit, of_visit in visits.items()}
         places, sound = places_of_visits(words) if len(visits) > 1 else (dict.fromkeys(visits, 1), True)
         certain &= sound
+        cells_of = {visit: _cells_of_visit(of, words[visit], is_only=len(visits) == 1) for visit, of in visits.items()}
         for visit, of_visit in visits.items():
-            cells = _cells_of_visit(of_visit, words[visit], is_only=len(visits) == 1)
+            cells = cells_of[visit]
+            if [*cells_of.values()].count(cells) > 1:
+                cells = identifier(visit, ""), cells[1]
             for trial in of_visit:
                 trial.place = places.get(visit)
                 trial.visit_cell, trial.date_cell = cells
     for trial in (trial for mine in people for trial in mine if trial.date_cell and not certain):
-        trial.visit_cell, trial.date_cell = trial.visit_cell or trial.visit, ""
+        trial.visit_cell, trial.date_cell = trial.visit_cell or trial.visit or trial.parts.visit, ""
 
 
 def _cells_of_visit(trials: Sequence[Trial], words: Sequence[Word], *, is_only: bool) -> tuple[str, str]:
@@ -355,7 +431,8 @@ def _is_id(text: str) -> bool:
     if not is_code(text):
         return all(word.kind for word in words)
     unknown = [word for word in re.findall(r"[^\W\d_]{3,}", text) if not read_words(word)[0].kind]
-    return text.isascii() and (bool(GLUED.fullmatch(text)) or not unknown)
+    glued = GLUED.fullmatch(text) and not NAME_AND_NUMBER.fullmatch(text)
+    return text.isascii() and (bool(glued) or not unknown)
 
 
 def _only_name(files: Sequence[Contents], columns: Columns) -> str:

@@ -13,6 +13,7 @@ from ...tables import study_tables
 from ...tables.study_tables import SIZE_RANGES
 from ...tables.tsv import Row
 from ...variables.verdict_table import WITHOUT_STATIC
+from ...vocabulary.name_words import SHORT_STATIC
 from ..shared import trial_roles
 from .people import Owner, people_and_sessions
 
@@ -31,6 +32,10 @@ ASKED = (
 UNORDERED = (
     "which visit came first? Names do not tell. Fill in visit_number in sessions.tsv: 1 for a person's first visit, 2 "
     "for the next, ...; or the date of each. Until then, check refuses the study, so that no change has a wrong sign"
+)
+CONDITION = (
+    "which condition? The name may be a slip, or that of something else. Fill in condition in trials.tsv; until then, "
+    "check refuses the study"
 )
 HIDDEN = "numbers in place of what may be people's names; the column file of trials.tsv shows which"
 TRIAL_CELLS = (
@@ -91,6 +96,7 @@ def trial_rows(
             elif role == "static" and not file.stands:
                 notes["static by its name, though its markers move"].append(file.name)
             condition = trial_roles.condition_of(file, role, owners[file.key].condition)
+            notes[CONDITION] += [file.name] if condition == "n/a" and role == "gait" else []
             rows.append(_row(owners[file.key], session, trial, file, role, condition))
         walks = [(file, trial) for file, trial in trials if roles[file.key] == "gait"]
         if static is None and walks:
@@ -245,8 +251,8 @@ def _sessions(
     for mine in sessions.values():
         statics = [file for file in mine if roles[file.key] == "static"]
         for file in statics if any(file.stands for file in statics) else ():
-            if file.shown.extent_m > WALKED_M and not trial_roles.has_word(file, "static"):
-                roles[file.key] = "gait"  # in a folder "neutral", beside a static
+            if file.shown.extent_m > WALKED_M and not trial_roles.has_word(file, "static", but=SHORT_STATIC):
+                roles[file.key] = "gait"  # in a folder "neutral", or named st for a single task, beside a static
     return sessions, roles
 
 

@@ -26,9 +26,9 @@ def stem_of(file: Contents) -> str:
     return path.parent.name if in_folder_of_trial(file.name) else path.stem
 
 
-def has_word(file: Contents, kind: str) -> bool:
-    """Return whether the file's name has a word of a kind: ``FunctionalLHip_02`` has functional, l, hip."""
-    return any(kind_of(word) == kind for word in words_of(stem_of(file)))
+def has_word(file: Contents, kind: str, *, but: str = "") -> bool:
+    """Return whether a file's name has a word of a kind, but for one: ``FunctionalLHip_02`` has functional, l, hip."""
+    return any(kind_of(word) == kind and word != but for word in words_of(stem_of(file)))
 
 
 def shows_a_foot(file: Contents, model_name: str) -> bool:
@@ -86,7 +86,7 @@ def condition_of(file: Contents, role: str, named: str) -> str:
     fixed = {"static": "static", "emg_reference": "contraction", "equipment": "n/a", "exclude": "n/a"}
     if role == "functional":
         return _joint(file)
-    return fixed.get(role) or re.sub(r"[^\w-]+", "-", named).strip("-_") or "walk"
+    return fixed.get(role) or (named == "n/a" and named) or re.sub(r"[^\w-]+", "-", named).strip("-_") or "walk"
 
 
 def identifiers(texts: Mapping[Key, str], default: str, *, used: Iterable[str] = ()) -> dict[Key, str]:
