@@ -340,6 +340,8 @@ def _ask_of_counts(trials: Sequence[Trial]) -> None:
     for alike in grouped(((one.session, COUNTS.sub("", text)), (one, text)) for one, text in walks if text).values():
         for trial, _ in alike if len({text for _, text in alike}) == len(alike) > 1 else ():
             trial.is_slip = True
+    for one, _ in walks:
+        one.is_slip |= one.asked and len([*filter(None, one.person)]) > 1  # a name of these may be that of a condition
     for mine in grouped((one.person, one) for one in trials).values():
         kinds = kinds_in((one.session, one.facts) for one in mine)
         lacking = {session for session, kind in kinds.items() if True not in kind and len(kinds) > 1}
