@@ -32,7 +32,8 @@ ASKED = (
 )
 UNORDERED = (
     "which visit came first? Names do not tell. Fill in visit_number in sessions.tsv: 1 for a person's first visit, 2 "
-    "for the next, ...; or the date of each. Until then, check refuses the study, so that no change has a wrong sign"
+    "for the next, ...; or the date of each. If they are conditions of one visit, give their rows in trials.tsv one "
+    "session and their names as condition. Until then, check refuses the study, so that no change has a wrong sign"
 )
 CONDITION = (
     "which condition? The name may be a slip, or that of something else. Fill in condition in trials.tsv; until then, "
