@@ -13,7 +13,7 @@ from itertools import combinations
 
 from ...steps.read.recording_contents import Contents
 from ...vocabulary.marker_labels import is_code
-from ...vocabulary.name_words import Word, is_person_code, is_slip, kind_of, places_of_visits, read_words
+from ...vocabulary.name_words import Word, is_person_code, is_slip, kind_of, places_of_visits, read_words, words_of
 from ..shared.trial_roles import identifier, identifiers
 from .evidence import (
     BOTH,
@@ -34,7 +34,10 @@ from .name_parts import Parts, Place, take_apart
 
 GLUED = re.compile(r"[a-z]+\d+[a-z]{0,2}", re.IGNORECASE)  # sample28
 NAME_AND_NUMBER = re.compile(r"[A-Z][a-z]{2,}\d+")  # Anna02
-SIGNS = re.compile(r"[\W_]|(?<!\d)0+(?=\d)")  # in which names of one person may differ
+SIGNS = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|[\W_]|(?<!\d)0+(?=\d)")  # in which names of one person may differ
+# numbers and single letters, also a capital behind a word, in which the names of trials may differ
+COUNTS = re.compile(r"\d+|(?<![^\W\d_])[^\W\d_](?![^\W\d_])|(?<=[a-z])[A-Z](?![^\W\d_])|[\W_]")
+COUNTED_VISIT = re.compile(r"[^\W\d_]{1,2}[-_ ]?\d+")  # T01, which may be a trial
 LONG_NUMBER = re.compile(r"\d{5}")
 NOT_KNOWN = "n/a"
 
@@ -115,6 +118,7 @@ def people_and_sessions(files: Sequence[Contents]) -> list[Owner]:
         _find_sessions(of_person, set())
     _fill_in_visits(grouped((trial.person, trial) for trial in trials).values())
     _ask_of_slips(trials)
+    _ask_of_counts(trials)
     return _owners(trials, only, columns, shown={word for column in named for word in column})
 
 
@@ -318,12 +322,34 @@ def _ask_of_slips(trials: Sequence[Trial]) -> None:
     walks = [one for one in trials if not one.facts.stands]
     counts = Counter(text for one in walks for text in one.conditions)
     slips = {a for a in counts for b in counts if counts[a] < counts[b] and is_slip(a, b) and not kind_of(a)}
+    known = {word for one in walks for word in words_of(one.file.name) if kind_of(word)}
     for one in walks:
         of_person = {*re.findall(r"[^\W\d_]+|\d+", " ".join(one.person).lower())}
         unknown = [text for text in one.conditions if text not in one.parts.conditions]
         words = {word for text in unknown for word in re.findall(r"[^\W\d_]+|\d+", text.lower())}
-        strange = bool(of_person & words) or any(is_slip(word, name) for word in words for name in of_person)
+        strange = bool(of_person & words) or any(is_slip(word, name) for word in words for name in of_person | known)
         one.is_slip |= strange or any(text in slips or LONG_NUMBER.search(text) for text in one.conditions)
+
+
+def _ask_of_counts(trials: Sequence[Trial]) -> None:
+    """Ask about conditions and visits that may count trials: they differ by a number or a letter alone.
+
+    Of each such condition a session has one recording; of such visits only some have a static.
+    """
+    walks = [(one, "-".join(filter(None, one.conditions))) for one in trials if not one.facts.stands]
+    for alike in grouped(((one.session, COUNTS.sub("", text)), (one, text)) for one, text in walks if text).values():
+        for trial, _ in alike if len({text for _, text in alike}) == len(alike) > 1 else ():
+            trial.is_slip = True
+    for one, _ in walks:
+        one.is_slip |= one.asked and len([*filter(None, one.person)]) > 1  # a name of these may be that of a condition
+    for mine in grouped((one.person, one) for one in trials).values():
+        kinds = kinds_in((one.session, one.facts) for one in mine)
+        lacking = {session for session, kind in kinds.items() if True not in kind and len(kinds) > 1}
+        counted = [
+            one for one in mine if one.visit and all(COUNTED_VISIT.fullmatch(of.text) for of in one.parts.visits)
+        ]
+        for trial in counted if lacking & {one.session for one in counted} and len(lacking) < len(kinds) else ():
+            trial.asked = trial.is_slip = True
 
 
 def _by_words(trials: Sequence[Trial]) -> Iterable[Sequence[Trial]]:

@@ -1,7 +1,8 @@
 """The rows of participants.tsv, sessions.tsv and trials.tsv, guessed from the C3D files of a folder."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from ...body.body_model import BodyModel
@@ -31,7 +32,8 @@ ASKED = (
 )
 UNORDERED = (
     "which visit came first? Names do not tell. Fill in visit_number in sessions.tsv: 1 for a person's first visit, 2 "
-    "for the next, ...; or the date of each. Until then, check refuses the study, so that no change has a wrong sign"
+    "for the next, ...; or the date of each. If they are conditions of one visit, give their rows in trials.tsv one "
+    "session and their names as condition. Until then, check refuses the study, so that no change has a wrong sign"
 )
 CONDITION = (
     "which condition? The name may be a slip, or that of something else. Fill in condition in trials.tsv; until then, "
@@ -70,7 +72,11 @@ def trial_rows(
     """
     notes: Notes = defaultdict(list)
     rows: list[Row] = []
-    owners = {file.key: owner for file, owner in zip(files, people_and_sessions(files), strict=True)}
+    put_away = _put_away([file.name for file in files], copies)
+    own = [file for file in files if file.name not in put_away]
+    owners = {file.key: owner for file, owner in zip(own, people_and_sessions(own), strict=True)}
+    by_name = {file.name: owners[file.key] for file in own}
+    owners |= {file.key: by_name[copies[file.name]] for file in files if file.name in put_away}
     sessions, roles = _sessions(files, owners, model_name)
     sessions_of = {file.name: owners[file.key].session for file in files}
     copies = {copy: first for copy, first in copies.items() if sessions_of[copy] == sessions_of[first]}
@@ -111,6 +117,17 @@ def trial_rows(
     else:
         rows = [{name: cell for name, cell in row.items() if name != "subject"} for row in rows]
     return rows, {owner.session: owner.place for owner in owners.values()}, notes
+
+
+def _put_away(names: Iterable[str], copies: Mapping[str, str]) -> set[str]:
+    """Return the files in folders that hold only copies, by the same names, of files in folders above: ``old``."""
+    own, found = set[PurePosixPath](), set[str]()
+    for name in names:
+        path, first = PurePosixPath(name), PurePosixPath(copies.get(name, name))
+        is_copy = path.name == first.name and first.parent in path.parents and path != first
+        own |= set() if is_copy else {path.parent}
+        found |= {name} if is_copy else set()
+    return {name for name in found if PurePosixPath(name).parent not in own}
 
 
 def _instead_of_static(

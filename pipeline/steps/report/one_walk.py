@@ -1,6 +1,7 @@
 """One walk: stick figure with ground forces, force vectors of each step, parts of the joint moments over a cycle."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from ...arrays import Array, select
 from ...conventions import ANGLES, JOINTS, SIDES
 from ...signals.time_normalisation import PHASE, over_one_cycle
-from .curves.json_numbers import to_decimals, to_four_digits, to_whole_numbers
+from .curves.json_numbers import to_decimals, to_whole_numbers
 from .curves.panels import moment_panel
 
 MOST_FRAMES = 150
@@ -112,11 +113,12 @@ def contributions(trial: xr.Dataset, *, side: str, mass_kg: float | None, moment
         "titles": [[panel.title for panel in row] for row in panels],
         "signs": [[panel.sign for panel in row] for row in panels],
     }
+    rounded = partial(to_decimals, decimals=4 if mass_kg else 2)  # three digits of a moment of .01 N m/kg
     for kind in ("term", "cause"):
         parts = select(trial, f"joint_moment_by_{kind}", kind, "joint", "angle", "phase", side=side)
         parts = parts * factor / (mass_kg or 1.0)
         names, total = select(trial, kind, kind).tolist(), parts.sum(axis=0)
-        result[f"{kind}s"] = {"names": names, "parts": to_four_digits(parts), "total": to_four_digits(total)}
+        result[f"{kind}s"] = {"names": names, "parts": rounded(parts), "total": rounded(total)}
     return result
 
 

@@ -216,7 +216,7 @@ def draw_averages(
 def _add(result: Drawn, averages: LineAverages, side: str, line: Line) -> None:
     """Add the curves of one side and line to the figures."""
     (mean, sd, n), band = averages.curves, averages.band
-    means, sds = to_four_digits(mean), to_four_digits(np.where(n < SMALLEST_N, np.nan, sd))
+    sd = np.where(n < SMALLEST_N, np.nan, sd)
     off = to_four_digits(averages.foot_off.mean)
     for i in np.flatnonzero(n.any(axis=1)):
         errors = to_four_digits(band.mean[i]) if band and band.n[i].any() else None
@@ -226,7 +226,7 @@ def _add(result: Drawn, averages: LineAverages, side: str, line: Line) -> None:
         often = [(start, stop - 1) for start, stop in stretches(active.mean[i] >= 0.5)] if active and known else None
         curve = Curve(
             side=side, line=line.label, condition=line.condition, dash=line.dash, n=count, counts=counts, foot_off=off,
-            mean=means[i], sd=sds[i], band=errors, active=often,
+            mean=to_four_digits(mean[i]), sd=to_four_digits(sd[i]), band=errors, active=often,
         )  # fmt: skip
         result.figures[i]["curves"].append(curve)
         result.single[i].append(averages.single[i])
