@@ -113,8 +113,9 @@ def are_trials(facts: Sequence[Facts], column: Names, inside: Sequence[Names]) -
         counts = grouped((where[:1] + where[-1:], int(name)) for where, name in zip(inside, column, strict=True))
         return all(b - a == 1 for numbers in counts.values() for a, b in pairwise(sorted(numbers)))
     walks = [(*where, name) for where, name, one in zip(inside, column, facts, strict=True) if one.stands is False]
-    codes = {GLUED_NUMBER.sub(r"\1", name) for *_, name in walks}
-    return len(codes) == 1 and len({*walks}) == len(walks) > 1 and all(re.search(r"\D\d\d+$", one[-1]) for one in walks)
+    ends = [re.fullmatch(r"(.*\D)\d\d+[a-z]?", name) for *_, name in walks]
+    codes = {end and end[1] for end in ends}
+    return len(codes) == 1 and None not in codes and len({*walks}) == len(walks) > 1
 
 
 def _without_run(column: Names) -> Names:
