@@ -38,6 +38,7 @@ SIGNS = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|[\W_]|(?<!\d)0+(?=\d)")  # in wh
 # numbers and single letters, also a capital behind a word, in which the names of trials may differ
 COUNTS = re.compile(r"\d+|(?<![^\W\d_])[^\W\d_](?![^\W\d_])|(?<=[a-z])[A-Z](?![^\W\d_])|[\W_]")
 COUNTED_VISIT = re.compile(r"[^\W\d_]{1,2}[-_ ]?\d+")  # T01, which may be a trial
+BIDS_LABEL = re.compile(r"sub-[^\W_]+")  # by its rule of a person
 LONG_NUMBER = re.compile(r"\d{5}")
 NOT_KNOWN = "n/a"
 
@@ -220,6 +221,7 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
                 trial.person = tuple(subjects)
         else:
             asked |= not _have_codes(trials)
+    asked &= not all(len(one.person) == 1 and BIDS_LABEL.fullmatch(one.person[0]) for one in trials)
     for trial in trials:
         trial.asked = asked or not all(trial.person)
     return levels
