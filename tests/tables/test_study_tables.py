@@ -199,3 +199,10 @@ def test_the_day_of_recording_is_that_of_the_tables(
     rows: list[dict[str, str]], person: dict[str, str], expected: str
 ) -> None:
     assert study_tables.days_of_recording(rows, person) == expected
+
+
+def test_a_walk_without_a_condition_is_refused_and_other_trials_need_none(tmp_path: Path) -> None:
+    rows = [("p", role, f"{role}.c3d", role, "n/a") for role in ("gait", "static", "equipment")]
+    _, problems = study_tables.trials_of(write(tmp_path / "trials.tsv", TRIALS, *rows), {"p": {}})
+    missing = [problem for problem in problems if "condition" in problem.what]
+    assert [problem.where for problem in missing] == ["trials.tsv: p gait"]
