@@ -269,7 +269,8 @@ def _without_trial(stem: Sequence[Word]) -> list[Word]:
 def _without_number(word: Word) -> Word:
     """Return an unknown word without the number at its end, also with a letter, unless it is a code of a person."""
     is_told = word.kind not in ("", "number") or is_person_code(word.text)
-    return word if is_told else word._replace(text=re.sub(r"[\d _-]*\d[a-z]?$", "", word.text).rstrip(" _-") or "1")
+    code = re.sub(r"(?<=[^\W\d_])\d+[a-z]$", "", word.text)
+    return word if is_told else word._replace(text=code.rstrip("0123456789 -_") or "1")
 
 
 def _unknown_of(stem: Sequence[Word], said: set[str]) -> list[str]:
