@@ -33,25 +33,3 @@ def known_mean(values: Array, axis: int | tuple[int, ...]) -> Array:
     """Return the mean of the finite values along some dimensions, NaN where there are none."""
     known = np.isfinite(values)
     return quotient(np.where(known, values, 0.0).sum(axis=axis), known.sum(axis=axis))
-
-
-def median(values: Array) -> Array:
-    """Return numpy.median along the last axis to the last bit, several times as fast where values are few."""
-    count = values.shape[-1]
-    low, high = _of_ranks(values, (count - 1) // 2, count // 2)
-    return np.asarray((low + high) / 2)
-
-
-def quantile(values: Array, share: float) -> Array:
-    """Return numpy.quantile along the last axis to the last bit, several times as fast where values are few."""
-    last = values.shape[-1] - 1
-    rank, part = int(share * last), share * last % 1
-    low, high = _of_ranks(values, rank, min(rank + 1, last))
-    return np.asarray(low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part))
-
-
-def _of_ranks(values: Array, *ranks: int) -> list[Array]:
-    """Return the values of some ranks along the last axis, NaN if any is NaN: these are sorted to the end."""
-    ordered = np.partition(values, sorted({*ranks, values.shape[-1] - 1}), axis=-1)
-    unknown = np.isnan(ordered[..., -1])
-    return [np.where(unknown, np.nan, ordered[..., rank]) for rank in ranks]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.arrays import known_mean, median, quantile, quotient
+from pipeline.arrays import known_mean, quotient
 from tests.support.walks.person import close
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -27,13 +27,3 @@ def test_a_mean_leaves_out_what_is_unknown() -> None:
     close(known_mean(values, axis=1)[0], 2.0)
     assert np.isnan(known_mean(values, axis=1)[1]), "of none"
     close(known_mean(values, axis=(0, 1)), 2.0)
-
-
-def test_medians_and_quantiles_are_those_of_numpy_to_the_last_bit() -> None:
-    random = np.random.default_rng(5)
-    for count in (1, 2, 3, 4, 7, 20, 21, 100, 101, 250):
-        rows = random.normal(size=(3, count)) * 10.0 ** random.integers(-6, 6)
-        rows[1, random.integers(count)], rows[2] = np.nan, np.rint(rows[2])
-        np.testing.assert_array_equal(median(rows), np.median(rows, axis=-1))
-        for percent in (0, 5, 33, 50, 95, 100):
-            np.testing.assert_array_equal(quantile(rows, percent / 100), np.percentile(rows, percent, axis=-1))

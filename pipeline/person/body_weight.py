@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import Array, Flags, quantile
+from ..arrays import Array, Flags
 from ..body.landmarks import Points
 from ..conventions import SIDES
 from ..plates.wrench import over_plates, plate_axes
@@ -48,7 +48,7 @@ def vertical_forces(force: Array, corners: Array) -> Array:
         return np.empty(force.shape[:2])
     up = np.array([-plate_axes(quad)[:, 2] for quad in corners])
     vertical = np.einsum("spk,pk->sp", np.nan_to_num(force), up)
-    return np.asarray(vertical - quantile(vertical.T, 0.05))
+    return np.asarray(vertical - np.percentile(vertical, 5, axis=0))
 
 
 def standing_weight_n(points: Points, rotation: Array, force: Array, corners: Array, edges_known: Flags) -> float:

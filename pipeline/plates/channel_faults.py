@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..arrays import Array, Flags, median, quantile, quotient
+from ..arrays import Array, Flags, quotient
 from ..errors import join_some
 from ..signals.filters import stretches
 from .baseline import BAND_SHARE, block_means
@@ -91,7 +91,7 @@ def find_faults(
     if faults:
         return faults
     idle = ~loaded & np.isfinite(force + moment).all(axis=1)
-    offset = [median(of.T.compress(idle, axis=1)) if idle.any() else 0.0 for of in (force, moment)]
+    offset = [np.median(of.T.compress(idle, axis=1), axis=1) if idle.any() else 0.0 for of in (force, moment)]
     cop = np.full_like(force, np.nan)
     cop[well_loaded] = centre_of_pressure(force[well_loaded] - offset[0], moment[well_loaded] - offset[1], corners)[0]
     leap = _leap(cop, rate_hz)
@@ -109,7 +109,7 @@ def _pressing(vertical: Array) -> Array:
     if not seen.size:
         return np.zeros(len(vertical))
     up = -1 if abs(seen.max()) < -BAND_SHARE * seen.min() else 1
-    return np.asarray(np.nan_to_num(up * vertical - quantile(up * seen, 0.05)))
+    return np.asarray(np.nan_to_num(up * vertical - np.percentile(up * seen, 5)))
 
 
 def _smallest_movements(plate: Plate, load_n: float, length_unit_m: float, moment_unit_n_m: float) -> Array:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import Array, Flags, median
+from ...arrays import Array, Flags
 from ...dynamics.vectors import length
 from ...signals.filters import stretches
 from ...signals.marker_distances import LOOKS, Change, best_exchange, find_swaps, on_the_other_leg, steadiness
@@ -146,7 +146,7 @@ def _legs_crossed(position: Array, legs: Sequence[Pair], front: Pair) -> Frames:
     if len(legs) >= 3:
         away = position[:, legs].mean(axis=2) - position[:, None, front].mean(axis=2)
         from_pelvis = np.nan_to_num(length(away), nan=np.inf)
-        highest = int(np.argmin(median(from_pelvis.T)))
+        highest = int(np.argmin(np.median(from_pelvis, axis=0)))
         crossed = np.asarray((mean < -CROSSED_M) & (count >= 3) & ~(order[:, highest] > 0))
         for start, stop in stretches(mean < 0):
             ends = [frame for frame in (start, stop) if 0 < frame < len(mean)]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import Array, median
+from ...arrays import Array
 from ...conventions import STANDARD_GRAVITY_M_S2, UP
 from ...dynamics.vectors import cross, length
 from ...json_text import from_text
@@ -79,7 +79,7 @@ def doubt_unknown_baselines(contacts: Sequence[Contact], shown: Shown) -> list[C
         inside = contact.frames(time)
         mass_kg = np.nanmax(shown.data["plate_force"][inside, plate, UP], initial=0.0) / BRISK / STANDARD_GRAVITY_M_S2
         hip = pelvis[inside][np.isfinite(pelvis[inside])]
-        height_m = median(hip) - shown.corners[plate, :, UP].mean() if hip.size else LEG_M
+        height_m = np.median(hip) - shown.corners[plate, :, UP].mean() if hip.size else LEG_M
         if not unknown[plate] @ [height_m, 1.0] <= UNKNOWN_N_M_KG * mass_kg:
             when = " and ".join(word for word, is_seen in seen.items() if not is_seen)
             judged[i] = contact.doubted("plate_baseline_unknown", number=shown.numbers[plate], when=when)
@@ -116,7 +116,7 @@ def _lever_arm(force: Array, moment: Array, heel: Array, toe: Array) -> float:
     about_ankle = moment[firm] - cross(ankle, force[firm])
     arm_m = length(about_ankle) / length(force[firm])
     arm_m = arm_m[np.isfinite(arm_m)]
-    return float(median(arm_m)) if arm_m.size else np.nan
+    return float(np.median(arm_m)) if arm_m.size else np.nan
 
 
 def judge_breaks(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:

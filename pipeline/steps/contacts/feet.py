@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ...arrays import Array, Flags, median
+from ...arrays import Array, Flags
 from ...conventions import SIDES
 from ...plates.incline import level_axes, normal_of_ground
 from ...plates.sole import BALL_SHARE, HEEL_SHARE, PAD_SHARE, SOLE_STARTS_M, TIP_SHARE
@@ -176,7 +176,7 @@ def belt_speeds(landmarks: Mapping[str, Array], time: Array, stances: Mapping[st
             if inside.sum() > 2:
                 speeds[side].append(-np.polyfit(time[inside], forward[inside], 1)[0])
     every = np.concatenate([*speeds.values()])
-    both = float(median(every)) if every.size else 0.0
+    both = float(np.median(every)) if every.size else 0.0
     belts = np.array([np.median(of_side) if of_side else both for of_side in speeds.values()])
     return belts if np.ptp(belts) > SPLIT_SHARE * abs(both) else np.full(len(SIDES), both)
 

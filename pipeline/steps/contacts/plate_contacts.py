@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import Array, Flags, median
+from ...arrays import Array, Flags
 from ...signals.filters import interval_s, stretches
 from ...variables.stance_verdicts import Verdict
 
@@ -166,4 +166,4 @@ def _noise_floor(smooth: Array, runs: Sequence[tuple[int, int]]) -> float:
 
 def _estimate_spread(values: Array) -> float:
     """Return the standard deviation of noise, by the median absolute deviation."""
-    return 1.4826 * float(median(np.abs(values - median(values)))) if len(values) >= 10 else 0.0
+    return 1.4826 * float(np.median(np.abs(values - np.median(values)))) if len(values) >= 10 else 0.0

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...arrays import Array, Flags, median
+from ...arrays import Array, Flags
 from ...body.plausibility import REMEDY_IN_MOTION, reason_of_flag
 from ...conventions import CHAIN, NO_STATIC, SAME_STRIKE_S, SIDES, STANDARD_GRAVITY_M_S2
 from ...errors import ERROR
@@ -121,7 +121,7 @@ class Shown:
         """
         time, (_, start, end) = self.contacts.variables["time"].values, self.stances
         lasts_s, cut = end - start, (start <= time[0]) | (end >= time[-1])
-        usual_s = median(lasts_s[~cut]) if (~cut).any() else np.max(lasts_s, initial=0.0)
+        usual_s = np.median(lasts_s[~cut]) if (~cut).any() else np.max(lasts_s, initial=0.0)
         known_s = lasts_s * [np.mean(why == 0) if why.size else 0.0 for why in self.missing]
         return np.asarray(np.round(100 * known_s / np.where(cut, np.fmax(lasts_s, usual_s), lasts_s), 2))
 
@@ -276,7 +276,7 @@ def doubt_mass(shown: Shown, _: int) -> Iterator[Verdict]:
     """
     off = momentum.deviations(shown.figures)
     known = off[np.isfinite(off)]
-    carried = known.size and abs(median(known)) < CARRIES_THE_MASS
+    carried = known.size and abs(np.median(known)) < CARRIES_THE_MASS
     for finding in from_text(shown.calibrate.attrs.get("findings", "")):
         wrong = (finding["code"], finding["severity"]) == (MASS_WRONG, ERROR)
         if wrong and not carried and not shown.settings.hands_bear_weight:

@@ -222,8 +222,7 @@ def _forces_lean_deg(view: LabView, rate_hz: float) -> tuple[float, float]:
     Who does not travel is held by a force that is plumb on average, whatever the slope of the belt. Over a part of a
     stride it leans by up to a degree in two seconds. NaN if plates do not bear the person all the time.
     """
-    known = np.where(np.isnan(view.plates.force), 0.0, view.plates.force)
-    total = sum(np.moveaxis(known, 1, 0), start=np.zeros((len(known), 3)))
+    total = np.nansum(view.plates.force, axis=1)
     bears = total[:, 1] > LEAST_BORNE * np.median(total[:, 1]) if len(total) else np.zeros(0, dtype=bool)
     whole = len(total) > LEAST_ON_BELT_S * rate_hz and bears.mean() > MOSTLY
     if view.problem or view.travel != "none" or not whole or np.median(total[:, 1]) < LOADED_N:

@@ -9,10 +9,7 @@ import xarray as xr
 from ...tables.csv_files import csv_of
 from .step import columns_of, participants_columns, per_participant, study
 
-TIMES = (
-    "start_time",
-    "end_time",
-)  # rounded to .1 ms before; later times have more digits
+TIMES = ("start_time", "end_time")  # rounded to .1 ms already, whatever their number of digits
 
 
 class StudyPart(NamedTuple):
