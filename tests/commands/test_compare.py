@@ -70,8 +70,8 @@ def test_a_study_of_several_people_or_without_results_is_refused(demo: Path) -> 
         write_comparison(demo, participant="sub-03", **speeds)
 
 
-ROW = re.compile(r'<th scope="row">([^<]+)</th>(.*?)</tr>', re.DOTALL)
-CELL = re.compile(r"<td[^>]*>(.*?)</td>", re.DOTALL)
+ROW = re.compile(r'<th scope="row">([^<]+)(<td.*?)(?=<tr|</tbody>)', re.DOTALL)
+CELL = re.compile(r"<td[^>]*>([^<\n]*)", re.DOTALL)
 COMPARISON: dict[str, Any] = {"participant": "sub-01", "earlier": "comfortable", "later": "fast"}
 
 

@@ -19,6 +19,7 @@ from ...results.page_names import PAGES, SCRIPT, SHARED, STYLE
 from ...results.single_page import digest_of
 from .curves.error_shares import band_percent
 from .curves.figures import Drawn, describe
+from .curves.json_numbers import by_second_differences
 from .curves.panels import BALANCE
 from .settings import Settings
 from .tables import Table
@@ -169,7 +170,7 @@ def pack(text: str) -> str:
 
 def pack_data(data: Any) -> str:
     """Return data as the scripts read them."""
-    return pack(json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":")))
+    return pack(json.dumps(by_second_differences(data), allow_nan=False, ensure_ascii=False, separators=(",", ":")))
 
 
 def pack_rows(table: Table) -> str:

@@ -73,7 +73,7 @@ def test_channels_that_are_not_used_are_listed_with_reason_and_trials(study: Mad
     words = Page(study.person("sub-01")).words
     table = words[words.index("EMG channels that are not used") :]
     for each in LEFT_OUT:
-        assert f"{', '.join(each.which)}  {each.words}  walk_1" in table
+        assert f"{', '.join(each.which)} {each.words} walk_1" in table
     assert "EMG channels" not in Page(study.person("sub-03")).words
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pipeline.results.single_page import single_page
-from pipeline.steps.report.html_page import pack
+from pipeline.steps.report.html_page import pack, pack_data
 from tests.support.processes.browser import Tab
 from tests.support.studies.for_report import HOSTILE, made, three_people, trial_cycles, written
 
@@ -71,6 +73,16 @@ def drawn(tab: Tab) -> int:
 
 def stick(tab: Tab) -> str:
     return str(tab.evaluate("[...document.querySelectorAll('.scene path')].map((p) => p.getAttribute('d')).join()"))
+
+
+def test_numbers_that_the_page_unpacks_are_those_that_were_packed(person: Tab) -> None:
+    rng = np.random.default_rng(7)
+    rounded = [np.round(rng.normal(0, 10.0**size, 101), max(3 - size, 0)).tolist() for size in range(-4, 5)]
+    gap = [None, None, *rounded[0][2:50], None, *rounded[0][51:100], None]
+    never = [None] * 101
+    data = {"rounded": rounded, "a gap": gap, "never": never, "short": [1.25, None], "words": ["a"] * 30, "one": 2}
+    script = f"Object.assign(document.createElement('script'), {{textContent: '{pack_data(data)}'}})"
+    assert json.loads(person.evaluate(f"dataOf({script}).then(JSON.stringify)")) == data
 
 
 @pytest.mark.parametrize(("page", "figures"), [("report.html", PANELS), ("report/sub-03.html", PANELS + OF_A_WALK)])

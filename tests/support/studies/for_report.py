@@ -423,10 +423,24 @@ class Page(HTMLParser):
     def data(self) -> list[dict[str, Any]]:
         """Return what the page holds compressed for its scripts."""
         packed = (text for kind, text in self._scripts() if kind == "application/gzip")
-        return [json.loads(gzip.decompress(base64.b64decode(text))) for text in packed]
+        return [
+            json.loads(gzip.decompress(base64.b64decode(text)), object_hook=_summed_if_differences) for text in packed
+        ]
 
     def _scripts(self) -> list[tuple[str | None, str]]:
         return [(a.get("type"), text) for a, text in zip(self.all("script"), self.texts["script"], strict=True)]
+
+
+def _summed_if_differences(data: dict[str, Any]) -> Any:
+    """Return the numbers of which a page holds second differences; else the data as they are."""
+    if "second_differences" not in data:
+        return data
+    value, slope, numbers = 0, 0, []
+    for change in data["second_differences"]:
+        slope += change or 0
+        value += slope if change is not None else 0
+        numbers.append(None if change is None else value / 10 ** data["decimals"])
+    return numbers
 
 
 def written(pages: dict[str, str], folder: Path) -> Path:

@@ -1,12 +1,16 @@
 """Numbers of the report, rounded for JSON."""
 
 from collections.abc import Callable
+from types import NoneType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....arrays import Array
+
+SHORT = 20  # numbers; a list of fewer stays as it is
+MOST_DECIMALS = 9
 
 
 def to_four_digits(values: Array) -> Any:
@@ -23,6 +27,34 @@ def to_decimals(values: Array, *, decimals: int) -> Any:
 def to_whole_numbers(values: Array) -> Any:
     """Return nested lists of whole numbers, None where not finite."""
     return _to_lists(values, lambda numbers: np.rint(numbers).astype(np.int64))
+
+
+def by_second_differences(data: Any) -> Any:
+    """Return data with each long list of rounded numbers as its second differences, which compress to half the size.
+
+    Returns:
+        The same for JSON but, instead of each list of more than 20 numbers or None, ``decimals`` and
+        ``second_differences``: whole numbers of the last decimal, None of what is None. library.js sums them up.
+    """
+    if isinstance(data, dict):
+        return {name: by_second_differences(value) for name, value in data.items()}
+    if not isinstance(data, list | tuple):
+        return data
+    if len(data) <= SHORT or not {*map(type, data)} <= {int, float, NoneType}:
+        return [by_second_differences(value) for value in data]
+    values = np.array(data, dtype=float)
+    known = np.isfinite(values)
+    decimals = next(n for n in range(MOST_DECIMALS + 1) if n == MOST_DECIMALS or _is_rounded(values[known], n))
+    changes = np.diff(np.rint(values[known] * 10.0**decimals), n=2, prepend=[0, 0])
+    result = np.full(len(values), np.nan)
+    result[known] = changes
+    return {"decimals": decimals, "second_differences": to_whole_numbers(result)}
+
+
+def _is_rounded(values: Array, decimals: int) -> bool:
+    """Return whether values have no more decimals, but for the last bit."""
+    scaled = values * 10.0**decimals
+    return bool(np.allclose(scaled, np.rint(scaled), rtol=1e-12, atol=1e-9))
 
 
 def _to_lists(values: Array, convert: Callable[[Array], NDArray[Any]]) -> Any:
