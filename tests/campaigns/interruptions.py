@@ -278,7 +278,9 @@ def small_disk(place: Path, size_kb: int) -> Iterator[Path]:
         yield place
     finally:
         give_up = time.monotonic() + LONGEST_SLEEP_S  # helper processes of Python end shortly after a run
-        while subprocess.run(["umount", str(place)], check=time.monotonic() > give_up).returncode:
+        while subprocess.run(
+            ["umount", str(place)], check=time.monotonic() > give_up, stderr=subprocess.PIPE
+        ).returncode:
             time.sleep(0.05)
 
 
