@@ -12,7 +12,7 @@ from ...arrays import Array, Flags
 from ...conventions import ANGLES, JOINTS
 from ...errors import UserError, nearest
 from ...results.averages import PHASES, mean_curves
-from ...results.differences import Pair, compare, pairs_of
+from ...results.differences import FEWEST_PEOPLE, Pair, compare, pairs_of
 from ...results.study_file import load_study
 from ...tables.session_table import visits_of_people
 from ...variables.metrics import NUMBERS
@@ -28,6 +28,7 @@ CURVES = {
 }
 HEADER = ("condition", "metric", "units", "first", "second", "n_first", "n_second", "mean_first", "sd_first",
           "mean_second", "sd_second", "difference", "low", "high", "method")  # fmt: skip
+N_FIRST = HEADER.index("n_first")  # n_second follows
 
 
 OF_TESTS = ("curve", "within", "first", "second", "n_first", "n_second", "tests", "alpha", "threshold",
@@ -78,8 +79,11 @@ def compare_groups(
     tests = [(name, pair) for name in curves for pair in pairs]
     found = [_test(path, name, pair, group, visits, len(tests)) for name, pair in tests]
     output.mkdir(parents=True)
-    _write(output / "differences.csv", HEADER, _differences(study, group, baselines, pairs))
+    rows = [*_differences(study, group, baselines, pairs)]
+    _write(output / "differences.csv", HEADER, rows)
     lines = [f"{output / 'differences.csv'}: 95 % intervals over people, not adjusted for the number of metrics"]
+    if few := sum(min(float(row[N_FIRST]), float(row[N_FIRST + 1])) < FEWEST_PEOPLE for row in rows):
+        lines.append(f"  {few} of {len(rows)} rows have no difference: fewer than {FEWEST_PEOPLE} people in a group")
     if tests:
         _write(output / "curve_tests.csv", OF_TESTS, _rows_of_tests(tests, found))
         lines.append(f"{output / 'curve_tests.csv'}: the threshold and the clusters of each test of a curve")

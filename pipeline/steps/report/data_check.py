@@ -34,19 +34,23 @@ ANSWERS = {
     LOOK: "Mostly: look at {points}.",
     BAD: "No: results are wrong or missing; see {points}.",
 }
+CONTACTS = "Plate contacts"
+NO_MOMENTS = "Angles, but no moments: see plate contacts."  # where these alone are bad
+NOT_TO_READ = "do not interpret hip rotation, knee adduction, and their moments"
 Facts = Mapping[str, Any]
 
 
 class Point(NamedTuple):
-    """One line of the box: one of :data:`STATES`, what it is about, and what was found."""
+    """One line of the box: one of :data:`STATES`, what it is about, what was found, and what of it the answer names."""
 
     state: str
     title: str
     texts: list[str]
+    named: Sequence[str] = ()
 
 
 class DataCheck(NamedTuple):
-    """The answer in a sentence, its state, its points, and what makes it bad, of which ``further`` are left out."""
+    """The answer in a sentence, its state, its points, and the reasons for it, of which ``further`` are left out."""
 
     state: str
     answer: str
@@ -85,14 +89,16 @@ def data_check(
     further = (_corrected(quality), _plate_tests({name: calibrations[name] for name in sessions}))
     points += [point for point in further if point]
     state = _worst(point.state for point in points)
-    worst = [point.title.lower() for point in points if point.state == state]
-    reasons = [text for point in points if point.state == state == BAD for text in point.texts]
+    worst_points = [point for point in points if point.state == state]
+    worst = [point.title.lower() for point in worst_points]
+    reasons = [text for one in worst_points for text in (one.named or (one.texts if state == BAD else ()))]
     cycles = of_part(rows, "cycle")
     known = [*filter(has_kinetics, cycles)] or cycles
     few = min(Counter((row["session"], row["condition"], row["side"]) for row in known).values(), default=0)
     what = f"{few} gait cycle{'s' * (few > 1)}{' with kinetics' if any(map(has_kinetics, known)) else ''}"
     only = f", as far as {what} a side can show" if 0 < few < SMALLEST_N else ""
-    answer = ANSWERS[state].format(points=", ".join(worst), few=only)
+    no_moments = state == BAD and worst == [CONTACTS.lower()] and count.cycles
+    answer = NO_MOMENTS if no_moments else ANSWERS[state].format(points=", ".join(worst), few=only)
     return DataCheck(state, answer, points, reasons[:MOST_LISTED], len(reasons[MOST_LISTED:]))
 
 
@@ -152,6 +158,7 @@ def _knee_axis(quality: list[Row]) -> Point | None:
     Of trials with the same side, the medians.
     """
     states, texts, sessions = [], [], names(quality, "session")
+    suspect: dict[str, list[str]] = {}
     for session, side in itertools.product(sessions, SIDES):
         trials = {row["trial"]: row for row in quality if (row["session"], row["side"]) == (session, side)}
         found = [[float(row[name] or "nan") for name in KNEE_AXIS] for row in trials.values()]
@@ -160,12 +167,16 @@ def _knee_axis(quality: list[Row]) -> Point | None:
             continue
         error, in_step, adduction, hip = (float(np.median(column)) if column else np.nan for column in columns)
         states.append(UNKNOWN if np.isnan(error) else LOOK if axis_is_suspect(error, in_step) else GOOD)
+        if states[-1] == LOOK:
+            suspect.setdefault(session, []).append(side)
         place = f"{session}, {side}" if sessions[1:] else side
         texts.append(f"{place}: {axis_in_words(error, in_step, adduction, hip)}")
     if not states:
         return None
     texts += [AXIS_REMEDY] if LOOK in states else []
-    return Point(UNKNOWN if {*states} == {UNKNOWN} else _worst(states), "Knee axis", texts)
+    places = [f"{session}, " * bool(sessions[1:]) + " and ".join(sides) for session, sides in suspect.items()]
+    named = [f"{'; '.join(places)}: {NOT_TO_READ}"] if places else []
+    return Point(UNKNOWN if {*states} == {UNKNOWN} else _worst(states), "Knee axis", texts, named)
 
 
 def _trials(count: Totals, quality: list[Row]) -> Point:
@@ -199,7 +210,7 @@ def _contacts(count: Totals, rows: Sequence[Row], quality: list[Row], trials: Ma
     verdicts = {(row["verdict"], bool(row["code"]) and VERDICTS[row["code"]].of_step) for row in quality if row["side"]}
     look = bare or out or count.contacts_doubted or count.doubts_used or (REFUSED, False) in verdicts
     state = BAD if count.contacts and not used else LOOK if look else GOOD
-    return Point(state, "Plate contacts", texts)
+    return Point(state, CONTACTS, texts)
 
 
 def _plate_tests(calibrations: Mapping[str, xr.Dataset]) -> Point | None:

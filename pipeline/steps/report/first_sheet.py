@@ -29,6 +29,7 @@ from .tables import ABSENT, Row, Table, Totals
 from .visit_changes import SINGLE, Detectable, change_of, limits_of
 
 SPEED = "walking_speed"
+MOST_CHANGED = 2  # scores of angles
 SHOWN = {  # rows of the table: metric and side, of both together without one
     "Speed": (SPEED, ""),
     "Cadence": ("cadence", ""),
@@ -84,17 +85,18 @@ def first_sheet(
         detectable: the smallest changes beyond the laboratory's own repeatability.
     """
     shown = shown_on_sheet(lines, cycles)
-    normal = normal_values(shown, norm.curves) if norm.curves and not norm.is_of_others else {}
+    with_norm = norm.curves and not norm.is_of_others
+    normal = {one.line.label: normal_values(one, norm.curves) for one in shown} if with_norm else {}
     profiles = movement_profiles(cycles, norm.curves, angles)
     first = [one for each in shown for one in profiles if one.title == each.line.label]
     mine = {id(row) for one in shown for row in one.rows}
     here, elsewhere = ([row for row in cycles if (id(row) in mine) == on_sheet] for on_sheet in (True, False))
-    turned = [line.label for line in lines if line.turns]
+    hidden = [line.label for line in lines if not line.shown]
     caveats = [*without_comparison(here), *([] if norm.is_of_others else norm.another_age)]
     return FirstSheet(
         numbers=numbers_table(shown, normal, detectable),
         sentences=sentences(shown, first, normal, totals, norm.apart)
-        + ([f"Turns, not shown here: {'; '.join(turned)}."] if turned else []),
+        + ([f"Not shown here: {'; '.join(hidden)}."] if hidden else []),
         profiles=first,
         caveats=caveats if norm.curves else [],
         further_profiles=[one for one in profiles if one not in first],
@@ -111,18 +113,18 @@ def shown_on_sheet(lines: Sequence[Line], cycles: Sequence[Row]) -> list[Shown]:
     return [one for one in found if one.rows]
 
 
-def numbers_table(shown: Sequence[Shown], normal: Mapping[str, str], detectable: Detectable) -> Table:
+def numbers_table(shown: Sequence[Shown], normal: Mapping[str, Mapping[str, str]], detectable: Detectable) -> Table:
     """Return speed, cadence, step length and Gait Profile Score of each line, their change, and normal values.
 
     Args:
-        normal: the normal value of each metric, in words; empty if no norm fits.
+        normal: the normal values of some lines by metric, in words; empty if no norm fits.
         detectable: the smallest changes beyond the laboratory's own repeatability.
     """
     visits = _of_two_visits(shown)
-    titles = [one.line.session or one.line.label if visits else one.line.label for one in shown]
-    about = f"Normal ({titles[-1]})" if len(shown) > 1 else "Normal"
-    titles = [with_turns(title, one.rows) for title, one in zip(titles, shown, strict=True)]
-    header = ["", *titles, *["Change"] * visits, *[about] * bool(normal)]
+    names = {one.line.label: one.line.session if visits and one.line.session else one.line.label for one in shown}
+    titles = [with_turns(title, one.rows) for title, one in zip(names.values(), shown, strict=True)]
+    about = [f"Normal ({names[label]})" if len(shown) > 1 else "Normal" for label in normal]
+    header = ["", *titles, *["Change"] * visits, *about]
     rows = []
     for title, (metric, side) in SHOWN.items():
         values, places = [one.mean(metric, side) for one in shown], places_of(metric)
@@ -133,7 +135,7 @@ def numbers_table(shown: Sequence[Shown], normal: Mapping[str, str], detectable:
             single = min(one.fewest(metric) for one in shown) == 1  # then no limit tells the change from chance
             limits = detectable.get(shown[0].line.condition, {}).get(side or "mean", {})
             cells.append(change_of(values[1] - values[0], places, {} if single else limits_of(metric, limits)))
-        cells += [normal.get(metric, ABSENT)] if normal else []
+        cells += [one.get(metric, ABSENT) for one in normal.values()]
         rows.append([f"{title}, {plain_unit(NUMBERS[metric].units)}", *cells])
     return Table(header, rows)
 
@@ -143,28 +145,32 @@ def with_turns(title: str, cycles: Sequence[Row]) -> str:
     return f"{title} ({count} of {len(cycles)} cycles turn)" if (count := turning(cycles)) else title
 
 
-def normal_values(shown: Sequence[Shown], reference: BySpeed) -> dict[str, str]:
-    """Return normal values in words by metric: those of the norm's people, and scores of a typical person.
+def normal_values(shown: Shown, reference: BySpeed) -> dict[str, str]:
+    """Return normal values of a line in words by metric: those of the norm's people, and scores of a typical person.
 
     Without a number for speed: the middle one of the norm's speeds, for the length of this person's legs.
     """
     numbers = numbers_of(reference)
     values = {name: f"{mean:.{places_of(name)}f} ({sd:.{places_of(name)}f})" for name, (mean, sd) in numbers.items()}
-    speeds, last = speeds_of(reference), shown[-1] if shown else None
-    if last and speeds:
-        per_unit = last.mean(SPEED) / last.mean(f"{SPEED}_dimensionless")
+    if speeds := speeds_of(reference):
+        per_unit = shown.mean(SPEED) / shown.mean(f"{SPEED}_dimensionless")
         values |= {SPEED: f"{speeds[len(speeds) // 2] * per_unit:.2f}"} if np.isfinite(per_unit) else {}
-    typical = typical_of(last.rows, reference).get(GPS) if last and reference else None
+    typical = typical_of(shown.rows, reference).get(GPS)
     return values | (dict.fromkeys((GPS, OVERALL), f"{typical:.1f}") if typical else {})
 
 
 def sentences(
-    shown: Sequence[Shown], profiles: Sequence[Profile], normal: Mapping[str, str], totals: Totals, apart: str
+    shown: Sequence[Shown],
+    profiles: Sequence[Profile],
+    normal: Mapping[str, Mapping[str, str]],
+    totals: Totals,
+    apart: str,
 ) -> list[str]:
     """Return what the first sheet shows, in sentences: how much is measured, speed, difference from normal, change.
 
     Args:
         profiles: the Movement Analysis Profile of each line, if any.
+        normal: the normal values of some lines by metric, in words.
         apart: whose age does not fit the norm, in words.
     """
     used = f"{totals.trials_used} of {totals.trials} trials and {totals.contacts_used} of {totals.contacts}"
@@ -175,26 +181,48 @@ def sentences(
     texts = [f"{text}; only {few} gait cycle{'s' * (few != 1)} a side." if few < SMALLEST_N else f"{text}."]
     last = shown[-1 if _of_two_visits(shown) else 0]
     text = f"{last.line.label[:1].upper()}{last.line.label[1:]}: {last.mean(SPEED):.2f} m/s"
-    text += f" (normal {normal[SPEED]})" if SPEED in normal else ""
+    normal_speed = {label: f" (normal {values[SPEED]})" for label, values in normal.items() if SPEED in values}
     texts += [
-        f"{text}.",
+        f"{text}{normal_speed.get(last.line.label, '')}.",
         *(one.words for one in profiles if one.title == last.line.label),
     ]
     texts += [f"Not compared with normal gait: {apart}."] if apart and not profiles else []
-    return texts + ([_change(*shown)] if _of_two_visits(shown) else [])
+    if not _of_two_visits(shown):
+        return texts
+    before, after = shown
+    return [*texts, _change(before, after, normal_speed.get(before.line.label, ""), _scores_changed_most(profiles))]
 
 
-def _change(before: Shown, after: Shown) -> str:
-    """Return what changed between two visits, in a sentence."""
+def _change(before: Shown, after: Shown, normal_before: str, scores: str) -> str:
+    """Return what changed between two visits, in a sentence.
+
+    ``normal_before``: the normal speed of the first; ``scores``: of the angles that changed most, in words.
+    """
     first, speed = before.mean(SPEED), after.mean(SPEED)
-    text = f"Since {before.line.label}: speed {speed - first:+.2f} m/s ({100 * (speed / first - 1):+.0f}\xa0%)"
+    text = f"Since {before.line.label}: speed {first:.2f} m/s{normal_before} {speed - first:+.2f}"
+    text += f" ({100 * (speed / first - 1):+.0f}\xa0%)"
     score = after.mean(OVERALL) - before.mean(OVERALL)
     if np.isfinite(score):
         important = SMALLEST_IMPORTANT[OVERALL]
         less = abs(score) < important
-        text += f", Gait Profile Score {score:+.1f} ({'below' if less else 'above'} the {important} that matter)"
+        text += (
+            f", Gait Profile Score {score:+.1f} ({'below' if less else 'above'} the {important} that matter){scores}"
+        )
     single = min(before.fewest(SPEED), after.fewest(SPEED)) == 1
     return f"{text}{f'; {SINGLE}s, perhaps chance' if single else ''}."
+
+
+def _scores_changed_most(profiles: Sequence[Profile]) -> str:
+    """Return the scores of single angles that differ most between two profiles, in words; none without two."""
+    if len(profiles) != 2:
+        return ""
+    before, after = (
+        {(bars.title, side): x for bars in one.bars[:-1] for side, x in bars.scores.items()} for one in profiles
+    )
+    changes = {place: after[place] - before[place] for place in before.keys() & after.keys()}
+    most = sorted(changes, key=lambda place: (-abs(changes[place]), place))[:MOST_CHANGED]
+    words = (f"{title.lower()} {side} {changes[title, side]:+.1f}".replace(" both", "") for title, side in most)
+    return f"; most: {', '.join(words)}"
 
 
 def _of_two_visits(shown: Sequence[Shown]) -> bool:

@@ -109,6 +109,7 @@ def page(
         texts=texts,
         recorded="; ".join([days, *tables.statuses(shown.metrics, results)]),
         beside_reference=age_in_words(norm.age) if norm.another_age else "",
+        band_shown=not norm.is_of_others,
         about=tables.in_words(shown.metrics),
         reviews=tables.reviews(shown.metrics, results),
         results={session: results[session] for session in sessions if session in results},

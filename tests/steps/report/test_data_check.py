@@ -71,6 +71,7 @@ def test_a_knee_axis_that_seems_turned_is_named_with_its_side_and_what_to_do() -
     assert [text.partition(":")[0] for text in texts[:2]] == ["left", "right"]
     assert ["turned outwards by 16" in text for text in texts] == [True, False, False]
     assert "alignment device" in texts[2]
+    assert found.reasons == ["left: do not interpret hip rotation, knee adduction, and their moments"]
     one_of_three = [{**USED[0], **turned, "trial": "first"}, USED[0], {**USED[0], "trial": "third"}, USED[1]]
     assert state_of(judged(one_of_three), "Knee axis") == GOOD  # the median of the trials
 
@@ -92,6 +93,7 @@ def test_stances_without_a_plate_are_no_fault_and_refusals_are_counted() -> None
     assert (found.state, state_of(found, "Plate contacts")) == (LOOK, LOOK)
     assert "['2 of 4 used', \"2 refused: the plate's baseline drifts by … N\", '1 more" in str(found.points)
     assert state_of(judged([refused]), "Plate contacts") == BAD
+    assert judged([refused]).answer == "Angles, but no moments: see plate contacts."
     assert "no left contact is used" in str(judged(USED[1:]).points)
 
 

@@ -133,6 +133,23 @@ def test_a_person_with_visits_is_shown_in_motion_at_the_first_and_the_last() -> 
     assert len(Page(visits({"sub-02_before": "pre"}).person("sub-02")).walks()) == 1
 
 
+def test_a_line_that_is_not_drawn_is_named() -> None:
+    three = {"sub-02_a": "pre", "sub-02_b": "6 weeks", "sub-02_c": "post"}
+    assert "Not shown here: 6 weeks." in visits(three).person("sub-02")
+    assert "Not shown here" not in visits(TWO).person("sub-02")
+
+
+def test_two_visits_have_normal_values_each_and_name_what_changed_most() -> None:
+    study = scored(visits(TWO))
+    table = pd.read_csv(io.StringIO(study.metrics), keep_default_na=False)
+    after = table.session == "sub-02_after"
+    table.loc[after & (table.side == "left"), "gait_variable_score_hip_rotation"] = 8.25
+    table.loc[after & (table.side == "right"), "gait_variable_score_ankle_flexion"] = 1.25
+    page = Page(study._replace(metrics=table.to_csv(index=False)).pages(reference=TABLE)["report/sub-02.html"]).words
+    assert "; most: ankle flexion right -3.8, hip rotation left +3.2" in page
+    assert "Normal (pre) Normal (post)" in " ".join(page.split())
+
+
 def shown(tab: Tab, html: str, folder: Path, width: int, *, phone: bool = False) -> None:
     page = folder / ("report/one.html" if 'src="page.js"' in html else "report.html")
     written({page.relative_to(folder).as_posix(): html}, folder)
@@ -177,7 +194,7 @@ def test_the_first_sheet_tells_its_colours(tab: Tab, tmp_path: Path) -> None:
       };
     })()""")
     assert found["above"]
-    assert found["texts"] == ["left", "right", "pre", "post", "normal"]
+    assert found["texts"] == ["left", "right", "pre", "post", "normal", "foot off"]
     of_text = dict(zip(found["texts"], found["strokes"], strict=True))
     dashes = dict(zip(found["texts"], found["dashes"], strict=True))
     assert {name for name, *_ in found["drawn"]} == {f"{side}, {visit}" for side in BOTH for visit in ("pre", "post")}

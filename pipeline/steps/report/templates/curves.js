@@ -166,9 +166,11 @@
     const out = limits ? curves.map(({ curve, single }) => beyond(curve, single, limits)) : [];
     const between = axes.difference ? ["left", "right"].flatMap((side) => difference(figure, side, "x3")) : [];
     const ordinate = { title: `${plain(figure.unit)}<br>${plain(figure.sign)}`, ...(limits ? { range: [...limits] } : {}) };
-    const [x, ...others] = Object.entries(axes).map(([side, [axis, domain]]) => ({ ...percentOf(apart ? side : figure.over), ...(apart ? { dtick: 50 } : {}), domain, axis }));
+    const [x, ...others] = Object.entries(axes).map(([side, [axis, domain]]) => ({ ...percentOf(apart ? `${side}, %` : figure.over), ...(apart ? { dtick: 50, ticksuffix: "" } : {}), domain, axis }));
+    const drawn = [...grey, ...curves.flatMap(({ curve, single }) => traces(curve, single)), ...out.flatMap(({ marks }) => marks)];
+    const ofRight = (trace) => (axes.difference && trace.xaxis === axes.right[0] ? { ...trace, yaxis: "y3" } : trace);
     return {
-      data: [...grey, ...curves.flatMap(({ curve, single }) => traces(curve, single)), ...out.flatMap(({ marks }) => marks), ...between],
+      data: [...drawn.map(ofRight), ...between],
       layout: layout({
         x, y: ordinate, others,
         difference: between.length ? { title: `difference, ${plain(figure.unit)}`, range: shown("axes") ? scaleOf(every, figure) : null } : null,

@@ -45,7 +45,8 @@ const figures = (() => {
     return result;
   }
 
-  // A layout in the page's colours, with x, y and more added; others are axes beside x, difference an axis of its own.
+  // A layout in the page's colours, with x, y and more added; others are axes beside x, difference an axis of its own, and
+  // what is right of it has the ticks of y once more.
   function layout({ x, y, others = [], difference = false, ...more }) {
     const axis = { gridcolor: colour("rule"), zerolinecolor: colour("quiet"), linecolor: colour("quiet") };
     return {
@@ -56,7 +57,8 @@ const figures = (() => {
       dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom",
       xaxis: { ...axis, ...x, title: { text: x.title, standoff: 4 } },
       yaxis: { ...axis, ...y, title: { text: y.title, standoff: 4 } },
-      ...Object.fromEntries(others.map((one) => [`xaxis${one.axis.slice(1)}`, { ...axis, ...one, title: { text: one.title, standoff: 4 }, ...(one.axis === "x3" ? { anchor: "y2" } : {}) }])),
+      ...Object.fromEntries(others.map((one) => [`xaxis${one.axis.slice(1)}`, { ...axis, ...one, title: { text: one.title, standoff: 4 }, ...(one.axis === "x3" ? { anchor: "y2" } : difference ? { anchor: "y3" } : {}) }])),
+      ...(difference ? { yaxis3: { ...axis, ...y, anchor: "x2", matches: "y", title: { text: "" } } } : {}),
       ...(difference ? { yaxis2: { ...axis, anchor: "x3", zeroline: true, title: { text: difference.title, standoff: 2 }, ...(difference.range ? { range: difference.range } : {}) } } : {}),
       ...more,
     };
