@@ -70,8 +70,9 @@ const figures = (() => {
   function fitPaper(element, data, layout) {
     const style = getComputedStyle(element);
     for (const name of ["width", "height"]) layout[name] = Number(style.getPropertyValue(`--paper-${name}`));
-    layout.font.size = 9;
-    for (const axis of [layout.xaxis, layout.xaxis2, layout.xaxis3, layout.yaxis, layout.yaxis2]) if (axis) axis.title.font = { size: layout.height < 115 ? 6 : 7.5 };
+    const low = layout.height < 115;
+    layout.font.size = low ? 7.5 : 9;
+    for (const axis of [layout.xaxis, layout.xaxis2, layout.xaxis3, layout.yaxis, layout.yaxis2]) if (axis) axis.title.font = { size: low ? 5 : 7.5 };
     Object.assign(layout.margin, { l: 46, r: 20, t: 6, b: 30 });
     for (const shape of layout.shapes ?? []) shape.line.width *= 0.7;
     for (const trace of data) {
