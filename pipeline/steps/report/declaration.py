@@ -37,6 +37,7 @@ PAGE = Step(
     takes=("additions",),
     cells="pipeline.steps.report.cells:cells_of_page",
     libraries=("numpy", "pandas", "jinja2", "plotly"),
+    preloads=("jinja2", "plotly.offline"),
     job="pipeline.workflow.jobs.report_job:write_page",
     outputs={"page": Output(files=("report/{participant}.html",))},
 )
