@@ -36,7 +36,7 @@ def csv_of(table: pd.DataFrame, *, exact: Collection[str] = (), header: bool = T
 
 
 def _cells_of(table: pd.DataFrame, exact: Collection[object]) -> Iterator[list[object]]:
-    """Yield the cells of each column as pandas' own writer gives them, which takes longer; texts after :func:`guard`."""
+    """Yield the cells of each column, texts guarded, as pandas' own writer gives them, which takes longer."""
     every = table.to_numpy(dtype=object, copy=True)
     every[table.isna().to_numpy()] = ""
     for (name, kind), cells in zip(table.dtypes.items(), every.T.tolist(), strict=True):

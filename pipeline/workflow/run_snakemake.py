@@ -88,9 +88,7 @@ def run(path: Path, options: Sequence[str]) -> int:
         sys.stderr.write(f"{notice}\n")
     quiet = [choice.name.lower() for choice in arguments.quiet or ()]
     reasons = partial(reasons_to_run, study)
-    progress = Progress(
-        interrupted=was_stopped, dry_run=arguments.dryrun, reasons=reasons, planned=plan, quiet=quiet
-    )
+    progress = Progress(interrupted=was_stopped, dry_run=arguments.dryrun, reasons=reasons, planned=plan, quiet=quiet)
     plugin.show = progress.show
     code = 0 if args_to_api(arguments, parser) else 1
     if progress.finish() and runs:

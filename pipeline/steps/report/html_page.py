@@ -193,7 +193,7 @@ def _library_styles() -> list[str]:
 
 
 class Compiled(jinja2.FileSystemBytecodeCache):
-    """Compiled templates, in the user's folder of Jinja2 for temporary files; compiling takes as long as half a page."""
+    """Compiled templates, in Jinja2's folder of this user for temporary files: compiling takes as long as half a page."""
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         """Keep a compiled template, unless there is no room."""
@@ -204,13 +204,13 @@ class Compiled(jinja2.FileSystemBytecodeCache):
 @functools.cache
 def environment() -> jinja2.Environment:
     """Return the templates with what they may use."""
-    options: dict[str, Any] = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True}
+    options: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True}
     compiled = None
     with suppress(OSError, RuntimeError):  # no folder, or not of this user alone
         made_by = crc32(f"{version('jinja2')} {options}".encode())
         compiled = Compiled(pattern=f"gaitlab_{made_by:08x}_%s.cache")
     options |= {"loader": jinja2.FileSystemLoader(TEMPLATES), "undefined": jinja2.StrictUndefined}
-    environment = jinja2.Environment(bytecode_cache=compiled, **options)
+    environment = jinja2.Environment(autoescape=True, bytecode_cache=compiled, **options)
     environment.filters["describe"] = describe
     environment.filters["pack"] = pack_data
     environment.filters["pack_rows"] = pack_rows

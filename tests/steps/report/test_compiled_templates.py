@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import jinja2
 import pytest
@@ -28,11 +29,18 @@ def page() -> str:
     return html_page.environment().get_template(PAGE).render(value=1)
 
 
-def test_a_template_is_compiled_once_and_again_when_it_changes(templates: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_template_is_compiled_once_and_again_when_it_changes(
+    templates: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert page() == "first 1"
     compiled: list[str] = []
     compile_ = jinja2.Environment.compile
-    monkeypatch.setattr(jinja2.Environment, "compile", lambda *given: compiled.append(given[1]) or compile_(*given))
+
+    def compiling(*given: Any) -> Any:
+        compiled.append(given[1])
+        return compile_(*given)
+
+    monkeypatch.setattr(jinja2.Environment, "compile", compiling)
     assert page() == "first 1"
     assert not compiled
     (templates / PAGE).write_text("second {{ value }}")
