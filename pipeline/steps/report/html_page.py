@@ -193,7 +193,7 @@ def _library_styles() -> list[str]:
 
 
 class Compiled(jinja2.FileSystemBytecodeCache):
-    """Compiled templates, in Jinja2's folder of this user for temporary files: compiling takes as long as half a page."""
+    """Compiled templates, in the folder of Jinja2 for temporary files; compiling takes half as long as a page."""
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         """Keep a compiled template, unless there is no room."""
