@@ -204,13 +204,17 @@ class Compiled(jinja2.FileSystemBytecodeCache):
 @functools.cache
 def environment() -> jinja2.Environment:
     """Return the templates with what they may use."""
-    options: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True}
-    compiled = None
+    compiled, here = None, crc32(Path(__file__).read_bytes())  # of the options below, which they depend on
     with suppress(OSError, RuntimeError):  # no folder, or not of this user alone
-        made_by = crc32(f"{version('jinja2')} {options}".encode())
-        compiled = Compiled(pattern=f"gaitlab_{made_by:08x}_%s.cache")
-    options |= {"loader": jinja2.FileSystemLoader(TEMPLATES), "undefined": jinja2.StrictUndefined}
-    environment = jinja2.Environment(autoescape=True, bytecode_cache=compiled, **options)
+        compiled = Compiled(pattern=f"gaitlab_{version('jinja2')}_{here:08x}_%s.cache")
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        bytecode_cache=compiled,
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     environment.filters["describe"] = describe
     environment.filters["pack"] = pack_data
     environment.filters["pack_rows"] = pack_rows
