@@ -2,9 +2,9 @@
 
 import argparse
 import errno
+import gc
 import os
 import re
-import subprocess
 import sys
 from argparse import SUPPRESS, Namespace
 from collections.abc import Sequence
@@ -61,6 +61,8 @@ def commit_of(house: Path) -> str:
     if not (house / ".git").exists():  # git would find a repository around it
         recorded = house / "pipeline" / COMMIT
         return recorded.read_text(encoding="utf-8").strip() if recorded.is_file() else ""
+    import subprocess  # no part of the help, which should appear at once
+
     command = ["git", "-C", str(house), "describe", "--always", "--dirty", "--abbrev=10", "--exclude=*"]
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603 (no shell)
@@ -70,6 +72,7 @@ def commit_of(house: Path) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 1 if the user has something to correct, 130 after Ctrl-C, else 0."""
+    gc.set_threshold(100_000)  # the objects of imported libraries stay, and are else searched for garbage
     try:
         commands = every_command()
         parser = command_line_parser(commands)

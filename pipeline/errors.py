@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import json
 import re
 import shlex
 import unicodedata
@@ -53,6 +51,8 @@ def warning(where: str, what: str, remedy: str, code: str) -> Problem:
 
 def as_json(problems: Iterable[Problem]) -> str:
     """Return problems as a JSON list of objects: severity, code, where, what, remedy."""
+    import json  # no part of the help, which should appear at once
+
     keys = ("severity", "code", "where", "what", "remedy")
     return json.dumps([{key: getattr(problem, key) for key in keys} for problem in problems], indent=2)
 
@@ -165,6 +165,8 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 def most_similar(name: str, names: Iterable[str]) -> str:
     """Return the most similar of some names, or nothing if none is similar."""
+    import difflib  # no part of the help, which should appear at once
+
     by_lower = {candidate.lower(): candidate for candidate in names}
     close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
     return by_lower[close[0]] if close else ""

@@ -62,6 +62,8 @@ class Step:
         cells: of a :class:`pipeline.workflow.job_keys.Study` and a session, participant or None, gives what a job's key
             holds besides: cells of the study's tables, digests of other files (``files``, which the job checks).
         libraries: a new version of one reruns the step's jobs, as one of those that write NetCDF does.
+        preloads: large modules of libraries that its jobs import. Workers are copies of a process that has imported
+            those of all steps with jobs.
         only_if: of a study, whether it has the step; empty if every study has it.
         problems: of a study, the problems of its settings that need more than their own bounds.
         joins: the result along ``cycle`` is joined to cycles.nc for the study and the pages; it rejects no session.
@@ -87,6 +89,7 @@ class Step:
     takes: tuple[Literal["recordings", "body_model", "corrections", "folder", "additions"], ...] = ()
     cells: Reference = ""
     libraries: tuple[str, ...] = ("numpy",)
+    preloads: tuple[str, ...] = ()
     only_if: Reference = ""
     problems: Reference = ""
     joins: bool = False

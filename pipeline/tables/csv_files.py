@@ -27,16 +27,16 @@ def csv_of(table: pd.DataFrame, *, exact: Collection[str] = (), header: bool = T
     Args:
         exact: columns that keep all their digits, such as those of participants.tsv.
     """
-    guarded, text = guard_formulas(table), io.StringIO()
+    text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
     if header:
-        lines.writerow(guarded.columns)
-    lines.writerows(zip(*_cells_of(guarded, {*map(guard, exact)}), strict=True))
+        lines.writerow(map(guard, table.columns))
+    lines.writerows(zip(*_cells_of(table, {*exact}), strict=True))
     return text.getvalue().encode()
 
 
 def _cells_of(table: pd.DataFrame, exact: Collection[object]) -> Iterator[list[object]]:
-    """Yield the cells of each column as pandas' own writer gives them, which takes longer."""
+    """Yield the cells of each column, texts guarded, as pandas' own writer gives them, which takes longer."""
     every = table.to_numpy(dtype=object, copy=True)
     every[table.isna().to_numpy()] = ""
     for (name, kind), cells in zip(table.dtypes.items(), every.T.tolist(), strict=True):
@@ -44,7 +44,7 @@ def _cells_of(table: pd.DataFrame, exact: Collection[object]) -> Iterator[list[o
             written = _with_all_digits if name in exact else DIGITS.__mod__
             yield [written(cell) if cell != "" else cell for cell in cells]
         else:
-            yield cells
+            yield cells if pd.api.types.is_numeric_dtype(kind) else [*map(guard, cells)]
 
 
 def _with_all_digits(number: float) -> str:

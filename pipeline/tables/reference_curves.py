@@ -17,6 +17,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,6 +37,7 @@ COMPONENTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "ground_force": {"axis": ("x", "y", "z")},
 }
 SHIPPED = Path(__file__).resolve().parents[2] / "config" / "normative"
+NOTHING = ("", "n/a")  # cells
 MOST_PROBLEMS = 8
 NORM_FILE = re.compile(r"# gaitlab \w+ (?=\{)")  # how it begins
 
@@ -133,18 +135,17 @@ def reference_of(text: str, *, where: str) -> BySpeed:
     while lines and lines[0].startswith("#"):
         del lines[0]
     separator = max("\t,;", key=(lines or [""])[0].count)
-    reader = csv.DictReader(io.StringIO("\n".join(lines)), delimiter=separator, skipinitialspace=True)
-    header = [(name or "").strip() for name in reader.fieldnames or ()]
+    reader = csv.reader(io.StringIO("\n".join(lines)), delimiter=separator, skipinitialspace=True)
+    header = [name.strip() for name in next(reader, ())]
     strange = [name for name in header if name not in (*COLUMNS, SPEED)]
     missing = [name for name in COLUMNS if name not in header]
     problems = [Problem(where, f"column '{name}' is missing", nearest(name, strange) or "add it") for name in missing]
     problems += [Problem(where, f"unknown column '{name}'", nearest(name, COLUMNS) or "remove it") for name in strange]
     if problems:
         raise UserError.of(problems)
-    reader.fieldnames = header
     by_speed: BySpeed = {}
-    for number, cells in enumerate(reader, start=2 + len(text.splitlines()) - len(lines)):
-        row = {name: (cells[name] or "").strip() for name in header}
+    for number, cells in enumerate(filter(None, reader), start=2 + len(text.splitlines()) - len(lines)):
+        row = {name: cell.strip() for name, cell in zip_longest(header, cells[: len(header)], fillvalue="")}
         if any(row.values()):
             problems += _add(by_speed, row, f"{where}: line {number}")
     problems = problems or _unequal(by_speed, where)
@@ -177,18 +178,11 @@ def _unequal(by_speed: BySpeed, where: str) -> list[Problem]:
 def _add(by_speed: BySpeed, row: Mapping[str, str], where: str) -> list[Problem]:
     """Add a row to the curves of its speed, or return its problems."""
     variable = row["variable"]
-    is_number = not any(row[name] not in ("", "n/a") for name in ("joint", "angle", "phase"))
-    if variable not in COMPONENTS and not is_number:
-        remedy = nearest(variable, COMPONENTS) or f"expected one of {', '.join(COMPONENTS)}"
-        return [Problem(where, f"variable is '{variable}'", remedy)]
-    problems, key = [], [variable]
-    for column, dims in (("joint", ("joint",)), ("angle", ("angle", "axis"))):
-        allowed = next((labels for dim, labels in COMPONENTS.get(variable, {}).items() if dim in dims), ())
-        if row[column] not in (allowed or ("", "n/a")):
-            remedy = f"expected {', '.join(allowed) or 'nothing'}"
-            problems.append(Problem(where, f"{column} of {variable} is '{row[column]}'", remedy))
-        key += [row[column]] if allowed else []
-    phase, mean, sd = (_number(row[name]) for name in ("phase", "mean", "sd"))
+    key, strange = _key_of_row(variable, row["joint"], row["angle"], row["phase"] in NOTHING)
+    problems = [one._replace(where=where) for one in strange]
+    if not key:
+        return problems
+    phase, mean, sd = _number(row["phase"]), _number(row["mean"]), _number(row["sd"])
     speed = _number(row[SPEED]) if SPEED in row else None
     for name, good, expected in (
         (SPEED, speed is None or speed >= 0, "a dimensionless speed, 0 or more"),
@@ -196,17 +190,37 @@ def _add(by_speed: BySpeed, row: Mapping[str, str], where: str) -> list[Problem]
         ("mean", not math.isnan(mean), "a number"),
         ("sd", sd >= 0, "a number, 0 or more"),
     ):
-        problems += [] if good else [Problem(where, f"{name} is '{row[name]}'", f"expected {expected}")]
-    if not problems:
-        curve = by_speed.setdefault(speed, {}).setdefault(tuple(key), ReferenceCurve([], [], []))
-        if curve.phase and phase <= curve.phase[-1]:
-            what = f"phase {phase:g} comes after {curve.phase[-1]:g}"
-            return [Problem(where, what, "sort each curve by ascending phase")]
-        if variable not in COMPONENTS and curve.mean:
-            return [Problem(where, f"{variable} stands twice", "remove one line")]
-        for values, value in zip(curve, (phase, mean, sd), strict=True):
-            values.extend([] if math.isnan(value) else [value])
-    return problems
+        if not good:
+            problems.append(Problem(where, f"{name} is '{row[name]}'", f"expected {expected}"))
+    if problems:
+        return problems
+    curve = by_speed.setdefault(speed, {}).setdefault(key, ReferenceCurve([], [], []))
+    if curve.phase and phase <= curve.phase[-1]:
+        what = f"phase {phase:g} comes after {curve.phase[-1]:g}"
+        return [Problem(where, what, "sort each curve by ascending phase")]
+    if variable not in COMPONENTS and curve.mean:
+        return [Problem(where, f"{variable} stands twice", "remove one line")]
+    curve.phase.extend([] if math.isnan(phase) else [phase])
+    curve.mean.append(mean)
+    curve.sd.append(sd)
+    return []
+
+
+@functools.lru_cache(maxsize=256)
+def _key_of_row(variable: str, joint: str, angle: str, without_phase: bool) -> tuple[Key, list[Problem]]:
+    """Return the key of a row's curve, or of a number, and the problems of these cells, without their place."""
+    is_number = without_phase and joint in NOTHING and angle in NOTHING
+    if variable not in COMPONENTS and not is_number:
+        remedy = nearest(variable, COMPONENTS) or f"expected one of {', '.join(COMPONENTS)}"
+        return (), [Problem("", f"variable is '{variable}'", remedy)]
+    problems, key = [], [variable]
+    for column, cell, dims in (("joint", joint, ("joint",)), ("angle", angle, ("angle", "axis"))):
+        allowed = next((labels for dim, labels in COMPONENTS.get(variable, {}).items() if dim in dims), ())
+        if cell not in (allowed or NOTHING):
+            remedy = f"expected {', '.join(allowed) or 'nothing'}"
+            problems.append(Problem("", f"{column} of {variable} is '{cell}'", remedy))
+        key += [cell] if allowed else []
+    return tuple(key), problems
 
 
 def _number(text: str) -> float:

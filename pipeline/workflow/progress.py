@@ -40,6 +40,7 @@ class Progress:
         interrupted: returns whether the user has stopped the run.
         dry_run: whether the run is one.
         reasons: returns why jobs of some steps run again, in lines.
+        planned: is told the steps that have jobs, before the first one begins.
         quiet: what not to print, in Snakemake's words: "rules" (in a dry run), "progress", "all".
         clock: returns seconds, for the time left.
     """
@@ -50,11 +51,12 @@ class Progress:
         interrupted: Callable[[], bool] = lambda: False,
         dry_run: bool = False,
         reasons: Callable[[Collection[str]], Iterable[str]] = lambda _: (),
+        planned: Callable[[Collection[str]], object] = lambda _: None,
         quiet: Collection[str] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.interrupted, self.dry_run, self.quiet, self.clock = interrupted, dry_run, quiet, clock
-        self.reasons = reasons
+        self.reasons, self.on_plan = reasons, planned
         self.started = self.planned = self.failed = False
         self.failures: list[dict[str, str]] = []  # step, session and reason of each failed job
         self.remarks: list[str] = []  # of a command that runs no workflow, such as --unlock
@@ -109,6 +111,7 @@ class Progress:
         if self.dry_run and not self.planned:
             _say(self.as_text(run), sys.stdout)
         self.to_do = Counter({step: count for step, count in run.stats.items() if step not in ("all", "total")})
+        self.on_plan(self.to_do.keys())
         for line in self.reasons(self.to_do.keys()) if not self.planned else ():
             self._progress(line)
         self.planned = True

@@ -17,7 +17,7 @@ import snakemake_logger_plugin_gaitlab as plugin
 
 from ..errors import UserError, printable
 from .activity_lock import is_left_alone
-from .jobs.workers import exit_code_of_stop, stop_on_signals, was_stopped
+from .jobs.workers import exit_code_of_stop, plan, stop_on_signals, was_stopped
 
 HOUSE = Path(__file__).resolve().parents[2]  # with Snakefile and profiles/, in a checkout and in a wheel
 PROFILES = HOUSE / "profiles"
@@ -49,6 +49,7 @@ def main() -> NoReturn:
 
 def run(path: Path, options: Sequence[str]) -> int:
     """Run the workflow on a study and return the exit code; refuse wrong settings or tables, and lost records."""
+    gc.set_threshold(1_000_000)  # modules and the plan stay, and are else searched for garbage: a fifth more time
     from snakemake.cli import args_to_api, parse_args, parse_config
     from snakemake.exceptions import print_exception
     from snakemake.settings.types import ConfigSettings
@@ -60,7 +61,6 @@ def run(path: Path, options: Sequence[str]) -> int:
     from .run_summary import RUN, summarise
     from .settings import read_yaml
 
-    gc.set_threshold(1_000_000)  # all objects of a plan stay, and are else searched for garbage: a fifth more time
     try:
         parser, arguments = parse_args(snakemake_arguments(path, options))
         config = ConfigSettings(config=parse_config(arguments.config), configfiles=arguments.configfile or ())
@@ -88,7 +88,7 @@ def run(path: Path, options: Sequence[str]) -> int:
         sys.stderr.write(f"{notice}\n")
     quiet = [choice.name.lower() for choice in arguments.quiet or ()]
     reasons = partial(reasons_to_run, study)
-    progress = Progress(interrupted=was_stopped, dry_run=arguments.dryrun, reasons=reasons, quiet=quiet)
+    progress = Progress(interrupted=was_stopped, dry_run=arguments.dryrun, reasons=reasons, planned=plan, quiet=quiet)
     plugin.show = progress.show
     code = 0 if args_to_api(arguments, parser) else 1
     if progress.finish() and runs:

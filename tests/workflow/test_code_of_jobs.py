@@ -19,6 +19,7 @@ import pytest
 from pipeline.step import every_step
 from pipeline.workflow import digests
 from pipeline.workflow.job_keys import Study, code_of, without_results
+from pipeline.workflow.jobs.workers import modules_for
 from pipeline.workflow.open_study import open_study
 from tests.support.checkout import HOUSE
 from tests.support.step_names import SESSION_OUTPUTS, SESSION_STEPS, STEPS
@@ -29,18 +30,18 @@ MODULES = sorted(
     for path in PACKAGE.rglob("*.py")
     if path.name != "__init__.py"
 )
-# a process of its own for each job, forked from one that has the libraries and no module of the pipeline
+# a process of its own for each job, forked from one that has what workers have for every step
 TRACE = """
 import json, os, sys
 from pathlib import Path
-import jsonschema, netCDF4, pandas, scipy.interpolate, scipy.signal, xarray, yaml
+import jsonschema, netCDF4, pandas, xarray, yaml
 def paths(files): return {name: [Path(file) for file in some] for name, some in files.items()}
 for line in sys.stdin:
     key, inputs, outputs = json.loads(line)
     if os.fork() == 0:
         from pipeline.workflow.jobs.run_job import run
         run(key, paths(inputs), paths(outputs))
-        print(*(name for name in sys.modules if name.startswith("pipeline.")), flush=True)
+        print(*sys.modules, flush=True)
         os._exit(0)
     if os.wait()[1]:
         sys.exit(1)
@@ -76,8 +77,8 @@ def files_of(study: Study, step: str) -> tuple[dict[str, list[str]], dict[str, l
 
 
 @pytest.fixture(scope="module")
-def run_modules(small_study: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
-    """Run a job of each step in a process of its own and return the modules that it loaded."""
+def after_jobs(small_study: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
+    """Run a job of each step in a process of its own and return the modules that the process has then."""
     folder = shutil.copytree(small_study / "data/demo", tmp_path_factory.mktemp("traced") / "demo")
     before = Path.cwd()
     os.chdir(folder)
@@ -93,8 +94,13 @@ def run_modules(small_study: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         assert run.returncode == 0, run.stderr
     finally:
         os.chdir(before)
-    loaded = ({*line.split()} & {*MODULES} - DATA for line in run.stdout.splitlines())
-    return dict(zip(EVERY, loaded, strict=True))
+    return dict(zip(EVERY, ({*line.split()} for line in run.stdout.splitlines()), strict=True))
+
+
+@pytest.fixture(scope="module")
+def run_modules(after_jobs: dict[str, set[str]]) -> dict[str, set[str]]:
+    """Return the modules of the pipeline that a job of each step runs."""
+    return {step: names & {*MODULES} - DATA for step, names in after_jobs.items()}
 
 
 @pytest.mark.parametrize("step", EVERY)
@@ -103,6 +109,15 @@ def test_the_key_of_a_job_names_exactly_the_code_that_it_runs(step: str, run_mod
     code = digests.imported_modules(*code_of(step)) - without_results()
     assert code <= expected
     assert expected - code <= TABLES - {*every_step()[step].tables}
+
+
+@pytest.mark.parametrize("step", EVERY)
+def test_a_step_names_the_large_modules_that_its_jobs_import(step: str, after_jobs: dict[str, set[str]]) -> None:
+    """A module that is not named is imported by each worker; one that is named for nothing, by each run."""
+    large = {module for one in every_step().values() for module in one.preloads}
+    assert {"scipy.signal", "scipy.interpolate"} <= large
+    assert after_jobs[step] & large == {*every_step()[step].preloads}
+    assert {*every_step()[step].preloads} <= {*modules_for([step])}
 
 
 def test_imports_are_followed_however_they_are_written_and_into_other_packages(

@@ -121,6 +121,13 @@ def test_a_run_without_a_plan_has_nothing_to_do(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr() == ("", f"{NOTHING_TO_DO}\n")
 
 
+def test_the_steps_of_a_plan_are_told_before_anything_else_is_done() -> None:
+    told: list[str] = []
+    printer = progress(planned=told.extend, reasons=lambda steps: [f"{told} {[*steps]}"])
+    plan(printer, kinetics=2, cycles=2)
+    assert told == ["kinetics", "cycles"]
+
+
 @pytest.mark.parametrize(("quiet", "jobs"), [([], "\nrule clean\n"), (["rules"], "")])
 def test_a_dry_run_prints_the_plan_of_snakemake(
     capsys: pytest.CaptureFixture[str], quiet: list[str], jobs: str

@@ -128,7 +128,7 @@ def test_a_worker_ends_with_snakemake_also_in_code_that_holds_the_lock(method: s
     """As OpenSim's does. The campaign's judgement finds a worker that goes on."""
     code = f"""
 from pipeline.workflow.jobs import workers
-workers.PRELOADED = ()
+workers.modules_for = lambda _: []
 worker = workers._start()
 print(worker.submit(workers.os.getpid).result(), flush=True)
 worker.submit(exec, {before + HOLDS_THE_LOCK!r}).result()

@@ -30,7 +30,7 @@ def view(path: Path, *, port: int, opens_browser: bool) -> NoReturn:
         UserError: the study has mistakes, or no port is free.
     """
     study = open_study(path)
-    from ...workflow.jobs.workers import PRELOADED
+    from ...workflow.jobs.workers import modules_for
     from .answers import Answers  # they import numpy and xarray
     from .server import LocalServer
 
@@ -42,7 +42,8 @@ def view(path: Path, *, port: int, opens_browser: bool) -> NoReturn:
         print(f"{server.address}\nEnd with Ctrl-C.", flush=True)  # noqa: T201 (before it waits)
         if opens_browser:
             open_browser(server)
-        for name in (*PRELOADED, *(every_step()[step].function.partition(":")[0] for step in steps_to("cycles"))):
+        steps = steps_to("cycles")
+        for name in (*modules_for(steps), *(every_step()[step].function.partition(":")[0] for step in steps)):
             import_module(name)  # the first preview would wait for it
         while True:  # on Windows, Ctrl-C ends no wait without limit
             time.sleep(1.0)

@@ -14,6 +14,7 @@ CLEAN = Step(
     },
     takes=("body_model", "corrections"),
     libraries=("numpy", "scipy"),
+    preloads=("scipy.signal", "scipy.interpolate"),
     outputs={
         "clean": Output(
             files=("{session}/clean.nc",),

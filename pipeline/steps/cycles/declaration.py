@@ -19,6 +19,7 @@ CYCLES = Step(
     takes=("corrections",),
     cells="pipeline.steps.cycles.cells:cells",
     libraries=("numpy", "scipy"),  # the latter for draws of linked legs
+    preloads=("scipy.interpolate",),
     outputs={
         "cycles": Output(
             files=("{session}/cycles.nc",),

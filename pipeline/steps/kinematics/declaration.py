@@ -12,6 +12,7 @@ KINEMATICS = Step(
     },
     takes=("body_model",),
     libraries=("numpy", "scipy"),
+    preloads=("scipy.interpolate",),
     outputs={
         "kinematics": Output(
             files=("{session}/kinematics.nc",),

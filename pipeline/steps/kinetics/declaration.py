@@ -12,6 +12,7 @@ KINETICS = Step(
         "calibrate": EVERYTHING,
     },
     libraries=("numpy", "scipy"),
+    preloads=("scipy.interpolate",),
     outputs={
         "kinetics": Output(
             files=("{session}/kinetics.nc",),

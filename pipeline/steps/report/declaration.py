@@ -2,6 +2,7 @@
 
 from ...step import EVERYTHING, Output, Step
 
+PRELOADS = ("jinja2", "plotly.offline")
 REPORT = Step(
     name="report",
     scope="study",
@@ -19,6 +20,7 @@ REPORT = Step(
     takes=("additions",),
     cells="pipeline.steps.report.cells:cells_of_overview",
     libraries=("numpy", "scipy", "pandas", "jinja2", "plotly"),
+    preloads=PRELOADS,
     job="pipeline.workflow.jobs.report_job:write_overview",
     outputs={"report": Output(files=("report.html",))},
 )
@@ -37,6 +39,7 @@ PAGE = Step(
     takes=("additions",),
     cells="pipeline.steps.report.cells:cells_of_page",
     libraries=("numpy", "pandas", "jinja2", "plotly"),
+    preloads=PRELOADS,
     job="pipeline.workflow.jobs.report_job:write_page",
     outputs={"page": Output(files=("report/{participant}.html",))},
 )
@@ -48,6 +51,7 @@ PAGE_FILES = Step(
     section="report",
     cells="pipeline.steps.report.cells:cells_of_page_files",
     libraries=("jinja2", "plotly", "numpy"),
+    preloads=PRELOADS,
     job="pipeline.workflow.jobs.report_job:write_page_files",
     added_to="pipeline.steps.report.cells:files_beside",
     outputs={"page_files": Output(files=("report/page.js", "report/page.css"))},

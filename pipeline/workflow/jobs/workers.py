@@ -19,7 +19,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -36,7 +36,7 @@ if sys.platform == "linux":
 
 Files = Mapping[str, list[Path]]
 START_METHOD = os.environ.get("GAITLAB_START_METHOD") or ("forkserver" if sys.platform == "linux" else "spawn")
-PRELOADED = ("numpy", "xarray", "netCDF4", "scipy.signal", "scipy.interpolate")  # large libraries; see _start
+PRELOADED = ("numpy", "xarray", "netCDF4")  # for every step
 ENVIRONMENT = {
     # one thread each: the same numbers on every machine, and no thread that a fork would lose
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"),
@@ -54,6 +54,7 @@ STOPPED = "Stopped by {}. The same command continues the run.\n"
 _idle: queue.LifoQueue[ProcessPoolExecutor] = queue.LifoQueue()
 _one_start_at_a_time = threading.Lock()
 _stopped_by: list[int] = []  # signals, the first one first
+_planned: set[str] = set()  # steps with jobs, as far as they are known
 
 
 class Job(NamedTuple):
@@ -102,6 +103,17 @@ def _in_worker(job: Job) -> str:
     return reason
 
 
+def plan(steps: Collection[str]) -> None:
+    """Let the first worker's server import what jobs of these steps need, and not what those of all steps do."""
+    _planned.update(steps)
+
+
+def modules_for(steps: Collection[str]) -> list[str]:
+    """Return the large modules of libraries that jobs of these steps import."""
+    own = (module for name, step in every_step().items() if name in steps for module in step.preloads)
+    return [*dict.fromkeys((*PRELOADED, *own))]
+
+
 def _idle_worker() -> ProcessPoolExecutor:
     """Return a worker that lives; one that died without a job is not missed."""
     while True:
@@ -126,7 +138,7 @@ def _start() -> ProcessPoolExecutor:
         os.environ.update(ENVIRONMENT)
         context = multiprocessing.get_context(START_METHOD)
         if START_METHOD == "forkserver":
-            context.set_forkserver_preload([*PRELOADED])
+            context.set_forkserver_preload(modules_for(_planned or every_step()))
         worker = ProcessPoolExecutor(1, mp_context=context, initializer=_begin)
         resource_tracker.ensure_running()  # it would unblock signals
         with _without_main_file(), _without_signals():

@@ -73,7 +73,9 @@ def serve() -> None:
     for name in step.steps_to("cycles"):
         opened.content_of_key(name, next(iter(opened.sessions)))  # for the digests of its code
     of_jobs = {place.partition(":")[0] for one in step.every_step().values() for place in (one.job, one.function)}
-    WORKERS.set_forkserver_preload([*sys.modules["pipeline.workflow.jobs.workers"].PRELOADED, *of_jobs])
+    WORKERS.set_forkserver_preload(
+        [*sys.modules["pipeline.workflow.jobs.workers"].modules_for(step.every_step()), *of_jobs]
+    )
     WORKERS.ensure_running()
     gc.disable()
     gc.freeze()  # else each run copies and searches all memory that it inherits
