@@ -27,7 +27,6 @@ def test_without_a_change_nothing_is_computed(study: Path) -> None:
     ("setting", "value", "steps"),
     [
         (("clean", "marker_cutoff_hz"), 9, {"clean", "contacts", "kinematics", "kinetics", "cycles"}),
-        (("contacts", "time_offset"), "correct", {"contacts", "kinetics", "cycles"}),
         (("cycles", "hands_bear_weight"), True, {"cycles"}),
     ],
 )
