@@ -33,7 +33,10 @@ ARGUMENTS: dict[ModuleType, dict[str, dict[str, Any]]] = {
     trial: {SMALLEST: {"rounds": 1, "longest_s": 2.5, "trials": 2, "public": 1}},
     opensim_tool: {SMALLEST: {"rounds": 1}},
     opensim_inverse_kinematics: {SMALLEST: {"rounds": 1, "growth": (20, 40, 60)}},
-    study: {FULL: {"sessions": 20, "trials": 20}, SMALLEST: SHORT | {"rounds": 1, "per_trial_size": (1, 1)}},
+    study: {
+        FULL: {"sessions": 20, "trials": 20},
+        SMALLEST: SHORT | {"rounds": 1, "per_trial_size": (1, 1), "per_trial_options": ("--until", "calibrate")},
+    },
     archive: {FULL: {"sizes": (500, 2000)}, SMALLEST: {"sizes": (2,), "own": 1, "trials": 1, "runs": (archive.ALL,)}},
     memory: {SMALLEST: {"trials": 1, "duration_s": 0.5, "lengths_s": (1.0,), "steps": ("read",)}},
     growth: {FULL: {"sessions": (1, 10, 100)}, SMALLEST: {"lengths_s": (1.0, 1.5, 2.0), "rounds": 1}},

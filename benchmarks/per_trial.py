@@ -15,11 +15,11 @@ SNAKEMAKE = [sys.executable, "-m", "snakemake", "--snakefile", "benchmarks/per_t
 SNAKEMAKE += ["--workflow-profile", "none", "--scheduler", "greedy", "--directory"]  # the profile is for the Snakefile
 
 
-def measure(sessions: int, trials: int, duration_s: float) -> list[Figure]:
-    """Return the processor time of a study, and that per job without planning, s."""
+def measure(sessions: int, trials: int, duration_s: float, *options: str) -> list[Figure]:
+    """Return the processor time of a study, and that per job without planning, s; ``options`` of Snakemake."""
     with tempfile.TemporaryDirectory() as folder:
         write_study(Path(folder), sessions=sessions, trials=trials, duration_s=duration_s)
-        plan_s, whole_s = (cost_of([*SNAKEMAKE, folder, *options]).cpu_s for options in (["--dry-run"], []))
+        plan_s, whole_s = (cost_of([*SNAKEMAKE, folder, *options, *more]).cpu_s for more in (["--dry-run"], []))
     name, number = f"{sessions} x {trials} trials, one job per trial and step, s", jobs(sessions, trials)
     return [Figure(name, whole_s), Figure(f"{name} for each of {number} jobs", (whole_s - plan_s) / number)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks import jobs, per_trial
@@ -20,7 +21,7 @@ MOST_TIMES_WORK, LEAST_TIMES_FASTER = 2.0, 8.0
 
 def measure(
     sessions: int = 3, trials: int = 10, duration_s: float = 2.5, *, rounds: int = 5,
-    per_trial_size: tuple[int, int] = (2, 3),
+    per_trial_size: tuple[int, int] = (2, 3), per_trial_options: Sequence[str] = (),
 ) -> list[Figure]:  # fmt: skip
     """Return the processor time of a first run, and its ratio to other ways to run the trials."""
     with tempfile.TemporaryDirectory() as folder:
@@ -33,7 +34,7 @@ def measure(
         alone_s = cost_of([sys.executable, "-P", jobs.__file__, str(copy), "1", steps, *names]).cpu_s
         cold_s = cost_of_run(study).cpu_s
     in_memory_s = sessions * trials * trial_s
-    whole, a_job = per_trial.measure(*per_trial_size, duration_s)
+    whole, a_job = per_trial.measure(*per_trial_size, duration_s, *per_trial_options)
     number = per_trial.jobs(sessions, trials)
     return [
         Figure(f"{sessions} x {trials} trials of {duration_s:g} s, cold, s", cold_s),

@@ -23,7 +23,7 @@ REQUIRED = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # a model is equal to itself alone, so that what it resolves to can be kept
 class BodyModel:
     """A marker set, and the rules for joint centres and segment axes."""
 

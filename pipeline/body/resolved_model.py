@@ -1,7 +1,8 @@
 """ResolvedModel: a body model in one recording, resolved once: labels, rules of both legs, and what is missing."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 from ..conventions import FROM_HIP, SIDES
 from ..errors import UserError
@@ -45,6 +46,7 @@ class ResolvedModel:
     devices: Mapping[str, tuple[Names, str]]
     legs: Mapping[str, ResolvedLeg]  # by side
 
+    @cached_property
     def lacking(self) -> list[str]:
         """Return the landmarks and clusters that the recording lacks as static trial."""
         names = {name for leg in self.legs.values() for name in leg.lacking}
@@ -64,14 +66,18 @@ class ResolvedModel:
         A heel that other landmarks replace (:func:`pipeline.body.landmarks.with_heels`) is not lacking. This recording
         is the static trial, which decides how joint centres are found.
         """
-        names = {f"{name}_{side}" for name in ("heel", "toe") for side in SIDES}
+        shown = {*seen, *virtual_heels(seen)}
+        return sorted(self._needed_in_motion - shown) + _lacking_clusters(self.body_model, shown, SIDES)
+
+    @cached_property
+    def _needed_in_motion(self) -> set[str]:
+        """Return the heels, toes and landmarks that are needed in every frame, those of clusters left out."""
+        names = [f"{name}_{side}" for name in ("heel", "toe") for side in SIDES]
         for leg in self.legs.values():
             built = [rule for rule in leg.rules.segments.values() if not rule.cluster]
-            moving = [rule.moving for rule in leg.centres.values() if rule.moving]
-            names.update(landmarks_among(name for rule in built for name in rule.points_in_motion))
-            names.update(landmarks_among(name for rule in moving for name in rule.points))
-        shown = {*seen, *virtual_heels(seen)}
-        return sorted(names - shown) + _lacking_clusters(self.body_model, shown, SIDES)
+            names += [name for rule in built for name in rule.points_in_motion]
+            names += [name for rule in leg.centres.values() if rule.moving for name in rule.moving.points]
+        return {*landmarks_among(names)}
 
     def find_needed_sizes(self, *, hip_centre: str) -> list[str]:
         """Return the participants.tsv columns that the joint centres need, with this recording as static trial."""
@@ -92,21 +98,25 @@ class ResolvedModel:
 
 
 def resolve(model: BodyModel, seen: Mapping[str, Names] | Collection[str]) -> ResolvedModel:
-    """Resolve a body model in a recording, from the labels of its landmarks or from their names alone."""
+    """Resolve a body model in a recording, from the labels of its landmarks or their names; a frozen set is kept."""
+    if isinstance(seen, frozenset):
+        return _resolve_names(model, seen)
     labels = seen if isinstance(seen, Mapping) else dict.fromkeys(seen, ())
-    devices = dict(_devices(model, labels.keys()))
+    devices = {
+        landmark: (leg.devices[landmark], side)
+        for name in model.virtual
+        for side, leg in model.legs.items()
+        for landmark in [f"{name}_{side}"]
+        if landmark not in labels and labels.keys() >= {*leg.devices[landmark], "asis_left", "asis_right"}
+    }
     shown = {*labels, *devices}
     shown |= virtual_heels(shown)
     return ResolvedModel(model, labels, devices, {side: _resolve_leg(leg, shown) for side, leg in model.legs.items()})
 
 
-def _devices(model: BodyModel, seen: Collection[str]) -> Iterator[tuple[str, tuple[Names, str]]]:
-    """Find the unseen landmarks that an alignment device shows."""
-    for name in model.virtual:
-        for side, leg in model.legs.items():
-            landmark = f"{name}_{side}"
-            if landmark not in seen and {*seen} >= {*leg.devices[landmark], "asis_left", "asis_right"}:
-                yield landmark, (leg.devices[landmark], side)
+@lru_cache(maxsize=1024)
+def _resolve_names(model: BodyModel, seen: frozenset[str]) -> ResolvedModel:
+    return resolve(model, dict.fromkeys(seen, ()))
 
 
 def _resolve_leg(leg: LegRules, shown: set[str]) -> ResolvedLeg:
@@ -116,9 +126,8 @@ def _resolve_leg(leg: LegRules, shown: set[str]) -> ResolvedLeg:
         for rules in [leg.joint_centres[joint]]
     }
     rules: list[CentreRule | SegmentRule] = [*centres.values(), *leg.segments.values()]
-    names = [*(rule.points for rule in rules), *leg.devices.values()]
-    needed = landmarks_among(name for part in names for name in part)
-    return ResolvedLeg(leg, centres, sorted({*needed} - shown))
+    needed = [name for part in (*(rule.points for rule in rules), *leg.devices.values()) for name in part]
+    return ResolvedLeg(leg, centres, sorted({*landmarks_among(needed)} - shown))
 
 
 def _lacking_clusters(model: BodyModel, seen: Collection[str], sides: Iterable[str]) -> list[str]:

@@ -167,7 +167,9 @@ def problems_in(
                 whole = ".".join(filter(None, [key, name]))
                 what, new = f"unknown key '{whole}'", _renamed_settings().get(whole) if of_extras else None
                 remedy = f"it is '{new}' now, which is set, too: remove one of both" if new else ""
-                remedy = remedy or _right_place(name, schema) or nearest(name, known)
+                if not remedy and (sections := [section for section, names in _sections(schema) if name in names]):
+                    remedy = f"write it below '{' or '.join(sections)}:'"
+                remedy = remedy or nearest(name, known)
                 if of_extras and not key and not remedy and isinstance(value, Mapping):
                     what = f"no step or extra has the section '{name}'"
                     remedy = "install the extra that has it (docs/extras.md), or remove it"
@@ -192,12 +194,6 @@ def _causes(error: Any) -> list[Any]:
         if inner and len({each.schema_path[0] for each in inner}) == 1:
             return [cause for each in inner for cause in _causes(each)]
     return [error]
-
-
-def _right_place(name: str, schema: Mapping[str, Any]) -> str:
-    """Return the remedy for a setting in the wrong section, or an empty text."""
-    sections = [section for section, names in _sections(schema) if name in names]
-    return f"write it below '{' or '.join(sections)}:'" if sections else ""
 
 
 def _sections(schema: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -380,9 +376,10 @@ def segment_table(name: str, age_years: str = "") -> dict[str, Any]:
     return table | {"age_years": nearest, "reason": f"{age:g} years old{ends}; measured in boys"}
 
 
-def shipped_body_models() -> list[str]:
+@functools.cache
+def shipped_body_models() -> tuple[str, ...]:
     """Return the names of the body models in config/body_models."""
-    return sorted(path.stem for path in (CONFIG / "body_models").glob("*.yaml"))
+    return tuple(sorted(path.stem for path in (CONFIG / "body_models").glob("*.yaml")))
 
 
 def shipped_references() -> dict[str, dict[str, Any]]:

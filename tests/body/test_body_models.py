@@ -151,7 +151,7 @@ def test_a_known_person_has_what_every_model_needs(name: str) -> None:
     trial = recorded(model, standing())
     seen = set(positions(model, list(trial.marker.values), trial.marker_position.values))
     resolved = resolve(model, seen)
-    assert resolved.lacking() == []
+    assert resolved.lacking == []
     assert resolved.lacking_in_motion(seen) == []
 
 
@@ -348,5 +348,5 @@ def test_opencap_labels_are_found_with_and_without_study(suffix: str) -> None:
     labels = [f"{side}{name}{suffix}" for side in ("r", "L") for name in both]
     model = load_body_model("opencap", where="test", study_path=HOUSE)
     found = set(positions(model, labels, np.ones((2, len(labels), 3))))
-    assert resolve(model, found).lacking() == []
+    assert resolve(model, found).lacking == []
     assert {f"{name}_{side}" for name in ("asis", "heel", "toe", "shank_3") for side in SIDES} <= found

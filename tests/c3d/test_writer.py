@@ -235,11 +235,7 @@ def test_moments_of_the_waist_are_those_of_the_thorax_on_the_pelvis() -> None:
     """Rows: backward tilt of the thorax by the pelvis, then this side down and this side backward."""
     turn = np.eye(3)
     moment = np.zeros((1, len(JOINTS), 3))
-    moment[0, JOINTS.index("waist")] = [
-        -2.0,
-        3.0,
-        5.0,
-    ]  # on the thorax: left side down, forward, back
+    moment[0, JOINTS.index("waist")] = [-2.0, 3.0, 5.0]  # on the thorax: left side down, forward, back
     axes = ("time", "upper_joint", "local_axis")
     frames = xr.Dataset(
         {

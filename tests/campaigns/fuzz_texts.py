@@ -186,11 +186,7 @@ def _tried(
     ends = Counter[str]()
 
     @campaign(
-        max_examples=examples,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=[*HealthCheck],
+        max_examples=examples, deadline=None, derandomize=True, database=None, suppress_health_check=[*HealthCheck]
     )
     @given(strategy)
     def each(example: Any) -> None:

@@ -289,23 +289,21 @@ def differences(recorded: Mapping[tuple[str, str], Row], found: Iterable[Row]) -
     return words
 
 
-def every_row(folder: Path) -> list[Row]:
+def every_row(recorder: Recorder) -> list[Row]:
     """Return all lines."""
-    with Recorder(folder) as recorder:
-        followers, rules = recorder.followers(), recorder.rules["full"]
-        used_by = recorder.witnessed(followers)
-        rows = [recorder.row(change) for change in every_change(folder)]
+    followers, rules = recorder.followers(), recorder.rules["full"]
+    used_by = recorder.witnessed(followers)
+    rows = [recorder.row(change) for change in every_change(recorder.folder)]
     return [*(with_unseen(row, used_by, rules) for row in rows), *followers]
 
 
-def rows_with_new(folder: Path, recorded: Mapping[tuple[str, str], Row]) -> list[Row]:
+def rows_with_new(recorder: Recorder, recorded: Mapping[tuple[str, str], Row]) -> list[Row]:
     """Return the recorded lines of all there is, and lines without a witness for what has none."""
     rows = list[Row]()
-    with Recorder(folder) as recorder:
-        for change in every_change(recorder.folder):
-            unseen = NOT_WITNESSED if change.kind in WITNESSED else ""
-            known = recorded.get((change.kind, change.what))
-            rows.append(known or recorder.row(change)._replace(unseen=unseen))
+    for change in every_change(recorder.folder):
+        unseen = NOT_WITNESSED if change.kind in WITNESSED else ""
+        known = recorded.get((change.kind, change.what))
+        rows.append(known or recorder.row(change)._replace(unseen=unseen))
     return [*rows, *(row for row in recorded.values() if row.kind == "after")]
 
 
@@ -324,8 +322,8 @@ def main() -> int:
     parser.add_argument("--new", action="store_true", help="find the jobs only of what has no line yet, and run none")
     options = parser.parse_args()
     recorded = read_table() if TABLE.exists() else {}
-    with tempfile.TemporaryDirectory() as folder:
-        rows = rows_with_new(Path(folder), recorded) if options.new else every_row(Path(folder))
+    with tempfile.TemporaryDirectory() as folder, Recorder(Path(folder)) as recorder:
+        rows = rows_with_new(recorder, recorded) if options.new else every_row(recorder)
     words = differences(recorded, rows)
     sys.stdout.writelines(f"{line}\n" for line in [*words, f"{len(rows)} lines, {len(words)} differ"])
     if options.record:

@@ -15,14 +15,7 @@ from tests.campaigns.labs import in_labs, set_up
 from tests.campaigns.runner import Report
 from tests.support.studies.references import outputs, reference_of
 from tests.support.studies.run_steps import run_study
-from tests.support.studies.swing import (
-    RADII,
-    TRUE,
-    by_points,
-    compared_in_swing,
-    differences_twice,
-    radii_shown,
-)
+from tests.support.studies.swing import RADII, TRUE, by_points, compared_in_swing, differences_twice, radii_shown
 
 LABS = ("plug_in_gait", "children", "kad_bones", "kad_fmc", "kad_sydney", "heel_in_static")
 SHORT = {"labs": ("kad_fmc",)}

@@ -50,10 +50,7 @@ LIMITS: dict[str, dict[str, float]] = {
         "ankle flexion rms": 0.09,
         "knee flexion rms": 0.24,
     },  # another model, see tests/campaigns/test_real_data.py
-    "opensim_walking": {
-        "ankle centre": 0.001,
-        "knee centre": 0.02,
-    },  # theirs moves with the thigh, ours with the shank
+    "opensim_walking": {"ankle centre": 0.001, "knee centre": 0.02},  # theirs moves with the thigh, ours with the shank
 }
 
 

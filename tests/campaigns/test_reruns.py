@@ -117,8 +117,9 @@ def test_libraries_that_jobs_import_are_in_their_keys(recorded: dict[tuple[str, 
     assert {row.what: row.unseen for row in rows if row.unseen} == IMPORTED_ALONE
 
 
-def test_a_line_without_a_witness_says_so(recorded: dict[tuple[str, str], Row], tmp_path: Path) -> None:
+@pytest.mark.process
+def test_a_line_without_a_witness_says_so(recorder: Recorder, recorded: dict[tuple[str, str], Row]) -> None:
     new = {kind: what for kind, what in reversed(recorded) if kind in ("module", "library", "setting")}
     known = {name: row for name, row in recorded.items() if name not in new.items()}
-    unseen = {row.kind: row.unseen for row in rows_with_new(tmp_path, known) if new.get(row.kind) == row.what}
+    unseen = {row.kind: row.unseen for row in rows_with_new(recorder, known) if new.get(row.kind) == row.what}
     assert unseen == {"module": "?", "library": "?", "setting": ""}

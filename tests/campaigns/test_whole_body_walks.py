@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +36,7 @@ class Found:
     """A person, what is true of the trials and what the steps find."""
 
     def __init__(self, folder: Path, seed: int) -> None:
-        self.person: Person = random_person(seed)
+        self.folder, self.person = folder, random_person(seed)
         self.known = write_study(folder, self.person, seed=seed)
         (self.session,) = run_study(folder, {}).values()
 
@@ -44,9 +45,15 @@ class Found:
             yield self.known[trial], steps["kinematics"], steps["kinetics"]
 
 
+@pytest.fixture(scope="module")
+def of_seed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Found]:
+    """Return a function that gives what is found of a person, computed once."""
+    return cache(lambda seed: Found(tmp_path_factory.mktemp("whole_body"), seed))
+
+
 @pytest.fixture(scope="module", params=SEEDS)
-def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Found:
-    return Found(tmp_path_factory.mktemp("whole_body"), request.param)
+def found(request: pytest.FixtureRequest, of_seed: Callable[[int], Found]) -> Found:
+    return of_seed(request.param)
 
 
 def test_every_motion_is_there(found: Found) -> None:
@@ -105,14 +112,11 @@ def test_centre_of_mass_and_angular_momentum(found: Found) -> None:
 
 
 @pytest.fixture(scope="module")
-def with_and_without_trunk(tmp_path_factory: pytest.TempPathFactory) -> tuple[Session, Session]:
-    """Return the session of a walk and of arm swings, with the segments of the trunk and as one stiff body."""
-    folder = tmp_path_factory.mktemp("trunk")
-    write_study(folder, random_person(SEEDS[0]), ["walk", "arm_swings"], seed=SEEDS[0])
-    with_trunk, without = (
-        run_study(folder, {"kinematics": {"upper_body": trunk}}).popitem()[1] for trunk in (True, False)
-    )
-    return with_trunk, without
+def with_and_without_trunk(of_seed: Callable[[int], Found]) -> tuple[Session, Session]:
+    """Return a session with the segments of the trunk, and as one stiff body."""
+    found = of_seed(SEEDS[0])
+    (without,) = run_study(found.folder, {"kinematics": {"upper_body": False}}).values()
+    return found.session, without
 
 
 def test_residual_without_trunk_is_larger(with_and_without_trunk: tuple[Session, Session]) -> None:

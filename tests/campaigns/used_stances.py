@@ -22,12 +22,8 @@ USED: dict[str, dict[str, str]] = {
         "sub-02/walk_02.c3d": "left 2, right 1, right 1, left 2, right 1",
         "sub-02/walk_03.c3d": "left 2, right 1, right 1, left 2, right 1",
     },
-    "functional": {
-        "sub-01/FunctionalWalk.c3d": "left 3, right 1, left 2",
-    },
-    "gait2354": {
-        "sub-01/walk1.c3d": "left 2, right 1, right 1, left 2, right 1",
-    },
+    "functional": {"sub-01/FunctionalWalk.c3d": "left 3, right 1, left 2"},
+    "gait2354": {"sub-01/walk1.c3d": "left 2, right 1, right 1, left 2, right 1"},
     "plug_in_gait": {
         "sub-01/PiG_Motion3_FF.c3d": "left 1, right 2, left 3",
         "sub-01/PiG_Motion3_FF_N18.c3d": "left 1, right 2, left 3",
@@ -37,38 +33,16 @@ USED: dict[str, dict[str, str]] = {
         "sub-05/PiG_Motion-FlatFoot-Hole.c3d": "left 1",
         "sub-06/PiG_Motion-FlatFoot-One.c3d": "right 1, left 2",
     },
-    "plug_in_gait, feet not flat": {
-        "PiG_Motion3_noFF.c3d": "left 1, right 2, left 3",
-    },
-    "c3dparser_AUC": {
-        "CB_Dynamic0003.c3d": "left 2, right 1",
-    },
-    "opensim_walking": {
-        "walking2.c3d": "right 1",
-    },
-    "qualisys_cast": {
-        "Qualisys.c3d": "left 1, right 2",
-    },
-    "codamotion 1997": {
-        "codamotion_gaitwands_19970212.c3d": "right 1",
-    },
-    "codamotion 2015": {
-        "codamotion_gaitwands_20150204.c3d": "right 1, left 2, right 3, left 4",
-    },
-    "sample10 2, 4": {
-        "TYPE-2.C3D": "left 1",
-        "TYPE-4.C3D": "left 1",
-    },
-    "sample10 2a, 4a": {
-        "TYPE-2a.c3d": "left 1, right 2",
-        "TYPE-4a.c3d": "left 1, right 2",
-    },
-    "sample10 3": {
-        "TYPE-3.c3d": "left 1",
-    },
-    "bts_type1": {
-        "sample28/dynamic.C3D": "right 1",
-    },
+    "plug_in_gait, feet not flat": {"PiG_Motion3_noFF.c3d": "left 1, right 2, left 3"},
+    "c3dparser_AUC": {"CB_Dynamic0003.c3d": "left 2, right 1"},
+    "opensim_walking": {"walking2.c3d": "right 1"},
+    "qualisys_cast": {"Qualisys.c3d": "left 1, right 2"},
+    "codamotion 1997": {"codamotion_gaitwands_19970212.c3d": "right 1"},
+    "codamotion 2015": {"codamotion_gaitwands_20150204.c3d": "right 1, left 2, right 3, left 4"},
+    "sample10 2, 4": {"TYPE-2.C3D": "left 1", "TYPE-4.C3D": "left 1"},
+    "sample10 2a, 4a": {"TYPE-2a.c3d": "left 1, right 2", "TYPE-4a.c3d": "left 1, right 2"},
+    "sample10 3": {"TYPE-3.c3d": "left 1"},
+    "bts_type1": {"sample28/dynamic.C3D": "right 1"},
     "children": {
         "HC032A/Straight/HC032A03.c3d": "right 2, left 1",
         "HC032A/Turn/HC032A18.c3d": "right 2",
@@ -77,20 +51,13 @@ USED: dict[str, dict[str, str]] = {
         "HC040A/Straight/HC040A14.c3d": "right 2, left 1",
         "HC040A/Turn/HC040A40.c3d": "right 2, left 1",
     },
-    "cortex": {
-        "walk/Walk1.c3d": "left 1, right 2",
-    },
-    "emg_metres": {
-        "IST/Gait with EMG.c3d": "left 1, right 2",
-    },
+    "cortex": {"walk/Walk1.c3d": "left 1, right 2"},
+    "emg_metres": {"IST/Gait with EMG.c3d": "left 1, right 2"},
     "heel_in_static": {
         "D123/Vicon_analysis.c3d": "right 1, left 2, right 3",
         "P21989/2198928.c3d": "left 1, right 2, left 4",
     },
-    "kad_fmc": {
-        "MH0222/MH0222_BP06.c3d": "right 3, left 2",
-        "MH0222/MH0222_BP15.c3d": "right 3, left 2",
-    },
+    "kad_fmc": {"MH0222/MH0222_BP06.c3d": "right 3, left 2", "MH0222/MH0222_BP15.c3d": "right 3, left 2"},
     "kad_sydney": {
         "S4-AM/S4-AMGait03.c3d": "right 3, left 1 2",
         "S4-AM/S4-AMGait04.c3d": "right 1, left 2",

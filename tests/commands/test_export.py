@@ -44,11 +44,7 @@ def stored(tmp_path: Path) -> Path:
     made["ground_force"] = made.joint_moment_jcs[:, 0, 0] * xr.DataArray([1, 2, 3], {"axis": list("xyz")})
     made["ground_force"] = made.ground_force.transpose("cycle", "axis", "phase").assign_attrs(units="N kg-1")
     made = made.assign(
-        joint_power_of_stance=(
-            ("stance", "stance_phase"),
-            np.outer([1.0, 2, 3], np.arange(101.0)),
-            {"units": "W kg-1"},
-        ),
+        joint_power_of_stance=(("stance", "stance_phase"), np.outer([1.0, 2, 3], np.arange(101.0)), {"units": "W kg-1"})
     ).assign_coords(
         {f"{name}_of_stance": ("stance", made[name].values[:3]) for name in ("participant", "condition", "side")}
         | {"cycle_of_stance": ("stance", [0, -1, -1]), "stance": range(3), "stance_phase": PERCENT}

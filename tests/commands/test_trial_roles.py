@@ -139,10 +139,7 @@ def test_people_from_the_subjects_in_files(subjects: list[str], people: list[str
     ],
 )
 def test_people_in_one_file_are_named_by_their_subjects(folder: str, people: list[str]) -> None:
-    files = [
-        standing(f"{folder}S1_a.c3d", owner="A22"),
-        standing(f"{folder}S1_b.c3d", owner="B07"),
-    ]
+    files = [standing(f"{folder}S1_a.c3d", owner="A22"), standing(f"{folder}S1_b.c3d", owner="B07")]
     files += [moving(f"{folder}S2_walk.c3d", owner=name, subjects=["A22", "B07"]) for name in ("A22", "B07")]
     assert [owner.person for owner in people_and_sessions(files)] == people
 

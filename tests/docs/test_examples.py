@@ -16,11 +16,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from docs.examples import (
-    ankle_and_knee,
-    n_segment_limb,
-    peaks_mixed_model,
-)
+from docs.examples import ankle_and_knee, n_segment_limb, peaks_mixed_model
 from gaitlab.pipeline.errors import UserError
 from pipeline.demo.group import group_study
 from pipeline.results import netcdf
@@ -43,11 +39,7 @@ def test_limb_of_three_point_masses(tmp_path: Path) -> None:
         who: {name.split()[-1] for name, value in found.items() if name.startswith(f"{who},") and value > ROUNDING}
         for who in "ABC"
     }
-    assert needed == {
-        "A": {"seen", "centrifugal", "coriolis"},
-        "B": {"dalembert", "centrifugal"},
-        "C": {"dalembert"},
-    }
+    assert needed == {"A": {"seen", "centrifugal", "coriolis"}, "B": {"dalembert", "centrifugal"}, "C": {"dalembert"}}
 
 
 def test_ankle_and_knee(demo: Path, tmp_path: Path) -> None:

@@ -7,13 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.dynamics.block_matrix import (
-    inverse_dynamics,
-    right_hand_sides,
-    solve,
-    solve_as_one_system,
-    system_matrix,
-)
+from pipeline.dynamics.block_matrix import inverse_dynamics, right_hand_sides, solve, solve_as_one_system, system_matrix
 from pipeline.dynamics.kernel import TERMS
 from pipeline.dynamics.vectors import transpose
 from tests.support.dynamics.random_states import (

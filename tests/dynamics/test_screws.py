@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from pipeline.dynamics.screws import (
-    adjoint,
-    bracket,
-    exponential,
-    gyroscopic,
-    inverse,
-)
+from pipeline.dynamics.screws import adjoint, bracket, exponential, gyroscopic, inverse
 from pipeline.dynamics.vectors import apply, skew, transpose
 from tests.support.dynamics.limbs import close, random_state
 from tests.support.walks.person import Array, derivative, particles

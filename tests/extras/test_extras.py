@@ -346,11 +346,7 @@ def keys(house: Path, study: Path, *packages: Path) -> dict[str, str]:
 @pytest.mark.process
 @pytest.mark.parametrize(
     ("without_lines", "changed"),
-    [
-        ((), {"study", "report", "page"}),
-        (("joins",), {"report", "page"}),
-        (("joins", "report", "methods"), set[str]()),
-    ],
+    [((), {"study", "report", "page"}), (("joins",), {"report", "page"}), (("joins", "report", "methods"), set[str]())],
 )
 def test_an_extra_changes_the_keys_of_its_own_jobs_and_of_those_that_use_it(
     bare: Path, tmp_path: Path, without_lines: tuple[str, ...], changed: set[str]

@@ -26,10 +26,7 @@ G, UNKNOWN = 9.80665, math.nan
             "mass_kg is 90, but the plates under the static trial show 83.0 (steps on the plates show about 84.0, "
             "the C3D files state 90.0)",
         ),
-        (
-            SessionSizes({}, UNKNOWN, [], 1.3),
-            "height_m is 1.7, but heel and ASIS of the static trial are 1.30 m apart",
-        ),
+        (SessionSizes({}, UNKNOWN, [], 1.3), "height_m is 1.7, but heel and ASIS of the static trial are 1.30 m apart"),
     ],
 )
 def test_sizes_are_compared_with_what_recordings_show(shown: SessionSizes, expected: str) -> None:

@@ -57,10 +57,7 @@ for x = values
 end
 """,
 }
-OPEN = {
-    "r": f'library(ncdf4)\nfile <- "{FILE}"',
-    "matlab": f"pkg load netcdf\nfile = '{FILE}'",
-}
+OPEN = {"r": f'library(ncdf4)\nfile <- "{FILE}"', "matlab": f"pkg load netcdf\nfile = '{FILE}'"}
 PROBES = {
     "r": ["Rscript", "--vanilla", "-e", "library(ncdf4)"],
     "matlab": ["octave-cli", "--norc", "--eval", "pkg load netcdf"],

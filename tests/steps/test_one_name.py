@@ -6,7 +6,6 @@ import ast
 import importlib
 import inspect
 import os
-import re
 import subprocess
 import sys
 from dataclasses import fields
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.step import every_step
 from pipeline.workflow import settings
 from pipeline.workflow.digests import imported_modules
 from tests.support.checkout import HOUSE
@@ -38,7 +38,6 @@ OF_ANOTHER_SECTION = {"report": {"reference"}, "study": {"emg_pairs"}}  # scores
 
 @pytest.mark.parametrize("step", STEPS)
 def test_one_name_for_rule_module_function_section_and_file(step: str) -> None:
-    assert rule_of(step)
     module = importlib.import_module(f"pipeline.steps.{step}.step")
     parameters = inspect.signature(getattr(module, step)).parameters.items()
     keywords = {name for name, p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
@@ -52,22 +51,12 @@ def test_one_name_for_rule_module_function_section_and_file(step: str) -> None:
 
 
 @pytest.mark.parametrize("step", [step for step in STEPS if step not in ("read", "study")])
-def test_a_rules_inputs_are_the_functions_arguments(step: str) -> None:
+def test_a_steps_inputs_are_the_functions_arguments(step: str) -> None:
+    """And those of its rule (``tests/workflow/test_declarations.py``)."""
     function = getattr(importlib.import_module(f"pipeline.steps.{step}.step"), step)
-    arguments = [
-        name
-        for name, p in inspect.signature(function).parameters.items()
-        if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
-    ]
-    inputs = rule_of(step).split("output:")[0]
-    assert arguments == [line.split("=")[0].strip() for line in inputs.splitlines() if "=" in line]
-
-
-def rule_of(step: str) -> str:
-    """Return the text of a step's rule, which may be derived from that of another; empty without one."""
-    text = (HOUSE / "Snakefile").read_text()
-    rule = re.search(rf"^(?:rule {step}|use rule \w+ as {step} with):\n(.*?)(?=^\S|\Z)", text, re.MULTILINE | re.DOTALL)
-    return rule[1] if rule else ""
+    parameters = inspect.signature(function).parameters.items()
+    positional = [name for name, p in parameters if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    assert positional == [*every_step()[step].inputs]
 
 
 @pytest.mark.parametrize("name", settings.shipped_body_models())

@@ -40,9 +40,14 @@ def _run(step: Callable[..., xr.Dataset], *inputs: xr.Dataset, **arguments: Any)
     for row in in_results([found.attrs])[1]:
         raise UserError(where_of(row), row[WHY], "", UNFIT)
     result = one_trial(found, TRIAL)
-    if "rejected" in result.attrs:
-        raise UserError("", result.attrs["rejected"], "", result.attrs["rejected_code"])
+    refuse_rejected(result)
     return result
+
+
+def refuse_rejected(trial: xr.Dataset) -> None:
+    """Raise UserError for a trial that is rejected."""
+    if "rejected" in trial.attrs:
+        raise UserError("", trial.attrs["rejected"], "", trial.attrs["rejected_code"])
 
 
 clean = partial(_run, cleaning.clean)

@@ -27,10 +27,7 @@ from tests.support.checkout import HOUSE
 from tests.support.studies.corrected import correction
 
 SESSIONS = {
-    "s1": [
-        {"trial": "walk_1", "role": "gait", "file": "a.c3d"},
-        {"trial": "stand", "role": "static", "file": "b.c3d"},
-    ]
+    "s1": [{"trial": "walk_1", "role": "gait", "file": "a.c3d"}, {"trial": "stand", "role": "static", "file": "b.c3d"}]
 }
 HERE = {"session": "s1", "trial": "walk_1"}
 SHA = "0123456789abcdef" * 4

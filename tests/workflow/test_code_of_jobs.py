@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import json
 import os
@@ -179,12 +180,14 @@ def keys_with_a_comment_in(
 ) -> Iterator[Callable[[str], dict[str, str]]]:
     """Give a function that returns the code part of each step's key after a comment was added to a module.
 
-    A comment changes no import, so what the modules import is found once.
+    A comment changes no import, so what the modules import is found once; each file is looked at once.
     """
     source = digests._source
+    for look in (Path.read_bytes, Path.exists):
+        monkeypatch.setattr(Path, look.__name__, functools.cache(look))
 
     def keys(module: str) -> dict[str, str]:
-        path = tmp_path / "changed.py"
+        path = tmp_path / f"{module}.py"
         if module:
             path.write_bytes((source(module) or path).read_bytes() + b"\n# a comment\n")
         monkeypatch.setattr(digests, "_source", lambda name: path if name == module else source(name))

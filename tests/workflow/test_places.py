@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -107,20 +108,20 @@ def test_folders_may_be_links_to_folders_elsewhere(tmp_path: Path) -> None:
     open_study(study)
 
 
-@pytest.mark.parametrize("name", ["{1}", "{session}", "a{b", "{{x}}", "{a,b}", "a\\b"])
+@pytest.mark.parametrize("name", ["{1}", "{session}/study", "a{b", "{{x}}/study", "{a,b}", "a\\b", "a\\b/study"])
 def test_a_study_with_a_name_that_no_run_understands_is_refused_by_init_check_and_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     """Also below such a folder: what is read as a wildcard is the whole path."""
-    for study in (write_tiny_study(tmp_path / name), write_tiny_study(tmp_path / f"in {name}" / "study")):
-        (line,) = refusals(study)
-        assert line.startswith(f"{study}: ")
-        assert "rename" in line
-        for table in ("participants.tsv", "trials.tsv", "study.yaml"):
-            (study / table).unlink()
-        assert main(["init", str(study)]) == 1
-        assert "rename" in capsys.readouterr().err
-        assert not (study / "trials.tsv").exists()
+    study = write_tiny_study(tmp_path / name)
+    (line,) = refusals(study)
+    assert line.startswith(f"{study}: ")
+    assert "rename" in line
+    for table in ("participants.tsv", "trials.tsv", "study.yaml"):
+        (study / table).unlink()
+    assert main(["init", str(study)]) == 1
+    assert "rename" in capsys.readouterr().err
+    assert not (study / "trials.tsv").exists()
 
 
 @pytest.mark.parametrize(
@@ -151,23 +152,23 @@ def test_every_setting_with_a_path_says_whether_it_may_leave_the_study() -> None
     assert [name for name in path_settings(ANYWHERE) if name.partition(".")[0] in sections] == ["study.reference"]
 
 
-@pytest.mark.parametrize("setting", path_settings(IN_STUDY))
-def test_a_path_that_leaves_the_study_is_refused(tmp_path: Path, setting: str) -> None:
-    """Whatever is there: also what would be used from inside."""
-    study = write_tiny_study(tmp_path / "study")
-    other = tmp_path / "other"
-    other.mkdir()
-    paths = [
-        *("../other", "/etc/passwd", "notes/../../other", str(other), str(study / "study.yaml"), ".."),
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("../other", "/etc/passwd", "notes/../../other", "{folder}/other", "{folder}/study/study.yaml", ".."),
         *("../study/study.yaml", "//etc/passwd"),
-    ]
-    for path in paths:
-        section, _, name = setting.rpartition(".")
-        lines = [] if setting == "body_model" else ["body_model: isb_clusters"]
-        lines += [f"{section}:", f"  {name}: {json.dumps(path)}"] if section else [f"{name}: {json.dumps(path)}"]
-        (study / "study.yaml").write_text("\n".join([*lines, ""]))
-        (line,) = refusals(study)
-        assert line.startswith(f"study.yaml: {setting} '{path}' is not inside the study; ")
+    ],
+)
+def test_paths_that_leave_the_study_are_refused(tmp_path: Path, path: str) -> None:
+    """Whatever is there: also what would be used from inside."""
+    study, path = write_tiny_study(tmp_path / "study"), path.format(folder=tmp_path)
+    (tmp_path / "other").mkdir()
+    given: dict[str, Any] = {}
+    for section, _, name in (setting.rpartition(".") for setting in path_settings(IN_STUDY)):
+        (given.setdefault(section, {}) if section else given)[name] = path
+    (study / "study.yaml").write_text(json.dumps(given))
+    starts = [f"study.yaml: {setting} '{path}' is not inside the study" for setting in path_settings(IN_STUDY)]
+    assert sorted(line.partition("; ")[0] for line in refusals(study)) == sorted(starts)
 
 
 @pytest.mark.parametrize("target", ["../x.mot", "/x.mot"])

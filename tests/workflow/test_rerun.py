@@ -249,10 +249,7 @@ OF_THE_STUDY: dict[str, tuple[list[Change], set[str]]] = {
 # results that another program removed or changed: the jobs by gaitlab run, and by Snakemake alone
 OF_THE_RESULTS: dict[str, tuple[list[Change], set[str], set[str]]] = {
     "a result and a page gone": (
-        [
-            lambda s: (s / "derived/sub-01/clean.nc").unlink(),
-            lambda s: (s / "derived/report/sub-02.html").unlink(),
-        ],
+        [lambda s: (s / "derived/sub-01/clean.nc").unlink(), lambda s: (s / "derived/report/sub-02.html").unlink()],
         AFTER_CLEAN | {"page:sub-02"},
         AFTER_CLEAN | {"page:sub-02"},
     ),

@@ -83,10 +83,7 @@ def in_one_part(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path
 
 @pytest.mark.parametrize("part_bytes", [0, 5e5])
 def test_parts_of_any_size_give_the_outputs_of_all_sessions_at_once(
-    tmp_path: Path,
-    at_once: tuple[xr.Dataset, dict[str, bytes]],
-    part_bytes: float,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, at_once: tuple[xr.Dataset, dict[str, bytes]], part_bytes: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The sessions of a participant follow each other, a session without any cycle between others leaves no gap."""
     monkeypatch.setattr(study_job, "PART_BYTES", part_bytes)

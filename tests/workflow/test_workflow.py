@@ -54,7 +54,7 @@ def test_every_output_is_there_and_says_where_it_comes_from(finished: Path) -> N
                 )
                 assert ("cycles" if step == "representative" else step) in json.loads(file.attrs["settings"])
                 assert {str(dim) for dim in file.dims} - {str(name) for name in file.coords} <= {
-                    *("sample", "plate_sample", "contact", "stance", "whole_stance", "cycle"),
+                    *("sample", "plate_sample", "contact", "stance", "whole_stance", "cycle")
                 }, step
     names = ("metrics", "quality", "participants", "symmetry")
     tables = {f"{name}.{form}" for name in names for form in ("csv", "json")}

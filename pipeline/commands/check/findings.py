@@ -182,7 +182,7 @@ def _slope_deg(row: tsv.Row, chosen: Mapping[str, Any]) -> float:
 def _no_static(
     session: str, unreadable: str, gait: Sequence[str], facts: Mapping[str, Contents], model: BodyModel | None
 ) -> Problem:
-    complete = [file for file in gait if model and not resolve(model, facts[file].landmarks).lacking()]
+    complete = [file for file in gait if model and not resolve(model, facts[file].landmarks).lacking]
     if unreadable:
         remedy = f"export {unreadable} again, or give another recording the role static instead"
     elif complete:
@@ -197,7 +197,7 @@ def _no_static(
 
 def _static(file: str, facts: Contents, model: BodyModel | None, *, walks: bool, stated: bool) -> Iterator[Problem]:
     resolved = None if stated or model is None else resolve(model, facts.landmarks)
-    if model and resolved and (lacking := resolved.lacking()):
+    if model and resolved and (lacking := resolved.lacking):
         legs = resolved.complete_legs()
         problem = _lacks("warning" if legs else "error", file, lacking, facts, model)
         yield problem._replace(what=f"{problem.what}: only the {legs[0]} leg can be used") if legs else problem

@@ -42,10 +42,12 @@ def _shipped() -> dict[str, BodyModel]:
 
 
 def _fits(sessions: Iterable[Mapping[str, Contents]], models: Mapping[str, BodyModel]) -> dict[str, ModelFit]:
-    return fits([[_with_landmarks(one, models) for one in mine.values()] for mine in sessions], models)
+    """Return the fit of each model to the landmarks of recordings by their labels, seen or not."""
 
+    def labelled(recording: Contents) -> Contents:
+        labels = recording.recording.labels
+        return replace(
+            recording, seen={name: frozenset(choose_labels(model, labels)) for name, model in models.items()}
+        )
 
-def _with_landmarks(recording: Contents, models: Mapping[str, BodyModel]) -> Contents:
-    """Return a recording with the landmarks of some models by its labels, seen or not."""
-    labels = recording.recording.labels
-    return replace(recording, seen={name: frozenset(choose_labels(model, labels)) for name, model in models.items()})
+    return fits([[*map(labelled, mine.values())] for mine in sessions], models)

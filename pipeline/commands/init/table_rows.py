@@ -141,8 +141,8 @@ def _instead_of_static(
     """Return a walk's second row as static trial, none if walks state static results or lack markers; add a note."""
     if model.may_be_stated and any(file.states_results for file, _ in walks):
         notes[STATED].append(session)
-    elif complete := _most_complete_walk(walks, model_name, model):
-        file, trial = complete
+    elif complete := [walk for walk in walks if not resolve(model, walk[0].seen[model_name]).lacking]:
+        file, trial = max(complete, key=lambda walk: len(walk[0].seen[model_name]))
         notes["also used as static: it shows every marker and the session has no static"].append(file.name)
         return [_row(owners[file.key], session, f"{trial}_as_static", file, "static", "static")]
     else:
@@ -303,14 +303,6 @@ def _why_excluded(file: Contents, model_name: str, owner: Owner) -> str:
     if not file.visible:
         return "left out, no marker is seen in it; export markers and forces into one file"
     return f"left out, no heel or toe marker of body model {model_name}"
-
-
-def _most_complete_walk(
-    walks: Sequence[tuple[Contents, str]], model_name: str, model: BodyModel
-) -> tuple[Contents, str] | None:
-    """Return the walk (file, trial) with most markers that lacks none of a static."""
-    complete = [walk for walk in walks if not resolve(model, walk[0].seen[model_name]).lacking()]
-    return max(complete, key=lambda walk: len(walk[0].seen[model_name]), default=None)
 
 
 def _plausible(column: str, value: float) -> bool:

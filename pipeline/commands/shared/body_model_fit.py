@@ -90,7 +90,7 @@ def strangers(sessions: Sequence[Sequence[Contents]], models: Models, chosen: st
         stated = model.may_be_stated and any(file.states_results for file in mine if not file.stands)
         for file in mine:
             shown = resolve(model, file.seen[chosen])
-            if (file.stands and stated) or not shown.lacking() or _is_essential(model, file.seen[chosen]):
+            if (file.stands and stated) or not shown.lacking or _is_essential(model, file.seen[chosen]):
                 continue
             name, fit = next(iter(fits([[file]], models).items()))
             if fit.fitted and fit.essential:
@@ -129,28 +129,27 @@ def as_table(fits: Mapping[str, ModelFit], *, width: int) -> str:
 
 
 def _fit(name: str, model: BodyModel, sessions: Sequence[Sequence[Contents]]) -> ModelFit:
-    missed, nothing = Counter[str](), resolve(model, ())
-    standing: list[float] = []
-    walking: list[float] = []
+    missed, all_lacking = Counter[str](), resolve(model, frozenset()).lacking
+    standing, walking = list[float](), list[float]()
     fitted = whole = 0
     for mine in sessions:
         static = best_static([file for file in mine if file.stands] or mine, name, model)
         if static is None:
             continue
         given = resolve(model, static.seen[name])
-        lacking, needed = given.lacking(), nothing.lacking()
-        complete = not lacking
-        missed.update(lacking)
-        standing.append(1 - len(lacking) / len(needed) if given.labels else 0.0)
+        complete = not given.lacking
+        missed.update(given.lacking)
+        standing.append(1 - len(given.lacking) / len(all_lacking) if given.labels else 0.0)
         fitted += static.stands and standing[-1] >= GOOD
+        needed = given.lacking_in_motion(())
         for file in mine:
             if file.stands:
                 continue
             seen = file.seen[name]
-            lacking, needed = (given.lacking_in_motion(shown) for shown in (seen, ()))
+            lacking = given.lacking_in_motion(seen)
             if not static.stands:
                 stated = model.may_be_stated and any(walk.states_results for walk in mine)
-                complete = stated or not resolve(model, seen).lacking()
+                complete = stated or not resolve(model, seen).lacking
             whole += complete and not lacking
             missed.update(lacking)
             walking.append(1 - len(lacking) / len(needed) if seen else 0.0)
@@ -175,10 +174,9 @@ def _fit(name: str, model: BodyModel, sessions: Sequence[Sequence[Contents]]) ->
 def _is_essential(model: BodyModel, seen: frozenset[str]) -> bool:
     """Return whether a file shows the pelvis, and knee, ankle and foot of a side, as far as the model names them."""
     shown = resolve(model, seen).landmarks
-    pelvis = {"asis_left", "asis_right"} <= shown
-
-    def leg(side: str) -> bool:
-        named = {f"{name}_{side}" for name in ("lateral_epicondyle", "lateral_malleolus")} & model.landmarks.keys()
-        return named <= shown and bool({f"heel_{side}", f"toe_{side}"} & shown)
-
-    return pelvis and any(leg(side) for side in SIDES)
+    unseen = model.landmarks.keys() - shown
+    return {"asis_left", "asis_right"} <= shown and any(
+        unseen.isdisjoint({f"lateral_epicondyle_{side}", f"lateral_malleolus_{side}"})
+        and not shown.isdisjoint({f"heel_{side}", f"toe_{side}"})
+        for side in SIDES
+    )

@@ -75,7 +75,7 @@ def best_static(files: Iterable[Contents], model_name: str, model: BodyModel) ->
     """
 
     def doubts(file: Contents) -> tuple[int, bool, bool, bool]:
-        lacking = resolve(model, file.seen[model_name]).lacking()
+        lacking = resolve(model, file.seen[model_name]).lacking
         return len(lacking), not file.stands, not has_word(file, "static"), file.frame_count < SHORT_FRAMES
 
     return min(files, key=doubts, default=None)

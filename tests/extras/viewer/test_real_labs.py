@@ -21,8 +21,8 @@ from tests.support.processes.browser import Tab, browsing, found_chromium
 from tests.support.studies.small_study import run_steps
 
 LABS = {  # folder in ../shared, files to leave out
-    "children": ("labs/children/HC036A", ()),
-    "treadmill": ("studies/exact", ("sub-02", "*.tsv", "*.yaml", "walk_03*")),
+    "children": ("labs/children/HC036A", ("Turn",)),
+    "treadmill": ("studies/exact", ("sub-02", "*.tsv", "*.yaml", "walk_0[23]*")),
     "opencap_trc": ("labs/opencap_trc", ()),
 }
 

@@ -30,11 +30,7 @@ def fail(asked: Any) -> dict[str, Any]:
 
 
 ANSWERS: Any = SimpleNamespace(
-    study_shown=lambda asked: {"asked": asked},
-    session_shown=refuse,
-    trial_shown=fail,
-    saved=refuse,
-    taken_back=deny,
+    study_shown=lambda asked: {"asked": asked}, session_shown=refuse, trial_shown=fail, saved=refuse, taken_back=deny
 )
 
 

@@ -26,10 +26,7 @@ def session(small_study: Path) -> dict[str, xr.Dataset]:
 
 def test_every_trial_is_listed_with_the_reason_of_its_rejection(session: Session) -> None:
     trials = trials_of_session(session)
-    assert trials.pop("gone") == (
-        "gait",
-        "sub-01/gone.c3d: no such file; correct trials.tsv or restore the file",
-    )
+    assert trials.pop("gone") == ("gait", "sub-01/gone.c3d: no such file; correct trials.tsv or restore the file")
     assert trials == {"static": ("static", ""), "comfortable_01": ("gait", ""), "fast_01": ("gait", "")}
 
 

@@ -215,13 +215,7 @@ def test_a_trial_of_the_other_leg_is_asked_about() -> None:
     assert problem.where == "functional trial bend"
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"range_deg": 30.0}, "bends by"),
-        ({"count": 40}, "40 frames show"),
-    ],
-)
+@pytest.mark.parametrize(("changed", "message"), [({"range_deg": 30.0}, "bends by"), ({"count": 40}, "40 frames show")])
 def test_a_motion_that_shows_no_axis_is_refused(changed: dict[str, Any], message: str) -> None:
     bent = landmarks(bending(5.0, **changed))
     with pytest.raises(UserError, match=message) as refused:

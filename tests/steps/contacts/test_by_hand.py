@@ -15,17 +15,7 @@ from tests.support.plates.stances import events_of, is_unknown, side_of, stance,
 from tests.support.settings import settings_of
 from tests.support.steps import contacts
 from tests.support.studies.corrected import correction
-from tests.support.walks.as_clean import FOOT_M, Footfall, Rectangle, Walk, as_stored, cleaned, walk
-
-
-@pytest.fixture(scope="module")
-def known() -> Walk:
-    return walk()
-
-
-@pytest.fixture(scope="module")
-def plated(known: Walk) -> xr.Dataset:
-    return cleaned(known, [under(step) for step in known.seen()])
+from tests.support.walks.as_clean import FOOT_M, Footfall, Rectangle, Walk, as_stored, cleaned
 
 
 def corrected(trial: xr.Dataset, *rows: dict[str, str], **changes: Any) -> xr.Dataset:

@@ -31,20 +31,9 @@ from tests.support.plates.stances import (
 )
 from tests.support.settings import settings_of
 from tests.support.steps import contacts
-from tests.support.walks.as_clean import ANALOG_HZ, FOOT_M, Rectangle, Walk, as_stored, cleaned, crossing, walk
+from tests.support.walks.as_clean import ANALOG_HZ, FOOT_M, Rectangle, Walk, as_stored, cleaned, crossing
 
 Array = NDArray[np.float64]
-
-
-@pytest.fixture(scope="module")
-def known() -> Walk:
-    return walk()
-
-
-@pytest.fixture(scope="module")
-def plated(known: Walk) -> xr.Dataset:
-    """Return the walk with a plate under each whole footfall."""
-    return cleaned(known, [under(step) for step in known.seen()])
 
 
 def with_plate(trial: xr.Dataset, plate: int, **values: Array) -> xr.Dataset:

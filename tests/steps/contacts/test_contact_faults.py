@@ -36,11 +36,6 @@ def known() -> Walk:
 
 
 @pytest.fixture(scope="module")
-def plated(known: Walk) -> xr.Dataset:
-    return cleaned(known, [under(step) for step in known.seen()])
-
-
-@pytest.fixture(scope="module")
 def generated(tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset:
     raw = raw_walk(tmp_path_factory.mktemp("walk"), 5)
     return clean(raw, body_model=BODY_MODEL, settings=settings_of("clean"))

@@ -47,11 +47,6 @@ HIGH_N = 100.0  # reached after 28 ms, three frames
 
 
 @pytest.fixture(scope="module")
-def known() -> Walk:
-    return walk()
-
-
-@pytest.fixture(scope="module")
 def plain(known: Walk) -> xr.Dataset:
     """Return the walk with a plate under each whole footfall."""
     return found(cleaned(known, [under(step) for step in known.seen()]))

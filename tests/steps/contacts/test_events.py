@@ -29,11 +29,6 @@ from tests.support.walks.as_clean import SPEED_M_S, Footfall, Walk, cleaned, cro
 Array = NDArray[np.float64]
 
 
-@pytest.fixture(scope="module")
-def known() -> Walk:
-    return walk()
-
-
 def test_plates_come_before_the_file_and_the_file_before_motion(known: Walk) -> None:
     """The file's events are 30 ms late and end at 1.5 s; the second footfall has a plate."""
     step = known.seen()[1]

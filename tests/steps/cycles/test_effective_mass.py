@@ -51,9 +51,7 @@ def tensors(own: Legs) -> Array:
 def test_a_foot_under_a_heavy_leg_rotates_about_the_ankle(upright: Legs) -> None:
     """1 / m = n . I_ankle^-1 n with n = r x up: I / L^2 for a point ahead, in the plane of symmetry."""
     heavy = replace(
-        upright,
-        mass=upright.mass * [1, 1e9, 1e9],
-        inertia=upright.inertia * np.array([1, 1e9, 1e9])[:, None, None],
+        upright, mass=upright.mass * [1, 1e9, 1e9], inertia=upright.inertia * np.array([1, 1e9, 1e9])[:, None, None]
     )
     ahead = np.array([0.2, -0.07, 0.0])
     arm = (upright.com - upright.centre)[:, :, 0]

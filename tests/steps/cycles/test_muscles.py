@@ -57,8 +57,7 @@ def test_of_many_bursts_the_longest_are_stored_in_order_of_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "soleus"),
-    [("peak", [8.0, 8, 3, 8]), ("mean", [4.0, 4, 2, 4]), ("reference", [4.0, 4, 5, 4])],
+    ("method", "soleus"), [("peak", [8.0, 8, 3, 8]), ("mean", [4.0, 4, 2, 4]), ("reference", [4.0, 4, 5, 4])]
 )
 def test_a_muscle_of_a_side_has_one_divisor_in_all_trials(method: str, soleus: list[float]) -> None:
     envelope = np.empty((4, 2, 3))

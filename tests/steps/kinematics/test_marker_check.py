@@ -43,11 +43,7 @@ def found(points: Landmarks, name: str = "isb_clusters") -> xr.Dataset:
 
 @pytest.mark.parametrize(
     ("place_m", "words"),
-    [
-        ((0.03, 0, 0), "30 mm in front of"),
-        ((0, -0.03, 0), "30 mm below"),
-        ((0, 0, 0.03), "30 mm to the right of"),
-    ],
+    [((0.03, 0, 0), "30 mm in front of"), ((0, -0.03, 0), "30 mm below"), ((0, 0, 0.03), "30 mm to the right of")],
 )
 def test_a_moved_marker_is_named_with_size_and_direction(place_m: tuple[float, float, float], words: str) -> None:
     """The others put it back exactly but for what 30 mm turn: sines, half a millimetre."""

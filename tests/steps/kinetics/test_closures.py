@@ -206,9 +206,7 @@ def test_ten_newtons_too_much_under_the_foot(loads: xr.Dataset, loaded: tuple[Le
     own = loaded[0]
     force = np.array([0.0, 10, 0])
     wrong = replace(
-        own,
-        ground_force=own.ground_force + force,
-        ground_moment=own.ground_moment + np.cross(own.com[:, :, 0], force),
+        own, ground_force=own.ground_force + force, ground_moment=own.ground_moment + np.cross(own.com[:, :, 0], force)
     )
     found = power_left_over(wrong, loads)
     expected = 10 * np.sqrt((own.com_velocity[:, :, 0, 1] ** 2).mean(axis=0))

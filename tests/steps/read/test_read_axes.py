@@ -139,8 +139,7 @@ def test_walking_backwards_is_recorded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "exchanged",
-    [("asis_left", "asis_right"), ("heel_left", "toe_left", "heel_right", "toe_right")],
+    "exchanged", [("asis_left", "asis_right"), ("heel_left", "toe_left", "heel_right", "toe_right")]
 )
 def test_exchanged_labels_are_refused(tmp_path: Path, exchanged: tuple[str, ...]) -> None:
     partner = dict(zip(exchanged[::2], exchanged[1::2], strict=True))
@@ -166,10 +165,7 @@ def body_model(asis: str, heel: str, toe: str | list[list[str]], sides: str = "L
     """Return a body model with a lab's labels of the landmarks that ``read`` needs."""
     return BodyModel.of(
         BODY_MODEL.definition
-        | {
-            "side_labels": dict(zip(SIDES, sides, strict=True)),
-            "landmarks": {"asis": asis, "heel": heel, "toe": toe},
-        }
+        | {"side_labels": dict(zip(SIDES, sides, strict=True)), "landmarks": {"asis": asis, "heel": heel, "toe": toe}}
     )
 
 

@@ -21,16 +21,9 @@ MOST_BYTES = 500_000  # of a page
 
 
 def test_hostile_text_stays_text() -> None:
-    trials = {
-        HOSTILE: trial_cycles("sub-01", HOSTILE, ["left"]),
-        "bad": xr.Dataset(attrs={"rejected": HOSTILE}),
-    }
+    trials = {HOSTILE: trial_cycles("sub-01", HOSTILE, ["left"]), "bad": xr.Dataset(attrs={"rejected": HOSTILE})}
     hostile = made({"sub-01": trials}, {HOSTILE: HOSTILE, "bad": HOSTILE}, **{HOSTILE: HOSTILE})
-    hostile.study.attrs |= {
-        "history": HOSTILE,
-        "settings": json.dumps({HOSTILE: HOSTILE}),
-        "pipeline_version": HOSTILE,
-    }
+    hostile.study.attrs |= {"history": HOSTILE, "settings": json.dumps({HOSTILE: HOSTILE}), "pipeline_version": HOSTILE}
     hostile.study.attrs["source_sha256"] = json.dumps({HOSTILE: HOSTILE})
     for html in hostile.pages(title=HOSTILE).values():
         page = Page(html)

@@ -9,16 +9,7 @@ import pytest
 import xarray as xr
 
 from pipeline.steps.report.one_walk import MOST_FRAMES, scene
-from tests.support.studies.for_report import (
-    FORCE_N,
-    LEG_MM,
-    PRESSURE_M,
-    Made,
-    Page,
-    made,
-    three_people,
-    trial_cycles,
-)
+from tests.support.studies.for_report import FORCE_N, LEG_MM, PRESSURE_M, Made, Page, made, three_people, trial_cycles
 
 
 @pytest.fixture(scope="module")

@@ -10,15 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pipeline.steps.report.curves.panels import (
-    BALANCE,
-    FEET_UP,
-    HEAD_DOWN,
-    TRUNK,
-    WAIST_MOMENTS,
-    WHOLE_BODY,
-    panels_of,
-)
+from pipeline.steps.report.curves.panels import BALANCE, FEET_UP, HEAD_DOWN, TRUNK, WAIST_MOMENTS, WHOLE_BODY, panels_of
 from pipeline.steps.report.curves.waist import peak_in_words
 from pipeline.steps.report.metric_tables import OF_TRUNK
 from pipeline.tables.csv_files import rows_of
@@ -53,9 +45,7 @@ def without_metrics_of_trunk(made: Made, people: set[str]) -> Made:
         metrics=_table(made.metrics, people, _blank),
         means=_table(made.means, people, _blank),
         symmetry=_table(
-            made.symmetry,
-            people,
-            lambda row: row | (dict.fromkeys(VALUES, "") if row["metric"] in OF_TRUNK else {}),
+            made.symmetry, people, lambda row: row | (dict.fromkeys(VALUES, "") if row["metric"] in OF_TRUNK else {})
         ),
     )
 

@@ -100,10 +100,7 @@ WAYS = {
     "slow": Way("slow", walking((0.5, 0.85))),
     "fast": Way("straight", walking((1.4, 1.65))),
     "crouch": Way(
-        "straight",
-        walking((0.6, 1.1)),
-        HEEL_FIRST._replace(pitch=partial(_scaled, HEEL_FIRST.pitch, 0.75)),
-        (15, 30),
+        "straight", walking((0.6, 1.1)), HEEL_FIRST._replace(pitch=partial(_scaled, HEEL_FIRST.pitch, 0.75)), (15, 30)
     ),
     "toe walking": Way("on toes", walking((0.5, 1.0), ON_TOES), ON_TOES, (4, 10)),
     "stiff knee": Way("straight", walking((0.6, 1.0)), one_sided=True),

@@ -17,14 +17,14 @@ from tests.support.walks.person import BODY_MODELS
 
 REPAIRED_M = 0.02  # largest error of a rebuilt marker, see the table of gaps in validation.md
 
-MarkerTrial = tuple[xr.Dataset, BodyModel]
 
-
-def marker_rows(doses: Sequence[int], real: Sequence[MarkerTrial]) -> Iterator[Row]:
+def marker_rows(doses: Sequence[int], real: Sequence[tuple[xr.Dataset, BodyModel]]) -> Iterator[Row]:
     """Yield the rows of exchanged and of dropped markers; a real trial gets the dose of its number."""
     generated = {dose: as_read.generated(BODY_MODELS[dose % 4], 1000 + dose) for dose in doses}
     shares, dropped = np.linspace(0.05, 0.9, len(ALL)), np.linspace(0.05, 1, len(ALL))
-    both = (generated, dict(enumerate(real)))
+    both = [  # with what step ``clean`` makes of each without a fault
+        {i: (*one, as_read.cleaned(*one)) for i, one in some.items()} for some in (generated, dict(enumerate(real)))
+    ]
     for name, leg in (("ankle markers exchanged", False), ("left and right leg exchanged", True)):
         for doses_of, share in (("5 to 90 % of the frames", shares), ("all frames", np.ones(len(ALL)))):
             results = [[_after_exchange(*t, share[i % len(ALL)], i, leg=leg) for i, t in some.items()] for some in both]
@@ -42,7 +42,9 @@ def _with(trial: xr.Dataset, points: Mapping[str, np.ndarray]) -> xr.Dataset:
     return trial.assign(marker_position=(("time", "marker", "axis"), np.stack(where, axis=1)))
 
 
-def _after_exchange(trial: xr.Dataset, model: BodyModel, share: float, seed: int, *, leg: bool) -> str:
+def _after_exchange(
+    trial: xr.Dataset, model: BodyModel, right: xr.Dataset, share: float, seed: int, *, leg: bool
+) -> str:
     """Return the outcome for labels exchanged in a stretch: repaired to the frame, or the trial rejected."""
     points, chosen = as_read.used(trial, model)
     frames = stretch(len(trial.time), share, seed)
@@ -56,19 +58,17 @@ def _after_exchange(trial: xr.Dataset, model: BodyModel, share: float, seed: int
         after = as_read.cleaned(_with(trial, faulty), model)
     except UserError as error:
         return FLAGGED if "exchanged" in str(error) and pairs[0][0] in str(error) else MISSED
-    right = as_read.cleaned(trial, model)
     same = np.array_equal(after.marker_position, right.marker_position, equal_nan=True)
     marked = ((after.fill == EXCHANGED).any("marker").values == frames).all()
     return REPAIRED if same and marked else MISSED
 
 
-def _after_drop(trial: xr.Dataset, model: BodyModel, share: float, seed: int) -> str:
+def _after_drop(trial: xr.Dataset, model: BodyModel, right: xr.Dataset, share: float, seed: int) -> str:
     """Return the outcome for a missing marker: rebuilt and flagged as such, or stored as missing."""
     points, chosen = as_read.used(trial, model)
     name = f"{_ankle(chosen)}_{'left' if seed % 2 else 'right'}"
     gone = stretch(len(trial.time), share, seed)
     hidden = np.where(gone[:, None], np.nan, points[chosen[name][0]])
-    right = as_read.cleaned(trial, model)
     after = as_read.cleaned(_with(trial, {chosen[name][0]: hidden}), model)
     if name in after.attrs["landmarks_absent"].split():
         return FLAGGED

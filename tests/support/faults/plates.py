@@ -121,13 +121,12 @@ def judged(raw: xr.Dataset, model: BodyModel = BODY_MODEL) -> list[Stance]:
 
 def outcome(fault: PlateFault, raw: xr.Dataset, plate: int, dose: int, model: BodyModel = BODY_MODEL) -> str:
     """Return the outcome for the stances on a plate with a fault."""
-    right, faulty = (
-        clean(t, body_model=model, settings=settings_of("clean")) for t in (raw, fault.inject(raw, plate, dose))
-    )
+    faulty = clean(fault.inject(raw, plate, dose), body_model=model, settings=settings_of("clean"))
     stances = [stance for stance in on_plates(faulty) if str(raw.plate.values[plate]) in stance.plates.split()]
     reasons = [stance.reason for stance in stances]
     if reasons and all(reasons):
         return FLAGGED if any(fault.words in f"{stance.reason} {stance.code}" for stance in stances) else REFUSED
+    right = clean(raw, body_model=model, settings=settings_of("clean"))
     loaded = right.plate_force.values[:, plate, 1] > LOADED_N
     middle = raw.plate_corner.values[plate].mean(axis=0)
     was, now = ([trial[name].values[loaded, plate] for name in WRENCH] for trial in (right, faulty))

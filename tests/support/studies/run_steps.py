@@ -19,12 +19,12 @@ from pipeline.steps.read.step import read_trial as read
 from pipeline.steps.study.reference import Reference
 from pipeline.steps.study.step import study as gather
 from pipeline.tables import study_tables
-from pipeline.trials.session import join_trials
+from pipeline.trials.session import join_trials, one_trial
 from pipeline.variables import schema
 from pipeline.workflow import settings
 from tests.support.settings import settings_of
-from tests.support.steps import clean, contacts, cycles, kinematics, kinetics
-from tests.support.studies.step_results import described_trial
+from tests.support.steps import TRIAL, clean, contacts, cycles, kinematics, kinetics, refuse_rejected
+from tests.support.studies.step_results import described_trial, only_trial
 
 
 @dataclass
@@ -128,11 +128,8 @@ def run_session(
     def known(path: Path, *_: Any, **__: Any) -> Recording:
         return recordings[path.as_posix()]
 
-    def of(step: str) -> Any:
-        return settings_of(step, **chosen[step])
-
     with patch("pipeline.steps.read.step.read_recording", known):
-        raw = read_session(listed, body_model=model, settings=of("read"))
+        raw = read_session(listed, body_model=model, settings=settings_of("read", **chosen["read"]))
     calibration = calibrate(
         raw,
         body_model=model,
@@ -142,43 +139,39 @@ def run_session(
             chosen["calibrate"]["segment_parameters"], participant.get("age_years", "")
         ),
         functional={row["trial"]: row["condition"] for row in rows if row["role"] == "functional"},
-        settings=of("calibrate"),
+        settings=settings_of("calibrate", **chosen["calibrate"]),
     )
+    return {"read": raw, "calibrate": calibration} | _after_read(raw, calibration, model, chosen)
+
+
+def _after_read(
+    raw: xr.Dataset, calibration: xr.Dataset, model: BodyModel, chosen: Mapping[str, Any]
+) -> dict[str, xr.Dataset]:
+    """Return the dataset of each step after ``read`` and ``calibrate`` over all trials."""
+
+    def of(step: str) -> Any:
+        return settings_of(step, **chosen[step])
+
     cleaned = clean(raw, body_model=model, settings=of("clean"))
     touched = contacts(cleaned, settings=of("contacts"))
     moved = kinematics(cleaned, calibration, body_model=model, settings=of("kinematics"))
     loaded = kinetics(moved, touched, calibration, settings=of("kinetics"))
     cut = cycles(loaded, moved, touched, cleaned, calibration, settings=of("cycles"))
-    return {
-        "read": raw,
-        "calibrate": calibration,
-        "clean": cleaned,
-        "contacts": touched,
-        "kinematics": moved,
-        "kinetics": loaded,
-        "cycles": cut,
-    }
+    return {"clean": cleaned, "contacts": touched, "kinematics": moved, "kinetics": loaded, "cycles": cut}
 
 
 def run_trial(
     recorded: xr.Dataset, calibration: xr.Dataset, model: BodyModel, chosen: Mapping[str, Any]
 ) -> dict[str, xr.Dataset]:
-    """Return the dataset of each step of one trial, with units and names; metrics also by name."""
-    cleaned = clean(recorded, body_model=model, settings=settings_of("clean", **chosen["clean"]))
-    touched = contacts(cleaned, settings=settings_of("contacts", **chosen["contacts"]))
-    moved = kinematics(
-        cleaned, calibration, body_model=model, settings=settings_of("kinematics", **chosen["kinematics"])
-    )
-    loaded = kinetics(moved, touched, calibration, settings=settings_of("kinetics", **chosen["kinetics"]))
-    cut = cycles(loaded, moved, touched, cleaned, calibration, settings=settings_of("cycles", **chosen["cycles"]))
-    steps = {
-        "read": recorded,
-        "clean": cleaned,
-        "contacts": touched,
-        "kinematics": moved,
-        "kinetics": loaded,
-        "cycles": cut,
-    }
-    result = {name: described_trial(name, dataset) for name, dataset in steps.items()}
+    """Return the dataset of each step of one trial, with units and names; metrics also by name.
+
+    Raises:
+        UserError: a step rejects the trial.
+    """
+    raw = join_trials({TRIAL: recorded.assign_attrs(role="gait")})
+    sessions = _after_read(raw, calibration, model, chosen)
+    refuse_rejected(one_trial(sessions["cycles"], TRIAL))
+    result = {"read": described_trial("read", recorded)}
+    result |= {step: only_trial(step, session) for step, session in sessions.items()}
     cut = result["cycles"]
     return result | {"cycles": cut.assign(schema.separate_metrics(cut.metric.values, cut.metric_value.values))}

@@ -37,7 +37,16 @@ def described_trial(step: str, trial: xr.Dataset) -> xr.Dataset:
     Raises:
         ValueError: a variable is unknown, missing, or has other dimensions than the schema says.
     """
-    stored = one_trial(described_session(step, trial, "walk"), "walk")
+    return _as_stored(trial, one_trial(described_session(step, trial, "walk"), "walk"))
+
+
+def only_trial(step: str, session: xr.Dataset) -> xr.Dataset:
+    """Return the only trial of what a step makes of a session. Errors as of :func:`described_trial`."""
+    return _as_stored(*(one_trial(data, str(session.trial.values[0])) for data in (session, describe(step, session))))
+
+
+def _as_stored(trial: xr.Dataset, stored: xr.Dataset) -> xr.Dataset:
+    """Return the variables that are stored, with their units and long names, their values as computed."""
     result = trial[[*stored.data_vars]].copy()
     for name, variable in result.variables.items():
         variable.attrs = stored.variables[name].attrs

@@ -117,11 +117,7 @@ def _checks(level: float, start: Array) -> dict[str, Any]:
 
 LOST = rejection("cut off: 3 bytes", {}).dataset()
 CYCLES: Trials = {
-    "s1": {
-        "fast_1": trial(10, "rl"),
-        "slow_1": trial(20, "rlr", invalid=(1,)),
-        "lost": LOST,
-    },
+    "s1": {"fast_1": trial(10, "rl"), "slow_1": trial(20, "rlr", invalid=(1,)), "lost": LOST},
     "s2": {"fast_1": trial(30, "lr"), "none": trial(0, "")},
 }
 

@@ -78,10 +78,7 @@ class Whole(NamedTuple):
 
 
 def whole_session(
-    way: str,
-    seed: int,
-    chosen: Mapping[str, Any],
-    who: Callable[[np.random.Generator], Person] = any_person,
+    way: str, seed: int, chosen: Mapping[str, Any], who: Callable[[np.random.Generator], Person] = any_person
 ) -> Whole:
     """Return a random person's session; the body models in turn.
 

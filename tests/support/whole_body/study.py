@@ -19,6 +19,7 @@ for each step, or a belt for each foot.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ Places = dict[str, tuple[str, Array]]
 MEDIAL = tuple(f"{side}{name}" for side in "LR" for name in ("MEK", "MML"))  # in the static trial only
 OF_DISTANCE = 0.17  # of the shoulders: Rab et al. 2002
 SECONDS, STATIC_S = 3.9, 1.0
+SAMPLES_S = np.arange(round(SECONDS * ANALOG_HZ)) / ANALOG_HZ
 START = 0.25  # of a recording, in periods: when no foot of a walk swings
 BELT_M = (-1.0, 1.0)
 SEAM_M, WIDE_M = 0.005, 0.5
@@ -84,17 +86,14 @@ def write_study(
     folder.mkdir(parents=True, exist_ok=True)
     slope_rad = float(np.radians(slope_deg))
     places = {label: place for label, place in marker_places(person, shoulder).items() if label not in leave_out}
-    known = {"static": truth(person, generated(person, STILL, seed), np.arange(STATIC_S * MARKER_HZ) / MARKER_HZ)}
+    known = {"static": _standing(person, seed)}
     write_c3d(folder / "static.c3d", _in_file(known["static"], places, Z_UP))
     walking = {label: place for label, place in places.items() if label not in MEDIAL}
     for kind in kinds:
         speed = Motion(kind, seed, slope_rad=slope_rad).speed_m_s(person)
-        motion = generated(person, kind, seed, belt_m_s=speed * treadmill, slope_rad=slope_rad)
+        motion, known[kind], on_feet = _moving(person, kind, seed, speed * treadmill, slope_rad)
         turn = Z_UP @ motion.ramp.T if axes_rise else Z_UP
-        frames, samples = (np.arange(round(SECONDS * rate)) / rate for rate in (MARKER_HZ, ANALOG_HZ))
-        start_s = START * motion.period_s
-        known[kind] = truth(person, motion, start_s + frames).assign_coords(time=frames)
-        plates = [*_plates(person, motion, start_s + samples, turn)]
+        plates = [*_plates(person, motion, on_feet, turn)]
         write_c3d(folder / f"{kind}.c3d", _in_file(known[kind], walking, turn), plates=plates)
     speed = Motion("walk", seed, slope_rad=slope_rad).speed_m_s(person)
     stated = {"belt_speed_m_s": speed} if treadmill else {}
@@ -102,6 +101,23 @@ def write_study(
     _write_segments(folder / "segments.tsv", person, BODIES if upper_segments else BODIES[-6:])
     (folder / "study.yaml").write_text(yaml.safe_dump(dict(settings)))
     return known
+
+
+@cache
+def _standing(person: Person, seed: int) -> xr.Dataset:
+    """Return what is true of the static trial."""
+    return truth(person, generated(person, STILL, seed), np.arange(STATIC_S * MARKER_HZ) / MARKER_HZ)
+
+
+@cache
+def _moving(
+    person: Person, kind: str, seed: int, belt_m_s: float, slope_rad: float
+) -> tuple[Motion, xr.Dataset, dict[str, Array]]:
+    """Return a motion, what is true at its frames, and the ground's forces at the samples of plates, computed once."""
+    motion = generated(person, kind, seed, belt_m_s=belt_m_s, slope_rad=slope_rad)
+    frames, start_s = np.arange(round(SECONDS * MARKER_HZ)) / MARKER_HZ, START * motion.period_s
+    known = truth(person, motion, start_s + frames).assign_coords(time=frames)
+    return motion, known, ground(person, motion, start_s + SAMPLES_S)
 
 
 def marker_places(person: Person, shoulder: str = "rab") -> Places:
@@ -208,9 +224,10 @@ def _in_file(known: xr.Dataset, places: Places, turn: Array) -> dict[str, Array]
     return {label: path @ turn.T for label, path in paths(known, places).items()}
 
 
-def _plates(person: Person, motion: Motion, time: Array, turn: Array) -> Iterator[Channels]:
+def _plates(person: Person, motion: Motion, on_feet: Mapping[str, Array], turn: Array) -> Iterator[Channels]:
     """Yield a plate under each place of each foot, with what the foot does to it."""
-    period, on_feet = PERIOD_S[motion.kind], ground(person, motion, time)
+    period = PERIOD_S[motion.kind]
+    time = START * period + SAMPLES_S
     for number, sign in enumerate((-1, 1)):
         force, moment = (on_feet[name][:, number] for name in ("ground_force", "ground_moment"))
         across = sorted((sign * SEAM_M, sign * WIDE_M))

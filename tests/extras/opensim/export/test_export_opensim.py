@@ -133,10 +133,7 @@ def test_a_trial_without_any_valid_stance_has_markers_alone(study: Path) -> None
 
 def test_setup_files_name_the_files_next_to_them_and_the_person(finished: Path) -> None:
     folder = finished / "derived/opensim/sub-01"
-    static, person = (
-        xml(folder / "scale.xml"),
-        netcdf.load(finished / "derived/sub-01/calibrate.nc").attrs,
-    )
+    static, person = (xml(folder / "scale.xml"), netcdf.load(finished / "derived/sub-01/calibrate.nc").attrs)
     assert float(static.findtext("ScaleTool/mass") or 0) == pytest.approx(person["body_mass_kg"])
     assert float(static.findtext("ScaleTool/height") or 0) == pytest.approx(1000 * person["body_height_m"])
     pairs = [pair.text.split() for pair in static.iter("markers") if pair.text]
@@ -397,11 +394,7 @@ ARM_BODIES = ("humerus", "ulna", "radius", "hand")
 
 @pytest.mark.parametrize(
     ("bodies", "measured"),
-    [
-        ((), ()),
-        (("torso",), ("torso",)),
-        (("torso", *ARM_BODIES), ("torso", "upper_arm", "forearm", "hand")),
-    ],
+    [((), ()), (("torso",), ("torso",)), (("torso", *ARM_BODIES), ("torso", "upper_arm", "forearm", "hand"))],
 )
 def test_trunk_and_arms_are_scaled_and_fitted_on_a_model_that_has_them(
     whole: Path, tmp_path: Path, bodies: tuple[str, ...], measured: tuple[str, ...]

@@ -77,9 +77,7 @@ def test_lengths_and_moment_arms_are_those_of_muscle_analysis(public: Path, by_t
     motion = read_table(public / MOTION)
     rows = np.searchsorted(motion["time"], length["time"] - 1e-6)
     found = geometry(
-        public / MODEL,
-        {name: values[rows] for name, values in motion.items()},
-        dict.fromkeys(MUSCLES, COORDINATES),
+        public / MODEL, {name: values[rows] for name, values in motion.items()}, dict.fromkeys(MUSCLES, COORDINATES)
     )
     for muscle in MUSCLES:
         np.testing.assert_allclose(found.length[muscle], length[muscle], atol=1e-6)
