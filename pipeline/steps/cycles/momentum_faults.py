@@ -108,6 +108,7 @@ class Fault(NamedTuple):
             "scale": f"markers are {percent} too {'large' if self.size[0] > 0 else 'small'}",
             "moments": f"the plates' moments are {whole_percent} too {'large' if self.size[0] > 0 else 'small'}",
             "clock": f"the clock of the plates is {percent} {'slow' if self.size[0] > 0 else 'fast'}",
+            "rate": f"the stated rate of the frames is {whole_percent} too {'high' if self.size[0] > 0 else 'low'}",
             "late": f"plates are {'late' if self.size[0] > 0 else 'early'} by {ms}",
             "centre": f"the body's centre of mass lies {mm} from where tables have it",
         }[self.kind]
@@ -131,7 +132,9 @@ def faults_of_session(trials: Sequence[Known | None], plates: Sequence[NDArray[n
     sway = np.sqrt(2) * SEEN_SWAY_M_S / (steps.lasts_s * STANDARD_GRAVITY_M_S2)
     of_lever, of_twist = np.hypot(LEVER_M, GYRATION_M * sway), np.hypot(FREE_M, AXIAL_M * sway)
     own = np.concatenate([np.repeat(of_lever, 2), np.repeat(sway, 2), of_twist, np.ones(2), [delay_error]])
-    found = sorted(_set_free(unknowns, off, own), key=lambda one: -one.lead)
+    rate = _rate([one for one, _ in known])
+    found = [*_set_free(unknowns, off, own), *([rate] if rate.spreads >= SPREADS else [])]
+    found.sort(key=lambda one: -one.lead)
     return [one for one in found if one.lead > found[0].lead - ALIKE] if found[0].spreads >= SPREADS else []
 
 
@@ -280,7 +283,7 @@ def _slope(trials: Sequence[Known]) -> tuple[Array, Array]:
 
 def _delay(trials: Sequence[Known]) -> tuple[float, float]:
     """Return the delay of the forces and its standard error by the scatter of the trials, s."""
-    squares, products = np.stack([one.timing for one in trials]).T
+    squares, products = np.stack([one.timing[:2] for one in trials]).T
     if not squares.any():
         return 0.0, UNKNOWN_S
     delay = products.sum() / squares.sum()
@@ -289,6 +292,20 @@ def _delay(trials: Sequence[Known]) -> tuple[float, float]:
     scatter = np.sqrt((share**2 * apart**2).sum() * len(trials) / max(len(trials) - 1, 1))
     sway = SEEN_SWAY_M_S / STANDARD_GRAVITY_M_S2 * np.sqrt(ALIKE_S / squares.sum())
     return float(delay), float(np.hypot(scatter, sway))
+
+
+def _rate(trials: Sequence[Known]) -> Fault:
+    """Return by which share the stated rate is too high, from how velocity changes and what forces make of it.
+
+    A delay is fitted beside it. Its error is the sway of skin in step with the walk, in any phase of it.
+    """
+    forces, late, gained, both, left, lasts_s = np.sum([one.carried for one in trials], axis=0).tolist()
+    if not lasts_s:
+        return Fault("rate", "", np.zeros(1), np.full(1, np.inf), 0.0)
+    alone = gained - both**2 / forces
+    more = (left - both * late / forces) / alone
+    error = SEEN_SWAY_M_S / STANDARD_GRAVITY_M_S2 * np.sqrt(lasts_s / 2 / alone)
+    return Fault("rate", "", np.array([np.sqrt(max(1 + more, 0)) - 1]), np.array([error / 2]), (more / error) ** 2)
 
 
 def verdicts_of_session(
