@@ -131,7 +131,7 @@ def judge_breaks(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
     part = np.array([np.searchsorted(lost_s, contact.from_s) for contact in contacts])  # how many are before it
     whole = np.array([part[i] == np.searchsorted(lost_s, contact.to_s) for i, contact in enumerate(contacts)])
     known = [bool(contact.plates) and not contact.reason for contact in contacts] & whole
-    leads_s = np.array([time_offset.rest_lead_s(contact, shown.feet) for contact in contacts])
+    leads_s = np.array([np.mean(time_offset.rest_leads(contact, shown.feet) or np.nan) for contact in contacts])
     most_s = shown.settings.doubted_time_offset_s
     for i, contact in enumerate(contacts):
         if part[i] and contact.plates:

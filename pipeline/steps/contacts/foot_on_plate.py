@@ -125,15 +125,11 @@ def _refuse_place(
     other, far = OTHER[contact.side], contact.cop_distance_m > FAR_M
     if far and other not in feet:
         return replace(contact, side=other).refuse("foot_without_markers")
-    if other in feet and other not in distances and not _bears(feet[contact.side], contact, inside, weight):
+    still = np.nansum(weight[feet[contact.side].still[inside]])  # where the foot is at rest under the force
+    bears = contact.cop_distance_m < UNDER_M and still > 0.5 * np.nansum(weight)
+    if other in feet and other not in distances and not bears:
         return replace(contact, side=other, cop_distance_m=0.0).refuse("feet_not_seen")
     return contact.refuse("force_off_foot", cm=100 * contact.cop_distance_m) if far else contact
-
-
-def _bears(foot: Foot, contact: Contact, inside: slice, weight: Array) -> bool:
-    """Return whether a foot is at rest under most of a contact's force."""
-    still = float(np.nansum(weight[foot.still[inside]]))
-    return contact.cop_distance_m < UNDER_M and still > 0.5 * float(np.nansum(weight))
 
 
 def _shares_away(feet: Feet, inside: slice, corners: Array) -> dict[str, float]:
@@ -191,7 +187,9 @@ def _may_be_shared_unseen(contact: Contact, feet: Feet) -> bool:
     """Return whether a foot without markers may be on a contact's plate."""
     if contact.reason or contact.forced or contact.side not in feet or OTHER[contact.side] in feet:
         return False
-    return not _within_a_rest(contact, feet[contact.side])
+    rests = ((start - STEP_S, end + STEP_S) for start, end in feet[contact.side].rests)
+    whole = contact.begins and contact.ends
+    return not (whole and any(start < contact.start_s and contact.end_s < end for start, end in rests))
 
 
 def _find_shared_span(
@@ -224,13 +222,6 @@ def _find_shared_span(
             instants = time[inside][frames]
             return float(instants[0]), float(instants[-1])
     return None
-
-
-def _within_a_rest(contact: Contact, foot: Foot) -> bool:
-    """Return whether a contact lasts no longer than a whole rest of the foot."""
-    rests = ((start - STEP_S, end + STEP_S) for start, end in foot.rests)
-    whole = contact.begins and contact.ends
-    return whole and any(start < contact.start_s and contact.end_s < end for start, end in rests)
 
 
 def combine(contacts: Sequence[Contact]) -> list[Contact]:
