@@ -326,6 +326,13 @@ VERDICTS: dict[str, Row] = {
         "the same as for `all_plates_shifted`, but 1 in 100 by chance",
         "look at the force's line beside the markers; if the plates are sound, `contacts.misread_plates: ignore`",
         (f"{_PLATES}.placement.DOUBT_MARGIN",), "theory.md#8-force-plates"),
+    "plate_height_suspect": Row(DOUBTS,
+        "the lower marker of the standing foot is {cm:.1f} cm {where} the top of plate {number}: is the plate's height "
+        "wrong?",
+        "the lower of heel and toe marker, while the foot stands, is not {LOWEST_M:mm} to {HIGHEST_M:mm} over the plate's "
+        "top",
+        "check the height of the plate's corners, and the origin of markers and plates",
+        ("steps.contacts.contact_checks.LOWEST_M", "steps.contacts.contact_checks.HIGHEST_M"), "theory.md#8-force-plates"),
     "direction_doubted": Row(DOUBTS,
         "the horizontal force points against the acceleration of the body ({momentum_along:.1f} m/s2 along the walk, "
         "{momentum_aside:.1f} across): are signs or order of the plate's channels wrong?",
