@@ -104,14 +104,12 @@ def doubt_heights(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
         foot, plates = shown.feet.get(contact.side), [*contact.plates]
         if contact.reason or foot is None or not shown.edges_known[plates].all():
             continue
-        start_s, lasts_s = contact.start_s, contact.end_s - contact.start_s
-        stands = between(shown.time, *(start_s + share * lasts_s for share in STANDS))
-        marks = (heights_over(mark[stands], shown.corners[plates[:1]]) for mark in (foot.heel, foot.toe))
-        lower_m = float(np.median(np.fmin(*marks))) if stands.stop > stands.start else np.nan
-        if lower_m < LOWEST_M or lower_m > HIGHEST_M:
-            where = "below" if lower_m < 0 else "above"
-            judged[i] = contact.doubted("plate_height_suspect", number=shown.numbers[plates[0]],
-                                        cm=100 * abs(lower_m), where=where)  # fmt: skip
+        ends_s = (contact.start_s + share * (contact.end_s - contact.start_s) for share in STANDS)
+        stands = between(shown.time, *ends_s)
+        lower = np.fmin(*(heights_over(mark[stands], shown.corners[plates[:1]]) for mark in (foot.heel, foot.toe)))
+        if lower.size and not LOWEST_M <= np.nan_to_num(np.median(lower)) <= HIGHEST_M:
+            number = shown.numbers[plates[0]]
+            judged[i] = contact.doubted("plate_height_suspect", number=number, cm=100 * float(np.median(lower)))
     return judged
 
 

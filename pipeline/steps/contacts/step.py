@@ -1,6 +1,6 @@
 """Step ``contacts``: stances with foot and plates, ground wrench of each side, gait events."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -100,7 +100,8 @@ def _of_walk(
     given = {side: foot_on_plate.read_given_plates(text, numbers, side=side) for side, text in cells.items()}
     shown = Shown(data, motion, settings, clean.attrs.get("motion_breaks", ""), given, corrections)
     shown, events, met = _with_contacts(refuse_plates(shown))
-    left_out = _name_lost_plates(clean.attrs["plates_left_out"], met)
+    unmet = [number for each in from_text(clean.attrs["plates_left_out"]) for number in each.which if number not in met]
+    left_out = ", ".join(f"plate {number} is left out" for number in unmet)
     found = [
         by_hand.at_corrected_times(
             _contact_of(stance, side, shown.contacts, shown.feet, left_out), stance, events[side], corrections
@@ -165,12 +166,6 @@ def _detect(shown: Shown) -> list[Contact]:
         )  # fmt: skip
         contacts += [replace(contact, reason=contact.reason or reason) for contact in plain]
     return contacts
-
-
-def _name_lost_plates(plates_left_out: str, met: Collection[int]) -> str:
-    """Return the plates left out in words, without those on which contacts are seen."""
-    numbers = [number for each in from_text(plates_left_out) for number in each.which]
-    return ", ".join(f"plate {number} is left out" for number in numbers if number not in met)
 
 
 def _contact_of(stance: Stance, side: str, contacts: Sequence[Contact], feet: Feet, plates_left_out: str) -> Contact:

@@ -10,7 +10,7 @@ known, what is left of them says
 - by how much the mean force leans from the one that moves the body (*lean*), and how far it passes beside the line that
   would turn it so (*lever*, in the lab's axes, forces before the body positive);
 - by how much the forces lag (*delay*), as they follow velocity: v - v0 - integral of (F / m + g) = delay * F / m;
-- whether velocity changes by more than forces make it, as by a wrong rate: it is (stated / true rate)^2 of the integral.
+- whether velocity changes by more than that integral, by (stated rate / true rate)^2 of it.
 
 One more witness has no body in it: the height of the markers of standing feet over the floor (*slope*).
 
@@ -38,8 +38,8 @@ from .momentum import sees_trunk
 LEAST_S, TIMED_S, EDGE_S, FLAT = 0.1, 0.2, 0.05, (0.25, 0.5)
 LEVEL_M = 0.01  # plates that differ more in height, or lean so far, are stairs or ramps: no floor
 HORIZONTAL = [0, 2]
-# of the weight, by which an interval may bear more or less to show a rate, 2.8 deviations of the gain of plates in use:
-# a foot that is partly on a plate, a wrong gain or mass change the velocity by more than the walk does
+# By how many weights an interval may bear more or less to show a rate, 2.8 deviations of the gain of plates in use: a
+# foot partly on a plate, a wrong gain or mass change the integral by more than the walk does.
 CARRIES = 0.05
 BEARS = 0.5  # share of an interval of which a stance has the figures
 
@@ -94,9 +94,8 @@ def known_intervals(kinematics: AnyTrial, contacts: AnyTrial, clean: AnyTrial, m
     share = _shares(contacts, of_sides, time, ends)
     left = mean(about) - (spin[last] - spin[first]) / lasts_s
     lean = mean(force) - (velocity[last] - velocity[first]) / lasts_s
-    light = [int(frame) for frame in first[np.abs(lean[:, UP] - 1) > CARRIES]]
-    lean = lean[:, HORIZONTAL]
-    carrying = [(a, b) for a, b in spans if not any(a <= frame < b for frame in light)]
+    light, lean = first[np.abs(lean[:, UP] - 1) > CARRIES], lean[:, HORIZONTAL]
+    carrying = [(a, b) for a, b in spans if not ((light >= a) & (light < b)).any()]
     delays = mean(late)
     right = mean(of_sides[..., UP])
     return Known(

@@ -20,7 +20,7 @@ from ...arrays import Array
 from ...conventions import STANDARD_GRAVITY_M_S2
 from ...variables.stance_verdicts import Verdict
 from .body_momentum import Known
-from .momentum import REFUSED_SPREADS, SEEN_SWAY_M_S, SPREADS
+from .momentum import REFUSED_SPREADS, SEEN_SWAY_M_S, SPREADS, borne_by_plates
 
 # All of these are standard deviations, and were written down before the law was tried on a recording, but for DELAY_S,
 # which was 4.5 ms, and TURN and TORQUE, which were added later and widened when generated sessions showed false alarms.
@@ -132,9 +132,7 @@ def faults_of_session(trials: Sequence[Known | None], plates: Sequence[NDArray[n
     sway = np.sqrt(2) * SEEN_SWAY_M_S / (steps.lasts_s * STANDARD_GRAVITY_M_S2)
     of_lever, of_twist = np.hypot(LEVER_M, GYRATION_M * sway), np.hypot(FREE_M, AXIAL_M * sway)
     own = np.concatenate([np.repeat(of_lever, 2), np.repeat(sway, 2), of_twist, np.ones(2), [delay_error]])
-    rate = _rate([one for one, _ in known])
-    found = [*_set_free(unknowns, off, own), *([rate] if rate.spreads >= SPREADS else [])]
-    found.sort(key=lambda one: -one.lead)
+    found = sorted([*_set_free(unknowns, off, own), *_rate([one for one, _ in known])], key=lambda one: -one.lead)
     return [one for one in found if one.lead > found[0].lead - ALIKE] if found[0].spreads >= SPREADS else []
 
 
@@ -189,15 +187,10 @@ class Steps(NamedTuple):
         """Return them; for the arguments see :func:`faults_of_session`."""
         joined = [np.concatenate([getattr(one, name) for one in trials]) for name in cls._fields[:10]]
         trial = np.repeat(np.arange(len(trials)), [len(one.start_s) for one in trials])
-        words = [[text.split() for text in of_trial.tolist()] for of_trial in plates]
-        names = sorted({name for of_trial in words for each in of_trial for name in each})
-        parts = [np.array([[(name in each) / max(len(each), 1) for name in names] for each in of]) for of in words]
-        load = [
-            one.share @ part.reshape(one.share.shape[1], len(names)) for one, part in zip(trials, parts, strict=True)
-        ]
+        names, _, load = borne_by_plates([one.share for one in trials], plates)
         lasts_s = np.concatenate([one.end_s - one.start_s for one in trials])
         ahead = np.stack([one.ahead for one in trials])[trial]
-        return cls._make([*joined, lasts_s, ahead, trial, names, np.concatenate(load)])
+        return cls._make([*joined, lasts_s, ahead, trial, names, load])
 
 
 @dataclass
@@ -294,18 +287,20 @@ def _delay(trials: Sequence[Known]) -> tuple[float, float]:
     return float(delay), float(np.hypot(scatter, sway))
 
 
-def _rate(trials: Sequence[Known]) -> Fault:
-    """Return by which share the stated rate is too high, from how velocity changes and what forces make of it.
+def _rate(trials: Sequence[Known]) -> list[Fault]:
+    """Return the fault, if any, by which the stated rate is too high: velocity changes by more than forces make it.
 
     A delay is fitted beside it. Its error is the sway of skin in step with the walk, in any phase of it.
     """
     forces, late, gained, both, left, lasts_s = np.sum([one.carried for one in trials], axis=0).tolist()
     if not lasts_s:
-        return Fault("rate", "", np.zeros(1), np.full(1, np.inf), 0.0)
+        return []
     alone = gained - both**2 / forces
     more = (left - both * late / forces) / alone
     error = SEEN_SWAY_M_S / STANDARD_GRAVITY_M_S2 * np.sqrt(lasts_s / 2 / alone)
-    return Fault("rate", "", np.array([np.sqrt(max(1 + more, 0)) - 1]), np.array([error / 2]), (more / error) ** 2)
+    size = np.sqrt(max(1 + more, 0)) - 1
+    found = Fault("rate", "", np.array([size]), np.array([error / 2]), (more / error) ** 2)
+    return [found] if found.spreads >= SPREADS else []
 
 
 def verdicts_of_session(
