@@ -104,12 +104,12 @@ def doubt_heights(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
         foot, plates = shown.feet.get(contact.side), [*contact.plates]
         if contact.reason or foot is None or not shown.edges_known[plates].all():
             continue
-        ends_s = (contact.start_s + share * (contact.end_s - contact.start_s) for share in STANDS)
-        stands = between(shown.time, *ends_s)
-        lower = np.fmin(*(heights_over(mark[stands], shown.corners[plates[:1]]) for mark in (foot.heel, foot.toe)))
-        if lower.size and not LOWEST_M <= np.nan_to_num(np.median(lower)) <= HIGHEST_M:
-            number = shown.numbers[plates[0]]
-            judged[i] = contact.doubted("plate_height_suspect", number=number, cm=100 * float(np.median(lower)))
+        lasts_s = contact.end_s - contact.start_s
+        stands = between(shown.time, *(contact.start_s + share * lasts_s for share in STANDS))
+        heights = [heights_over(mark[stands], shown.corners[plates[:1]]) for mark in (foot.heel, foot.toe)]
+        lower_m = float(np.median(np.fmin(*heights))) if stands.stop > stands.start else np.nan
+        if not LOWEST_M <= np.nan_to_num(lower_m) <= HIGHEST_M:
+            judged[i] = contact.doubted("plate_height_suspect", number=shown.numbers[plates[0]], cm=100 * lower_m)
     return judged
 
 

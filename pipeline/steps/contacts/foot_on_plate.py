@@ -86,7 +86,11 @@ def assign(
     if not weight.size or not (weight.any() or contact.reason):
         return contact.refuse("contact_too_short")
     if contact.reason:
-        distances = _shares_away(feet, inside, corners)
+        # of feet mostly at rest over the plate, the share of time away from it
+        away = {
+            side: float(1 - (foot.still[inside] & _over(foot, inside, corners)).mean()) for side, foot in feet.items()
+        }
+        distances = {side: share for side, share in away.items() if share < MOSTLY_AWAY}
     else:
         cop, _ = centre_of_pressure(force[inside], moment[inside], corners)
         distances = _distances(feet, inside, cop, weight, corners)
@@ -132,14 +136,6 @@ def _refuse_place(
     return contact.refuse("force_off_foot", cm=100 * contact.cop_distance_m) if far else contact
 
 
-def _shares_away(feet: Feet, inside: slice, corners: Array) -> dict[str, float]:
-    """Return the share of time away from the plate, for feet mostly at rest over it."""
-    shares = {
-        side: float(1 - (foot.still[inside] & _over(foot, inside, corners)).mean()) for side, foot in feet.items()
-    }
-    return {side: share for side, share in shares.items() if share < MOSTLY_AWAY}
-
-
 def _over(foot: Foot, inside: slice, corners: Array) -> Flags:
     """Return whether the middle of a foot is over a plate (4, 3), at its height (time,)."""
     middle = (foot.heel[inside] + foot.toe[inside]) / 2
@@ -165,9 +161,8 @@ def reject_shared(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
     edgeless = np.flatnonzero(~shown.edges_known).tolist()
     force, moment = shown.data["plate_force"], shown.data["plate_moment"]
     pressed = {i: centre_of_pressure(force[:, i], moment[:, i], shown.corners[i])[0] for i in edgeless}
-    alone = [
-        each.refuse("other_foot_without_markers") if _may_be_shared_unseen(each, feet) else each for each in contacts
-    ]
+    unseen = [_may_be_shared_unseen(each, feet) for each in contacts]
+    alone = [each.refuse("other_foot_without_markers") if unseen[i] else each for i, each in enumerate(contacts)]
     spans = [
         None
         if each.reason or not {each.side, OTHER.get(each.side)} <= {*feet}

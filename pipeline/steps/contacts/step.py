@@ -23,8 +23,8 @@ from ...variables.stance_verdicts import doubt_columns, reason_columns
 from . import by_hand, foot_on_plate, plate_contacts, time_offset
 from .body_motion import BodyMotion, Shown, motions_of
 from .contact_checks import OF_BOTH_FEET, OF_FORCE, OF_ONE_FOOT, ON_ONE_PLATE, STANCE, judged, refuse_plates
-from .event_sources import events_of, merged_events, plate_events, weaker_events
-from .events import SAME_EVENT_S, GaitEvent, Stance, of_both_sides, stances
+from .event_sources import events_of, plate_events, weaker_events
+from .events import SAME_EVENT_S, GaitEvent, Stance, merge, of_both_sides, stances
 from .feet import Feet, belt_speeds
 from .plate_contacts import Contact, between, with_loads
 from .plate_faults import placement
@@ -132,8 +132,10 @@ def _with_contacts(shown: Shown) -> tuple[Shown, dict[str, list[GaitEvent]], set
     contacts = judged(OF_ONE_FOOT, foot_on_plate.combine(single), shown)
     stated = [shown.data[name] for name in ("event_time", "event", "event_side")]
     method = shown.settings.kinematic_events
-    weaker = weaker_events(shown.time, motion.landmarks, stated, shown.feet, plate_events(contacts), method)
-    first = by_hand.fitting_events(merged_events(contacts, weaker), corrections, **shown.span)
+    plates = plate_events(contacts)
+    weaker = weaker_events(shown.time, motion.landmarks, stated, shown.feet, plates, method)
+    merged = {side: merge([plates[side], *weaker[side]]) for side in SIDES}
+    first = by_hand.fitting_events(merged, corrections, **shown.span)
     shown = replace(shown, stances={side: stances_of(first, side, shown) for side in SIDES})
     alone = judged(OF_BOTH_FEET, single, shown)
     contacts = judged(OF_ONE_FOOT, foot_on_plate.combine(alone), shown) if alone != single else contacts
