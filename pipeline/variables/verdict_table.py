@@ -38,7 +38,7 @@ class Row(NamedTuple):
 
 WITHOUT_STATIC: Final = "no angles, moments and powers, only contacts, ground forces, times and distances"
 _MISREAD = "if plates are right and the person walks like this, set contacts.misread_plates to ignore"
-_PLATES = "steps.contacts.plate_faults"
+_PLATES, _CHECKS = "steps.contacts.plate_faults", "steps.contacts.contact_checks"
 _HANDS = "if hands bear weight, set cycles.hands_bear_weight, or the column of trials.tsv"
 _LEG = "choose another body model, correct labels and joint widths"
 _PERSON = "no person has such a leg: the measure, its value and what is expected"
@@ -242,8 +242,7 @@ VERDICTS: dict[str, Row] = {
         "or, without these, by the range of the forces and moments that it reads unloaded in a second or more of the "
         "recording; the forces' may be {WANDERING_N:g} N at most",
         "record a second of the unloaded plate before and after the step; let it warm up",
-        ("steps.contacts.contact_checks.UNKNOWN_N_M_KG", "steps.contacts.contact_checks.UNLOADED_S",
-            "steps.contacts.contact_checks.WANDERING_N")),
+        (f"{_CHECKS}.UNKNOWN_N_M_KG", f"{_CHECKS}.UNLOADED_S", f"{_CHECKS}.WANDERING_N")),
     "mass_disagrees": Row(DOUBTS, "the body mass is wrong: {what}",
         "the body mass differs from what plates show under a standing person by more than {WRONG_IN_STANDING:percent}, "
         "or from steps by more than {WRONG_IN_WALKING:percent}: four standard deviations of gain, offset and drift of "
@@ -326,6 +325,11 @@ VERDICTS: dict[str, Row] = {
         "the same as for `all_plates_shifted`, but 1 in 100 by chance",
         "look at the force's line beside the markers; if the plates are sound, `contacts.misread_plates: ignore`",
         (f"{_PLATES}.placement.DOUBT_MARGIN",), "theory.md#8-force-plates"),
+    "plate_height_suspect": Row(DOUBTS,
+        "the lower marker of the standing foot is {cm:.1f} cm over plate {number}: is the plate's height wrong?",
+        "the lower of heel and toe marker of a standing foot is not {LOWEST_M:mm} to {HIGHEST_M:mm} over the plate",
+        "check the height of the plate's corners, and the origin of markers and plates",
+        (f"{_CHECKS}.LOWEST_M", f"{_CHECKS}.HIGHEST_M"), "theory.md#8-force-plates"),
     "direction_doubted": Row(DOUBTS,
         "the horizontal force points against the acceleration of the body ({momentum_along:.1f} m/s2 along the walk, "
         "{momentum_aside:.1f} across): are signs or order of the plate's channels wrong?",

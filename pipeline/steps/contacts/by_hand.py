@@ -130,7 +130,11 @@ def judge(stances: Sequence[Contact], shown: Shown) -> list[Contact]:
     judged = [*stances]
     of_contacts = [row for row in shown.corrections if row["kind"] in ("accept_contact", "refuse_contact")]
     for row in sorted(of_contacts, key=lambda row: SIDES.index(row["side"])):
-        at_s, mine = _moved_s(row, shown.corrections), [i for i, one in enumerate(judged) if one.side == row["side"]]
+        stated_s, mine = float(row["time_s"]), [i for i, one in enumerate(judged) if one.side == row["side"]]
+        # another row may have moved its strike
+        moves = [one for one in shown.corrections if (one["kind"], one["side"]) == ("move_foot_strike", row["side"])]
+        moved = (float(one["to_s"]) for one in moves if abs(float(one["time_s"]) - stated_s) < SAME_STRIKE_S)
+        at_s = next(moved, stated_s)
         i = min(mine, key=lambda i: abs(judged[i].start_s - at_s), default=None)
         if i is None or abs(judged[i].start_s - at_s) >= SAME_STRIKE_S:
             starts = _times([judged[i].start_s for i in mine])
@@ -142,13 +146,6 @@ def judge(stances: Sequence[Contact], shown: Shown) -> list[Contact]:
         else:
             judged[i] = judged[i].refuse(REFUSED_BY_HAND, reason=row["reason"])
     return judged
-
-
-def _moved_s(row: Mapping[str, str], rows: Rows) -> float:
-    """Return when the stance of a row begins now, s: another row may have moved its strike."""
-    at_s = float(row["time_s"])
-    moves = (one for one in rows if (one["kind"], one["side"]) == ("move_foot_strike", row["side"]))
-    return next((float(one["to_s"]) for one in moves if abs(float(one["time_s"]) - at_s) < SAME_STRIKE_S), at_s)
 
 
 def _accept(stance: Contact, row: Mapping[str, str], contacts: Sequence[Contact]) -> Contact:

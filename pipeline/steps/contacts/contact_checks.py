@@ -15,11 +15,12 @@ from ...arrays import Array
 from ...conventions import STANDARD_GRAVITY_M_S2, UP
 from ...dynamics.vectors import cross, length
 from ...json_text import from_text
+from ...plates.wrench import heights_over
 from ...variables.stance_verdicts import Verdict
 from ...variables.verdict_table import ACCEPTED, REFUSED_BY_HAND
 from . import by_hand, foot_on_plate, time_offset
 from .body_motion import Shown
-from .plate_contacts import Contact, with_loads
+from .plate_contacts import Contact, between, with_loads
 from .plate_faults import forces, placement
 
 # the ankle from the heel marker: a quarter of the way to the toe marker, and as high over them in an adult
@@ -32,6 +33,10 @@ ANKLE_SHARE, ANKLE_HEIGHT_M = 0.25, 0.06
 UNKNOWN_N_M_KG, LEG_M, BRISK, UNLOADED_S, WANDERING_N = 0.02, 1.0, 1.15, 0.15, 1.0
 # where a marker swings by 2 cm at 6 Hz, a spline errs by 0.1 mm over a gap of this length, and by 10 mm over 0.1 s
 FILLED_S = 0.03
+# The lower of heel and toe marker over the plate while the foot stands: .5 to 8 cm in shoes and without, 3 more on the
+# toes; plates of a sound laboratory lie within 3 mm (Holden et al. 2003), three of which are allowed below.
+# STANDS: of a contact, the shares between which the foot does.
+LOWEST_M, HIGHEST_M, STANDS = -0.005, 0.11, (0.25, 0.5)
 
 
 def faults_of_channels(shown: Shown) -> list[Verdict | None]:
@@ -92,6 +97,22 @@ def judge_forces(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
     return forces.judge_plates(contacts, shown.time, steps, shown.corners, shown.numbers, shown.motion.channels)
 
 
+def doubt_heights(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
+    """Return the contacts, doubted if the foot stands below the top of its plate, or hangs over it."""
+    judged = [*contacts]
+    for i, contact in enumerate(contacts if shown.settings.misread_plates == "reject" else ()):
+        foot, plates = shown.feet.get(contact.side), [*contact.plates]
+        if contact.reason or foot is None or not shown.edges_known[plates].all():
+            continue
+        lasts_s = contact.end_s - contact.start_s
+        stands = between(shown.time, *(contact.start_s + share * lasts_s for share in STANDS))
+        heights = [heights_over(mark[stands], shown.corners[plates[:1]]) for mark in (foot.heel, foot.toe)]
+        lower_m = float(np.median(np.fmin(*heights))) if stands.stop > stands.start else np.nan
+        if not LOWEST_M <= np.nan_to_num(lower_m) <= HIGHEST_M:
+            judged[i] = contact.doubted("plate_height_suspect", number=shown.numbers[plates[0]], cm=100 * lower_m)
+    return judged
+
+
 def reject_implausible(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
     """Return the contacts, rejected if their force cannot be that of a step of their foot."""
     judged, settings = [*contacts], shown.settings
@@ -131,7 +152,7 @@ def judge_breaks(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
     part = np.array([np.searchsorted(lost_s, contact.from_s) for contact in contacts])  # how many are before it
     whole = np.array([part[i] == np.searchsorted(lost_s, contact.to_s) for i, contact in enumerate(contacts)])
     known = [bool(contact.plates) and not contact.reason for contact in contacts] & whole
-    leads_s = np.array([time_offset.rest_lead_s(contact, shown.feet) for contact in contacts])
+    leads_s = np.array([np.mean(time_offset.rest_leads(contact, shown.feet) or np.nan) for contact in contacts])
     most_s = shown.settings.doubted_time_offset_s
     for i, contact in enumerate(contacts):
         if part[i] and contact.plates:
@@ -187,6 +208,7 @@ CONTACT_JUDGES = (
     Judge(OF_ONE_FOOT, ("plate_out_of_time", "plates_not_in_time"), time_offset.reject_out_of_time),
     Judge(OF_FORCE, ("plate_shifted", "plates_shifted", "all_plates_shifted", "plate_shift_suspect",
                      "plate_channels_suspect", "plate_forces_wrong", "plate_forces_suspect"), judge_forces),
+    Judge(OF_FORCE, ("plate_height_suspect",), doubt_heights),
     Judge(OF_FORCE, ("force_off_foot", "force_off_ankle"), reject_implausible),
     Judge(STANCE, ("frames_lost", "frames_lost_before", "markers_frozen"), judge_breaks),
     Judge(STANCE, (REFUSED_BY_HAND, ACCEPTED), by_hand.judge),

@@ -70,12 +70,6 @@ def weaker_events(
     return {side: [from_file[side], align(from_motion.get(side, []), late_s)] for side in SIDES}
 
 
-def merged_events(contacts: Sequence[Contact], weaker: Weaker) -> dict[str, list[GaitEvent]]:
-    """Return each side's events of all sources."""
-    plates = plate_events(contacts)
-    return {side: merge([plates[side], *weaker[side]]) for side in SIDES}
-
-
 def events_of(contacts: Sequence[Contact], side: str, weaker: Weaker) -> list[GaitEvent]:
     """Return the side's events, in good contacts only those from plates."""
     good = [(row.start_s, row.end_s) for row in contacts if row.side == side and row.timed]

@@ -86,7 +86,11 @@ def assign(
     if not weight.size or not (weight.any() or contact.reason):
         return contact.refuse("contact_too_short")
     if contact.reason:
-        distances = _shares_away(feet, inside, corners)
+        # of feet mostly at rest over the plate, the share of time away from it
+        away = {
+            side: float(1 - (foot.still[inside] & _over(foot, inside, corners)).mean()) for side, foot in feet.items()
+        }
+        distances = {side: share for side, share in away.items() if share < MOSTLY_AWAY}
     else:
         cop, _ = centre_of_pressure(force[inside], moment[inside], corners)
         distances = _distances(feet, inside, cop, weight, corners)
@@ -125,23 +129,11 @@ def _refuse_place(
     other, far = OTHER[contact.side], contact.cop_distance_m > FAR_M
     if far and other not in feet:
         return replace(contact, side=other).refuse("foot_without_markers")
-    if other in feet and other not in distances and not _bears(feet[contact.side], contact, inside, weight):
+    still = np.nansum(weight[feet[contact.side].still[inside]])  # where the foot is at rest under the force
+    bears = contact.cop_distance_m < UNDER_M and still > 0.5 * np.nansum(weight)
+    if other in feet and other not in distances and not bears:
         return replace(contact, side=other, cop_distance_m=0.0).refuse("feet_not_seen")
     return contact.refuse("force_off_foot", cm=100 * contact.cop_distance_m) if far else contact
-
-
-def _bears(foot: Foot, contact: Contact, inside: slice, weight: Array) -> bool:
-    """Return whether a foot is at rest under most of a contact's force."""
-    still = float(np.nansum(weight[foot.still[inside]]))
-    return contact.cop_distance_m < UNDER_M and still > 0.5 * float(np.nansum(weight))
-
-
-def _shares_away(feet: Feet, inside: slice, corners: Array) -> dict[str, float]:
-    """Return the share of time away from the plate, for feet mostly at rest over it."""
-    shares = {
-        side: float(1 - (foot.still[inside] & _over(foot, inside, corners)).mean()) for side, foot in feet.items()
-    }
-    return {side: share for side, share in shares.items() if share < MOSTLY_AWAY}
 
 
 def _over(foot: Foot, inside: slice, corners: Array) -> Flags:
@@ -169,9 +161,8 @@ def reject_shared(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
     edgeless = np.flatnonzero(~shown.edges_known).tolist()
     force, moment = shown.data["plate_force"], shown.data["plate_moment"]
     pressed = {i: centre_of_pressure(force[:, i], moment[:, i], shown.corners[i])[0] for i in edgeless}
-    alone = [
-        each.refuse("other_foot_without_markers") if _may_be_shared_unseen(each, feet) else each for each in contacts
-    ]
+    unseen = [_may_be_shared_unseen(each, feet) for each in contacts]
+    alone = [each.refuse("other_foot_without_markers") if unseen[i] else each for i, each in enumerate(contacts)]
     spans = [
         None
         if each.reason or not {each.side, OTHER.get(each.side)} <= {*feet}
@@ -191,7 +182,9 @@ def _may_be_shared_unseen(contact: Contact, feet: Feet) -> bool:
     """Return whether a foot without markers may be on a contact's plate."""
     if contact.reason or contact.forced or contact.side not in feet or OTHER[contact.side] in feet:
         return False
-    return not _within_a_rest(contact, feet[contact.side])
+    rests = ((start - STEP_S, end + STEP_S) for start, end in feet[contact.side].rests)
+    whole = contact.begins and contact.ends
+    return not (whole and any(start < contact.start_s and contact.end_s < end for start, end in rests))
 
 
 def _find_shared_span(
@@ -224,13 +217,6 @@ def _find_shared_span(
             instants = time[inside][frames]
             return float(instants[0]), float(instants[-1])
     return None
-
-
-def _within_a_rest(contact: Contact, foot: Foot) -> bool:
-    """Return whether a contact lasts no longer than a whole rest of the foot."""
-    rests = ((start - STEP_S, end + STEP_S) for start, end in foot.rests)
-    whole = contact.begins and contact.ends
-    return whole and any(start < contact.start_s and contact.end_s < end for start, end in rests)
 
 
 def combine(contacts: Sequence[Contact]) -> list[Contact]:

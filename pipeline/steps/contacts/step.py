@@ -1,6 +1,6 @@
 """Step ``contacts``: stances with foot and plates, ground wrench of each side, gait events."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -23,8 +23,8 @@ from ...variables.stance_verdicts import doubt_columns, reason_columns
 from . import by_hand, foot_on_plate, plate_contacts, time_offset
 from .body_motion import BodyMotion, Shown, motions_of
 from .contact_checks import OF_BOTH_FEET, OF_FORCE, OF_ONE_FOOT, ON_ONE_PLATE, STANCE, judged, refuse_plates
-from .event_sources import events_of, merged_events, plate_events, weaker_events
-from .events import SAME_EVENT_S, GaitEvent, Stance, of_both_sides, stances
+from .event_sources import events_of, plate_events, weaker_events
+from .events import SAME_EVENT_S, GaitEvent, Stance, merge, of_both_sides, stances
 from .feet import Feet, belt_speeds
 from .plate_contacts import Contact, between, with_loads
 from .plate_faults import placement
@@ -100,7 +100,8 @@ def _of_walk(
     given = {side: foot_on_plate.read_given_plates(text, numbers, side=side) for side, text in cells.items()}
     shown = Shown(data, motion, settings, clean.attrs.get("motion_breaks", ""), given, corrections)
     shown, events, met = _with_contacts(refuse_plates(shown))
-    left_out = _name_lost_plates(clean.attrs["plates_left_out"], met)
+    unmet = [number for each in from_text(clean.attrs["plates_left_out"]) for number in each.which if number not in met]
+    left_out = ", ".join(f"plate {number} is left out" for number in unmet)
     found = [
         by_hand.at_corrected_times(
             _contact_of(stance, side, shown.contacts, shown.feet, left_out), stance, events[side], corrections
@@ -131,8 +132,10 @@ def _with_contacts(shown: Shown) -> tuple[Shown, dict[str, list[GaitEvent]], set
     contacts = judged(OF_ONE_FOOT, foot_on_plate.combine(single), shown)
     stated = [shown.data[name] for name in ("event_time", "event", "event_side")]
     method = shown.settings.kinematic_events
-    weaker = weaker_events(shown.time, motion.landmarks, stated, shown.feet, plate_events(contacts), method)
-    first = by_hand.fitting_events(merged_events(contacts, weaker), corrections, **shown.span)
+    plates = plate_events(contacts)
+    weaker = weaker_events(shown.time, motion.landmarks, stated, shown.feet, plates, method)
+    merged = {side: merge([plates[side], *weaker[side]]) for side in SIDES}
+    first = by_hand.fitting_events(merged, corrections, **shown.span)
     shown = replace(shown, stances={side: stances_of(first, side, shown) for side in SIDES})
     alone = judged(OF_BOTH_FEET, single, shown)
     contacts = judged(OF_ONE_FOOT, foot_on_plate.combine(alone), shown) if alone != single else contacts
@@ -165,12 +168,6 @@ def _detect(shown: Shown) -> list[Contact]:
         )  # fmt: skip
         contacts += [replace(contact, reason=contact.reason or reason) for contact in plain]
     return contacts
-
-
-def _name_lost_plates(plates_left_out: str, met: Collection[int]) -> str:
-    """Return the plates left out in words, without those on which contacts are seen."""
-    numbers = [number for each in from_text(plates_left_out) for number in each.which]
-    return ", ".join(f"plate {number} is left out" for number in numbers if number not in met)
 
 
 def _contact_of(stance: Stance, side: str, contacts: Sequence[Contact], feet: Feet, plates_left_out: str) -> Contact:

@@ -12,7 +12,7 @@ from ...signals.filters import interval_s
 from ...trials.session import spans_of
 from ...variables.stance_verdicts import Verdict, doubt_columns, verdicts_in
 from .body_motion import Shown
-from .feet import OFF_LATE_S, STRIKE_LATE_S, Feet, Foot
+from .feet import OFF_LATE_S, STRIKE_LATE_S, Feet
 from .plate_contacts import Contact, Loaded, between, with_loads
 
 # without the force's line, one end alone must be that far off: a slow foot or an impact takes 30 to 60 ms between force
@@ -58,24 +58,16 @@ def time_offsets(
     """
     listed: dict[tuple[int, ...], list[list[float]]] = {}
     for loaded in contacts:
-        contact = loaded.contact
-        rest = rest_of(contact, feet[contact.side]) if contact.side in feet else None
-        if rest:
-            start = rest[0] - contact.start_s - STRIKE_LATE_S if contact.begins else np.nan
-            end = rest[1] - contact.end_s - OFF_LATE_S if contact.ends else np.nan
-            listed.setdefault(contact.plates, []).append([start, end, line_ahead_s(loaded, time, pelvis)])
+        if ends := rest_leads(loaded.contact, feet):
+            listed.setdefault(loaded.contact.plates, []).append([*ends, line_ahead_s(loaded, time, pelvis)])
     leads = {plates: _medians(np.array(rows)) for plates, rows in listed.items()}
-    usual = _usual([lead for lead in leads.values() if np.isfinite(lead[:2]).all()])
+    known = [lead for lead in leads.values() if np.isfinite(lead[:2]).all()]
+    # of two plates that which is less off in the mean
+    nearest = min(known, key=lambda lead: abs(np.nanmean([lead[:2].mean(), lead[2]])), default=np.zeros(3))
+    usual = _medians(np.array(known)) if len(known) > 2 else nearest
     clock_s = _agree_on(usual)
     clock_s = clock_s if abs(clock_s) > max_time_offset_s else 0.0
     return clock_s, {plates: _agree_on(lead - np.nan_to_num(usual)) for plates, lead in leads.items()}
-
-
-def _usual(leads: Sequence[Array]) -> Array:
-    """Return the trial's usual witnesses: the median plate's, of two plates those that are less off in the mean."""
-    if len(leads) > 2:
-        return _medians(np.array(leads))
-    return min(leads, key=lambda lead: abs(np.nanmean([lead[:2].mean(), lead[2]])), default=np.zeros(3))
 
 
 def _medians(rows: Array) -> Array:
@@ -114,20 +106,20 @@ def line_ahead_s(loaded: Loaded, time: Array, pelvis: Array) -> float:
     return float(line.mean(axis=0)[::2] @ moved / speed**2) if speed > PASSING_M_S else np.nan
 
 
-def rest_of(contact: Contact, foot: Foot) -> tuple[float, float] | None:
-    """Return start and end, s, of the rest that overlaps a contact most."""
+def rest_leads(contact: Contact, feet: Feet) -> tuple[float, float] | None:
+    """Return by how much later than usual the foot rests at start and end of a contact, s; NaN of an end unseen.
+
+    It is the rest that overlaps the contact most; None without any.
+    """
 
     def overlap(rest: tuple[float, float]) -> float:
         return min(rest[1], contact.end_s) - max(rest[0], contact.start_s)
 
-    best = max(foot.rests, key=overlap, default=None)
-    return best if best and overlap(best) > 0 else None
-
-
-def rest_lead_s(contact: Contact, feet: Feet) -> float:
-    """Return by how much later than a contact the foot rests, mean of both ends, s; NaN if not both are seen."""
-    rest = rest_of(contact, feet[contact.side]) if contact.side in feet and contact.begins and contact.ends else None
-    return (rest[0] - contact.start_s + rest[1] - contact.end_s) / 2 if rest else np.nan
+    rest = max(feet[contact.side].rests, key=overlap, default=None) if contact.side in feet else None
+    if not rest or overlap(rest) <= 0:
+        return None
+    start_s, end_s = rest[0] - contact.start_s - STRIKE_LATE_S, rest[1] - contact.end_s - OFF_LATE_S
+    return start_s if contact.begins else np.nan, end_s if contact.ends else np.nan
 
 
 def are_in_step(before_s: Array, after_s: Array, *, most_s: float) -> bool:
@@ -164,10 +156,7 @@ def witnesses(
     rows = []
     for loaded in contacts:
         contact = loaded.contact
-        rest = (
-            rest_of(contact, feet[contact.side]) if contact.side in feet and contact.begins and contact.ends else None
-        )
-        ends = (rest[0] - contact.start_s - STRIKE_LATE_S, rest[1] - contact.end_s - OFF_LATE_S) if rest else (np.nan,)
+        ends = rest_leads(contact, feet) or (np.nan,)
         others = [other for other in every if other.side != contact.side]
         half = (contact.start_s + contact.end_s) / 2
         alone_s = max((o.end_s for o in others if o.start_s < half), default=-np.inf)

@@ -9,7 +9,8 @@ known, what is left of them says
 
 - by how much the mean force leans from the one that moves the body (*lean*), and how far it passes beside the line that
   would turn it so (*lever*, in the lab's axes, forces before the body positive);
-- by how much the forces lag (*delay*), as they follow velocity: v - v0 - integral of (F / m + g) = delay * F / m.
+- by how much the forces lag (*delay*), as they follow velocity: v - v0 - integral of (F / m + g) = delay * F / m;
+- whether velocity changes by more than that integral, by (stated rate / true rate)^2 of it.
 
 One more witness has no body in it: the height of the markers of standing feet over the floor (*slope*).
 
@@ -37,6 +38,9 @@ from .momentum import sees_trunk
 LEAST_S, TIMED_S, EDGE_S, FLAT = 0.1, 0.2, 0.05, (0.25, 0.5)
 LEVEL_M = 0.01  # plates that differ more in height, or lean so far, are stairs or ramps: no floor
 HORIZONTAL = [0, 2]
+# By how many weights an interval may bear more or less to show a rate, 2.8 deviations of the gain of plates in use: a
+# foot partly on a plate, a wrong gain or mass change the integral by more than the walk does.
+CARRIES = 0.05
 BEARS = 0.5  # share of an interval of which a stance has the figures
 
 
@@ -59,7 +63,8 @@ class Known(NamedTuple):
     side: Array  # (interval,), +1 where the right foot bears the body, else -1
     share: Array  # (interval, stance), of the vertical impulse that each stance bears
     ahead: Array  # (2,), where the person faces
-    timing: Array  # (2,), sums of squares and products of the regression of the delay
+    timing: Array  # (6,), sums of the regression of the delay, see :func:`_timing`
+    carried: Array  # (6,), the same of the rate, of runs of intervals in which plates carry the weight
     feet: Array  # (foot mark, 4), number of the marker, where along and across, height, m
 
 
@@ -88,7 +93,9 @@ def known_intervals(kinematics: AnyTrial, contacts: AnyTrial, clean: AnyTrial, m
     middle = corners.mean(axis=(0, 1)) if corners.size else np.zeros(3)
     share = _shares(contacts, of_sides, time, ends)
     left = mean(about) - (spin[last] - spin[first]) / lasts_s
-    lean = (mean(force) - (velocity[last] - velocity[first]) / lasts_s)[:, HORIZONTAL]
+    lean = mean(force) - (velocity[last] - velocity[first]) / lasts_s
+    light, lean = first[np.abs(lean[:, UP] - 1) > CARRIES], lean[:, HORIZONTAL]
+    carrying = [(a, b) for a, b in spans if not ((light >= a) & (light < b)).any()]
     delays = mean(late)
     right = mean(of_sides[..., UP])
     return Known(
@@ -107,6 +114,7 @@ def known_intervals(kinematics: AnyTrial, contacts: AnyTrial, clean: AnyTrial, m
         share,
         turn[0],
         _timing(force, velocity, time, spans),
+        _timing(force, velocity, time, carrying),
         _foot_marks(contacts, clean, time, turn, corners),
     )
 
@@ -177,20 +185,23 @@ def _centres(contacts: AnyTrial, clean: AnyTrial) -> Array:
 
 
 def _timing(force: Array, velocity: Array, time: Array, spans: Sequence[tuple[int, int]]) -> Array:
-    """Return sums of squares and products (2,) of force per weight and what its integral leaves of the velocity.
+    """Return sums (6,) of force per weight F, its integral I, and what I leaves of the velocity, V.
 
-    A constant and a trend are taken off: they are the lean and the velocity at the start.
+    They are those of F F, F V, I I, I F, I V, and the time. A constant and a trend are taken off F, I and V: they are
+    the lean and the velocity at the start.
     """
-    total = np.zeros(2)
+    total = np.zeros(6)
     for first, last in spans:
         if time[last] - time[first] < TIMED_S:
             continue
         at, pushed = time[first : last + 1], force[first : last + 1]
         steps = (pushed[1:] + pushed[:-1]) / 2 * np.diff(at)[:, None]
-        left = velocity[first : last + 1] - np.vstack([np.zeros(3), np.cumsum(steps, axis=0)])
+        gained = np.vstack([np.zeros(3), np.cumsum(steps, axis=0)])
+        left = velocity[first : last + 1] - gained
         shape = np.linalg.qr(np.stack([np.ones_like(at), at - at.mean()], axis=1))[0]
-        pushed, left = (part - shape @ (shape.T @ part) for part in (pushed, left))
-        total += np.array([(pushed**2).sum(), (pushed * left).sum()]) * interval_s(time)
+        pushed, gained, left = (part - shape @ (shape.T @ part) for part in (pushed, gained, left))
+        products = (pushed**2, pushed * left, gained**2, gained * pushed, gained * left, np.ones(len(at)))
+        total += np.array([product.sum() for product in products]) * interval_s(time)
     return total
 
 

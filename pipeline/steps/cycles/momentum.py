@@ -22,7 +22,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...arrays import Array
+from ...arrays import Array, Flags
 from ...conventions import HIP, SIDES, STANDARD_GRAVITY_M_S2, UP
 from ...trials.session import AnyTrial
 from ...variables.cycle_variables import RESIDUALS
@@ -154,11 +154,7 @@ def doubts_of_session(
         mass_kg: of the body.
     """
     ratio, deviation = (np.concatenate([getattr(one, name) for one in supports]) for name in ("ratio", "deviation"))
-    words = [[text.split() for text in of_trial.tolist()] for of_trial in plates]
-    names = sorted({name for of_trial in words for each in of_trial for name in each})
-    on = [np.array([[name in each for name in names] for each in of]).reshape(len(of), len(names)) for of in words]
-    loads = [one.share @ (of / np.fmax(1, of.sum(axis=1, keepdims=True))) for one, of in zip(supports, on, strict=True)]
-    gains, member = np.concatenate(loads), np.concatenate(on)
+    names, member, gains = borne_by_plates([one.share for one in supports], plates)
     known = np.flatnonzero(np.isfinite(ratio))
     shapes = np.column_stack([gains, np.ones(len(ratio))])[known]  # of plates and the mass
     touched = np.column_stack([member, np.ones(len(ratio), dtype=bool)])
@@ -190,6 +186,20 @@ def doubts_of_session(
             common = np.column_stack([common, shapes[:, shape]])
     one_by_one = iter(found)
     return [[*islice(one_by_one, len(of_trial))] for of_trial in plates]
+
+
+def borne_by_plates(shares: Sequence[Array], plates: Sequence[NDArray[np.str_]]) -> tuple[list[str], Flags, Array]:
+    """Return the numbers of the plates, which stances are on each, and what each bears of all trials' intervals.
+
+    Args:
+        shares: of each trial, what each stance bears of each interval (interval, stance).
+        plates: as in :func:`doubts_of_session`.
+    """
+    words = [[text.split() for text in of_trial.tolist()] for of_trial in plates]
+    names = sorted({name for of_trial in words for each in of_trial for name in each})
+    on = [np.array([[name in each for name in names] for each in of]).reshape(len(of), len(names)) for of in words]
+    borne = [share @ (of / np.fmax(1, of.sum(axis=1, keepdims=True))) for share, of in zip(shares, on, strict=True)]
+    return names, np.concatenate(on), np.concatenate(borne)
 
 
 def _agreement(

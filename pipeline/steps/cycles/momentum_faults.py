@@ -20,7 +20,7 @@ from ...arrays import Array
 from ...conventions import STANDARD_GRAVITY_M_S2
 from ...variables.stance_verdicts import Verdict
 from .body_momentum import Known
-from .momentum import REFUSED_SPREADS, SEEN_SWAY_M_S, SPREADS
+from .momentum import REFUSED_SPREADS, SEEN_SWAY_M_S, SPREADS, borne_by_plates
 
 # All of these are standard deviations, and were written down before the law was tried on a recording, but for DELAY_S,
 # which was 4.5 ms, and TURN and TORQUE, which were added later and widened when generated sessions showed false alarms.
@@ -108,6 +108,7 @@ class Fault(NamedTuple):
             "scale": f"markers are {percent} too {'large' if self.size[0] > 0 else 'small'}",
             "moments": f"the plates' moments are {whole_percent} too {'large' if self.size[0] > 0 else 'small'}",
             "clock": f"the clock of the plates is {percent} {'slow' if self.size[0] > 0 else 'fast'}",
+            "rate": f"the stated rate of the frames is {whole_percent} too {'high' if self.size[0] > 0 else 'low'}",
             "late": f"plates are {'late' if self.size[0] > 0 else 'early'} by {ms}",
             "centre": f"the body's centre of mass lies {mm} from where tables have it",
         }[self.kind]
@@ -131,7 +132,7 @@ def faults_of_session(trials: Sequence[Known | None], plates: Sequence[NDArray[n
     sway = np.sqrt(2) * SEEN_SWAY_M_S / (steps.lasts_s * STANDARD_GRAVITY_M_S2)
     of_lever, of_twist = np.hypot(LEVER_M, GYRATION_M * sway), np.hypot(FREE_M, AXIAL_M * sway)
     own = np.concatenate([np.repeat(of_lever, 2), np.repeat(sway, 2), of_twist, np.ones(2), [delay_error]])
-    found = sorted(_set_free(unknowns, off, own), key=lambda one: -one.lead)
+    found = sorted([*_set_free(unknowns, off, own), *_rate([one for one, _ in known])], key=lambda one: -one.lead)
     return [one for one in found if one.lead > found[0].lead - ALIKE] if found[0].spreads >= SPREADS else []
 
 
@@ -186,15 +187,10 @@ class Steps(NamedTuple):
         """Return them; for the arguments see :func:`faults_of_session`."""
         joined = [np.concatenate([getattr(one, name) for one in trials]) for name in cls._fields[:10]]
         trial = np.repeat(np.arange(len(trials)), [len(one.start_s) for one in trials])
-        words = [[text.split() for text in of_trial.tolist()] for of_trial in plates]
-        names = sorted({name for of_trial in words for each in of_trial for name in each})
-        parts = [np.array([[(name in each) / max(len(each), 1) for name in names] for each in of]) for of in words]
-        load = [
-            one.share @ part.reshape(one.share.shape[1], len(names)) for one, part in zip(trials, parts, strict=True)
-        ]
+        names, _, load = borne_by_plates([one.share for one in trials], plates)
         lasts_s = np.concatenate([one.end_s - one.start_s for one in trials])
         ahead = np.stack([one.ahead for one in trials])[trial]
-        return cls._make([*joined, lasts_s, ahead, trial, names, np.concatenate(load)])
+        return cls._make([*joined, lasts_s, ahead, trial, names, load])
 
 
 @dataclass
@@ -280,7 +276,7 @@ def _slope(trials: Sequence[Known]) -> tuple[Array, Array]:
 
 def _delay(trials: Sequence[Known]) -> tuple[float, float]:
     """Return the delay of the forces and its standard error by the scatter of the trials, s."""
-    squares, products = np.stack([one.timing for one in trials]).T
+    squares, products = np.stack([one.timing[:2] for one in trials]).T
     if not squares.any():
         return 0.0, UNKNOWN_S
     delay = products.sum() / squares.sum()
@@ -289,6 +285,22 @@ def _delay(trials: Sequence[Known]) -> tuple[float, float]:
     scatter = np.sqrt((share**2 * apart**2).sum() * len(trials) / max(len(trials) - 1, 1))
     sway = SEEN_SWAY_M_S / STANDARD_GRAVITY_M_S2 * np.sqrt(ALIKE_S / squares.sum())
     return float(delay), float(np.hypot(scatter, sway))
+
+
+def _rate(trials: Sequence[Known]) -> list[Fault]:
+    """Return the fault, if any, by which the stated rate is too high: velocity changes by more than forces make it.
+
+    A delay is fitted beside it. Its error is the sway of skin in step with the walk, in any phase of it.
+    """
+    forces, late, gained, both, left, lasts_s = np.sum([one.carried for one in trials], axis=0).tolist()
+    if not lasts_s:
+        return []
+    alone = gained - both**2 / forces
+    more = (left - both * late / forces) / alone
+    error = SEEN_SWAY_M_S / STANDARD_GRAVITY_M_S2 * np.sqrt(lasts_s / 2 / alone)
+    size = np.sqrt(max(1 + more, 0)) - 1
+    found = Fault("rate", "", np.array([size]), np.array([error / 2]), (more / error) ** 2)
+    return [found] if found.spreads >= SPREADS else []
 
 
 def verdicts_of_session(

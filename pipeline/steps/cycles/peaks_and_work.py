@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...arrays import Array, Flags
+from ...arrays import Array
 from ...conventions import FLEXION
 from ...variables.metrics import METRICS
 from ...variables.rows import IMPULSES, PEAKS, RANGES, WORK, WORK_OF_FOOT, Part, Window
@@ -50,11 +50,14 @@ def peaks(curves: Curves, *, stance_share: ArrayLike) -> dict[str, Array]:
     start, end = (_percent(np.array([window[i] for _, window in TOPS.values()]), off)[..., None] for i in (1, 2))
     values = _rows(curves, TOPS.values())
     within = ((start < PERCENT) & (end > PERCENT)) | (end - 100 > PERCENT)
+    # the values before and after each; curves go on at their start
+    around = [np.roll(values, shift, axis=-1) for shift in range(-TOP_PERCENT, TOP_PERCENT + 1) if shift]
+    tops = np.all([~(values < other) for other in around], axis=0)
     lowest = [0 if METRICS[name].kind == "size" and name != VALLEY else -np.inf for name in TOPS]
-    searched = np.where(within & _tops(values) & (values > np.array(lowest)[:, None]), values, -np.inf)
+    searched = np.where(within & tops & (values > np.array(lowest)[:, None]), values, -np.inf)
     place = searched.argmax(axis=-1)
     highest = np.take_along_axis(searched, place[..., None], axis=-1)[..., 0]
-    seen = np.take_along_axis(_seen_around(values), place[..., None], axis=-1)[..., 0]
+    seen = np.take_along_axis(np.isfinite(around).all(axis=0), place[..., None], axis=-1)[..., 0]
     certain = np.isfinite(highest) & seen & ~(within & np.isnan(values)).any(axis=-1)
     peak, phase = np.where(certain, highest, np.nan), np.where(certain, place, np.nan)
     peak *= [part.sign if part.as_stored else 1 for part, _ in TOPS.values()]
@@ -66,21 +69,6 @@ def peaks(curves: Curves, *, stance_share: ArrayLike) -> dict[str, Array]:
 def _percent(at: Array, off: Array) -> Array:
     """Return instants of the gait cycle, 0 at foot strike and 1 at foot off, in percent."""
     return np.minimum(at, 1) * off + np.clip(at - 1, 0, 1) * (100 - off) + np.maximum(at - 2, 0) * off
-
-
-def _tops(values: Array) -> Flags:
-    """Return where curves (..., 101), which go on at their start, are highest of what is known in ``TOP_PERCENT``."""
-    return np.asarray(np.all([~(values < other) for other in _around(values)], axis=0))
-
-
-def _seen_around(values: Array) -> Flags:
-    """Return where curves (..., 101) are known within ``TOP_PERCENT``."""
-    return np.asarray(np.isfinite(_around(values)).all(axis=0))
-
-
-def _around(values: Array) -> list[Array]:
-    """Return the values before and after each of curves (..., 101), which go on at their start, in ``TOP_PERCENT``."""
-    return [np.roll(values, shift, axis=-1) for shift in range(-TOP_PERCENT, TOP_PERCENT + 1) if shift]
 
 
 def ranges(curves: Curves) -> dict[str, Array]:

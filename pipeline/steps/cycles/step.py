@@ -30,7 +30,7 @@ from .knee_axis import knee_axis_figures
 from .normalisation import leg_lengths
 from .settings import Settings
 from .spatiotemporal import Heels, spatiotemporal, support
-from .stances import Stances, leave_out_by_hand
+from .stances import leave_out_by_hand
 from .verdicts import Shown, acceptances_of, judge_stances
 
 LEAVE_OUT = "leave_out_cycle"  # kind of correction
@@ -182,6 +182,9 @@ def _divide(
     )
     heading = headings(walk.kinematics.attrs["line_of_progression"], distances["stride_direction"])
     offset = distances["stride_direction"] - np.degrees(heading)
+    # of the nearest cycle of the same side, else of the other; 0 without any
+    apart = np.abs(stances.start[:, None] - strides.start_s) + np.where(stances.side[:, None] == strides.side, 0, 1e6)
+    of_stances = heading[apart.argmin(axis=1)] if heading.size else np.zeros(len(stances.start))
     return CutTrial(
         strides,
         stances,
@@ -200,11 +203,5 @@ def _divide(
         },
         strike=np.abs(time - strides.start_s[:, None]).argmin(axis=1),
         heading=heading,
-        stance_heading=_of_nearest(heading, strides, stances),
+        stance_heading=of_stances,
     )
-
-
-def _of_nearest(heading: Array, strides: Cycles, stances: Stances) -> Array:
-    """Return the heading (stance,) of the nearest cycle of the same side, else of the other; 0 without any."""
-    apart = np.abs(stances.start[:, None] - strides.start_s) + np.where(stances.side[:, None] == strides.side, 0, 1e6)
-    return heading[apart.argmin(axis=1)] if heading.size else np.zeros(len(stances.start))

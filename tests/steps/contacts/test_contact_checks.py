@@ -207,6 +207,18 @@ def test_a_force_far_from_the_ankle_is_rejected(known: Walk, plated: xr.Dataset)
     assert stance(allowed, known.seen()[0])["valid"]
 
 
+@pytest.mark.parametrize("raised_m", [-0.12, -0.02, 0.0, 0.02, 0.08])
+def test_a_plate_that_is_higher_than_the_sole_or_far_below_it_is_doubted(plated: xr.Dataset, raised_m: float) -> None:
+    """Its corners and the place of its force are raised; heel and toe marker are 3 cm or more above the true top."""
+    up = raised_m * np.array([0.0, 1.0, 0.0])
+    moment = plated.plate_moment + np.cross(up, plated.plate_force)
+    trial = found(plated.assign(plate_corner=plated.plate_corner + up, plate_moment=moment))
+    on_plates = trial.plates.values != ""
+    assert on_plates.sum() > 2
+    codes = {*trial.doubt_code.values[on_plates].tolist()}
+    assert codes == ({"plate_height_suspect"} if abs(raised_m) > 0.05 else {""})
+
+
 def test_a_signal_with_a_gap_is_rejected(known: Walk, plated: xr.Dataset) -> None:
     step = known.seen()[0]
     middle = np.abs(plated.plate_time.values - (step.start_s + step.end_s) / 2) < 0.005

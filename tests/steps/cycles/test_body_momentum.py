@@ -183,6 +183,11 @@ def larger(made: Walk) -> Walk:
     return made._replace(place=1.03 * made.place, velocity=1.03 * made.velocity, feet=1.03 * made.feet)
 
 
+def slow(made: Walk) -> Walk:
+    """Return a walk of which the file states .8 of the rate: changes per time are .64 of those that forces make."""
+    return made._replace(velocity=0.64 * made.velocity, spin=0.64 * made.spin)
+
+
 def walk_of(made: Walk) -> Walk:
     return made
 
@@ -244,6 +249,7 @@ def test_figures_are_of_the_person_and_its_stances() -> None:
         (late, "late", 0.020, 0.001),
         (larger, "scale", 0.03, 0.002),
         (torque, "torque", 1.0, 0.1),
+        (slow, "rate", 0.2, 0.01),
     ],
 )
 def test_a_fault_is_named_with_its_size(fault: Callable[[Walk], Walk], kind: str, size: float, within: float) -> None:
@@ -270,6 +276,12 @@ def test_brief_single_supports_alone_show_a_tilt(fault: Callable[[Walk], Walk]) 
     assert [one.kind for one in named[:1]] == (["tilt"] if fault is tilt else [])
     if named:
         assert abs(np.degrees(np.linalg.norm(named[0].size)) - 2.0) < 0.5
+
+
+def test_a_wrong_mass_is_no_wrong_rate() -> None:
+    walks = [made._replace(force=1.3 * made.force, moment=1.3 * made.moment) for made in both_ways(walk_of)]
+    faults = faults_of_session([known(made) for made in walks], plates_of(walks))
+    assert "rate" not in {one.kind for one in faults}
 
 
 def test_a_plate_is_named_and_only_its_stances_are_doubted() -> None:

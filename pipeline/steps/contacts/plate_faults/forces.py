@@ -54,18 +54,15 @@ def judge_forces(steps: Sequence[PlateStep], corners: Array, number: int) -> Jud
     chance = laws.chance_of(deviations)
     if not chance < SUSPECT:
         return Judged(None, None, chance)
-    values = {"number": number, "how": laws.in_words(off, deviations), "cause": _cause(every, corners)}
+    # channels may be wrong that, read otherwise, make the forces likely
+    axes = plate_axes(corners)[None]
+    chances = {name: laws.chance_of(laws.deviations(_reread(every, axes, name))[1]) for name in CHANNELS}
+    likely = [name for name, chance in chances.items() if chance > max(LIKELY, max(chances.values()) / 10)]
+    cause = f"is {' or '.join(likely)} wrong?" if likely else "check the signs, order and scales of its channels"
+    values = {"number": number, "how": laws.in_words(off, deviations), "cause": cause}
     if chance < WRONG:
         return Judged(Verdict.of("plate_forces_wrong", **values), None, chance)
     return Judged(None, Verdict.of("plate_forces_suspect", **values, percent=100 * chance), chance)
-
-
-def _cause(steps: Steps, corners: Array) -> str:
-    """Return in words which channels may be wrong: those that, read otherwise, make the forces likely."""
-    axes = plate_axes(corners)[None]
-    chances = {name: laws.chance_of(laws.deviations(_reread(steps, axes, name))[1]) for name in CHANNELS}
-    likely = [name for name, chance in chances.items() if chance > max(LIKELY, max(chances.values()) / 10)]
-    return f"is {' or '.join(likely)} wrong?" if likely else "check the signs, order and scales of its channels"
 
 
 def _reread(steps: Steps, axes: Array, name: str) -> Steps:

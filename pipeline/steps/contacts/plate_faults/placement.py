@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from ....arrays import Array, Flags
-from ....plates.sole import HALF_SOLE_M
 from ....plates.wrench import plate_axes
 from ....variables.stance_verdicts import Verdict
 from ..feet import Feet
@@ -21,9 +20,7 @@ from .steps import PlateStep, Steps, as_arrays, beside_sole, lines_from_pelvis, 
 LEAST_PEAK_N = 100.0
 # how far the force's line passes from the centre of mass: 14 % of a foot's length (Herr and Popovic 2008)
 LINE_M = 0.035
-# the sole: behind the heel marker and beyond the toe marker, per distance of the two; markers and centre of pressure
-# are known to a centimetre each
-SOLE_ENDS, SOLE_M = (0.02, 0.3), 0.015
+SOLE_M = 0.015  # markers and centre of pressure are known to a centimetre each
 MOST_DEVIATIONS = 4.0  # so that no single part decides
 INDEPENDENT = 2  # parts of a step: the deviation changes from its first half to the second
 # least gain of another reading in squared deviations, exp(-3) in likelihood with generous deviations; and the most per
@@ -115,7 +112,7 @@ def misreading(steps: Sequence[PlateStep], corners: Array, number: int) -> Verdi
     turns[1:, :2, :2] = [reading for reading, _ in MISREADINGS]
     turns = axes @ turns @ axes.T
     every = as_arrays(steps)
-    lines, beside = lines_from_pelvis(every, turns), _beside(every, turns)  # (step, reading, part, axis)
+    lines, beside = lines_from_pelvis(every, turns), beside_sole(every, turns)  # (step, reading, part, axis)
     misfit = _misfit(lines, LINE_M) + _misfit(beside, SOLE_M)
     gain = misfit[:, :1] - misfit[:, 1:]
     fits = ((gain > 0).mean(axis=0) > 0.5) & (misfit[:, 1:].mean(axis=0) < FITTING)
@@ -137,10 +134,6 @@ def misreading(steps: Sequence[PlateStep], corners: Array, number: int) -> Verdi
     return Verdict.of("plate_turned", number=number, how=names, away=" ".join(words).removeprefix("and "))
 
 
-def _beside(steps: Steps, turns: Array) -> Array:
-    return beside_sole(steps, turns, ends=SOLE_ENDS, half_width_m=HALF_SOLE_M)
-
-
 def _misfit(away: Array, deviation: float) -> Array:
     """Return squared deviations (step, reading) of vectors (step, reading, part, axis); unseen ones do not count."""
     squares = np.minimum((away**2).sum(axis=-1) / deviation**2, MOST_DEVIATIONS**2)
@@ -154,7 +147,7 @@ def _misfit_of_shift(steps: Steps, lines: Array) -> float:
     """
     seen = np.isfinite(lines).all(axis=-1)
     shift = lines[seen].mean(axis=0) if seen.any() else np.zeros(3)
-    beside = _beside(steps._replace(pressed=steps.pressed - shift), np.eye(3)[None])
+    beside = beside_sole(steps._replace(pressed=steps.pressed - shift), np.eye(3)[None])
     return float((_misfit((lines - shift)[:, None], LINE_M) + _misfit(beside, SOLE_M)).sum()) + 4.0
 
 

@@ -14,6 +14,7 @@ from ....arrays import Array, Flags
 from ....conventions import LOADED_SHARE
 from ....dynamics.vectors import dot
 from ....plates.incline import normal_of_ground
+from ....plates.sole import HALF_SOLE_M
 from ....plates.wrench import centre_of_pressure
 from ....signals.filters import stretches
 from ..feet import Feet, Foot
@@ -28,6 +29,7 @@ TOGETHER_S = 0.1  # longer at rest over the plate, the other foot is on it too
 # parts of a load: the force is the whole body's in the middle three, the foot alone on the ground
 PARTS = (0.05, 0.15, 0.38, 0.62, 0.85, 0.95)
 ALONE = slice(1, 4)
+SOLE_BEHIND_M, SOLE_AHEAD = 0.02, 0.3  # the sole behind the heel marker, and beyond the toe marker per distance of both
 RAISED_M = 0.03  # a heel or toe marker that is higher than that over its lowest place has left the ground with its part
 
 
@@ -197,21 +199,19 @@ def places_in_foot(steps: Steps, turns: Array) -> tuple[Array, Array]:
     return dot(from_heel, ahead), np.asarray(across)
 
 
-def beside_sole(steps: Steps, turns: Array, *, ends: Sequence[float], half_width_m: float) -> Array:
+def beside_sole(steps: Steps, turns: Array) -> Array:
     """Return how far ground forces press outside the part of the sole that is on the ground, m.
 
     If the heel is raised, that is the front half of the sole; if the toes are, the rear half.
 
     Args:
         steps, turns: as in :func:`lines_from_pelvis`.
-        ends: of the sole behind the heel marker, m, and in front of the toe marker per distance of the two.
-        half_width_m: of the sole.
 
     Returns:
         (step, reading, part, 2), along and across the foot.
     """
     along, across = places_in_foot(steps, turns)
-    back = np.where(steps.heel_up, 0.5 * steps.length, -ends[0])[:, None]
-    front = (np.where(steps.toe_up, 0.5, 1 + ends[1]) * steps.length)[:, None]
+    back = np.where(steps.heel_up, 0.5 * steps.length, -SOLE_BEHIND_M)[:, None]
+    front = (np.where(steps.toe_up, 0.5, 1 + SOLE_AHEAD) * steps.length)[:, None]
     beyond = np.maximum(np.maximum(back - along, along - front), 0)
-    return np.stack([beyond, np.maximum(np.abs(across) - half_width_m, 0)], axis=-1)
+    return np.stack([beyond, np.maximum(np.abs(across) - HALF_SOLE_M, 0)], axis=-1)
