@@ -118,18 +118,19 @@ def numbers_table(shown: Sequence[Shown], normal: Mapping[str, str], detectable:
         normal: the normal value of each metric, in words; empty if no norm fits.
         detectable: the smallest changes beyond the laboratory's own repeatability.
     """
-    visits = _of_two_visits(shown)
-    titles = [one.line.session or one.line.label if visits else one.line.label for one in shown]
+    compared = _are_compared(shown)
+    of_visits = compared and len({one.line.condition for one in shown}) == 1
+    titles = [one.line.session or one.line.label if of_visits else one.line.label for one in shown]
     about = f"Normal ({titles[-1]})" if len(shown) > 1 else "Normal"
     titles = [with_turns(title, one.rows) for title, one in zip(titles, shown, strict=True)]
-    header = ["", *titles, *["Change"] * visits, *[about] * bool(normal)]
+    header = ["", *titles, *["Change"] * compared, *[about] * bool(normal)]
     rows = []
     for title, (metric, side) in SHOWN.items():
         values, places = [one.mean(metric, side) for one in shown], places_of(metric)
         if not np.isfinite(values).any():
             continue
         cells = [f"{value:.{places}f}" if np.isfinite(value) else ABSENT for value in values]
-        if visits:
+        if compared:
             single = min(one.fewest(metric) for one in shown) == 1  # then no limit tells the change from chance
             limits = detectable.get(shown[0].line.condition, {}).get(side or "mean", {})
             cells.append(change_of(values[1] - values[0], places, {} if single else limits_of(metric, limits)))
@@ -173,7 +174,7 @@ def sentences(
         return [f"{text}; no gait cycle could be."]
     few = min(one.fewest(SPEED) for one in shown)
     texts = [f"{text}; only {few} gait cycle{'s' * (few != 1)} a side." if few < SMALLEST_N else f"{text}."]
-    last = shown[-1 if _of_two_visits(shown) else 0]
+    last = shown[-1 if _are_compared(shown) else 0]
     text = f"{last.line.label[:1].upper()}{last.line.label[1:]}: {last.mean(SPEED):.2f} m/s"
     text += f" (normal {normal[SPEED]})" if SPEED in normal else ""
     texts += [
@@ -181,13 +182,13 @@ def sentences(
         *(one.words for one in profiles if one.title == last.line.label),
     ]
     texts += [f"Not compared with normal gait: {apart}."] if apart and not profiles else []
-    return texts + ([_change(*shown)] if _of_two_visits(shown) else [])
+    return texts + ([_change(*shown)] if _are_compared(shown) else [])
 
 
 def _change(before: Shown, after: Shown) -> str:
-    """Return what changed between two visits, in a sentence."""
+    """Return what changed between two visits, or differs between what a reader compares, in a sentence."""
     first, speed = before.mean(SPEED), after.mean(SPEED)
-    text = f"Since {before.line.label}: speed {speed - first:+.2f} m/s ({100 * (speed / first - 1):+.0f}\xa0%)"
+    text = f"From {before.line.label} to {after.line.label}: speed {speed - first:+.2f} m/s ({100 * (speed / first - 1):+.0f}\xa0%)"
     score = after.mean(OVERALL) - before.mean(OVERALL)
     if np.isfinite(score):
         important = SMALLEST_IMPORTANT[OVERALL]
@@ -197,7 +198,6 @@ def _change(before: Shown, after: Shown) -> str:
     return f"{text}{f'; {SINGLE}s, perhaps chance' if single else ''}."
 
 
-def _of_two_visits(shown: Sequence[Shown]) -> bool:
-    """Return whether the lines are one condition of two visits."""
-    of_visits = len({one.line.session for one in shown}) == len({*(one.line.session for one in shown)} - {None}) == 2
-    return of_visits and len({one.line.condition for one in shown}) == 1
+def _are_compared(shown: Sequence[Shown]) -> bool:
+    """Return whether there are two lines, of which the later one is set against the earlier one."""
+    return len(shown) == 2 and all(one.line.compared for one in shown)
