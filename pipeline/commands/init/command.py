@@ -388,7 +388,11 @@ def _summary(
 
 
 def _session_table(sessions: Mapping[str, Sequence[Row]], sized: Mapping[str, Row]) -> list[list[str]]:
+    """Return the table of sessions; with the first file of each if an id stands for another name."""
     table = [["session", "static trial", "gait", "functional", "left out", "mass_kg", "mass from", "height_m"]]
+    files = {session: [mine[0]["file"]] for session, mine in sessions.items()}
+    are_told = all(mine[0]["participant_id"].lower() in files[session][0].lower() for session, mine in sessions.items())
+    table[0] += [] if are_told else ["first file"]
     for session, mine in sessions.items():
         count = Counter(row["role"] for row in mine)
         static = next((row["trial"] for row in mine if row["role"] == "static"), "none")
@@ -396,6 +400,7 @@ def _session_table(sessions: Mapping[str, Sequence[Row]], sized: Mapping[str, Ro
         counts = (str(count[role]) for role in ("gait", "functional", "exclude"))
         mass_kg, source = person["mass_kg"], person.get("mass_source", "n/a")
         table.append([session, static, *counts, mass_kg, source.removesuffix(f", {mass_kg} kg"), person["height_m"]])
+        table[-1] += [] if are_told else files[session]
     return table
 
 
