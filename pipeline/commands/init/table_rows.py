@@ -14,7 +14,7 @@ from ...tables import study_tables
 from ...tables.study_tables import SIZE_RANGES
 from ...tables.tsv import Row
 from ...variables.verdict_table import WITHOUT_STATIC
-from ...vocabulary.name_words import SHORT_STATIC
+from ...vocabulary.name_words import SHORT_STATIC, read_words
 from ..shared import trial_roles
 from .people import Owner, people_and_sessions
 
@@ -120,14 +120,24 @@ def trial_rows(
 
 
 def _put_away(names: Iterable[str], copies: Mapping[str, str]) -> set[str]:
-    """Return the files in folders that hold only copies, by the same names, of files in folders above: ``old``."""
-    own, found = set[PurePosixPath](), set[str]()
+    """Return copies beside the files of which they have the names but for words of a copy, and folders of only copies.
+
+    Such a folder, ``old``, holds copies of files in folders above by the same names.
+    """
+    own, found, beside = set[PurePosixPath](), set[str](), set[str]()
     for name in names:
         path, first = PurePosixPath(name), PurePosixPath(copies.get(name, name))
-        is_copy = path.name == first.name and first.parent in path.parents and path != first
-        own |= set() if is_copy else {path.parent}
-        found |= {name} if is_copy else set()
-    return {name for name in found if PurePosixPath(name).parent not in own}
+        if name in copies and path.parent == first.parent and _without_copy(path) == _without_copy(first):
+            beside.add(name)
+        elif name in copies and path.name == first.name and first.parent in path.parents:
+            found.add(name)
+        else:
+            own.add(path.parent)
+    return beside | {name for name in found if PurePosixPath(name).parent not in own}
+
+
+def _without_copy(path: PurePosixPath) -> list[str]:
+    return [word.text for word in read_words(path.stem) if word.kind != "copy"]
 
 
 def _instead_of_static(
