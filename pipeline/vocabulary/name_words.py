@@ -229,6 +229,8 @@ def _read_letters(here: _Context) -> tuple[str, str, int]:
         return "" if is_code else kind, "", 1
     if match := re.fullmatch(r"(\d+)(?:st|nd|rd|th)", lower):
         return "visit", match[1], 1
+    if here.glued and here.last.kind in ("static", "walk") and lower in WORDS["place"]:
+        return "place", "", 1  # Standaufnahme
     number = str(ORDINALS[lower]) if lower in ORDINALS and kind_of(here.next) == "visit" else ""
     return ("" if here.in_code and len(here.text) < FEWEST_LETTERS else kind), number, 1
 
@@ -340,7 +342,9 @@ def _by_words(visits: Mapping[str, Sequence[Word]]) -> dict[str, tuple[int, bool
             counted.add((place, bool({*letters} & DAYS.keys())))
         elif places:
             found[visit] = (max(places, key=abs), False, 0)
-    for visit in visits.keys() - found.keys():  # New Session, before New Session 1
+    for visit in visits.keys() - found.keys():  # New Session, before New Session 1, and test before retest
+        if again := found.get(f"re{visit}"):
+            found[visit] = (again[0] - 1, *again[1:])
         if following := [key for other, key in found.items() if other.startswith(visit) and key[1]]:
             found[visit] = (min(following)[0], False, 0)
     is_mixed = len(counted) > len({place for place, _ in counted})

@@ -7,9 +7,9 @@ statics lack it, and roles if it parts statics from walks.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from itertools import combinations, pairwise, product
-from math import isclose
+from math import gcd, isclose
 from typing import NamedTuple, TypeVar
 
 from ...steps.read.recording_contents import Contents
@@ -19,9 +19,11 @@ from ..shared.trial_roles import is_of_a_pole
 from .name_parts import Place
 
 CODE = re.compile(r"([a-z]{0,12}[-_ ]?)(\d+)[a-z]{0,2}", re.IGNORECASE)
+TWO_DIGITS = re.compile(r"[a-z][a-z]{0,11}[-_ ]?(\d\d+)[-_ ]?[a-z]{0,2}", re.IGNORECASE)
 FULL_NAME = re.compile(r"[A-Z]\w+([-_ ,]+[A-Z]\w+)+")
 WORD_AND_NUMBER = re.compile(r"([^\W\d_]{3,}|[^\x00-\x7f]{2,})\d+")
 GLUED_NUMBER = re.compile(r"(.*\D)\d+")
+YEAR = re.compile(r"(?:19[5-9]|20\d)\d")
 MOST_VISITS = 12  # numbered folders beyond one a month for a year are people
 DIFFERENT_ON_A_DAY = {"mass_kg": 0.05, "height_m": 0.03}  # shares: clothes, another scale, a slip of a digit
 ROUNDING = 1e-3  # of sizes that one program wrote
@@ -132,6 +134,10 @@ def find_levels(facts: Sequence[Facts], columns: Columns, *, visits_are_named: b
     """
     scores = _scores(facts, columns)
     columns = {k: columns[k] for k in scores}
+    years = [k for k in columns if _are_years_beside(columns, k)]
+    visits_are_named |= bool(years)
+    columns = {k: column for k, column in columns.items() if k not in years}
+    scores = {k: scores[k] for k in columns}
     best = max(columns, key=lambda k: scores[k], default=None)
     if best is None:
         return (), False
@@ -150,6 +156,14 @@ def find_levels(facts: Sequence[Facts], columns: Columns, *, visits_are_named: b
         elif k != best and scores[best] == CODED and (k < best or pairs == len(set(column))):
             return tuple(sorted((k, best))), True
     return tuple(levels), False
+
+
+def _are_years_beside(columns: Columns, place: Place) -> bool:
+    """Return whether a column has years that another one is crossed with: several people in a year, and years of one."""
+    own = columns[place]
+    pairs = [{*zip(own, other, strict=True)} for k, other in columns.items() if k != place]
+    crossed = any(len(both) > max(len({*own}), len({name for _, name in both})) for both in pairs)
+    return crossed and all(YEAR.fullmatch(name) for name in own)
 
 
 def _scores(facts: Sequence[Facts], columns: Columns) -> dict[Place, int]:
@@ -191,7 +205,8 @@ def _score(facts: Sequence[Facts], column: Sequence[str], others: Sequence[Seque
         return LABEL
     if verdicts == {False}:
         return STATED
-    return CODED if verdicts <= {None} and _are_codes(named) else UNKNOWN
+    whole = all(kinds == BOTH for name, kinds in kinds_in(zip(column, facts, strict=True)).items() if name)
+    return CODED if verdicts <= {None} and (_are_codes(named) or (whole and _count_no_visits(named))) else UNKNOWN
 
 
 def _are_codes(names: set[str]) -> bool:
@@ -201,6 +216,16 @@ def _are_codes(names: set[str]) -> bool:
     if len(found) < len(names) or len(names) < 2 or years:
         return False
     return len(names) > MOST_VISITS or all(len(match[2]) > 2 and match[1] for match in found)
+
+
+def _count_no_visits(names: Set[str]) -> bool:
+    """Return whether names have numbers of two digits that neither begin a count nor are of weeks or months.
+
+    Visits of one person would be counted from 0 or 1; 3, 6 and 12 months have a common divisor, as have sizes and speeds.
+    """
+    found = [match for match in map(TWO_DIGITS.fullmatch, names) if match]
+    numbers = sorted({int(match[1]) for match in found})
+    return len(found) == len(names) > 1 and gcd(*numbers) == 1 and numbers[0] > 1
 
 
 def facts_of(files: Sequence[Contents], roles: Sequence[Sequence[str]]) -> list[Facts]:

@@ -37,10 +37,12 @@ NAME_AND_NUMBER = re.compile(r"[A-Z][a-z]{2,}\d+")  # Anna02
 SIGNS = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|[\W_]|(?<!\d)0+(?=\d)")  # in which names of one person may differ
 # numbers and single letters, also a capital behind a word, in which the names of trials may differ
 COUNTS = re.compile(r"\d+|(?<![^\W\d_])[^\W\d_](?![^\W\d_])|(?<=[a-z])[A-Z](?![^\W\d_])|[\W_]")
+SPACED_NUMBER = re.compile(r"[-_ ]*(\d+)(?!.*\d)")
 COUNTED_VISIT = re.compile(r"[^\W\d_]{1,2}[-_ ]?\d+")  # T01, which may be a trial
 BIDS_LABEL = re.compile(r"sub-[^\W_]+")  # by its rule of a person
 LONG_NUMBER = re.compile(r"\d{5}")
 NOT_KNOWN = "n/a"
+NOBODY = "sub-01"  # the id of the only person if no name is fit for one
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ class Trial:
     asked: bool = False
     folders: Names = ()  # unknown ones that name no person
     conditions: Names = ()
+    has_birthday: bool = False  # whether its only date is beside what names the person, or may
     visit: str = ""  # tells its visit from others of the person; empty if there is one
     is_slip: bool = False  # whether its condition may be another one
     static: str = ""  # the condition of its static, if the visit has a session for each static
@@ -102,12 +105,19 @@ def people_and_sessions(files: Sequence[Contents]) -> list[Owner]:
     only = _only_name(files, columns)
     people, others = part_columns(facts, columns, [one.visit for one in parts])
     levels = _find_people(trials, people, only)
-    folders, named = ([people[k] for k in people if k not in levels and k[0] == kind] for kind in (0, 1))
+    further = [people[k] for k in people if k not in levels]
+    of_conditions = [people[k] for k in people if k not in levels and k[0] == 0 and _has_conditions(people[k], trials)]
+    folders = [people[k] for k in people if k not in levels and k[0] == 0 and people[k] not in of_conditions]
+    named = [column for column in further if column not in (*folders, *of_conditions)]
     inside = [(trial.parts.visit, *trial.parts.conditions, *trial.person) for trial in trials]
     named = [column for column in (*named, *others.values()) if not are_trials(facts, column, inside)]
     for i, trial in enumerate(trials):
         trial.folders = tuple(column[i] for column in folders)
+        trial.parts.conditions += [column[i] for column in of_conditions if column[i]]
         trial.conditions = (*trial.parts.conditions, *(column[i] for column in named if column[i]))
+        beside, names = trial.parts.beside_date, trial.person or (only,)
+        trial.has_birthday = bool(beside) and (beside in names or names == (NOBODY,))
+    _take_words_in_place_of_visits(trials)
     _part_mixed_people(trials)
     _part_groups(trials)
     by_person = [*grouped((trial.person, trial) for trial in trials).values()]
@@ -120,7 +130,7 @@ def people_and_sessions(files: Sequence[Contents]) -> list[Owner]:
     _fill_in_visits(grouped((trial.person, trial) for trial in trials).values())
     _ask_of_slips(trials)
     _ask_of_counts(trials)
-    return _owners(trials, only, columns, shown={word for column in named for word in column})
+    return _owners(trials, only, columns, shown={text for one in trials if not one.asked for text in one.conditions})
 
 
 def _owners(trials: Sequence[Trial], only: str, columns: Columns, shown: Collection[str]) -> list[Owner]:
@@ -202,7 +212,8 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
     if are_shared:
         people = {place: column for place, column in people.items() if place[0] == 0}
     state_one_name = len({one.stated for one in facts}) == 1 and facts[0].stated and not any(one.sizes for one in facts)
-    name_visits = all(one.parts.visits and not one.parts.birthday for one in trials) and not state_one_name
+    name_visits = all(one.parts.visits and not one.parts.beside_date for one in trials) and not state_one_name
+    name_visits |= len({one.parts.group for one in trials}) > 1
     name_visits &= not any(only in one.parts.unknown.values() for one in trials)  # a code of the only person
     levels, asked = find_levels(facts, people, visits_are_named=name_visits)
     for i, trial in enumerate(trials):
@@ -250,6 +261,26 @@ def _may_be_one(trials: Sequence[Trial]) -> bool:
 
 def _have_codes(trials: Sequence[Trial]) -> bool:
     return all(is_person_code(text) for trial in trials for text in trial.person)
+
+
+def _has_conditions(column: Names, trials: Sequence[Trial]) -> bool:
+    """Return whether unknown folders are of conditions: one has a word for one as well, or a visit in words several."""
+    visits = grouped(((one.person, one.parts.visit), name) for one, name in zip(trials, column, strict=True))
+    beside = {text for one in trials for text in one.parts.beside_condition}
+    return bool(beside & {*column}) or any(visit and len({*names}) > 1 for (_, visit), names in visits.items())
+
+
+def _take_words_in_place_of_visits(trials: Sequence[Trial]) -> None:
+    """Take an unknown word for one of visits if a person's files have it where others of that person name a visit."""
+    words = set[str]()
+    for mine in grouped((one.person, one) for one in trials).values():
+        bare, named = ([one for one in mine if bool(one.parts.visits) == has] for has in (False, True))
+        if bare and named:
+            shared = set.intersection(*({*one.conditions} - {*one.parts.conditions} for one in bare))
+            words |= shared.difference(*(one.conditions for one in named)) - {""}
+    for one in trials:
+        one.parts.visits += [Word("visit", text) for text in one.conditions if text in words]
+        one.conditions = tuple(text for text in one.conditions if text not in words)
 
 
 def _part_mixed_people(trials: Sequence[Trial]) -> None:
@@ -343,7 +374,9 @@ def _ask_of_counts(trials: Sequence[Trial]) -> None:
         for trial, _ in alike if len({text for _, text in alike}) == len(alike) > 1 else ():
             trial.is_slip = True
     for one, _ in walks:
-        one.is_slip |= one.asked and len([*filter(None, one.person)]) > 1  # a name of these may be that of a condition
+        # a name of these may be that of a condition, and that of a condition may be a name of these
+        unknown = [text for text in one.conditions if text not in (*one.parts.conditions, "") and not is_code(text)]
+        one.is_slip |= one.asked and (bool(unknown) or len([*filter(None, one.person)]) > 1)
     for mine in grouped((one.person, one) for one in trials).values():
         kinds = kinds_in((one.session, one.facts) for one in mine)
         lacking = {session for session, kind in kinds.items() if True not in kind and len(kinds) > 1}
@@ -399,9 +432,8 @@ def _pair_with_statics(trials: Sequence[Trial]) -> None:
     statics, walks = ({text for text, kind in kinds.items() if stands in kind} for stands in (True, False))
     for trial, text in zip(trials, conditions, strict=True) if len(statics) > 1 and walks <= statics else ():
         trial.static = (text if text in statics else min(statics)) or "plain"
-        is_counted = all(re.search(r"\d", name) for name in statics)
-        if is_counted and not {*trial.conditions} <= {*trial.parts.conditions, ""}:
-            trial.asked = trial.is_slip = True  # unknown words with numbers may be of visits as well
+        if not trial.parts.visits and len({*conditions}) > len({(*one.parts.conditions,) for one in trials}):
+            trial.asked = trial.is_slip = True  # unknown words may be of visits as well
 
 
 def _fill_in_visits(people: Collection[Sequence[Trial]]) -> None:
@@ -410,6 +442,16 @@ def _fill_in_visits(people: Collection[Sequence[Trial]]) -> None:
     There are no dates where some may be read in two ways, or contradict words.
     """
     certain = all(len(word.days) < 2 for mine in people for trial in mine for word in trial.parts.visits)
+    numbered = set[str]()  # folders that a number alone tells apart for some person
+    for mine in people:
+        names = {" ".join(filter(None, one.folders)) for one in mine}
+        bare = {SPACED_NUMBER.sub("", name) for name in names}
+        numbered |= names if len(names) > 1 == len(bare) and all(map(SPACED_NUMBER.search, names)) else set()
+    for trial in (trial for mine in people for trial in mine):
+        name = " ".join(filter(None, trial.folders))
+        number = SPACED_NUMBER.search(name)
+        if number and name in numbered:
+            trial.parts.visits += [Word("visit", name, number=number[1])]
     for mine in people:
         visits = grouped((trial.visit, trial) for trial in mine)
         words = {visit: max((one.parts.visits for one in of_visit), key=len) for visit, of_visit in visits.items()}
@@ -429,8 +471,8 @@ def _fill_in_visits(people: Collection[Sequence[Trial]]) -> None:
 
 def _cells_of_visit(trials: Sequence[Trial], words: Sequence[Word], *, is_only: bool) -> tuple[str, str]:
     """Return the cells visit and date of a visit; a date beside a name is a birthday if it is the only one."""
-    if is_only and any(trial.parts.birthday for trial in trials):
-        words = ()
+    if is_only and any(trial.has_birthday for trial in trials):
+        words = [word for word in words if word.kind != "date"]
     name = "-".join(word.plain for word in words if word.kind == "visit")
     day = next((word.days[0] for word in words if word.days), "")
     if not (name or day) and not is_only:
@@ -468,7 +510,7 @@ def _only_name(files: Sequence[Contents], columns: Columns) -> str:
     sets = [{*columns[place]} for place in sorted(columns, key=lambda place: (place[0], -place[1] * (place[0] == 0)))]
     sets.append({*filter(None, map(subject_of, files))})
     texts = [text for texts in sets if len(texts) == 1 for text in texts]
-    return next((text for text in texts if is_code(text) and _is_id(text)), "sub-01")
+    return next((text for text in texts if is_code(text) and _is_id(text)), NOBODY)
 
 
 def _subjects(files: Sequence[Contents]) -> list[str]:
