@@ -227,11 +227,13 @@ def _read_letters(here: _Context) -> tuple[str, str, int]:
         is_code &= not in_order and kind in ("visit", "group", "static", "place")  # PO12
         is_code |= here.near and lower in WORDS["joint"] and here.last.kind != "condition"  # CON1
         return "" if is_code else kind, "", 1
-    if match := re.fullmatch(r"(\d+)(?:st|nd|rd|th)", lower):
-        return "visit", match[1], 1
+    if lower in NUMBERED and lower not in PLACES and re.fullmatch("[A-F]", here.next):
+        return "visit", str(ord(here.next) - 64), 2  # Session A
     if here.glued and here.last.kind in ("static", "walk") and lower in WORDS["place"]:
-        return "place", "", 1  # Standaufnahme
+        kind = "place"  # Standaufnahme
     number = str(ORDINALS[lower]) if lower in ORDINALS and kind_of(here.next) == "visit" else ""
+    if lower[0].isdigit():
+        kind, number = "visit", lower[:-2]  # 1st
     return ("" if here.in_code and len(here.text) < FEWEST_LETTERS else kind), number, 1
 
 
@@ -366,6 +368,11 @@ def is_slip(one: str, other: str) -> bool:
     is_exchanged = a[k : k + 2] == b[k : k + 2][::-1] and a[k + 2 :] == b[k + 2 :]
     same = len(a) == len(b)  # else one has a letter more
     return is_exchanged or (len(a) > k + 2 * same and a[k + same :] == b[k + 1 :])
+
+
+def tells_a_day(word: Word) -> bool:
+    """Return whether a word is a date, or says how many days, weeks or months a visit is after another one."""
+    return word.kind == "date" or (word.kind == "visit" and bool({*words_of(word.text)} & DAYS.keys()))
 
 
 def is_person_code(text: str) -> bool:

@@ -16,14 +16,13 @@ from ...steps.read.recording_contents import Contents
 from ...vocabulary.marker_labels import is_code
 from ...vocabulary.name_words import is_person_code, read_words
 from ..shared.trial_roles import is_of_a_pole
-from .name_parts import Place
+from .name_parts import YEAR, Place
 
 CODE = re.compile(r"([a-z]{0,12}[-_ ]?)(\d+)[a-z]{0,2}", re.IGNORECASE)
 TWO_DIGITS = re.compile(r"[a-z][a-z]{0,11}[-_ ]?(\d\d+)[-_ ]?[a-z]{0,2}", re.IGNORECASE)
 FULL_NAME = re.compile(r"[A-Z]\w+([-_ ,]+[A-Z]\w+)+")
 WORD_AND_NUMBER = re.compile(r"([^\W\d_]{3,}|[^\x00-\x7f]{2,})\d+")
 GLUED_NUMBER = re.compile(r"(.*\D)\d+")
-YEAR = re.compile(r"(?:19[5-9]|20\d)\d")
 MOST_VISITS = 12  # numbered folders beyond one a month for a year are people
 DIFFERENT_ON_A_DAY = {"mass_kg": 0.05, "height_m": 0.03}  # shares: clothes, another scale, a slip of a digit
 ROUNDING = 1e-3  # of sizes that one program wrote
@@ -133,11 +132,8 @@ def find_levels(facts: Sequence[Facts], columns: Columns, *, visits_are_named: b
         visits_are_named: whether all paths name visits by other words, so that unknown words are not of visits.
     """
     scores = _scores(facts, columns)
+    visits_are_named |= any(all(map(YEAR.fullmatch, columns[k])) for k in columns.keys() - scores.keys())
     columns = {k: columns[k] for k in scores}
-    years = [k for k in columns if _are_years_beside(columns, k)]
-    visits_are_named |= bool(years)
-    columns = {k: column for k, column in columns.items() if k not in years}
-    scores = {k: scores[k] for k in columns}
     best = max(columns, key=lambda k: scores[k], default=None)
     if best is None:
         return (), False
@@ -156,14 +152,6 @@ def find_levels(facts: Sequence[Facts], columns: Columns, *, visits_are_named: b
         elif k != best and scores[best] == CODED and (k < best or pairs == len(set(column))):
             return tuple(sorted((k, best))), True
     return tuple(levels), False
-
-
-def _are_years_beside(columns: Columns, place: Place) -> bool:
-    """Return whether a column has years that another one is crossed with: several people in a year, and years of one."""
-    own = columns[place]
-    pairs = [{*zip(own, other, strict=True)} for k, other in columns.items() if k != place]
-    crossed = any(len(both) > max(len({*own}), len({name for _, name in both})) for both in pairs)
-    return crossed and all(YEAR.fullmatch(name) for name in own)
 
 
 def _scores(facts: Sequence[Facts], columns: Columns) -> dict[Place, int]:
@@ -198,6 +186,9 @@ def _score(facts: Sequence[Facts], column: Sequence[str], others: Sequence[Seque
             groups[rest][name].append(one)
     verdicts = {are_alike(*pair) for group in groups.values() for pair in combinations(group.values(), 2)}
     named = {name for name in column if name}
+    crossed = (len({*zip(column, one, strict=True)}) > max(len({*column}), len({*one})) for one in others)
+    if all(map(YEAR.fullmatch, column)) and any(crossed):
+        return LABEL  # several people in a year, and several years of one
     if all(is_person_code(name) for name in named):
         short = any(re.match(r"[ps][-_ ]*\d", name, re.IGNORECASE) for name in named)
         return UNKNOWN if short and True in verdicts else STEM
@@ -221,7 +212,7 @@ def _are_codes(names: set[str]) -> bool:
 def _count_no_visits(names: Set[str]) -> bool:
     """Return whether names have numbers of two digits that neither begin a count nor are of weeks or months.
 
-    Visits of one person would be counted from 0 or 1; 3, 6 and 12 months have a common divisor, as have sizes and speeds.
+    Visits of one person are counted from 0 or 1; 3, 6 and 12 months have a common divisor, as have sizes and speeds.
     """
     found = [match for match in map(TWO_DIGITS.fullmatch, names) if match]
     numbers = sorted({int(match[1]) for match in found})

@@ -90,7 +90,8 @@ def take_apart(names: Sequence[str]) -> list[Parts]:
     names_in_common = set.intersection(*({word.plain for word in of_path[-1]} for of_path in words))
     common = names_in_common if len(words) > 1 else set[str]()
     in_folders = any(word.kind == "condition" for of_path in words for folder in of_path[:-1] for word in folder)
-    return [_parts(path[-1], of_path, common, in_folders) for path, of_path in zip(paths, words, strict=True)]
+    begun = {_text(of_path[-1][:-1]) for of_path in words if of_path[-1][-1:] and of_path[-1][-1].kind == "number"}
+    return [_parts(path[-1], of_path, begun, common, in_folders) for path, of_path in zip(paths, words, strict=True)]
 
 
 def _components(paths: Sequence[PurePosixPath]) -> list[list[str]]:
@@ -218,7 +219,7 @@ def _changed_kinds(names: Mapping[str, Sequence[Word]], below: Mapping[str, set[
     ]
     most = max(Counter(labels.values()).values(), default=0)
     if (unknown and most and list(kinds.values()).count("") >= most) or (not deeper and 0 < most <= len(labels) / 2):
-        return {text: "" for text in labels if not any(word.number for word in names[text])}
+        return {text: "" for text in labels if not any(word.number or word.kind == "date" for word in names[text])}
     found = {}
     for text in unknown if most else ():
         alike = [kind for other, kind in labels.items() if below[text] & below[other]] or [*labels.values()]
@@ -234,10 +235,13 @@ def _label_of(name: Sequence[Word]) -> str:
     return next((kind for kind in ("visit", "condition") if kind in kinds), "place")
 
 
-def _parts(name: str, path: Sequence[Sequence[Word]], common: set[str], in_folders: bool) -> Parts:
+def _parts(
+    name: str, path: Sequence[Sequence[Word]], begun: Collection[str], common: set[str], in_folders: bool
+) -> Parts:
     """Return what the words of a path say.
 
     Args:
+        begun: file names that begin others, which go on with a number.
         common: words of all file names, which say nothing of roles, nor of conditions if these are ``in_folders``.
     """
     parts = Parts(name, [*path[-1]])
@@ -245,6 +249,8 @@ def _parts(name: str, path: Sequence[Sequence[Word]], common: set[str], in_folde
     for folder in path[:-1]:
         _read_folder(parts, folder, said)
     stem = _without_trial(path[-1])
+    if stem[-1:] and not stem[-1].kind and _text(path[-1]) in begun:
+        stem = path[-1]  # OA_11 beside OA_11_1
     is_counted = any(word.kind == "number" for word in path[-1][len(stem) :])
     known = {word.plain for word in parts.visits} | {str(word.days) for word in parts.visits if word.days}
     own = [word for word in stem if word.kind in ("visit", "date") and not {word.plain, str(word.days)} & known]
@@ -306,7 +312,7 @@ def _unknown_of(stem: Sequence[Word], said: set[str]) -> list[str]:
 def _read_folder(parts: Parts, folder: Sequence[Word], said: set[str]) -> None:
     """Add what a folder says to the parts of a path."""
     kinds = {word.kind for word in folder}
-    names = [word for word in folder if word.kind in ("", "person", "number")]
+    names = [word for word in folder if word.kind in ("", "person", "number") and _bare(word.text) not in said]
     if not {"", "person"} & kinds and kinds & {*ROLES, "condition", "group", "run"}:
         names = []  # 1_static
     if {word.kind for word in names} == {"number"} and "visit" in kinds and all(YEAR.fullmatch(w.text) for w in names):

@@ -13,7 +13,16 @@ from itertools import combinations
 
 from ...steps.read.recording_contents import Contents
 from ...vocabulary.marker_labels import is_code
-from ...vocabulary.name_words import Word, is_person_code, is_slip, kind_of, places_of_visits, read_words, words_of
+from ...vocabulary.name_words import (
+    Word,
+    is_person_code,
+    is_slip,
+    kind_of,
+    places_of_visits,
+    read_words,
+    tells_a_day,
+    words_of,
+)
 from ..shared.trial_roles import identifier, identifiers
 from .evidence import (
     BOTH,
@@ -412,7 +421,12 @@ def _find_sessions(trials: Sequence[Trial], shared: Set[Names]) -> None:
     kinds = kinds_in((trial.parts.visit, trial.facts) for trial in trials)
     statics = [visit for visit, kind in kinds.items() if True in kind]
     are_apart = {True} in kinds.values() and {False} in kinds.values() and BOTH not in kinds.values()
-    has_visits = len(kinds) > 1 and not are_apart and statics != [""]
+    days = {one.parts.visit: one.parts.visits for one in trials if one.parts.visit}
+    are_days = all(any(map(tells_a_day, words)) for words in days.values())
+    has_visits = len(kinds) > 1 and (are_days if statics == [""] else not are_apart)
+    if has_visits and kinds.get("") == {True} and (places := places_of_visits(days)[0]):
+        for trial in trials:  # a static above the folders of visits is taken for that of the first one
+            trial.parts.visits = trial.parts.visits or [*days[min(places, key=places.__getitem__)]]
     for visit, of_visit in grouped((trial.parts.visit if has_visits else "", trial) for trial in trials).items():
         own = {tuple(filter(None, one.folders)) for one in of_visit}
         has_folders = own <= shared or bool(_folders_of_visits(of_visit))
@@ -430,10 +444,13 @@ def _pair_with_statics(trials: Sequence[Trial]) -> None:
     conditions = ["-".join(trial.conditions) for trial in trials]
     kinds = kinds_in(zip(conditions, (trial.facts for trial in trials), strict=True))
     statics, walks = ({text for text, kind in kinds.items() if stands in kind} for stands in (True, False))
+    masses = {one.facts.sizes.get("mass_kg") for one in trials if one.facts.stands}
+    are_known = len({*conditions}) == len({(*one.parts.conditions,) for one in trials})
+    are_known |= bool(trials[0].parts.visits) or (len(masses) == 1 and None not in masses)  # else they may be of visits
     for trial, text in zip(trials, conditions, strict=True) if len(statics) > 1 and walks <= statics else ():
         trial.static = (text if text in statics else min(statics)) or "plain"
-        if not trial.parts.visits and len({*conditions}) > len({(*one.parts.conditions,) for one in trials}):
-            trial.asked = trial.is_slip = True  # unknown words may be of visits as well
+        if not are_known or len({COUNTS.sub("", name) for name in statics}) == 1:
+            trial.asked = trial.is_slip = True
 
 
 def _fill_in_visits(people: Collection[Sequence[Trial]]) -> None:

@@ -14,7 +14,7 @@ from ...tables import study_tables
 from ...tables.study_tables import SIZE_RANGES
 from ...tables.tsv import Row
 from ...variables.verdict_table import WITHOUT_STATIC
-from ...vocabulary.name_words import SHORT_STATIC, read_words
+from ...vocabulary.name_words import read_words
 from ..shared import trial_roles
 from .people import Owner, people_and_sessions
 
@@ -95,7 +95,7 @@ def trial_rows(
             if file.name in copies:
                 notes["left out, the same file as another one"].append(f"{file.name}: {copies[file.name]}")
             elif file.problems or role == "exclude":
-                notes[_why_excluded(file, model_name, owners[file.key])].append(file.name)
+                notes[_why_excluded(file, model_name)].append(file.name)
             elif role == "static" and file is not static:
                 role = "exclude"
                 notes[OTHER_STATIC].append(file.name)
@@ -278,8 +278,8 @@ def _sessions(
     for mine in sessions.values():
         statics = [file for file in mine if roles[file.key] == "static"]
         for file in statics if any(file.stands for file in statics) else ():
-            if file.shown.extent_m > WALKED_M and not trial_roles.has_word(file, "static", but=SHORT_STATIC):
-                roles[file.key] = "gait"  # in a folder "neutral", or named st for a single task, beside a static
+            if file.shown.extent_m > WALKED_M:
+                roles[file.key] = "gait"  # named neutral of a shoe, or st for a single task, beside a static
     return sessions, roles
 
 
@@ -305,11 +305,11 @@ def _gather_unread(notes: Notes, unread: Sequence[Contents]) -> None:
             notes[first.replace("left out, ", "left out, each for a reason such as ", 1)] = names
 
 
-def _why_excluded(file: Contents, model_name: str, owner: Owner) -> str:
+def _why_excluded(file: Contents, model_name: str) -> str:
     if file.problems:
         return f"left out, {file.problems[0]._replace(where='')}"
-    if "other" in owner.roles and trial_roles.shows_a_foot(file, model_name):
-        return "left out, neither standing nor walking by its name"
+    if trial_roles.shows_a_foot(file, model_name):
+        return "left out, neither standing nor walking by its name or motion"
     if not file.visible:
         return "left out, no marker is seen in it; export markers and forces into one file"
     return f"left out, no heel or toe marker of body model {model_name}"

@@ -27,6 +27,7 @@ SOME_FRAMES = 50
 # of the median of the vertical force, its least while a person walks; shares of time; a walk of some steps
 LEAST_BORNE, MOSTLY, LEAST_ON_BELT_S = 0.2, 0.95, 2.0
 UNKNOWN_LEANS = (float("nan"), float("nan"))
+CLOSE_HEELS_M = 0.15  # by which the heels of somebody who does not walk part at most
 STILL_SHARE = 0.3  # of what the markers span: of a person who stands .05, of one foot .2, of a walk 1 or more
 NOTHING, NO_SIZES = Recording([], np.empty((0, 0, 3)), 1.0, 0.0, 1.0), ShownSizes()
 

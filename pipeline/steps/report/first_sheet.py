@@ -188,7 +188,8 @@ def sentences(
 def _change(before: Shown, after: Shown) -> str:
     """Return what changed between two visits, or differs between what a reader compares, in a sentence."""
     first, speed = before.mean(SPEED), after.mean(SPEED)
-    text = f"From {before.line.label} to {after.line.label}: speed {speed - first:+.2f} m/s ({100 * (speed / first - 1):+.0f}\xa0%)"
+    text = f"From {before.line.label} to {after.line.label}: "
+    text += f"speed {speed - first:+.2f} m/s ({100 * (speed / first - 1):+.0f}\xa0%)"
     score = after.mean(OVERALL) - before.mean(OVERALL)
     if np.isfinite(score):
         important = SMALLEST_IMPORTANT[OVERALL]

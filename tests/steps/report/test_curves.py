@@ -256,9 +256,7 @@ def test_n_stands_along_a_mean_of_curves_known_in_part(
     assert ("from 1 at" in describe(figure)) == (counts is None)
 
 
-@pytest.mark.parametrize(
-    ("asked", "shown", "turning"), [("", ["pre"], ["post"]), ("condition", ["pre", "post"], [])]
-)
+@pytest.mark.parametrize(("asked", "shown", "turning"), [("", ["pre"], ["post"]), ("condition", ["pre", "post"], [])])
 def test_a_visit_that_turns_is_drawn_if_a_reader_asks_for_it(
     three_people: Made, asked: str, shown: list[str], turning: list[str]
 ) -> None:

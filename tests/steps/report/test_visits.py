@@ -273,9 +273,10 @@ def test_the_first_sheet_sets_the_second_against_the_first_as_the_command_names_
     study = visits(sessions, ("apres", "avant"), chosen=chosen)
     means = []
     for label in chosen:
-        visit, _, condition = label.rpartition(":") if label.rpartition(":")[2] in ("apres", "avant") else (label, "", "")
-        session = next(name for name, of in sessions.items() if of == (visit or "v1"))
-        both = [by_hand(study, "cadence", session, side, condition or "apres") for side in BOTH]
+        parts = label.split(":")
+        session = next((name for name, visit in sessions.items() if visit in parts), "sub-02_x")
+        condition = next((one for one in ("avant", "apres") if one in parts), "apres")
+        both = [by_hand(study, "cadence", session, side, condition) for side in BOTH]
         means.append(sum(both) / 2)
     html = study.person("sub-02").partition('id="normal"')[2].partition("</table>")[0]
     cells = [re.sub("<[^>]+>", "", cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", html, re.DOTALL)]

@@ -67,7 +67,7 @@ def lines_of(
     Args:
         dashes: line style of each condition, the same in the whole report.
         over_participants: whether to average the participants' means; their sessions are averaged, too.
-        asked: within what a reader compares: ``condition``, ``visit`` or ``participant``; empty without a reader's choice.
+        asked: within what a reader compares: ``condition``, ``visit`` or ``participant``; empty if nobody chose.
         groups: the lines of each group, in the same order; the first one of each is shown, and others if few are.
     """
     pairs = list(dict.fromkeys(zip(cycles.session.tolist(), cycles.condition.tolist(), strict=True)))
