@@ -318,13 +318,10 @@ def places_of_visits(visits: Mapping[str, Sequence[Word]]) -> tuple[dict[str, in
     days = {visit: next((word.days for word in words if word.kind == "date"), ()) for visit, words in visits.items()}
     ways = (0, -1) if all(days.values()) else ()  # to read days and months
     by_days: list[Mapping[str, Any]] = [{visit: read[way] for visit, read in days.items()} for way in ways]
-    orders = [_ranked(keys) for keys in (*by_days, _by_words(visits)) if keys]
+    ranked = [sorted(keys, key=keys.__getitem__) for keys in (*by_days, _by_words(visits)) if keys]
+    orders = [{name: place for place, name in enumerate(names, start=1)} for names in ranked]
     sound = len(orders) < 3 or orders[-1] in orders[:-1]
     return (orders[0], sound) if orders and all(order == orders[0] for order in orders) else ({}, sound)
-
-
-def _ranked(keys: Mapping[str, Any]) -> dict[str, int]:
-    return {name: place for place, name in enumerate(sorted(keys, key=keys.__getitem__), start=1)}
 
 
 def _by_words(visits: Mapping[str, Sequence[Word]]) -> dict[str, tuple[int, bool, int]]:

@@ -186,22 +186,18 @@ def _propose_rows(
 def _candidates(folder: Path) -> dict[str, BodyModel]:
     """Return the shipped body models and those of the folder, or the one that an existing study.yaml names.
 
+    Those of the folder are files that state landmarks, or extend a body model.
+
     Raises:
         UserError: a body model of the folder breaks the rules of body models.
     """
     study = settings.read_yaml(folder / "study.yaml") if (folder / "study.yaml").exists() else {}
-    everyone = [*settings.shipped_body_models(), *_own_models(folder)]
-    names = [str(study["body_model"])] if study.get("body_model") else everyone
-    return {name: settings.load_body_model(name, where="study.yaml", study_path=folder) for name in names}
-
-
-def _own_models(folder: Path) -> list[str]:
-    """Return the files beside the tables that state landmarks, or extend a body model."""
-    found = []
+    names = [*settings.shipped_body_models()]
     for name in sorted(path.name for path in folder.iterdir() if path.suffix.lower() in (".yaml", ".yml")):
         with suppress(UserError, OSError):  # of other programs
-            found += [name] if settings.read_yaml(folder / name).keys() & {"landmarks", "extends"} else []
-    return found
+            names += [name] if settings.read_yaml(folder / name).keys() & {"landmarks", "extends"} else []
+    names = [str(study["body_model"])] if study.get("body_model") else names
+    return {name: settings.load_body_model(name, where="study.yaml", study_path=folder) for name in names}
 
 
 def _files(folder: Path, models: Models) -> list[Contents]:

@@ -1,7 +1,7 @@
 """The rows of participants.tsv, sessions.tsv and trials.tsv, guessed from the C3D files of a folder."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -149,10 +149,11 @@ def _instead_of_static(
     notes: Notes,
 ) -> list[Row]:
     """Return a walk's second row as static trial, none if walks state static results or lack markers; add a note."""
+    complete = [walk for walk in walks if not resolve(model, walk[0].seen[model_name]).lacking()]
     if model.may_be_stated and any(file.states_results for file, _ in walks):
         notes[STATED].append(session)
-    elif complete := _most_complete_walk(walks, model_name, model):
-        file, trial = complete
+    elif complete:
+        file, trial = max(complete, key=lambda walk: len(walk[0].seen[model_name]))
         notes["also used as static: it shows every marker and the session has no static"].append(file.name)
         return [_row(owners[file.key], session, f"{trial}_as_static", file, "static", "static")]
     else:
@@ -232,8 +233,11 @@ def _sizes(
     if shown and source == "n/a" and shown.mass_kg > 0:
         digits = 1 if "standing" in shown.mass_source else 0  # as exact as the plates, not as an even walk
         sizes["mass_kg"], source = round(shown.mass_kg, digits), f"estimate: {shown.mass_source}"
-    widths = _estimate_widths(needed, sizes)
-    lengths = _estimate_legs(legs, sizes, shown)
+    by_mass = {name: width_of_mass(name, sizes["mass_kg"]) for name in needed if "mass_kg" in sizes}
+    widths = {name: round(width, 3) for name, width in by_mass.items() if width and name not in sizes}
+    by_markers = shown.leg_lengths_m if shown and not legs & sizes.keys() else {}  # a stated length serves both legs
+    of_legs = {f"leg_length_{side}_m": round(length, 3) for side, length in by_markers.items()}
+    lengths = {name: length for name, length in of_legs.items() if name in legs and _plausible(name, length)}
     sizes |= widths | lengths
     if source != "n/a":
         source = study_tables.source_of_mass(source, sizes["mass_kg"])
@@ -245,22 +249,6 @@ def _sizes(
         "leg_length_source": BY_MARKERS if lengths else "n/a",
         "guessed": " ".join(name for name in columns if name in sizes),
     }
-
-
-def _estimate_legs(needed: Set[str], sizes: Mapping[str, float], shown: EstimatedSizes | None) -> dict[str, float]:
-    """Return the leg lengths that the model needs, m, by markers; none if a file states one, which serves both legs."""
-    if shown is None or needed & sizes.keys():
-        return {}
-    lengths = {f"leg_length_{side}_m": round(length, 3) for side, length in shown.leg_lengths_m.items()}
-    return {name: length for name, length in lengths.items() if name in needed and _plausible(name, length)}
-
-
-def _estimate_widths(needed: Sequence[str], sizes: Mapping[str, float]) -> dict[str, float]:
-    """Return missing joint widths that the model needs, m, by body mass."""
-    if "mass_kg" not in sizes:
-        return {}
-    estimates = {column: width_of_mass(column, sizes["mass_kg"]) for column in needed if column not in sizes}
-    return {column: round(width, 3) for column, width in estimates.items() if width}
 
 
 def _sessions(
@@ -313,14 +301,6 @@ def _why_excluded(file: Contents, model_name: str) -> str:
     if not file.visible:
         return "left out, no marker is seen in it; export markers and forces into one file"
     return f"left out, no heel or toe marker of body model {model_name}"
-
-
-def _most_complete_walk(
-    walks: Sequence[tuple[Contents, str]], model_name: str, model: BodyModel
-) -> tuple[Contents, str] | None:
-    """Return the walk (file, trial) with most markers that lacks none of a static."""
-    complete = [walk for walk in walks if not resolve(model, walk[0].seen[model_name]).lacking()]
-    return max(complete, key=lambda walk: len(walk[0].seen[model_name]), default=None)
 
 
 def _plausible(column: str, value: float) -> bool:
