@@ -41,7 +41,8 @@ PHRASES = {  # written in several words
     r"\b([tan])[-_ ]pose": r"\1pose",
     r"(?-i:SCoRE)": "Score",
     r"sit[-_ ]?to[-_ ]?stand": "Sts",
-    r"[-_ ]*\(\d+\)$": " copy",
+    r"[-_ ]*\(\d\d?\)$": " copy",
+    r"(?<=\d)p(?=\d+(?:ms|mps|kmh))": ".",  # 0p8ms
 }
 SHORT_STATIC = "st"
 FEWEST_LETTERS = 3  # of a word in a compound, or beside a number that makes no code of it

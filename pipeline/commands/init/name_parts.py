@@ -32,6 +32,7 @@ NAMES_TRIAL = (*ROLES, "condition")
 LETTER = re.compile(r"[a-z]\d*")
 YEAR = re.compile(r"(?:19[5-9]|20\d)\d")
 STEP = re.compile(r"[LR]\d+")
+SILENT = (*ROLES, "", "place")  # kinds of words that say nothing at the ends of all file names
 EMPTY_VISITS = frozenset(WORDS["further"]) | {"ses"}  # alone they tell none
 Names = tuple[str, ...]
 Place = tuple[int, int]  # 0 and the depth of a folder, or 1 and the place in the file's name
@@ -84,6 +85,10 @@ def take_apart(names: Sequence[str]) -> list[Parts]:
     for *folders, stem in paths:
         names = [text for text in folders if _begins(stem, text) and not any(word.kind for word in read[text])]
         words.append([*(list(read[text]) for text in folders), _words(stem, dates, *names[:1])])
+    last = {(word.kind, word.plain) for of_path in words for word in of_path[-1][1:][-1:] or [Word("none", "")]}
+    if len(words) > len(last) == 1 and all(kind in SILENT and text.isalpha() for kind, text in last):
+        for of_path in words:
+            del of_path[-1][-1]  # walk_01_filtered
     _drop_counts_of_files(paths, words)
     _put_codes_right(words)
     _put_siblings_right(paths, words)
@@ -312,7 +317,8 @@ def _unknown_of(stem: Sequence[Word], said: set[str]) -> list[str]:
 def _read_folder(parts: Parts, folder: Sequence[Word], said: set[str]) -> None:
     """Add what a folder says to the parts of a path."""
     kinds = {word.kind for word in folder}
-    names = [word for word in folder if word.kind in ("", "person", "number") and _bare(word.text) not in said]
+    names = [word for word in folder if word.kind in ("", "person", "number")]
+    names = [word for word in names if _bare(word.text) not in said or not re.search(r"[^\W\d_]\d", word.text)]
     if not {"", "person"} & kinds and kinds & {*ROLES, "condition", "group", "run"}:
         names = []  # 1_static
     if {word.kind for word in names} == {"number"} and "visit" in kinds and all(YEAR.fullmatch(w.text) for w in names):

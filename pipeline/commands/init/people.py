@@ -44,8 +44,8 @@ from .name_parts import Parts, Place, take_apart
 GLUED = re.compile(r"[a-z]+\d+[a-z]{0,2}", re.IGNORECASE)  # sample28
 NAME_AND_NUMBER = re.compile(r"[A-Z][a-z]{2,}\d+")  # Anna02
 SIGNS = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|[\W_]|(?<!\d)0+(?=\d)")  # in which names of one person may differ
-# numbers and single letters, also a capital behind a word, in which the names of trials may differ
-COUNTS = re.compile(r"\d+|(?<![^\W\d_])[^\W\d_](?![^\W\d_])|(?<=[a-z])[A-Z](?![^\W\d_])|[\W_]")
+# numbers, but not 5 in 5kmh, and single letters, also a capital behind a word, in which the names of trials may differ
+COUNTS = re.compile(r"\d+(?!\d|[^\W\d_]{2})|(?<![^\W\d_])[^\W\d_](?![^\W\d_])|(?<=[a-z])[A-Z](?![^\W\d_])|[\W_]")
 SPACED_NUMBER = re.compile(r"[-_ ]*(\d+)(?!.*\d)")
 COUNTED_VISIT = re.compile(r"[^\W\d_]{1,2}[-_ ]?\d+")  # T01, which may be a trial
 BIDS_LABEL = re.compile(r"sub-[^\W_]+")  # by its rule of a person
