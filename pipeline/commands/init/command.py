@@ -99,7 +99,9 @@ def initialise(folder: Path) -> str:
     files = _files(folder, models)
     files, nobodys = _without_nobodys(files)
     files, doubles = _without_doubles(files)
-    sessions = _readable_sessions(files)
+    owners = [(owner.person, owner.session) for owner in people_and_sessions(files)]
+    read = [(owner, file) for owner, file in zip(owners, files, strict=True) if not file.problems]
+    sessions = [*grouped(read).values()]
     fits = body_model_fit.fits(sessions, models)
     shipped = settings.shipped_body_models()  # a model of one's own counts where it fits
     fits = {name: fit for name, fit in fits.items() if fit.essential or name in shipped or len(models) == 1}
@@ -262,15 +264,6 @@ def _rows_of_doubles(rows: Sequence[Row], doubles: Mapping[str, str]) -> list[Ro
 
 def _session_of(row: Row) -> str:
     return row.get("session", row["participant_id"])
-
-
-def _readable_sessions(files: Sequence[Contents]) -> list[list[Contents]]:
-    """Return the readable files by person and session."""
-    sessions: dict[tuple[str, str], list[Contents]] = defaultdict(list)
-    for file, owner in zip(files, people_and_sessions(files), strict=True):
-        if not file.problems:
-            sessions[owner.person, owner.session].append(file)
-    return list(sessions.values())
 
 
 def _look_through_all(folder: Path, name: str, models: Models, following: str) -> list[Contents]:

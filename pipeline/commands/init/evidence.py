@@ -8,7 +8,7 @@ statics lack it, and roles if it parts statics from walks.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
-from itertools import combinations, pairwise, product
+from itertools import combinations, product
 from math import gcd, isclose
 from typing import NamedTuple, TypeVar
 
@@ -62,7 +62,10 @@ def part_columns(facts: Sequence[Facts], columns: Columns, visits: Sequence[str]
             continue
         kinds = kinds_in(zip(named, facts, strict=True))
         walks, statics = ({name for name, kind in kinds.items() if stands in kind} for stands in (False, True))
-        if statics and walks and not statics & walks and not _are_people(facts, named):
+        of_name = grouped(zip(named, facts, strict=True))
+        are_people = all(map(is_person_code, filter(None, of_name)))
+        are_people |= any(are_alike(*pair) is False for pair in combinations(of_name.values(), 2))
+        if statics and walks and not statics & walks and not are_people:
             if len(walks - {""}) > 1:
                 conditions[place] = _without_run(named) if place[0] else named
         elif statics == {""} and not all(map(is_person_code, kinds.keys() - {""})):
@@ -72,14 +75,6 @@ def part_columns(facts: Sequence[Facts], columns: Columns, visits: Sequence[str]
         ):
             people[place] = named  # unless it tells the same files apart as another one
     return people, conditions
-
-
-def _are_people(facts: Sequence[Facts], column: Names) -> bool:
-    """Return whether names with only statics and others with only walks are of people after all."""
-    named = grouped(zip(column, facts, strict=True))
-    return all(is_person_code(name) for name in named if name) or any(
-        are_alike(*pair) is False for pair in combinations(named.values(), 2)
-    )
 
 
 def _without_numbers(facts: Sequence[Facts], column: Names, inside: Sequence[Names]) -> Names:
@@ -106,13 +101,7 @@ def _without_numbers(facts: Sequence[Facts], column: Names, inside: Sequence[Nam
 
 
 def are_trials(facts: Sequence[Facts], column: Names, inside: Sequence[Names]) -> bool:
-    """Return whether names are one code with a number of two digits or more, another one for each walk of a folder.
-
-    Numbers alone are those of trials if they count all files of a visit.
-    """
-    if all(name.isdigit() for name in column):
-        counts = grouped((where[:1] + where[-1:], int(name)) for where, name in zip(inside, column, strict=True))
-        return all(b - a == 1 for numbers in counts.values() for a, b in pairwise(sorted(numbers)))
+    """Return whether names are one code with a number of two digits or more, another one for each walk of a folder."""
     walks = [(*where, name) for where, name, one in zip(inside, column, facts, strict=True) if one.stands is False]
     ends = [re.fullmatch(r"(.*\D)\d\d+[a-z]?", name) for *_, name in walks]
     codes = {end and end[1] for end in ends}

@@ -255,7 +255,7 @@ def _parts(
         _read_folder(parts, folder, said)
     stem = _without_trial(path[-1])
     if stem[-1:] and not stem[-1].kind and _text(path[-1]) in begun:
-        stem = path[-1]  # OA_11 beside OA_11_1
+        stem = [*path[-1]]  # OA_11 beside OA_11_1
     is_counted = any(word.kind == "number" for word in path[-1][len(stem) :])
     known = {word.plain for word in parts.visits} | {str(word.days) for word in parts.visits if word.days}
     own = [word for word in stem if word.kind in ("visit", "date") and not {word.plain, str(word.days)} & known]

@@ -7,7 +7,7 @@ visits of one person; and names that only walks have are conditions. What these 
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence, Set
+from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -54,22 +54,6 @@ NOT_KNOWN = "n/a"
 NOBODY = "sub-01"  # the id of the only person if no name is fit for one
 
 
-@dataclass(frozen=True)
-class Owner:
-    """To whom a recording belongs, and what else its path says."""
-
-    person: str  # participant_id; a proposal if it is asked
-    session: str
-    visit: str = ""  # such as pre or visit-2
-    date: str = ""  # of the visit, as in ISO 8601
-    condition: str = ""
-    asked: bool = False  # whether names and files do not tell the person
-    hidden: bool = False  # whether a number replaces what may be a person's name
-    place: int | None = None  # of the visit among those of the person, from 1; None if it is not known
-    roles: Names = ()  # kinds of words for a role
-    trial: str = ""  # name of the trial
-
-
 @dataclass
 class Trial:
     """A recording, and what is found of its person and visit."""
@@ -77,31 +61,32 @@ class Trial:
     file: Contents
     facts: Facts  # what the file states
     parts: Parts  # what its path says
-    person: Names = ()  # the names that tell its person from others
-    asked: bool = False
+    names: Names = ()  # that tell its person from others
+    asked: bool = False  # whether names and files do not tell the person
     folders: Names = ()  # unknown ones that name no person
     conditions: Names = ()
     has_birthday: bool = False  # whether its only date is beside what names the person, or may
-    visit: str = ""  # tells its visit from others of the person; empty if there is one
+    visit_key: str = ""  # tells its visit from others of the person; empty if there is one
     is_slip: bool = False  # whether its condition may be another one
     static: str = ""  # the condition of its static, if the visit has a session for each static
-    visit_cell: str = ""
-    date_cell: str = ""
-    place: int | None = None  # of the visit among those of the person
+    place: int | None = None  # of the visit among those of the person, from 1; None if it is not known
+    # cells of the tables
+    person: str = ""  # participant_id; a proposal if it is asked
+    hidden: bool = False  # whether a number replaces what may be a person's name
+    session: str = ""
+    visit: str = ""  # such as pre or visit-2
+    date: str = ""  # of the visit, as in ISO 8601
+    condition: str = ""
+    trial: str = ""  # its name
 
     @property
-    def label(self) -> tuple[str, Names]:
-        """The visit in words, and the unknown folders."""
-        return self.parts.visit, self.folders
-
-    @property
-    def session(self) -> tuple[Names, str, str]:
+    def key(self) -> tuple[Names, str, str]:
         """What tells its session from others."""
-        return self.person, self.visit, self.static
+        return self.names, self.visit_key, self.static
 
 
-def people_and_sessions(files: Sequence[Contents]) -> list[Owner]:
-    """Return to whom each file belongs.
+def people_and_sessions(files: Sequence[Contents]) -> list[Trial]:
+    """Return of each file to whom it belongs, and what else its path says.
 
     People are found by folders and file names, else by the subjects in the files. In folders with several people in one
     file, the subject names the participant of every file.
@@ -118,64 +103,51 @@ def people_and_sessions(files: Sequence[Contents]) -> list[Owner]:
     of_conditions = [people[k] for k in people if k not in levels and k[0] == 0 and _has_conditions(people[k], trials)]
     folders = [people[k] for k in people if k not in levels and k[0] == 0 and people[k] not in of_conditions]
     named = [column for column in further if column not in (*folders, *of_conditions)]
-    inside = [(trial.parts.visit, *trial.parts.conditions, *trial.person) for trial in trials]
+    inside = [(trial.parts.visit, *trial.parts.conditions, *trial.names) for trial in trials]
     named = [column for column in (*named, *others.values()) if not are_trials(facts, column, inside)]
     for i, trial in enumerate(trials):
         trial.folders = tuple(column[i] for column in folders)
         trial.parts.conditions += [column[i] for column in of_conditions if column[i]]
         trial.conditions = (*trial.parts.conditions, *(column[i] for column in named if column[i]))
-        beside, names = trial.parts.beside_date, trial.person or (only,)
+        beside, names = trial.parts.beside_date, trial.names or (only,)
         trial.has_birthday = bool(beside) and (beside in names or names == (NOBODY,))
     _take_words_in_place_of_visits(trials)
     _part_mixed_people(trials)
     _part_groups(trials)
-    by_person = [*grouped((trial.person, trial) for trial in trials).values()]
-    shared = {folders for mine in by_person for of_visit in _by_words(mine) for folders in _folders_of_visits(of_visit)}
+    by_person = [*grouped((trial.names, trial) for trial in trials).values()]
+    by_visit = grouped(((one.names, one.parts.visit), one) for one in trials).values()
+    shared = {folders for mine in by_visit for folders in _folders_of_visits(mine)}
     for of_person in by_person:
         _find_sessions(of_person, shared)
     doubted = _part_by_names(trials)
-    for of_person in grouped((trial.person, trial) for trial in doubted).values():
+    for of_person in grouped((trial.names, trial) for trial in doubted).values():
         _find_sessions(of_person, set())
-    _fill_in_visits(grouped((trial.person, trial) for trial in trials).values())
+    _fill_in_visits(grouped((trial.names, trial) for trial in trials).values())
     _ask_of_slips(trials)
     _ask_of_counts(trials)
-    return _owners(trials, only, columns, shown={text for one in trials if not one.asked for text in one.conditions})
+    _fill_in_cells(trials, only, columns)
+    return trials
 
 
-def _owners(trials: Sequence[Trial], only: str, columns: Columns, shown: Collection[str]) -> list[Owner]:
-    """Return the owner of each trial, without what may be a person's name.
+def _fill_in_cells(trials: Sequence[Trial], only: str, columns: Columns) -> None:
+    """Set the cells of each trial but for those of its visit, without what may be a person's name.
 
     Args:
-        columns: unknown words, which may be names but for those that are ``shown``.
+        columns: unknown words, which may be names but for those that are conditions of people who are not asked.
     """
-    ids, hidden = _ids([trial.person for trial in trials], only)
+    ids, hidden = _ids([trial.names for trial in trials], only)
+    shown = {text for one in trials if not one.asked for text in one.conditions}
     texts = {text for column in columns.values() for text in column}.union(*hidden)
     names = {text for text in texts if not is_code(text) or NAME_AND_NUMBER.fullmatch(text)}
     hidden_words = {word for text in names for word in re.findall(r"[^\W\d_]{3,}", text)}.difference(shown)
     sessions = identifiers(
-        {one.session: "_".join(filter(None, (ids[one.person], one.visit, one.static))) for one in trials}, "session"
+        {one.key: "_".join(filter(None, (ids[one.names], one.visit_key, one.static))) for one in trials}, "session"
     )
-    return [
-        Owner(
-            person=ids[one.person],
-            session=sessions[one.session],
-            visit=one.visit_cell,
-            date=one.date_cell,
-            condition=NOT_KNOWN
-            if one.is_slip
-            else "-".join(
-                text
-                for text in dict.fromkeys(one.conditions)
-                if text and not any(word in text for word in hidden_words)
-            ),
-            asked=one.asked,
-            hidden=one.person in hidden,
-            place=one.place,
-            roles=tuple(one.parts.roles),
-            trial=one.parts.trial(shown, hidden_words),
-        )
-        for one in trials
-    ]
+    for one in trials:
+        told = [text for text in dict.fromkeys(one.conditions) if not any(word in text for word in hidden_words)]
+        one.condition = NOT_KNOWN if one.is_slip else "-".join(filter(None, told))
+        one.person, one.session, one.hidden = ids[one.names], sessions[one.key], one.names in hidden
+        one.trial = one.parts.trial(shown, hidden_words)
 
 
 def _columns_of_unknown_words(parts: Sequence[Parts]) -> Columns:
@@ -226,7 +198,7 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
     name_visits &= not any(only in one.parts.unknown.values() for one in trials)  # a code of the only person
     levels, asked = find_levels(facts, people, visits_are_named=name_visits)
     for i, trial in enumerate(trials):
-        trial.person = tuple(people[place][i] for place in levels)
+        trial.names = tuple(people[place][i] for place in levels)
     if are_shared:
         _name_by_subjects_where_shared(trials)
     elif not levels:
@@ -234,16 +206,16 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
     elif any(kind == 1 for kind, _ in levels) and _may_be_one(trials):
         subjects = {one.subject for one in facts}
         if len(subjects) == 1 and subjects <= {
-            text for one in trials for text in (*one.parts.unknown.values(), *one.person)
+            text for one in trials for text in (*one.parts.unknown.values(), *one.names)
         }:
             asked = False
             for trial in trials:
-                trial.person = tuple(subjects)
+                trial.names = tuple(subjects)
         else:
             asked |= not _have_codes(trials)
-    asked &= not all(len(one.person) == 1 and BIDS_LABEL.fullmatch(one.person[0]) for one in trials)
+    asked &= not all(len(one.names) == 1 and BIDS_LABEL.fullmatch(one.names[0]) for one in trials)
     for trial in trials:
-        trial.asked = asked or not all(trial.person)
+        trial.asked = asked or not all(trial.names)
     return levels
 
 
@@ -251,30 +223,30 @@ def _find_people_by_subjects(trials: Sequence[Trial], only: str) -> bool:
     """Set the subject as person where names tell none, or the name of the only one; return whether it is asked."""
     if any(only in trial.parts.unknown.values() for trial in trials):
         for trial in trials:
-            trial.person = (only,)
+            trial.names = (only,)
         return False
     facts, subjects = [trial.facts for trial in trials], _subjects([trial.file for trial in trials])
     levels, asked = find_levels(facts, {(2, 0): tuple(subjects)}, visits_are_named=True)
     if not levels or len({one.subject for one in facts} - {""}) < 2:
         return False
     for trial, subject in zip(trials, subjects, strict=True):
-        trial.person = (subject,)
+        trial.names = (subject,)
     return asked or (_may_be_one(trials) and not _have_codes(trials))
 
 
 def _may_be_one(trials: Sequence[Trial]) -> bool:
     """Return whether each of several people has a visit of their own."""
-    pairs = {(one.parts.visit, one.person) for one in trials}
+    pairs = {(one.parts.visit, one.names) for one in trials}
     return len(pairs) == len({person for _, person in pairs}) == len({visit for visit, _ in pairs}) > 1
 
 
 def _have_codes(trials: Sequence[Trial]) -> bool:
-    return all(is_person_code(text) for trial in trials for text in trial.person)
+    return all(is_person_code(text) for trial in trials for text in trial.names)
 
 
 def _has_conditions(column: Names, trials: Sequence[Trial]) -> bool:
     """Return whether unknown folders are of conditions: one has a word for one as well, or a visit in words several."""
-    visits = grouped(((one.person, one.parts.visit), name) for one, name in zip(trials, column, strict=True))
+    visits = grouped(((one.names, one.parts.visit), name) for one, name in zip(trials, column, strict=True))
     beside = {text for one in trials for text in one.parts.beside_condition}
     return bool(beside & {*column}) or any(visit and len({*names}) > 1 for (_, visit), names in visits.items())
 
@@ -282,7 +254,7 @@ def _has_conditions(column: Names, trials: Sequence[Trial]) -> bool:
 def _take_words_in_place_of_visits(trials: Sequence[Trial]) -> None:
     """Take an unknown word for one of visits if a person's files have it where others of that person name a visit."""
     words = set[str]()
-    for mine in grouped((one.person, one) for one in trials).values():
+    for mine in grouped((one.names, one) for one in trials).values():
         bare, named = ([one for one in mine if bool(one.parts.visits) == has] for has in (False, True))
         if bare and named:
             shared = set.intersection(*({*one.conditions} - {*one.parts.conditions} for one in bare))
@@ -294,8 +266,8 @@ def _take_words_in_place_of_visits(trials: Sequence[Trial]) -> None:
 
 def _part_mixed_people(trials: Sequence[Trial]) -> None:
     """Part people of whom a visit has two sizes, or visits are of two people, and ask who they are."""
-    for of_person in grouped((trial.person, trial) for trial in trials).values():
-        visits = grouped((trial.label, trial) for trial in of_person)
+    for of_person in grouped((trial.names, trial) for trial in trials).values():
+        visits = grouped(((trial.parts.visit, trial.folders), trial) for trial in of_person)
         parted = {label: groups for label, mine in visits.items() if len(groups := _by_sizes(mine)) > 1}
         facts = [[trial.facts for trial in mine] for mine in visits.values()]
         if any(are_alike(*pair) is False for pair in combinations(facts, 2)):
@@ -304,7 +276,7 @@ def _part_mixed_people(trials: Sequence[Trial]) -> None:
             for number, group in enumerate(groups, start=1):
                 for trial in group:
                     names = (visit, *folders, str(number) if groups[1:] else "")
-                    trial.person = (*trial.person, *filter(None, names))
+                    trial.names = (*trial.names, *filter(None, names))
         for trial in of_person:
             trial.asked |= bool(parted)
 
@@ -323,11 +295,11 @@ def _by_sizes(trials: Sequence[Trial]) -> list[list[Trial]]:
 
 def _part_groups(trials: Sequence[Trial]) -> None:
     """Keep people of one name in several groups, such as controls and patients, apart; ask if they have no name."""
-    for person, mine in grouped((trial.person, trial) for trial in trials).items():
+    for person, mine in grouped((trial.names, trial) for trial in trials).items():
         if len({trial.parts.group for trial in mine}) > 1:
             for trial in mine:
                 trial.asked |= not person
-                trial.person = (trial.parts.group, *person)
+                trial.names = (trial.parts.group, *person)
 
 
 def _part_by_names(trials: Sequence[Trial]) -> list[Trial]:
@@ -338,7 +310,7 @@ def _part_by_names(trials: Sequence[Trial]) -> list[Trial]:
     """
     known = [one for one in trials if one.facts.stands is not None and not one.file.has_several_people]
     readings = [
-        (one.session, one.facts.stands, *sorted({*(one.parts.conditions if one.facts.stands else one.conditions)}))
+        (one.key, one.facts.stands, *sorted({*(one.parts.conditions if one.facts.stands else one.conditions)}))
         for one in known
     ]
     by_reading = grouped(zip(readings, known, strict=True)).values()
@@ -349,7 +321,7 @@ def _part_by_names(trials: Sequence[Trial]) -> list[Trial]:
     doubted = list({id(one): one for one in (*joined, *parted)}.values())
     for one in doubted:
         one.asked = one.is_slip = True
-        one.person = (*one.person, *sorted(one.parts.said))
+        one.names = (*one.names, *sorted(one.parts.said))
     return doubted
 
 
@@ -358,15 +330,15 @@ def _ask_of_slips(trials: Sequence[Trial]) -> None:
 
     A condition with a word of its person, or with a long number, has been taken for one by mistake.
     """
-    for alike in grouped((SIGNS.sub("", "_".join(one.person)), one) for one in trials).values():
-        for trial in alike if len({one.person for one in alike}) > 1 else ():
+    for alike in grouped((SIGNS.sub("", "_".join(one.names)), one) for one in trials).values():
+        for trial in alike if len({one.names for one in alike}) > 1 else ():
             trial.asked = True
     walks = [one for one in trials if not one.facts.stands]
     counts = Counter(text for one in walks for text in one.conditions)
     slips = {a for a in counts for b in counts if counts[a] < counts[b] and is_slip(a, b) and not kind_of(a)}
     known = {word for one in walks for word in words_of(one.file.name) if kind_of(word)}
     for one in walks:
-        of_person = {*re.findall(r"[^\W\d_]+|\d+", " ".join(one.person).lower())}
+        of_person = {*re.findall(r"[^\W\d_]+|\d+", " ".join(one.names).lower())}
         unknown = [text for text in one.conditions if text not in one.parts.conditions]
         words = {word for text in unknown for word in re.findall(r"[^\W\d_]+|\d+", text.lower())}
         strange = bool(of_person & words) or any(is_slip(word, name) for word in words for name in of_person | known)
@@ -379,26 +351,21 @@ def _ask_of_counts(trials: Sequence[Trial]) -> None:
     Of each such condition a session has one recording; of such visits only some have a static.
     """
     walks = [(one, "-".join(filter(None, one.conditions))) for one in trials if not one.facts.stands]
-    for alike in grouped(((one.session, COUNTS.sub("", text)), (one, text)) for one, text in walks if text).values():
+    for alike in grouped(((one.key, COUNTS.sub("", text)), (one, text)) for one, text in walks if text).values():
         for trial, _ in alike if len({text for _, text in alike}) == len(alike) > 1 else ():
             trial.is_slip = True
     for one, _ in walks:
         # a name of these may be that of a condition, and that of a condition may be a name of these
         unknown = [text for text in one.conditions if text not in (*one.parts.conditions, "") and not is_code(text)]
-        one.is_slip |= one.asked and (bool(unknown) or len([*filter(None, one.person)]) > 1)
-    for mine in grouped((one.person, one) for one in trials).values():
-        kinds = kinds_in((one.session, one.facts) for one in mine)
+        one.is_slip |= one.asked and (bool(unknown) or len([*filter(None, one.names)]) > 1)
+    for mine in grouped((one.names, one) for one in trials).values():
+        kinds = kinds_in((one.key, one.facts) for one in mine)
         lacking = {session for session, kind in kinds.items() if True not in kind and len(kinds) > 1}
         counted = [
-            one for one in mine if one.visit and all(COUNTED_VISIT.fullmatch(of.text) for of in one.parts.visits)
+            one for one in mine if one.visit_key and all(COUNTED_VISIT.fullmatch(of.text) for of in one.parts.visits)
         ]
-        for trial in counted if lacking & {one.session for one in counted} and len(lacking) < len(kinds) else ():
+        for trial in counted if lacking & {one.key for one in counted} and len(lacking) < len(kinds) else ():
             trial.asked = trial.is_slip = True
-
-
-def _by_words(trials: Sequence[Trial]) -> Iterable[Sequence[Trial]]:
-    """Return a person's trials by the words of visits."""
-    return grouped((one.parts.visit, one) for one in trials).values()
 
 
 def _folders_of_visits(trials: Sequence[Trial]) -> set[Names]:
@@ -431,12 +398,11 @@ def _find_sessions(trials: Sequence[Trial], shared: Set[Names]) -> None:
         own = {tuple(filter(None, one.folders)) for one in of_visit}
         has_folders = own <= shared or bool(_folders_of_visits(of_visit))
         for trial in of_visit:
-            trial.visit = "-".join(filter(None, (visit, *(trial.folders if has_folders else ()))))
-        for of_folder in grouped((trial.visit, trial) for trial in of_visit).values():
+            trial.visit_key = "-".join(filter(None, (visit, *(trial.folders if has_folders else ()))))
+        for of_folder in grouped((trial.visit_key, trial) for trial in of_visit).values():
             _pair_with_statics(of_folder)
-    has_labels = len({trial.label for trial in trials}) > 1
-    for trial in trials if has_labels else ():
-        trial.conditions += () if trial.visit else (trial.parts.visit, *trial.folders)
+    for trial in trials if len({(trial.parts.visit, trial.folders) for trial in trials}) > 1 else ():
+        trial.conditions += () if trial.visit_key else (trial.parts.visit, *trial.folders)
 
 
 def _pair_with_statics(trials: Sequence[Trial]) -> None:
@@ -470,7 +436,7 @@ def _fill_in_visits(people: Collection[Sequence[Trial]]) -> None:
         if number and name in numbered:
             trial.parts.visits += [Word("visit", name, number=number[1])]
     for mine in people:
-        visits = grouped((trial.visit, trial) for trial in mine)
+        visits = grouped((trial.visit_key, trial) for trial in mine)
         words = {visit: max((one.parts.visits for one in of_visit), key=len) for visit, of_visit in visits.items()}
         places, sound = places_of_visits(words) if len(visits) > 1 else (dict.fromkeys(visits, 1), True)
         certain &= sound
@@ -481,9 +447,9 @@ def _fill_in_visits(people: Collection[Sequence[Trial]]) -> None:
                 cells = identifier(visit, ""), cells[1]
             for trial in of_visit:
                 trial.place = places.get(visit)
-                trial.visit_cell, trial.date_cell = cells
-    for trial in (trial for mine in people for trial in mine if trial.date_cell and not certain):
-        trial.visit_cell, trial.date_cell = trial.visit_cell or trial.visit or trial.parts.visit, ""
+                trial.visit, trial.date = cells
+    for trial in (trial for mine in people for trial in mine if trial.date and not certain):
+        trial.visit, trial.date = trial.visit or trial.visit_key or trial.parts.visit, ""
 
 
 def _cells_of_visit(trials: Sequence[Trial], words: Sequence[Word], *, is_only: bool) -> tuple[str, str]:
@@ -493,7 +459,7 @@ def _cells_of_visit(trials: Sequence[Trial], words: Sequence[Word], *, is_only: 
     name = "-".join(word.plain for word in words if word.kind == "visit")
     day = next((word.days[0] for word in words if word.days), "")
     if not (name or day) and not is_only:
-        name = identifier(trials[0].visit, "") or "first-folder"
+        name = identifier(trials[0].visit_key, "") or "first-folder"
     elif not (name or day) and len({trial.static for trial in trials}) > 1:
         name = "1"
     return name, day
@@ -539,11 +505,11 @@ def _subjects(files: Sequence[Contents]) -> list[str]:
 
 def _name_by_subjects_where_shared(trials: Sequence[Trial]) -> None:
     """Name people by their subjects in folders with a file of several people."""
-    folders = grouped((trial.person, trial) for trial in trials)
+    folders = grouped((trial.names, trial) for trial in trials)
     for folder, mine in folders.items():
         if not any(trial.file.has_several_people for trial in mine):
             continue
         paths = {tuple(text for place, text in trial.parts.unknown.items() if place[0] == 0) for trial in mine}
         inside = folder or (paths.pop()[-1:] if len(paths) == 1 else ())
         for trial, subject in zip(mine, _subjects([trial.file for trial in mine]), strict=True):
-            trial.person = (subject,) if (subject,) in folders or not inside else (*inside, subject)
+            trial.names = (subject,) if (subject,) in folders or not inside else (*inside, subject)

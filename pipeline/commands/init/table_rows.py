@@ -16,7 +16,8 @@ from ...tables.tsv import Row
 from ...variables.verdict_table import WITHOUT_STATIC
 from ...vocabulary.name_words import read_words
 from ..shared import trial_roles
-from .people import Owner, people_and_sessions
+from .evidence import grouped
+from .people import Trial, people_and_sessions
 
 TO_FILL_IN = dict.fromkeys(("age_years", "aid", "footwear"), "n/a")
 BY_MARKERS = "estimate: markers"
@@ -141,7 +142,7 @@ def _without_copy(path: PurePosixPath) -> list[str]:
 
 
 def _instead_of_static(
-    owners: Mapping[str, Owner],
+    owners: Mapping[str, Trial],
     session: str,
     walks: Sequence[tuple[Contents, str]],
     model_name: str,
@@ -252,17 +253,15 @@ def _sizes(
 
 
 def _sessions(
-    files: Sequence[Contents], owners: Mapping[str, Owner], model_name: str
+    files: Sequence[Contents], owners: Mapping[str, Trial], model_name: str
 ) -> tuple[dict[tuple[str, str], list[Contents]], dict[str, str]]:
     """Return files by (participant, session), and the role of each file by its key."""
     labelled = any(trial_roles.shows_a_foot(file, model_name) for file in files)  # else no model has these labels
     roles = {
-        file.key: trial_roles.guess_role(file, model_name, owners[file.key].roles, labelled=labelled) for file in files
+        file.key: trial_roles.guess_role(file, model_name, owners[file.key].parts.roles, labelled=labelled)
+        for file in files
     }
-    sessions: dict[tuple[str, str], list[Contents]] = defaultdict(list)
-    for file in files:
-        owner = owners[file.key]
-        sessions[owner.person, owner.session].append(file)
+    sessions = grouped(((owners[file.key].person, owners[file.key].session), file) for file in files)
     for mine in sessions.values():
         statics = [file for file in mine if roles[file.key] == "static"]
         for file in statics if any(file.stands for file in statics) else ():
@@ -271,7 +270,7 @@ def _sessions(
     return sessions, roles
 
 
-def _row(owner: Owner, session: str, trial: str, file: Contents, role: str, condition: str) -> Row:
+def _row(owner: Trial, session: str, trial: str, file: Contents, role: str, condition: str) -> Row:
     subject = file.subject if file.has_several_people else ""
     guessed = "participant_id session role condition" + (" forces" if file.forces else "")
     guessed += "".join(f" {name}" for name in ("visit", "date") if getattr(owner, name))
