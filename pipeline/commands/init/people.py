@@ -378,7 +378,7 @@ def _folders_of_visits(trials: Sequence[Trial]) -> set[Names]:
 def _find_sessions(trials: Sequence[Trial], shared: Set[Names]) -> None:
     """Set the visit of each trial of a person, and what tells its session from others of the visit.
 
-    Visits are those in words, unless all statics are outside of visits or visits hold only statics or only walks;
+    Visits are those in words, unless all statics are outside of visits without a day, or visits hold one role alone;
     within them, unknown folders of which several have a static and walks, of this person or another one. Conditions
     part a visit if each has a static.
 
