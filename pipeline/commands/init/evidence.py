@@ -18,8 +18,7 @@ from ...vocabulary.name_words import is_person_code, read_words
 from ..shared.trial_roles import is_of_a_pole
 from .name_parts import YEAR, Place
 
-CODE = re.compile(r"([a-z]{0,12}[-_ ]?)(\d+)[a-z]{0,2}", re.IGNORECASE)
-TWO_DIGITS = re.compile(r"[a-z][a-z]{0,11}[-_ ]?(\d\d+)[-_ ]?[a-z]{0,2}", re.IGNORECASE)
+CODE = re.compile(r"([a-z]{0,12}[-_ ]?)(\d+)[-_ ]?[a-z]{0,2}", re.IGNORECASE)
 FULL_NAME = re.compile(r"[A-Z]\w+([-_ ,]+[A-Z]\w+)+")
 WORD_AND_NUMBER = re.compile(r"([^\W\d_]{3,}|[^\x00-\x7f]{2,})\d+")
 GLUED_NUMBER = re.compile(r"(.*\D)\d+")
@@ -186,26 +185,22 @@ def _score(facts: Sequence[Facts], column: Sequence[str], others: Sequence[Seque
     if verdicts == {False}:
         return STATED
     whole = all(kinds == BOTH for name, kinds in kinds_in(zip(column, facts, strict=True)).items() if name)
-    return CODED if verdicts <= {None} and (_are_codes(named) or (whole and _count_no_visits(named))) else UNKNOWN
+    return CODED if verdicts <= {None} and _are_codes(named, are_whole=whole) else UNKNOWN
 
 
-def _are_codes(names: set[str]) -> bool:
-    """Return whether names are codes of people by their numbers, with three digits or more, or many."""
-    found = [match for match in map(CODE.fullmatch, names) if match]
-    years = all(not match[1] and 1950 <= int(match[2]) < 2100 for match in found)
-    if len(found) < len(names) or len(names) < 2 or years:
-        return False
-    return len(names) > MOST_VISITS or all(len(match[2]) > 2 and match[1] for match in found)
-
-
-def _count_no_visits(names: Set[str]) -> bool:
-    """Return whether names have numbers of two digits that neither begin a count nor are of weeks or months.
+def _are_codes(names: Set[str], *, are_whole: bool) -> bool:
+    """Return whether names are codes of people: many, with three digits or, ``are_whole``, no count of visits.
 
     Visits of one person are counted from 0 or 1; 3, 6 and 12 months have a common divisor, as have sizes and speeds.
+    ``are_whole``: each name has statics and walks.
     """
-    found = [match for match in map(TWO_DIGITS.fullmatch, names) if match]
-    numbers = sorted({int(match[1]) for match in found})
-    return len(found) == len(names) > 1 and gcd(*numbers) == 1 and numbers[0] > 1
+    found = [match for match in map(CODE.fullmatch, names) if match]
+    numbers = [int(match[2]) for match in found]
+    years = all(not match[1] and YEAR.fullmatch(match[2]) for match in found)
+    if len(found) < len(names) or len(names) < 2 or years:
+        return False
+    no_count = are_whole and min(numbers) > 1 and gcd(*numbers) == 1
+    return len(names) > MOST_VISITS or all(match[1] and len(match[2]) > 2 - no_count for match in found)
 
 
 def facts_of(files: Sequence[Contents], roles: Sequence[Sequence[str]]) -> list[Facts]:
