@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ..errors import UserError, join_some
+from ..errors import UserError, join_some, nearest
 from ..workflow.job_keys import Study
 from ..workflow.jobs.comparison import Comparison, write
 from ..workflow.open_study import look_at
@@ -25,14 +25,16 @@ def write_comparison(
     study, problems = look_at(study_path)
     if problems:
         raise UserError.of(problems)
-    chosen = Comparison(participant or _only_participant(study), (earlier, later))
+    chosen = Comparison(_participant_of(study, participant), (earlier, later))
     target = (output or study.path / chosen.page).absolute()
     write(study, chosen, target)
     return f"Page: {target}"
 
 
-def _only_participant(study: Study) -> str:
-    if len(study.people) > 1:
-        people = join_some([*study.people], MOST_LISTED)
-        raise UserError("--participant", "is missing", f"give one of {people}")
-    return next(iter(study.people))
+def _participant_of(study: Study, name: str | None) -> str:
+    """Return the participant of that name, or the only one; refuse an unknown name, and none where there are more."""
+    if name in study.people or (name is None and len(study.people) == 1):
+        return name or next(iter(study.people))
+    remedy = f"{nearest(name or '', study.people)} give one of {join_some([*study.people], MOST_LISTED)}".strip()
+    what = "is missing" if name is None else f"no participant '{name}'"
+    raise UserError("--participant", what, remedy)

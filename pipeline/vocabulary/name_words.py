@@ -41,7 +41,8 @@ PHRASES = {  # written in several words
     r"\b([tan])[-_ ]pose": r"\1pose",
     r"(?-i:SCoRE)": "Score",
     r"sit[-_ ]?to[-_ ]?stand": "Sts",
-    r"[-_ ]*\(\d+\)$": " copy",
+    r"[-_ ]*\(\d\d?\)$": " copy",
+    r"(?<=\d)p(?=\d+(?:ms|mps|kmh))": ".",  # 0p8ms
 }
 SHORT_STATIC = "st"
 FEWEST_LETTERS = 3  # of a word in a compound, or beside a number that makes no code of it
@@ -227,9 +228,13 @@ def _read_letters(here: _Context) -> tuple[str, str, int]:
         is_code &= not in_order and kind in ("visit", "group", "static", "place")  # PO12
         is_code |= here.near and lower in WORDS["joint"] and here.last.kind != "condition"  # CON1
         return "" if is_code else kind, "", 1
-    if match := re.fullmatch(r"(\d+)(?:st|nd|rd|th)", lower):
-        return "visit", match[1], 1
+    if lower in NUMBERED and lower not in PLACES and re.fullmatch("[A-F]", here.next):
+        return "visit", str(ord(here.next) - 64), 2  # Session A
+    if here.glued and here.last.kind in ("static", "walk") and lower in WORDS["place"]:
+        kind = "place"  # Standaufnahme
     number = str(ORDINALS[lower]) if lower in ORDINALS and kind_of(here.next) == "visit" else ""
+    if lower[0].isdigit():
+        kind, number = "visit", lower[:-2]  # 1st
     return ("" if here.in_code and len(here.text) < FEWEST_LETTERS else kind), number, 1
 
 
@@ -314,13 +319,10 @@ def places_of_visits(visits: Mapping[str, Sequence[Word]]) -> tuple[dict[str, in
     days = {visit: next((word.days for word in words if word.kind == "date"), ()) for visit, words in visits.items()}
     ways = (0, -1) if all(days.values()) else ()  # to read days and months
     by_days: list[Mapping[str, Any]] = [{visit: read[way] for visit, read in days.items()} for way in ways]
-    orders = [_ranked(keys) for keys in (*by_days, _by_words(visits)) if keys]
+    ranked = [sorted(keys, key=keys.__getitem__) for keys in (*by_days, _by_words(visits)) if keys]
+    orders = [{name: place for place, name in enumerate(names, start=1)} for names in ranked]
     sound = len(orders) < 3 or orders[-1] in orders[:-1]
     return (orders[0], sound) if orders and all(order == orders[0] for order in orders) else ({}, sound)
-
-
-def _ranked(keys: Mapping[str, Any]) -> dict[str, int]:
-    return {name: place for place, name in enumerate(sorted(keys, key=keys.__getitem__), start=1)}
 
 
 def _by_words(visits: Mapping[str, Sequence[Word]]) -> dict[str, tuple[int, bool, int]]:
@@ -340,7 +342,9 @@ def _by_words(visits: Mapping[str, Sequence[Word]]) -> dict[str, tuple[int, bool
             counted.add((place, bool({*letters} & DAYS.keys())))
         elif places:
             found[visit] = (max(places, key=abs), False, 0)
-    for visit in visits.keys() - found.keys():  # New Session, before New Session 1
+    for visit in visits.keys() - found.keys():  # New Session, before New Session 1, and test before retest
+        if again := found.get(f"re{visit}"):
+            found[visit] = (again[0] - 1, *again[1:])
         if following := [key for other, key in found.items() if other.startswith(visit) and key[1]]:
             found[visit] = (min(following)[0], False, 0)
     is_mixed = len(counted) > len({place for place, _ in counted})
@@ -362,6 +366,11 @@ def is_slip(one: str, other: str) -> bool:
     is_exchanged = a[k : k + 2] == b[k : k + 2][::-1] and a[k + 2 :] == b[k + 2 :]
     same = len(a) == len(b)  # else one has a letter more
     return is_exchanged or (len(a) > k + 2 * same and a[k + same :] == b[k + 1 :])
+
+
+def tells_a_day(word: Word) -> bool:
+    """Return whether a word is a date, or says how many days, weeks or months a visit is after another one."""
+    return word.kind == "date" or (word.kind == "visit" and bool({*words_of(word.text)} & DAYS.keys()))
 
 
 def is_person_code(text: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-from pipeline.commands.init.people import Owner, people_and_sessions
+from pipeline.commands.init.people import Trial, people_and_sessions
 from tests.campaigns.runner import Report
 from tests.support.studies.folder_layouts import KNOWN, UNKNOWN, Layout, layouts
 
@@ -19,7 +19,7 @@ MOST_WRONG = 0.002
 ENDS = (RIGHT, ASKED, PEOPLE, VISITS, SPLIT, DATE)
 
 
-def judge(layout: Layout, owners: list[Owner]) -> str:
+def judge(layout: Layout, owners: list[Trial]) -> str:
     """Return how init's people, visits and dates compare with the truth."""
     people, persons, visits, sessions = (defaultdict[str, set[object]](set) for _ in range(4))
     asked = any(owner.asked for owner in owners)

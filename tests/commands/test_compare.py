@@ -66,8 +66,10 @@ def test_a_study_of_several_people_or_without_results_is_refused(demo: Path) -> 
         write_comparison(demo, participant=None, **speeds)
     with pytest.raises(UserError, match="run the workflow first"):
         write_comparison(demo, participant="sub-02", **speeds)
-    with pytest.raises(UserError, match="no participant 'sub-03'"):
-        write_comparison(demo, participant="sub-03", **speeds)
+    with pytest.raises(UserError, match=r"no participant 'sub-3'; did you mean '.*'\? give one of sub-01, sub-02$"):
+        write_comparison(demo, participant="sub-3", **speeds)
+    with pytest.raises(UserError, match="--participant: no participant 'Anna'; give one of sub-01, sub-02"):
+        write_comparison(demo, participant="Anna", **speeds)
 
 
 ROW = re.compile(r'<th scope="row">([^<]+)(<td.*?)(?=<tr|</tbody>)', re.DOTALL)

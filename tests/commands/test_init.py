@@ -423,6 +423,17 @@ def test_unknown_labels_still_give_tables(study: Path) -> None:
     assert roles.count("exclude") == 0
 
 
+def test_the_summary_shows_the_first_file_of_people_whose_names_are_hidden(study: Path) -> None:
+    assert "first file" not in initialise(study)
+    for name in WRITTEN:
+        (study / name).unlink()
+    (study / "sub-02").rename(study / "Erika Mustermann")
+    summary = " ".join(initialise(study).split())
+    assert "first file" in summary
+    assert "Erika Mustermann/comfortable_01.c3d" in summary
+    assert not any("Mustermann" in line.replace("Erika Mustermann/", "") for line in (study / "trials.tsv").open())
+
+
 def test_names_inside_files_are_not_written(study: Path) -> None:
     set_parameter(study / "sub-01" / "static.c3d", "SUBJECTS", "NAMES", ["Erika Mustermann"])
     written = initialise(study) + "".join((study / name).read_text() for name in WRITTEN)

@@ -212,7 +212,7 @@ def test_folders_of_one_session_are_conditions() -> None:
 )
 def test_roles_by_motion_then_by_name(file: Contents, role: str, condition: str) -> None:
     (owner,) = people_and_sessions([file])
-    assert trial_roles.guess_role(file, "any", owner.roles, labelled=False) == role
+    assert trial_roles.guess_role(file, "any", owner.parts.roles, labelled=False) == role
     assert trial_roles.condition_of(file, role, owner.condition) == condition
 
 
@@ -220,7 +220,7 @@ def test_what_is_no_walk_by_its_name_is_left_out() -> None:
     names = ("Squat 1", "CMJ", "Sit to stand", "Zero plates", "Gait squat")
     files = [moving(f"{name}.c3d") for name in names]
     roles = [
-        trial_roles.guess_role(file, "any", owner.roles, labelled=False)
+        trial_roles.guess_role(file, "any", owner.parts.roles, labelled=False)
         for file, owner in zip(files, people_and_sessions(files), strict=True)
     ]
     assert roles == ["exclude"] * 4 + ["gait"]

@@ -51,6 +51,11 @@ def test_roles_conditions_visits_and_dates_leave_nothing_unknown(name: str) -> N
         ("Patient 3", "Patient 3", None),
         ("6M", "6M", None),
         ("New Patient", "New", None),
+        ("Session A", None, "Session A"),
+        ("SessionB", None, "SessionB"),
+        ("Standaufnahme", None, None),
+        ("P03 6sem", "P03", "6sem"),
+        ("sem ortese", None, None),
     ],
 )
 def test_what_a_name_says(name: str, unknown: str | None, visit: str | None) -> None:
@@ -107,7 +112,8 @@ def test_codes_with_a_word_for_a_person() -> None:
         ("przed", "po"), ("önce", "sonra"), ("術前", "術後"), ("wk2", "wk6", "wk12"), ("Visit 2", "Visit 10"),
         ("New Session", "New Session 1"), ("BL", "FU1", "FU2"), ("admission", "discharge", "follow-up"),
         ("vor OP", "6 Wochen post OP", "6 Monate post OP", "1 Jahr post OP"), ("2021-05-17", "24.01.2022"),
-        ("first visit", "second visit"), ("T0", "T1"), ("preop", "3mo", "12mo"),
+        ("first visit", "second visit"), ("Session A", "Session B"), ("T0", "T1"), ("test", "retest"),
+        ("entrada", "salida"), ("preop", "3mo", "12mo"),
     ],
 )  # fmt: skip
 def test_the_order_of_visits(visits: tuple[str, ...]) -> None:

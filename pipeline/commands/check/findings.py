@@ -21,7 +21,7 @@ from ...person.size_findings import LEGS_M
 from ...plates.loaded_pole import BAD, GOOD, STEPS, in_words
 from ...signals.filters import design_cutoff_hz
 from ...steps.calibrate.functional_trials import sides_shown
-from ...steps.read.recording_contents import Contents, words_of
+from ...steps.read.recording_contents import CLOSE_HEELS_M, Contents, words_of
 from ...tables import study_tables, tsv
 from ...variables.verdict_table import WITHOUT_STATIC
 from ...vocabulary.event_names import not_understood
@@ -31,7 +31,6 @@ MARKER_RATES_HZ = (20, 2000)
 LOWEST_FORCE_RATE_HZ = 100
 PLATE_SIDES_M = (0.1, 8.0)
 SHORTEST_WALK_S = 0.8
-SHORTEST_STRIDE_M = 0.15
 DOWNWARD_N = 200.0  # an offset is less, and a heel of a child of 13 kg nearly so much
 LEVEL_DEG = 2.0  # corners that are placed to 1 cm on a plate of 40 cm turn it by less
 # nobody stands with the body's mass beyond the ends of the feet: half of a foot, .13 m, at .95 m above the ground. Of
@@ -256,7 +255,7 @@ def _gait(file: str, facts: Contents, static: frozenset[str] | None, model: Body
         yield _lacks("error" if both_sides else "warning", file, lacking, facts, model)
     elif model and facts.axes_problem:
         yield facts.axes_problem._replace(where=file)
-    if facts.stands or facts.stride_m < SHORTEST_STRIDE_M:
+    if facts.stands or facts.stride_m < CLOSE_HEELS_M:
         moved = (
             f"markers move by {facts.shown.extent_m:.2g} m" if facts.stands else f"heels part by {facts.stride_m:.2g} m"
         )

@@ -99,7 +99,9 @@ def initialise(folder: Path) -> str:
     files = _files(folder, models)
     files, nobodys = _without_nobodys(files)
     files, doubles = _without_doubles(files)
-    sessions = _readable_sessions(files)
+    owners = [(owner.person, owner.session) for owner in people_and_sessions(files)]
+    read = [(owner, file) for owner, file in zip(owners, files, strict=True) if not file.problems]
+    sessions = [*grouped(read).values()]
     fits = body_model_fit.fits(sessions, models)
     shipped = settings.shipped_body_models()  # a model of one's own counts where it fits
     fits = {name: fit for name, fit in fits.items() if fit.essential or name in shipped or len(models) == 1}
@@ -186,22 +188,18 @@ def _propose_rows(
 def _candidates(folder: Path) -> dict[str, BodyModel]:
     """Return the shipped body models and those of the folder, or the one that an existing study.yaml names.
 
+    Those of the folder are files that state landmarks, or extend a body model.
+
     Raises:
         UserError: a body model of the folder breaks the rules of body models.
     """
     study = settings.read_yaml(folder / "study.yaml") if (folder / "study.yaml").exists() else {}
-    everyone = [*settings.shipped_body_models(), *_own_models(folder)]
-    names = [str(study["body_model"])] if study.get("body_model") else everyone
-    return {name: settings.load_body_model(name, where="study.yaml", study_path=folder) for name in names}
-
-
-def _own_models(folder: Path) -> list[str]:
-    """Return the files beside the tables that state landmarks, or extend a body model."""
-    found = []
+    names = [*settings.shipped_body_models()]
     for name in sorted(path.name for path in folder.iterdir() if path.suffix.lower() in (".yaml", ".yml")):
         with suppress(UserError, OSError):  # of other programs
-            found += [name] if settings.read_yaml(folder / name).keys() & {"landmarks", "extends"} else []
-    return found
+            names += [name] if settings.read_yaml(folder / name).keys() & {"landmarks", "extends"} else []
+    names = [str(study["body_model"])] if study.get("body_model") else names
+    return {name: settings.load_body_model(name, where="study.yaml", study_path=folder) for name in names}
 
 
 def _files(folder: Path, models: Models) -> list[Contents]:
@@ -266,15 +264,6 @@ def _rows_of_doubles(rows: Sequence[Row], doubles: Mapping[str, str]) -> list[Ro
 
 def _session_of(row: Row) -> str:
     return row.get("session", row["participant_id"])
-
-
-def _readable_sessions(files: Sequence[Contents]) -> list[list[Contents]]:
-    """Return the readable files by person and session."""
-    sessions: dict[tuple[str, str], list[Contents]] = defaultdict(list)
-    for file, owner in zip(files, people_and_sessions(files), strict=True):
-        if not file.problems:
-            sessions[owner.person, owner.session].append(file)
-    return list(sessions.values())
 
 
 def _look_through_all(folder: Path, name: str, models: Models, following: str) -> list[Contents]:
@@ -388,7 +377,11 @@ def _summary(
 
 
 def _session_table(sessions: Mapping[str, Sequence[Row]], sized: Mapping[str, Row]) -> list[list[str]]:
+    """Return the table of sessions; with the first file of each if an id stands for another name."""
     table = [["session", "static trial", "gait", "functional", "left out", "mass_kg", "mass from", "height_m"]]
+    files = {session: [mine[0]["file"]] for session, mine in sessions.items()}
+    are_told = all(mine[0]["participant_id"].lower() in files[session][0].lower() for session, mine in sessions.items())
+    table[0] += [] if are_told else ["first file"]
     for session, mine in sessions.items():
         count = Counter(row["role"] for row in mine)
         static = next((row["trial"] for row in mine if row["role"] == "static"), "none")
@@ -396,6 +389,7 @@ def _session_table(sessions: Mapping[str, Sequence[Row]], sized: Mapping[str, Ro
         counts = (str(count[role]) for role in ("gait", "functional", "exclude"))
         mass_kg, source = person["mass_kg"], person.get("mass_source", "n/a")
         table.append([session, static, *counts, mass_kg, source.removesuffix(f", {mass_kg} kg"), person["height_m"]])
+        table[-1] += [] if are_told else files[session]
     return table
 
 

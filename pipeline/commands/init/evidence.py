@@ -7,18 +7,18 @@ statics lack it, and roles if it parts statics from walks.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import combinations, pairwise, product
-from math import isclose
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from itertools import combinations, product
+from math import gcd, isclose
 from typing import NamedTuple, TypeVar
 
 from ...steps.read.recording_contents import Contents
 from ...vocabulary.marker_labels import is_code
 from ...vocabulary.name_words import is_person_code, read_words
 from ..shared.trial_roles import is_of_a_pole
-from .name_parts import Place
+from .name_parts import YEAR, Place
 
-CODE = re.compile(r"([a-z]{0,12}[-_ ]?)(\d+)[a-z]{0,2}", re.IGNORECASE)
+CODE = re.compile(r"([a-z]{0,12}[-_ ]?)(\d+)[-_ ]?[a-z]{0,2}", re.IGNORECASE)
 FULL_NAME = re.compile(r"[A-Z]\w+([-_ ,]+[A-Z]\w+)+")
 WORD_AND_NUMBER = re.compile(r"([^\W\d_]{3,}|[^\x00-\x7f]{2,})\d+")
 GLUED_NUMBER = re.compile(r"(.*\D)\d+")
@@ -61,7 +61,10 @@ def part_columns(facts: Sequence[Facts], columns: Columns, visits: Sequence[str]
             continue
         kinds = kinds_in(zip(named, facts, strict=True))
         walks, statics = ({name for name, kind in kinds.items() if stands in kind} for stands in (False, True))
-        if statics and walks and not statics & walks and not _are_people(facts, named):
+        of_name = grouped(zip(named, facts, strict=True))
+        are_people = all(map(is_person_code, filter(None, of_name)))
+        are_people |= any(are_alike(*pair) is False for pair in combinations(of_name.values(), 2))
+        if statics and walks and not statics & walks and not are_people:
             if len(walks - {""}) > 1:
                 conditions[place] = _without_run(named) if place[0] else named
         elif statics == {""} and not all(map(is_person_code, kinds.keys() - {""})):
@@ -71,14 +74,6 @@ def part_columns(facts: Sequence[Facts], columns: Columns, visits: Sequence[str]
         ):
             people[place] = named  # unless it tells the same files apart as another one
     return people, conditions
-
-
-def _are_people(facts: Sequence[Facts], column: Names) -> bool:
-    """Return whether names with only statics and others with only walks are of people after all."""
-    named = grouped(zip(column, facts, strict=True))
-    return all(is_person_code(name) for name in named if name) or any(
-        are_alike(*pair) is False for pair in combinations(named.values(), 2)
-    )
 
 
 def _without_numbers(facts: Sequence[Facts], column: Names, inside: Sequence[Names]) -> Names:
@@ -105,13 +100,7 @@ def _without_numbers(facts: Sequence[Facts], column: Names, inside: Sequence[Nam
 
 
 def are_trials(facts: Sequence[Facts], column: Names, inside: Sequence[Names]) -> bool:
-    """Return whether names are one code with a number of two digits or more, another one for each walk of a folder.
-
-    Numbers alone are those of trials if they count all files of a visit.
-    """
-    if all(name.isdigit() for name in column):
-        counts = grouped((where[:1] + where[-1:], int(name)) for where, name in zip(inside, column, strict=True))
-        return all(b - a == 1 for numbers in counts.values() for a, b in pairwise(sorted(numbers)))
+    """Return whether names are one code with a number of two digits or more, another one for each walk of a folder."""
     walks = [(*where, name) for where, name, one in zip(inside, column, facts, strict=True) if one.stands is False]
     ends = [re.fullmatch(r"(.*\D)\d\d+[a-z]?", name) for *_, name in walks]
     codes = {end and end[1] for end in ends}
@@ -131,6 +120,7 @@ def find_levels(facts: Sequence[Facts], columns: Columns, *, visits_are_named: b
         visits_are_named: whether all paths name visits by other words, so that unknown words are not of visits.
     """
     scores = _scores(facts, columns)
+    visits_are_named |= any(all(map(YEAR.fullmatch, columns[k])) for k in columns.keys() - scores.keys())
     columns = {k: columns[k] for k in scores}
     best = max(columns, key=lambda k: scores[k], default=None)
     if best is None:
@@ -184,6 +174,9 @@ def _score(facts: Sequence[Facts], column: Sequence[str], others: Sequence[Seque
             groups[rest][name].append(one)
     verdicts = {are_alike(*pair) for group in groups.values() for pair in combinations(group.values(), 2)}
     named = {name for name in column if name}
+    crossed = (len({*zip(column, one, strict=True)}) > max(len({*column}), len({*one})) for one in others)
+    if all(map(YEAR.fullmatch, column)) and any(crossed):
+        return LABEL  # several people in a year, and several years of one
     if all(is_person_code(name) for name in named):
         short = any(re.match(r"[ps][-_ ]*\d", name, re.IGNORECASE) for name in named)
         return UNKNOWN if short and True in verdicts else STEM
@@ -191,16 +184,23 @@ def _score(facts: Sequence[Facts], column: Sequence[str], others: Sequence[Seque
         return LABEL
     if verdicts == {False}:
         return STATED
-    return CODED if verdicts <= {None} and _are_codes(named) else UNKNOWN
+    whole = all(kinds == BOTH for name, kinds in kinds_in(zip(column, facts, strict=True)).items() if name)
+    return CODED if verdicts <= {None} and _are_codes(named, are_whole=whole) else UNKNOWN
 
 
-def _are_codes(names: set[str]) -> bool:
-    """Return whether names are codes of people by their numbers, with three digits or more, or many."""
+def _are_codes(names: Set[str], *, are_whole: bool) -> bool:
+    """Return whether names are codes of people: many, with three digits or, ``are_whole``, no count of visits.
+
+    Visits of one person are counted from 0 or 1; 3, 6 and 12 months have a common divisor, as have sizes and speeds.
+    ``are_whole``: each name has statics and walks.
+    """
     found = [match for match in map(CODE.fullmatch, names) if match]
-    years = all(not match[1] and 1950 <= int(match[2]) < 2100 for match in found)
+    numbers = [int(match[2]) for match in found]
+    years = all(not match[1] and YEAR.fullmatch(match[2]) for match in found)
     if len(found) < len(names) or len(names) < 2 or years:
         return False
-    return len(names) > MOST_VISITS or all(len(match[2]) > 2 and match[1] for match in found)
+    no_count = are_whole and min(numbers) > 1 and gcd(*numbers) == 1
+    return len(names) > MOST_VISITS or all(match[1] and len(match[2]) > 2 - no_count for match in found)
 
 
 def facts_of(files: Sequence[Contents], roles: Sequence[Sequence[str]]) -> list[Facts]:

@@ -28,8 +28,11 @@ from ..shared.trial_roles import in_folder_of_trial
 
 POSE_FOLDER = re.compile(r"pose[-_]?3d", re.IGNORECASE)
 ROLES = ("static", "walk", "functional", "contraction", "other")
+NAMES_TRIAL = (*ROLES, "condition")
 LETTER = re.compile(r"[a-z]\d*")
+YEAR = re.compile(r"(?:19[5-9]|20\d)\d")
 STEP = re.compile(r"[LR]\d+")
+SILENT = (*ROLES, "", "place")  # kinds of words that say nothing at the ends of all file names
 EMPTY_VISITS = frozenset(WORDS["further"]) | {"ses"}  # alone they tell none
 Names = tuple[str, ...]
 Place = tuple[int, int]  # 0 and the depth of a folder, or 1 and the place in the file's name
@@ -44,9 +47,10 @@ class Parts:
     unknown: dict[Place, str] = field(default_factory=dict)  # what may name people, conditions and others
     visits: list[Word] = field(default_factory=list)  # with dates
     conditions: list[str] = field(default_factory=list)  # of the folders, from the top, then of the file's name
+    beside_condition: set[str] = field(default_factory=set)  # unknown names of folders with a word for a condition
     roles: list[str] = field(default_factory=list)  # of ROLES: of the file's name, then of the folders from below
     group: str = ""  # controls, patients, young, ...
-    birthday: bool = False  # whether the only date is beside what may be a person's name
+    beside_date: str = ""  # what stands beside the only date; of a person's name that is a birthday
     said: frozenset[str] = frozenset()  # its words but for those of roles and trials
     bare: tuple[str, ...] = ()  # its words, without a number at the end that is of no visit and no person
     ends_with_visit_number: bool = False  # of the last visit; it may be that of the trial
@@ -81,12 +85,18 @@ def take_apart(names: Sequence[str]) -> list[Parts]:
     for *folders, stem in paths:
         names = [text for text in folders if _begins(stem, text) and not any(word.kind for word in read[text])]
         words.append([*(list(read[text]) for text in folders), _words(stem, dates, *names[:1])])
+    last = {(word.kind, word.plain) for of_path in words for word in of_path[-1][1:][-1:] or [Word("none", "")]}
+    if len(words) > len(last) == 1 and all(kind in SILENT and text.isalpha() for kind, text in last):
+        for of_path in words:
+            del of_path[-1][-1]  # walk_01_filtered
+    _drop_counts_of_files(paths, words)
     _put_codes_right(words)
     _put_siblings_right(paths, words)
     names_in_common = set.intersection(*({word.plain for word in of_path[-1]} for of_path in words))
     common = names_in_common if len(words) > 1 else set[str]()
     in_folders = any(word.kind == "condition" for of_path in words for folder in of_path[:-1] for word in folder)
-    return [_parts(path[-1], of_path, common, in_folders) for path, of_path in zip(paths, words, strict=True)]
+    begun = {_text(of_path[-1][:-1]) for of_path in words if of_path[-1][-1:] and of_path[-1][-1].kind == "number"}
+    return [_parts(path[-1], of_path, begun, common, in_folders) for path, of_path in zip(paths, words, strict=True)]
 
 
 def _components(paths: Sequence[PurePosixPath]) -> list[list[str]]:
@@ -96,7 +106,7 @@ def _components(paths: Sequence[PurePosixPath]) -> list[list[str]]:
     found = list[list[str]]()
     for path in paths:
         folders = [*path.parent.parts]
-        names_trial = one_stem and bool(folders) and any(kind_of(word) in ROLES for word in words_of(folders[-1]))
+        names_trial = one_stem and bool(folders) and any(kind_of(word) in NAMES_TRIAL for word in words_of(folders[-1]))
         if in_folder_of_trial(str(path)) or (names_trial and one_a_folder):
             found.append(folders)
         elif folders and POSE_FOLDER.fullmatch(folders[-1]) and not names_trial:
@@ -135,6 +145,18 @@ def _words(text: str, dates: Dates, name: str = "") -> list[Word]:
         elif match[1] in ("task", "acq"):
             words += [word._replace(kind=word.kind if word.kind in ROLES else "condition") for word in inner]
     return words
+
+
+def _drop_counts_of_files(paths: Sequence[Sequence[str]], words: Sequence[list[list[Word]]]) -> None:
+    """Drop the numbers with which the names of the files of a folder begin if they count these: ``02_normal``."""
+    folders: dict[Names, list[list[Word]]] = defaultdict(list)
+    for path, of_path in zip(paths, words, strict=True):
+        folders[tuple(path[:-1])].append(of_path[-1])
+    for names in folders.values():
+        numbers = sorted(int(name[0].text) for name in names if name[1:] and name[0].kind == "number")
+        if len(numbers) == len(names) > 2 and all(b - a == 1 for a, b in pairwise(numbers)):
+            for name in names:
+                del name[0]
 
 
 def _put_codes_right(words: Sequence[list[list[Word]]]) -> None:
@@ -202,7 +224,7 @@ def _changed_kinds(names: Mapping[str, Sequence[Word]], below: Mapping[str, set[
     ]
     most = max(Counter(labels.values()).values(), default=0)
     if (unknown and most and list(kinds.values()).count("") >= most) or (not deeper and 0 < most <= len(labels) / 2):
-        return {text: "" for text in labels if not any(word.number for word in names[text])}
+        return {text: "" for text in labels if not any(word.number or word.kind == "date" for word in names[text])}
     found = {}
     for text in unknown if most else ():
         alike = [kind for other, kind in labels.items() if below[text] & below[other]] or [*labels.values()]
@@ -218,10 +240,13 @@ def _label_of(name: Sequence[Word]) -> str:
     return next((kind for kind in ("visit", "condition") if kind in kinds), "place")
 
 
-def _parts(name: str, path: Sequence[Sequence[Word]], common: set[str], in_folders: bool) -> Parts:
+def _parts(
+    name: str, path: Sequence[Sequence[Word]], begun: Collection[str], common: set[str], in_folders: bool
+) -> Parts:
     """Return what the words of a path say.
 
     Args:
+        begun: file names that begin others, which go on with a number.
         common: words of all file names, which say nothing of roles, nor of conditions if these are ``in_folders``.
     """
     parts = Parts(name, [*path[-1]])
@@ -229,6 +254,8 @@ def _parts(name: str, path: Sequence[Sequence[Word]], common: set[str], in_folde
     for folder in path[:-1]:
         _read_folder(parts, folder, said)
     stem = _without_trial(path[-1])
+    if stem[-1:] and not stem[-1].kind and _text(path[-1]) in begun:
+        stem = [*path[-1]]  # OA_11 beside OA_11_1
     is_counted = any(word.kind == "number" for word in path[-1][len(stem) :])
     known = {word.plain for word in parts.visits} | {str(word.days) for word in parts.visits if word.days}
     own = [word for word in stem if word.kind in ("visit", "date") and not {word.plain, str(word.days)} & known]
@@ -291,8 +318,11 @@ def _read_folder(parts: Parts, folder: Sequence[Word], said: set[str]) -> None:
     """Add what a folder says to the parts of a path."""
     kinds = {word.kind for word in folder}
     names = [word for word in folder if word.kind in ("", "person", "number")]
+    names = [word for word in names if _bare(word.text) not in said or not re.search(r"[^\W\d_]\d", word.text)]
     if not {"", "person"} & kinds and kinds & {*ROLES, "condition", "group", "run"}:
         names = []  # 1_static
+    if {word.kind for word in names} == {"number"} and "visit" in kinds and all(YEAR.fullmatch(w.text) for w in names):
+        names = []  # visit 1 (2020)
     if names:
         parts.unknown[0, len(parts.unknown)] = _text(names)
         said.update(re.findall(r"[^\W\d_]+|\d+", _text(names).lower()))
@@ -300,13 +330,14 @@ def _read_folder(parts: Parts, folder: Sequence[Word], said: set[str]) -> None:
         said.add(_bare(_text(names)))
     visits = [word for word in folder if word.kind in ("visit", "date")]
     is_dated = any(word.kind == "date" for word in visits)
-    if is_dated and parts.birthday and not names:
+    if is_dated and parts.beside_date and not names:
         parts.visits = [word for word in parts.visits if word.kind != "date"]
-    parts.birthday = bool(names) if is_dated else parts.birthday
+    parts.beside_date = _text(names) if is_dated else parts.beside_date
     known = {word.plain for word in parts.visits}
     parts.visits += [word for word in visits if word.plain not in known]
     if conditions := [word for word in folder if word.kind == "condition"]:
         parts.conditions.append(_text(conditions))
+        parts.beside_condition |= {_text(names)} if names else set()
         said.update(word.plain for word in conditions)
     parts.group = "-".join(filter(None, (parts.group, *(word.plain for word in folder if word.kind == "group"))))
 

@@ -7,13 +7,22 @@ visits of one person; and names that only walks have are conditions. What these 
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence, Set
+from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass
 from itertools import combinations
 
 from ...steps.read.recording_contents import Contents
 from ...vocabulary.marker_labels import is_code
-from ...vocabulary.name_words import Word, is_person_code, is_slip, kind_of, places_of_visits, read_words, words_of
+from ...vocabulary.name_words import (
+    Word,
+    is_person_code,
+    is_slip,
+    kind_of,
+    places_of_visits,
+    read_words,
+    tells_a_day,
+    words_of,
+)
 from ..shared.trial_roles import identifier, identifiers
 from .evidence import (
     BOTH,
@@ -35,28 +44,14 @@ from .name_parts import Parts, Place, take_apart
 GLUED = re.compile(r"[a-z]+\d+[a-z]{0,2}", re.IGNORECASE)  # sample28
 NAME_AND_NUMBER = re.compile(r"[A-Z][a-z]{2,}\d+")  # Anna02
 SIGNS = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|[\W_]|(?<!\d)0+(?=\d)")  # in which names of one person may differ
-# numbers and single letters, also a capital behind a word, in which the names of trials may differ
-COUNTS = re.compile(r"\d+|(?<![^\W\d_])[^\W\d_](?![^\W\d_])|(?<=[a-z])[A-Z](?![^\W\d_])|[\W_]")
+# numbers, but not 5 in 5kmh, and single letters, also a capital behind a word, in which the names of trials may differ
+COUNTS = re.compile(r"\d+(?!\d|[^\W\d_]{2})|(?<![^\W\d_])[^\W\d_](?![^\W\d_])|(?<=[a-z])[A-Z](?![^\W\d_])|[\W_]")
+SPACED_NUMBER = re.compile(r"[-_ ]*(\d+)(?!.*\d)")
 COUNTED_VISIT = re.compile(r"[^\W\d_]{1,2}[-_ ]?\d+")  # T01, which may be a trial
 BIDS_LABEL = re.compile(r"sub-[^\W_]+")  # by its rule of a person
 LONG_NUMBER = re.compile(r"\d{5}")
 NOT_KNOWN = "n/a"
-
-
-@dataclass(frozen=True)
-class Owner:
-    """To whom a recording belongs, and what else its path says."""
-
-    person: str  # participant_id; a proposal if it is asked
-    session: str
-    visit: str = ""  # such as pre or visit-2
-    date: str = ""  # of the visit, as in ISO 8601
-    condition: str = ""
-    asked: bool = False  # whether names and files do not tell the person
-    hidden: bool = False  # whether a number replaces what may be a person's name
-    place: int | None = None  # of the visit among those of the person, from 1; None if it is not known
-    roles: Names = ()  # kinds of words for a role
-    trial: str = ""  # name of the trial
+NOBODY = "sub-01"  # the id of the only person if no name is fit for one
 
 
 @dataclass
@@ -66,30 +61,32 @@ class Trial:
     file: Contents
     facts: Facts  # what the file states
     parts: Parts  # what its path says
-    person: Names = ()  # the names that tell its person from others
-    asked: bool = False
+    names: Names = ()  # that tell its person from others
+    asked: bool = False  # whether names and files do not tell the person
     folders: Names = ()  # unknown ones that name no person
     conditions: Names = ()
-    visit: str = ""  # tells its visit from others of the person; empty if there is one
+    has_birthday: bool = False  # whether its only date is beside what names the person, or may
+    visit_key: str = ""  # tells its visit from others of the person; empty if there is one
     is_slip: bool = False  # whether its condition may be another one
     static: str = ""  # the condition of its static, if the visit has a session for each static
-    visit_cell: str = ""
-    date_cell: str = ""
-    place: int | None = None  # of the visit among those of the person
+    place: int | None = None  # of the visit among those of the person, from 1; None if it is not known
+    # cells of the tables
+    person: str = ""  # participant_id; a proposal if it is asked
+    hidden: bool = False  # whether a number replaces what may be a person's name
+    session: str = ""
+    visit: str = ""  # such as pre or visit-2
+    date: str = ""  # of the visit, as in ISO 8601
+    condition: str = ""
+    trial: str = ""  # its name
 
     @property
-    def label(self) -> tuple[str, Names]:
-        """The visit in words, and the unknown folders."""
-        return self.parts.visit, self.folders
-
-    @property
-    def session(self) -> tuple[Names, str, str]:
+    def key(self) -> tuple[Names, str, str]:
         """What tells its session from others."""
-        return self.person, self.visit, self.static
+        return self.names, self.visit_key, self.static
 
 
-def people_and_sessions(files: Sequence[Contents]) -> list[Owner]:
-    """Return to whom each file belongs.
+def people_and_sessions(files: Sequence[Contents]) -> list[Trial]:
+    """Return of each file to whom it belongs, and what else its path says.
 
     People are found by folders and file names, else by the subjects in the files. In folders with several people in one
     file, the subject names the participant of every file.
@@ -102,61 +99,55 @@ def people_and_sessions(files: Sequence[Contents]) -> list[Owner]:
     only = _only_name(files, columns)
     people, others = part_columns(facts, columns, [one.visit for one in parts])
     levels = _find_people(trials, people, only)
-    folders, named = ([people[k] for k in people if k not in levels and k[0] == kind] for kind in (0, 1))
-    inside = [(trial.parts.visit, *trial.parts.conditions, *trial.person) for trial in trials]
+    further = [people[k] for k in people if k not in levels]
+    of_conditions = [people[k] for k in people if k not in levels and k[0] == 0 and _has_conditions(people[k], trials)]
+    folders = [people[k] for k in people if k not in levels and k[0] == 0 and people[k] not in of_conditions]
+    named = [column for column in further if column not in (*folders, *of_conditions)]
+    inside = [(trial.parts.visit, *trial.parts.conditions, *trial.names) for trial in trials]
     named = [column for column in (*named, *others.values()) if not are_trials(facts, column, inside)]
     for i, trial in enumerate(trials):
         trial.folders = tuple(column[i] for column in folders)
+        trial.parts.conditions += [column[i] for column in of_conditions if column[i]]
         trial.conditions = (*trial.parts.conditions, *(column[i] for column in named if column[i]))
+        beside, names = trial.parts.beside_date, trial.names or (only,)
+        trial.has_birthday = bool(beside) and (beside in names or names == (NOBODY,))
+    _take_words_in_place_of_visits(trials)
     _part_mixed_people(trials)
     _part_groups(trials)
-    by_person = [*grouped((trial.person, trial) for trial in trials).values()]
-    shared = {folders for mine in by_person for of_visit in _by_words(mine) for folders in _folders_of_visits(of_visit)}
+    by_person = [*grouped((trial.names, trial) for trial in trials).values()]
+    by_visit = grouped(((one.names, one.parts.visit), one) for one in trials).values()
+    shared = {folders for mine in by_visit for folders in _folders_of_visits(mine)}
     for of_person in by_person:
         _find_sessions(of_person, shared)
     doubted = _part_by_names(trials)
-    for of_person in grouped((trial.person, trial) for trial in doubted).values():
+    for of_person in grouped((trial.names, trial) for trial in doubted).values():
         _find_sessions(of_person, set())
-    _fill_in_visits(grouped((trial.person, trial) for trial in trials).values())
+    _fill_in_visits(grouped((trial.names, trial) for trial in trials).values())
     _ask_of_slips(trials)
     _ask_of_counts(trials)
-    return _owners(trials, only, columns, shown={word for column in named for word in column})
+    _fill_in_cells(trials, only, columns)
+    return trials
 
 
-def _owners(trials: Sequence[Trial], only: str, columns: Columns, shown: Collection[str]) -> list[Owner]:
-    """Return the owner of each trial, without what may be a person's name.
+def _fill_in_cells(trials: Sequence[Trial], only: str, columns: Columns) -> None:
+    """Set the cells of each trial but for those of its visit, without what may be a person's name.
 
     Args:
-        columns: unknown words, which may be names but for those that are ``shown``.
+        columns: unknown words, which may be names but for those that are conditions of people who are not asked.
     """
-    ids, hidden = _ids([trial.person for trial in trials], only)
+    ids, hidden = _ids([trial.names for trial in trials], only)
+    shown = {text for one in trials if not one.asked for text in one.conditions}
     texts = {text for column in columns.values() for text in column}.union(*hidden)
     names = {text for text in texts if not is_code(text) or NAME_AND_NUMBER.fullmatch(text)}
     hidden_words = {word for text in names for word in re.findall(r"[^\W\d_]{3,}", text)}.difference(shown)
     sessions = identifiers(
-        {one.session: "_".join(filter(None, (ids[one.person], one.visit, one.static))) for one in trials}, "session"
+        {one.key: "_".join(filter(None, (ids[one.names], one.visit_key, one.static))) for one in trials}, "session"
     )
-    return [
-        Owner(
-            person=ids[one.person],
-            session=sessions[one.session],
-            visit=one.visit_cell,
-            date=one.date_cell,
-            condition=NOT_KNOWN
-            if one.is_slip
-            else "-".join(
-                text
-                for text in dict.fromkeys(one.conditions)
-                if text and not any(word in text for word in hidden_words)
-            ),
-            asked=one.asked,
-            hidden=one.person in hidden,
-            place=one.place,
-            roles=tuple(one.parts.roles),
-            trial=one.parts.trial(shown, hidden_words),
-        )
-        for one in trials
-    ]
+    for one in trials:
+        told = [text for text in dict.fromkeys(one.conditions) if not any(word in text for word in hidden_words)]
+        one.condition = NOT_KNOWN if one.is_slip else "-".join(filter(None, told))
+        one.person, one.session, one.hidden = ids[one.names], sessions[one.key], one.names in hidden
+        one.trial = one.parts.trial(shown, hidden_words)
 
 
 def _columns_of_unknown_words(parts: Sequence[Parts]) -> Columns:
@@ -202,11 +193,12 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
     if are_shared:
         people = {place: column for place, column in people.items() if place[0] == 0}
     state_one_name = len({one.stated for one in facts}) == 1 and facts[0].stated and not any(one.sizes for one in facts)
-    name_visits = all(one.parts.visits and not one.parts.birthday for one in trials) and not state_one_name
+    name_visits = all(one.parts.visits and not one.parts.beside_date for one in trials) and not state_one_name
+    name_visits |= len({one.parts.group for one in trials}) > 1
     name_visits &= not any(only in one.parts.unknown.values() for one in trials)  # a code of the only person
     levels, asked = find_levels(facts, people, visits_are_named=name_visits)
     for i, trial in enumerate(trials):
-        trial.person = tuple(people[place][i] for place in levels)
+        trial.names = tuple(people[place][i] for place in levels)
     if are_shared:
         _name_by_subjects_where_shared(trials)
     elif not levels:
@@ -214,16 +206,16 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
     elif any(kind == 1 for kind, _ in levels) and _may_be_one(trials):
         subjects = {one.subject for one in facts}
         if len(subjects) == 1 and subjects <= {
-            text for one in trials for text in (*one.parts.unknown.values(), *one.person)
+            text for one in trials for text in (*one.parts.unknown.values(), *one.names)
         }:
             asked = False
             for trial in trials:
-                trial.person = tuple(subjects)
+                trial.names = tuple(subjects)
         else:
             asked |= not _have_codes(trials)
-    asked &= not all(len(one.person) == 1 and BIDS_LABEL.fullmatch(one.person[0]) for one in trials)
+    asked &= not all(len(one.names) == 1 and BIDS_LABEL.fullmatch(one.names[0]) for one in trials)
     for trial in trials:
-        trial.asked = asked or not all(trial.person)
+        trial.asked = asked or not all(trial.names)
     return levels
 
 
@@ -231,31 +223,51 @@ def _find_people_by_subjects(trials: Sequence[Trial], only: str) -> bool:
     """Set the subject as person where names tell none, or the name of the only one; return whether it is asked."""
     if any(only in trial.parts.unknown.values() for trial in trials):
         for trial in trials:
-            trial.person = (only,)
+            trial.names = (only,)
         return False
     facts, subjects = [trial.facts for trial in trials], _subjects([trial.file for trial in trials])
     levels, asked = find_levels(facts, {(2, 0): tuple(subjects)}, visits_are_named=True)
     if not levels or len({one.subject for one in facts} - {""}) < 2:
         return False
     for trial, subject in zip(trials, subjects, strict=True):
-        trial.person = (subject,)
+        trial.names = (subject,)
     return asked or (_may_be_one(trials) and not _have_codes(trials))
 
 
 def _may_be_one(trials: Sequence[Trial]) -> bool:
     """Return whether each of several people has a visit of their own."""
-    pairs = {(one.parts.visit, one.person) for one in trials}
+    pairs = {(one.parts.visit, one.names) for one in trials}
     return len(pairs) == len({person for _, person in pairs}) == len({visit for visit, _ in pairs}) > 1
 
 
 def _have_codes(trials: Sequence[Trial]) -> bool:
-    return all(is_person_code(text) for trial in trials for text in trial.person)
+    return all(is_person_code(text) for trial in trials for text in trial.names)
+
+
+def _has_conditions(column: Names, trials: Sequence[Trial]) -> bool:
+    """Return whether unknown folders are of conditions: one has a word for one as well, or a visit in words several."""
+    visits = grouped(((one.names, one.parts.visit), name) for one, name in zip(trials, column, strict=True))
+    beside = {text for one in trials for text in one.parts.beside_condition}
+    return bool(beside & {*column}) or any(visit and len({*names}) > 1 for (_, visit), names in visits.items())
+
+
+def _take_words_in_place_of_visits(trials: Sequence[Trial]) -> None:
+    """Take an unknown word for one of visits if a person's files have it where others of that person name a visit."""
+    words = set[str]()
+    for mine in grouped((one.names, one) for one in trials).values():
+        bare, named = ([one for one in mine if bool(one.parts.visits) == has] for has in (False, True))
+        if bare and named:
+            shared = set.intersection(*({*one.conditions} - {*one.parts.conditions} for one in bare))
+            words |= shared.difference(*(one.conditions for one in named)) - {""}
+    for one in trials:
+        one.parts.visits += [Word("visit", text) for text in one.conditions if text in words]
+        one.conditions = tuple(text for text in one.conditions if text not in words)
 
 
 def _part_mixed_people(trials: Sequence[Trial]) -> None:
     """Part people of whom a visit has two sizes, or visits are of two people, and ask who they are."""
-    for of_person in grouped((trial.person, trial) for trial in trials).values():
-        visits = grouped((trial.label, trial) for trial in of_person)
+    for of_person in grouped((trial.names, trial) for trial in trials).values():
+        visits = grouped(((trial.parts.visit, trial.folders), trial) for trial in of_person)
         parted = {label: groups for label, mine in visits.items() if len(groups := _by_sizes(mine)) > 1}
         facts = [[trial.facts for trial in mine] for mine in visits.values()]
         if any(are_alike(*pair) is False for pair in combinations(facts, 2)):
@@ -264,7 +276,7 @@ def _part_mixed_people(trials: Sequence[Trial]) -> None:
             for number, group in enumerate(groups, start=1):
                 for trial in group:
                     names = (visit, *folders, str(number) if groups[1:] else "")
-                    trial.person = (*trial.person, *filter(None, names))
+                    trial.names = (*trial.names, *filter(None, names))
         for trial in of_person:
             trial.asked |= bool(parted)
 
@@ -283,11 +295,11 @@ def _by_sizes(trials: Sequence[Trial]) -> list[list[Trial]]:
 
 def _part_groups(trials: Sequence[Trial]) -> None:
     """Keep people of one name in several groups, such as controls and patients, apart; ask if they have no name."""
-    for person, mine in grouped((trial.person, trial) for trial in trials).items():
+    for person, mine in grouped((trial.names, trial) for trial in trials).items():
         if len({trial.parts.group for trial in mine}) > 1:
             for trial in mine:
                 trial.asked |= not person
-                trial.person = (trial.parts.group, *person)
+                trial.names = (trial.parts.group, *person)
 
 
 def _part_by_names(trials: Sequence[Trial]) -> list[Trial]:
@@ -298,7 +310,7 @@ def _part_by_names(trials: Sequence[Trial]) -> list[Trial]:
     """
     known = [one for one in trials if one.facts.stands is not None and not one.file.has_several_people]
     readings = [
-        (one.session, one.facts.stands, *sorted({*(one.parts.conditions if one.facts.stands else one.conditions)}))
+        (one.key, one.facts.stands, *sorted({*(one.parts.conditions if one.facts.stands else one.conditions)}))
         for one in known
     ]
     by_reading = grouped(zip(readings, known, strict=True)).values()
@@ -309,7 +321,7 @@ def _part_by_names(trials: Sequence[Trial]) -> list[Trial]:
     doubted = list({id(one): one for one in (*joined, *parted)}.values())
     for one in doubted:
         one.asked = one.is_slip = True
-        one.person = (*one.person, *sorted(one.parts.said))
+        one.names = (*one.names, *sorted(one.parts.said))
     return doubted
 
 
@@ -318,15 +330,15 @@ def _ask_of_slips(trials: Sequence[Trial]) -> None:
 
     A condition with a word of its person, or with a long number, has been taken for one by mistake.
     """
-    for alike in grouped((SIGNS.sub("", "_".join(one.person)), one) for one in trials).values():
-        for trial in alike if len({one.person for one in alike}) > 1 else ():
+    for alike in grouped((SIGNS.sub("", "_".join(one.names)), one) for one in trials).values():
+        for trial in alike if len({one.names for one in alike}) > 1 else ():
             trial.asked = True
     walks = [one for one in trials if not one.facts.stands]
     counts = Counter(text for one in walks for text in one.conditions)
     slips = {a for a in counts for b in counts if counts[a] < counts[b] and is_slip(a, b) and not kind_of(a)}
     known = {word for one in walks for word in words_of(one.file.name) if kind_of(word)}
     for one in walks:
-        of_person = {*re.findall(r"[^\W\d_]+|\d+", " ".join(one.person).lower())}
+        of_person = {*re.findall(r"[^\W\d_]+|\d+", " ".join(one.names).lower())}
         unknown = [text for text in one.conditions if text not in one.parts.conditions]
         words = {word for text in unknown for word in re.findall(r"[^\W\d_]+|\d+", text.lower())}
         strange = bool(of_person & words) or any(is_slip(word, name) for word in words for name in of_person | known)
@@ -339,24 +351,21 @@ def _ask_of_counts(trials: Sequence[Trial]) -> None:
     Of each such condition a session has one recording; of such visits only some have a static.
     """
     walks = [(one, "-".join(filter(None, one.conditions))) for one in trials if not one.facts.stands]
-    for alike in grouped(((one.session, COUNTS.sub("", text)), (one, text)) for one, text in walks if text).values():
+    for alike in grouped(((one.key, COUNTS.sub("", text)), (one, text)) for one, text in walks if text).values():
         for trial, _ in alike if len({text for _, text in alike}) == len(alike) > 1 else ():
             trial.is_slip = True
     for one, _ in walks:
-        one.is_slip |= one.asked and len([*filter(None, one.person)]) > 1  # a name of these may be that of a condition
-    for mine in grouped((one.person, one) for one in trials).values():
-        kinds = kinds_in((one.session, one.facts) for one in mine)
+        # a name of these may be that of a condition, and that of a condition may be a name of these
+        unknown = [text for text in one.conditions if text not in (*one.parts.conditions, "") and not is_code(text)]
+        one.is_slip |= one.asked and (bool(unknown) or len([*filter(None, one.names)]) > 1)
+    for mine in grouped((one.names, one) for one in trials).values():
+        kinds = kinds_in((one.key, one.facts) for one in mine)
         lacking = {session for session, kind in kinds.items() if True not in kind and len(kinds) > 1}
         counted = [
-            one for one in mine if one.visit and all(COUNTED_VISIT.fullmatch(of.text) for of in one.parts.visits)
+            one for one in mine if one.visit_key and all(COUNTED_VISIT.fullmatch(of.text) for of in one.parts.visits)
         ]
-        for trial in counted if lacking & {one.session for one in counted} and len(lacking) < len(kinds) else ():
+        for trial in counted if lacking & {one.key for one in counted} and len(lacking) < len(kinds) else ():
             trial.asked = trial.is_slip = True
-
-
-def _by_words(trials: Sequence[Trial]) -> Iterable[Sequence[Trial]]:
-    """Return a person's trials by the words of visits."""
-    return grouped((one.parts.visit, one) for one in trials).values()
 
 
 def _folders_of_visits(trials: Sequence[Trial]) -> set[Names]:
@@ -369,7 +378,7 @@ def _folders_of_visits(trials: Sequence[Trial]) -> set[Names]:
 def _find_sessions(trials: Sequence[Trial], shared: Set[Names]) -> None:
     """Set the visit of each trial of a person, and what tells its session from others of the visit.
 
-    Visits are those in words, unless all statics are outside of visits or visits hold only statics or only walks;
+    Visits are those in words, unless all statics are outside of visits without a day, or visits hold one role alone;
     within them, unknown folders of which several have a static and walks, of this person or another one. Conditions
     part a visit if each has a static.
 
@@ -379,17 +388,21 @@ def _find_sessions(trials: Sequence[Trial], shared: Set[Names]) -> None:
     kinds = kinds_in((trial.parts.visit, trial.facts) for trial in trials)
     statics = [visit for visit, kind in kinds.items() if True in kind]
     are_apart = {True} in kinds.values() and {False} in kinds.values() and BOTH not in kinds.values()
-    has_visits = len(kinds) > 1 and not are_apart and statics != [""]
+    days = {one.parts.visit: one.parts.visits for one in trials if one.parts.visit}
+    are_days = all(any(map(tells_a_day, words)) for words in days.values())
+    has_visits = len(kinds) > 1 and (are_days if statics == [""] else not are_apart)
+    if has_visits and kinds.get("") == {True} and (places := places_of_visits(days)[0]):
+        for trial in trials:  # a static above the folders of visits is taken for that of the first one
+            trial.parts.visits = trial.parts.visits or [*days[min(places, key=places.__getitem__)]]
     for visit, of_visit in grouped((trial.parts.visit if has_visits else "", trial) for trial in trials).items():
         own = {tuple(filter(None, one.folders)) for one in of_visit}
         has_folders = own <= shared or bool(_folders_of_visits(of_visit))
         for trial in of_visit:
-            trial.visit = "-".join(filter(None, (visit, *(trial.folders if has_folders else ()))))
-        for of_folder in grouped((trial.visit, trial) for trial in of_visit).values():
+            trial.visit_key = "-".join(filter(None, (visit, *(trial.folders if has_folders else ()))))
+        for of_folder in grouped((trial.visit_key, trial) for trial in of_visit).values():
             _pair_with_statics(of_folder)
-    has_labels = len({trial.label for trial in trials}) > 1
-    for trial in trials if has_labels else ():
-        trial.conditions += () if trial.visit else (trial.parts.visit, *trial.folders)
+    for trial in trials if len({(trial.parts.visit, trial.folders) for trial in trials}) > 1 else ():
+        trial.conditions += () if trial.visit_key else (trial.parts.visit, *trial.folders)
 
 
 def _pair_with_statics(trials: Sequence[Trial]) -> None:
@@ -397,11 +410,13 @@ def _pair_with_statics(trials: Sequence[Trial]) -> None:
     conditions = ["-".join(trial.conditions) for trial in trials]
     kinds = kinds_in(zip(conditions, (trial.facts for trial in trials), strict=True))
     statics, walks = ({text for text, kind in kinds.items() if stands in kind} for stands in (True, False))
+    masses = {one.facts.sizes.get("mass_kg") for one in trials if one.facts.stands}
+    are_known = len({*conditions}) == len({(*one.parts.conditions,) for one in trials})
+    are_known |= bool(trials[0].parts.visits) or (len(masses) == 1 and None not in masses)  # else they may be of visits
     for trial, text in zip(trials, conditions, strict=True) if len(statics) > 1 and walks <= statics else ():
         trial.static = (text if text in statics else min(statics)) or "plain"
-        is_counted = all(re.search(r"\d", name) for name in statics)
-        if is_counted and not {*trial.conditions} <= {*trial.parts.conditions, ""}:
-            trial.asked = trial.is_slip = True  # unknown words with numbers may be of visits as well
+        if not are_known or len({COUNTS.sub("", name) for name in statics}) == 1:
+            trial.asked = trial.is_slip = True
 
 
 def _fill_in_visits(people: Collection[Sequence[Trial]]) -> None:
@@ -410,8 +425,18 @@ def _fill_in_visits(people: Collection[Sequence[Trial]]) -> None:
     There are no dates where some may be read in two ways, or contradict words.
     """
     certain = all(len(word.days) < 2 for mine in people for trial in mine for word in trial.parts.visits)
+    numbered = set[str]()  # folders that a number alone tells apart for some person
     for mine in people:
-        visits = grouped((trial.visit, trial) for trial in mine)
+        names = {" ".join(filter(None, one.folders)) for one in mine}
+        bare = {SPACED_NUMBER.sub("", name) for name in names}
+        numbered |= names if len(names) > 1 == len(bare) and all(map(SPACED_NUMBER.search, names)) else set()
+    for trial in (trial for mine in people for trial in mine):
+        name = " ".join(filter(None, trial.folders))
+        number = SPACED_NUMBER.search(name)
+        if number and name in numbered:
+            trial.parts.visits += [Word("visit", name, number=number[1])]
+    for mine in people:
+        visits = grouped((trial.visit_key, trial) for trial in mine)
         words = {visit: max((one.parts.visits for one in of_visit), key=len) for visit, of_visit in visits.items()}
         places, sound = places_of_visits(words) if len(visits) > 1 else (dict.fromkeys(visits, 1), True)
         certain &= sound
@@ -422,19 +447,19 @@ def _fill_in_visits(people: Collection[Sequence[Trial]]) -> None:
                 cells = identifier(visit, ""), cells[1]
             for trial in of_visit:
                 trial.place = places.get(visit)
-                trial.visit_cell, trial.date_cell = cells
-    for trial in (trial for mine in people for trial in mine if trial.date_cell and not certain):
-        trial.visit_cell, trial.date_cell = trial.visit_cell or trial.visit or trial.parts.visit, ""
+                trial.visit, trial.date = cells
+    for trial in (trial for mine in people for trial in mine if trial.date and not certain):
+        trial.visit, trial.date = trial.visit or trial.visit_key or trial.parts.visit, ""
 
 
 def _cells_of_visit(trials: Sequence[Trial], words: Sequence[Word], *, is_only: bool) -> tuple[str, str]:
     """Return the cells visit and date of a visit; a date beside a name is a birthday if it is the only one."""
-    if is_only and any(trial.parts.birthday for trial in trials):
-        words = ()
+    if is_only and any(trial.has_birthday for trial in trials):
+        words = [word for word in words if word.kind != "date"]
     name = "-".join(word.plain for word in words if word.kind == "visit")
     day = next((word.days[0] for word in words if word.days), "")
     if not (name or day) and not is_only:
-        name = identifier(trials[0].visit, "") or "first-folder"
+        name = identifier(trials[0].visit_key, "") or "first-folder"
     elif not (name or day) and len({trial.static for trial in trials}) > 1:
         name = "1"
     return name, day
@@ -468,7 +493,7 @@ def _only_name(files: Sequence[Contents], columns: Columns) -> str:
     sets = [{*columns[place]} for place in sorted(columns, key=lambda place: (place[0], -place[1] * (place[0] == 0)))]
     sets.append({*filter(None, map(subject_of, files))})
     texts = [text for texts in sets if len(texts) == 1 for text in texts]
-    return next((text for text in texts if is_code(text) and _is_id(text)), "sub-01")
+    return next((text for text in texts if is_code(text) and _is_id(text)), NOBODY)
 
 
 def _subjects(files: Sequence[Contents]) -> list[str]:
@@ -480,11 +505,11 @@ def _subjects(files: Sequence[Contents]) -> list[str]:
 
 def _name_by_subjects_where_shared(trials: Sequence[Trial]) -> None:
     """Name people by their subjects in folders with a file of several people."""
-    folders = grouped((trial.person, trial) for trial in trials)
+    folders = grouped((trial.names, trial) for trial in trials)
     for folder, mine in folders.items():
         if not any(trial.file.has_several_people for trial in mine):
             continue
         paths = {tuple(text for place, text in trial.parts.unknown.items() if place[0] == 0) for trial in mine}
         inside = folder or (paths.pop()[-1:] if len(paths) == 1 else ())
         for trial, subject in zip(mine, _subjects([trial.file for trial in mine]), strict=True):
-            trial.person = (subject,) if (subject,) in folders or not inside else (*inside, subject)
+            trial.names = (subject,) if (subject,) in folders or not inside else (*inside, subject)

@@ -1,7 +1,7 @@
 """The rows of participants.tsv, sessions.tsv and trials.tsv, guessed from the C3D files of a folder."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -14,9 +14,10 @@ from ...tables import study_tables
 from ...tables.study_tables import SIZE_RANGES
 from ...tables.tsv import Row
 from ...variables.verdict_table import WITHOUT_STATIC
-from ...vocabulary.name_words import SHORT_STATIC
+from ...vocabulary.name_words import read_words
 from ..shared import trial_roles
-from .people import Owner, people_and_sessions
+from .evidence import grouped
+from .people import Trial, people_and_sessions
 
 TO_FILL_IN = dict.fromkeys(("age_years", "aid", "footwear"), "n/a")
 BY_MARKERS = "estimate: markers"
@@ -95,7 +96,7 @@ def trial_rows(
             if file.name in copies:
                 notes["left out, the same file as another one"].append(f"{file.name}: {copies[file.name]}")
             elif file.problems or role == "exclude":
-                notes[_why_excluded(file, model_name, owners[file.key])].append(file.name)
+                notes[_why_excluded(file, model_name)].append(file.name)
             elif role == "static" and file is not static:
                 role = "exclude"
                 notes[OTHER_STATIC].append(file.name)
@@ -120,18 +121,28 @@ def trial_rows(
 
 
 def _put_away(names: Iterable[str], copies: Mapping[str, str]) -> set[str]:
-    """Return the files in folders that hold only copies, by the same names, of files in folders above: ``old``."""
-    own, found = set[PurePosixPath](), set[str]()
+    """Return copies beside the files of which they have the names but for words of a copy, and folders of only copies.
+
+    Such a folder, ``old``, holds copies of files in folders above by the same names.
+    """
+    own, found, beside = set[PurePosixPath](), set[str](), set[str]()
     for name in names:
         path, first = PurePosixPath(name), PurePosixPath(copies.get(name, name))
-        is_copy = path.name == first.name and first.parent in path.parents and path != first
-        own |= set() if is_copy else {path.parent}
-        found |= {name} if is_copy else set()
-    return {name for name in found if PurePosixPath(name).parent not in own}
+        if name in copies and path.parent == first.parent and _without_copy(path) == _without_copy(first):
+            beside.add(name)
+        elif name in copies and path.name == first.name and first.parent in path.parents:
+            found.add(name)
+        else:
+            own.add(path.parent)
+    return beside | {name for name in found if PurePosixPath(name).parent not in own}
+
+
+def _without_copy(path: PurePosixPath) -> list[str]:
+    return [word.text for word in read_words(path.stem) if word.kind != "copy"]
 
 
 def _instead_of_static(
-    owners: Mapping[str, Owner],
+    owners: Mapping[str, Trial],
     session: str,
     walks: Sequence[tuple[Contents, str]],
     model_name: str,
@@ -139,9 +150,10 @@ def _instead_of_static(
     notes: Notes,
 ) -> list[Row]:
     """Return a walk's second row as static trial, none if walks state static results or lack markers; add a note."""
+    complete = [walk for walk in walks if not resolve(model, walk[0].seen[model_name]).lacking]
     if model.may_be_stated and any(file.states_results for file, _ in walks):
         notes[STATED].append(session)
-    elif complete := [walk for walk in walks if not resolve(model, walk[0].seen[model_name]).lacking]:
+    elif complete:
         file, trial = max(complete, key=lambda walk: len(walk[0].seen[model_name]))
         notes["also used as static: it shows every marker and the session has no static"].append(file.name)
         return [_row(owners[file.key], session, f"{trial}_as_static", file, "static", "static")]
@@ -222,8 +234,11 @@ def _sizes(
     if shown and source == "n/a" and shown.mass_kg > 0:
         digits = 1 if "standing" in shown.mass_source else 0  # as exact as the plates, not as an even walk
         sizes["mass_kg"], source = round(shown.mass_kg, digits), f"estimate: {shown.mass_source}"
-    widths = _estimate_widths(needed, sizes)
-    lengths = _estimate_legs(legs, sizes, shown)
+    by_mass = {name: width_of_mass(name, sizes["mass_kg"]) for name in needed if "mass_kg" in sizes}
+    widths = {name: round(width, 3) for name, width in by_mass.items() if width and name not in sizes}
+    by_markers = shown.leg_lengths_m if shown and not legs & sizes.keys() else {}  # a stated length serves both legs
+    of_legs = {f"leg_length_{side}_m": round(length, 3) for side, length in by_markers.items()}
+    lengths = {name: length for name, length in of_legs.items() if name in legs and _plausible(name, length)}
     sizes |= widths | lengths
     if source != "n/a":
         source = study_tables.source_of_mass(source, sizes["mass_kg"])
@@ -237,43 +252,25 @@ def _sizes(
     }
 
 
-def _estimate_legs(needed: Set[str], sizes: Mapping[str, float], shown: EstimatedSizes | None) -> dict[str, float]:
-    """Return the leg lengths that the model needs, m, by markers; none if a file states one, which serves both legs."""
-    if shown is None or needed & sizes.keys():
-        return {}
-    lengths = {f"leg_length_{side}_m": round(length, 3) for side, length in shown.leg_lengths_m.items()}
-    return {name: length for name, length in lengths.items() if name in needed and _plausible(name, length)}
-
-
-def _estimate_widths(needed: Sequence[str], sizes: Mapping[str, float]) -> dict[str, float]:
-    """Return missing joint widths that the model needs, m, by body mass."""
-    if "mass_kg" not in sizes:
-        return {}
-    estimates = {column: width_of_mass(column, sizes["mass_kg"]) for column in needed if column not in sizes}
-    return {column: round(width, 3) for column, width in estimates.items() if width}
-
-
 def _sessions(
-    files: Sequence[Contents], owners: Mapping[str, Owner], model_name: str
+    files: Sequence[Contents], owners: Mapping[str, Trial], model_name: str
 ) -> tuple[dict[tuple[str, str], list[Contents]], dict[str, str]]:
     """Return files by (participant, session), and the role of each file by its key."""
     labelled = any(trial_roles.shows_a_foot(file, model_name) for file in files)  # else no model has these labels
     roles = {
-        file.key: trial_roles.guess_role(file, model_name, owners[file.key].roles, labelled=labelled) for file in files
+        file.key: trial_roles.guess_role(file, model_name, owners[file.key].parts.roles, labelled=labelled)
+        for file in files
     }
-    sessions: dict[tuple[str, str], list[Contents]] = defaultdict(list)
-    for file in files:
-        owner = owners[file.key]
-        sessions[owner.person, owner.session].append(file)
+    sessions = grouped(((owners[file.key].person, owners[file.key].session), file) for file in files)
     for mine in sessions.values():
         statics = [file for file in mine if roles[file.key] == "static"]
         for file in statics if any(file.stands for file in statics) else ():
-            if file.shown.extent_m > WALKED_M and not trial_roles.has_word(file, "static", but=SHORT_STATIC):
-                roles[file.key] = "gait"  # in a folder "neutral", or named st for a single task, beside a static
+            if file.shown.extent_m > WALKED_M:
+                roles[file.key] = "gait"  # named neutral of a shoe, or st for a single task, beside a static
     return sessions, roles
 
 
-def _row(owner: Owner, session: str, trial: str, file: Contents, role: str, condition: str) -> Row:
+def _row(owner: Trial, session: str, trial: str, file: Contents, role: str, condition: str) -> Row:
     subject = file.subject if file.has_several_people else ""
     guessed = "participant_id session role condition" + (" forces" if file.forces else "")
     guessed += "".join(f" {name}" for name in ("visit", "date") if getattr(owner, name))
@@ -295,11 +292,11 @@ def _gather_unread(notes: Notes, unread: Sequence[Contents]) -> None:
             notes[first.replace("left out, ", "left out, each for a reason such as ", 1)] = names
 
 
-def _why_excluded(file: Contents, model_name: str, owner: Owner) -> str:
+def _why_excluded(file: Contents, model_name: str) -> str:
     if file.problems:
         return f"left out, {file.problems[0]._replace(where='')}"
-    if "other" in owner.roles and trial_roles.shows_a_foot(file, model_name):
-        return "left out, neither standing nor walking by its name"
+    if trial_roles.shows_a_foot(file, model_name):
+        return "left out, neither standing nor walking by its name or motion"
     if not file.visible:
         return "left out, no marker is seen in it; export markers and forces into one file"
     return f"left out, no heel or toe marker of body model {model_name}"

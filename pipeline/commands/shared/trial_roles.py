@@ -8,7 +8,7 @@ from typing import TypeVar
 from ...body.body_model import BodyModel
 from ...body.resolved_model import resolve
 from ...conventions import FROM_HIP, SIDES
-from ...steps.read.recording_contents import Contents
+from ...steps.read.recording_contents import CLOSE_HEELS_M, Contents
 from ...vocabulary.name_words import kind_of, words_of
 from ...vocabulary.plain_letters import without_accents
 
@@ -65,7 +65,8 @@ def guess_role(file: Contents, model_name: str, kinds: Collection[str], *, label
         return "exclude"
     if file.stands and not (too_short and "walk" in kinds):
         return "static"
-    return next((role for kind, role in BY_NAME.items() if kind in kinds), "gait")
+    by_motion = "exclude" if file.stride_m < CLOSE_HEELS_M else "gait"
+    return next((role for kind, role in BY_NAME.items() if kind in kinds), by_motion)
 
 
 def best_static(files: Iterable[Contents], model_name: str, model: BodyModel) -> Contents | None:

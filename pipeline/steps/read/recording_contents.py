@@ -27,6 +27,8 @@ SOME_FRAMES = 50
 # of the median of the vertical force, its least while a person walks; shares of time; a walk of some steps
 LEAST_BORNE, MOSTLY, LEAST_ON_BELT_S = 0.2, 0.95, 2.0
 UNKNOWN_LEANS = (float("nan"), float("nan"))
+HEELS = frozenset(("heel_left", "heel_right"))
+CLOSE_HEELS_M = 0.15  # by which the heels of somebody who does not walk part at most
 STILL_SHARE = 0.3  # of what the markers span: of a person who stands .05, of one foot .2, of a walk 1 or more
 NOTHING, NO_SIZES = Recording([], np.empty((0, 0, 3)), 1.0, 0.0, 1.0), ShownSizes()
 
@@ -49,7 +51,7 @@ class Contents:
     shown: ShownSizes = NO_SIZES  # what it shows of the person's size
     # by side, from ASIS over knee to ankle marker with the leg straight, see :func:`_leg_lengths_m`
     leg_lengths_m: Mapping[str, float] = field(default_factory=dict)
-    stride_m: float = float("nan")  # largest distance between the heels in the heading; NaN if the heading is unknown
+    stride_m: float = float("nan")  # range of one heel ahead of the other; if several models, in any direction
     leans_deg: tuple[float, float] = UNKNOWN_LEANS  # see :func:`.lab_axes.leans_deg`; NaN unless the person stands
     forces_lean_deg: tuple[float, float] = UNKNOWN_LEANS  # see :func:`_forces_lean_deg`
     # largest vertical force of each plate that can be decoded, by its number
@@ -181,10 +183,11 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
     normals = normals / np.linalg.norm(normals, axis=1, keepdims=True)
     visible = find_seen_labels(recording.labels, recording.markers)
     some = recording.markers[:: max(1, len(recording.markers) // SOME_FRAMES)] @ view.rotation.T
-    seen = {
-        name: frozenset(points) if model is only else frozenset(choose_labels(model, visible))
-        for name, model in models.items()
-    }
+    chosen = {name: choose_labels(model, visible) for name, model in models.items()}
+    seen = {name: frozenset(points if only else labels) for name, labels in chosen.items()}
+    labels = next((one for one in chosen.values() if one.keys() >= HEELS), {})
+    markers = {name: recording.markers[:, recording.labels.index(labels[name][0])] for name in labels.keys() & HEELS}
+    heels, axes = (points, view.rotation[:1]) if only and not view.problem else ({} if only else markers, np.eye(3))
     tests, no_test = _plate_tests(recording, view, any(seen.values()))
     edged = np.flatnonzero(plates.edges_known)
     numbers, blank = plates.numbers.tolist(), ~np.isfinite(plates.force).all(axis=2).any(axis=0)
@@ -200,7 +203,7 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
         span_m=span_m,
         shown=view.shown,
         leg_lengths_m=_leg_lengths_m(points),
-        stride_m=float("nan") if view.problem else _stride_m(points, view.rotation),
+        stride_m=_stride_m(heels, axes),
         leans_deg=leans_deg(points, view.rotation) if stands and not view.problem else UNKNOWN_LEANS,
         forces_lean_deg=UNKNOWN_LEANS if stands else _forces_lean_deg(view, recording.analog_rate_hz),
         peak_load_n=dict(
@@ -269,12 +272,12 @@ def _leg_lengths_m(points: Points) -> dict[str, float]:
     return {side: length for side, length in lengths.items() if np.isfinite(length)}
 
 
-def _stride_m(points: Points, rotation: Array) -> float:
-    """Return the range (5 to 95 %) of the left heel ahead of the right, m."""
-    if not {"heel_left", "heel_right"} <= points.keys():
+def _stride_m(points: Points, axes: Array) -> float:
+    """Return the range (5 to 95 %) of the left heel ahead of the right, m; the largest along ``axes`` (axis, 3)."""
+    if not points.keys() >= HEELS:
         return float("nan")
-    ahead = (points["heel_left"] - points["heel_right"]) @ rotation[0]
-    return quietly(lambda values: np.subtract(*np.nanpercentile(values, [95, 5])), ahead)
+    ahead = (points["heel_left"] - points["heel_right"]) @ axes.T
+    return quietly(lambda values: np.subtract(*np.nanpercentile(values, [95, 5], axis=0)).max(), ahead)
 
 
 def words_of(text: str) -> list[str]:

@@ -41,28 +41,23 @@ class Compared(NamedTuple):
         return len(self.labels) > 1
 
     def rows(self, rows: list[Row]) -> list[Row]:
-        """Return the rows of a table that are shown, each with its ``visit``, in the order of the visits."""
+        """Return the rows of a table that are shown, each with its ``visit``, in the order of the labels."""
         if not self._selects:
             return rows
-        place = {session: i for i, session in enumerate(self.visits)}
-        ordered = sorted(rows, key=lambda row: place[row["session"]])
-        labelled = (row | {"visit": self.visits[row["session"]]} for row in ordered)
-        every = (row | {PAIR: pair_of(row["visit"], row["condition"])} for row in labelled)
-        return [row for row in every if row[self.by] in self.labels]
+        labelled = (row | {"visit": self.visits[row["session"]]} for row in rows)
+        every = [row | {PAIR: pair_of(row["visit"], row["condition"])} for row in labelled]
+        sessions, labels = ([row[name] for row in every] for name in ("session", self.by))
+        return [every[i] for i in self._in_order(sessions, labels)]
 
     def part(self, study: xr.Dataset) -> xr.Dataset:
-        """Return the cycles and stances of a person's part of study.nc that are shown, in the order of the visits."""
+        """Return the cycles and stances of a person's part of study.nc that are shown, in the order of the labels."""
         if not self._selects:
             return study
-        place = {session: i for i, session in enumerate(self.visits)}
         chosen = {}
         for row, ending in (("cycle", ""), ("stance", STANCE)):
             if f"session{ending}" in study.variables:
                 sessions, conditions = (study.variables[f"{x}{ending}"].values for x in ("session", "condition"))
-                places = [place[name] for name in sessions.tolist()]
-                shown = [label in self.labels for label in self._labels_of(sessions, conditions)]
-                order = np.argsort(places, kind="stable")
-                chosen[row] = order[np.array(shown, dtype=bool)[order]]
+                chosen[row] = self._in_order(sessions.tolist(), self._labels_of(sessions, conditions))
         return study.isel(chosen)
 
     def curves(self, cycles: CycleCurves) -> CycleCurves:
@@ -82,6 +77,12 @@ class Compared(NamedTuple):
     def _selects(self) -> bool:
         """Return whether a page differs from that of one session with all its conditions."""
         return len(self.visits) > 1 or self.by != "visit"
+
+    def _in_order(self, sessions: Sequence[str], labels: Sequence[str]) -> list[int]:
+        """Return the places of the rows with labels that are shown, in the order of these, then of the visits."""
+        of_visit, of_label = ({name: i for i, name in enumerate(names)} for names in (self.visits, self.labels))
+        shown = [i for i, label in enumerate(labels) if label in of_label]
+        return sorted(shown, key=lambda i: (of_label[labels[i]], of_visit[sessions[i]]))
 
     def _labels_of(self, sessions: NDArray[np.str_], conditions: NDArray[np.str_]) -> list[str]:
         """Return what is compared of each cycle or stance, by its session and condition."""

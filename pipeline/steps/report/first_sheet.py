@@ -120,18 +120,19 @@ def numbers_table(shown: Sequence[Shown], normal: Mapping[str, Mapping[str, str]
         normal: the normal values of some lines by metric, in words; empty if no norm fits.
         detectable: the smallest changes beyond the laboratory's own repeatability.
     """
-    visits = _of_two_visits(shown)
-    names = {one.line.label: one.line.session if visits and one.line.session else one.line.label for one in shown}
+    compared = _are_compared(shown)
+    of_visits = compared and len({one.line.condition for one in shown}) == 1
+    names = {one.line.label: one.line.session if of_visits and one.line.session else one.line.label for one in shown}
     titles = [with_turns(title, one.rows) for title, one in zip(names.values(), shown, strict=True)]
     about = [f"Normal ({names[label]})" if len(shown) > 1 else "Normal" for label in normal]
-    header = ["", *titles, *["Change"] * visits, *about]
+    header = ["", *titles, *["Change"] * compared, *about]
     rows = []
     for title, (metric, side) in SHOWN.items():
         values, places = [one.mean(metric, side) for one in shown], places_of(metric)
         if not np.isfinite(values).any():
             continue
         cells = [f"{value:.{places}f}" if np.isfinite(value) else ABSENT for value in values]
-        if visits:
+        if compared:
             single = min(one.fewest(metric) for one in shown) == 1  # then no limit tells the change from chance
             limits = detectable.get(shown[0].line.condition, {}).get(side or "mean", {})
             cells.append(change_of(values[1] - values[0], places, {} if single else limits_of(metric, limits)))
@@ -179,7 +180,7 @@ def sentences(
         return [f"{text}; no gait cycle could be."]
     few = min(one.fewest(SPEED) for one in shown)
     texts = [f"{text}; only {few} gait cycle{'s' * (few != 1)} a side." if few < SMALLEST_N else f"{text}."]
-    last = shown[-1 if _of_two_visits(shown) else 0]
+    last = shown[-1 if _are_compared(shown) else 0]
     text = f"{last.line.label[:1].upper()}{last.line.label[1:]}: {last.mean(SPEED):.2f} m/s"
     normal_speed = {label: f" (normal {values[SPEED]})" for label, values in normal.items() if SPEED in values}
     texts += [
@@ -187,19 +188,19 @@ def sentences(
         *(one.words for one in profiles if one.title == last.line.label),
     ]
     texts += [f"Not compared with normal gait: {apart}."] if apart and not profiles else []
-    if not _of_two_visits(shown):
+    if not _are_compared(shown):
         return texts
     before, after = shown
     return [*texts, _change(before, after, normal_speed.get(before.line.label, ""), _scores_changed_most(profiles))]
 
 
 def _change(before: Shown, after: Shown, normal_before: str, scores: str) -> str:
-    """Return what changed between two visits, in a sentence.
+    """Return what changed between two visits, or differs between what a reader compares, in a sentence.
 
     ``normal_before``: the normal speed of the first; ``scores``: of the angles that changed most, in words.
     """
     first, speed = before.mean(SPEED), after.mean(SPEED)
-    text = f"Since {before.line.label}: speed {first:.2f} m/s{normal_before} {speed - first:+.2f}"
+    text = f"From {before.line.label} to {after.line.label}: speed {first:.2f} m/s{normal_before} {speed - first:+.2f}"
     text += f" ({100 * (speed / first - 1):+.0f}\xa0%)"
     score = after.mean(OVERALL) - before.mean(OVERALL)
     if np.isfinite(score):
@@ -225,7 +226,6 @@ def _scores_changed_most(profiles: Sequence[Profile]) -> str:
     return f"; most: {', '.join(words)}"
 
 
-def _of_two_visits(shown: Sequence[Shown]) -> bool:
-    """Return whether the lines are one condition of two visits."""
-    of_visits = len({one.line.session for one in shown}) == len({*(one.line.session for one in shown)} - {None}) == 2
-    return of_visits and len({one.line.condition for one in shown}) == 1
+def _are_compared(shown: Sequence[Shown]) -> bool:
+    """Return whether there are two lines, of which the later one is set against the earlier one."""
+    return len(shown) == 2 and all(one.line.compared for one in shown)

@@ -91,7 +91,7 @@ def page(
     panels = (*panels_of(shown.study, moment_signs=settings.moment_signs), *panels_added(additions, shown.study))
     sessions = tables.names([*shown.stances, *shown.metrics], "session")
     days = days_of({session: recorded[session] for session in sessions})
-    curves = _curves(person, panels, dash_styles(conditions), asked=bool(chosen))
+    curves = _curves(person, panels, dash_styles(conditions), asked=side_by_side.within if chosen else "")
     compares_cycles = chosen and side_by_side.by == "visit" and curves["figures"] is curves["drawn"]
     unchanged = curves_detectable_by(additions) if compares_cycles else None
     if unchanged:
@@ -141,12 +141,14 @@ def _person(
     return Person(PersonShown(study, metrics, stances, symmetry), cycles, side_by_side, norm, known)
 
 
-def _curves(person: Person, panels: tuple[Panel, ...], dashes: Mapping[str, str], *, asked: bool) -> dict[str, Any]:
+def _curves(person: Person, panels: tuple[Panel, ...], dashes: Mapping[str, str], *, asked: str) -> dict[str, Any]:
     """Return the figures of gait cycles, of stances where no cycle has kinetics, and their legend.
 
-    ``asked``: a reader has chosen what is compared.
+    ``asked``: within what a reader compares; conditions then follow one another as that reader named them.
     """
     study, norm = person.shown.study, person.norm
+    first = study.condition.values.tolist() if asked not in ("", "condition") else []
+    dashes = {name: dashes[name] for name in dict.fromkeys([*first, *dashes])}
     gait_cycles, whole_stances = (person.compared.curves(of(study, panels)) for of in (cycles_of, stances_of))
     name = "another age" if norm.is_of_others else "normal"
     drawn = _figures(gait_cycles, dashes, norm.curves, name, asked=asked)
@@ -164,7 +166,7 @@ def _curves(person: Person, panels: tuple[Panel, ...], dashes: Mapping[str, str]
     }
 
 
-def _figures(cycles: CycleCurves, dashes: Mapping[str, str], reference: BySpeed, band: str, *, asked: bool) -> Drawn:
+def _figures(cycles: CycleCurves, dashes: Mapping[str, str], reference: BySpeed, band: str, *, asked: str) -> Drawn:
     """Return the figures of a participant's cycles, or stances; ``band`` names the bands of the reference."""
     lines = lines_of(cycles, dashes=dashes, over_participants=False, asked=asked)
     return draw_cycles(cycles, lines=lines, normal=normal_of(cycles, lines, reference, band))

@@ -41,7 +41,7 @@ def faults(layout: Layout) -> list[str]:
             "role": one.role in ROLES,
             "person or visit": one.person and one.visit,
             "condition": one.condition == one.condition.lower() and " " not in one.condition,
-            "mass and height": (one.mass_kg is None) == (one.height_m is None),
+            "height without mass": one.mass_kg is not None or one.height_m is None,
             "size": one.mass_kg is None or one.height_m is None or 10 < one.mass_kg / one.height_m**2 < 40,
             "subject in TRC": not (path.endswith(".trc") and (one.subject or one.height_m)),
             "copy": not one.copy_of or original == replace(one, copy_of=""),
@@ -68,8 +68,8 @@ def path_faults(layout: Layout) -> list[str]:
         or path in above
         or any(part != part.strip(" ") or not part.strip(". ") or part.endswith(".") for part in path.split("/"))
     ]
-    bad += [path for path in layout.recordings if not path.endswith(MARKERS)]
-    bad += [path for path in layout.others if path.endswith(MARKERS)]
+    bad += [path for path in layout.recordings if not path.lower().endswith(MARKERS)]
+    bad += [path for path in layout.others if path.lower().endswith(MARKERS)]
     return same + bad
 
 

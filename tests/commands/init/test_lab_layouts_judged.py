@@ -16,6 +16,14 @@ from tests.commands.init.layouts.write import write
 
 LAYOUTS = {layout.name: layout for layout in lab_layouts()}
 MOST_WRONG, LEAST_RIGHT = 0.01, 0.8  # shares of generated layouts
+NO_QUESTION = (  # names tell all, and the only visit of a person keeps its date and word
+    *("nexus_german_hospital_number", "qtm_danish", "bts_italian", "french_bilans_dated", "cadences", "afo_sides"),
+    *("single_dual_abbreviated", "groups", "thesis_of_two_groups", "prosthetic_feet_days", "knee_brace_folders"),
+    *("year_then_initials", "german_deep_mzp", "portuguese_assessments", "test_retest", "english_retest_same_day"),
+    *("numbered_through", "italian_speed_with_year_visits", "stranger_nexus_german_real_names"),
+    *("stranger_nexus_french_toxin", "stranger_sessions_a_b_crossover", "stranger_older_adults_tug"),
+    "stranger_fatigue_one_static",
+)
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
@@ -30,6 +38,11 @@ def test_init_understands_or_asks(tmp_path: Path, name: str) -> None:
         row.get("visit_number") == "n/a" for row in tables.sessions
     )
     assert judge(layout, tables_of(layout)) == verdicts
+
+
+@pytest.mark.parametrize("name", NO_QUESTION)
+def test_init_asks_nothing_where_names_tell_all(name: str) -> None:
+    assert {*judge(LAYOUTS[name], tables_of(LAYOUTS[name])).values()} == {RIGHT}
 
 
 def test_generated_layouts_are_understood_or_asked_about() -> None:

@@ -256,9 +256,9 @@ def test_n_stands_along_a_mean_of_curves_known_in_part(
     assert ("from 1 at" in describe(figure)) == (counts is None)
 
 
-@pytest.mark.parametrize(("asked", "shown", "turning"), [(False, ["pre"], ["post"]), (True, ["pre", "post"], [])])
+@pytest.mark.parametrize(("asked", "shown", "turning"), [("", ["pre"], ["post"]), ("condition", ["pre", "post"], [])])
 def test_a_visit_that_turns_is_drawn_if_a_reader_asks_for_it(
-    three_people: Made, asked: bool, shown: list[str], turning: list[str]
+    three_people: Made, asked: str, shown: list[str], turning: list[str]
 ) -> None:
     (panel, *_) = panels_of(three_people.study, moment_signs="stored")
     visit, walk = np.repeat(["pre", "post"], 3), np.full(6, "walk")

@@ -254,6 +254,39 @@ def test_pairs_of_a_visit_and_a_condition_are_set_side_by_side() -> None:
     assert places == {("sub-02_before", "barefoot"), ("sub-02_after", "shoes")}
 
 
+@pytest.mark.parametrize(
+    ("sessions", "chosen"),
+    [
+        ({"sub-02_x": "v1"}, ("avant", "apres")),
+        ({"sub-02_x": "v1"}, ("apres", "avant")),
+        ({"sub-02_x": "v1"}, ("v1:avant", "v1:apres")),
+        ({"sub-02_x": "v1", "sub-02_y": "v2"}, ("v1:avant", "v2:apres")),
+        ({"sub-02_x": "v1", "sub-02_y": "v2"}, ("v2:apres", "v1:avant")),
+        ({"sub-02_x": "v1", "sub-02_y": "v2"}, ("avant", "apres")),  # of the first visit
+        ({"sub-02_x": "v1", "sub-02_y": "v2"}, ("v2", "v1")),  # of the first condition
+    ],
+)
+def test_the_first_sheet_sets_the_second_against_the_first_as_the_command_names_them(
+    sessions: dict[str, str], chosen: tuple[str, str]
+) -> None:
+    """Conditions stand in the study by the letters, visits by their order; the command may name them otherwise."""
+    study = visits(sessions, ("apres", "avant"), chosen=chosen)
+    means = []
+    for label in chosen:
+        parts = label.split(":")
+        session = next((name for name, visit in sessions.items() if visit in parts), "sub-02_x")
+        condition = next((one for one in ("avant", "apres") if one in parts), "apres")
+        both = [by_hand(study, "cadence", session, side, condition) for side in BOTH]
+        means.append(sum(both) / 2)
+    html = study.person("sub-02").partition('id="normal"')[2].partition("</table>")[0]
+    cells = [re.sub("<[^>]+>", "", cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", html, re.DOTALL)]
+    at = next(i for i, cell in enumerate(cells) if cell.startswith("Cadence"))
+    assert cells[3] == "Change"
+    places = metric_tables.places_of("cadence")
+    shown = [float(cell) for cell in cells[at + 1 : at + 4]]
+    assert shown == pytest.approx([*means, means[1] - means[0]], abs=0.5001 * 10.0**-places)
+
+
 @pytest.mark.parametrize(("share", "said"), [(-0.28, True), (0.12, True), (0.08, False), (0.0, False)])
 def test_speed_is_named_where_it_differs_by_a_tenth(share: float, said: bool) -> None:
     study = visits({"sub-02_before": "pre", "sub-02_after": "post"})

@@ -21,7 +21,8 @@ MOST_APART = 4  # the same where each side has a place of its own
 class Line(NamedTuple):
     """What a line style stands for: a condition, of one session if there are several.
 
-    Shown: at first; turns: most of its cycles do, so that it is not; turning: how many do.
+    Shown: at first; compared: as one of two of which the later one is set against the earlier one; turns: most of its
+    cycles do, so that it is not shown; turning: how many do.
     """
 
     label: str
@@ -29,6 +30,7 @@ class Line(NamedTuple):
     condition: str
     dash: str
     shown: bool = True
+    compared: bool = False
     turns: bool = False
     turning: int = 0
 
@@ -57,7 +59,7 @@ def lines_of(
     *,
     dashes: Mapping[str, str],
     over_participants: bool,
-    asked: bool = False,
+    asked: str = "",
     groups: Sequence[Sequence[str]] = (),
 ) -> list[Line]:
     """Return the lines to draw: one for each condition, and for each session of a participant with several.
@@ -65,6 +67,7 @@ def lines_of(
     Args:
         dashes: line style of each condition, the same in the whole report.
         over_participants: whether to average the participants' means; their sessions are averaged, too.
+        asked: within what a reader compares: ``condition``, ``visit`` or ``participant``; empty if nobody chose.
         groups: the lines of each group, in the same order; the first one of each is shown, and others if few are.
     """
     pairs = list(dict.fromkeys(zip(cycles.session.tolist(), cycles.condition.tolist(), strict=True)))
@@ -84,17 +87,19 @@ def lines_of(
     return _choose([*lines], cycles, asked=asked)
 
 
-def _choose(lines: list[Line], cycles: CycleCurves, *, asked: bool, groups: Sequence[Sequence[str]] = ()) -> list[Line]:
+def _choose(lines: list[Line], cycles: CycleCurves, *, asked: str, groups: Sequence[Sequence[str]] = ()) -> list[Line]:
     """Return the lines with those that are shown at first: of one condition the first and the last visit, else two.
 
-    Turns are never drawn over straight walks before a reader wants it; ``asked``: a reader has chosen the lines.
-    ``groups``: the lines of each.
+    Turns are never drawn over straight walks before a reader wants it. ``asked`` and ``groups`` are of
+    :func:`lines_of`.
     """
     turning = {line.label: cycles.turns[line.selects(cycles)] for line in lines}
     turn = {label: not asked and turns.mean() >= 0.5 for label, turns in turning.items()}
     straight = [line for line in lines if not turn[line.label]] or lines
-    counts = Counter(line.condition for line in straight)
-    of_one = [line for line in straight if line.condition == max(counts, key=lambda name: counts[name])]
+    within = [{"visit": line.session, "participant": None}.get(asked, line.condition) for line in straight]
+    counts = Counter(within)
+    most = max(counts, key=lambda name: counts[name])
+    of_one = [line for line, name in zip(straight, within, strict=True) if name == most]
     chosen = [of_one[0], of_one[-1]] if len(of_one) > 1 else straight[:MOST_LINES]
     if groups:
         chosen = []
@@ -105,6 +110,7 @@ def _choose(lines: list[Line], cycles: CycleCurves, *, asked: bool, groups: Sequ
     return [
         line._replace(
             shown=line in chosen,
+            compared=line in chosen and len(of_one) > 1,
             turns=turn[line.label] and line not in chosen,
             turning=int(turning[line.label].sum()),
         )

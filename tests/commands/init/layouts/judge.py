@@ -236,7 +236,8 @@ def _of_role(role: str) -> Contents:
 
 def _contents(path: str, one: Recording) -> Contents:
     """Return what a recording contains, with what it states."""
-    sizes = {"Bodymass": one.mass_kg, "Height": 1e3 * one.height_m} if one.mass_kg and one.height_m else {}
+    sizes = {"Bodymass": one.mass_kg} if one.mass_kg else {}
+    sizes |= {"Height": 1e3 * one.height_m} if one.height_m else {}
     of_role = _of_role(one.role)
     stated = replace(of_role.recording, subject_names=[one.subject] * bool(one.subject), processing=sizes)
     return replace(of_role, name=path, recording=stated)

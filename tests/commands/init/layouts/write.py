@@ -88,7 +88,8 @@ def _write_recording(path: Path, recording: Recording, seed: int) -> None:
         file.add_parameter("PROCESSING", "Bodymass", [recording.mass_kg])
     if recording.height_m:
         file.add_parameter("PROCESSING", "Height", [1e3 * recording.height_m])
-    file.write(str(path))
+    file.write(str(path.with_suffix(".c3d")))  # ezc3d adds it behind another one
+    path.with_suffix(".c3d").rename(path)
 
 
 def _unloaded_plates() -> str:
