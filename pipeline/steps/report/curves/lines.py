@@ -97,8 +97,7 @@ def _choose(lines: list[Line], cycles: CycleCurves, *, asked: str, groups: Seque
     turn = {label: not asked and turns.mean() >= 0.5 for label, turns in turning.items()}
     straight = [line for line in lines if not turn[line.label]] or lines
     within = [{"visit": line.session, "participant": None}.get(asked, line.condition) for line in straight]
-    counts = Counter(within)
-    most = max(counts, key=lambda name: counts[name])
+    most = max(within, key=within.count, default=None)
     of_one = [line for line, name in zip(straight, within, strict=True) if name == most]
     chosen = [of_one[0], of_one[-1]] if len(of_one) > 1 else straight[:MOST_LINES]
     if groups:
