@@ -423,7 +423,10 @@ def test_unknown_labels_still_give_tables(study: Path) -> None:
     assert roles.count("exclude") == 0
 
 
-def test_the_summary_shows_the_first_file_of_people_whose_names_are_hidden(study: Path) -> None:
+def test_the_summary_shows_the_first_file_of_people_whose_names_are_hidden(
+    study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")  # no header is wrapped
     assert "first file" not in initialise(study)
     for name in WRITTEN:
         (study / name).unlink()

@@ -34,7 +34,6 @@ ANSWERS = {
     LOOK: "Mostly: look at {points}.",
     BAD: "No: results are wrong or missing; see {points}.",
 }
-CONTACTS = "Plate contacts"
 NO_MOMENTS = "Angles, but no moments: see plate contacts."  # where these alone are bad
 NOT_TO_READ = "do not interpret hip rotation, knee adduction, and their moments"
 Facts = Mapping[str, Any]
@@ -97,7 +96,7 @@ def data_check(
     few = min(Counter((row["session"], row["condition"], row["side"]) for row in known).values(), default=0)
     what = f"{few} gait cycle{'s' * (few > 1)}{' with kinetics' if any(map(has_kinetics, known)) else ''}"
     only = f", as far as {what} a side can show" if 0 < few < SMALLEST_N else ""
-    no_moments = state == BAD and worst == [CONTACTS.lower()] and count.cycles
+    no_moments = state == BAD and worst == ["plate contacts"] and count.cycles
     answer = NO_MOMENTS if no_moments else ANSWERS[state].format(points=", ".join(worst), few=only)
     return DataCheck(state, answer, points, reasons[:MOST_LISTED], len(reasons[MOST_LISTED:]))
 
@@ -210,7 +209,7 @@ def _contacts(count: Totals, rows: Sequence[Row], quality: list[Row], trials: Ma
     verdicts = {(row["verdict"], bool(row["code"]) and VERDICTS[row["code"]].of_step) for row in quality if row["side"]}
     look = bare or out or count.contacts_doubted or count.doubts_used or (REFUSED, False) in verdicts
     state = BAD if count.contacts and not used else LOOK if look else GOOD
-    return Point(state, CONTACTS, texts)
+    return Point(state, "Plate contacts", texts)
 
 
 def _plate_tests(calibrations: Mapping[str, xr.Dataset]) -> Point | None:
