@@ -7,7 +7,7 @@ NEW_ENOUGH = $(shell $(PYTHON) -c "import sys; print(sys.version_info >= (3, 11)
 FOUND = $(or $(shell $(PYTHON) -c "import sys; print(sys.version.split()[0])" 2>/dev/null),not installed)
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test quick slow times test-slurm test-faults test-versions test-extras mutations check settings faults fuzz bench \
+.PHONY: demo test quick times test-slurm test-faults test-versions test-extras mutations check settings faults fuzz bench \
 	bench-study docs format clean
 
 demo: .venv/ready
@@ -19,10 +19,6 @@ test: .venv/ready-dev
 # While you work: no test that starts a process or is recorded as slow; under two minutes.
 quick: .venv/ready-dev
 	$(BIN)/pytest --quick --numprocesses auto --dist loadfile
-
-# The tests that `make quick` leaves out: both together are all of `make test`.
-slow: .venv/ready-dev
-	$(BIN)/pytest --slow --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 # Every test, or those of TESTS; writes the processor time of each to tests/slow_tests.tsv.
 TESTS ?= tests
