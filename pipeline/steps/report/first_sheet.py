@@ -200,8 +200,8 @@ def _change(before: Shown, after: Shown, normal_before: str, scores: str) -> str
     ``normal_before``: the normal speed of the first; ``scores``: of the angles that changed most, in words.
     """
     first, speed = before.mean(SPEED), after.mean(SPEED)
-    text = f"From {before.line.label} to {after.line.label}: speed {first:.2f} m/s{normal_before} {speed - first:+.2f}"
-    text += f" ({100 * (speed / first - 1):+.0f}\xa0%)"
+    text = f"From {before.line.label} to {after.line.label}: speed {speed - first:+.2f} m/s"
+    text += f" ({100 * (speed / first - 1):+.0f}\xa0%) from {first:.2f}{normal_before}"
     score = after.mean(OVERALL) - before.mean(OVERALL)
     if np.isfinite(score):
         important = SMALLEST_IMPORTANT[OVERALL]
