@@ -13,8 +13,10 @@ export PYTHONDONTWRITEBYTECODE :=
 demo: .venv/ready
 	$(BIN)/gaitlab run data/demo
 
+# Every test; AFTER=quick leaves out those that `make quick` has just run.
+AFTER ?=
 test: .venv/ready-dev
-	$(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest $(if $(filter quick,$(AFTER)),--slow) --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 # While you work: no test that starts a process or is recorded as slow; under two minutes.
 quick: .venv/ready-dev

@@ -21,7 +21,7 @@ import pytest
 from pipeline.c3d import parser, reader
 from pipeline.c3d.integrity import Header
 from pipeline.errors import UserError
-from tests.recorded_times import STARTS, Recorder, is_slow, recorded
+from tests.recorded_times import STARTS, Recorder, is_slow, module_of, recorded
 from tests.support.checkout import DEMO, SHARED, copy_study, filled_once, run_two_people
 from tests.support.studies.run_steps import ResultsOf, Session, run_study
 from tests.support.studies.small_study import write_outputs, write_report
@@ -30,8 +30,9 @@ RECORDED = recorded()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options of ``make quick`` and ``make times``."""
+    """Add the options of ``make quick``, of ``make test`` after it, and of ``make times``."""
     parser.addoption("--quick", action="store_true", help="only tests that start no process and do not take long")
+    parser.addoption("--slow", action="store_true", help="only tests that --quick leaves out")
     parser.addoption("--record-times", action="store_true", help="write what is slow into tests/slow_tests.tsv")
 
 
@@ -42,18 +43,20 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not even import slow modules in a quick run; some need more than others, or Linux."""
+    """Do not even import slow modules in a quick run, as some need more than others, or Linux; nor quick ones else."""
     place = collection_path.relative_to(Path(__file__).parent).as_posix()
-    return True if config.getoption("--quick") and place in RECORDED else None
+    has_none = collection_path.suffix == ".py" and place not in {module_of(name) for name in RECORDED}
+    return (config.getoption("--quick") and place in RECORDED) or (config.getoption("--slow") and has_none) or None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out slow tests of other modules in a quick run; begin any other run with them, so that none ends late."""
+    """Leave out what was not asked for; begin a run of all tests with the slow ones, so that none ends late."""
     slow = [item for item in items if is_slow(item.nodeid, RECORDED)]
     quick = [item for item in items if not is_slow(item.nodeid, RECORDED)]
-    if config.getoption("--quick"):
-        config.hook.pytest_deselected(items=slow)
-        slow = []
+    for option, left_out in (("--quick", slow), ("--slow", quick)):
+        if config.getoption(option):
+            config.hook.pytest_deselected(items=left_out[:])
+            left_out.clear()
     items[:] = [*slow, *quick]
 
 

@@ -7,10 +7,13 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
-from tests import recorded_times
+from tests import conftest, recorded_times
 from tests.recorded_times import QUICK_S, Cost, Times, function_of, is_slow, module_of, recorded
 from tests.support.checkout import HOUSE
 
@@ -85,6 +88,23 @@ def test_a_quick_run_refuses_processes() -> None:
     run = pytest_run("--quick", f"{Path(__file__)}::{REFUSED}")
     assert run.returncode == 0, run.stdout
     assert "1 passed" in run.stdout
+
+
+def test_a_slow_run_has_the_tests_that_a_quick_one_leaves_out() -> None:
+    slow = [name if "::" in name else f"{name}::test_any" for name in recorded()]
+    every = [f"tests/{name}" for name in (*slow, "body/test_new.py::test_new", f"{slow[0]}_of_more")]
+
+    def run(option: str) -> set[str]:
+        """Return the tests that are chosen, of modules that are not ignored."""
+        config: Any = SimpleNamespace(getoption=lambda name: name == option, hook=Mock())
+        items: list[Any] = [SimpleNamespace(nodeid=name) for name in every]
+        conftest.pytest_collection_modifyitems(config, items)
+        places = {item.nodeid: HOUSE / item.nodeid.partition("::")[0] for item in items}
+        return {name for name, place in places.items() if not conftest.pytest_ignore_collect(place, config)}
+
+    assert run("--slow") == {f"tests/{name}" for name in slow}
+    assert run("--quick") == {*every} - run("--slow")
+    assert run("") == {*every}
 
 
 @pytest.mark.parametrize("processes", [0, 2])
