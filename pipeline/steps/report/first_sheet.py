@@ -223,7 +223,7 @@ def _scores_changed_most(profiles: Sequence[Profile]) -> str:
     changes = {place: after[place] - before[place] for place in before.keys() & after.keys()}
     most = sorted(changes, key=lambda place: (-abs(changes[place]), place))[:MOST_CHANGED]
     words = (f"{title.lower()} {side} {changes[title, side]:+.1f}".replace(" both", "") for title, side in most)
-    return f"; most: {', '.join(words)}"
+    return f"; most: {', '.join(words)}" if most else ""
 
 
 def _are_compared(shown: Sequence[Shown]) -> bool:

@@ -13,8 +13,10 @@ import pytest
 
 from pipeline.steps.report.curves.cycles import MOST_SINGLE, CycleCurves
 from pipeline.steps.report.curves.figures import SMALLEST_N, describe, draw_cycles
+from pipeline.steps.report.curves.json_numbers import by_second_differences
 from pipeline.steps.report.curves.lines import Line, lines_of
 from pipeline.steps.report.curves.panels import panels_of
+from pipeline.steps.report.html_page import pack_data
 from tests.support.studies.for_report import (
     CONDITION_GAIN,
     REPEATS,
@@ -313,3 +315,15 @@ def test_a_curve_beyond_its_axis_is_spoken(three_people: Made) -> None:
     assert "left, fast, n 4: from -30 at 75 % to 30 at 25 %, in part outside the axis from -20 to 80." in knee
     (force,) = [text for text in spoken if text.startswith("Lateral force")]
     assert "in part outside the axis from -2 to 2" in force
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+def test_a_number_that_is_not_finite_is_refused_among_many_as_alone(number: float) -> None:
+    for data in ([number], [*range(30), number], [None, *range(30), number]):
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            pack_data(data)
+
+
+def test_numbers_that_are_not_rounded_keep_every_digit() -> None:
+    thirds = (np.arange(40) / 3).tolist()
+    assert by_second_differences(thirds) == thirds

@@ -33,8 +33,9 @@ def by_second_differences(data: Any) -> Any:
     """Return data with each long list of rounded numbers as its second differences, which compress to half the size.
 
     Returns:
-        The same for JSON but, instead of each list of more than 20 numbers or None, ``decimals`` and
+        The same for JSON but, instead of each list of more than 20 rounded numbers or None, ``decimals`` and
         ``second_differences``: whole numbers of the last decimal, None of what is None. library.js sums them up.
+        Other numbers stay as they are, those that are not finite for JSON to refuse.
     """
     if isinstance(data, dict):
         return {name: by_second_differences(value) for name, value in data.items()}
@@ -42,19 +43,20 @@ def by_second_differences(data: Any) -> Any:
         return data
     if len(data) <= SHORT or not {*map(type, data)} <= {int, float, NoneType}:
         return [by_second_differences(value) for value in data]
-    values = np.array(data, dtype=float)
-    known = np.isfinite(values)
-    decimals = next(n for n in range(MOST_DECIMALS + 1) if n == MOST_DECIMALS or _is_rounded(values[known], n))
-    changes = np.diff(np.rint(values[known] * 10.0**decimals), n=2, prepend=[0, 0])
-    result = np.full(len(values), np.nan)
-    result[known] = changes
+    known = np.array([value is not None for value in data])
+    values = np.array(data, dtype=float)[known]
+    decimals = next((n for n in range(MOST_DECIMALS + 1) if _is_rounded(values, n)), None)
+    if decimals is None:
+        return data
+    result = np.full(len(data), np.nan)
+    result[known] = np.diff(np.rint(values * 10.0**decimals), n=2, prepend=[0, 0])
     return {"decimals": decimals, "second_differences": to_whole_numbers(result)}
 
 
 def _is_rounded(values: Array, decimals: int) -> bool:
-    """Return whether values have no more decimals, but for the last bit."""
+    """Return whether values are finite and have no more decimals, but for the last bit."""
     scaled = values * 10.0**decimals
-    return bool(np.allclose(scaled, np.rint(scaled), rtol=1e-12, atol=1e-9))
+    return bool(np.isfinite(values).all() and np.allclose(scaled, np.rint(scaled), rtol=1e-12, atol=1e-9))
 
 
 def _to_lists(values: Array, convert: Callable[[Array], NDArray[Any]]) -> Any:
