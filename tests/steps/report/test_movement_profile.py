@@ -141,6 +141,10 @@ def test_only_a_child_is_compared_with_children(age: str, compared: bool) -> Non
     assert ("no score compares them" in words) != compared
     bands = {band["name"] for figure in page.figures()[0] for band in figure["reference"]}
     assert bands == {"normal" if compared else "another age"}
+    (choice,) = [one for one in page.all("input") if one.get("data-hides") == "reference"]
+    assert ("checked" in choice) == compared, "another age's band is drawn only if a reader wants it"
+    assert ("normal foot off" in words) == compared
+    assert "another age foot off" not in words
     whose = {"9": "children", "27": "children; this person is 27 years old"}
     assert whose.get(age, "children; the age of this person is not known") in words
     assert ("Gait profile score deg 5.0" in words) == compared
