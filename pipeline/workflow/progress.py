@@ -40,7 +40,7 @@ class Progress:
         interrupted: returns whether the user has stopped the run.
         dry_run: whether the run is one.
         reasons: returns why jobs of some steps run again, in lines.
-        planned: is told the steps that have jobs, before the first one begins.
+        planned: called with the steps that have jobs, before the first one begins.
         quiet: what not to print, in Snakemake's words: "rules" (in a dry run), "progress", "all".
         clock: returns seconds, for the time left.
     """
