@@ -142,6 +142,11 @@ def test_a_page_gets_from_its_own_sessions_what_the_study_has_of_the_person(
         "emg_pairs": [],
         "sessions": {name: ABOUT[name] for name in mine},
         "columns": columns,
+        "participant": person,
+        "recorded": {},
+        "conditions": [],
+        "visits": [],
+        "texts": {},
         "settings": Settings(title="", moment_signs="stored", axes="fixed", laboratory=None, logo=None),
     }
     inputs = {"cycles": [folder / name / "cycles.nc" for name in mine], "clean": []}
@@ -153,11 +158,11 @@ def test_a_page_gets_from_its_own_sessions_what_the_study_has_of_the_person(
 
     key: dict[str, Any] = {"step": "page", "pipeline": "1", "session": None, "settings": {}}
     write_page(key, page, arguments, inputs, {"page": [tmp_path / "page.html"]})
-    of_person, whole = passed[0], netcdf.load(outputs["study"][0])
+    of_person, whole = passed[0].study, netcdf.load(outputs["study"][0])
     for row, name in (("cycle", "participant"), ("stance", "participant_of_stance")):
         whole = whole.isel({row: whole[name].values == person})
     numbered = ["cycle", "stance", "cycle_of_stance"]
     xr.testing.assert_equal(of_person.drop_vars(numbered), whole.drop_vars(numbered))
-    for rows, name in zip(passed[1:], ("metrics", "quality", "symmetry"), strict=True):
+    for rows, name in zip(passed[0][1:], ("metrics", "quality", "symmetry"), strict=True):
         expected = [row for row in rows_of(outputs[name][0].read_text()) if row["participant"] == person]
         assert [row | {"cycle": ""} for row in rows] == [row | {"cycle": ""} for row in expected]

@@ -12,7 +12,7 @@ from ...trials.session import facts_of_trials
 from ...variables.gait_profile import nine_angles
 from ...variables.stance_verdicts import is_accepted
 from . import metric_tables, quality, tables
-from .addition import Loaded, PersonShown, curves_detectable_by, panels_added, parts_of_person
+from .addition import Loaded, PersonShown, curves_detectable_by, detectable_by, panels_added, parts_of_person
 from .compared_visits import Compared, compared
 from .curves.cycles import CycleCurves, cycles_of, stances_of
 from .curves.error_shares import share_sums, shares
@@ -44,95 +44,91 @@ class Person(NamedTuple):
     detectable: Detectable  # by condition; of visits alone
 
 
+class PageFiles(NamedTuple):
+    """What is loaded of the files of a participant's sessions, each by session."""
+
+    cycles: Mapping[str, xr.Dataset]  # at least what cycles.nc holds of each trial as a whole
+    representative: Mapping[str, xr.Dataset]  # the trial to show
+    calibrate: Mapping[str, xr.Dataset]  # the person's model, at least its facts and why a leg cannot be used
+    clean: Mapping[str, xr.Dataset]  # :data:`pipeline.steps.report.refused_stances.NEEDS` of clean.nc
+
+
+class AboutPage(NamedTuple):
+    """What tables, settings and a reader's question say of a page."""
+
+    participant: str
+    recorded: Mapping[str, str]  # days by session
+    conditions: Sequence[str]  # of the whole study: they give the lines their styles
+    visits: Sequence[tuple[str, str]]  # with ``chosen`` as of :func:`pipeline.steps.report.compared_visits.compared`
+    texts: Mapping[str, str]  # the laboratory's own, such as the referral question, by title
+    reference: str | None  # text of the table of reference curves (:mod:`pipeline.tables.reference_curves`)
+    chosen: Sequence[str] = ()  # what is compared; empty: all is shown
+    results: Mapping[str, str] = {}  # SHA-256 by session, for its review; without them nothing is said of a change
+
+
 def page(
-    study: xr.Dataset,
-    metrics: list[Row],
-    stances: list[Row],
-    symmetry: list[Row],
-    cycles: Mapping[str, xr.Dataset],
-    representative: Mapping[str, xr.Dataset],
-    calibrate: Mapping[str, xr.Dataset],
-    clean: Mapping[str, xr.Dataset],
+    person: PersonShown,
+    sessions: PageFiles,
+    about: AboutPage,
     *,
     settings: Settings,
-    participant: str,
-    recorded: Mapping[str, str],
-    conditions: Sequence[str],
-    reference: str | None,
-    texts: Mapping[str, str],
-    visits: Sequence[tuple[str, str]],
-    chosen: Sequence[str] = (),
-    detectable: Detectable,
     additions: Sequence[Loaded] = (),
-    results: Mapping[str, str] = {},
 ) -> str:
     """Return the page of one participant as HTML text.
 
     Args:
-        study: the participant's part of derived/study.nc.
-        metrics, stances, symmetry: the participant's rows of metrics.csv, quality.csv and symmetry.csv.
-        cycles: by session of the participant, at least what cycles.nc holds of each trial as a whole.
-        representative: by session, the trial to show.
-        calibrate: by session, the model of the person, at least its facts and why a leg cannot be used.
-        clean: by session, :data:`pipeline.steps.report.refused_stances.NEEDS` of clean.nc.
-        texts: the laboratory's own, such as the referral question, by title.
-        reference: text of the table of reference curves, see :mod:`pipeline.tables.reference_curves`.
-        visits, chosen: of :func:`pipeline.steps.report.compared_visits.compared`; without ``chosen`` all is shown.
-        detectable: the smallest changes beyond the laboratory's own repeatability.
+        person: all that the study has of the participant.
         additions: what steps of the study add to the page.
-        results: the SHA-256 of the results of each session, for its review; without them nothing is said of a change.
 
     Returns:
         The same text for the same inputs. Names and reasons of the study are text, never markup.
     """
-    side_by_side = compared(visits, chosen)
-    person = _person(side_by_side, study, [metrics, stances, symmetry], reference, detectable)
-    shown, norm = person.shown, person.norm
+    mine = _person(person, about, detectable_by(additions))
+    shown, norm, side_by_side = mine.shown, mine.norm, mine.compared
     panels = (*panels_of(shown.study, moment_signs=settings.moment_signs), *panels_added(additions, shown.study))
-    sessions = tables.names([*shown.stances, *shown.metrics], "session")
-    days = days_of({session: recorded[session] for session in sessions})
-    curves = _curves(person, panels, dash_styles(conditions), asked=side_by_side.within if chosen else "")
-    compares_cycles = chosen and side_by_side.by == "visit" and curves["figures"] is curves["drawn"]
+    names = tables.names([*shown.stances, *shown.metrics], "session")
+    days = days_of({session: about.recorded[session] for session in names})
+    curves = _curves(mine, panels, dash_styles(about.conditions), asked=side_by_side.within if about.chosen else "")
+    compares_cycles = about.chosen and side_by_side.by == "visit" and curves["figures"] is curves["drawn"]
     unchanged = curves_detectable_by(additions) if compares_cycles else None
     if unchanged:
         add_detectable(curves["drawn"], panels, unchanged.changes)
     totals = tables.totals(shown.metrics, shown.stances)
     sheet = first_sheet(
-        curves["drawn"].lines, person.cycles, norm,
-        angles=nine_angles(shown.study) if norm.curves else None, detectable=person.detectable, totals=totals,
+        curves["drawn"].lines, mine.cycles, norm,
+        angles=nine_angles(shown.study) if norm.curves else None, detectable=mine.detectable, totals=totals,
     )  # fmt: skip
     return render(
         "participant.html",
         shown.study,
         settings,
-        name=participant,
-        texts=texts,
-        recorded="; ".join([days, *tables.statuses(shown.metrics, results)]),
+        name=about.participant,
+        texts=about.texts,
+        recorded="; ".join([days, *tables.statuses(shown.metrics, about.results)]),
         beside_reference=age_in_words(norm.age) if norm.another_age else "",
         band_shown=not norm.is_of_others,
         about=tables.in_words(shown.metrics),
-        reviews=tables.reviews(shown.metrics, results),
-        results={session: results[session] for session in sessions if session in results},
-        walks=walks_of(side_by_side.apart(shown.study), representative, moment_signs=settings.moment_signs),
+        reviews=tables.reviews(shown.metrics, about.results),
+        results={session: about.results[session] for session in names if session in about.results},
+        walks=walks_of(side_by_side.apart(shown.study), sessions.representative, moment_signs=settings.moment_signs),
         compared=side_by_side if side_by_side.several else None,
-        chosen=chosen,
-        detectable=person.detectable,
+        chosen=about.chosen,
+        detectable=mine.detectable,
         unchanged=unchanged,
         added=parts_of_person(additions, shown),
         **sheet._asdict(),
         **curves,
-        **_numbers(person, panels),
-        **_quality(person, sessions, cycles, calibrate, clean),
+        **_numbers(mine, panels),
+        **_quality(mine, names, sessions),
     )
 
 
-def _person(
-    side_by_side: Compared, study: xr.Dataset, rows: Sequence[list[Row]], reference: str | None, detectable: Detectable
-) -> Person:
-    """Return what is shown of a person; ``rows`` of metrics.csv, quality.csv and symmetry.csv."""
-    study = side_by_side.part(study)
-    metrics, stances, symmetry = (side_by_side.rows(table) for table in rows)
-    curves = reference_of(reference, where="study.reference") if reference else {}
+def _person(whole: PersonShown, about: AboutPage, detectable: Detectable) -> Person:
+    """Return what is shown of a person; ``detectable`` are changes beyond the laboratory's own repeatability."""
+    side_by_side = compared(about.visits, about.chosen)
+    study = side_by_side.part(whole.study)
+    metrics, stances, symmetry = map(side_by_side.rows, (whole.metrics, whole.stances, whole.symmetry))
+    curves = reference_of(about.reference, where="study.reference") if about.reference else {}
     norm = Norm(curves, object_in(study.attrs, "reference"), tables.age_years(metrics))
     if norm.is_of_others:
         metrics, symmetry = map(tables.without_scores, (metrics, symmetry))
@@ -209,19 +205,13 @@ def _metrics(
     return {"": metric_tables.metrics(rows, symmetry, errors_of_means(rows, errors))}
 
 
-def _quality(
-    person: Person,
-    sessions: Sequence[str],
-    cycles: Mapping[str, xr.Dataset],
-    calibrate: Mapping[str, xr.Dataset],
-    clean: Mapping[str, xr.Dataset],
-) -> dict[str, Any]:
+def _quality(person: Person, names: Sequence[str], sessions: PageFiles) -> dict[str, Any]:
     """Return what was found of the data of some sessions: verdicts, repairs, checks, sources, pictures of contacts."""
     metrics, stances = person.shown.metrics, person.shown.stances
-    mine = {session: cycles[session] for session in sessions}
-    trials = {session: facts_of_trials(each) for session, each in mine.items()}
-    models = {session: calibrate[session] for session in sessions}
-    pictures, further = pictures_of(mine, clean)
+    cycles = {name: sessions.cycles[name] for name in names}
+    trials = {name: facts_of_trials(each) for name, each in cycles.items()}
+    models = {name: sessions.calibrate[name] for name in names}
+    pictures, further = pictures_of(cycles, sessions.clean)
     return {
         "data_check": data_check(metrics, stances, trials, models, person.norm.another_age),
         "accepted": [row for row in person.cycles if is_accepted(row["doubt_code"])],
@@ -229,6 +219,6 @@ def _quality(
         "further_pictures": further,
         "rejected": quality.list_rejections(stances),
         "checks": quality.checks(stances, trials),
-        "muscles_left_out": quality.muscles_left_out(trials, sessions),
-        "sources": quality.sources(trials, sessions),
+        "muscles_left_out": quality.muscles_left_out(trials, names),
+        "sources": quality.sources(trials, names),
     }

@@ -1,6 +1,7 @@
 """Step ``report``: the overview of a study, a self-contained HTML page."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import xarray as xr
 
@@ -31,22 +32,40 @@ OF_STUDY = (  # all that is loaded of study.nc, besides the facts of whole trial
 Rows = Iterable[tuple[str, list[Row]]]  # of a table, by participant
 
 
+class Tables(NamedTuple):
+    """The rows of tables by participant, in order; participants without a row may be absent."""
+
+    metrics: Rows
+    quality: Rows
+    means: Rows  # of participants.csv
+    symmetry: Rows
+
+
+class OverviewFiles(NamedTuple):
+    """What is loaded of the files of all sessions, each by session."""
+
+    cycles: Mapping[str, xr.Dataset]  # at least what cycles.nc holds of each trial as a whole
+    calibrate: Mapping[str, xr.Dataset]  # the person's model, at least its facts and why a leg cannot be used
+
+
+class AboutOverview(NamedTuple):
+    """What tables and settings say of the overview."""
+
+    participants: Sequence[str]
+    conditions: Sequence[str]
+    groups: Mapping[str, str]  # with ``visits`` as of :class:`pipeline.steps.report.overview.Overview`
+    visits: Sequence[tuple[str, str]]
+    pages: str  # ``all``, or ``on_request``: the overview has no links to pages, as they may not exist
+    reference: str | None  # text of the table of reference curves (:mod:`pipeline.tables.reference_curves`)
+
+
 def report(
     study: Iterable[tuple[Sequence[str], xr.Dataset]],
-    metrics: Rows,
-    quality: Rows,
-    means: Rows,
-    symmetry: Rows,
-    cycles: Mapping[str, xr.Dataset],
-    calibrate: Mapping[str, xr.Dataset],
+    tables: Tables,
+    sessions: OverviewFiles,
+    about: AboutOverview,
     *,
     settings: Settings,
-    pages: str,
-    participants: Sequence[str],
-    conditions: Sequence[str],
-    groups: Mapping[str, str],
-    visits: Sequence[tuple[str, str]],
-    reference: str | None,
     additions: Sequence[Loaded] = (),
 ) -> str:
     """Return the overview of a study as HTML text.
@@ -55,30 +74,23 @@ def report(
 
     Args:
         study: parts of derived/study.nc, each of some participants in order.
-        metrics, quality, means, symmetry: rows of metrics.csv, quality.csv, participants.csv and symmetry.csv by
-            participant, in order; participants without a row may be absent.
-        cycles: by session, at least what cycles.nc holds of each trial as a whole.
-        calibrate: by session, the model of the person, at least its facts and why a leg cannot be used.
-        groups, visits: as of :class:`pipeline.steps.report.overview.Overview`.
-        pages: ``all``, or ``on_request``: the overview has no links to pages, as they may not exist.
         additions: what steps of the study add to the overview.
 
     Returns:
         The same text for the same inputs. Names and reasons of the study are text, never markup.
     """
-    curves = reference_of(reference, where="study.reference") if reference else {}
-    rows = zip(*(_in_order(participants, table) for table in (metrics, quality, means, symmetry)), strict=True)
-    overview = Overview(conditions, groups, visits)
+    curves = reference_of(about.reference, where="study.reference") if about.reference else {}
+    rows = zip(*(_in_order(about.participants, table) for table in tables), strict=True)
+    overview = Overview(about.conditions, about.groups, about.visits)
     for people, part in study:
         panels = panels_of(part, moment_signs=settings.moment_signs)
-        about = object_in(part.attrs, "reference")
+        norm = object_in(part.attrs, "reference")
         for name in people:
-            overview.add_person(name, RowsOfPerson(*next(rows)), cycles, calibrate, about)
+            overview.add_person(name, RowsOfPerson(*next(rows)), sessions.cycles, sessions.calibrate, norm)
         overview.add_cycles(part, cycles_of(part, panels))
-    links = page_names(participants) if pages == "all" else {}
+    links = page_names(about.participants) if about.pages == "all" else {}
     content = overview.content(part, panels, links, curves)
-    added = parts_of_study(additions)
-    return render("overview.html", part, settings, added=added, **content)
+    return render("overview.html", part, settings, added=parts_of_study(additions), **content)
 
 
 def _in_order(participants: Sequence[str], table: Rows) -> Iterator[list[Row]]:

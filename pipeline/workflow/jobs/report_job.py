@@ -14,7 +14,10 @@ from ...results.job_files import Files, load_cycles, load_reference, provenance
 from ...results.study_file import table_of, without_doubted
 from ...results.whole_files import write_whole
 from ...step import every_step
-from ...steps.report.addition import Addition, Loaded, detectable_by
+from ...steps.report.addition import Addition, Loaded, PersonShown
+from ...steps.report.page import AboutPage, PageFiles
+from ...steps.report.settings import Settings as ReportSettings
+from ...steps.report.step import AboutOverview, OverviewFiles, Tables
 from ...steps.study.parts import gather
 from ...steps.study.reference import describe_reference
 from ...steps.study.settings import Settings
@@ -49,14 +52,13 @@ def write_overview(
     key: Mapping[str, Any], function: Callable[..., str], arguments: dict[str, Any], inputs: Files, outputs: Files
 ) -> None:
     """Write the overview of a study; arguments as of :func:`pipeline.workflow.jobs.run_job.run`."""
-    step = every_step()[key["step"]]
-    _embed_logo(arguments)
-    name = arguments["reference"]
-    arguments["reference"] = _table(load_reference(name) if name else None)
-    parts = _parts(inputs["study"][0], arguments["participants"], step.loaded("study") or ())
-    tables = (groups_of(inputs[name][0], "participant") for name in TABLES)
-    sessions = (Sessions(inputs[name], step.loaded(name)) for name in ("cycles", "calibrate"))
-    html = function(parts, *tables, *sessions, **arguments, additions=load_additions(key, inputs))
+    step, settings = every_step()[key["step"]], _with_logo(arguments.pop("settings"))
+    name = arguments.pop("reference")
+    about = AboutOverview(**arguments, reference=_table(load_reference(name) if name else None))
+    parts = _parts(inputs["study"][0], about.participants, step.loaded("study") or ())
+    tables = Tables(*(groups_of(inputs[name][0], "participant") for name in TABLES))
+    sessions = OverviewFiles(*(Sessions(inputs[name], step.loaded(name)) for name in ("cycles", "calibrate")))
+    html = function(parts, tables, sessions, about, settings=settings, additions=load_additions(key, inputs))
     write_whole(outputs["report"][0], html.encode())
 
 
@@ -68,30 +70,30 @@ def write_page(
     The participant's part of study.nc and of the tables is computed here once more, from the files of the person's
     sessions. So a page needs no file with other people's results, and stays as it is when these change.
     """
-    _embed_logo(arguments)
-    step = every_step()[key["step"]]
-    sessions: dict[str, Mapping[str, xr.Dataset]] = {
-        name: Sessions(inputs[name], step.loaded(name)) for name in step.inputs if name in inputs
-    }
-    sessions["cycles"] = {file.parent.name: load_cycles(file, inputs) for file in inputs["cycles"]}
-    settings = Settings(**arguments.pop("study"))
-    roots = [data.attrs for data in sessions["cycles"].values()]
-    own = provenance({**key, "step": "study", "settings": asdict(settings)}, roots)
-    shipped = arguments.pop("about_reference")
-    tables = {
-        name: arguments.pop(name) for name in ("sessions", "columns", "emg_pairs", "corrected") if name in arguments
-    }
-    name = settings.reference
-    reference = describe_reference(name, load_reference(name), shipped, own) if name else None
-    part = gather(sessions["cycles"], settings=settings, reference=reference, **tables)
-    data = without_doubted(netcdf.in_double_precision(schema.describe("study", part.study))).assign_attrs(own)
-    rows = (rows_of(part.text(name).decode()) for name in ("metrics", "quality", "symmetry"))
-    additions = load_additions(key, inputs)
-    arguments |= {"reference": _table(reference and reference.curves), "additions": additions}
-    arguments["detectable"] = detectable_by(additions)
-    arguments["results"] = {file.parent.name: sha256(file) for file in inputs["cycles"]}
-    html = function(data, *rows, **sessions, **arguments)
+    step, settings = every_step()[key["step"]], _with_logo(arguments.pop("settings"))
+    files = {name: Sessions(inputs.get(name, ()), step.loaded(name)) for name in step.inputs if name != "cycles"}
+    cycles = {file.parent.name: load_cycles(file, inputs) for file in inputs["cycles"]}
+    person, reference = _person_of(key, arguments, cycles)
+    results = {file.parent.name: sha256(file) for file in inputs["cycles"]}
+    about = AboutPage(**arguments, reference=_table(reference), results=results)
+    sessions = PageFiles(cycles, **files)
+    html = function(person, sessions, about, settings=settings, additions=load_additions(key, inputs))
     write_whole(outputs["page"][0], html.encode())
+
+
+def _person_of(
+    key: Mapping[str, Any], arguments: dict[str, Any], cycles: Mapping[str, xr.Dataset]
+) -> tuple[PersonShown, xr.Dataset | str | None]:
+    """Return what the study has of a participant, and its reference; take from the arguments what the study needs."""
+    settings = Settings(**arguments.pop("study"))
+    own = provenance({**key, "step": "study", "settings": asdict(settings)}, [data.attrs for data in cycles.values()])
+    shipped, name = arguments.pop("about_reference"), settings.reference
+    tables = {one: arguments.pop(one) for one in ("sessions", "columns", "emg_pairs", "corrected") if one in arguments}
+    reference = describe_reference(name, load_reference(name), shipped, own) if name else None
+    part = gather(cycles, settings=settings, reference=reference, **tables)
+    data = without_doubted(netcdf.in_double_precision(schema.describe("study", part.study))).assign_attrs(own)
+    rows = ([*rows_of(part.text(name).decode())] for name in ("metrics", "quality", "symmetry"))
+    return PersonShown(data, *rows), reference and reference.curves
 
 
 def write_page_files(
@@ -112,10 +114,9 @@ def load_additions(key: Mapping[str, Any], inputs: Files) -> list[Loaded]:
     return found
 
 
-def _embed_logo(arguments: dict[str, Any]) -> None:
-    """Replace the path of the logo by the picture itself."""
-    report = arguments["settings"]
-    arguments["settings"] = replace(report, logo=logo_of(Path(), report.logo))
+def _with_logo(settings: ReportSettings) -> ReportSettings:
+    """Return the settings with the picture of the logo instead of its path."""
+    return replace(settings, logo=logo_of(Path(), settings.logo))
 
 
 def _table(reference: xr.Dataset | str | None) -> str | None:

@@ -18,11 +18,11 @@ import xarray as xr
 
 from pipeline.results.page_names import SCRIPT, STYLE
 from pipeline.steps.cycles.representative import representative
-from pipeline.steps.report.addition import Loaded
+from pipeline.steps.report import step
+from pipeline.steps.report.addition import Addition, Loaded, PersonShown
 from pipeline.steps.report.html_page import page_files
-from pipeline.steps.report.page import page
+from pipeline.steps.report.page import AboutPage, PageFiles, page
 from pipeline.steps.report.settings import Axes, Settings, Signs
-from pipeline.steps.report.step import report
 from pipeline.steps.study.step import per_participant, study
 from pipeline.tables.csv_files import rows_of
 from pipeline.tables.session_table import visits_of_people
@@ -93,42 +93,43 @@ class Made(NamedTuple):
     ) -> dict[str, str]:  # fmt: skip
         """Return the overview, made from parts of some participants at a time, and all pages."""
         tables = {name: self.table(name) for name in ("metrics", "quality", "means", "symmetry")}
+        of_person = [tables[name] for name in ("metrics", "quality", "symmetry")]
         names = [name for name in ("condition", "condition_of_stance") if name in self.study.coords]
         groups = [self.participants[i : i + at_a_time] for i in range(0, len(self.participants), at_a_time)]
-        common: dict[str, Any] = {
-            "settings": Settings(title=title, moment_signs=moment_signs, axes=axes, laboratory=laboratory, logo=logo),
-            "additions": self.additions,
-            "reference": reference,
-            "conditions": list(dict.fromkeys(label for name in names for label in self.study[name].values.tolist())),
-        }
-        parts = ((people, self.part(people)) for people in groups)
-        metrics, quality, means, symmetry = tables.values()
-        overview = report(
-            parts, metrics.items(), quality.items(), means.items(), symmetry.items(), self.cycles, self.calibrate,
-            pages=pages, participants=self.participants, groups=self.groups, visits=self.visits_of_all(),
-            **common,
-        )  # fmt: skip
+        settings = Settings(title=title, moment_signs=moment_signs, axes=axes, laboratory=laboratory, logo=logo)
+        conditions = list(dict.fromkeys(label for name in names for label in self.study[name].values.tolist()))
+        overview = step.report(
+            ((people, self.part(people)) for people in groups),
+            step.Tables(*(table.items() for table in tables.values())),
+            step.OverviewFiles(self.cycles, self.calibrate),
+            step.AboutOverview(self.participants, conditions, self.groups, self.visits_of_all(), pages, reference),
+            settings=settings,
+            additions=self.additions,
+        )
+        files = PageFiles(self.cycles, self.representative, self.calibrate, self.clean)
+        recorded = dict.fromkeys(self.cycles, self.day)
+        known = Loaded(Addition(detectable=lambda _: self.detectable))
         of_people = {
             f"report/{name}.html": page(
-                self.part([name]), metrics.get(name, []), quality.get(name, []), symmetry.get(name, []),
-                self.cycles, self.representative, self.calibrate, self.clean,
-                participant=name, recorded=dict.fromkeys(self.cycles, self.day), **self.visits_of(name),
-                texts=texts, **common,
+                PersonShown(self.part([name]), *(rows.get(name, []) for rows in of_person)),
+                files,
+                AboutPage(name, recorded, conditions, self.visits_of(name), texts, reference, self.chosen),
+                settings=settings,
+                additions=[known, *self.additions],
             )
             for name in self.participants
-        }  # fmt: skip
+        }
         return {"report.html": overview} | of_people
 
-    def visits_of(self, person: str) -> dict[str, Any]:
-        """Return which visits the page of a participant compares."""
+    def visits_of(self, person: str) -> list[tuple[str, str]]:
+        """Return session and visit of a participant."""
         own = [name for name in self.visits or self.cycles if name.partition("_")[0] == person]
-        visits = [(name, self.visits.get(name, name)) for name in own]
-        return {"visits": visits, "chosen": self.chosen, "detectable": self.detectable}
+        return [(name, self.visits.get(name, name)) for name in own]
 
     def visits_of_all(self) -> list[tuple[str, str]]:
         """Return the visit of all sessions for the overview."""
         rows = {session: {"visit": visit} for session, visit in self.visits.items()}
-        return visits_of_people([self.visits_of(name)["visits"] for name in self.participants], rows)
+        return visits_of_people([self.visits_of(name) for name in self.participants], rows)
 
     def table(self, name: str) -> dict[str, list[dict[str, str]]]:
         """Return the rows of a table by participant."""
