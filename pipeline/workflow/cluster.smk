@@ -6,6 +6,7 @@ from pipeline.step import every_step
 
 localrules:
     all,
+    page_files,  # two small files, which would wait for a place on the cluster
 
 
 if not workflow.is_main_process:  # a job on the cluster runs its steps; Slurm's plugin would start Snakemake for each
