@@ -8,8 +8,10 @@ import inspect
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
+from typing import Any, get_type_hints
 
 import pytest
 
@@ -39,8 +41,7 @@ OF_ANOTHER_SECTION = {"report": {"reference"}, "study": {"emg_pairs"}}  # scores
 @pytest.mark.parametrize("step", STEPS)
 def test_one_name_for_rule_module_function_section_and_file(step: str) -> None:
     module = importlib.import_module(f"pipeline.steps.{step}.step")
-    parameters = inspect.signature(getattr(module, step)).parameters.items()
-    keywords = {name for name, p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
+    keywords = {*names_of(getattr(module, step), inspect.Parameter.KEYWORD_ONLY)}
     if "settings" in keywords:
         keywords = keywords - {"settings"} | {field.name for field in fields(module.Settings)}
     defaults = settings.read_yaml(HOUSE / "config" / "default.yaml").get(step, {})
@@ -54,9 +55,15 @@ def test_one_name_for_rule_module_function_section_and_file(step: str) -> None:
 def test_a_steps_inputs_are_the_functions_arguments(step: str) -> None:
     """And those of its rule (``tests/workflow/test_declarations.py``)."""
     function = getattr(importlib.import_module(f"pipeline.steps.{step}.step"), step)
-    parameters = inspect.signature(function).parameters.items()
-    positional = [name for name, p in parameters if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
-    assert positional == [*every_step()[step].inputs]
+    assert [*names_of(function, inspect.Parameter.POSITIONAL_OR_KEYWORD)] == [*every_step()[step].inputs]
+
+
+def names_of(function: Callable[..., Any], kind: Any) -> Iterator[str]:
+    """Yield the names of arguments of a kind; a record of several has those of its fields."""
+    types = get_type_hints(function)
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is kind:
+            yield from getattr(types[name], "_fields", (name,))
 
 
 @pytest.mark.parametrize("name", settings.shipped_body_models())

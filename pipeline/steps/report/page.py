@@ -69,8 +69,8 @@ class AboutPage(NamedTuple):
 def page(
     person: PersonShown,
     sessions: PageFiles,
-    about: AboutPage,
     *,
+    about: AboutPage,
     settings: Settings,
     additions: Sequence[Loaded] = (),
 ) -> str:

@@ -63,8 +63,8 @@ def report(
     study: Iterable[tuple[Sequence[str], xr.Dataset]],
     tables: Tables,
     sessions: OverviewFiles,
-    about: AboutOverview,
     *,
+    about: AboutOverview,
     settings: Settings,
     additions: Sequence[Loaded] = (),
 ) -> str:

@@ -58,7 +58,7 @@ def write_overview(
     parts = _parts(inputs["study"][0], about.participants, step.loaded("study") or ())
     tables = Tables(*(groups_of(inputs[name][0], "participant") for name in TABLES))
     sessions = OverviewFiles(*(Sessions(inputs[name], step.loaded(name)) for name in ("cycles", "calibrate")))
-    html = function(parts, tables, sessions, about, settings=settings, additions=load_additions(key, inputs))
+    html = function(parts, tables, sessions, about=about, settings=settings, additions=load_additions(key, inputs))
     write_whole(outputs["report"][0], html.encode())
 
 
@@ -77,7 +77,7 @@ def write_page(
     results = {file.parent.name: sha256(file) for file in inputs["cycles"]}
     about = AboutPage(**arguments, reference=_table(reference), results=results)
     sessions = PageFiles(cycles, **files)
-    html = function(person, sessions, about, settings=settings, additions=load_additions(key, inputs))
+    html = function(person, sessions, about=about, settings=settings, additions=load_additions(key, inputs))
     write_whole(outputs["page"][0], html.encode())
 
 

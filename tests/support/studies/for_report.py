@@ -94,15 +94,17 @@ class Made(NamedTuple):
         """Return the overview, made from parts of some participants at a time, and all pages."""
         tables = {name: self.table(name) for name in ("metrics", "quality", "means", "symmetry")}
         of_person = [tables[name] for name in ("metrics", "quality", "symmetry")]
-        names = [name for name in ("condition", "condition_of_stance") if name in self.study.coords]
+        named = [name for name in ("condition", "condition_of_stance") if name in self.study.coords]
         groups = [self.participants[i : i + at_a_time] for i in range(0, len(self.participants), at_a_time)]
         settings = Settings(title=title, moment_signs=moment_signs, axes=axes, laboratory=laboratory, logo=logo)
-        conditions = list(dict.fromkeys(label for name in names for label in self.study[name].values.tolist()))
+        conditions = list(dict.fromkeys(label for name in named for label in self.study[name].values.tolist()))
         overview = step.report(
             ((people, self.part(people)) for people in groups),
             step.Tables(*(table.items() for table in tables.values())),
             step.OverviewFiles(self.cycles, self.calibrate),
-            step.AboutOverview(self.participants, conditions, self.groups, self.visits_of_all(), pages, reference),
+            about=step.AboutOverview(
+                self.participants, conditions, self.groups, self.visits_of_all(), pages, reference
+            ),
             settings=settings,
             additions=self.additions,
         )
@@ -113,7 +115,7 @@ class Made(NamedTuple):
             f"report/{name}.html": page(
                 PersonShown(self.part([name]), *(rows.get(name, []) for rows in of_person)),
                 files,
-                AboutPage(name, recorded, conditions, self.visits_of(name), texts, reference, self.chosen),
+                about=AboutPage(name, recorded, conditions, self.visits_of(name), texts, reference, self.chosen),
                 settings=settings,
                 additions=[known, *self.additions],
             )

@@ -29,7 +29,9 @@ HERE = {  # what a cluster without accounts needs besides the profile
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[None]:
+def cluster(pytestconfig: pytest.Config) -> Iterator[None]:
+    if pytestconfig.getoption("--quick"):
+        pytest.skip("starts a cluster, where one is installed")
     if not PLUGINS.is_dir():
         pytest.skip("Snakemake's cluster plugins are not installed: make test-slurm")
     started = subprocess.run([CLUSTER, "start"], capture_output=True, text=True, check=False)
