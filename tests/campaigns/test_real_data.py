@@ -126,7 +126,7 @@ def rows_of(sessions: Mapping[str, Session], study: Path, shared: Path) -> pd.Da
 
 
 @pytest.fixture(scope="module", params=[50, 10])
-def plug_in_gait(request: pytest.FixtureRequest, shared: Path) -> tuple[float, dict[str, Session]]:
+def plug_in_gait(request: pytest.FixtureRequest, shared: Path) -> tuple[int, dict[str, Session]]:
     """Return a cutoff of forces, Hz, and the study with it, its models by the static results that its files state."""
     study = shared / "studies" / "plug_in_gait"
     return request.param, run_study(study, {"clean": {"force_cutoff_hz": request.param}})
@@ -154,7 +154,7 @@ def against_stored(
     return compared(reference, steps, mass_kg=mass_kg, cutoff_hz=cutoff_hz)
 
 
-def test_plug_in_gait_agrees_with_its_own_results(shared: Path, plug_in_gait: tuple[float, dict[str, Session]]) -> None:
+def test_plug_in_gait_agrees_with_its_own_results(shared: Path, plug_in_gait: tuple[int, dict[str, Session]]) -> None:
     """Joint centres, angles and moments of Plug-in Gait in the walking files, every stance.
 
     Moments are those with the radii of gyration that the file's swing shows.
@@ -264,7 +264,7 @@ def central_differences(values: Array, time: Array) -> tuple[Array, Array]:
 
 
 def test_a_rigid_foot_makes_the_ankle_power_of_real_walks_too_large(
-    plug_in_gait: tuple[float, dict[str, Session]],
+    plug_in_gait: tuple[int, dict[str, Session]],
 ) -> None:
     """Mean peaks of 16 stances, W/kg; the figures are those of docs/validation.md, to their digit.
 

@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import xarray as xr
@@ -47,7 +47,7 @@ Path(target.partition("=")[2]).write_bytes(b"%PDF-1.4 of a page %%EOF")
 def fast_commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Let a script take the place of a browser, and the long table have one cycle or stance of each part."""
 
-    def one_of(path: Path, part: str = "cycle", **options: Any) -> xr.Dataset:
+    def one_of(path: Path, part: Literal["cycle", "stance"] = "cycle", **options: Any) -> xr.Dataset:
         return load_study(path, part=part, **options).isel({part: slice(1)})
 
     program = tmp_path_factory.mktemp("browser") / "browser"
