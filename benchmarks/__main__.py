@@ -28,21 +28,23 @@ from benchmarks.figures import Figure, run_all
 AGAINST = "6caf5f3"  # a fixed commit: against one that moves along, a slow-down in small steps stays unseen
 USUAL, FULL, SMALLEST = "usual", "full", "smallest"  # the last is for tests
 SHORT = {"sessions": 1, "trials": 1, "duration_s": 1.0}
+READ = "derived/sub-0001/read.nc"
 ARGUMENTS: dict[ModuleType, dict[str, dict[str, Any]]] = {
     kernel: {SMALLEST: {"rounds": 1, "frames": (1000, 200, 10)}},
-    trial: {SMALLEST: {"rounds": 1, "longest_s": 2.5, "trials": 2, "public": 1}},
+    trial: {SMALLEST: {"rounds": 1, "longest_s": 2.5, "trials": 2, "public": 0}},
     opensim_tool: {SMALLEST: {"rounds": 1}},
     opensim_inverse_kinematics: {SMALLEST: {"rounds": 1, "growth": (20, 40, 60)}},
     study: {
         FULL: {"sessions": 20, "trials": 20},
-        SMALLEST: SHORT | {"rounds": 1, "per_trial_size": (1, 1), "per_trial_options": ("--until", "calibrate")},
+        SMALLEST: SHORT
+        | {"rounds": 1, "per_trial_size": (1, 1), "per_trial_options": ("--until", "calibrate"), "files": (READ,)},
     },
     archive: {FULL: {"sizes": (500, 2000)}, SMALLEST: {"sizes": (2,), "own": 1, "trials": 1, "runs": (archive.ALL,)}},
     memory: {SMALLEST: {"trials": 1, "duration_s": 0.5, "lengths_s": (1.0,), "steps": ("read",)}},
     growth: {FULL: {"sessions": (1, 10, 100)}, SMALLEST: {"lengths_s": (1.0, 1.5, 2.0), "rounds": 1}},
     paired: {
         FULL: {"sessions": 20, "trials": 20},
-        SMALLEST: SHORT | {"rounds": 1, "rows": ("session steps", "gaitlab --help", "gaitlab check")},
+        SMALLEST: SHORT | {"rounds": 1, "rows": ("session steps", "gaitlab --help")},
     },
 }
 NAMES = {module.__name__.rpartition(".")[2]: module for module in ARGUMENTS}

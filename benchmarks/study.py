@@ -21,9 +21,9 @@ MOST_TIMES_WORK, LEAST_TIMES_FASTER = 2.0, 8.0
 
 def measure(
     sessions: int = 3, trials: int = 10, duration_s: float = 2.5, *, rounds: int = 5,
-    per_trial_size: tuple[int, int] = (2, 3), per_trial_options: Sequence[str] = (),
+    per_trial_size: tuple[int, int] = (2, 3), per_trial_options: Sequence[str] = (), files: Sequence[str] = (),
 ) -> list[Figure]:  # fmt: skip
-    """Return the processor time of a first run, and its ratio to other ways to run the trials."""
+    """Return the processor time of a first run (of some files), and its ratio to other ways to run the trials."""
     with tempfile.TemporaryDirectory() as folder:
         study, copy = Path(folder) / "study", Path(folder) / "copy"
         write_study(study, sessions=sessions, trials=trials, duration_s=duration_s)
@@ -32,7 +32,7 @@ def measure(
         trial_s = seconds(first_walk(copy), rounds=rounds)[TO_KINETICS]
         steps = ",".join(steps_to("cycles"))
         alone_s = cost_of([sys.executable, "-P", jobs.__file__, str(copy), "1", steps, *names]).cpu_s
-        cold_s = cost_of_run(study).cpu_s
+        cold_s = cost_of_run(study, *files).cpu_s
     in_memory_s = sessions * trials * trial_s
     whole, a_job = per_trial.measure(*per_trial_size, duration_s, *per_trial_options)
     number = per_trial.jobs(sessions, trials)

@@ -9,8 +9,10 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from math import nan
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -120,12 +122,22 @@ def bare_copy(shared: Path, lab: str, target: Path) -> Path:
 
 def set_up(shared: Path, lab: str, target: Path) -> list[Problem]:
     """Copy a lab's files, run ``init``, give a mass that it does not find, and return the findings of ``check``."""
-    initialise(bare_copy(shared, lab, target))
+    folder, findings = _set_up_once(shared, lab)
+    shutil.copytree(Path(folder.name, "study"), target, dirs_exist_ok=True)
+    return [*findings]
+
+
+@cache
+def _set_up_once(shared: Path, lab: str) -> tuple[TemporaryDirectory[str], list[Problem]]:
+    """Return a folder with the study of a lab, for all that this process does with it, and the findings."""
+    folder = TemporaryDirectory(ignore_cleanup_errors=True)
+    study = Path(folder.name, "study")
+    initialise(bare_copy(shared, lab, study))
     if lab in ONE_PERSON:
-        say_one_person(target, ONE_PERSON[lab])
+        say_one_person(study, ONE_PERSON[lab])
     if lab in MASS_BY_HAND:
-        give_mass(target / "participants.tsv", MASS_BY_HAND[lab])
-    return check(target)
+        give_mass(study / "participants.tsv", MASS_BY_HAND[lab])
+    return folder, check(study)
 
 
 def say_one_person(study: Path, name: str) -> None:

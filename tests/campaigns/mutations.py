@@ -18,6 +18,7 @@ import tempfile
 import traceback
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, NamedTuple, NoReturn
 
@@ -66,13 +67,15 @@ class Ended(NamedTuple):
 
 
 def read_mutations(text: str) -> list[Mutation]:
-    """Return the changes of a list: blocks of a file, ``- `` its line, ``+ `` the changed line, and tests."""
+    """Return the changes of a list: blocks of a file and of each change ``- `` its line, ``+ `` another, and tests."""
     blocks = ([line for line in block.splitlines() if not line.startswith("#")] for block in text.split("\n\n"))
     mutations = []
-    for file, line, becomes, *tests in filter(None, blocks):
-        if (line[:2], becomes[:2]) != ("- ", "+ ") or not tests:
-            sys.exit(f"{file}: expected a line with '- ', one with '+ ', and tests, not {[line, becomes, *tests]}")
-        mutations.append(Mutation(file, line[2:], becomes[2:], tuple(tests)))
+    for file, *lines in filter(None, blocks):
+        starts = sorted({0, *(i for i, line in enumerate(lines) if line.startswith("- "))})
+        for own in (lines[first:stop] for first, stop in pairwise([*starts, len(lines)])):
+            if [line[:2] for line in own[:2]] != ["- ", "+ "] or not own[2:]:
+                sys.exit(f"{file}: expected a line with '- ', one with '+ ', and tests, not {own}")
+            mutations.append(Mutation(file, own[0][2:], own[1][2:], tuple(own[2:])))
     return mutations
 
 

@@ -15,7 +15,7 @@ from tests.campaigns.labs import in_labs, set_up
 from tests.campaigns.runner import Report
 from tests.support.studies.references import outputs, reference_of
 from tests.support.studies.run_steps import run_study
-from tests.support.studies.swing import RADII, TRUE, by_points, compared_in_swing, differences_twice, radii_shown
+from tests.support.studies.swing import RADII, TRUE, by_points, compared_in_swing, differences_twice, nearest_radii
 
 LABS = ("plug_in_gait", "children", "kad_bones", "kad_fmc", "kad_sydney", "heel_in_static")
 SHORT = {"labs": ("kad_fmc",)}
@@ -48,7 +48,8 @@ def of_lab(shared: Path, lab: str, folder: Path) -> Iterator[Row]:
             assert reference is not None
             computed = {table: compared_in_swing(steps, calibration, reference, table) for table in RADII}
             points = {table: by_points(outputs(path), steps, reference, table) for table in RADII}
-            yield Row(name, trial, radii_shown(steps, calibration, reference), computed, points)
+            shown = nearest_radii({table: row["knee moment slope"] for table, row in computed.items()})
+            yield Row(name, trial, shown, computed, points)
 
 
 def main(report: Report, *, labs: tuple[str, ...] = LABS) -> None:

@@ -106,7 +106,7 @@ LARGEST_ANGLE = 0.3  # degrees, of all three angles
 def test_models_by_stated_results_agree_in_centres_and_every_angle(
     labs: Path, tmp_path: Path, lab: str, with_static: bool
 ) -> None:
-    initialise(bare_copy(labs, lab, tmp_path))
+    set_up(labs, lab, tmp_path)
     if not with_static:
         keep_rows(tmp_path, lambda row: "\tstatic\t" not in row)
     for session in run_study(tmp_path, {"clean": {"marker_cutoff_hz": None}}).values():
@@ -132,7 +132,7 @@ def angle_errors(stored: Mapping[str, Array], steps: Mapping[str, xr.Dataset], s
 @pytest.mark.parametrize("lab", ["kad_bones", "heel_in_static"])
 def test_bones_in_a_file_give_its_stored_angles(labs: Path, tmp_path: Path, lab: str) -> None:
     """The knee has the untwisted shank, the ankle the twisted one, though a static trial shows it otherwise."""
-    initialise(bare_copy(labs, lab, tmp_path))
+    set_up(labs, lab, tmp_path)
     for session in run_study(tmp_path, {"clean": {"marker_cutoff_hz": None}}).values():
         for name, steps in session.trials.items():
             stored = outputs(tmp_path / steps["read"].attrs["source"])

@@ -15,10 +15,9 @@ import pytest
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.commands.init.command import initialise
 from pipeline.variables.metrics import METRICS
 from pipeline.variables.rows import PEAKS
-from tests.campaigns.labs import bare_copy
+from tests.campaigns.labs import set_up
 from tests.support.checkout import DEMO
 from tests.support.studies.run_steps import ResultsOf, Session, run_study
 
@@ -44,8 +43,8 @@ def real(labs: Path, results_of: ResultsOf, tmp_path_factory: pytest.TempPathFac
     studies = [labs / "studies" / name for name in STUDIES]
     cuts = [cut for study in studies for cut in walks(study.name, study, results_of(study))]
     for lab in LABS:
-        folder = bare_copy(labs, lab, tmp_path_factory.mktemp(lab))
-        initialise(folder)
+        folder = tmp_path_factory.mktemp(lab)
+        set_up(labs, lab, folder)
         cuts += walks(lab, folder, run_study(folder, {}))
     return cuts
 

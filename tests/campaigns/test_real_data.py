@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ from tests.support.checkout import copy_study
 from tests.support.settings import settings_of
 from tests.support.steps import kinetics
 from tests.support.studies.references import JOINTS, MOMENTS, compared, correlation, read_sto, reference_of, rms
-from tests.support.studies.run_steps import ResultsOf, Session, run_study
+from tests.support.studies.run_steps import Session, run_study
 from tests.support.studies.swing import radii_shown, solve
 
 Array = NDArray[np.float64]
@@ -60,14 +61,6 @@ def test_noise_free_markers_give_the_exact_answer(exact: Mapping[str, Session], 
             assert np.nanmax(moment[:, :, 0]) < 0.01
             assert np.nanmax(moment[:, :, 1]) < 0.08
             assert np.nanmax(moment[:, :, 2]) < 0.2
-
-
-def test_terms_are_the_moment(exact: Mapping[str, Session]) -> None:
-    for session in exact.values():
-        for steps in session.trials.values():
-            kinetics = steps["kinetics"]
-            difference = kinetics.joint_moment_term.sum("term", skipna=False) - kinetics.joint_moment
-            assert float(np.abs(difference).max()) < 1e-10
 
 
 # --- OpenSim's inverse dynamics --------------------------------------------------------------------------------
@@ -122,30 +115,32 @@ def test_pelvis_residual_has_the_size_of_opensims(gait2354: tuple[xr.Dataset, pd
 # --- Plug-in Gait's own results --------------------------------------------------------------------------------
 
 
-def stance_rows(
-    study: Path, shared: Path, force_cutoff_hz: float, static_results: str, method: str = "segments",
-    only: Container[str] | None = None,
-) -> pd.DataFrame:  # fmt: skip
-    """Return one row per valid stance of a study (of some sessions), compared with the results stored in its files."""
-    cutoffs = {"marker_cutoff_hz": 10, "force_cutoff_hz": force_cutoff_hz}
-    rows = []
-    settings = {"clean": cutoffs, "calibrate": {"static_results": static_results}, "kinematics": {"method": method}}
-    for name, session in run_study(study, {"body_model": "plug_in_gait", **settings}, only=only).items():
-        for steps in session.trials.values():
-            rows += [{"session": name, **row} for row in against_stored(study, shared, session, steps)]
-    return pd.DataFrame(rows)
+def rows_of(sessions: Mapping[str, Session], study: Path, shared: Path) -> pd.DataFrame:
+    """Return one row per valid stance of some sessions, compared with the results stored in their files."""
+    return pd.DataFrame(
+        {"session": name, **row}
+        for name, session in sessions.items()
+        for steps in session.trials.values()
+        for row in against_stored(study, shared, session, steps)
+    )
 
 
-def plug_in_gait_rows(shared: Path, force_cutoff_hz: float, method: str = "segments") -> pd.DataFrame:
+@pytest.fixture(scope="module", params=[50, 10])
+def plug_in_gait(request: pytest.FixtureRequest, shared: Path) -> tuple[int, dict[str, Session]]:
+    """Return a cutoff of forces, Hz, and the study with it, its models by the static results that its files state."""
+    study = shared / "studies" / "plug_in_gait"
+    return request.param, run_study(study, {"clean": {"force_cutoff_hz": request.param}})
+
+
+def plug_in_gait_rows(shared: Path, stated: Mapping[str, Session], settings: Mapping[str, Any]) -> pd.DataFrame:
     """Return the rows of the study plug_in_gait, each by the static results that its file was processed with.
 
     Two walks of sub-01 state static results by which they were not processed: both the same, and not those of their
     static trials, of which one was recorded without the option "foot flat". Their models are from the static trials.
     """
-    study, stale = shared / "studies" / "plug_in_gait", ("sub-01_ff", "sub-01_noff")
-    stated = stance_rows(study, shared, force_cutoff_hz, "stated", method)
-    static = stance_rows(study, shared, force_cutoff_hz, "static", method, stale)
-    return pd.concat([stated[~stated.session.isin(stale)], static])
+    study, by_static = shared / "studies" / "plug_in_gait", {"calibrate": {"static_results": "static"}}
+    static = run_study(study, {**settings, **by_static}, only=("sub-01_ff", "sub-01_noff"))
+    return rows_of({**stated, **static}, study, shared)
 
 
 def against_stored(
@@ -159,8 +154,7 @@ def against_stored(
     return compared(reference, steps, mass_kg=mass_kg, cutoff_hz=cutoff_hz)
 
 
-@pytest.mark.parametrize("force_cutoff_hz", [50, 10])
-def test_plug_in_gait_agrees_with_its_own_results(shared: Path, force_cutoff_hz: float) -> None:
+def test_plug_in_gait_agrees_with_its_own_results(shared: Path, plug_in_gait: tuple[int, dict[str, Session]]) -> None:
     """Joint centres, angles and moments of Plug-in Gait in the walking files, every stance.
 
     Moments are those with the radii of gyration that the file's swing shows.
@@ -168,7 +162,8 @@ def test_plug_in_gait_agrees_with_its_own_results(shared: Path, force_cutoff_hz:
     Forces filtered like the markers (10 Hz) lose more of the loading than those in the files, so medians of the moments
     are near their limits.
     """
-    rows = plug_in_gait_rows(shared, force_cutoff_hz)
+    force_cutoff_hz, stated = plug_in_gait
+    rows = plug_in_gait_rows(shared, stated, {"clean": {"force_cutoff_hz": force_cutoff_hz}})
     assert len(rows) >= 15
     median, worst = rows.median(numeric_only=True), rows.max(numeric_only=True)
     for joint in JOINTS:
@@ -186,7 +181,9 @@ def test_linked_legs_keep_the_flexion_of_plug_in_gait(shared: Path) -> None:
     There the thigh's two markers, seen from the static trial's, slide past each other by 7 mm, which Plug-in Gait gives
     to the knee centre, and the linked legs share among thigh and shank.
     """
-    angles = plug_in_gait_rows(shared, 50, "linked").groupby(["session", "side"]).median(numeric_only=True)
+    linked = {"clean": {"force_cutoff_hz": 50}, "kinematics": {"method": "linked"}}
+    stated = run_study(shared / "studies" / "plug_in_gait", linked)
+    angles = plug_in_gait_rows(shared, stated, linked).groupby(["session", "side"]).median(numeric_only=True)
     assert len(angles) == 15
     for joint in JOINTS:
         off = angles[f"{joint} angle"]
@@ -266,24 +263,22 @@ def central_differences(values: Array, time: Array) -> tuple[Array, Array]:
     return first, second
 
 
-@pytest.mark.parametrize(("force_cutoff_hz", "ankle", "with_foot"), [(50, 3.8, 3.0), (10, 3.7, 2.9)])
 def test_a_rigid_foot_makes_the_ankle_power_of_real_walks_too_large(
-    shared: Path, force_cutoff_hz: float, ankle: float, with_foot: float
+    plug_in_gait: tuple[int, dict[str, Session]],
 ) -> None:
     """Mean peaks of 16 stances, W/kg; the figures are those of docs/validation.md, to their digit.
 
     Left out are two on plates that read .81 and .67 of what the vertical momentum of the person demands.
     """
+    force_cutoff_hz, sessions = plug_in_gait
     peaks = []
-    for name, session in run_study(
-        shared / "studies" / "plug_in_gait", {"clean": {"force_cutoff_hz": force_cutoff_hz}}
-    ).items():
+    for name, session in sessions.items():
         for cut in (steps["cycles"] for steps in session.trials.values()):
             metrics = cut.metric_value_of_stance.sel(metric=["peak_ankle_power", "peak_ankle_foot_power"]).values
             sides = cut.stance_side.values[cut.stance_whole.values.astype(bool)]
             peaks += [row for row, side in zip(metrics, sides, strict=True) if (name, side) not in READ_TOO_LITTLE]
     assert len(peaks) == 16
-    assert np.mean(peaks, axis=0) == pytest.approx([ankle, with_foot], abs=0.05)
+    assert np.mean(peaks, axis=0) == pytest.approx({50: [3.8, 3.0], 10: [3.7, 2.9]}[force_cutoff_hz], abs=0.05)
     ratio = np.divide(*np.transpose(peaks))
     assert 1.03 < ratio.min() < ratio.max() < 1.42
 
@@ -299,7 +294,7 @@ def test_widths_by_body_mass_shift_knees_and_hardly_change_flexion(shared: Path,
     ]
     lines = ["\t".join(rows[0]), *("\t".join(row.values()) for row in rows)]
     (study / "participants.tsv").write_text("\n".join(lines) + "\n")
-    found = stance_rows(study, shared, 10, "stated")
+    found = rows_of(run_study(study, {}), study, shared)
     median, worst = found.median(numeric_only=True), found.max(numeric_only=True)
     assert median["knee centre"] <= 0.01
     assert worst["knee centre"] <= 0.02
@@ -316,17 +311,3 @@ def test_widths_by_body_mass_equal_the_means_of_their_source() -> None:
         assert width_of_mass("knee_width_left_m", mass_kg) == pytest.approx(knee_m, abs=0.002)
         assert width_of_mass("ankle_width_right_m", mass_kg) == pytest.approx(ankle_m, abs=0.002)
     assert width_of_mass("leg_length_left_m", 70) is None
-
-
-@pytest.mark.parametrize("study", ["exact", "gait2354", "plug_in_gait", "functional"])
-def test_every_study_has_usable_stances_reasons_for_the_others_and_plausible_peaks(
-    shared: Path, results_of: ResultsOf, study: str
-) -> None:
-    """Plantarflexor peaks of walking lie between 0.8 and 2 N m/kg (Schwartz et al. 2008, mean 1.23 +- 0.24)."""
-    for session in results_of(shared / "studies" / study).values():
-        for steps in session.trials.values():
-            cycles, valid = steps["cycles"], steps["contacts"].valid.values
-            peaks = cycles.peak_ankle_plantarflexor_moment.values[cycles.kinetics_valid.values]
-            assert valid.any()
-            assert (steps["contacts"].reason.values[~valid] != "").all()
-            assert ((peaks > 0.8) & (peaks < 2)).all()

@@ -437,13 +437,6 @@ def test_the_summary_shows_the_first_file_of_people_whose_names_are_hidden(
     assert not any("Mustermann" in line.replace("Erika Mustermann/", "") for line in (study / "trials.tsv").open())
 
 
-def test_names_inside_files_are_not_written(study: Path) -> None:
-    set_parameter(study / "sub-01" / "static.c3d", "SUBJECTS", "NAMES", ["Erika Mustermann"])
-    written = initialise(study) + "".join((study / name).read_text() for name in WRITTEN)
-    written += "".join(" ".join(finding) for finding in check(study))
-    assert "Mustermann" not in written
-
-
 def test_a_mistake_in_the_folder_is_one_plain_line(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such folder"):
         initialise(tmp_path / "absent")

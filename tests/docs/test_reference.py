@@ -35,34 +35,12 @@ CODE = [
 ]
 FILES = {f"{step}.nc" for step in schema.VARIABLES} | {"study.yaml", "participants.tsv", "trials.tsv"}
 FILES |= {
-    "segments.tsv",
-    "sessions.tsv",
-    "corrections.tsv",
-    "cycles.tsv",
-    "study.csv",
-    "report.html",
-    "run.json",
-    "checksums",
-} | {f"{name}{kind}" for name in TABLES for kind in (".csv", ".changed.csv", ".json")}
-FILES |= {
-    "study.parquet",
-    "study.xlsx",
-    "curve_tests.csv",
-    "repeatability.csv",
-    "repeatability.json",
-    "metrics.parquet",
-    "quality.parquet",
-    "study.csv.json",
-    "study.parquet.json",
-    "new_participants.tsv",
-    "body_model_proposal.yaml",
-    "new_sessions.tsv",
-    "sessions.tsv",
-    "new_trials.tsv",
-    "stances.tsv",
-    "scale.trc",
-    "scale.xml",
-}
+    "segments.tsv", "sessions.tsv", "corrections.tsv", "cycles.tsv", "study.csv", "report.html", "run.json",
+    "checksums", "study.parquet", "study.xlsx", "curve_tests.csv", "repeatability.csv", "repeatability.json",
+    "metrics.parquet", "quality.parquet", "study.csv.json", "study.parquet.json", "new_participants.tsv",
+    "body_model_proposal.yaml", "new_sessions.tsv", "new_trials.tsv", "stances.tsv", "scale.trc", "scale.xml",
+}  # fmt: skip
+FILES |= {f"{name}{kind}" for name in TABLES for kind in (".csv", ".changed.csv", ".json")}
 WORDS = {
     word
     for path in CODE

@@ -7,11 +7,15 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
+import xarray as xr
 
 from pipeline.__main__ import main
+from pipeline.commands.export import long_table
 from pipeline.commands.verify import verify
+from pipeline.results.study_file import load_study
 from pipeline.tables import corrections
 from pipeline.workflow import checksums
 from pipeline.workflow.command_files import recorded_files, renew
@@ -40,13 +44,18 @@ Path(target.partition("=")[2]).write_bytes(b"%PDF-1.4 of a page %%EOF")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Let a script take the place of a browser."""
+def fast_commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let a script take the place of a browser, and the long table have one cycle or stance of each part."""
+
+    def one_of(path: Path, part: Literal["cycle", "stance"] = "cycle", **options: Any) -> xr.Dataset:
+        return load_study(path, part=part, **options).isel({part: slice(1)})
+
     program = tmp_path_factory.mktemp("browser") / "browser"
     program.write_text(BROWSER.format(python=sys.executable))
     program.chmod(0o755)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GAITLAB_BROWSER", str(program))
+        patch.setattr(long_table, "load_study", one_of)
         yield
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from pathlib import Path
 
@@ -186,29 +185,6 @@ def test_equal_inputs_give_equal_bytes(finished: Path, tmp_path: Path, monkeypat
     for path in sorted((finished / "derived").rglob("*.*")):
         twin = other / path.relative_to(finished)
         assert path.read_bytes() == twin.read_bytes(), path.name
-
-
-def test_damage_is_found_named_by_the_step_that_meets_it_and_mended(
-    study: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A failing disk changes bytes, not time stamps: Snakemake cannot know."""
-    assert main(["verify", str(study)]) == 0
-    path = study / "derived" / "study.nc"
-    whole, status = path.read_bytes(), path.stat()
-    path.write_bytes(whole[:5000] + bytes([whole[5000] ^ 1]) + whole[5001:])
-    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert main(["verify", str(study)]) == 1
-    assert f"  rm {path}\n  gaitlab run {study}\n" in capsys.readouterr().out
-    result = run_study(study, "--config", "report={title: Another}")
-    assert result.returncode != 0
-    assert "report failed: derived/study.nc: damaged (not the bytes that were written); remove it and run again" in (
-        result.stderr
-    )
-    path.unlink()
-    result = run_study(study)
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert path.read_bytes() == whole
-    assert main(["verify", str(study)]) == 0
 
 
 def test_without_a_static_trial_all_that_needs_no_model_is_the_same(finished: Path, tmp_path: Path) -> None:

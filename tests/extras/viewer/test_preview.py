@@ -1,16 +1,13 @@
-"""A preview gives the numbers of a run."""
+"""A preview computes what changes and no more; test_drafts.py compares it with a run."""
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from pipeline.extras.viewer.preview import Previews
-from pipeline.results import netcdf
 from pipeline.workflow.open_study import open_study
-from tests.support.studies.small_study import run_steps
 
 
 @pytest.fixture
@@ -21,26 +18,6 @@ def study(small_study: Path) -> Path:
 def test_without_a_change_nothing_is_computed(study: Path) -> None:
     opened = open_study(study)
     assert Previews().preview(opened, "sub-01") == {}
-
-
-@pytest.mark.parametrize(
-    ("setting", "value", "steps"),
-    [
-        (("clean", "marker_cutoff_hz"), 9, {"clean", "contacts", "kinematics", "kinetics", "cycles"}),
-        (("cycles", "hands_bear_weight"), True, {"cycles"}),
-    ],
-)
-def test_every_bit_is_that_of_a_run(
-    study: Path, tmp_path: Path, setting: tuple[str, str], value: object, steps: set[str]
-) -> None:
-    step, name = setting
-    shown = Previews().preview(open_study(study, overrides={step: {name: value}}), "sub-01")
-    assert {*shown} == steps
-
-    run = Path(shutil.copytree(study, tmp_path / "run"))
-    run_steps(run, overrides={step: {name: value}})
-    for each, data in shown.items():
-        assert netcdf.load(run / "derived" / "sub-01" / f"{each}.nc").identical(data), each
 
 
 def test_what_is_in_memory_is_not_computed_again(study: Path) -> None:

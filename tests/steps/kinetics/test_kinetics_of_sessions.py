@@ -77,13 +77,6 @@ def test_a_trial_rejected_in_one_input_stays_rejected(
         same(one_trial(found, name), one_trial(whole, name))
 
 
-def test_without_a_model_every_trial_is_rejected(trials: dict[str, tuple[xr.Dataset, xr.Dataset]]) -> None:
-    model = xr.Dataset(attrs={"rejected": "no static trial"})
-    found = kinetics(session(trials, 0), session(trials, 1), model, settings=KINETICS)
-    assert found.rejected.values.tolist() == ["no static trial"] * len(COUNTS)
-    assert not found.data_vars
-
-
 @pytest.mark.parametrize(("solved", "simulated"), [(40, 60), (64, 51), (1, 7), (1000, 100)])
 def test_portions_do_not_matter(
     trials: dict[str, tuple[xr.Dataset, xr.Dataset]], monkeypatch: pytest.MonkeyPatch, solved: int, simulated: int

@@ -90,23 +90,35 @@ def swings(steps: Mapping[str, xr.Dataset], stored: Loads, computed: Loads) -> N
 
 def radii_shown(steps: Mapping[str, xr.Dataset], calibration: xr.Dataset, reference: Reference) -> str:
     """Return the table of radii with which moments of the knee in swing are nearest to the stored ones."""
-    slopes = {table: compared_in_swing(steps, calibration, reference, table)["knee moment slope"] for table in RADII}
+    slopes = {table: loads_in_swing(steps, calibration, reference, table)["knee moment slope"] for table in RADII}
+    return nearest_radii(slopes)
+
+
+def nearest_radii(slopes: Mapping[str, float]) -> str:
+    """Return the table of which the slope, stored over computed moments of the knee, is nearest to 1."""
     return min(slopes, key=lambda table: abs(np.log(slopes[table])))
+
+
+def loads_in_swing(
+    steps: Mapping[str, xr.Dataset], calibration: xr.Dataset, reference: Reference, table: str
+) -> dict[str, float]:
+    """Return slopes (stored over computed, by least squares through zero) and RMS differences in swing of both legs.
+
+    Of moments (N m/kg) and powers (W/kg) of knee and hip, computed with the radii of a table.
+    """
+    stored = theirs(reference, steps["kinematics"].time.values)
+    computed = ours(solve(steps, calibration, table, grounded=False), calibration.attrs["body_mass_kg"])
+    return _fit(stored, computed, swings(steps, stored, computed))
 
 
 def compared_in_swing(
     steps: Mapping[str, xr.Dataset], calibration: xr.Dataset, reference: Reference, table: str
 ) -> dict[str, float]:
-    """Return how moments (N m/kg) and powers (W/kg) with the radii of a table compare with the stored ones.
-
-    Slopes (stored over computed values, by least squares through zero) and RMS differences of knee and hip in swing of
-    both legs, and means over the cycles with kinetics of the bursts :data:`BURSTS`, stored and computed.
-    """
+    """Return :func:`loads_in_swing` with means over the cycles with kinetics of :data:`BURSTS`, stored and computed."""
     mass_kg = calibration.attrs["body_mass_kg"]
-    stored = theirs(reference, steps["kinematics"].time.values)
-    computed = ours(solve(steps, calibration, table, grounded=False), mass_kg)
-    result = _fit(stored, computed, swings(steps, stored, computed))
-    tops = [bursts(steps, power) for power in (stored.power, ours(solve(steps, calibration, table), mass_kg).power)]
+    stored = theirs(reference, steps["kinematics"].time.values).power
+    result = loads_in_swing(steps, calibration, reference, table)
+    tops = [bursts(steps, power) for power in (stored, ours(solve(steps, calibration, table), mass_kg).power)]
     for name in BURSTS:
         both = np.isfinite([top[name] for top in tops]).all(axis=0)
         for of, top in zip(("stored", "computed"), tops, strict=True):

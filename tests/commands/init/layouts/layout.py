@@ -13,7 +13,7 @@ The YAML files hold layouts written by hand, :mod:`.generated` composes more. A 
 ``copies``   path: path of the file with equal bytes
 ``others``   files that are no recordings, and forces (MOT) beside markers (TRC)
 ``words``    condition: how the laboratory writes it, if it is not plain English
-``order``    person: visits from first to last, or ``ask``; not needed for a person with one visit
+``order``    person: visits from first to last, or ``ask``; not needed for one with one visit or a date of each
 ``ask``      topic: what a careful person could not know from the folder; then the truth and one clear question
              are both right
 ``private``  words that identify a person and may appear in no table
@@ -112,11 +112,13 @@ def layout_of(content: Mapping[str, Any]) -> Layout:
 def orders(
     recordings: Mapping[str, Recording], stated: Mapping[str, list[str] | str]
 ) -> dict[str, tuple[str, ...] | None]:
-    """Return the order of visits of every person; a person with one visit needs no statement."""
+    """Return the order of visits of every person; one visit, or visits with dates, need no statement."""
     found: dict[str, tuple[str, ...] | None] = {}
     for person in dict.fromkeys(recording.person for recording in recordings.values()):
-        visits = dict.fromkeys(one.visit for one in recordings.values() if one.person == person)
-        order = stated.get(person, list(visits) if len(visits) == 1 else [])
+        days = {one.visit: one.date for one in recordings.values() if one.person == person}
+        dated = {visit: day for visit, day in days.items() if day or len(days) == 1}
+        by_date = sorted(dated, key=lambda visit: dated[visit] or dt.date.min)
+        order = stated.get(person, by_date if len(dated) == len(days) else [])
         found[person] = None if order == ASK else tuple(order)
     return found
 

@@ -1,9 +1,14 @@
-# ruff: noqa: RUF001  (Turkish has an i without a dot)
-"""Words of laboratories in twelve languages, from which :mod:`.generated` composes names of folders and files."""
+"""Words of laboratories in twelve languages, from which :mod:`.generated` composes names of folders and files.
+
+``words.tsv`` has a column for each language and a row for each field of :class:`Words`, then one for each condition;
+spellings are separated by ``|``.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import csv
+from pathlib import Path
+from typing import Any, NamedTuple
 
 
 class Words(NamedTuple):
@@ -21,277 +26,20 @@ class Words(NamedTuple):
     conditions: dict[str, tuple[str, ...]]  # normal form -> spellings
 
 
-LANGUAGES = {
-    "English": Words(
-        static=("static", "standing", "cal", "calibration", "Npose", "stand", "statictrial", "ref"),
-        walk=("walk", "gait", "walking", "trial", "dyn"),
-        before=("pre", "preop", "pretest", "pretraining", "before"),
-        after=("post", "postop", "posttest", "posttraining", "after"),
-        patient=("Subject", "Participant", "Patient", "Case"),
-        visit=("Visit", "Session", "Assessment"),
-        week="week",
-        month="month",
-        copy="{} - Copy",
-        conditions={
-            "barefoot": ("barefoot", "bare", "BF"),
-            "shod": ("shod", "shoes", "shoe"),
-            "afo": ("AFO", "orthosis", "brace"),
-            "slow": ("slow",),
-            "fast": ("fast",),
-            "normal": ("normal", "comfortable", "selfselected"),
-            "single_task": ("single", "singletask"),
-            "dual_task": ("dual", "dualtask"),
-            "aid": ("cane", "walker", "crutches"),
-            "turn": ("turn", "curve"),
-        },
-    ),
-    "German": Words(
-        static=("Statik", "statisch", "Stand", "Stehen", "Kalibrierung"),
-        walk=("Gang", "gehen", "Gehen"),
-        before=("praeOP", "prä", "vor", "vorOP"),
-        after=("postOP", "post", "nach", "nachOP"),
-        patient=("Proband", "Patient", "VP"),
-        visit=("Termin", "Messung", "Besuch"),
-        week="Woche",
-        month="Monat",
-        copy="{} - Kopie",
-        conditions={
-            "barefoot": ("barfuss", "barfuß", "BF"),
-            "shod": ("Schuhe", "mitSchuhen"),
-            "afo": ("Orthese", "Schiene"),
-            "slow": ("langsam",),
-            "fast": ("schnell",),
-            "normal": ("normal", "frei"),
-            "single_task": ("Einzelaufgabe",),
-            "dual_task": ("Doppelaufgabe", "Dualtask"),
-            "aid": ("Stock", "Rollator"),
-            "turn": ("Kurve", "Wende"),
-        },
-    ),
-    "Dutch": Words(
-        static=("statisch", "staan", "stand", "kalibratie"),
-        walk=("lopen", "loop", "gang"),
-        before=("voor", "preop", "voormeting"),
-        after=("na", "postop", "nameting"),
-        patient=("Proefpersoon", "Patient", "PP"),
-        visit=("Meting", "Bezoek", "Sessie"),
-        week="week",
-        month="maand",
-        copy="{} - kopie",
-        conditions={
-            "barefoot": ("blootsvoets", "blote_voeten"),
-            "shod": ("schoenen", "schoen"),
-            "afo": ("EVO", "spalk", "brace"),
-            "slow": ("langzaam",),
-            "fast": ("snel",),
-            "normal": ("normaal", "comfortabel"),
-            "single_task": ("enkeltaak",),
-            "dual_task": ("dubbeltaak",),
-            "turn": ("bocht", "draai"),
-        },
-    ),
-    "French": Words(
-        static=("statique", "debout", "stat", "calibration"),
-        walk=("marche", "essai"),
-        before=("avant", "preop", "pré"),
-        after=("apres", "postop", "post"),
-        patient=("Sujet", "Patient"),
-        visit=("Visite", "Seance", "Séance"),
-        week="semaine",
-        month="mois",
-        copy="{} - Copie",
-        conditions={
-            "barefoot": ("piedsnus", "pieds nus", "PN"),
-            "shod": ("chausse", "chaussures"),
-            "afo": ("orthese", "attelle", "releveur"),
-            "slow": ("lent", "lente"),
-            "fast": ("rapide",),
-            "normal": ("spontanee", "normale", "confort"),
-            "single_task": ("simpletache",),
-            "dual_task": ("doubletache", "doubletâche"),
-            "aid": ("canne", "deambulateur"),
-            "turn": ("virage", "demitour"),
-        },
-    ),
-    "Spanish": Words(
-        static=("estatica", "estatico", "estático", "calibracion", "bipedestacion"),
-        walk=("marcha", "caminata", "paso"),
-        before=("antes", "preop", "pre"),
-        after=("despues", "postop", "post"),
-        patient=("Paciente", "Sujeto"),
-        visit=("Visita", "Sesion"),
-        week="semana",
-        month="mes",
-        copy="{} - copia",
-        conditions={
-            "barefoot": ("descalzo", "descalza"),
-            "shod": ("zapatos", "calzado"),
-            "afo": ("ortesis", "DAFO"),
-            "slow": ("lento", "lenta"),
-            "fast": ("rapido", "rápido"),
-            "normal": ("normal", "libre"),
-            "single_task": ("tareasimple",),
-            "dual_task": ("tareadoble", "doble_tarea"),
-            "aid": ("baston", "andador"),
-            "turn": ("giro",),
-        },
-    ),
-    "Italian": Words(
-        static=("statica", "statico", "stazione eretta", "calibrazione"),
-        walk=("cammino", "camminata", "passo"),
-        before=("prima", "preop", "pre"),
-        after=("dopo", "postop", "post"),
-        patient=("Paziente", "Soggetto"),
-        visit=("Visita", "Seduta"),
-        week="settimana",
-        month="mese",
-        copy="{} - Copia",
-        conditions={
-            "barefoot": ("scalzo", "piedinudi"),
-            "shod": ("scarpe", "calzato"),
-            "afo": ("tutore", "ortesi"),
-            "slow": ("lento",),
-            "fast": ("veloce",),
-            "normal": ("normale", "spontanea"),
-            "single_task": ("compitosingolo",),
-            "dual_task": ("doppiocompito",),
-            "aid": ("bastone", "deambulatore"),
-            "turn": ("curva",),
-        },
-    ),
-    "Portuguese": Words(
-        static=("estatica", "estatico", "ortostase", "calibracao"),
-        walk=("marcha", "caminhada", "andar"),
-        before=("antes", "preop", "pre"),
-        after=("depois", "posop", "pos"),
-        patient=("Paciente", "Voluntario"),
-        visit=("Visita", "Sessao"),
-        week="semana",
-        month="mes",
-        copy="{} - Copia",
-        conditions={
-            "barefoot": ("descalco", "descalço"),
-            "shod": ("tenis", "calcado"),
-            "afo": ("ortese", "tala"),
-            "slow": ("lenta", "devagar"),
-            "fast": ("rapida", "rapido"),
-            "normal": ("normal", "confortavel"),
-            "dual_task": ("duplatarefa",),
-            "single_task": ("tarefasimples",),
-            "aid": ("bengala", "andador"),
-        },
-    ),
-    "Norwegian": Words(
-        static=("statisk", "stå", "stående", "kalibrering"),
-        walk=("gange", "gå"),
-        before=("før", "foer", "preop"),
-        after=("etter", "etter", "postop"),
-        patient=("Pasient", "Deltaker"),
-        visit=("Besøk", "Test"),
-        week="uke",
-        month="mnd",
-        copy="{} - Kopi",
-        conditions={
-            "barefoot": ("barfot", "barbeint"),
-            "shod": ("sko", "medsko"),
-            "afo": ("ortose", "skinne"),
-            "slow": ("sakte", "langsom"),
-            "fast": ("fort", "rask"),
-            "normal": ("normal", "selvvalgt"),
-            "single_task": ("enkeloppgave",),
-            "dual_task": ("dobbeloppgave",),
-            "aid": ("stokk", "rullator"),
-        },
-    ),
-    "Swedish": Words(
-        static=("statisk", "stående", "kalibrering"),
-        walk=("gång", "gang"),
-        before=("före", "fore", "preop"),
-        after=("efter", "efter", "postop"),
-        patient=("Patient", "Deltagare", "FP"),
-        visit=("Besök", "Mätning"),
-        week="vecka",
-        month="man",
-        copy="{} - kopia",
-        conditions={
-            "barefoot": ("barfota",),
-            "shod": ("skor", "sko"),
-            "afo": ("ortos", "skena"),
-            "slow": ("långsam", "sakta"),
-            "fast": ("snabb", "fort"),
-            "normal": ("normal", "självvald"),
-            "single_task": ("enkeluppgift",),
-            "dual_task": ("dubbeluppgift",),
-            "aid": ("käpp", "rollator"),
-        },
-    ),
-    "Polish": Words(
-        static=("statyka", "statyczna", "stanie", "kalibracja"),
-        walk=("chód", "chod", "chodzenie"),
-        before=("przed", "przedOP"),
-        after=("po", "poOP"),
-        patient=("Pacjent", "Badany"),
-        visit=("Wizyta", "Badanie"),
-        week="tydzien",
-        month="miesiac",
-        copy="{} — kopia",
-        conditions={
-            "barefoot": ("boso", "nagostopa"),
-            "shod": ("buty", "wbutach"),
-            "afo": ("orteza", "aparat"),
-            "slow": ("wolno", "wolny"),
-            "fast": ("szybko", "szybki"),
-            "normal": ("normalny", "swobodny"),
-            "single_task": ("pojedyncze",),
-            "dual_task": ("podwojne",),
-            "aid": ("kula", "balkonik"),
-        },
-    ),
-    "Turkish": Words(
-        static=("statik", "ayakta", "kalibrasyon"),
-        walk=("yurume", "yürüme", "yuruyus"),
-        before=("once", "önce", "preop"),
-        after=("sonra", "sonra", "postop"),
-        patient=("Hasta", "Katilimci"),
-        visit=("Ziyaret", "Olcum"),
-        week="hafta",
-        month="ay",
-        copy="{} - Kopya",
-        conditions={
-            "barefoot": ("ciplakayak", "yalinayak"),
-            "shod": ("ayakkabi", "ayakkabı"),
-            "afo": ("ortez", "atel"),
-            "slow": ("yavas", "yavaş"),
-            "fast": ("hizli", "hızlı"),
-            "normal": ("normal", "rahat"),
-            "single_task": ("tekgorev",),
-            "dual_task": ("ciftgorev",),
-            "aid": ("baston",),
-        },
-    ),
-    "Japanese": Words(
-        static=("静止", "静止立位", "立位"),
-        walk=("歩行",),
-        before=("術前", "前", "介入前"),
-        after=("術後", "後", "介入後"),
-        patient=("被験者", "患者"),
-        visit=("測定", "来院"),
-        week="週",
-        month="月",
-        copy="{} - コピー",
-        conditions={
-            "barefoot": ("裸足",),
-            "shod": ("靴",),
-            "afo": ("装具", "短下肢装具"),
-            "slow": ("遅い", "低速"),
-            "fast": ("速い", "高速"),
-            "normal": ("通常", "快適"),
-            "single_task": ("単一課題",),
-            "dual_task": ("二重課題",),
-            "aid": ("杖",),
-        },
-    ),
-}
+def _languages() -> dict[str, Words]:
+    """Return the words of each language in its column of the table."""
+    with Path(__file__).with_suffix(".tsv").open(encoding="utf-8", newline="") as table:
+        (_, *languages), *rows = csv.reader(table, delimiter="\t")
+    found = {}
+    for column, language in enumerate(languages, start=1):
+        spellings = {row[0]: tuple(row[column].split("|")) for row in rows if row[column]}
+        fields: dict[str, Any] = {name: spellings.pop(name) for name in Words._fields if name in spellings}
+        fields |= {name: fields[name][0] for name in ("week", "month", "copy")}
+        found[language] = Words(**fields, conditions=spellings)
+    return found
+
+
+LANGUAGES = _languages()
 # conditions that a study compares; each pair or triple has words in most languages
 STUDIES = (
     ("barefoot", "shod"),
@@ -312,59 +60,15 @@ OTHERS = ("MVC", "Squat", "Zero", "emptyplates", "CMJ", "SitToStand", "hop", "no
 CODES = ("P", "S", "K", "TKA", "HC", "CP", "N", "VP", "OA", "STR", "AMP", "ACL", "PD", "sub", "ctl", "PAT", "HIP")
 INITIALS = ("AB", "KM", "LW", "JH", "RvD", "MK", "CR", "EGP", "NLB", "HJO", "UQ", "YZ", "PFB", "GIN", "EKR", "LTB")
 SURNAMES = (
-    "Achterberg",
-    "Brandt",
-    "Castellani",
-    "Dziedzic",
-    "Eriksen",
-    "Fontaine",
-    "Guerrero",
-    "Haugland",
-    "Iversen",
-    "Jankowski",
-    "Kowalczyk",
-    "Lindqvist",
-    "Mancini",
-    "Nakamura",
-    "Oliveira",
-    "Petersen",
-    "Quiroga",
-    "Rasmussen",
-    "Sandoval",
-    "Takahashi",
-    "Uzun",
-    "Verhoeven",
-    "Wójcik",
-    "Yilmaz",
-    "Zimmermann",
-)
+    "Achterberg", "Brandt", "Castellani", "Dziedzic", "Eriksen", "Fontaine", "Guerrero", "Haugland", "Iversen",
+    "Jankowski", "Kowalczyk", "Lindqvist", "Mancini", "Nakamura", "Oliveira", "Petersen", "Quiroga", "Rasmussen",
+    "Sandoval", "Takahashi", "Uzun", "Verhoeven", "Wójcik", "Yilmaz", "Zimmermann",
+)  # fmt: skip
 FIRST_NAMES = (
-    "Agnieszka",
-    "Bjarne",
-    "Chiara",
-    "Dorota",
-    "Eskil",
-    "Fleur",
-    "Gonzalo",
-    "Hedda",
-    "Ingvild",
-    "Joaquim",
-    "Katarzyna",
-    "Ludovic",
-    "Mehmet",
-    "Noémie",
-    "Oddvar",
-    "Paolo",
-    "Ragnhild",
-    "Sjoerd",
-    "Thibault",
-    "Ulrike",
-    "Violeta",
-    "Wiebke",
-    "Yusuf",
-    "Zbigniew",
-    "Haruka",
-)
+    "Agnieszka", "Bjarne", "Chiara", "Dorota", "Eskil", "Fleur", "Gonzalo", "Hedda", "Ingvild", "Joaquim",
+    "Katarzyna", "Ludovic", "Mehmet", "Noémie", "Oddvar", "Paolo", "Ragnhild", "Sjoerd", "Thibault", "Ulrike",
+    "Violeta", "Wiebke", "Yusuf", "Zbigniew", "Haruka",
+)  # fmt: skip
 GENERIC = ("Subject", "Patient", "New Subject", "New Patient", "Subject1", "sub", "Template", "PiG", "Model")
 PROJECTS = ("GLA", "UNEVEN", "KneeStudy", "GaitLab", "MoCap", "FOOT", "BioMech", "Rec", "Capture", "EXP")
 PLACES = (("Nantes", "Rennes"), ("red", "blue"), ("home", "clinic"), ("east lab", "west lab"))
