@@ -123,11 +123,11 @@ def _overview(trials: Mapping[str, xr.Dataset], width: int) -> Iterator[str]:
     """Yield tables of trials, dimension labels and variables, over all trials."""
     if set(trials) != {""}:
         rows = []
-        for name, data in trials.items():
+        for trial, data in trials.items():
             sizes = [f"{size} {dim}" for dim, size in data.sizes.items() if dim in (*RUNNING, *COUNTED)]
             rejected = "rejected" in data.attrs
             text = f"rejected: {data.attrs['rejected']}" if rejected else ", ".join(sizes)
-            rows.append([name, str(len(data.data_vars)), text])
+            rows.append([trial, str(len(data.data_vars)), text])
         yield align([["trial", "variables", "size, or why it was rejected"], *rows], width=width)
     if doubts := [*_doubts([*trials.values()])]:
         yield align([["doubted", "because"], *doubts], width=width)

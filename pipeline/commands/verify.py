@@ -205,7 +205,7 @@ def _look_at_output(
 
 
 def _find_outdated(
-    study: Study, step: str, session: str, record: checksums.Record | None, sources: Mapping[str, str] | None
+    study: Study, step: str, session: str | None, record: checksums.Record | None, sources: Mapping[str, str] | None
 ) -> tuple[str, str] | None:
     """Return which parts of the key of an output have changed since, and the code of that.
 
