@@ -21,7 +21,7 @@ from ...vocabulary.marker_labels import SeveralSubjectsError
 from .lab_axes import leans_deg
 from .lab_view import LabView, view_in_lab_axes
 from .plates_and_channels import compare_with_pole, label_other_channels
-from .recording_file import read_recording
+from .recording_file import Source, read_recording
 
 SOME_FRAMES = 50
 # of the median of the vertical force, its least while a person walks; shares of time; a walk of some steps
@@ -140,13 +140,8 @@ def look_through(
     """
     path = study / name
     try:
-        recording = read_recording(
-            path,
-            study / forces if forces else None,
-            subject=subject,
-            participant=participant,
-            following=study / following if following else None,
-        )
+        ahead = study / following if following else None
+        recording = read_recording(Source(path, study / forces if forces else None, subject, participant, ahead))
         return replace(contents_of(recording, models), name=name, forces=forces)
     except SeveralSubjectsError as error:
         several = replace(NOTHING, subjects=error.subjects)

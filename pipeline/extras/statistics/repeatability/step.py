@@ -153,7 +153,8 @@ def _numbers(values: Array, cells: Sequence[Cell], design: Design, *, curves: bo
         rows = np.flatnonzero(known)
         _, inverse, times = np.unique(people[rows], return_inverse=True, return_counts=True)
         rows = rows[times[inverse] > 1]  # of people who have two or more
-        for name, each in _of_rows(values[np.ix_(rows, points)], [cells[row] for row in rows.tolist()], design, curves).items():
+        repeated = [cells[row] for row in rows.tolist()]
+        for name, each in _of_rows(values[np.ix_(rows, points)], repeated, design, curves).items():
             result[name][points] = each
     return result
 
