@@ -66,8 +66,7 @@ def whole_body(
     Args:
         motion: the variables of the legs.
     """
-    shown = "upper_segment_mass" in calibrate and "upper_marker_position" in clean
-    if not settings.upper_body or not shown:
+    if not settings.upper_body or "upper_segment_mass" not in calibrate or "upper_marker_position" not in clean:
         return {}, {}
     time, values = clean.variables["time"].values, {name: part[1] for name, part in motion.items()}
     pelvis = of_either_side(values["rotation"][:, :, -1])
@@ -145,6 +144,7 @@ def _angles(
 ) -> Array:
     """Return (sample, side, part, angle) in degrees; NaN of a part with a segment that the trial does not show."""
     angles = np.full((len(frames), len(SIDES), len(PARTS), len(ANGLES)), np.nan)
+    chosen = settings.angle_convention, settings.smallest_floating_axis
     for one, (span, _) in zip(skeletons, spans, strict=True):
         rotation = {name: frames[span, i] for i, name in enumerate(SEGMENTS) if one and name in one.seen}
         for i, side in enumerate(SIDES):
@@ -152,8 +152,7 @@ def _angles(
             for j, (part, joint) in enumerate(PARTS.items()):
                 if {joint.distal, joint.proximal} - {""} <= shown:
                     poses = rotation | {"pelvis": pelvis[span]}
-                    floating = settings.smallest_floating_axis
-                    angles[span, i, j] = of_part(part, poses, side, settings.angle_convention, floating)
+                    angles[span, i, j] = of_part(part, poses, side, *chosen)
     return angles
 
 
