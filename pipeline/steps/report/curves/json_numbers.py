@@ -47,7 +47,8 @@ def by_second_differences(data: Any) -> Any:
     values = np.array(data, dtype=float)[known]
     for decimals in range(MOST_DECIMALS + 1):
         scaled = values * 10.0**decimals
-        if np.isfinite(values).all() and np.allclose(scaled, np.rint(scaled), rtol=1e-12, atol=1e-9):  # to the last bit
+        # rounded but for the last bit
+        if np.isfinite(values).all() and np.allclose(scaled, np.rint(scaled), rtol=1e-12, atol=1e-9):
             result = np.full(len(data), np.nan)
             result[known] = np.diff(np.rint(scaled), n=2, prepend=[0, 0])
             return {"decimals": decimals, "second_differences": to_whole_numbers(result)}
