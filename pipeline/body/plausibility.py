@@ -5,7 +5,7 @@ model of another marker set, exchanged labels, and sizes in another unit give le
 needs a marker which is not there is left out.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -56,11 +56,6 @@ class Limit(NamedTuple):
     text: str  # what is out of limits, after the side
 
 
-def _of_angles(*ranges: tuple[float, float]) -> Iterator[tuple[str, Limit]]:
-    for joint, name, (low, high) in zip(np.repeat(JOINTS, 3), ANGLES * 3, ranges, strict=True):
-        yield f"{joint} {name}", Limit(low, high, "degrees", f"{joint} {name} is")
-
-
 # The direction to the right that pelvis and foot show is off a joint's axis by the turns of hip and shank, some 45
 # degrees in the extreme (anteverted femur, twisted tibia: Staheli LT et al. 1985, J Bone Joint Surg Am 67:39-47).
 TURNED = 65.0
@@ -98,11 +93,12 @@ LIMITS = {
     "pelvis width": Limit(12, 70, "% of thigh and shank", "distance between the ASIS is"),
     # Passive ranges of healthy and hypermobile people (Roass A, Andersson GBJ 1982, Acta Orthop Scand 53:205-208) with
     # 15 to 25 degrees for deformity and for a model's axes.
-    **dict(_of_angles(
-        (-80, 55), (-60, 60), (-70, 70),
-        (-30, 165), (-45, 45), (-80, 80),
-        (-50, 145), (-60, 60), (-80, 80),
-    )),
+    **{f"{joint} {name}": Limit(low, high, "degrees", f"{joint} {name} is")
+       for joint, name, (low, high) in zip(np.repeat(JOINTS, 3), ANGLES * 3, (
+           (-80, 55), (-60, 60), (-70, 70),
+           (-30, 165), (-45, 45), (-80, 80),
+           (-50, 145), (-60, 60), (-80, 80),
+       ), strict=True)},
     # .9 to 1.1 in adults (Dempster WT 1955), .8 to 1.25 with the errors of a hip centre.
     "proportion": Limit(65, 150, "% of the shank", "thigh is"),
     # Soft tissue deforms clusters by 3 to 10 mm (Leardini 2005, above).
@@ -142,10 +138,10 @@ def measures(
     right = {"knee": pelvis_right + foot_right, "ankle": foot_right}
     measured: dict[str, Array] = {}
     for joint, name in LATERAL.items():
-        measured |= _of_joint(joint, markers[name], markers[MEDIAL[joint]], centre[joint], right[joint], unit(up), side)
+        outward = SIDE_SIGN[side] * right[joint]
+        measured |= _of_joint(joint, markers[name], markers[MEDIAL[joint]], centre[joint], outward, unit(up))
     measured |= _of_hip(centre["hip"] - asis[side], across, leg.frames["pelvis"], side)
-    angle = _angles(leg, side)
-    measured |= {f"{j} {a}": angle[:, i, k] for i, j in enumerate(JOINTS) for k, a in enumerate(ANGLES)}
+    measured |= _of_angles(leg, side)
     if knee is not None and ankle is not None:
         measured["knee off"] = measured["knee flexion"] - _turn(up, centre["hip"] - knee, right["knee"])
         if heel is not None and toe is not None:
@@ -189,19 +185,18 @@ def _changes(points: Points, side: str, distances_m: Mapping[tuple[str, str], fl
 
 
 def _of_joint(
-    joint: str, lateral: Array | None, medial: Array | None, centre: Array, right: Array, up: Array, side: str
+    joint: str, lateral: Array | None, medial: Array | None, centre: Array, outward: Array, up: Array
 ) -> dict[str, Array]:
     """Return the place of knee or ankle centre against the lateral and the medial marker."""
     if lateral is None:
         return {}
-    outwards = SIDE_SIGN[side] * (lateral - centre)
     measured = {
-        f"{joint} away": 1000 * _length(outwards),
+        f"{joint} away": 1000 * _length(lateral - centre),
         f"{joint} along": 1000 * dot(centre - lateral, up),
-        f"{joint} side": _between(outwards, right),
+        f"{joint} side": _between(lateral - centre, outward),
     }
     if medial is not None:
-        measured[f"{joint} medial"] = _between(SIDE_SIGN[side] * (lateral - medial), right)
+        measured[f"{joint} medial"] = _between(lateral - medial, outward)
     return measured
 
 
@@ -211,11 +206,12 @@ def _of_hip(from_asis: Array, across: Array, pelvis: Array, side: str) -> dict[s
     return {"hip back": back, "hip down": down, "hip in": SIDE_SIGN[side] * inwards}
 
 
-def _angles(leg: Skeleton, side: str) -> Array:
-    """Return the joint angles (time, joint, angle) in degrees."""
+def _of_angles(leg: Skeleton, side: str) -> dict[str, Array]:
+    """Return the joint angles, degrees."""
     rotation = np.stack([leg.frames[name] for name in SEGMENTS], axis=1)
     angle = angles(rotation[:, 1:], rotation[:, :-1], smallest_floating_axis=0.0)
-    return np.asarray(np.degrees(angle) * SIGNS[SIDES.index(side)])
+    angle = np.degrees(angle) * SIGNS[SIDES.index(side)]
+    return {f"{j} {a}": angle[:, i, k] for i, j in enumerate(JOINTS) for k, a in enumerate(ANGLES)}
 
 
 def _length(vector: Array) -> Array:

@@ -139,15 +139,11 @@ def find_torsion(
     One of them is z of the shank (time, 3, 3); the rule gives the other, see
     :class:`pipeline.body.rules.SegmentRule`. NaN if no frame shows both.
     """
-    turn = _mean_turn(shank, _or_nan(direction_of, rule, points, frames, side, shape=shank.shape[:-1]), side)
-    return -turn if rule.along else turn
-
-
-def _mean_turn(segment: Array, line: Array, side: str) -> float:
-    """Return the mean angle about y of a segment (time, 3, 3) from its z to a line (time, 3), inwards positive, rad."""
-    forward, _, right = np.einsum("tij,tj->it", segment, unit(line))
+    line = _or_nan(direction_of, rule, points, frames, side, shape=shank.shape[:-1])
+    forward, _, right = np.einsum("tij,tj->it", shank, unit(line))
     seen = np.isfinite(forward)
-    return float(SIDE_SIGN[side] * np.arctan2(forward[seen].mean(), right[seen].mean())) if seen.any() else np.nan
+    turn = float(SIDE_SIGN[side] * np.arctan2(forward[seen].mean(), right[seen].mean())) if seen.any() else np.nan
+    return -turn if rule.along else turn
 
 
 def moving_legs(

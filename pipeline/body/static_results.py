@@ -46,10 +46,11 @@ class StaticResults(NamedTuple):
 
     def technical(self, side: str) -> dict[str, Array]:
         """Return the (3, 3) rotation from the axes built in motion to the anatomical ones, by segment."""
-        foot = turn_about_y(SIDE_SIGN[side] * self.rotation_offset) @ _turn_about_z(self.plantar_flexion)
+        c, s = np.cos(self.plantar_flexion), np.sin(self.plantar_flexion)
+        about_z = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
         return dict.fromkeys(FROM_PELVIS, np.eye(3)) | {
             "shank": turn_about_y(-SIDE_SIGN[side] * self.tibial_torsion),
-            "foot": foot,
+            "foot": turn_about_y(SIDE_SIGN[side] * self.rotation_offset) @ about_z,
         }
 
 
@@ -64,8 +65,3 @@ def parse_results(text: str) -> dict[str, StaticResults]:
 def plantar_flexion(technical: Array) -> float:
     """Return the static plantar flexion, rad, in the rotation (3, 3) from a foot's axes in motion to the true ones."""
     return float(np.arctan2(-technical[1, 0], technical[1, 1]))
-
-
-def _turn_about_z(angle_rad: float) -> Array:
-    c, s = np.cos(angle_rad), np.sin(angle_rad)
-    return np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])

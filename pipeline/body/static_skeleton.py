@@ -201,23 +201,19 @@ def _findings(
     if segments["shank"].is_twisted:
         technical["shank"] = turn_about_y(-SIDE_SIGN[side] * torsion) @ technical["shank"]
     carrier = {joint: rule.moves_with for joint, rule in leg.centres.items()}
-    chords = {
-        joint: _chord(shown, joint, rule, side, sizes)
-        for joint, rule in leg.centres.items()
-        if rule.moving and rule.moving.method == "chord"
-    }
+    chords = {}
+    for joint, rule in leg.centres.items():
+        if rule.moving and rule.moving.method == "chord":
+            chords[joint] = (
+                chord_through(*chord_points(shown, rule.in_motion), shown[f"{joint}_centre"], side)
+                if rule.in_motion
+                else Chord(_radius(rule, side, sizes))
+            )
     carried = {
         joint: place_in_segment(still, segment, shown[f"{joint}_centre"]) if segment else np.full(3, np.nan)
         for joint, segment in carrier.items()
     }
     return CalibratedSide(clusters, carrier, carried, technical, chords, torsion)
-
-
-def _chord(shown: Points, joint: str, rule: CentreRule, side: str, sizes: Mapping[str, float]) -> Chord:
-    """Return the chord by which a joint centre is found in every frame."""
-    if not rule.in_motion:
-        return Chord(_radius(rule, side, sizes))
-    return chord_through(*chord_points(shown, rule.in_motion), shown[f"{joint}_centre"], side)
 
 
 def _size(name: str, side: str, sizes: Mapping[str, float]) -> float:

@@ -36,8 +36,11 @@ def pieces(content: bytes, header: Header) -> Iterator[bytes]:
         head[rotations.data_at : rotations.data_at + len(rotations.data)] = bytes(len(rotations.data))
     _write_integer(head, parameters["POINT", "USED"], header.points)
     counted = parameters.get(("POINT", "FRAMES"))
-    if counted and counted.kind == 4:
-        counted = _as_integer(head, counted)
+    if counted and counted.kind == 4:  # a real number becomes an integer; its description takes the free bytes
+        at, length = counted.data_at, head[counted.data_at + 4]
+        head[counted.link_at + 2] = 2
+        head[at + 2 : at + 5] = bytes([length + 2]) + b"  "
+        counted = counted._replace(kind=2)
     for begin in range(0, header.frames, PIECE_FRAMES):
         frames = min(PIECE_FRAMES, header.frames - begin)
         struct.pack_into("<2H", head, 6, 1, frames)
@@ -103,11 +106,3 @@ def _with_parameters(
 def _write_integer(head: bytearray, record: DataRecord, value: int) -> None:
     if record.kind == 2:  # ezc3d refuses other types
         struct.pack_into("<H", head, record.data_at, value)
-
-
-def _as_integer(head: bytearray, record: DataRecord) -> DataRecord:
-    """Make a real number an integer in place; its description takes the free bytes."""
-    at, length = record.data_at, head[record.data_at + 4]
-    head[record.link_at + 2] = 2
-    head[at + 2 : at + 5] = bytes([length + 2]) + b"  "
-    return record._replace(kind=2)

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import UserError
 from .integrity import COPY_AGAIN, Header
@@ -47,7 +46,10 @@ def parse(path: Path, header: Header) -> Content:
         try:
             answers = _ask(path, header)
             answer, shapes = _Plain(answers).load()
-            arrays = {name: _array(answers, shape) for name, shape in shapes.items()}
+            arrays = {name: np.empty(shape) for name, shape in shapes.items()}
+            for array in arrays.values():
+                if answers.readinto(array.reshape(-1).view(np.uint8)) < array.nbytes:  # type: ignore[attr-defined]
+                    raise EOFError
             del _asked[os.getpid()]
         except (OSError, EOFError):
             raise _explain_end(path, end_child()) from None
@@ -86,14 +88,6 @@ def _ask(path: Path, header: Header) -> BinaryIO:
         requests.flush()
         _asked[os.getpid()] = request
     return cast("BinaryIO", _children[os.getpid()].stdout)
-
-
-def _array(answers: BinaryIO, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Read the next array."""
-    array = np.empty(shape)
-    if answers.readinto(array.reshape(-1).view(np.uint8)) < array.nbytes:  # type: ignore[attr-defined]
-        raise EOFError
-    return array
 
 
 class _Plain(pickle.Unpickler):

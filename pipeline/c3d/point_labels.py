@@ -18,7 +18,8 @@ def label_points(point: Mapping[str, Any], count: int) -> list[str]:
     Args:
         count: of the points (POINT:USED); labels beyond mean nothing.
     """
-    outputs = _outputs(point)
+    groups = {"ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", *(str(name) for name in point.get("TYPE_GROUPS", []))}
+    outputs = {label for group in groups if group not in NOT_LISTS for label in join_lists(point, group)}
     labels = join_lists(point, "LABELS")[:count]
     full = _with_full_names(labels, join_lists(point, "DESCRIPTIONS"))
     return ["" if label in outputs else name for label, name in zip(labels, full, strict=True)]
@@ -58,8 +59,3 @@ def join_lists(point: Mapping[str, Any], name: str) -> list[str]:
     return [
         str(label).strip() for key in [name, *(f"{name}{number}" for number in numbers)] for label in point.get(key, [])
     ]
-
-
-def _outputs(point: Mapping[str, Any]) -> set[str]:
-    groups = {"ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", *(str(name) for name in point.get("TYPE_GROUPS", []))}
-    return {label for group in groups if group not in NOT_LISTS for label in join_lists(point, group)}

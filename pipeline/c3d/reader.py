@@ -69,7 +69,7 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
             parse_ahead(following, refuse_damaged(following))
     stored = _stored_points(points, join_lists(point, "LABELS"), person.owner)
     numbers = _model_numbers(parameters, of=person.owner if person.subjects else "")
-    unscaled, unread = _unscaled(channels, analogs.shape[1]), _scaled_by_zero(channels, analogs.shape[1])
+    unread, unscaled = _channels_without_scale(channels, analogs.shape[1])
     beside = content["rotations"].shape[2] if points.size else 0
     poses, ends = read_poses(parameters, content["rotations"], points.shape[2], unit_m)
     plates = parameters.get("FORCE_PLATFORM", {})
@@ -171,21 +171,20 @@ def _markers(points: Array, length_unit_m: float) -> Array:
     return points.T
 
 
-def _scaled_by_zero(analog: Mapping[str, Any], channels: int) -> list[int]:
-    """Return the channels, from 1, that SCALE makes zero; all, if GEN_SCALE does."""
+def _channels_without_scale(analog: Mapping[str, Any], channels: int) -> tuple[list[int], list[int]]:
+    """Return the channels, from 1, that SCALE or GEN_SCALE makes zero, and those without a number in SCALE or OFFSET.
+
+    For the latter ezc3d 1.7.2 takes whatever its memory holds.
+    """
     general = np.ravel(analog.get("GEN_SCALE", 1))
+    zero = [i + 1 for i, scale in enumerate(np.ravel(analog.get("SCALE", ()))) if scale == 0]
     if general.size and not general.any():
-        return [*range(1, channels + 1)]
-    return [i + 1 for i, scale in enumerate(np.ravel(analog.get("SCALE", ()))) if scale == 0]
-
-
-def _unscaled(analog: Mapping[str, Any], channels: int) -> list[int]:
-    """Return the channels, from 1, without a number in SCALE or OFFSET: ezc3d 1.7.2 takes whatever its memory holds."""
+        zero = [*range(1, channels + 1)]
     stated = [
         sum(np.size(numbers) for key, numbers in analog.items() if re.fullmatch(rf"{name}\d*", key))
         for name in ("SCALE", "OFFSET")
     ]
-    return [*range(min(stated) + 1, channels + 1)]
+    return zero, [*range(min(stated) + 1, channels + 1)]
 
 
 def _analog(values: Array, parameters: Mapping[str, Mapping[str, Any]], unscaled: Sequence[int]) -> Array:

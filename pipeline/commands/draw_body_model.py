@@ -20,7 +20,7 @@ from ..body.static_skeleton import static_skeleton, with_devices
 from ..conventions import FROM_HIP, FROM_PELVIS, SIDES
 from ..errors import Problem, UserError
 from ..steps.read.lab_axes import to_isb
-from ..steps.read.recording_file import read_recording
+from ..steps.read.recording_file import Source, read_recording
 from ..tables.terminal_table import align
 from ..workflow import settings
 
@@ -57,7 +57,7 @@ def body_model_report(name: Path, *, file: Path | None, output: Path | None) -> 
     if file is None:
         wanted = [("landmark", "label"), *((n, _either(groups)) for n, groups in model.landmarks.items())]
         return f"{model.name}: {model.description}\n\n{align(wanted, width=110)}"
-    recording = read_recording(file)
+    recording = read_recording(Source(file))
     seen = positions(model, recording.labels, recording.markers)
     rows = _landmark_rows(model, recording.labels, seen)
     points, skeletons, problems = _skeletons(model, seen, recording.sizes, file)

@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ..arrays import Array, Flags
+from ..arrays import Flags
 from ..errors import UserError, join_some, nearest
 from ..results import netcdf
 from ..results.study_file import without_doubted
@@ -122,7 +122,12 @@ def _require(path: Path, what: str, name: str, there: Mapping[str, object]) -> N
 def _overview(trials: Mapping[str, xr.Dataset], width: int) -> Iterator[str]:
     """Yield tables of trials, dimension labels and variables, over all trials."""
     if set(trials) != {""}:
-        rows = [[name, str(len(data.data_vars)), _sizes(data)] for name, data in trials.items()]
+        rows = []
+        for trial, data in trials.items():
+            sizes = [f"{size} {dim}" for dim, size in data.sizes.items() if dim in (*RUNNING, *COUNTED)]
+            rejected = "rejected" in data.attrs
+            text = f"rejected: {data.attrs['rejected']}" if rejected else ", ".join(sizes)
+            rows.append([trial, str(len(data.data_vars)), text])
         yield align([["trial", "variables", "size, or why it was rejected"], *rows], width=width)
     if doubts := [*_doubts([*trials.values()])]:
         yield align([["doubted", "because"], *doubts], width=width)
@@ -154,12 +159,6 @@ def _doubts(trials: Sequence[xr.Dataset]) -> Iterator[list[str]]:
                 yield [f"{number} of {words.total()} {arrays[0].dims[0]}s", doubt]
 
 
-def _sizes(data: xr.Dataset) -> str:
-    if "rejected" in data.attrs:
-        return f"rejected: {data.attrs['rejected']}"
-    return ", ".join(f"{size} {dim}" for dim, size in data.sizes.items() if dim in (*RUNNING, *COUNTED))
-
-
 def _labels(arrays: Sequence[xr.DataArray]) -> str:
     """Return text and up to four numbers in full, more numbers as their range."""
     values = np.concatenate([array.values for array in arrays])
@@ -170,7 +169,9 @@ def _labels(arrays: Sequence[xr.DataArray]) -> str:
 
 
 def _variable_row(arrays: Sequence[xr.DataArray]) -> list[str]:
-    first, values = arrays[0], np.concatenate([_numeric(array).ravel() for array in arrays])
+    # text and dates are NaN
+    numeric = [one.values.astype(float) if one.dtype.kind in "biuf" else np.full(one.shape, np.nan) for one in arrays]
+    first, values = arrays[0], np.concatenate([array.ravel() for array in numeric])
     numbers = values[~np.isnan(values)]
     span = f"{numbers.min():.4g} to {numbers.max():.4g}" if numbers.size else ""
     return [str(first.name), first.attrs.get("units", ""), span, _percent(np.isnan(values))]
@@ -178,11 +179,6 @@ def _variable_row(arrays: Sequence[xr.DataArray]) -> list[str]:
 
 def _meaning(array: xr.DataArray) -> str:
     return f"({', '.join(map(str, array.dims))}) {array.attrs.get('long_name', '')}"
-
-
-def _numeric(array: xr.DataArray) -> Array:
-    """Return values as numbers, NaN for text and dates."""
-    return array.values.astype(float) if array.dtype.kind in "biuf" else np.full(array.shape, np.nan)
 
 
 def _percent(flags: Flags) -> str:
@@ -211,10 +207,8 @@ def _numbers(shown: Mapping[str, xr.DataArray], levels: str) -> Table:
         for where, values in _parts(array, kinds, labels, along):
             if flags:
                 cells = [_percent(values == value) for value in first.attrs["flag_values"]]
-            elif columns == ["values"]:
-                cells = [", ".join(f"{value or 'empty'} ({(values == value).sum()})" for value in np.unique(values))]
             else:
-                cells = _statistics(values, levels if len(columns) > 4 else "")
+                cells = _cells(values, levels if len(columns) > 4 else "")
             rows.append([name, *where, *cells])
     return rows if set(shown) != {""} else [row[1:] for row in rows]
 
@@ -233,7 +227,10 @@ def _parts(
             yield [*map(str, kind), *map(str, where)], chosen.values[place]
 
 
-def _statistics(values: NDArray[Any], levels: str) -> list[str]:
+def _cells(values: NDArray[Any], levels: str) -> list[str]:
+    """Return texts with their counts in one cell, or mean, range and missing share of numbers, and their curve."""
+    if values.dtype.kind not in "biuf":
+        return [", ".join(f"{value or 'empty'} ({(values == value).sum()})" for value in np.unique(values))]
     numbers = values[~np.isnan(values)]
     cells = [f"{number:.4g}" for number in (numbers.mean(), numbers.min(), numbers.max())] if numbers.size else [""] * 3
     return [*cells, _percent(np.isnan(values)), *([_curve(values, levels)] if levels else [])]

@@ -91,8 +91,7 @@ def verify(folder: Path) -> tuple[list[Problem], str]:
         fault, sources = _look_at_output(derived, name, digests, records, recorded)
         if sources is not None:
             made_from[name] = sources
-        now = checksums.made_with(_with_recordings(study, sources).content_of_key(step, session))
-        if fault := fault or _describe_change(step, records[name], now):
+        if fault := fault or _find_outdated(study, step, session, records[name], sources):
             faults.append(_fault(f"derived/{name}", *fault))
     changed = [*_find_changed_recordings(folder, made_from, digests)]
     recordings = len({file for sources in made_from.values() for file in sources})
@@ -205,14 +204,16 @@ def _look_at_output(
     return None, sources
 
 
-def _with_recordings(study: Study, sources: Mapping[str, str] | None) -> Study:
-    """Return the study with recordings as they were: changed ones have rows of their own."""
-    changed = {name: digest for name, digest in (sources or {}).items() if study.sha256.get(name) != digest}
-    return replace(study, sha256={**study.sha256, **changed}) if changed else study
+def _find_outdated(
+    study: Study, step: str, session: str | None, record: checksums.Record | None, sources: Mapping[str, str] | None
+) -> tuple[str, str] | None:
+    """Return which parts of the key of an output have changed since, and the code of that.
 
-
-def _describe_change(step: str, record: checksums.Record | None, now: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return which parts of the key of an output have changed since, and the code of that."""
+    With the recordings as they were (``sources``): changed ones have rows of their own.
+    """
+    if any(study.sha256.get(name) != digest for name, digest in (sources or {}).items()):
+        study = replace(study, sha256={**study.sha256, **(sources or {})})
+    now = checksums.made_with(study.content_of_key(step, session))
     changed = changed_parts(step, record.made_with if record else {}, now)
     what = f"settings, tables or code have changed since: {', '.join(changed)}"
     return (what, "result_outdated") if changed else None
@@ -291,17 +292,14 @@ def _commands_of_files(folder: Path, faults: Iterable[Problem]) -> list[str]:
 
 
 def _stale_folders(derived: Path) -> Iterator[Problem]:
-    """Yield the folders of extras that were made from other results than those there, by their records."""
+    """Yield the folders of extras with a result among what they were made from that was written again since."""
     for each in WRITTEN:
-        if earlier := _earlier_input(derived, checksums.recorded(derived, f"{each.folder}/{each.record}")):
-            yield _fault(f"derived/{each.folder}", f"made from an earlier derived/{earlier}", each.code)
-
-
-def _earlier_input(derived: Path, record: checksums.Record | None) -> str:
-    """Return the first result that a file was made from and that was written again since; empty if there is none."""
-    inputs = record.inputs.items() if record else ()
-    changed = (name for name, digest in inputs if (now := checksums.recorded(derived, name)) and now.sha256 != digest)
-    return next(changed, "")
+        record = checksums.recorded(derived, f"{each.folder}/{each.record}")
+        for name, digest in record.inputs.items() if record else ():
+            now = checksums.recorded(derived, name)
+            if now and now.sha256 != digest:
+                yield _fault(f"derived/{each.folder}", f"made from an earlier derived/{name}", each.code)
+                break
 
 
 def _strangers(study: Study, derived: Path, claimed: Collection[str]) -> str:

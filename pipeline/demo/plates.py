@@ -79,7 +79,9 @@ def stepping_on(walk: Walk, direction: str, plate: ForcePlate, steps: tuple[int,
 
 def verdict(walk: Walk, step: int, direction: str, plates: tuple[ForcePlate, ...]) -> tuple[str, str]:
     """Return the plates under a step ("1", "1 2", "") and the reason to reject it."""
-    inside = [[plate.holds(footprint(walk, other, direction)) for other in _together(walk, step)] for plate in plates]
+    overlap = (walk.strike < walk.off[step]) & (walk.off > walk.strike[step]) & (walk.number != walk.number[step])
+    prints = [footprint(walk, one, direction) for one in (step, *np.flatnonzero(overlap))]
+    inside = [[plate.holds(foot) for foot in prints] for plate in plates]
     under = [i for i, feet in enumerate(inside) if feet[0].any()]
     names = " ".join(str(i + 1) for i in under)
     if not under:
@@ -87,12 +89,6 @@ def verdict(walk: Walk, step: int, direction: str, plates: tuple[ForcePlate, ...
     if any(foot.any() for i in under for foot in inside[i][1:]):
         return names, "two feet"
     return names, "" if inside[under[0]][0].all() else "foot partly off the plate"
-
-
-def _together(walk: Walk, step: int) -> list[int]:
-    """Return the step and the steps that overlap it in time."""
-    others = (walk.strike < walk.off[step]) & (walk.off > walk.strike[step]) & (walk.number != walk.number[step])
-    return [step, *np.flatnonzero(others)]
 
 
 def channels(on_feet: Ground, direction: str, plates: tuple[ForcePlate, ...]) -> Array:

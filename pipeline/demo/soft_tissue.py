@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
 from ..conventions import CHAIN, SIDES
-from .body import Walker, markers_in_segments
+from .body import markers_in_segments
 from .legs import Pose
 from .walk import Walk, standing
 
@@ -57,8 +57,11 @@ def skin_motion(walk: Walk, body: Pose, time: Array) -> dict[str, Array]:
     rng = np.random.default_rng([walk.walker.marker_seed, 7])
     bent = _flexion(body) - _flexion(standing(walk.walker, time[:1]))
     bent /= np.radians(list(RANGE_DEG.values()))
+    clusters: dict[tuple[str, int], dict[str, Array]] = {}  # of the markers' places in segment axes
+    for label, (segment, side, place) in markers_in_segments(walk.walker).items():
+        clusters.setdefault((segment, 0 if segment == "pelvis" else side), {})[label] = place
     displacements: dict[str, Array] = {}
-    for (segment, side), places in _clusters(walk.walker).items():
+    for (segment, side), places in clusters.items():
         if segment == "pelvis":
             rotation, bends, struck = body.pelvis_rotation, bent[:, :, 2], walk.strike
         else:
@@ -71,14 +74,6 @@ def skin_motion(walk: Walk, body: Pose, time: Array) -> dict[str, Array]:
         in_lab = np.einsum("tij,tmj->mti", rotation, slides)
         displacements |= dict(zip(places, in_lab, strict=True))
     return displacements
-
-
-def _clusters(walker: Walker) -> dict[tuple[str, int], dict[str, Array]]:
-    """Return the markers' places in segment axes by segment and side; the pelvis has one cluster."""
-    clusters: dict[tuple[str, int], dict[str, Array]] = {}
-    for label, (segment, side, place) in markers_in_segments(walker).items():
-        clusters.setdefault((segment, 0 if segment == "pelvis" else side), {})[label] = place
-    return clusters
 
 
 def _flexion(body: Pose) -> Array:

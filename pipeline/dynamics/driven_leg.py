@@ -56,7 +56,9 @@ def acceleration(driven: Driven, masses: Masses, q: Array, qd: Array) -> Array:
     segments, and these give q'' joint by joint.
     """
     turn, axes = _pose(driven.rotation, q)
-    dual = _dual_basis(axes)
+    dual = cross(axes.take(NEXT, axis=1), axes.take(LAST, axis=1), axis=0)
+    # interpolated axes of the pelvis are not exactly unit vectors
+    dual = dual / (axes[:, 0] * dual[:, 0]).sum(axis=0)  # dual basis, for components along the axes
     first, second, third = np.swapaxes(axes * qd, 0, 1)
     turning = first + second + third
     above = _add_up(driven.spin, turning)
@@ -104,13 +106,6 @@ def _pose(base: Array, q: Array) -> tuple[Array, Array]:
     axes = np.empty_like(turn)
     axes[:, 0, 0], axes[:, 0, 1:], axes[:, 1], axes[:, 2] = base[:, 2], turn[:, 2, :-1], frames[:, 0], turn[:, 1]
     return turn, axes
-
-
-def _dual_basis(axes: Array) -> Array:
-    """Return the dual basis (3, axis, ...) of three axes, for components along them."""
-    # interpolated axes of the pelvis are not exactly unit vectors
-    dual = cross(axes.take(NEXT, axis=1), axes.take(LAST, axis=1), axis=0)
-    return np.asarray(dual / (axes[:, 0] * dual[:, 0]).sum(axis=0))
 
 
 def _add_up(first: Array, steps: Array) -> Array:

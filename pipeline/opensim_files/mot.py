@@ -236,7 +236,11 @@ def at_rate(forces: Forces, *, start_s: float, end_s: float, frame_s: float = 0.
     Raises:
         UserError: samples that are too close or too far apart in time.
     """
-    time = _remove_rounding(forces.time)
+    time, index = forces.time, np.arange(len(forces.time))
+    interval, first = np.polyfit(index, time, 1)
+    even = first + interval * index
+    if np.abs(time - even).max() < UNEVEN * interval:  # else the file's instants are uneven by more than rounding
+        time = even
     interval_s = float(np.median(np.diff(time)))
     count = max(round((end_s - start_s) / interval_s), 1)
     if not 1 / RATE_HZ[1] <= interval_s <= LONGEST_INTERVAL_S or count > MOST_SAMPLES:
@@ -256,11 +260,3 @@ def at_rate(forces: Forces, *, start_s: float, end_s: float, frame_s: float = 0.
         return np.asarray(values[after - 1] * (1 - share) + values[after] * share)
 
     return rate_hz, [Load(*map(interpolate, load)) for load in forces.loads]
-
-
-def _remove_rounding(time: Array) -> Array:
-    """Return instants (sample,), s, without the rounding of a file if they are even, else as they are."""
-    index = np.arange(len(time))
-    interval, first = np.polyfit(index, time, 1)
-    even = first + interval * index
-    return np.asarray(even if np.abs(time - even).max() < UNEVEN * interval else time)

@@ -52,7 +52,11 @@ def read_trc(path: Path) -> Markers:
         raise UserError(str(path), f"not a {KIND}: it does not begin with PathFileType", AGAIN)
     if len(lines) <= HEADER_LINES:
         raise UserError(str(path), f"cut off after {len(lines)} lines", AGAIN)
-    stated, labels, axes = _numbers_of_header(lines), _labels(path, lines), cells_of(lines[HEADER_LINES - 1])
+    names, numbers = (cells_of(line) for line in lines[1:3])
+    if sum(map(bool, names)) == sum(map(bool, numbers)):  # in order; some have no number: by tabs
+        names, numbers = ([cell for cell in cells if cell] for cells in (names, numbers))
+    stated = dict(zip(names, numbers, strict=False))
+    labels, axes = _labels(path, lines), cells_of(lines[HEADER_LINES - 1])
     note = _note_on_count(path, lines, labels, stated.get(COUNT, ""), axes)
     unit_m = _unit_m(path, stated.get("Units", ""))
     first = HEADER_LINES - any(is_number(cell) for cell in axes[:1])  # some files lack the line X1, Y1, Z1, ...
@@ -60,21 +64,13 @@ def read_trc(path: Path) -> Markers:
     refuse_rows(path, lines, stated.get("NumFrames", ""), len(rows), name="NumFrames")
     time = rows[:, 1]
     refuse_disordered(path, time)
-    rate_hz, frames = _frames(path, stated.get("DataRate", ""), time, _digit_s(lines[first:]))
+    rate_hz, frames = _frames(path, stated.get("DataRate", ""), time, lines[first:])
     positions = rows[:, 2:].reshape(len(rows), -1, 3) * unit_m
     missing = (positions == 0).all(axis=-1) | ~(np.abs(positions) < FARTHEST_M).all(axis=-1)
     positions[missing] = np.nan
     whole = np.full((frames[-1] + 1, *positions.shape[1:]), np.nan)
     whole[frames] = positions
     return Markers(labels, whole, rate_hz, float(time[0]), unit_m, note)
-
-
-def _numbers_of_header(lines: Sequence[str]) -> dict[str, str]:
-    """Return the numbers of the header by name: in order, or by tabs if some have none."""
-    names, numbers = (cells_of(line) for line in lines[1:3])
-    if sum(map(bool, names)) == sum(map(bool, numbers)):
-        names, numbers = ([cell for cell in cells if cell] for cells in (names, numbers))
-    return dict(zip(names, numbers, strict=False))
 
 
 def _labels(path: Path, lines: Sequence[str]) -> list[str]:
@@ -113,19 +109,15 @@ def _unit_m(path: Path, unit: str) -> float:
     return unit_m
 
 
-def _digit_s(rows: Sequence[str]) -> float:
-    """Return the last digit of the times in rows of a file, s."""
-    cells = [cells_of(row)[1:2] for row in rows[:SHOWN_ROWS]]
-    decimals = [len(text.strip().replace(",", ".").partition(".")[2]) for (text,) in filter(None, cells)]
-    return max(10.0 ** -max(decimals, default=0), ROUNDED_S)
-
-
-def _frames(path: Path, stated: str, time: Array, digit_s: float) -> tuple[float, NDArray[np.int_]]:
+def _frames(path: Path, stated: str, time: Array, rows: Sequence[str]) -> tuple[float, NDArray[np.int_]]:
     """Return frames per second and the frame of each instant, from 0.
 
     The rate is DataRate, unless the times are those of one that differs a little: OpenSim goes by the times. A rate
     that fits the times to their last digit comes first: 59.94, written as 60, would be wrong by 60 ms in a minute.
     """
+    cells = [cells_of(row)[1:2] for row in rows[:SHOWN_ROWS]]
+    decimals = [len(text.strip().replace(",", ".").partition(".")[2]) for (text,) in filter(None, cells)]
+    digit_s = max(10.0 ** -max(decimals, default=0), ROUNDED_S)  # last digit of the times
     intervals = np.diff(time)
     by_times_hz = 1 / float(np.median(intervals)) if len(intervals) else 0.0
     try:

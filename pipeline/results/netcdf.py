@@ -45,7 +45,9 @@ def load(path: Path, names: Collection[str] | None = None, *, rows: Mapping[Any,
         UserError: the file is damaged.
     """
     with _damage_reported(path), _as_stored(path, "r") as source:
-        coordinates = _coordinates(source)
+        holders: list[netCDF4.Dataset | netCDF4.Variable[Any]] = [source, *source.variables.values()]
+        listed = (str(each.getncattr("coordinates")).split() for each in holders if "coordinates" in each.ncattrs())
+        coordinates = {*source.dimensions}.union(*listed)  # CF conventions 1.11, chapter 5
         dims = {name: one.dimensions for name, one in source.variables.items()}
         others = set[str]() if names is None else {*_others(dims, names, coordinates)}
         variables = {name: _read(one, rows or {}) for name, one in source.variables.items() if name not in others}
@@ -119,13 +121,6 @@ def in_double_precision(data: xr.Dataset) -> xr.Dataset:
         if variable.dtype == np.float32:
             variable.values = variable.values.astype(float)
     return data
-
-
-def _coordinates(file: netCDF4.Dataset) -> set[str]:
-    """Return the names of all coordinates of a file, by CF conventions 1.11, chapter 5."""
-    holders: list[netCDF4.Dataset | netCDF4.Variable[Any]] = [file, *file.variables.values()]
-    listed = (str(each.getncattr("coordinates")).split() for each in holders if "coordinates" in each.ncattrs())
-    return {*file.dimensions}.union(*listed)
 
 
 def _others(along: Mapping[str, Sequence[str]], names: Collection[str], coordinates: Collection[str]) -> list[str]:

@@ -76,8 +76,8 @@ def without_doubted(study: xr.Dataset) -> xr.Dataset:
     """Return a study with NaN for the kinetics that are in no mean because they are doubted."""
     hidden: dict[Any, Any] = {}
     for row, ending in (("cycle", ""), ("stance", STANCE)):
-        if f"doubt_code{ending}" not in study.coords:
-            continue  # of an earlier version
+        if not {f"doubt_code{ending}", f"kinetics_valid{ending}"} <= {*study.coords}:
+            continue  # of an earlier version, or of contacts
         doubted = study[f"doubt_code{ending}"].values != ""
         left_out = doubted & ~study[f"kinetics_valid{ending}"].values.astype(bool)
         for name in KINETICS & {*study.data_vars} if left_out.any() else ():

@@ -151,7 +151,8 @@ def fault(values: Array, envelope: Array, *, rate_hz: float) -> Problem | None:
     finite = values[np.isfinite(values)]
     if not np.isfinite(envelope).any() or np.ptp(finite) == 0:
         return unusable("no_signal", "without a signal")
-    clipped = _measure_clipping(finite)
+    runs = [stop - start for end in (finite.min(), finite.max()) for start, stop in stretches(finite == end)]
+    clipped = sum(run for run in runs if run >= CLIPPED) / len(finite)
     if clipped > MOST_CLIPPED:
         return unusable("clipped", f"clipped, {100 * clipped:.0f} % of the samples are at the ends of the range")
     low, middle, high = finite.min(), float(np.median(finite)), finite.max()
@@ -168,12 +169,6 @@ def fault(values: Array, envelope: Array, *, rate_hz: float) -> Problem | None:
 def unusable(code: str, words: str) -> Problem:
     """Return the reason why a channel cannot be used."""
     return Problem("", words, "", code)
-
-
-def _measure_clipping(values: Array) -> float:
-    """Return the share of samples that follow each other at the largest or at the smallest value."""
-    runs = [stop - start for end in (values.min(), values.max()) for start, stop in stretches(values == end)]
-    return sum(run for run in runs if run >= CLIPPED) / len(values)
 
 
 def _density(values: Array, envelope: Array, rate_hz: float) -> float:

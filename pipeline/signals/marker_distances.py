@@ -131,16 +131,9 @@ def best_exchange(
         for j in candidates[a + 1 :]:
             if {i, j} == {*(front or ())}:
                 continue
-            both = np.flatnonzero((misfit[i] > WRONG_M) | (misfit[j] > WRONG_M))
-            cured = sum(
-                _misfit(position[both], new, companions[old], median[old], old) for old, new in ((i, j), (j, i))
-            )
-            as_is = misfit[i][both] + misfit[j][both]
-            good = both[(cured < CURE * as_is) & (as_is > 2 * WRONG_M)]
-            if good.size:
-                frames = np.zeros(len(position), dtype=bool)
-                frames[good] = True
-                exchanges.append((float((as_is - cured)[np.isin(both, good)].sum()), i, j, frames))
+            gained_m, frames = _exchange(position, median, companions, misfit, i, j)
+            if frames.any():
+                exchanges.append((gained_m, i, j, frames))
     return max(exchanges, key=lambda item: item[0])[1:] if exchanges else None
 
 
@@ -157,11 +150,21 @@ def _misfits(position: Array, median: Array, companions: Mapping[int, Numbers]) 
     return dict(zip(companions, mean, strict=True))
 
 
-def _misfit(position: Array, new: int, companions: Numbers, median: Array, old: int) -> Array:
-    """Return the mean error (time,) of the distances from ``new`` to the companions of ``old``, m."""
-    others = [int(k) for k in companions if k not in (new, old)]
-    off = np.abs(np.linalg.norm(position[:, [new]] - position[:, others], axis=-1) - median[others])
-    return known_mean(off, axis=1)
+def _exchange(
+    position: Array, median: Array, companions: Mapping[int, Numbers], misfit: Mapping[int, Array], i: int, j: int
+) -> tuple[float, Frames]:
+    """Return by how much an exchange of two markers corrects their misfit in all, m, and in which frames it does."""
+    both = np.flatnonzero((misfit[i] > WRONG_M) | (misfit[j] > WRONG_M))
+    cured, shown = np.zeros(len(both)), position[both]
+    for old, new in ((i, j), (j, i)):  # the mean error of the distances from the new one to the companions
+        others = [int(k) for k in companions[old] if k not in (new, old)]
+        off = np.abs(np.linalg.norm(shown[:, [new]] - shown[:, others], axis=-1) - median[old][others])
+        cured += known_mean(off, axis=1)
+    as_is = misfit[i][both] + misfit[j][both]
+    good = (cured < CURE * as_is) & (as_is > 2 * WRONG_M)
+    frames = np.zeros(len(position), dtype=bool)
+    frames[both[good]] = True
+    return float((as_is - cured)[good].sum()), frames
 
 
 def bends(position: Array) -> Array:

@@ -1,13 +1,15 @@
 """Splines: derivatives, angular rates, smoothing, and the noise of derivatives."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ..arrays import Array
 from ..dynamics.vectors import cross, transpose
-from .filters import by_stretches
+from .filters import by_stretches, near_ends
 
+Spans = Sequence[tuple[slice, int]]  # the samples of each trial, and how many at an end have no acceleration
 DEGREE = 5  # of the spline that is differentiated
 FREQUENCIES = 4096  # at which power spectra are summed
 # inner products of neighbouring B-splines of degree m - 1: the middle one and those to its right
@@ -44,6 +46,29 @@ def derivatives(values: Array, time: Array) -> tuple[Array, Array]:
 
     first, second = by_stretches(of_stretch, values, outputs=2)
     return first, second
+
+
+def derivatives_of_trials(parts: Sequence[Array], time: Array, spans: Spans) -> list[list[Array]]:
+    """Return first and second derivatives of parts (sample, ...), by splines of each trial; no second near ends.
+
+    Args:
+        time: (sample,), s.
+    """
+    turned = [np.moveaxis(part, 0, -1) for part in parts]
+    rows = np.concatenate([part.reshape(-1, len(time)) for part in turned])
+    both = np.empty((2, *rows.shape))
+    for span, reach in spans:
+        for result, columns in zip(both, derivatives(rows[:, span].T, time[span]), strict=True):
+            result[:, span] = columns.T
+        both[1, :, span][near_ends(np.isfinite(rows[:, span].T), reach).T] = np.nan
+    ends = np.cumsum([part[..., 0].size for part in turned])[:-1]
+    return [
+        [
+            np.moveaxis(piece.reshape(part.shape), -1, 0)
+            for piece, part in zip(np.split(result, ends), turned, strict=True)
+        ]
+        for result in both
+    ]
 
 
 def angular_rates(rotation: Array, first: Array, second: Array) -> tuple[Array, Array]:

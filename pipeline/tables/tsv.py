@@ -44,16 +44,11 @@ def rows_of(path: Path, *, required: Iterable[str], allowed: Iterable[str] = ())
         if len(line) != len(header):
             what = f"line {number} has {len(line)} cells, the header {len(header)}"
             problems.append(Problem(path.name, what, "give each line a cell for each column"))
-        rows.append(dict.fromkeys(header, "") | _with_points(dict(zip(header, line, strict=False))))
+        row = dict.fromkeys(header, "") | dict(zip(header, line, strict=False))
+        for name, cell in row.items():  # columns of numbers have a unit at the end of the name
+            row[name] = cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) and OF_NUMBERS.fullmatch(name) else cell
+        rows.append(row)
     return rows, problems
-
-
-def _with_points(row: Row) -> Row:
-    """Return a row with decimal points for decimal commas, in columns with a unit at the end of the name."""
-    return {
-        name: cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) and OF_NUMBERS.fullmatch(name) else cell
-        for name, cell in row.items()
-    }
 
 
 def read_table(path: Path, *, required: Iterable[str], allowed: Iterable[str] = ()) -> list[Row]:
@@ -99,15 +94,10 @@ def out_of_range(
         return [Problem(where, f"{column} is missing", f"give {low:g} to {high:g}")] if required else []
     if low <= value <= high:
         return []
-    in_metres = _in_metres(value, low, high) if column.endswith("_m") else ""
-    return [Problem(where, f"{column} is {value:g}", in_metres or f"expected {low:g} to {high:g}")]
-
-
-def _in_metres(value: float, low: float, high: float) -> str:
-    """Return the remedy for a length in another unit than metres, or an empty text."""
-    units = {"cm": 0.01, "mm": 0.001, "inches": 0.0254, "feet": 0.3048}
+    units = {"cm": 0.01, "mm": 0.001, "inches": 0.0254, "feet": 0.3048} if column.endswith("_m") else {}
     fits = (unit for unit, factor in units.items() if low <= value * factor <= high)
-    return next((f"give metres: {value * units[unit]:.4g} m if this is in {unit}" for unit in fits), "")
+    in_metres = (f"give metres: {value * units[unit]:.4g} m if this is in {unit}" for unit in fits)
+    return [Problem(where, f"{column} is {value:g}", next(in_metres, f"expected {low:g} to {high:g}"))]
 
 
 def misspelt(rows: Sequence[Row], allowed: Sequence[str], where: str) -> Iterator[Problem]:
@@ -125,7 +115,11 @@ def _lines(path: Path) -> list[list[str]]:
         content = path.read_bytes()
         lines = _cells(decode_text(content))
     except FileNotFoundError:
-        raise _missing(path) from None
+        what, remedy = f"missing from {path.parent}", "'gaitlab init' writes one"
+        if others := namesakes(path):
+            what = f"{what}, where {', '.join(others)} is"
+            remedy = f"this program reads {path.name}: {SAVE_AS} under this name"
+        raise UserError(path.name, what, remedy) from None
     except OSError as error:
         raise UserError(path.name, f"cannot be read ({error.strerror})", "make it readable") from None
     except UnicodeDecodeError:
@@ -162,13 +156,6 @@ def namesakes(path: Path) -> list[str]:
         return []
     similar = (file for file in sorted(path.parent.iterdir()) if file.suffix.lower() in OF_SPREADSHEETS)
     return [file.name for file in similar if file.name != path.name and file.name.lower().startswith(path.stem)]
-
-
-def _missing(path: Path) -> UserError:
-    if others := namesakes(path):
-        remedy = f"this program reads {path.name}: {SAVE_AS} under this name"
-        return UserError(path.name, f"missing from {path.parent}, where {', '.join(others)} is", remedy)
-    return UserError(path.name, f"missing from {path.parent}", "'gaitlab init' writes one")
 
 
 def _header_problems(

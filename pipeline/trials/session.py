@@ -205,15 +205,10 @@ def join_trials(trials: Mapping[str, AnyTrial]) -> xr.Dataset:
     """Return a session from its trials, each as of :func:`one_trial`, with the same variables."""
     used = [data for data in trials.values() if "rejected" not in data.attrs]
     usable = np.array(["rejected" not in data.attrs for data in trials.values()], dtype=bool)
-    facts = dict.fromkeys(chain(*(data.attrs for data in trials.values())))
     verdicts = {
         name: ("trial", np.array([data.attrs.get(name, "") for data in trials.values()], dtype=str)) for name in VERDICT
     }
-    variables: dict[Any, Any] = {
-        name: ("trial", _column([data.attrs.get(name) for data in trials.values()]))
-        for name in facts
-        if name not in VERDICT
-    }
+    variables = _facts(trials)
     coordinates: dict[Any, Any] = {"trial": np.array([*trials], dtype=str), **verdicts}
     coordinates |= {name: variables.pop(name) for name in (*SOURCE, "role") if name in variables}
     if not used:
@@ -273,11 +268,17 @@ def _with_labels_of_all(
     return parts
 
 
-def _column(values: list[Any]) -> NDArray[Any]:
-    """Return facts of all trials; "" or NaN where a trial has none."""
-    if any(isinstance(value, str) for value in values):
-        return np.array([value or "" for value in values], dtype=str)
-    return np.array([np.nan if value is None else value for value in values], dtype=float)
+def _facts(trials: Mapping[str, AnyTrial]) -> dict[Any, Any]:
+    """Return the facts of all trials as variables; "" or NaN where a trial has none."""
+    facts: dict[Any, Any] = {}
+    for name in chain(*(data.attrs for data in trials.values())):
+        if name not in facts and name not in VERDICT:
+            values = [data.attrs.get(name) for data in trials.values()]
+            if any(isinstance(value, str) for value in values):
+                facts[name] = "trial", np.array([value or "" for value in values], dtype=str)
+            else:
+                facts[name] = "trial", np.array([np.nan if value is None else value for value in values], dtype=float)
+    return facts
 
 
 def _blank(values: NDArray[Any]) -> Any:

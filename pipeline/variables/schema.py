@@ -164,7 +164,11 @@ def describe(step: str, dataset: xr.Dataset) -> xr.Dataset:
     if not dataset.dims:  # a model of a session that could not be calibrated, or no trial to show
         return dataset
     all_rejected = "rejected" in dataset.coords and (dataset.variables["rejected"].values != "").all()
-    result = dataset.drop_vars([*dataset.data_vars]) if all_rejected else _in_order(step, dataset)
+    names = [name for name, row in VARIABLES[step].items() if name in dataset or not row.optional]
+    different = {*map(str, dataset.data_vars)} ^ {*names}
+    if different and not all_rejected:
+        raise ValueError(f"{step}: variables {sorted(different)} are not those of the schema")
+    result = dataset.drop_vars([*dataset.data_vars]) if all_rejected else dataset[names].copy()
     for name in map(str, result.data_vars):
         row, variable = VARIABLES[step][name], result.variables[name]
         if variable.dims != row.dims:
@@ -176,40 +180,29 @@ def describe(step: str, dataset: xr.Dataset) -> xr.Dataset:
         if meanings:
             values = np.arange(len(meanings.split()), dtype=variable.dtype)
             variable.attrs |= {"flag_values": values, "flag_meanings": meanings}
-    for name in map(str, result.coords):
-        if name not in COORDINATES and step != "study":
-            continue
-        variable = result.variables[name]
-        known = COORDINATES.get(name) or COORDINATES.get(name.removesuffix(STANCE))  # along stance what cycles have too
-        units, long_name = known or _column(name, variable)
+    _describe_coordinates(result, [str(name) for name in result.coords if step == "study" or name in COORDINATES])
+    return result
+
+
+def _describe_coordinates(dataset: xr.Dataset, names: Iterable[str]) -> None:
+    """Set units and long names of coordinates; participants' columns have units by the ends of their names."""
+    for name in names:
+        variable, own = dataset.variables[name], name.removesuffix(STANCE)  # along stance what cycles have too
+        numeric = variable.dtype.kind in "if"
+        by_name = [unit for ending, unit in COLUMN_UNITS.items() if numeric and own.endswith(ending)]
+        known = COORDINATES.get(name) or COORDINATES.get(own)
+        units, long_name = known or ("".join(by_name[:1]), about_column(own))
         about: dict[str, Any] = ({"units": units} if units else {}) | {"long_name": long_name}
         if name in INSTANCES:
             about["instance_dimension"] = "trial"
         if name in VERDICTS:
             about |= {"flag_values": np.array([0, 1], np.int8), "flag_meanings": "left_out used"}
         variable.attrs = about
-    return result
-
-
-def _in_order(step: str, dataset: xr.Dataset) -> xr.Dataset:
-    """Return a copy of a dataset with its variables in the order of the schema."""
-    names = [name for name, row in VARIABLES[step].items() if name in dataset or not row.optional]
-    if different := {*map(str, dataset.data_vars)} ^ {*names}:
-        raise ValueError(f"{step}: variables {sorted(different)} are not those of the schema")
-    return dataset[names].copy()
 
 
 def about_column(name: str) -> str:
     """Return the long name of a column of participants.tsv, or of one that sessions.tsv alone is expected to have."""
     return f"column {name} of {'sessions.tsv or ' * (name in VISIT_COLUMNS)}participants.tsv"
-
-
-def _column(name: str, values: xr.Variable) -> tuple[str, str]:
-    """Return units (by the end of its name) and long name of a participants' column."""
-    name = name.removesuffix(STANCE)
-    numeric = values.dtype.kind in "if"
-    units = [unit for ending, unit in COLUMN_UNITS.items() if numeric and name.endswith(ending)]
-    return "".join(units[:1]), about_column(name)
 
 
 def with_dims(step: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, tuple[tuple[str, ...], NDArray[Any]]]:

@@ -22,7 +22,7 @@ from pipeline.arrays import Flags
 from pipeline.conventions import ANGLES, JOINTS, SIDES
 from pipeline.errors import UserError
 from pipeline.json_text import from_text
-from pipeline.steps.read.recording_file import read_recording
+from pipeline.steps.read.recording_file import Source, read_recording
 from pipeline.tables import study_tables
 from pipeline.workflow import settings
 from tests.campaigns.labs import set_up
@@ -99,7 +99,7 @@ def sessions_in(study: Path, name: str) -> Iterator[Session]:
         recordings = {}
         for row in rows:
             person: Any = study_tables.person_of(row, people)
-            recordings[row["file"]] = read_recording(study / row["file"], **person)
+            recordings[row["file"]] = read_recording(Source(study / row["file"], **person))
         yield Session(f"{name} {session}", rows, recordings, people[who], segments.get(who, []), model, chosen)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from pipeline.steps.read.recording_file import read_recording
+from pipeline.steps.read.recording_file import Source, read_recording
 from pipeline.workflow.settings import CONFIG
 from tests.campaigns.cut_walks import outcomes as cut_outcomes
 from tests.campaigns.sound_walks import verdicts
@@ -260,7 +260,7 @@ def test_a_study_holds_what_was_drawn(ordinary: Sound, tmp_path: Path) -> None:
     """C3D files store single precision: 0.1 um at some metres, and 1e-7 of a moment in N mm."""
     write_study(tmp_path, ordinary.session)
     for file, recording in ordinary.session.recordings.items():
-        written = read_recording(tmp_path / file)
+        written = read_recording(Source(tmp_path / file))
         assert written.labels == recording.labels
         np.testing.assert_allclose(written.markers, recording.markers, rtol=0, atol=1e-6)
         np.testing.assert_allclose(written.analog, recording.analog, rtol=1e-6, atol=1e-3)

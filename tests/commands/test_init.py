@@ -15,6 +15,8 @@ from pipeline.c3d.reader import read_c3d
 from pipeline.commands.check.command import check
 from pipeline.commands.init.command import WRITTEN, _rows_of_doubles, initialise
 from pipeline.errors import UserError
+from pipeline.recording import Recording
+from pipeline.steps.read.recording_file import Source
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables, tsv
 from pipeline.workflow import settings
@@ -370,10 +372,10 @@ def test_a_defect_on_one_file_costs_only_this_file(study: Path, monkeypatch: pyt
     for path in study.glob("sub-*/*_0[23].c3d"):
         path.unlink()
 
-    def broken(path: Path, forces: Path | None, **person: Any) -> Any:
-        if path.name == "fast_01.c3d":
+    def broken(source: Source) -> Recording:
+        if source.path.name == "fast_01.c3d":
             raise IndexError("Erika Mustermann")  # texts of exceptions may quote the file
-        return read_c3d(path, **person)
+        return read_c3d(source.path, subject=source.subject, participant=source.participant)
 
     monkeypatch.setattr("pipeline.steps.read.recording_contents.read_recording", broken)
     summary = initialise(study)

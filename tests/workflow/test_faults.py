@@ -24,6 +24,7 @@ from pipeline.commands.run import unlock
 from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.steps.read import step
+from pipeline.steps.read.recording_file import Source
 from pipeline.steps.read.settings import Settings
 from pipeline.trials.session import Trial
 from pipeline.workflow.activity_lock import hold, is_left_alone
@@ -172,7 +173,7 @@ def test_a_recording_that_cannot_be_read_any_more_fails_the_job_and_not_the_tria
         "sha256": sha256(path),
     }
 
-    def read_trial(_: Path, **__: object) -> Trial:
+    def read_trial(_: Source, **__: object) -> Trial:
         if error == errno.ENOENT:
             path.unlink()
             raise UserError(str(path), "no such file", "restore it")
@@ -190,8 +191,8 @@ def test_a_recording_that_cannot_be_read_any_more_fails_the_job_and_not_the_tria
 def test_a_recording_that_never_could_be_read_costs_its_trial(monkeypatch: pytest.MonkeyPatch) -> None:
     row = {"trial": "walk", "file": "x" * 300, "role": "gait", "subject": "", "participant": "a", "sha256": None}
 
-    def read_trial(path: Path, **_: object) -> xr.Dataset:
-        path.stat()
+    def read_trial(source: Source, **_: object) -> xr.Dataset:
+        source.path.stat()
         return xr.Dataset()
 
     monkeypatch.setattr(step, "_read_trial", read_trial)

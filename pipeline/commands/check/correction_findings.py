@@ -51,7 +51,10 @@ def _of_new_row(row: Row, folder: Path, others: Sequence[Row]) -> Iterator[Probl
         )
     except (UserError, ValueError):  # not there, or without this trial
         return
-    moved = any(other["kind"].endswith(EVENTS) or _is_of_the_same(row, other) for other in others)
+    same = (other for other in others if (other["kind"], other["side"]) == (row["kind"], row["side"]))
+    moved = any(other["kind"].endswith(EVENTS) for other in others) or any(
+        abs(float(row["time_s"]) - float(other["time_s"])) < SAME_STRIKE_S for other in same
+    )
     if row["kind"] in MARKERS:
         labels = [str(label) for label in recorded["marker"].values] if "marker" in recorded.variables else []
         for label in (label for label in markers_in(row) if labels and label not in labels):
@@ -59,13 +62,6 @@ def _of_new_row(row: Row, folder: Path, others: Sequence[Row]) -> Iterator[Probl
             yield warning(where_of(row), f"no marker is labelled '{label}'", remedy, UNFIT)
     elif not moved and "contact_side" in contacts.variables and (problem := _misfit(row, contacts.variables)):
         yield warning(where_of(row), *problem, UNFIT)
-
-
-def _is_of_the_same(row: Row, other: Row) -> bool:
-    """Return whether two corrections do the same to one stance or cycle."""
-    if (row["kind"], row["side"]) != (other["kind"], other["side"]):
-        return False
-    return abs(float(row["time_s"]) - float(other["time_s"])) < SAME_STRIKE_S
 
 
 def _misfit(row: Row, contacts: Mapping[Any, Any]) -> tuple[str, str] | None:

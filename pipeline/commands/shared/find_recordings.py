@@ -48,7 +48,9 @@ def recordings_in(folder: Path) -> list[str]:
     """
     forms: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for name in _files(folder, RECORDINGS):
-        forms[_recording_of(name)].append(name)
+        folders = PurePosixPath(name).parent.parts
+        kept = (part for part in folders if part.lower() not in (AUGMENTED, NOT_AUGMENTED))
+        forms[*kept, _plain(_stem(name))].append(name)
     if not forms:
         what = "no C3D or TRC files there or in folders below"
         raise UserError(str(folder), what, "give the folder that holds the recordings")
@@ -163,12 +165,6 @@ def _files(folder: Path, endings: tuple[str, ...]) -> Iterator[str]:
         for name in files:
             if name.lower().endswith(endings) and not name.startswith((".", "~$")):
                 yield (within / name).as_posix()
-
-
-def _recording_of(name: str) -> tuple[str, ...]:
-    """Return what is equal for all forms of one recording: its folders and its plain name."""
-    parts = PurePosixPath(name).parent.parts
-    return (*(part for part in parts if part.lower() not in (AUGMENTED, NOT_AUGMENTED)), _plain(_stem(name)))
 
 
 def _processing(name: str) -> tuple[bool, int, str]:

@@ -218,11 +218,21 @@ def _differences(
 
 
 def _curves(pair: Pair, means: xr.DataArray, group: dict[str, str]) -> tuple[list[list[str]], list[Array]]:
-    """Return people and means (person, side, ...) of both, from means (participant, side, condition, ...)."""
+    """Return people and curves (person, phase) of both, from means (participant, side, condition, phase).
+
+    A curve is the mean of the sides that a person has, of people in a pair those with both; NaN without any.
+    """
     people = [str(name) for name in means.participant.values]
     names = [[name for name in people if group.get(name, "") == wanted] for wanted, _ in pair.places]
     means = means.reindex(condition=[one for _, one in pair.places]).transpose("participant", "side", "condition", ...)
-    return names, [means.sel(participant=own).values[:, :, i] for i, own in enumerate(names)]
+    of_sides = [means.sel(participant=own).values[:, :, i] for i, own in enumerate(names)]
+    has: list[Flags] = [np.asarray(np.isfinite(values).any(axis=-1)) for values in of_sides]
+    has = [has[0] & has[1]] * 2 if pair.paired else has
+    both = []
+    for values, sides in zip(of_sides, has, strict=True):
+        count = np.where(sides.any(axis=1), sides.sum(axis=1), np.nan)[:, None]
+        both.append(np.where(sides[..., None], values, 0).sum(axis=1) / count)
+    return names, both
 
 
 def _test(
@@ -237,9 +247,6 @@ def _test(
     study = _at_visits(load_study(path, part="cycle" if variable == "joint_angle" else "stance"), visits)
     means = mean_curves(study[variable].sel({"joint": joint} | ({"angle": angle} if angle else {})))
     names, both = _curves(pair, means, group)
-    has: list[Flags] = [np.asarray(np.isfinite(values).any(axis=-1)) for values in both]
-    has = [has[0] & has[1]] * 2 if pair.paired else has
-    both = [_mean_of(values, sides) for values, sides in zip(both, has, strict=True)]
     if pair.paired:
         known, people = np.isfinite(both[0]) & np.isfinite(both[1]), names[0]
     else:
@@ -272,13 +279,6 @@ def _doubts_of(study: xr.Dataset, conditions: Collection[str]) -> dict[str, str]
         if doubt and condition in conditions:
             words.setdefault(person, {})[doubt] = None
     return {person: BETWEEN_WORDS.join(own) for person, own in words.items()}
-
-
-def _mean_of(values: Array, has: Flags) -> Array:
-    """Return the mean (person, phase) of the sides (person, side, phase) that a person has; NaN where one lacks it."""
-    weight = has[..., None].astype(float)
-    count = np.where(has.any(axis=1), has.sum(axis=1), np.nan)[:, None]
-    return np.asarray(np.where(weight > 0, values, 0).sum(axis=1) / count)
 
 
 def _write(file: Path, header: Sequence[str], rows: object) -> None:

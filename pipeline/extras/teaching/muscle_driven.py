@@ -109,7 +109,8 @@ def simulate(
     def rate(t: float, state: Array) -> Array:
         q, qd, activation, fibre, _ = np.split(state, ends)
         force, fibre, speed = pull(limb, q, qd, activation, fibre)
-        power = -speed * _contractile(limb, force, fibre)
+        passive = limb.hill.max_force_n * curves.passive_force(fibre / limb.hill.optimal_length_m)
+        power = -speed * (force / curves.pennation_cosine(limb.hill, fibre) - passive)  # of the contractile elements
         growth = curves.activation_rate(limb.hill, activation, excitation(t))
         stretch = speed if limb.compliant else 0 * speed
         return np.concatenate([qd, acceleration(limb, q, qd, force), growth, stretch, power])
@@ -137,9 +138,3 @@ def energy(limb: Limb, course: Course) -> Array:
         tendon = 0 * tendon
     mechanical = planar.energy(limb.links, course.q, course.qd, limb.gravity)
     return np.concatenate([mechanical, np.stack([passive.sum(axis=-1), tendon.sum(axis=-1)], axis=-1)], axis=-1)
-
-
-def _contractile(limb: Limb, force: Array, fibre: Array) -> Array:
-    """Return the force of the contractile elements along the fibres, N."""
-    passive = limb.hill.max_force_n * curves.passive_force(fibre / limb.hill.optimal_length_m)
-    return np.asarray(force / curves.pennation_cosine(limb.hill, fibre) - passive)

@@ -108,7 +108,9 @@ def knee_axis(relative: Callable[[float], Array], measure: Measure, side: str) -
     if range_deg < SMALLEST_RANGE_DEG:
         what = f"the {side} knee bends by {range_deg:.0f} degrees, expected {SMALLEST_RANGE_DEG:.0f} or more"
         raise UserError("", what, f"bend it wider in a trial whose condition names the leg that moves, {OTHERWISE}")
-    chance_deg = _standard_error_deg(turned, measure)
+    parts = np.array_split(np.arange(len(turned)), PARTS)
+    without = np.degrees([measure(np.delete(turned, part, axis=0)) for part in parts])  # jackknife
+    chance_deg = float(np.sqrt((PARTS - 1) / PARTS * np.sum((without - without.mean()) ** 2)))  # standard error
     if chance_deg > LARGEST_CHANCE_DEG:
         what = f"parts of the motion show axes of the {side} knee with a standard error of {chance_deg:.1f} degrees"
         expected = f"expected {LARGEST_CHANCE_DEG:g} or less"
@@ -139,13 +141,6 @@ def _settle(relative: Callable[[float], Array], measure: Measure, side: str) -> 
         turn += step
     what = f"the {side} thigh of the body model does not follow the knee's axis"
     raise UserError("", what, f"choose a body model with a cluster on the thigh, {OTHERWISE}")
-
-
-def _standard_error_deg(relative: Array, measure: Measure) -> float:
-    """Return the standard error of a turn without each of some parts of the motion in turn (jackknife)."""
-    parts = np.array_split(np.arange(len(relative)), PARTS)
-    without = np.degrees([measure(np.delete(relative, part, axis=0)) for part in parts])
-    return float(np.sqrt((PARTS - 1) / PARTS * np.sum((without - without.mean()) ** 2)))
 
 
 class KneeTrials(NamedTuple):

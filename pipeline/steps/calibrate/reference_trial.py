@@ -55,6 +55,9 @@ def find_reference(trials: Trials, body_model: BodyModel, *, use_stated: bool) -
     trial = trials[name]
     labels, markers = _labels(trial), trial["marker_position"].values
     seen = mean_positions(model.labels, labels, markers)
+    walks = _results_in(_of_role(trials, "gait")) if source else {}
+    others = [name for name, other in walks.items() if other != trials[source].attrs["static_results"]]
+    differ = f"; {', '.join(others)} {'state' if others[1:] else 'states'} others, used for walks" if others else ""
     return ReferenceTrial(
         name,
         trial.attrs.get("source", name),
@@ -66,7 +69,7 @@ def find_reference(trials: Trials, body_model: BodyModel, *, use_stated: bool) -
         own_results=parse_results(_results_in({name: trial}).get(name, "")) if body_model.may_be_stated else {},
         source=source,
         stated=parse_results(results),
-        note=_note_on_results(source, trials) if source else "",
+        note=f"the model has the static results stated in {source}{differ}" if source else "",
     )
 
 
@@ -82,13 +85,6 @@ def _results_of_session(trials: Trials) -> tuple[str, str]:
     usual = [name for name, text in walks.items() if count[text] == max(count.values())]
     source = next(iter([*same, *usual, *static]), "")
     return source, (static | walks).get(source, "")
-
-
-def _note_on_results(source: str, trials: Trials) -> str:
-    text = trials[source].attrs["static_results"]
-    others = [name for name, other in _results_in(_of_role(trials, "gait")).items() if other != text]
-    differ = f"; {', '.join(others)} {'state' if others[1:] else 'states'} others, used for walks" if others else ""
-    return f"the model has the static results stated in {source}{differ}"
 
 
 def _choose(trials: Trials, body_model: BodyModel, source: str) -> tuple[str, ResolvedModel]:

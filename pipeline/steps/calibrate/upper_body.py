@@ -51,30 +51,44 @@ def upper_body(
     rotation = still.frames | {PELVIS: pelvis}
     origin = {segment: still.centres[ORIGIN[segment]] for segment in SEGMENTS} | {PELVIS: middle}
     points = {"hip_middle": middle, "waist": waist} | still.centres
-    parameters = {}
-    for segment in (PELVIS, *SEGMENTS):
-        places = {name: _median(rotate(rotation[segment], at - origin[segment])) for name, at in points.items()}
-        if not np.isfinite(np.concatenate([*places.values()])).all():  # no frame shows the segment with the trunk
-            return {}
-        parameters[segment] = _parameters(person, segment, places, height)
+    parameters = _parameters(person, rotation, origin, points, height)
+    if not parameters:
+        return {}
     trunk = trunk_axes(still.frames["thorax"], still.centres["neck"], waist)
     in_trunk = rotate(trunk, rotate(transpose(still.frames["thorax"]), parameters["thorax"].com))
     parameters["thorax"] = parameters["thorax"]._replace(com=_median(in_trunk))
     return {"head_tilt": ((), tilt), **_variables(parameters, _scale_of_masses(parameters, person, calibrated))}
 
 
+def _parameters(
+    person: Person,
+    rotation: Mapping[str, Array],
+    origin: Mapping[str, Array],
+    points: Mapping[str, Array],
+    height_m: float,
+) -> dict[str, SegmentParameters]:
+    """Return the parameters of each segment, measured or by the table; none if no frame shows one with the trunk.
+
+    Args:
+        rotation: axes (time, 3, 3) by segment.
+        origin, points: (time, 3), m, by segment and by name.
+    """
+    parameters = {}
+    for segment in (PELVIS, *SEGMENTS):
+        places = {name: _median(rotate(rotation[segment], at - origin[segment])) for name, at in points.items()}
+        if not np.isfinite(np.concatenate([*places.values()])).all():
+            return {}
+        side, name = _side_and_name(segment)
+        own = {point.removesuffix(f"_{side}"): place for point, place in places.items()}
+        own |= {"floor": np.zeros(3), "crown": np.array([0.0, height_m, 0.0])}
+        parameters[segment] = person.measured.get((side, name)) or person.parameters(name, side or "right", own)
+    return parameters
+
+
 def _side_and_name(segment: str) -> tuple[str, str]:
     """Return side and name of a segment; the side is empty in the middle."""
     name, _, side = segment.rpartition("_")
     return (side, name) if name in ARM else ("", segment)
-
-
-def _parameters(person: Person, segment: str, places: Mapping[str, Array], height_m: float) -> SegmentParameters:
-    """Return the parameters of a segment, measured or by the table, given points (3,) in its axes, m."""
-    side, name = _side_and_name(segment)
-    own = {point.removesuffix(f"_{side}"): place for point, place in places.items()}
-    own |= {"floor": np.zeros(3), "crown": np.array([0.0, height_m, 0.0])}
-    return person.measured.get((side, name)) or person.parameters(name, side or "right", own)
 
 
 def _variables(parameters: Mapping[str, SegmentParameters], scale: Mapping[str, float]) -> dict[str, Any]:

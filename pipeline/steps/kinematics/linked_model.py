@@ -57,13 +57,8 @@ def build_linked_model(
     Raises:
         UserError: the session has no marker of the linkage with a weight.
     """
-    owners = (calibrate[f"fixed_{name}"].values.tolist() for name in ("side", "segment", "marker"))
     usable = [side for side, why in zip(SIDES, calibrate.leg_refused.values.tolist(), strict=True) if not why]
-    every: dict[str, tuple[int, float, Array]] = {}
-    for side, segment, name, place in zip(*owners, calibrate.fixed_position.values, strict=True):
-        body = body_number(SIDES.index(side), segment)
-        if (segment != "pelvis" or side == usable[0]) and name not in every:
-            every[name] = body, _weight(name, segment, marker_weights), place
+    every = _fixed_markers(calibrate, usable[0], marker_weights)
     chosen = {name: one for name, one in every.items() if name in markers}
     if not any(weight for _, weight, _ in chosen.values()):
         what = "no marker of the linked legs has a weight"
@@ -74,6 +69,8 @@ def build_linked_model(
     bodies, weights, places = zip(*chosen.values(), strict=True)
     rotation = calibrate.static_rotation.sel(side=list(SIDES), pose=list(SEGMENTS)).values
     neutral = angles(rotation[:, 1:], rotation[:, :-1], smallest_floating_axis=0.0)
+    named = [[f"{joint} {angle}" for angle in ANGLES] for joint in JOINTS]
+    clinical = np.array([[joint_limits.get(name, LIMITS[name][:2]) for name in row] for row in named], dtype=float)
     linkage = Linkage(
         place=np.array(places),
         body=np.array(bodies),
@@ -81,23 +78,27 @@ def build_linked_model(
         joint=np.nan_to_num(calibrate.joint_link.values),
         neutral=np.nan_to_num(neutral),
         free=np.array([FREE[joint_types[joint]] for joint in JOINTS]),
-        limits=_limits(joint_limits),
+        limits=np.sort(np.radians(np.moveaxis(clinical, -1, 0))[:, None] * SIGNS, axis=0),
     )
     pelvis = rotation[SIDES.index(usable[0]), SEGMENTS.index("pelvis")]
     return LinkedModel(linkage, np.array([markers.index(name) for name in chosen]), pelvis)
 
 
-def _weight(name: str, segment: str, weights: Mapping[str, float]) -> float:
-    """Return the weight of a marker: its own, with or without its side, times that of its segment."""
-    bare = name.removesuffix("_left").removesuffix("_right")
-    return weights.get(segment, 1.0) * weights.get(name, weights.get(bare, 1.0))
+def _fixed_markers(
+    calibrate: xr.Dataset, side_of_pelvis: str, weights: Mapping[str, float]
+) -> dict[str, tuple[int, float, Array]]:
+    """Return by marker its body, its weight, and its place (3,) in the axes of the body, m.
 
-
-def _limits(changes: Mapping[str, Sequence[float]]) -> Array:
-    """Return the limits (2, side, joint, 3) of right-handed angles, rad."""
-    names = [[f"{joint} {angle}" for angle in ANGLES] for joint in JOINTS]
-    clinical = np.array([[changes.get(name, LIMITS[name][:2]) for name in row] for row in names], dtype=float)
-    return np.sort(np.radians(np.moveaxis(clinical, -1, 0))[:, None] * SIGNS, axis=0)
+    A weight is the marker's own, with or without its side, times that of its segment.
+    """
+    owners = (calibrate[f"fixed_{name}"].values.tolist() for name in ("side", "segment", "marker"))
+    markers: dict[str, tuple[int, float, Array]] = {}
+    for side, segment, name, place in zip(*owners, calibrate.fixed_position.values, strict=True):
+        if (segment != "pelvis" or side == side_of_pelvis) and name not in markers:
+            bare = name.removesuffix("_left").removesuffix("_right")
+            weight = weights.get(segment, 1.0) * weights.get(name, weights.get(bare, 1.0))
+            markers[name] = body_number(SIDES.index(side), segment), weight, place
+    return markers
 
 
 def describe_linkage(model: LinkedModel | None, markers: Sequence[str], trials: int) -> dict[str, Any]:

@@ -99,7 +99,8 @@ def form_normal_equations(linkage: Linkage, sums: Sums, posture: Posture, bodies
     if curved.any():
         bend = _of_all_beyond(moment * curved)
         about = bend - load[:, :, 3:, None] * curved * centre[:, :, :1]
-        momentum[:, :, :, :3] -= _curvature(about, bodies.axes)
+        trace = np.einsum("sjiit->sjt", about)[:, :, None, None]  # Z^T e - e tr Z of moments Z and axes e
+        momentum[:, :, :, :3] -= np.einsum("sjbat,sjkbt->sjkat", about, bodies.axes) - bodies.axes * trace
         whole = bend[:, -1].sum(axis=0) + moment[PELVIS] * curved
         pelvis[:3, :3] -= (whole + np.swapaxes(whole, 0, 1)) / 2 - np.eye(3)[..., None] * np.einsum("iit->t", whole)
     over = find_excess(linkage, posture.angle)
@@ -108,8 +109,7 @@ def form_normal_equations(linkage: Linkage, sums: Sums, posture: Posture, bodies
     momentum, on_leg, screw, over = (
         part.reshape(2, 9, *part.shape[3:])[:, free] for part in (momentum, on_leg, screw, over)
     )
-    leg = np.einsum("spat,sqat->spqt", screw, momentum)
-    leg = np.where(_proximal(linkage.free)[..., None], leg, np.swapaxes(leg, 1, 2))
+    leg = _matrix_of_leg(screw, momentum, linkage.free)
     diagonal = np.einsum("sppt->spt", leg)
     diagonal += LIMIT_STIFFNESS_M2 * (over != 0)
     return Normal(cost, pelvis, momentum, leg, on_pelvis, on_leg, screw)
@@ -120,17 +120,15 @@ def _of_all_beyond(parts: Array) -> Array:
     return running_sum(parts[:PELVIS].reshape(2, 3, *parts.shape[1:]), axis=1)
 
 
-def _proximal(free: Flags) -> Flags:
-    """Return (coordinate, coordinate) whether the free coordinate of a row is on the proximal side, or the same."""
+def _matrix_of_leg(screw: Array, momentum: Array, free: Flags) -> Array:
+    """Return the symmetric matrix (side, coordinate, coordinate, time) of the free coordinates (joint, axis).
+
+    Each element is of the momentum of all beyond the more distal of its two coordinates.
+    """
     joint, axis = np.indices((3, 3)).reshape(2, 9)[:, free.ravel()]
     order = 3 * joint - axis  # e1 turns with the proximal segment, e3 with the distal one
-    return np.asarray(order[:, None] >= order)
-
-
-def _curvature(moment: Array, axes: Array) -> Array:
-    """Return Z^T e - e tr Z of moments (side, joint, 3, 3, time) for axes (side, joint, 3, 3, time)."""
-    trace = np.einsum("sjiit->sjt", moment)[:, :, None, None]
-    return np.asarray(np.einsum("sjbat,sjkbt->sjkat", moment, axes) - axes * trace)
+    leg = np.einsum("spat,sqat->spqt", screw, momentum)
+    return np.asarray(np.where((order[:, None] >= order)[..., None], leg, np.swapaxes(leg, 1, 2)))
 
 
 def _point_masses(sums: Sums, bodies: Bodies) -> tuple[Array, Array, Array, Array]:

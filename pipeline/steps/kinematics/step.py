@@ -14,7 +14,7 @@ from ...body.skeleton import CalibratedSide, Skeleton, moving_legs, read_sides, 
 from ...conventions import ANGLES, CHAIN, CONVENTIONAL, HIP, JOINTS, KNEE, ROTATION, SEGMENTS, SIDES
 from ...errors import Problem, UserError
 from ...signals.filters import interval_s, near_ends
-from ...signals.splines import angular_rates, derivatives
+from ...signals.splines import Spans, angular_rates, derivatives_of_trials
 from ...trials.session import spans_of
 from ...trials.usable_walks import UsableWalks, batches, has_model, reject
 from .label_check import find_exchanged
@@ -30,7 +30,6 @@ LABELS: dict[str, Any] = {
     "axis": list("xyz"), "local_axis": list("xyz"),
 }  # fmt: skip
 Variables = dict[str, tuple[tuple[str, ...], Array]]
-Spans = Sequence[tuple[slice, int]]  # the samples of each trial, and how many at an end have no acceleration
 
 HIDDEN = "none; they are hidden"  # in place of absent markers
 PORTION = 2000  # samples, of whole trials, that are handled together: few enough for the processor's cache
@@ -87,10 +86,7 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
     compared = settings.angle_convention == CONVENTIONAL and body_model.is_plug_in_gait
     angle = posed.variables["joint_angle"][1] + offset
     witnesses = hear_witnesses(Shown(clean, calibrate, posed.shifts, angle, compared))
-    upper, labels_of_upper = whole_body(
-        clean, calibrate, body_model if settings.upper_body else None, posed.variables, within,
-        _derivatives, settings.angle_convention, settings.smallest_floating_axis,
-    )  # fmt: skip
+    upper, labels_of_upper = whole_body(clean, calibrate, body_model, posed.variables, within, settings)
     facts = _facts(clean, settings) | describe_linkage(linkage, names, len(spans))
     for trial, side in np.argwhere(judgements["knee_refused"][1] != "").tolist():  # the witnesses have seen all angles
         refused_angles = posed.variables["joint_angle"][1][spans[trial], side]
@@ -172,7 +168,7 @@ def _motion(legs: Sequence[Skeleton], local_com: Array, time: Array, spans: Span
     centre = _stack(leg.centres[f"{name}_centre"] for leg in legs for name in JOINTS)
     local = local_com.reshape(-1, 3)
     com = origin + sum(local[:, i, None] * frames[:, : len(local), i] for i in range(3))
-    (turning, com_velocity, velocity), (bending, com_acceleration, acceleration) = _derivatives(
+    (turning, com_velocity, velocity), (bending, com_acceleration, acceleration) = derivatives_of_trials(
         [frames, com, centre], time, spans
     )
     rate, rate_change = angular_rates(frames, turning, bending)
@@ -195,7 +191,7 @@ def _motion(legs: Sequence[Skeleton], local_com: Array, time: Array, spans: Span
 
 def _of_upper_body(frame: Array, time: Array, spans: Spans) -> Variables:
     """Return the motion of the upper body as variables, from its frame (sample, 3, 3)."""
-    (first,), (second,) = _derivatives([frame], time, spans)
+    (first,), (second,) = derivatives_of_trials([frame], time, spans)
     rate, rate_change = angular_rates(frame, first, second)
     return {
         "upper_body_rotation": (("sample", "local_axis", "axis"), frame),
@@ -221,25 +217,6 @@ def _with_pelvis(bodies: Array) -> Array:
     whole[:, :-1] = rows[:of_legs].reshape(len(SIDES), len(CHAIN), *rows.shape[1:])
     whole[:, -1] = rows[of_legs] if len(rows) > of_legs else np.nan
     return np.moveaxis(whole, -1, 0)
-
-
-def _derivatives(parts: Sequence[Array], time: Array, spans: Spans) -> list[list[Array]]:
-    """Return first and second derivatives of parts (sample, ...), by splines of each trial; no second near ends."""
-    turned = [np.moveaxis(part, 0, -1) for part in parts]
-    rows = np.concatenate([part.reshape(-1, len(time)) for part in turned])
-    both = np.empty((2, *rows.shape))
-    for span, reach in spans:
-        for result, columns in zip(both, derivatives(rows[:, span].T, time[span]), strict=True):
-            result[:, span] = columns.T
-        both[1, :, span][near_ends(np.isfinite(rows[:, span].T), reach).T] = np.nan
-    ends = np.cumsum([part[..., 0].size for part in turned])[:-1]
-    return [
-        [
-            np.moveaxis(piece.reshape(part.shape), -1, 0)
-            for piece, part in zip(np.split(result, ends), turned, strict=True)
-        ]
-        for result in both
-    ]
 
 
 def _hide_beside_changes(

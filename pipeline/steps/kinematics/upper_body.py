@@ -1,6 +1,6 @@
 """Motion of trunk, head and arms, and of the whole body; the upper body as one by hips and shoulders."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from ...body.skeleton import body_height_m
 from ...conventions import ANGLES, CHAIN, HIP, SIDES
 from ...dynamics.vectors import cross, dot, rotate, transpose, unit
 from ...json_text import object_in
-from ...signals.splines import angular_rates
+from ...signals.splines import Spans, angular_rates, derivatives_of_trials
 from ...whole_body.angles import PARTS, of_part
 from ...whole_body.balance import Bodies, angular_momentum, centre_of_mass
 from ...whole_body.skeleton import (
@@ -27,9 +27,8 @@ from ...whole_body.skeleton import (
     upper_sizes,
     waist_centre,
 )
+from .settings import Settings
 
-Spans = Sequence[tuple[slice, int]]  # the samples of each trial, and how many at an end have no acceleration
-Derive = Callable[[Sequence[Array], Array, Spans], list[list[Array]]]
 Variables = dict[str, Any]
 # of the frames with a pelvis: a marker that is seen in fewer does not define a segment; the second where there would be
 # no thorax
@@ -57,19 +56,17 @@ def upper_body_frame(hips: Array, shoulders: Array) -> Array:
 
 
 def whole_body(
-    clean: xr.Dataset, calibrate: xr.Dataset, model: BodyModel | None, motion: Mapping[str, Any], spans: Spans,
-    derive: Derive, angle_convention: str, smallest_floating_axis: float,
+    clean: xr.Dataset, calibrate: xr.Dataset, model: BodyModel, motion: Mapping[str, Any], spans: Spans,
+    settings: Settings,
 ) -> tuple[Variables, dict[str, Any]]:  # fmt: skip
-    """Return the motion of trunk, head and arms and of the whole body, and their coordinates; empty if not calibrated.
+    """Return the motion of trunk, head and arms and of the whole body, and their coordinates.
+
+    Both are empty if trunk and arms are not calibrated, or left out by the settings.
 
     Args:
-        model: None if trunk and arms are left out.
         motion: the variables of the legs.
-        spans: samples of each trial, and how many at an end have no acceleration.
-        derive: returns first and second derivatives of arrays (sample, ...).
-        angle_convention, smallest_floating_axis: settings.
     """
-    if model is None or "upper_segment_mass" not in calibrate or "upper_marker_position" not in clean:
+    if not settings.upper_body or "upper_segment_mass" not in calibrate or "upper_marker_position" not in clean:
         return {}, {}
     time, values = clean.variables["time"].values, {name: part[1] for name, part in motion.items()}
     pelvis = of_either_side(values["rotation"][:, :, -1])
@@ -82,11 +79,13 @@ def whole_body(
     carriers[:, SEGMENTS.index("thorax")] = trunk_axes(frames[:, SEGMENTS.index("thorax")], neck, waist)
     arm = rotate(transpose(carriers), com)
     position = centres[:, [JOINTS.index(ORIGIN[name]) for name in SEGMENTS]] + arm
-    (turning, velocity), (bending, acceleration) = derive([frames, position], time, spans)
+    (turning, velocity), (bending, acceleration) = derivatives_of_trials([frames, position], time, spans)
     spin, spin_rate = angular_rates(frames, turning, bending)
     seen = np.array([[name in (one.seen if one else ()) for name in SEGMENTS] for one in skeletons], dtype=np.int8)
-    angles = _angles(skeletons, frames, pelvis, spans, angle_convention, smallest_floating_axis)
-    bodies = _bodies(calibrate, values, pelvis, frames, spin, position, velocity, acceleration)
+    angles = _angles(skeletons, frames, pelvis, spans, settings)
+    mass, inertia = (calibrate.variables[f"upper_segment_{name}"].values for name in ("mass", "inertia"))
+    own = Bodies(mass, inertia, frames, spin, position, velocity, acceleration)
+    bodies = _with_legs(own, calibrate, values, pelvis)
     whole, momentum = centre_of_mass(bodies), angular_momentum(bodies)
     upper, joints = ("sample", "upper_segment"), ("sample", "upper_joint", "axis")
     part = ("sample", "body_segment", "axis")
@@ -141,11 +140,11 @@ def _join(skeletons: Sequence[UpperSkeleton | None], pelvis: Array, spans: Seque
 
 
 def _angles(
-    skeletons: Sequence[UpperSkeleton | None], frames: Array, pelvis: Array, spans: Spans, convention: str,
-    smallest: float,
-) -> Array:  # fmt: skip
+    skeletons: Sequence[UpperSkeleton | None], frames: Array, pelvis: Array, spans: Spans, settings: Settings
+) -> Array:
     """Return (sample, side, part, angle) in degrees; NaN of a part with a segment that the trial does not show."""
     angles = np.full((len(frames), len(SIDES), len(PARTS), len(ANGLES)), np.nan)
+    chosen = settings.angle_convention, settings.smallest_floating_axis
     for one, (span, _) in zip(skeletons, spans, strict=True):
         rotation = {name: frames[span, i] for i, name in enumerate(SEGMENTS) if one and name in one.seen}
         for i, side in enumerate(SIDES):
@@ -153,14 +152,11 @@ def _angles(
             for j, (part, joint) in enumerate(PARTS.items()):
                 if {joint.distal, joint.proximal} - {""} <= shown:
                     poses = rotation | {"pelvis": pelvis[span]}
-                    angles[span, i, j] = of_part(part, poses, side, convention, smallest)
+                    angles[span, i, j] = of_part(part, poses, side, *chosen)
     return angles
 
 
-def _bodies(
-    calibrate: xr.Dataset, values: Mapping[str, Array], pelvis: Array, frames: Array, spin: Array,
-    position: Array, velocity: Array, acceleration: Array,
-) -> Bodies:  # fmt: skip
+def _with_legs(upper: Bodies, calibrate: xr.Dataset, values: Mapping[str, Array], pelvis: Array) -> Bodies:
     """Return all segments of the body, in the order of :data:`BODIES`."""
     turn, rate = (of_either_side(values[f"angular_{name}"][:, :, -1]) for name in ("velocity", "acceleration"))
     back = transpose(pelvis)
@@ -176,18 +172,17 @@ def _bodies(
     )
     of_legs = [values[f"com_{name}"][:, :, : len(CHAIN)] for name in ("position", "velocity", "acceleration")]
     of_legs += [values[name][:, :, : len(CHAIN)] for name in ("rotation", "angular_velocity")]
-    of_upper = (position, velocity, acceleration, frames, spin)
+    of_upper = (upper.position, upper.velocity, upper.acceleration, upper.rotation, upper.spin)
     parts = [
         np.concatenate([leg.reshape(len(leg), -1, *leg.shape[3:]), middle[:, None], upper], axis=1)
         for leg, middle, upper in zip(of_legs, (*of_pelvis, pelvis, turn), of_upper, strict=True)
     ]
     mass, inertia = (
-        [calibrate.variables[f"{name}_{what}"].values for name in ("segment", "pelvis", "upper_segment")]
-        for what in ("mass", "inertia")
+        [calibrate.variables[f"{name}_{what}"].values for name in ("segment", "pelvis")] for what in ("mass", "inertia")
     )
     return Bodies(
-        np.concatenate([mass[0].ravel(), mass[1].reshape(1), mass[2]]),
-        np.concatenate([inertia[0].reshape(-1, 3, 3), inertia[1][None], inertia[2]]),
+        np.concatenate([mass[0].ravel(), mass[1].reshape(1), upper.mass]),
+        np.concatenate([inertia[0].reshape(-1, 3, 3), inertia[1][None], upper.inertia]),
         parts[3],
         parts[4],
         *parts[:3],

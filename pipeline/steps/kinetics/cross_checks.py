@@ -59,14 +59,10 @@ def disagreement(stored: Loads, others: Mapping[str, Loads]) -> Array:
         raise ValueError(f"loads of {', '.join(others)} instead of {', '.join(FORMULATIONS)}")
     rows = []
     for name in FORMULATIONS:
-        force, moment, torque = (_largest(a - b) for a, b in zip(others[name], stored, strict=True))
+        off = (a - b for a, b in zip(others[name], stored, strict=True))
+        force, moment, torque = (np.fmax.reduce(np.abs(one, out=one), axis=(1, 2, 3)) for one in off)
         rows.append([force, np.fmax(moment, torque)])
     return np.moveaxis(np.array(rows), -1, 0)
-
-
-def _largest(difference: Array) -> Array:
-    """Return the largest component at each instant (time,), NaN only if all are."""
-    return np.asarray(np.fmax.reduce(np.abs(difference, out=difference), axis=(1, 2, 3)))
 
 
 def one_system(legs: Legs) -> Loads:

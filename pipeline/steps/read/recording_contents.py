@@ -2,7 +2,7 @@
 
 import re
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from ...vocabulary.marker_labels import SeveralSubjectsError
 from .lab_axes import leans_deg
 from .lab_view import LabView, view_in_lab_axes
 from .plates_and_channels import compare_with_pole, label_other_channels
-from .recording_file import read_recording
+from .recording_file import Source, read_recording
 
 SOME_FRAMES = 50
 # of the median of the vertical force, its least while a person walks; shares of time; a walk of some steps
@@ -140,13 +140,8 @@ def look_through(
     """
     path = study / name
     try:
-        recording = read_recording(
-            path,
-            study / forces if forces else None,
-            subject=subject,
-            participant=participant,
-            following=study / following if following else None,
-        )
+        ahead = study / following if following else None
+        recording = read_recording(Source(path, study / forces if forces else None, subject, participant, ahead))
         return replace(contents_of(recording, models), name=name, forces=forces)
     except SeveralSubjectsError as error:
         several = replace(NOTHING, subjects=error.subjects)
@@ -185,13 +180,12 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
     some = recording.markers[:: max(1, len(recording.markers) // SOME_FRAMES)] @ view.rotation.T
     chosen = {name: choose_labels(model, visible) for name, model in models.items()}
     seen = {name: frozenset(points if only else labels) for name, labels in chosen.items()}
-    labels = next((one for one in chosen.values() if one.keys() >= HEELS), {})
-    markers = {name: recording.markers[:, recording.labels.index(labels[name][0])] for name in labels.keys() & HEELS}
-    heels, axes = (points, view.rotation[:1]) if only and not view.problem else ({} if only else markers, np.eye(3))
     tests, no_test = _plate_tests(recording, view, any(seen.values()))
     edged = np.flatnonzero(plates.edges_known)
     numbers, blank = plates.numbers.tolist(), ~np.isfinite(plates.force).all(axis=2).any(axis=0)
-    span_m = _span_m(some)
+    box = np.fmax.reduce(some, axis=1, initial=-np.inf) - np.fmin.reduce(some, axis=1, initial=np.inf)
+    longest = box.max(axis=1)
+    span_m = float(np.median(longest[longest >= 0])) if (longest >= 0).any() else float("nan")
     stands = _hardly_moves(view.shown, span_m)
     return Contents(
         "",
@@ -203,7 +197,7 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
         span_m=span_m,
         shown=view.shown,
         leg_lengths_m=_leg_lengths_m(points),
-        stride_m=_stride_m(heels, axes),
+        stride_m=_stride_m(recording, view, [*chosen.values()]),
         leans_deg=leans_deg(points, view.rotation) if stands and not view.problem else UNKNOWN_LEANS,
         forces_lean_deg=UNKNOWN_LEANS if stands else _forces_lean_deg(view, recording.analog_rate_hz),
         peak_load_n=dict(
@@ -239,13 +233,6 @@ def _hardly_moves(shown: ShownSizes, span_m: float) -> bool:
     return shown.stands and not shown.extent_m > STILL_SHARE * span_m
 
 
-def _span_m(markers: Array) -> float:
-    """Return the longest side of the box around markers (time, marker, 3), the median over time; NaN without any."""
-    sides = np.fmax.reduce(markers, axis=1, initial=-np.inf) - np.fmin.reduce(markers, axis=1, initial=np.inf)
-    longest = sides.max(axis=1)
-    return float(np.median(longest[longest >= 0])) if (longest >= 0).any() else float("nan")
-
-
 def _plate_tests(recording: Recording, view: LabView, person: bool) -> tuple[dict[int, PlateTest], Problem | None]:
     """Return what a pole shows of the plates, or why it shows nothing."""
     try:
@@ -272,11 +259,20 @@ def _leg_lengths_m(points: Points) -> dict[str, float]:
     return {side: length for side, length in lengths.items() if np.isfinite(length)}
 
 
-def _stride_m(points: Points, axes: Array) -> float:
-    """Return the range (5 to 95 %) of the left heel ahead of the right, m; the largest along ``axes`` (axis, 3)."""
-    if not points.keys() >= HEELS:
+def _stride_m(recording: Recording, view: LabView, chosen: Sequence[Mapping[str, Sequence[str]]]) -> float:
+    """Return the range (5 to 95 %) of the left heel ahead of the right, m; NaN if it is not known.
+
+    Args:
+        chosen: labels of landmarks by each body model. With several, it is the largest range along the file's axes.
+    """
+    heels, axes = {} if view.problem else view.landmarks, view.rotation[:1]
+    if len(chosen) != 1:
+        labels = next((one for one in chosen if one.keys() >= HEELS), {})
+        heels = {name: recording.markers[:, recording.labels.index(labels[name][0])] for name in labels.keys() & HEELS}
+        axes = np.eye(3)
+    if not heels.keys() >= HEELS:
         return float("nan")
-    ahead = (points["heel_left"] - points["heel_right"]) @ axes.T
+    ahead = (heels["heel_left"] - heels["heel_right"]) @ axes.T
     return quietly(lambda values: np.subtract(*np.nanpercentile(values, [95, 5], axis=0)).max(), ahead)
 
 

@@ -24,7 +24,7 @@ from ...trials.left_out import LeftOut
 from ...trials.session import Trial, join_trials, rejected_by
 from .lab_view import view_in_lab_axes
 from .plates_and_channels import compare_with_pole, label_other_channels
-from .recording_file import read_recording
+from .recording_file import Source, read_recording
 from .settings import Settings
 
 UNUSABLE = "recording_unusable"  # code of a problem
@@ -57,17 +57,15 @@ def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, settings
         slope_deg = float(row.get(SLOPE, settings.slope_deg))
         about |= {SLOPE: slope_deg} if sloping else {}
         try:
-            trial = _read_trial(
+            source = Source(
                 Path(row["file"]),
-                body_model=body_model,
-                lab_axes=settings.lab_axes,
-                slope_deg=slope_deg,
-                subject=row["subject"],
-                participant=row["participant"],
-                forces=Path(row["forces"]) if row.get("forces") else None,
-                following=Path(following["file"]) if following else None,
-                any_heading=row["role"] in ("emg_reference", "equipment"),
-                tests_plates=row["role"] == "equipment",
+                Path(row["forces"]) if row.get("forces") else None,
+                row["subject"],
+                row["participant"],
+                Path(following["file"]) if following else None,
+            )
+            trial = _read_trial(
+                source, body_model=body_model, lab_axes=settings.lab_axes, slope_deg=slope_deg, role=row["role"]
             )
             trial.attrs.update(about)
         except UserError as error:
@@ -84,23 +82,15 @@ def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, settings
     return session.assign_attrs(plate_tests=to_text(tests)) if tests else session
 
 
-def read_trial(path: Path, **options: Any) -> xr.Dataset:
-    """Read one trial alone; its options are those of :func:`_read_trial`."""
-    return _read_trial(path, **options).dataset()
+def read_trial(
+    path: Path, *, forces: Path | None = None, subject: str = "", participant: str = "", **options: Any
+) -> xr.Dataset:
+    """Read one trial alone; other options are those of :func:`_read_trial`."""
+    return _read_trial(Source(path, forces, subject, participant), **options).dataset()
 
 
 def _read_trial(
-    path: Path,
-    *,
-    body_model: BodyModel,
-    lab_axes: str,
-    slope_deg: float = 0.0,
-    subject: str = "",
-    participant: str = "",
-    forces: Path | None = None,
-    following: Path | None = None,
-    any_heading: bool = False,
-    tests_plates: bool = False,
+    source: Source, *, body_model: BodyModel, lab_axes: str, slope_deg: float = 0.0, role: str = "gait"
 ) -> Trial:
     """Read one trial.
 
@@ -108,8 +98,8 @@ def _read_trial(
         body_model: gives the labels of the landmarks that define where the person faces.
         lab_axes: ``quarter_turn`` or ``free``, see :func:`pipeline.steps.read.lab_axes.to_isb`.
         slope_deg: of the axes of the file, see there; where the heading is unknown, they are taken as they are.
-        any_heading: whether the axes of the file do if the heading is unknown, for channels alone.
-        tests_plates: whether it shows a pole on a plate and no person: sizes and results in the file are of others.
+        role: for ``emg_reference`` and ``equipment`` the axes of the file do if the heading is unknown. ``equipment``
+            shows a pole on a plate and no person: sizes and results in the file are of others.
 
     Returns:
         The variables of :data:`pipeline.variables.session_variables.OF_TRIALS`; those of the trial as a whole that are
@@ -119,14 +109,14 @@ def _read_trial(
         UserError: the file is absent or cannot be used, or the person's heading cannot be determined.
         OSError: its disk or share failed.
     """
-    recording = read_recording(path, forces, subject=subject, participant=participant, following=following)
+    recording = read_recording(source)
     view = view_in_lab_axes(recording, body_model, quarter_turn=lab_axes == "quarter_turn", slope_deg=slope_deg)
-    if view.problem and not any_heading:
-        raise UserError.of([view.problem]).within(str(path))
+    if view.problem and role not in ("emg_reference", "equipment"):
+        raise UserError.of([view.problem]).within(str(source.path))
     rotation, plates = view.rotation, view.plates
     channels = label_other_channels(recording, plates.channels)
     tests = {}
-    if tests_plates:
+    if role == "equipment":
         tests = {
             "plate_tests": loaded_pole.as_json(
                 compare_with_pole(recording, plates, rotation, person=bool(view.landmarks))

@@ -129,8 +129,14 @@ def margins(title: str, version: str, *, name: str = "", recorded: str = "") -> 
         "top-right": recorded,
         "bottom-left": f"gaitlab {version or '(version unknown)'}. {INTENDED_USE}",
     }
-    texts = {box: _escape(_shorten(text, MOST_LETTERS.get(box))) for box, text in boxes.items()}
-    return "@page{" + "".join(f'@{box}{{content:"{text}"}}' for box, text in texts.items()) + "}"
+    style = ""
+    for box, text in boxes.items():
+        most = MOST_LETTERS.get(box, len(text))
+        shown = text if len(text) <= most else f"{text[: most - 1]}…"
+        # in a CSS string inside an HTML element: all but letters and digits as numbers
+        escaped = "".join(x if x.isascii() and x.isalnum() else f"\\{ord(x):06x}" for x in shown)
+        style += f'@{box}{{content:"{escaped}"}}'
+    return f"@page{{{style}}}"
 
 
 def days_of(recorded: Mapping[str, str]) -> str:
@@ -141,15 +147,6 @@ def days_of(recorded: Mapping[str, str]) -> str:
         return f"Recorded {next(iter(recorded.values()))}"
     days = [f"{day or 'day not stated'} ({session})" for session, day in recorded.items()]
     return f"Recorded {', '.join(days)}"
-
-
-def _shorten(text: str, most: int | None) -> str:
-    return text if most is None or len(text) <= most else f"{text[: most - 1]}…"
-
-
-def _escape(text: str) -> str:
-    """Return a text as it may stand in a CSS string inside an HTML element: all but letters and digits as numbers."""
-    return "".join(x if x.isascii() and x.isalnum() else f"\\{ord(x):06x}" for x in text)
 
 
 def _from(template: str, file: str) -> str:

@@ -113,14 +113,9 @@ def values_of(cycles: list[Row], symmetry: list[Row], shown: list[str]) -> dict[
         rows |= {what: _wide(both, what) for what in COMPARED}
         for what, mine in rows.items():
             if mine:
-                numbers = np.array([_numbers(row, shown) for row in mine])
+                numbers = np.array([[float(row[name] or "nan") for name in shown] for row in mine])
                 values[condition, what] = (numbers, np.array([row["participant"] for row in mine]))
     return values
-
-
-def _numbers(row: Row, shown: list[str]) -> list[float]:
-    """Return the metrics of a row of metrics.csv or the like, NaN if unknown."""
-    return [float(row[name] or "nan") for name in shown]
 
 
 def metric_tables(
@@ -148,7 +143,10 @@ def metric_tables(
                 title = f"{what} {number}" if what in SIDES else COMPARED[what]
                 columns.append((condition, title, cells_of(shown, what, column, errors.get((condition, what)))))
     header = ["Metric", "Unit", *(title for _, title, _ in columns)]
-    return by_group(shown, columns, on_screen=_on_screen(header, len({condition for condition, *_ in columns})))
+    conditions = len({condition for condition, *_ in columns})
+    # a sheet has no room for some columns, for more of them with more conditions
+    endings = (*[*COMPARED.values()][max(0, 3 - conditions) :],) if conditions > 1 else ()
+    return by_group(shown, columns, on_screen=[i for i, title in enumerate(header) if title.endswith(endings)])
 
 
 def differences(
@@ -216,12 +214,6 @@ def by_group(shown: list[str], columns: Sequence[Column], *, on_screen: Collecti
             result.setdefault(NUMBERS[name].group, empty._replace(rows=[])).rows.append(row)
     result[CLINICAL].rows.extend(of_name[name] for name in MAIN_NUMBERS if name in of_name)
     return {title: table for title, table in result.items() if table.rows}
-
-
-def _on_screen(header: list[str], conditions: int) -> list[int]:
-    """Return the columns of metrics for which a sheet has no room: more of them with more conditions."""
-    endings = (*[*COMPARED.values()][max(0, 3 - conditions) :],) if conditions > 1 else ()
-    return [i for i, title in enumerate(header) if title.endswith(endings)]
 
 
 def means(rows: list[Row]) -> Table:

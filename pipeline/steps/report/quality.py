@@ -93,12 +93,15 @@ def checks(quality: list[Row], clean: Trials) -> Table:
     """Return repairs and checks (of the worse side), one row per trial."""
     rows = []
     for trial, mine in _by_trial(quality).items():
-        if mine[0]["side"]:
-            cells = [[float(row[name] or "nan") for name in CHECKS] for row in mine]
-            about = clean.get(trial[0], {}).get(trial[1], {})
-            rows.append(
-                [*trial, _count_filled(about), _notes(about), *(_worst(column) for column in zip(*cells, strict=True))]
-            )
+        if not mine[0]["side"]:
+            continue
+        cells = [*trial, *_repairs(clean.get(trial[0], {}).get(trial[1], {}))]
+        for name in CHECKS:
+            known = [value for row in mine if not np.isnan(value := float(row[name] or "nan"))]
+            worst = max(known, default=np.nan)
+            number = f"{worst:.0f}" if worst >= 1 else f"{worst:.1g}"
+            cells.append(ABSENT if not known else "any" if np.isinf(worst) else number)
+        rows.append(cells)
     return Table(["Session", "Trial", "Marker samples filled", "Other repairs", *CHECKS.values()], rows)
 
 
@@ -192,23 +195,15 @@ def _stance(row: Row) -> str:
     return f"{row['side']} {float(row['start_s']):.2f} to {float(row['end_s']):.2f} s{plates}"
 
 
-def _count_filled(about: Mapping[str, Any]) -> str:
-    """Return the number of filled marker samples, as ``17 (12 spline, 5 cluster)``."""
+def _repairs(about: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the number of filled marker samples, as ``17 (12 spline, 5 cluster)``, and the other repairs."""
     how = [f"{about[name]:g} {name.removeprefix('filled_by_')}" for name in FILLED if about.get(name)]
     count = f"{about['filled_frames']:g}" if "filled_frames" in about else ABSENT
-    return count + (f" ({', '.join(how)})" if how else "")
-
-
-def _notes(about: Mapping[str, Any]) -> str:
+    count += f" ({', '.join(how)})" if how else ""
     repairs = {title: about[name] for title, name in OTHER_REPAIRS.items() if about.get(name)}
     texts = [f"{title}: {how if isinstance(how, str) else f'{how:g}'}" for title, how in repairs.items()]
     texts += [f"plates not used: {reasons}" for reasons in [in_words(about.get("plates_left_out", ""))] if reasons]
-    return "; ".join(texts) or "none"
-
-
-def _worst(column: Iterable[float]) -> str:
-    worst = max((value for value in column if not np.isnan(value)), default=None)
-    return ABSENT if worst is None else "any" if np.isinf(worst) else f"{worst:.0f}" if worst >= 1 else f"{worst:.1g}"
+    return count, "; ".join(texts) or "none"
 
 
 def doubts_in(quality: Iterable[Row]) -> Counter[str]:

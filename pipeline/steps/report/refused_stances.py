@@ -86,9 +86,13 @@ def _picture(trial: AnyTrial, row: Mapping[str, Any]) -> Picture:
     corners = trial["plate_corner"].values
     quads = [_in_plan(each) for each in corners]
     edge = np.concatenate([quads[i] for i in pressed])
-    soles = []
-    for of, frames in ((side, here[len(here) // 2 :][:1]), (_other(side), here[[0, -1]] if here.size else here)):
-        soles += [(of, outline) for outline in _soles(trial, of, frames) if _gap(outline, edge) < FARTHEST_CM]
+    soles, other = [], SIDES[1 - SIDES.index(side)]
+    for of, frames in ((side, here[len(here) // 2 :][:1]), (other, here[[0, -1]] if here.size else here)):
+        soles += [
+            (of, outline)
+            for outline in _soles(trial, of, frames)
+            if np.linalg.norm(outline[:, None] - edge, axis=-1).min() < FARTHEST_CM
+        ]
     every = np.concatenate([edge, *(outline for _, outline in soles)])
     low, high = every.min(axis=0) - AROUND_CM, every.max(axis=0) + AROUND_CM
     plates = [
@@ -103,17 +107,9 @@ def _picture(trial: AnyTrial, row: Mapping[str, Any]) -> Picture:
     return Picture(title, row["reason"], side, view, plates, [(of, _points(one)) for of, one in soles], path, ahead)
 
 
-def _other(side: str) -> str:
-    return SIDES[1 - SIDES.index(side)]
-
-
 def _in_plan(points: Array) -> Array:
     """Return points (..., 3), lab axes, m, from above (..., 2): ahead to the right, the person's right down, cm."""
     return np.asarray(100 * points[..., [0, 2]])
-
-
-def _gap(outline: Array, edge: Array) -> float:
-    return float(np.linalg.norm(outline[:, None] - edge, axis=-1).min())
 
 
 def _soles(trial: AnyTrial, side: str, frames: Frames) -> list[Array]:

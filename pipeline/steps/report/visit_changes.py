@@ -98,7 +98,9 @@ def _tables(
                 columns.append((group, f"{label} minus {own[0][0]}", cells))
     sides = sum(group in SIDES for group, *_ in columns)
     tables = metric_tables.by_group(shown, columns, on_screen=range(2 + sides, 2 + len(columns)))
-    return {title: _with_speed_first(table) for title, table in tables.items()}
+    for title, table in tables.items():  # walking speed first: gait changes with speed
+        tables[title] = table._replace(rows=sorted(table.rows, key=lambda row: row[0] != SPEED_SHOWN))
+    return tables
 
 
 def _fewest(averages: Mapping[tuple[str, str], Average]) -> dict[tuple[str, str], Array]:
@@ -108,11 +110,6 @@ def _fewest(averages: Mapping[tuple[str, str], Average]) -> dict[tuple[str, str]
         sides = [what] if what in SIDES else [side for side in SIDES if (label, side) in averages]
         found[label, what] = np.min([averages[label, side].n for side in sides], axis=0)
     return found
-
-
-def _with_speed_first(table: Table) -> Table:
-    """Return a table with the row of walking speed first, if it has one: gait changes with speed."""
-    return table._replace(rows=sorted(table.rows, key=lambda row: row[0] != SPEED_SHOWN))
 
 
 def _changes(
@@ -185,16 +182,13 @@ def profile_changes(cycles: list[Row], compared: Compared, detectable: Detectabl
         bars = {label: bars_of([row for row in mine if row["condition"] == label]) for label in compared.labels}
         known = {label: own for label, own in bars.items() if any(one.scores for one in own)}
         if len(known) > 1:
-            counts = {label: _cycles_with_scores(mine, label) for label in known}
+            counts: dict[str, dict[str, int]] = {}  # of cycles with scores; of both sides the fewer
+            for label in known:
+                sides = [row["side"] for row in mine if row["condition"] == label and row[GPS]]
+                of_sides = {side: sides.count(side) for side in SIDES}
+                counts[label] = of_sides | {"both": min(of_sides.values())}
             result[place] = _profile_table(known, detectable.get(place, {}), counts)
     return result
-
-
-def _cycles_with_scores(rows: Sequence[Row], label: str) -> dict[str, int]:
-    """Return by side how many cycles of a label have scores; of ``both`` the fewer."""
-    known = [row["side"] for row in rows if row["condition"] == label and row[GPS]]
-    counts = {side: known.count(side) for side in SIDES}
-    return counts | {"both": min(counts.values())}
 
 
 def _profile_table(

@@ -172,7 +172,10 @@ def deviation_index(gait: Array, reference: ReferenceGait, *, features: int | No
         features: number of features; None for all directions, for which |c - c_ref| is the GPS times sqrt(459).
     """
     controls, mean = reference.cycles.reshape(len(reference.cycles), -1), reference.mean.ravel()
-    basis = np.eye(len(mean)) if features is None else _features(controls, reference.weight, features)
+    basis = np.eye(len(mean))
+    if features is not None:
+        _, size, directions = np.linalg.svd(np.sqrt(reference.weight)[:, None] * controls, full_matrices=False)
+        basis = directions[:features][size[:features] > 1e-9 * size[0]]
     difference = gait.reshape(len(gait), len(mean)) - mean
     raw = _log_distance(controls - mean, basis)
     centre = np.average(raw, weights=reference.weight)
@@ -181,12 +184,6 @@ def deviation_index(gait: Array, reference: ReferenceGait, *, features: int | No
     with np.errstate(invalid="ignore", divide="ignore"):
         share = 100 * inside / np.sum(difference**2, axis=1)
         return 100 - 10 * (_log_distance(difference, basis) - centre) / spread, share
-
-
-def _features(controls: Array, weight: Array, count: int) -> Array:
-    """Return the first singular vectors (feature, 459) of the weighted controls."""
-    _, size, directions = np.linalg.svd(np.sqrt(weight)[:, None] * controls, full_matrices=False)
-    return np.asarray(directions[:count][size[:count] > 1e-9 * size[0]])
 
 
 def _log_distance(difference: Array, basis: Array) -> Array:

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from pipeline.plates.loaded_pole import PlateTest
 from pipeline.steps.read.plates_and_channels import compare_with_pole, decode_plates
-from pipeline.steps.read.recording_file import read_recording
+from pipeline.steps.read.recording_file import Source, read_recording
 from tests.support.files.c3d_writer import Channels, write_c3d
 from tests.support.walks.as_clean import ANALOG_HZ, MARKER_HZ
 
@@ -129,7 +129,7 @@ def _readings(rng: np.random.Generator, corners: Array, force: Array, point: Arr
 
 def measured(trial: Pressed, folder: Path) -> dict[int, PlateTest]:
     """Return the tests of a trial after its way through a C3D file, in the axes of the file."""
-    recording = read_recording(trial.write(folder / "pole.c3d"), None, subject="", participant="", following=None)
+    recording = read_recording(Source(trial.write(folder / "pole.c3d")))
     axes = np.eye(3)
     return compare_with_pole(recording, decode_plates(recording, axes), axes, person=False)
 

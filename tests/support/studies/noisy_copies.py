@@ -26,7 +26,7 @@ from pipeline.demo.recording import MARKER_HZ
 from pipeline.demo.trials import write_static, write_tables, write_walk
 from pipeline.demo.walk import Walk, motion, standing
 from pipeline.recording import Recording
-from pipeline.steps.read.recording_file import read_recording
+from pipeline.steps.read.recording_file import Source, read_recording
 from pipeline.tables import study_tables
 from pipeline.variables.cycle_variables import BANDS
 from pipeline.variables.metrics import METRICS
@@ -94,7 +94,7 @@ def generated(folder: Path, number: int) -> Generated:
     (folder / "marked_hips.yaml").write_text(BODY_MODEL, encoding="utf-8")
     participants = study_tables.read_participants(folder / "participants.tsv")
     segments = study_tables.read_segments(folder / "segments.tsv", participants)[who]
-    files = {f"{who}/{name}.c3d": read_recording(folder / who / f"{name}.c3d") for name in ("static", "walk")}
+    files = {f"{who}/{name}.c3d": read_recording(Source(folder / who / f"{name}.c3d")) for name in ("static", "walk")}
     exact = Generated(folder, walk, direction, files, segments)
     return perturbed(exact, NOTHING, np.random.default_rng(0))
 

@@ -14,6 +14,7 @@ import xarray as xr
 from pipeline.body.body_model import BodyModel
 from pipeline.recording import Recording
 from pipeline.steps.calibrate.step import calibrate
+from pipeline.steps.read.recording_file import Source
 from pipeline.steps.read.step import read as read_session
 from pipeline.steps.read.step import read_trial as read
 from pipeline.steps.study.reference import Reference
@@ -125,8 +126,8 @@ def run_session(
     """
     listed = [{"sha256": "", **row, "forces": "", "subject": "", "participant": row["participant_id"]} for row in rows]
 
-    def known(path: Path, *_: Any, **__: Any) -> Recording:
-        return recordings[path.as_posix()]
+    def known(source: Source) -> Recording:
+        return recordings[source.path.as_posix()]
 
     with patch("pipeline.steps.read.step.read_recording", known):
         raw = read_session(listed, body_model=model, settings=settings_of("read", **chosen["read"]))

@@ -19,7 +19,11 @@ def sizes_of(calibrate: xr.Dataset) -> Sizes:
     """Return the sizes of a session's person; a side that cannot be used has those of the other."""
     links = calibrate["joint_link"].sel(joint="hip").values.copy()
     lengths = calibrate["joint_distance"].sel(segment=["thigh", "shank"]).values
-    feet = np.array([_foot_m(calibrate, side) for side in SIDES])
+    feet = np.full(len(SIDES), np.nan)  # from heel to toe, m
+    for i, side in enumerate(SIDES):
+        heel, toe = (f"{end}_{side}" for end in ENDS_OF_FOOT)
+        if {heel, toe} <= {*calibrate["landmark"].values.tolist()}:
+            feet[i] = calibrate["static_distance"].sel(landmark=heel, landmark_2=toe)
     for i, j in ((0, 1), (1, 0)):
         if not np.isfinite(links[i]).all():
             links[i] = links[j] * (1, 1, -1)
@@ -47,14 +51,6 @@ def _spines(calibrate: xr.Dataset) -> Spines | None:
     square = mean_square(front, back) - (mean_square(front, front) + mean_square(back, back)) / 2
     width_m = float(calibrate["static_distance"].sel(landmark=front[0], landmark_2=front[1]))
     return Spines(width_m, float(np.sqrt(square))) if np.isfinite(width_m + square) else None
-
-
-def _foot_m(calibrate: xr.Dataset, side: str) -> float:
-    """Return the distance of the landmarks at heel and toe in the static trial, NaN if they are not both seen."""
-    heel, toe = (f"{end}_{side}" for end in ENDS_OF_FOOT)
-    if not {heel, toe} <= {*calibrate["landmark"].values.tolist()}:
-        return np.nan
-    return float(calibrate["static_distance"].sel(landmark=heel, landmark_2=toe))
 
 
 def standing(calibrate: xr.Dataset, model: ScaledModel) -> dict[str, Array]:

@@ -146,20 +146,17 @@ def _numbers(values: Array, cells: Sequence[Cell], design: Design, *, curves: bo
     result: Numbers = {name: np.full((count, len(BOUNDS)), np.nan) for name in WITH_BOUNDS}
     result |= {name: np.full(count, np.nan) for name in (*LEVELS, "within_person_sd", "icc_bias", "sem_bias_percent")}
     result |= {"people": np.zeros(count), "variance": np.full((count, len(EFFECTS)), np.nan)}
+    people = np.array([cell[0] for cell in cells])
     patterns, pattern_of = np.unique(np.isfinite(values), axis=1, return_inverse=True)
     for number, known in enumerate(patterns.T):
         points = np.flatnonzero(pattern_of.ravel() == number)
-        rows = _with_repeats(np.flatnonzero(known), cells)
-        for name, each in _of_rows(values[np.ix_(rows, points)], [cells[row] for row in rows], design, curves).items():
+        rows = np.flatnonzero(known)
+        _, inverse, times = np.unique(people[rows], return_inverse=True, return_counts=True)
+        rows = rows[times[inverse] > 1]  # of people who have two or more
+        repeated = [cells[row] for row in rows.tolist()]
+        for name, each in _of_rows(values[np.ix_(rows, points)], repeated, design, curves).items():
             result[name][points] = each
     return result
-
-
-def _with_repeats(rows: NDArray[np.intp], cells: Sequence[Cell]) -> NDArray[np.intp]:
-    """Return the rows of people who have two or more."""
-    people = np.array([cells[row][0] for row in rows])
-    _, inverse, counts = np.unique(people, return_inverse=True, return_counts=True)
-    return rows[counts[inverse] > 1] if len(rows) else rows
 
 
 def _of_rows(values: Array, cells: Sequence[Cell], design: Design, curves: bool) -> Numbers:

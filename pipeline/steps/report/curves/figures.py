@@ -236,6 +236,12 @@ def _empty(panel: Panel, normal: Sequence[NormalCurves], over: str) -> Figure:
     """Return a figure without curves."""
     in_references = panel.variable in reference_curves.COMPONENTS
     key = reference_curves.key_of(panel.variable, panel.component) if in_references else ()
+    bands = []
+    for one in (each for each in normal if key in each.curves):
+        curve, name = one.curves[key], one.name if one.speed is None else f"{one.name}, speed {one.speed:.2f}"
+        mean, sd = (np.interp(PHASE, curve.phase, of, left=np.nan, right=np.nan) for of in (curve.mean, curve.sd))
+        mean, sd = to_four_digits(panel.factor * mean), to_four_digits(sd)
+        bands.append(Band(name=name, lines=one.lines, mean=mean, sd=sd))
     return Figure(
         group=panel.group,
         title=panel.title,
@@ -246,14 +252,8 @@ def _empty(panel: Panel, normal: Sequence[NormalCurves], over: str) -> Figure:
         curves=[],
         notes=[],
         detectable=None,
-        reference=[_band(each, each.curves[key], panel.factor) for each in normal if key in each.curves],
+        reference=bands,
     )
-
-
-def _band(normal: NormalCurves, curve: reference_curves.ReferenceCurve, factor: int) -> Band:
-    name = normal.name if normal.speed is None else f"{normal.name}, speed {normal.speed:.2f}"
-    mean, sd = (np.interp(PHASE, curve.phase, values, left=np.nan, right=np.nan) for values in (curve.mean, curve.sd))
-    return Band(name=name, lines=normal.lines, mean=to_four_digits(factor * mean), sd=to_four_digits(sd))
 
 
 def add_detectable(drawn: Drawn, panels: Sequence[Panel], changes: xr.Dataset) -> None:
@@ -321,15 +321,11 @@ def describe(figure: Figure) -> str:
             continue
         values = [(value, phase) for phase, value in enumerate(curve["mean"]) if value is not None]
         (low, at_low), (high, at_high) = min(values), max(values)
-        text += ":"
-        text += f" from {low:.3g} at {at_low} % to {high:.3g} at {at_high} %{_beyond(figure['limits'], low, high)}."
+        text += f": from {low:.3g} at {at_low} % to {high:.3g} at {at_high} %"
+        bottom, top = figure["limits"] or (low, high)
+        if low < bottom or high > top:
+            where = "all of it" if low > top or high < bottom else "in part"
+            text += f", {where} outside the axis from {bottom:g} to {top:g}"
+        text += "."
         text += "".join(f" Active from {start} to {end} %." for start, end in curve["active"] or ())
     return text
-
-
-def _beyond(limits: Limits | None, low: float, high: float) -> str:
-    """Return words on a curve that leaves the range of its axis."""
-    if limits is None or (limits[0] <= low and high <= limits[1]):
-        return ""
-    whole_curve = low > limits[1] or high < limits[0]
-    return f", {'all of it' if whole_curve else 'in part'} outside the axis from {limits[0]:g} to {limits[1]:g}"

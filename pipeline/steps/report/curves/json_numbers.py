@@ -45,18 +45,14 @@ def by_second_differences(data: Any) -> Any:
         return [by_second_differences(value) for value in data]
     known = np.array([value is not None for value in data])
     values = np.array(data, dtype=float)[known]
-    decimals = next((n for n in range(MOST_DECIMALS + 1) if _is_rounded(values, n)), None)
-    if decimals is None:
-        return data
-    result = np.full(len(data), np.nan)
-    result[known] = np.diff(np.rint(values * 10.0**decimals), n=2, prepend=[0, 0])
-    return {"decimals": decimals, "second_differences": to_whole_numbers(result)}
-
-
-def _is_rounded(values: Array, decimals: int) -> bool:
-    """Return whether values are finite and have no more decimals, but for the last bit."""
-    scaled = values * 10.0**decimals
-    return bool(np.isfinite(values).all() and np.allclose(scaled, np.rint(scaled), rtol=1e-12, atol=1e-9))
+    for decimals in range(MOST_DECIMALS + 1):
+        scaled = values * 10.0**decimals
+        # rounded but for the last bit
+        if np.isfinite(values).all() and np.allclose(scaled, np.rint(scaled), rtol=1e-12, atol=1e-9):
+            result = np.full(len(data), np.nan)
+            result[known] = np.diff(np.rint(scaled), n=2, prepend=[0, 0])
+            return {"decimals": decimals, "second_differences": to_whole_numbers(result)}
+    return data
 
 
 def _to_lists(values: Array, convert: Callable[[Array], NDArray[Any]]) -> Any:

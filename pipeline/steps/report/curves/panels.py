@@ -144,7 +144,9 @@ def panels_of(study: xr.Dataset, *, moment_signs: str) -> tuple[Panel, ...]:
             and the published normative curves do; ``stored`` draws the signs of study.nc, flexor and adductor upwards.
     """
     every = (*_angles(), *(moment_panel(*key, signs=moment_signs) for key in MOMENT_PANELS), *_powers_and_forces())
-    every += (*_trunk(study), *_waist(moment_signs), *_balance())
+    every += (*_trunk(study), *_waist(moment_signs))
+    for (variable, dim, component), (title, sign, limits) in BALANCE_PANELS.items():
+        every += (Panel(BALANCE, title, variable, {dim: component}, sign, limits, sheet=WHOLE_BODY_SHEET),)
     return (*(panel for panel in every if panel.variable in study), *emg_panels(study))
 
 
@@ -202,11 +204,6 @@ def _trunk(study: xr.Dataset) -> Iterator[Panel]:
         if key != other:
             component = {"upper_part": key[0], "angle": key[1]}
             yield Panel(TRUNK, title, "upper_angle", component, sign, limits, sheet=WHOLE_BODY_SHEET)
-
-
-def _balance() -> Iterator[Panel]:
-    for (variable, dim, component), (title, sign, limits) in BALANCE_PANELS.items():
-        yield Panel(BALANCE, title, variable, {dim: component}, sign, limits, sheet=WHOLE_BODY_SHEET)
 
 
 def emg_panels(study: xr.Dataset) -> Iterator[Panel]:
