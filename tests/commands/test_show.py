@@ -86,6 +86,12 @@ def test_overview_names_trials_labels_and_variables(session: Path) -> None:
     assert max(map(len, text.splitlines())) <= 100
 
 
+def test_every_file_of_a_study_is_shown(small_study: Path) -> None:
+    files = [*(small_study / "data" / "demo" / "derived").rglob("*.nc")]
+    assert {"contacts.nc", "cycles.nc", "study.nc"} <= {file.name for file in files}
+    assert [file.name for file in files if "dimension" not in looked(file)] == []
+
+
 def test_one_trial_is_shown_alone(session: Path) -> None:
     text = looked(session, trial="walk_2")
     assert "walk_1" not in text
