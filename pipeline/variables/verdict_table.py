@@ -263,7 +263,8 @@ VERDICTS: dict[str, Row] = {
         "markers are noisy by {mm:.1f} mm, which changes the hip moment by some {error:.2f} N m/kg at this rate and "
         "cut-off",
         "white noise of the markers changes the hip moment by more than {LARGEST_N_M_KG:g} N m/kg: 1.6 mm at 100 "
-        "frames a second and 10 Hz, 2.0 mm where thigh and shank have {CLUSTER:g} markers or more", "calibrate the cameras; lower `clean.marker_cutoff_hz`",
+        "frames a second and 10 Hz, 2.0 mm where thigh and shank have {CLUSTER:g} markers or more",
+        "calibrate the cameras; lower `clean.marker_cutoff_hz`",
         ("steps.clean.impossible_motion.LARGEST_N_M_KG", "steps.clean.impossible_motion.IN_CLUSTERS",
             "steps.clean.impossible_motion.CLUSTER"), "reliability.md#noise-of-markers"),
     "frames_lost_before": Row(DOUBTS,

@@ -19,10 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tests.campaigns.corrupted_twins import Contact, Judged, harm_of, judged
+from tests.campaigns.corrupted_twins import Judged, harm_of, judged
 from tests.campaigns.runner import Report, in_parallel
 from tests.support.drawn.sessions import WALKS_A_SESSION, sound_session
-from tests.support.faults.twins import Session
+from tests.support.faults.twins import Contact, Session
 from tests.support.settings import DEFAULTS
 from tests.support.walks.moving_on_plates import VALID, Truth
 from tests.support.walks.moving_sessions import EVERY_WAY, whole_session
@@ -30,8 +30,8 @@ from tests.support.walks.moving_sessions import EVERY_WAY, whole_session
 WALKS = {"drawn": 300, "moving": 2000}
 SHORT = {"walks": 12}
 MOST_REFUSED = 0.01
-# A doubt about noise is right if noise alone, which the same session by exact cameras does not have, changes a moment by
-# as much as a fault that must be found (root mean square over the stance)
+# A doubt about noise is right if noise alone, which the same session by exact cameras does not have, changes a moment
+# by as much as a fault that must be found (root mean square over the stance)
 NOISY, HARMED_N_M_KG = "markers_noisy", 0.10
 # reasons that say what a recording lacks, not that something is wrong: too near its ends, or no whole foot seen
 LACKING = ("near_an_end", "markers_not_seen")

@@ -45,8 +45,8 @@ def heels_of_static(trials: Iterable[Trial], body_model: BodyModel) -> dict[str,
 def repair_landmarks(read: Trial, body_model: BodyModel, settings: Settings) -> tuple[Landmarks, str, Breaks]:
     """Return the landmarks that are seen, repaired, and the exchanges of labels; refuse what is beyond repair.
 
-    Frozen frames are gaps, and so are straight parts of a path, with which another program has filled some; where frames
-    are lost, one is missing that is not filled, as at an end of the recording.
+    Frozen frames are gaps, and so are straight parts of a path, with which another program has filled some; where
+    frames are lost, one is missing that is not filled, as at an end of the recording.
     """
     rate_hz = read.attrs["marker_rate_hz"]
     chosen, labels, recorded = _markers(read, body_model)

@@ -81,7 +81,7 @@ def test_clean_fills_and_records_a_spike() -> None:
 
 
 def test_spikes_of_real_walks_are_the_known_ones(shared: Path) -> None:
-    """One recording has four, confirmed by eye: LF03, RT01 and RT05 of `functional`, and RHEE where it jumps by 4 cm."""
+    """One recording has four, confirmed by eye: LF03, RT01, RT05 of `functional`, and RHEE where it jumps by 4 cm."""
     found: dict[tuple[str, str], list[int]] = {}
     for file, trial, model in real_walks(shared):
         points, _ = used(trial, model)
