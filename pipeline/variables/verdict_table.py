@@ -263,8 +263,10 @@ VERDICTS: dict[str, Row] = {
         "markers are noisy by {mm:.1f} mm, which changes the hip moment by some {error:.2f} N m/kg at this rate and "
         "cut-off",
         "white noise of the markers changes the hip moment by more than {LARGEST_N_M_KG:g} N m/kg: 1.6 mm at 100 "
-        "frames a second and 10 Hz", "calibrate the cameras; lower `clean.marker_cutoff_hz`",
-        ("steps.clean.impossible_motion.LARGEST_N_M_KG",)),
+        "frames a second and 10 Hz, 2.0 mm where thigh and shank have {CLUSTER:g} markers or more",
+        "calibrate the cameras; lower `clean.marker_cutoff_hz`",
+        ("steps.clean.impossible_motion.LARGEST_N_M_KG", "steps.clean.impossible_motion.IN_CLUSTERS",
+            "steps.clean.impossible_motion.CLUSTER"), "reliability.md#noise-of-markers"),
     "frames_lost_before": Row(DOUBTS,
         "all markers jump together at {second:.2f} s, before the contact: frames are lost or repeated, so that plates "
         "and markers may be out of step since then",
@@ -325,6 +327,13 @@ VERDICTS: dict[str, Row] = {
         "the same as for `all_plates_shifted`, but 1 in 100 by chance",
         "look at the force's line beside the markers; if the plates are sound, `contacts.misread_plates: ignore`",
         (f"{_PLATES}.placement.DOUBT_MARGIN",), "theory.md#8-force-plates"),
+    "force_beyond_toes": Row(DOUBTS,
+        "late in the stance the force presses {cm:.0f} cm beyond the sole: was another foot, or a cane, on the plate?",
+        "in the last fifth of a contact the centre of pressure is more than {BEYOND_M:mm} outside of the sole, where "
+        "the foot stood, and also if the place of its push is taken off, by which markers and plate may be elsewhere",
+        "look at the force beside both feet; if the gait is such, `contacts.misread_plates: ignore`",
+        (f"{_CHECKS}.BEYOND_M", f"{_CHECKS}.FIRM", f"{_CHECKS}.PUSHES", "plates.sole.TIP_SHARE",
+            "plates.sole.HALF_SOLE_M"), "reliability.md#the-plate-on-its-own"),
     "plate_height_suspect": Row(DOUBTS,
         "the lower marker of the standing foot is {cm:.1f} cm over plate {number}: is the plate's height wrong?",
         "the lower of heel and toe marker of a standing foot is not {LOWEST_M:mm} to {HIGHEST_M:mm} over the plate",

@@ -243,7 +243,7 @@ def _outcome(fault: Fault, name: str, contact: Contact, clean: Judged, found: Ju
     code, doubts = _verdict(contact, found, shown)
     if code:
         return Outcome(*about, REFUSED, (code,), np.nan, np.nan, "", findings)
-    harm, most, moment = _harm(contact, clean.moments[contact.file], found.moments[contact.file], shown)
+    harm, most, moment = harm_of(contact, clean.moments[contact.file], found.moments[contact.file], shown)
     kind = DOUBTED if doubts else HARMLESS if harm < HARMLESS_N_M_KG else MISSED
     return Outcome(*about, kind, doubts, harm, most, moment, findings)
 
@@ -263,7 +263,7 @@ def _verdict(contact: Contact, found: Judged, shown: NDArray[np.int64] | None) -
     return best
 
 
-def _harm(contact: Contact, right: Array, wrong: Array, shown: NDArray[np.int64] | None) -> tuple[float, float, str]:
+def harm_of(contact: Contact, right: Array, wrong: Array, shown: NDArray[np.int64] | None) -> tuple[float, float, str]:
     """Return the RMS and the largest difference of the worst moment over a stance, and its name."""
     off = _off(contact, right, wrong, shown)
     if not np.isfinite(off).any():

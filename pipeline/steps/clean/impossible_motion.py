@@ -1,6 +1,6 @@
-"""What no motion explains: frames in which all markers stand still or jump together, and the noise of markers."""
+"""What no motion explains: markers that stand still, jump together or move straight, and the noise of markers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +9,7 @@ from ...arrays import Array, Flags
 from ...dynamics.vectors import length
 from ...json_text import to_text
 from ...signals.filters import stretches
+from ...signals.marker_distances import bends
 from ...variables.stance_verdicts import Verdict
 
 FEWEST = 4  # markers of a body
@@ -18,6 +19,9 @@ MOVING_M_S = 0.15
 CHANGE_M_S2 = 20.0
 AROUND_S = 0.02  # before and after, in which velocity is measured
 TIMES_USUAL = 4.0  # of the jumps that noise makes in half of the frames; their largest are twice as large
+# A measured marker that moves by more than MOVED_M from frame to frame is not accelerated by nothing for STRAIGHT_S:
+# second differences of .1 mm of noise are .25 mm. STRAIGHT_M: rounding of 32 bits, 4 m from the origin
+STRAIGHT_M, MOVED_M, STRAIGHT_S = 1e-6, 2e-4, 0.06
 # below, fourth differences show motion as well
 SLOWEST_HZ = 50.0
 # share of a leg in the body's mass (Winter 2009), and its radius of gyration about the hip, m
@@ -27,6 +31,9 @@ LEG_SHARE, LEG_RADIUS_M = 0.16, 0.5
 # plate's fault. Between steps of a person hip flexion differs by no less: the median SD of 14 legs of seven labs is
 # .083, .074 to .086 without any one lab
 LARGEST_N_M_KG = 0.1
+# Of it, where three markers or more on thigh and shank share the noise: .6 to 1.0, a median of .8 [measured, with 1 mm
+# added to drawn people]; with a marker on knee and ankle alone 1.0 to 1.5
+IN_CLUSTERS, CLUSTER = 0.8, 3
 
 
 class Breaks(NamedTuple):
@@ -62,6 +69,23 @@ def frozen_frames(position: Array, interval_s: float) -> Flags:
         if lengths.size and np.percentile(np.nan_to_num(lengths), 75, axis=1).max() > MOVING_M_S * interval_s:
             frozen[start + 1 : stop + 1] = True
     return frozen
+
+
+def straight_frames(position: Array, interval_s: float) -> Flags:
+    """Return which samples (time, marker) of positions (time, marker, 3), m, lie on a straight line at even distances.
+
+    Another program has filled a gap so; its ends are measured.
+    """
+    straight = np.zeros(position.shape[:2], dtype=bool)
+    if len(position) < 3:
+        return straight
+    even = bends(position) < STRAIGHT_M
+    for marker in np.flatnonzero(even.sum(axis=0) * interval_s > STRAIGHT_S).tolist():
+        for start, stop in stretches(even[:, marker]):
+            moved = length(position[stop + 1, marker] - position[start, marker])
+            if (stop - start) * interval_s > STRAIGHT_S and moved > (stop + 1 - start) * MOVED_M:
+                straight[start + 1 : stop + 1, marker] = True
+    return straight
 
 
 def find_breaks(position: Array, frozen: Flags, interval_s: float) -> Breaks:
@@ -122,14 +146,19 @@ def _median(values: Array, axis: int | tuple[int, int]) -> Array:
     return np.asarray((np.median if np.isfinite(values).all() else np.nanmedian)(values, axis=axis))
 
 
-def doubt_noise(noise_m: float, cutoff_hz: float, rate_hz: float) -> Iterator[Verdict]:
+def doubt_noise(noise_m: float, cutoff_hz: float, rate_hz: float, markers: Sequence[int]) -> Iterator[Verdict]:
     """Yield the doubt about a trial of which the noise changes the hip moment by more than is usual.
 
     White noise of variance s^2 at rate f has the acceleration s (2 pi c)^2 sqrt(2 c / 5 f) below a cut-off c. The leg
     turns about the hip: moment per body mass is its share of the mass times its radius of gyration times this
     acceleration. Clusters average some of it out; markers alone on knee and ankle, with wands, pass more on.
+
+    Args:
+        noise_m: of :func:`marker_noise`.
+        cutoff_hz, rate_hz: of the markers.
+        markers: number of those seen in the clusters of thigh and shank.
     """
     acceleration = noise_m * (2 * np.pi * cutoff_hz) ** 2 * np.sqrt(2 * cutoff_hz / (5 * rate_hz))
-    error = LEG_SHARE * LEG_RADIUS_M * acceleration
+    error = LEG_SHARE * LEG_RADIUS_M * acceleration * (IN_CLUSTERS if min(markers) >= CLUSTER else 1.0)
     if error > LARGEST_N_M_KG:  # not of NaN, without a filter or a figure
         yield Verdict.of("markers_noisy", mm=1000 * noise_m, error=error)

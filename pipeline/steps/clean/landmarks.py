@@ -15,7 +15,7 @@ from ...conventions import SIDES
 from ...errors import UserError
 from ...trials.session import Trial
 from . import gap_filling
-from .impossible_motion import Breaks, find_breaks, frozen_frames
+from .impossible_motion import Breaks, find_breaks, frozen_frames, straight_frames
 from .marker_repair import SPIKE, repair_markers
 from .settings import Settings
 
@@ -45,13 +45,14 @@ def heels_of_static(trials: Iterable[Trial], body_model: BodyModel) -> dict[str,
 def repair_landmarks(read: Trial, body_model: BodyModel, settings: Settings) -> tuple[Landmarks, str, Breaks]:
     """Return the landmarks that are seen, repaired, and the exchanges of labels; refuse what is beyond repair.
 
-    Frozen frames are gaps; where frames are lost, one is missing that is not filled, as at an end of the recording.
+    Frozen frames are gaps, and so are straight parts of a path, with which another program has filled some; where
+    frames are lost, one is missing that is not filled, as at an end of the recording.
     """
     rate_hz = read.attrs["marker_rate_hz"]
     chosen, labels, recorded = _markers(read, body_model)
-    frozen = frozen_frames(recorded, 1 / rate_hz)
-    if frozen.any():
-        recorded = np.where(frozen[:, None, None], np.nan, recorded)
+    frozen, straight = frozen_frames(recorded, 1 / rate_hz), straight_frames(recorded, 1 / rate_hz)
+    if frozen.any() or straight.any():
+        recorded = np.where((frozen[:, None] | straight)[..., None], np.nan, recorded)
     whole, repairs, exchanged = repair_markers(
         recorded,
         labels,

@@ -77,7 +77,9 @@ def _clean_walk(
     filtered, cutoffs_hz = filter_markers(landmarks.position, rate_hz=read.attrs["marker_rate_hz"], settings=settings)
     noise_m = marker_noise(seen.position, read.attrs["marker_rate_hz"])
     cutoff_hz = float(np.median(cutoffs_hz[np.isfinite(cutoffs_hz)])) if np.isfinite(cutoffs_hz).any() else np.nan
-    doubts = doubt_columns([doubt_noise(noise_m, cutoff_hz, read.attrs["marker_rate_hz"])])
+    clusters = [body_model.segments[name].cluster if name in body_model.segments else () for name in ("thigh", "shank")]
+    markers = [sum(f"{name}_{SIDES[0]}" in seen.labels for name in cluster) for cluster in clusters]
+    doubts = doubt_columns([doubt_noise(noise_m, cutoff_hz, read.attrs["marker_rate_hz"], markers)])
     paths = {name: filtered[:, i] for i, name in enumerate(landmarks.labels)}
     envelopes, muscles, emg_left_out = muscle_activity(read, settings, highest)
     return Trial.of(

@@ -15,12 +15,14 @@ from ...arrays import Array
 from ...conventions import STANDARD_GRAVITY_M_S2, UP
 from ...dynamics.vectors import cross, length
 from ...json_text import from_text
-from ...plates.wrench import heights_over
+from ...plates.sole import HALF_SOLE_M, TIP_SHARE
+from ...plates.wrench import centre_of_pressure, heights_over
 from ...variables.stance_verdicts import Verdict
 from ...variables.verdict_table import ACCEPTED, REFUSED_BY_HAND
 from . import by_hand, foot_on_plate, time_offset
 from .body_motion import Shown
-from .plate_contacts import Contact, between, with_loads
+from .feet import Foot
+from .plate_contacts import Contact, Loaded, between, with_loads
 from .plate_faults import forces, placement
 
 # the ankle from the heel marker: a quarter of the way to the toe marker, and as high over them in an adult
@@ -37,6 +39,11 @@ FILLED_S = 0.03
 # toes; plates of a sound laboratory lie within 3 mm (Holden et al. 2003), three of which are allowed below.
 # STANDS: of a contact, the shares between which the foot does.
 LOWEST_M, HIGHEST_M, STANDS = -0.005, 0.11, (0.25, 0.5)
+# How far beyond a sole, whose toes press until it leaves the ground, a load may be: two standard deviations of the toes
+# (1 cm), of where a foot presses from step to step (7 mm, as in :data:`.plate_faults.laws.LAWS`) and of a centre of
+# pressure under a tenth of the load (5 mm: 1 N and .3 N m of a baseline). PUSHES: of a contact, the shares between
+# which a foot presses with its ball, mostly alone; LATE: the last.
+BEYOND_M, FIRM, PUSHES, LATE = 0.025, 0.1, (0.6, 0.8), (0.8, 1.0)
 
 
 def faults_of_channels(shown: Shown) -> list[Verdict | None]:
@@ -111,6 +118,45 @@ def doubt_heights(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
         if not LOWEST_M <= np.nan_to_num(lower_m) <= HIGHEST_M:
             judged[i] = contact.doubted("plate_height_suspect", number=shown.numbers[plates[0]], cm=100 * lower_m)
     return judged
+
+
+def doubt_beyond_toes(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
+    """Return the contacts, whole ones doubted if late in them the force presses beyond the sole of their foot."""
+    judged = [*contacts]
+    for i, loaded in enumerate(with_loads(contacts, shown.data) if shown.settings.misread_plates == "reject" else ()):
+        contact, foot = loaded.contact, shown.feet.get(loaded.contact.side)
+        if contact.reason or foot is None or not (contact.begins and contact.ends):
+            continue
+        beyond_m = _beyond_sole(loaded, shown.time, foot)
+        if beyond_m > BEYOND_M:
+            judged[i] = contact.doubted("force_beyond_toes", cm=100 * beyond_m)
+    return judged
+
+
+def _beyond_sole(loaded: Loaded, time: Array, foot: Foot) -> float:
+    """Return by how much the centre of pressure leaves the sole late in a contact at most, m; NaN if unknown.
+
+    The sole lies where the foot stands, or has moved from there with its belt. Where it is in its markers, and the
+    plate in the lab, shows the place of the push: with it and without, the smaller of both counts.
+    """
+    contact, force = loaded.contact, loaded.force
+    share = (time - contact.start_s) / (contact.end_s - contact.start_s)
+    firm = force[:, UP] > FIRM * np.max(force[contact.frames(time), UP], initial=0.0)
+    stands, pushes, late = (
+        np.flatnonzero((share >= first) & (share <= last) & firm) for first, last in (STANDS, PUSHES, LATE)
+    )
+    if not (stands.size and pushes.size and late.size):
+        return np.nan
+    heel, toe, velocity = (of[stands].mean(axis=0) for of in (foot.heel, foot.toe, foot.velocity[1]))
+    x, z = (toe - heel)[::2]
+    length_m, places = float(np.hypot(x, z)), []
+    for part in (pushes, late):
+        pressed, _ = centre_of_pressure(force[part], loaded.moment[part], loaded.corners)
+        from_toe = pressed - toe - np.outer(time[part] - time[stands].mean(), velocity)
+        places.append(from_toe[:, ::2] @ [[x, -z], [z, x]] / length_m)  # ahead and aside
+    ahead, aside = np.stack([places[1], places[1] - places[0].mean(axis=0)], axis=-1).swapaxes(0, 1)
+    away = np.hypot(np.maximum(ahead - TIP_SHARE * length_m + HALF_SOLE_M, 0), aside) - HALF_SOLE_M
+    return float(away.max(axis=0).min())
 
 
 def reject_implausible(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
@@ -209,6 +255,7 @@ CONTACT_JUDGES = (
     Judge(OF_FORCE, ("plate_shifted", "plates_shifted", "all_plates_shifted", "plate_shift_suspect",
                      "plate_channels_suspect", "plate_forces_wrong", "plate_forces_suspect"), judge_forces),
     Judge(OF_FORCE, ("plate_height_suspect",), doubt_heights),
+    Judge(OF_FORCE, ("force_beyond_toes",), doubt_beyond_toes),
     Judge(OF_FORCE, ("force_off_foot", "force_off_ankle"), reject_implausible),
     Judge(STANCE, ("frames_lost", "frames_lost_before", "markers_frozen"), judge_breaks),
     Judge(STANCE, (REFUSED_BY_HAND, ACCEPTED), by_hand.judge),

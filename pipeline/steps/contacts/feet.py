@@ -30,6 +30,8 @@ SPLIT_SHARE = 0.05
 LOW_PERCENT = 30  # the toe is on the ground for a larger part of a gait cycle
 # plates of which the tops differ more than a plate's edge may stand out are on several levels, as on stairs
 LEVELS_M = 0.05
+# by which toes of people are longer or shorter beyond the toe marker: so much less of them surely is over a plate
+TOES_M = 0.01
 # the lower marker of a foot over a plate on which it stands: 1 to 8 cm on its sole, a few more on its toes, between
 # that and the next stair, of 15 cm or more; and as much as a plate's height may be wrong below
 LOWEST_M, HIGHEST_M = -0.05, 0.14
@@ -65,9 +67,9 @@ class Foot:
         return np.asarray(self.slow.any(axis=0))
 
     def over(self, corners: Array, margin_m: float, frames: slice) -> Flags:
-        """Return whether back, toe marker and tips are over plates (plate, 4, 3) + margin (3, time, plate)."""
+        """Return whether back, toe marker and tips are surely over plates (plate, 4, 3) + margin (3, time, plate)."""
         heel, toe, ahead = (part[frames] for part in self.on_level_ground)
-        ends = np.stack([heel + SOLE_STARTS_M * ahead, toe, toe + TIP_SHARE * (toe - heel)])
+        ends = np.stack([heel + SOLE_STARTS_M * ahead, toe, toe + TIP_SHARE * (toe - heel) - TOES_M * ahead])
         return self._over(ends, corners, margin_m, frames)
 
     def whole_over(self, corners: Array, margin_m: float, frames: slice) -> Flags:

@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.steps.clean.impossible_motion import find_breaks, frozen_frames
+from pipeline.steps.clean.impossible_motion import find_breaks, frozen_frames, straight_frames
 from tests.support.plates.stances import found
 from tests.support.settings import settings_of
 from tests.support.steps import clean
@@ -138,3 +138,22 @@ def test_a_break_is_forgiven_if_the_plates_show_that_they_lost_the_same(way: str
     assert "frames_lost_before" not in codes[True]
     assert codes[False]
     assert "" not in codes[False]
+
+
+@pytest.mark.parametrize("frames", [4, 8, 20])
+def test_a_straight_path_of_a_marker_that_moves_was_not_measured(frames: int) -> None:
+    """At 100 Hz: four frames are short, in longer ones the ends are measured; noise and standing are never straight."""
+    raw = recorded("straight", 709).trial
+    path = raw.marker_position.values.copy()
+    assert not straight_frames(path, 0.01).any()
+    marker = int(np.linalg.norm(np.diff(path, axis=0), axis=2).mean(axis=0).argmax())
+    first, last = 60, 60 + frames + 1
+    share = np.linspace(0, 1, frames + 2)[:, None]
+    path[first : last + 1, marker] = (1 - share) * path[first, marker] + share * path[last, marker]
+    path = path.astype(np.float32).astype(float)
+    where = np.zeros(path.shape[:2], dtype=bool)
+    where[first + 1 : last, marker] = frames > 4
+    np.testing.assert_array_equal(straight_frames(path, 0.01), where)
+    cleaned = clean(raw.assign(marker_position=(raw.marker_position.dims, path)), body_model=BODY_MODEL,
+                    settings=settings_of("clean"))  # fmt: skip
+    assert (cleaned.fill.values > 0).sum() == where.sum()

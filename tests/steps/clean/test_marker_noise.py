@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.steps.clean.impossible_motion import marker_noise
+from pipeline.steps.clean.impossible_motion import doubt_noise, marker_noise
 from tests.support.settings import settings_of
 from tests.support.steps import clean
 from tests.support.walks.moving_on_plates import BODY_MODEL, recorded
@@ -34,6 +34,12 @@ def test_noise_that_changes_moments_is_doubted(noise_mm: float, doubt: str) -> N
     bad.marker_position.values[:] += noise_mm / 1e3 * np.random.default_rng(1).normal(size=raw.marker_position.shape)
     trial = clean(bad, body_model=BODY_MODEL, settings=settings_of("clean"))
     assert trial.attrs.get("doubt_code", "") == doubt
+
+
+@pytest.mark.parametrize(("markers", "doubted"), [((0, 0), True), ((4, 2), True), ((3, 4), False)])
+def test_clusters_share_the_noise(markers: tuple[int, int], doubted: bool) -> None:
+    """1.8 mm at 100 Hz and 10 Hz: .114 N m/kg, .091 in clusters."""
+    assert bool([*doubt_noise(0.0018, 10.0, 100.0, markers)]) == doubted
 
 
 def test_a_rate_below_50_hz_has_no_figure() -> None:

@@ -81,7 +81,7 @@ def test_clean_fills_and_records_a_spike() -> None:
 
 
 def test_spikes_of_real_walks_are_the_known_ones(shared: Path) -> None:
-    """One recording of raw markers has three, confirmed by eye: LF03, RT01 and RT05 of `functional`."""
+    """One recording has four, confirmed by eye: LF03, RT01, RT05 of `functional`, and RHEE where it jumps by 4 cm."""
     found: dict[tuple[str, str], list[int]] = {}
     for file, trial, model in real_walks(shared):
         points, _ = used(trial, model)
@@ -89,4 +89,13 @@ def test_spikes_of_real_walks_are_the_known_ones(shared: Path) -> None:
         for i in np.flatnonzero(spikes.any(axis=0)):
             found[file, list(points)[i]] = np.flatnonzero(spikes[:, i]).tolist()
     walk_ = "sub-01/FunctionalWalk.c3d"
-    assert found == {(walk_, "LF03"): [13], (walk_, "RT01"): [120], (walk_, "RT05"): [76]}
+    assert found == {(walk_, "LF03"): [13], (walk_, "RT01"): [120], (walk_, "RT05"): [76], (walk_, "RHEE"): [26]}
+
+
+def test_a_jump_is_judged_alike_in_each_part_of_a_recording(shared: Path) -> None:
+    """Right heel of `functional`, in parts of a second or more, of different roughness."""
+    (trial, model), *_ = [(trial, model) for file, trial, model in real_walks(shared) if "FunctionalWalk" in file]
+    heel = used(trial, model)[0]["RHEE"][:, None]
+    for first, last in ((0, 438), (0, 200), (0, 120), (10, 300), (17, 438)):
+        spikes = find_spikes(heel[first:last], spike_m=SPIKE_M)
+        assert (np.flatnonzero(spikes) + first).tolist() == [26], (first, last)

@@ -128,14 +128,15 @@ class Sound(NamedTuple):
     moments: Mapping[str, Array]
 
 
-def sound_session(seed: int, *, way: str = "") -> Sound:
-    """Return a drawn session; its way of moving, too, unless given."""
+def sound_session(seed: int, *, way: str = "", noise: bool = True) -> Sound:
+    """Return a drawn session; its way of moving, too, unless given; or the same one with exact cameras."""
     rng = np.random.default_rng([seed, 51])
     others = [name for name in WAYS if name != "ordinary"]
     way = way or ("ordinary" if rng.random() < ORDINARY else others[int(rng.integers(len(others)))])
     drawn = drawn_person(rng)
     pace, style, rolling = _habit(way, drawn, rng)
     laboratory, skin = drawn_laboratory(rng, pace.step_m), drawn_skin(drawn, rng)
+    laboratory = laboratory if noise else laboratory._replace(noise_m=0.0)
     chosen, model = _settings(MODELS[int(rng.integers(len(MODELS)))])
     turns = rotation(1, np.radians(rng.choice([0, 90, 180, 270]) * np.ones(1)))[0]  # walk along X or Y of the file
     medial = model.name != "isb_clusters" or rng.random() < 0.5
