@@ -113,7 +113,7 @@ class State(NamedTuple):
 
 
 def state_of(
-    derived: Path, names: Iterable[str], *, cache: Path, as_written: Callable[[str, Record], object] = lambda *_: None
+    derived: Path, names: Iterable[str], *, cache: Path, each: Callable[[str, Record], object] = lambda *_: None
 ) -> State:
     """Return the outputs that are not as written.
 
@@ -122,7 +122,7 @@ def state_of(
 
     Args:
         cache: a file that remembers digests, see :func:`pipeline.workflow.digests.sha256_of_files`.
-        as_written: is called with each output that has the date of its record, and this.
+        each: is called with each output that has the date of its record, and with the record.
     """
     expected, state = {}, State([], [], [])
     for name in names:
@@ -133,7 +133,7 @@ def state_of(
         elif differs_in_date(derived, name):
             expected[name] = written.sha256
         else:
-            as_written(name, written)
+            each(name, written)
     digests = sha256_of_files((derived / name for name in expected), cache=cache)
     state.changed.extend(name for name, digest in expected.items() if digests[derived / name] != digest)
     return state

@@ -103,8 +103,7 @@ def changed_results(study: Study, *, keep: bool) -> Prepared:
     """Return the results to make again because another program changed them; ``keep`` a copy of each changed table."""
     derived, records, outputs = study.path / "derived", study.path / ".snakemake", outputs_of(study)
     up_to_date = UpToDate(study, outputs)
-    cache = records / "result_sha256.json"
-    state = checksums.state_of(derived, outputs, cache=cache, as_written=up_to_date.add)
+    state = checksums.state_of(derived, outputs, cache=records / "result_sha256.json", each=up_to_date.add)
     notices = []
     for names, what in ((state.changed, "Changed since written"), (state.unrecorded, "Without a record")):
         if names:
