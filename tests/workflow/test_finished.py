@@ -46,6 +46,11 @@ def date(*files: Path, later_s: float = LATER_S) -> None:
         os.utime(file, (dated, dated))
 
 
+def damage(file: Path) -> None:
+    file.write_bytes(b"edited")
+    date(file)
+
+
 def date_with_record(study: Path, name: str, *, like: str, later_s: float) -> None:
     """Give a result and its record the date of another result, a moment later."""
     dated = (study / "derived" / like).stat().st_mtime + later_s
@@ -97,7 +102,7 @@ CAUSES: dict[str, tuple[Change, set[str]]] = {
     "the first result is gone": (lambda s: (s / f"derived/{ONE}/read.nc").unlink(), OF_OTHER),
     "the last result is gone": (lambda s: (s / f"derived/{ONE}/representative.nc").unlink(), OF_OTHER),
     "a result is edited": (
-        lambda s: [(s / f"derived/{ONE}/clean.nc").write_bytes(b"edited"), date(s / f"derived/{ONE}/clean.nc")],
+        lambda s: damage(s / f"derived/{ONE}/clean.nc"),
         OF_OTHER,
     ),
     "a result has another date": (lambda s: date(s / f"derived/{ONE}/clean.nc"), OF_OTHER),
