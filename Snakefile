@@ -6,6 +6,7 @@
 from pathlib import Path
 
 from pipeline.extra import rules_of_extras
+from pipeline.workflow.finished import is_left_out
 from pipeline.workflow.open_study import TABLES, open_for_snakemake, outputs_of
 from pipeline.workflow.activity_lock import hold
 from pipeline.workflow.jobs.workers import run_job
@@ -20,12 +21,19 @@ hold(STUDY.path)  # so that gaitlab recover waits
 key = STUDY.key  # of a step: the function from wildcards to the key of a job
 
 
+def planned(files):
+    """Return input files, also by name; those of finished sessions as files that are there and have no job."""
+    if isinstance(files, dict):
+        return {name: planned(some) for name, some in files.items()}
+    return [before_update(file) if is_left_out(file) else file for file in files]
+
+
 include: "pipeline/workflow/cluster.smk"  # for a run on a cluster
 
 
 rule all:
     input:
-        expand("derived/{output}", output=outputs_of(STUDY)),
+        [file for file in expand("derived/{output}", output=outputs_of(STUDY)) if not is_left_out(file)],
 
 
 rule read:
@@ -120,8 +128,8 @@ use rule read as cycles with:
 
 use rule read as study with:
     input:
-        **STUDY.added("study"),
-        cycles=expand("derived/{session}/cycles.nc", session=STUDY.sessions),
+        **planned(STUDY.added("study")),
+        cycles=planned(expand("derived/{session}/cycles.nc", session=STUDY.sessions)),
     output:
         **{name: [f"derived/{name}.csv", f"derived/{name}.json"] for name in TABLES},
         study="derived/study.nc",
@@ -148,14 +156,14 @@ use rule study as page_files with:
 
 use rule study as report with:
     input:
-        **STUDY.added("report"),
+        **planned(STUDY.added("report")),
         study="derived/study.nc",
         metrics="derived/metrics.csv",
         quality="derived/quality.csv",
         means="derived/participants.csv",
         symmetry="derived/symmetry.csv",
-        cycles=expand("derived/{session}/cycles.nc", session=STUDY.sessions),
-        calibrate=expand("derived/{session}/calibrate.nc", session=STUDY.sessions),
+        cycles=planned(expand("derived/{session}/cycles.nc", session=STUDY.sessions)),
+        calibrate=planned(expand("derived/{session}/calibrate.nc", session=STUDY.sessions)),
     output:
         report=update("derived/report.html"),  # the earlier one stays until then
     log:
@@ -166,7 +174,7 @@ use rule study as report with:
 
 use rule read as page with:
     input:
-        unpack(lambda wildcards: STUDY.files_of_page(wildcards.participant)),
+        unpack(lambda wildcards: planned(STUDY.files_of_page(wildcards.participant))),
     output:
         page=update("derived/report/{participant}.html"),
     log:

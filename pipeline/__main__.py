@@ -75,8 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     gc.set_threshold(100_000)  # the objects of imported libraries stay, and are else searched for garbage
     try:
         commands = every_command()
-        parser = command_line_parser(commands)
         words = sys.argv[1:] if arguments is None else arguments
+        parser = command_line_parser(commands, words)
         chosen, unknown = parser.parse_known_args(_with_place(words, commands))
         if unknown:
             chosen.parser.refuse_unknown(unknown, options_follow="options" in chosen)
@@ -133,8 +133,8 @@ def _with_place(arguments: Sequence[str], commands: Sequence[Command]) -> list[s
     return [name, ".", *others]
 
 
-def command_line_parser(commands: Sequence[Command]) -> Parser:
-    """Return the parser of the command line."""
+def command_line_parser(commands: Sequence[Command], words: Sequence[str] | None = None) -> Parser:
+    """Return the parser of a command line, or of any; of commands that no word names, it has the names alone."""
     parser = Parser(
         prog="gaitlab",
         usage="gaitlab [-h] [--version] COMMAND ...",
@@ -147,10 +147,10 @@ def command_line_parser(commands: Sequence[Command]) -> Parser:
     parser.add_argument("--version", action=ShowVersion, nargs=0, help=SUPPRESS)
     parsers = parser.add_subparsers(required=True, metavar="COMMAND", prog="gaitlab", help=SUPPRESS)
     for command in commands:
-        if " " in command.name:
-            _add_form(parsers.choices[command.name.split()[0]], command)
-        else:
-            _add_command(parsers.add_parser(command.name), command)
+        name, *flag = command.name.split()
+        own = parsers.choices.get(name) or parsers.add_parser(name)
+        if words is None or name in words:
+            (_add_form if flag else _add_command)(own, command)
     return parser
 
 

@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -112,7 +112,9 @@ class State(NamedTuple):
     unfinished: list[str]
 
 
-def state_of(derived: Path, names: Iterable[str], *, cache: Path) -> State:
+def state_of(
+    derived: Path, names: Iterable[str], *, cache: Path, each: Callable[[str, Record], object] = lambda *_: None
+) -> State:
     """Return the outputs that are not as written.
 
     Only files with another date than their record are read, so that a run with nothing to do reads none. Those of that
@@ -120,6 +122,7 @@ def state_of(derived: Path, names: Iterable[str], *, cache: Path) -> State:
 
     Args:
         cache: a file that remembers digests, see :func:`pipeline.workflow.digests.sha256_of_files`.
+        each: is called with each output that has the date of its record, and with the record.
     """
     expected, state = {}, State([], [], [])
     for name in names:
@@ -129,6 +132,8 @@ def state_of(derived: Path, names: Iterable[str], *, cache: Path) -> State:
             (state.unfinished if is_begun(derived, name) else state.unrecorded).append(name)
         elif differs_in_date(derived, name):
             expected[name] = written.sha256
+        else:
+            each(name, written)
     digests = sha256_of_files((derived / name for name in expected), cache=cache)
     state.changed.extend(name for name, digest in expected.items() if digests[derived / name] != digest)
     return state

@@ -14,6 +14,7 @@ from ..errors import UserError, join_some
 from ..results.page_names import PAGES
 from . import checksums
 from .activity_lock import is_left_alone
+from .finished import UpToDate, is_left_out
 from .job_keys import Study
 from .open_study import outputs_of
 
@@ -55,10 +56,14 @@ OF_THE_KEY = {  # the user's name for each part of a job's key
 
 
 class Prepared(NamedTuple):
-    """Results that Snakemake must make again, relative to the study, and notices for the user."""
+    """Results that Snakemake must make again, notices for the user, and results that need no plan.
+
+    The results are relative to the study.
+    """
 
     rerun: list[str]
     notices: list[str]
+    finished: list[str]
 
 
 def prepare(study: Study, *, dry_run: bool, forced: bool, whole: bool) -> Prepared:
@@ -75,7 +80,7 @@ def prepare(study: Study, *, dry_run: bool, forced: bool, whole: bool) -> Prepar
     if not forced:
         refuse_lost_records(study.path)
     if not whole or not is_left_alone(study.path, longest_s=0):  # of another run, its results are being written
-        return Prepared([], [])
+        return Prepared([], [], [])
     if not dry_run:
         remove_pages_of_others(study)
     return changed_results(study, keep=not dry_run)
@@ -96,8 +101,9 @@ def refuse_lost_records(path: Path) -> None:
 
 def changed_results(study: Study, *, keep: bool) -> Prepared:
     """Return the results to make again because another program changed them; ``keep`` a copy of each changed table."""
-    derived = study.path / "derived"
-    state = checksums.state_of(derived, outputs_of(study), cache=study.path / ".snakemake" / "result_sha256.json")
+    derived, records, outputs = study.path / "derived", study.path / ".snakemake", outputs_of(study)
+    up_to_date = UpToDate(study, outputs)
+    state = checksums.state_of(derived, outputs, cache=records / "result_sha256.json", each=up_to_date.add)
     notices = []
     for names, what in ((state.changed, "Changed since written"), (state.unrecorded, "Without a record")):
         if names:
@@ -105,7 +111,9 @@ def changed_results(study: Study, *, keep: bool) -> Prepared:
             kept = f" Copies are kept: {', '.join(copies)}." if copies else ""
             results = join_some([f"derived/{name}" for name in names], MOST_LISTED)
             notices.append(f"{what}, and made again: {results}.{kept}")
-    return Prepared([f"derived/{name}" for names in state for name in names], notices)
+    interrupted = any((records / "incomplete").glob("*"))  # Snakemake makes its jobs again, whatever they have written
+    finished = [] if interrupted else up_to_date.to_leave_out()
+    return Prepared([f"derived/{name}" for names in state for name in names], notices, finished)
 
 
 def remove_pages_of_others(study: Study) -> None:
@@ -161,7 +169,8 @@ def reasons_to_run(study: Study, steps: Collection[str]) -> Iterator[str]:
     derived, again, because = study.path / "derived", set[str](), dict[str, Counter[str]]()
     jobs = dict[tuple[str, str | None], list[str]]()
     for name, job in outputs_of(study).items():
-        jobs.setdefault(job, []).append(name)
+        if not is_left_out(f"derived/{name}"):
+            jobs.setdefault(job, []).append(name)
     for (step, subject), names in jobs.items():
         record = checksums.recorded(derived, names[0])
         if record is None or not (derived / names[0]).is_file():

@@ -22,6 +22,9 @@ from .jobs.workers import exit_code_of_stop, plan, stop_on_signals, was_stopped
 HOUSE = Path(__file__).resolve().parents[2]  # with Snakefile and profiles/, in a checkout and in a wheel
 PROFILES = HOUSE / "profiles"
 CHOOSES_CORES = ("-c", "--cores", "-j", "--jobs", "-e", "--executor", "--profile")
+# Snakemake's arguments by which jobs run although nothing has changed, and what else it looks at if it is asked to
+FORCES = ("force", "forceall", "forcerun")
+FURTHER_TRIGGERS = {"CODE", "INPUT"}
 LIMITS_RATE = "--max-jobs-per-"
 # Snakemake's arguments for a part of the workflow, and those that run no job
 PARTS = ("targets", "target_jobs", "until", "omit_from", "batch")
@@ -55,6 +58,7 @@ def run(path: Path, options: Sequence[str]) -> int:
     from snakemake.settings.types import ConfigSettings
 
     from .command_files import renew
+    from .finished import leave_out
     from .open_study import open_once
     from .preparation import prepare, reasons_to_run
     from .progress import Progress
@@ -83,6 +87,9 @@ def run(path: Path, options: Sequence[str]) -> int:
     study = open_once(path, config.overwrite_config)
     whole = runs and not any(getattr(arguments, name, None) for name in PARTS)
     prepared = prepare(study, dry_run=arguments.dryrun, forced=arguments.forceall, whole=whole)
+    more = any(getattr(arguments, name) for name in FORCES)
+    more = more or not FURTHER_TRIGGERS.isdisjoint(trigger.name for trigger in arguments.rerun_triggers)
+    leave_out([] if more else prepared.finished)
     arguments.forcerun = {*arguments.forcerun, *prepared.rerun}
     for notice in prepared.notices:
         sys.stderr.write(f"{notice}\n")

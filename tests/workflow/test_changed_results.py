@@ -111,9 +111,13 @@ def test_a_page_on_request_is_that_of_the_whole_report(study: Path) -> None:
 
 def test_files_of_the_date_of_their_record_are_not_read(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of a hundred sessions would take a minute at each start."""
-    opened = open_study(study)
-    monkeypatch.setattr(digests, "sha256", lambda path: pytest.fail(f"{path} was read"))
-    assert changed_results(opened, keep=True) == ([], [])
+    opened, sha256 = open_study(study), digests.sha256
+
+    def of_no_result(path: Path) -> str:
+        return pytest.fail(f"{path} was read") if "derived" in path.parts else sha256(path)
+
+    monkeypatch.setattr(digests, "sha256", of_no_result)
+    assert changed_results(opened, keep=True)[:2] == ([], [])
     date(study / "derived/study.nc")
     with pytest.raises(pytest.fail.Exception, match=r"study\.nc was read"):
         changed_results(opened, keep=True)
@@ -141,7 +145,7 @@ def test_a_table_of_a_killed_job_is_no_edit_by_hand(written: Path) -> None:
     table = written / "derived/metrics.csv"
     checksums.begin(written / "derived", [table])
     prepared = changed_results(open_study(written), keep=True)
-    assert prepared == (["derived/metrics.csv"], [])
+    assert prepared[:2] == (["derived/metrics.csv"], [])
     checksums.record_path(written / "derived", "quality.csv").unlink()
     prepared = changed_results(open_study(written), keep=True)
     assert {*prepared.rerun} == {"derived/metrics.csv", "derived/quality.csv"}

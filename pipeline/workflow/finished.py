@@ -1,0 +1,61 @@
+"""Results of finished sessions, and pages, which ``gaitlab run`` leaves out of Snakemake's plan.
+
+Snakemake takes a millisecond for each job that it looks at, also if there is nothing to do. A session is finished if
+each of its results has the date of its record, the key of now, and was made from inputs that are the same now, finished
+themselves and no newer; a page likewise. This is more than Snakemake asks for, which compares keys and dates. All
+others are planned, and so is everything where only a part of the workflow runs, or without ``gaitlab run``.
+"""
+
+import functools
+from collections.abc import Collection, Mapping
+
+from ..step import every_step
+from .checksums import Record, is_begun, made_with
+from .job_keys import Study
+
+_left_out = set[str]()
+
+
+def leave_out(files: Collection[str]) -> None:
+    """Let the Snakefile plan no jobs for these files, relative to the study, in this process."""
+    _left_out.clear()
+    _left_out.update(files)
+
+
+def is_left_out(file: str) -> bool:
+    """Return whether the Snakefile plans no job for a file, relative to the study."""
+    return file in _left_out
+
+
+class UpToDate:
+    """Gathers the results that are those of now, and returns which of them can be left out of the plan.
+
+    Args:
+        outputs: step and subject of every output by its name below ``derived``, as of
+            :func:`pipeline.workflow.open_study.outputs_of`, each after those that it is made from.
+    """
+
+    def __init__(self, study: Study, outputs: Mapping[str, tuple[str, str | None]]) -> None:
+        self.study, self.outputs, self.derived = study, outputs, study.path / "derived"
+        self.found: dict[str, tuple[str, float]] = {}  # SHA-256 and date by name
+        # the last one is that of the next output, too, if a job has several
+        self.now = functools.lru_cache(1)(lambda step, subject: made_with(study.content_of_key(step, subject)))
+
+    def add(self, name: str, record: Record) -> None:
+        """Look at an output that has the date of its record; to be called in the order of the outputs."""
+        (step, subject), date = self.outputs[name], (self.derived / name).stat().st_mtime
+        if step == "page":  # to which an extra may add files that are not in its key
+            shown = {file for files in self.study.files_of_page(str(subject)).values() for file in files}
+            if shown != {f"derived/{one}" for one in record.inputs}:
+                return
+        inputs = ((self.found.get(one), digest) for one, digest in record.inputs.items())
+        same = all(one and one[0] == digest and one[1] <= date for one, digest in inputs)
+        if same and record.made_with == self.now(step, subject) and not is_begun(self.derived, name):
+            self.found[name] = record.sha256, date
+
+    def to_leave_out(self) -> list[str]:
+        """Return the results of finished sessions, and the pages, relative to the study."""
+        scopes = {name: step.scope for name, step in every_step().items()}
+        jobs = {name: (scopes[step], subject) for name, (step, subject) in self.outputs.items()}
+        to_do = {job for name, job in jobs.items() if name not in self.found}
+        return [f"derived/{name}" for name, (scope, who) in jobs.items() if who and (scope, who) not in to_do]
