@@ -18,7 +18,7 @@ from ...json_text import from_text
 from ...plates.wrench import heights_over
 from ...variables.stance_verdicts import Verdict
 from ...variables.verdict_table import ACCEPTED, REFUSED_BY_HAND
-from . import by_hand, foot_on_plate, time_offset
+from . import broken_signals, by_hand, foot_on_plate, time_offset
 from .body_motion import Shown
 from .plate_contacts import Contact, between, with_loads
 from .plate_faults import forces, placement
@@ -200,6 +200,7 @@ OF_FORCE, STANCE = "force of a contact", "stance"
 CONTACT_JUDGES = (
     Judge(ON_ONE_PLATE, ("contact_too_short", "feet_not_seen", "foot_without_markers", "force_off_foot",
                          "foot_not_over_given_plate", "plate_given_to_other_foot"), foot_on_plate.assign_feet),
+    Judge(ON_ONE_PLATE, ("plate_drops_out", "plate_loses_time"), broken_signals.reject_broken),
     Judge(ON_ONE_PLATE, ("plate_drifts",), reject_drifting),
     Judge(ON_ONE_PLATE, ("plate_baseline_unknown",), doubt_unknown_baselines),
     Judge(OF_BOTH_FEET, ("other_foot_without_markers", "two_feet_on_plate", "foot_on_two_plates"),
@@ -210,6 +211,7 @@ CONTACT_JUDGES = (
                      "plate_channels_suspect", "plate_forces_wrong", "plate_forces_suspect"), judge_forces),
     Judge(OF_FORCE, ("plate_height_suspect",), doubt_heights),
     Judge(OF_FORCE, ("force_off_foot", "force_off_ankle"), reject_implausible),
+    Judge(STANCE, ("plate_time_lost_before",), broken_signals.doubt_after_loss),
     Judge(STANCE, ("frames_lost", "frames_lost_before", "markers_frozen"), judge_breaks),
     Judge(STANCE, (REFUSED_BY_HAND, ACCEPTED), by_hand.judge),
 )  # fmt: skip
