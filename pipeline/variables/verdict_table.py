@@ -268,7 +268,8 @@ VERDICTS: dict[str, Row] = {
         "by the widths the {side} knee's centre is {knee:.0f} mm from its marker, the ankle's {ankle:.0f} mm: are knee "
         "and ankle width exchanged?",
         "widths of knee and ankle put the centre of the knee nearer to its marker than that of the ankle. A knee is "
-        "1.43 times as wide as an ankle (Ross and Wilson 1974), and in nobody narrower", "correct the widths in participants.tsv, or in the files",
+        "1.43 times as wide as an ankle (Ross and Wilson 1974), and in nobody narrower",
+        "correct the widths in participants.tsv, or in the files",
         ("person.size_findings.LEAST_KNEE_PER_ANKLE",)),
     "plates_not_in_time": Row(DOUBTS,
         "plates and markers of the session are {ms:.0f} ms apart (standard error {error:.0f}): check the trigger, and "

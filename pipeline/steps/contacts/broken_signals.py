@@ -8,6 +8,7 @@ from .body_motion import Shown
 from .plate_contacts import Contact
 
 BESIDE_S = 0.02  # a drop-out cuts a stance in two: these are its contacts
+TOGETHER_S = 0.05  # markers that lose frames as near to it may have lost the same: :func:`.contact_checks.judge_breaks`
 
 
 def reject_broken(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
@@ -28,9 +29,14 @@ def reject_broken(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
 
 
 def doubt_after_loss(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
-    """Return the stances, doubted if any plate has lost time before: the plates may be ahead of the markers since."""
-    breaks = [(number, Break(*values)) for number, *values in from_text(shown.plate_breaks)]
-    lost = [(float(shown.data["plate_time"][one.first]), number, one.lost_s) for number, one in breaks if one.lost_s]
+    """Return the stances, doubted if plates alone have lost time before: they may be ahead of the markers since."""
+    frames_s = [first_s for kind, first_s, _ in from_text(shown.motion_breaks) if kind == "lost"]
+    lost = []
+    for number, *values in from_text(shown.plate_breaks):
+        one = Break(*values)
+        second = float(shown.data["plate_time"][one.first])
+        if one.lost_s and all(abs(second - frame_s) > TOGETHER_S for frame_s in frames_s):
+            lost.append((second, number, one.lost_s))
     judged = [*contacts]
     for i, contact in enumerate(contacts if lost else ()):
         second, number, lost_s = min(lost)
