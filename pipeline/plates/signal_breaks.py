@@ -17,8 +17,8 @@ from ..dynamics.vectors import cross
 # A load that rises in 5 ms changes at 500 Hz by at most 2.6 times as much between two samples as beside them.
 LOWEST_RATE_HZ, AROUND_S = 500.0, 0.005
 LEAST_PEAK_N = 100.0  # as for faults of channels: a child of 13 kg presses with 200 N
-# A moment counts as a force at this distance. A step is so many times the largest change beside it: twice the 2.6 times,
-# and ten changes of noise reach 2.5 of their standard deviations, of which 12 are in no recording.
+# A moment counts as a force at this distance. A step is so many times the largest change beside it: twice the 2.6
+# times; of noise, ten changes reach 2.5 standard deviations, and none reaches five times that.
 LEVER_M, TIMES_BESIDE = 0.2, 5.0
 # Smallest steps, as shares of the plate's largest load: under load 20 N of an adult; where the plate is unloaded on one
 # side more than a lab sets to zero below a threshold, 10 to 50 N.

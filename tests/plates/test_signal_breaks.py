@@ -85,7 +85,10 @@ def test_steps_on_sound_plates_have_no_breaks(kind: int, zeroed_n: float) -> Non
 
 @pytest.mark.parametrize("rate_hz", [500, 1000, 2000])
 def test_stamps_and_hard_heels_are_no_breaks(rate_hz: int) -> None:
-    """A stamp rises to 2,000 N in 5 ms; a heel in running makes a spike of 1,000 N, 10 ms wide, on 1,800 N. The plate has noise of 1 N at 0.2 m."""
+    """A stamp rises to 2,000 N in 5 ms; a heel in running makes a spike of 1,000 N, 10 ms wide, on 1,800 N.
+
+    The plate has noise of 1 N, at 0.2 m from its middle.
+    """
     time = np.arange(2 * rate_hz) / rate_hz
     for seed in SEEDS:
         rng = np.random.default_rng(seed)
