@@ -200,12 +200,12 @@ OF_FORCE, STANCE = "force of a contact", "stance"
 CONTACT_JUDGES = (
     Judge(ON_ONE_PLATE, ("contact_too_short", "feet_not_seen", "foot_without_markers", "force_off_foot",
                          "foot_not_over_given_plate", "plate_given_to_other_foot"), foot_on_plate.assign_feet),
-    Judge(ON_ONE_PLATE, ("plate_drops_out", "plate_loses_time"), broken_signals.reject_broken),
     Judge(ON_ONE_PLATE, ("plate_drifts",), reject_drifting),
     Judge(ON_ONE_PLATE, ("plate_baseline_unknown",), doubt_unknown_baselines),
     Judge(OF_BOTH_FEET, ("other_foot_without_markers", "two_feet_on_plate", "foot_on_two_plates"),
           foot_on_plate.reject_shared),
     Judge(OF_ONE_FOOT, ("foot_partly_off_plate",), foot_on_plate.reject_partly_off),
+    Judge(OF_ONE_FOOT, ("plate_drops_out", broken_signals.LOSES_TIME), broken_signals.reject_broken),
     Judge(OF_ONE_FOOT, ("plate_out_of_time", "plates_not_in_time"), time_offset.reject_out_of_time),
     Judge(OF_FORCE, ("plate_shifted", "plates_shifted", "all_plates_shifted", "plate_shift_suspect",
                      "plate_channels_suspect", "plate_forces_wrong", "plate_forces_suspect"), judge_forces),
