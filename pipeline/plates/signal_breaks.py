@@ -25,6 +25,7 @@ LEVER_M, TIMES_BESIDE = 0.2, 5.0
 LOADED, STEP_LOADED, STEP_UNLOADED = 0.1, 0.02, 0.3
 # More steps of a trial below this share of the load are counts of a coarse converter, or noise.
 COUNTS, MOST_SMALL = 0.1, 8
+AT_EDGE = 0.01  # share of the load by which a step moves the vertical force, if all of the load steps
 STILL = 1e-4  # share of the load; samples that only repeat on both sides of all steps are held from a lower rate
 LONGEST_S, BACK = 0.25, 0.5  # of a drop-out, as a swing lasts .3 s; share of a step by which the load comes back
 # Where samples are lost, all channels jump to what they read that much later: all but this share of the step is their
@@ -69,7 +70,23 @@ def find_breaks(wrench: Array, middle: Array, rate_hz: float) -> list[Break]:
     if len([size for size in steps.values() if size < COUNTS * peak_n]) > MOST_SMALL:
         steps = {i: size for i, size in steps.items() if size >= COUNTS * peak_n}
     pairs = _pairs(changes, [*steps], LONGEST_S * rate_hz)
-    return [Break(a + 1, b, steps[a], 0.0 if b > a else _lost_s(loads, a, beside, rate_hz)) for a, b in pairs]
+    found = [Break(a + 1, b, steps[a], 0.0 if b > a else _lost_s(loads, a, beside, rate_hz)) for a, b in pairs]
+    return _without_edges(found, np.diff(vertical) / peak_n)
+
+
+def _without_edges(breaks: Sequence[Break], changes: Array) -> list[Break]:
+    """Return the breaks without the steps by which a sole may roll over the edge of a plate.
+
+    These move the vertical force, by changes (sample - 1,) in shares of the largest load, and do not take it away for
+    a while. A single one of a plate is lost time if that explains it.
+    """
+    rolling = []
+    for one in breaks:
+        change = changes[one.first - 1]
+        if AT_EDGE < abs(change) < STEP_UNLOADED and (change > 0 or not one.comes_back):
+            rolling.append(one)
+    is_lost = len(rolling) == 1 and rolling[0].lost_s > 0
+    return [one for one in breaks if is_lost or one not in rolling]
 
 
 def _smallest_steps(vertical: Array, peak_n: float) -> Array:
