@@ -63,7 +63,8 @@ def find_breaks(wrench: Array, middle: Array, rate_hz: float) -> list[Break]:
     if peak_n < LEAST_PEAK_N or rate_hz < LOWEST_RATE_HZ:
         return []
     loads = np.hstack([force, (wrench[:, 3:] - cross(middle, force)) / LEVER_M])
-    changes, least_n = np.diff(loads, axis=0), _smallest_steps(vertical, peak_n)
+    changes, on_both_sides = np.diff(loads, axis=0), np.minimum(vertical[1:], vertical[:-1]) > LOADED * peak_n
+    least_n = np.where(on_both_sides, STEP_LOADED, STEP_UNLOADED) * peak_n
     large = np.flatnonzero((np.abs(changes) > least_n[:, None]).any(axis=1))
     around = {i: changes[i - beside : i + beside + 1] for i in large.tolist() if beside <= i < len(changes) - beside}
     steps = {i: size for i, near in around.items() if (size := _step_in(near, STILL * peak_n)) > least_n[i]}
@@ -87,12 +88,6 @@ def _without_edges(breaks: Sequence[Break], changes: Array) -> list[Break]:
             rolling.append(one)
     is_lost = len(rolling) == 1 and rolling[0].lost_s > 0
     return [one for one in breaks if is_lost or one not in rolling]
-
-
-def _smallest_steps(vertical: Array, peak_n: float) -> Array:
-    """Return the smallest step between each two samples (sample - 1,), N, by the load (sample,) on both sides, N."""
-    loaded = np.minimum(vertical[1:], vertical[:-1]) > LOADED * peak_n
-    return np.where(loaded, STEP_LOADED, STEP_UNLOADED) * peak_n
 
 
 def _step_in(changes: Array, still_n: float) -> float:
