@@ -37,6 +37,9 @@ LEGS_M = (0.2, 1.5)  # from heel to ASIS, from infants to the tallest; other len
 LEG_PER_HEIGHT, LEG_PER_LEG_LENGTH = (0.46, 0.70), (0.88, 1.30)
 
 
+# The shank tapers from the condyles of the tibia, which bear the femur's, to the malleoli: nobody's ankle is as wide as
+# the knee. In people of the examples, children among them, the knee is at least 1.34 times as wide.
+LEAST_KNEE_PER_ANKLE = 1.0
 # Of adults, 98 of 100 women and nearly all men are taller, and half of the girls at 12 (Kuczmarski RJ et al. 2002, CDC
 # growth charts for the United States: at 20 years 163.3 cm, SD 6.5, and 176.8 cm, SD 7.1).
 ADULT_AGE_YEARS, ADULT_HEIGHT_M = 18, 1.5
@@ -108,6 +111,7 @@ def check_sizes(
         what = f"the C3D files state a height of {shown.stated['height_m']:g} m"
         yield warning(person, what, "give height_m in participants.tsv", "height_of_files_unlikely")
     yield from _unlike_the_markers(person, sizes, shown.standing_leg_m)
+    yield from _widths(person, sizes)
     yield from _mass(person, sizes, shown, ERROR if mass_needed else WARNING)
 
 
@@ -166,6 +170,16 @@ def _unlike_the_markers(person: str, sizes: Mapping[str, float], leg_m: float) -
             what = f"{column} is {sizes[column]:g}, but heel and ASIS of the static trial are {leg_m:.2f} m apart"
             remedy = f"expected {leg_m / high:.2f} to {leg_m / low:.2f}; correct it"
             yield warning(person, what, remedy, "size_unlike_markers")
+
+
+def _widths(person: str, sizes: Mapping[str, float]) -> Iterator[Problem]:
+    """Find a knee that is narrower than its ankle."""
+    for side in SIDES:
+        knee_m, ankle_m = (sizes.get(f"{joint}_width_{side}_m", np.nan) for joint in ("knee", "ankle"))
+        if knee_m < LEAST_KNEE_PER_ANKLE * ankle_m:
+            what = f"the {side} knee is {1000 * knee_m:.0f} mm wide, the ankle {1000 * ankle_m:.0f} mm"
+            remedy = f"no ankle is wider than the knee: exchange knee_width_{side}_m and ankle_width_{side}_m?"
+            yield Problem(person, what, remedy, "joint_widths_exchanged")
 
 
 def _mass(person: str, sizes: Mapping[str, float], shown: SessionSizes, severity_of_none: str) -> Iterator[Problem]:

@@ -111,6 +111,20 @@ VERDICTS: dict[str, Row] = {
         "check cables, amplifier and range; `gaitlab check` lists these plates",
         ("plates.channel_faults.STEP_N", "plates.channel_faults.WRAPPED", "plates.channel_faults.CUT_SHARE",
             "plates.channel_faults.LEAP_M", "plates.channel_faults.SHEAR")),
+    "plate_drops_out": Row(REFUSES,
+        "the signal of plate {number} breaks {when}: its load jumps by {newtons:.0f} N from one sample to the next",
+        "the load changes between two samples by {TIMES_BESIDE:g} times as much as in the 5 ms before and after, and "
+        "by {STEP_LOADED:percent} of the plate's largest load or more, or by {STEP_UNLOADED:percent} where it is "
+        "unloaded on one side: no foot does that. Below {LOWEST_RATE_HZ:g} Hz it is not judged",
+        "check cables, power and transmission of the plate",
+        ("plates.signal_breaks.TIMES_BESIDE", "plates.signal_breaks.STEP_LOADED", "plates.signal_breaks.STEP_UNLOADED",
+            "plates.signal_breaks.LOWEST_RATE_HZ"), judged=True),
+    "plate_loses_time": Row(REFUSES,
+        "samples of plate {number} are lost at {second:.3f} s: its load jumps by {newtons:.0f} N, to what it was to be "
+        "some {ms:.0f} ms later",
+        "the same as for `plate_drops_out`, and one time explains the jumps of all forces and moments by their slopes",
+        "check the converter, and what else the computer did while it recorded",
+        ("plates.signal_breaks.UNEXPLAINED",), judged=True),
     "plate_pushes_down": Row(REFUSES,
         "plate {number} pushes down by up to {newtons:.0f} N: are its corners in the wrong order, or the signs of its "
         "channels turned?",
@@ -250,6 +264,13 @@ VERDICTS: dict[str, Row] = {
         "weigh the person; correct `mass_kg`",
         ("person.size_findings.WRONG_IN_STANDING", "person.size_findings.WRONG_IN_WALKING",
             "steps.cycles.verdicts.CARRIES_THE_MASS")),
+    "joint_widths_exchanged": Row(DOUBTS,
+        "by the widths the {side} knee's centre is {knee:.0f} mm from its marker, the ankle's {ankle:.0f} mm: are knee "
+        "and ankle width exchanged?",
+        "widths of knee and ankle put the centre of the knee nearer to its marker than that of the ankle. The "
+        "shank tapers from the condyles to the malleoli: nobody's ankle is as wide as the knee",
+        "correct the widths in participants.tsv, or in the files",
+        ("person.size_findings.LEAST_KNEE_PER_ANKLE",)),
     "plates_not_in_time": Row(DOUBTS,
         "plates and markers of the session are {ms:.0f} ms apart (standard error {error:.0f}): check the trigger, and "
         "for filters that delay the forces",
@@ -277,6 +298,11 @@ VERDICTS: dict[str, Row] = {
         ("steps.clean.impossible_motion.TIMES_USUAL", "steps.clean.impossible_motion.CHANGE_M_S2",
             "contacts.doubted_time_offset_s", "steps.contacts.time_offset.SPREADS",
             "steps.contacts.time_offset.OF_STEPS_S")),
+    "plate_time_lost_before": Row(DOUBTS,
+        "samples of plate {number} are lost at {second:.3f} s, before the contact: the plates may be some {ms:.0f} ms "
+        "ahead of the markers since then",
+        "the stance is later in the trial than samples that a plate has lost", "check the converter; record again",
+        ("plates.signal_breaks.UNEXPLAINED",)),
     "markers_frozen": Row(DOUBTS,
         "all markers stand still from {first:.2f} to {last:.2f} s, where their motion is filled in",
         "all markers repeat one frame for more than {FILLED_S:ms} while the body moves, as in a drop-out of the "

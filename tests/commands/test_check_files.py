@@ -176,9 +176,22 @@ def test_missing_markers_are_named_by_one_label_each(demo: Path) -> None:
 def test_a_cutoff_must_be_below_half_the_sampling_rate(demo: Path, cutoff_hz: str, faults: int) -> None:
     """Markers of the demonstration have 100 Hz: 14 files, of which the two static trials count too."""
     edit(demo / "study.yaml", "isb_clusters", f"isb_clusters\nclean: {{marker_cutoff_hz: {cutoff_hz}}}")
-    findings = check(demo)
-    assert len(findings) == faults
-    assert {finding.code for finding in findings} <= {"cutoff_too_high"}
+    codes = [finding.code for finding in check(demo)]
+    assert codes.count("cutoff_too_high") == faults
+    assert {*codes} <= {"cutoff_too_high", "cutoff_unusual"}
+
+
+@pytest.mark.parametrize(
+    ("markers_hz", "forces_hz", "named"),
+    [("2", "2", ["marker", "force"]), ("45", "45", ["marker"]), ("2", "10", ["marker"]), ("10", "3", ["force"]),
+     ("6", "6", []), ("20", "null", []), ("residual", "50", [])],
+)  # fmt: skip
+def test_cutoffs_that_no_walk_can_have_are_named(demo: Path, markers_hz: str, forces_hz: str, named: list[str]) -> None:
+    cutoffs = f"clean: {{marker_cutoff_hz: {markers_hz}, force_cutoff_hz: {forces_hz}}}"
+    edit(demo / "study.yaml", "isb_clusters", f"isb_clusters\n{cutoffs}")
+    found = [finding.what for finding in check(demo) if finding.code == "cutoff_unusual"]
+    assert sorted(found) == sorted(what for what in found for name in named if f"clean.{name}_cutoff_hz" in what)
+    assert len(found) == len(named)
 
 
 def test_implausible_rates_are_named() -> None:

@@ -70,6 +70,17 @@ def test_files_of_a_session_state_the_same_sizes(table: dict[str, str], stated_m
     assert all("walk.c3d 0.08" in problem.what for problem in problems)
 
 
+@pytest.mark.parametrize(("knee_m", "ankle_m", "found"), [(0.059, 0.111, True), (0.111, 0.059, False)])
+def test_a_knee_narrower_than_its_ankle_is_an_error(knee_m: float, ankle_m: float, found: bool) -> None:
+    """Widths of an adult, exchanged; in the files or in the table."""
+    sizes = {"mass_kg": 60.0, "knee_width_left_m": knee_m, "ankle_width_left_m": ankle_m}
+    cells = {name: str(value) for name, value in sizes.items()}
+    for row, stated in (({}, sizes), (cells, {})):
+        shown = SessionSizes(stated, float("nan"), [], float("nan"))
+        problems = [*check_sizes({"participant_id": "p", "sex": "F", **row}, shown, segment_table="de_leva")]
+        assert [(one.code, one.severity) for one in problems] == [("joint_widths_exchanged", "error")] * found
+
+
 @pytest.mark.parametrize(
     ("mass_kg", "found", "says"),
     [("81", "plates_show_two_masses", "69.8 kg under the static trial, about 78.1 in steps"),

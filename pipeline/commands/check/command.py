@@ -23,6 +23,7 @@ from ...workflow.preparation import refuse_lost_records
 from ...workflow.settings import NO_BODY_MODEL
 from ..shared.find_recordings import find_foreign_forces, find_unlisted, unclaimed_tables
 from .correction_findings import of_corrections
+from .cutoff_findings import of_cutoffs
 from .findings import of_emg_channels, of_emg_reference, of_equipment, of_file, of_functional, of_session
 from .leg_findings import of_legs
 from .model_findings import of_body_model
@@ -117,6 +118,7 @@ def _of_files(study: Study, readable: Sequence[Contents]) -> Iterator[Problem]:
         yield from of_file(recording.name, recording, study.settings)
         if recording.name in equipment:
             yield from of_equipment(recording.name, recording)
+    yield from of_cutoffs(study.settings)
     yield from of_emg_channels(study.settings, readable)
     yield from _find_copies([recording for recording in readable if recording.name in walks])
 

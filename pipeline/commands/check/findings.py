@@ -147,9 +147,10 @@ def of_session(
     gait = list(dict.fromkeys(row["file"] for row in rows if row["role"] == "gait"))
     readable = [file for file in gait if file in facts]
     by_static = chosen.get("calibrate", {}).get("static_results") == "static"
-    stated = bool(model and model.may_be_stated and not by_static) and any(
-        facts[file].states_results for file in readable
-    )
+    # as in calibrate: beside a static trial that states none, results count that all walks state
+    enough = all if static in facts and not facts[static].states_results else any
+    stated = bool(model and model.may_be_stated and not by_static and readable)
+    stated = stated and enough(facts[file].states_results for file in readable)
     if static not in facts and not stated:
         yield _no_static(session, static, readable, facts, model)
     if stated and (knee_axis := chosen.get("calibrate", {}).get("knee_axis", "markers")) != "markers":

@@ -14,7 +14,7 @@ from ...steps.read.recording_contents import Contents, problems_of
 from ...trials.session import Trial, join_trials
 from ...workflow.job_keys import Study
 
-FOUND_HERE = ("leg_implausible", "leg_ill_defined", "static_knee_bent")
+FOUND_HERE = ("leg_implausible", "leg_ill_defined", "static_knee_bent", "static_results_differ")
 WITHOUT_MOTION: HipCentre = "harrington"  # in place of a functional hip centre
 
 

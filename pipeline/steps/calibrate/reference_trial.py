@@ -39,6 +39,7 @@ class ReferenceTrial(NamedTuple):
     source: str
     stated: Mapping[str, StaticResults]  # these results, by side
     note: str  # on these
+    ask: str  # what the files state of static results that only their laboratory can decide; empty if nothing
 
 
 def find_reference(trials: Trials, body_model: BodyModel, *, use_stated: bool) -> ReferenceTrial:
@@ -70,6 +71,7 @@ def find_reference(trials: Trials, body_model: BodyModel, *, use_stated: bool) -
         source=source,
         stated=parse_results(results),
         note=f"the model has the static results stated in {source}{differ}" if source else "",
+        ask=_ask(source, trials) if use_stated and body_model.may_be_stated else "",
     )
 
 
@@ -77,14 +79,37 @@ def _results_of_session(trials: Trials) -> tuple[str, str]:
     """Return the trial that states the session's static results, and these, JSON; empty if none does.
 
     If walks differ, those are taken that the static trial states too, else those of most walks; ``kinematics`` gives
-    each walk its own.
+    each walk its own. Where the static trial states none, and a walk of the session does not, the others' may be of
+    another person or visit: the markers of the static trial define the model.
     """
     static, walks = (_results_in(_of_role(trials, role)) for role in ("static", "gait"))
     count = Counter(walks.values())
+    if _states_in_part(trials):
+        return "", ""
     same = [name for name, text in walks.items() if text in static.values()]
     usual = [name for name, text in walks.items() if count[text] == max(count.values())]
     source = next(iter([*same, *usual, *static]), "")
     return source, (static | walks).get(source, "")
+
+
+def _states_in_part(trials: Trials) -> bool:
+    """Return whether a static trial can be used and states no results, and some of the walks do."""
+    static, walks = (
+        {name: one for name, one in _of_role(trials, role).items() if "rejected" not in one.attrs}
+        for role in ("static", "gait")
+    )
+    return bool(static and not _results_in(static) and 0 < len(_results_in(walks)) < len(walks))
+
+
+def _ask(source: str, trials: Trials) -> str:
+    """Return what is odd in the static results that the files of a session state; empty if nothing."""
+    static, walks = (_results_in(_of_role(trials, role)) for role in ("static", "gait"))
+    if not source and walks:
+        return f"{', '.join(walks)} of the walks, and not the static trial, states static results: they are not used"
+    others = [name for name, text in walks.items() if text != walks.get(source)]
+    if source in walks and others and walks[source] not in static.values():
+        return f"{source} and {', '.join(others)} state different static results, and the static trial none of these"
+    return ""
 
 
 def _choose(trials: Trials, body_model: BodyModel, source: str) -> tuple[str, ResolvedModel]:

@@ -22,7 +22,7 @@ from ...body.static_skeleton import (
     static_skeleton,
 )  # fmt: skip
 from ...conventions import CHAIN, FROM_PELVIS, JOINTS, NO_STATIC, SIDES, UPPER_BODY
-from ...errors import WARNING, Problem, UserError
+from ...errors import WARNING, Problem, UserError, warning
 from ...json_text import to_text
 from ...tables.study_tables import SLOPE
 from ...trials.session import AnyTrial, trials_of, verdict_by
@@ -39,6 +39,8 @@ from .reference_trial import ReferenceTrial, find_reference
 from .segment_parameters import Person, SegmentParameters, from_measurement, has_its_axes
 from .settings import Settings
 from .upper_body import elbow_widths, upper_body, why_left_out
+
+ASKED = "are all files of this person and visit? Process them alike, or set calibrate.static_results to static"
 
 
 def calibrate(
@@ -95,6 +97,7 @@ def calibrate(
     sides, refused = _usable_sides(reference, person, centres, {side: knee.turn_rad for side, knee in knees.items()})
     dataset = _dataset(reference, person, sides, refused).assign(knee_variables(knees))
     doubts = [*find_doubts(reference.file, dataset)]
+    doubts += [warning(reference.file, reference.ask, ASKED, "static_results_differ")] * bool(reference.ask)
     doubts += [doubt for side, knee in knees.items() for doubt in knee.doubts(reference.file, side)]
     lost = [of_side[0]._replace(severity=WARNING) for of_side in refused.values()]
     findings, masses = findings_on_sizes(

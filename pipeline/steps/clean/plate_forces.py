@@ -6,16 +6,18 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array
+from ...json_text import to_text
 from ...plates.baseline import UNKNOWN, subtract_baseline
 from ...plates.foot_proximity import without_feet
+from ...plates.signal_breaks import find_breaks
 from ...plates.wrench import at_instants
 from ...signals.filters import low_pass
 from ...trials.session import Trial
 from .settings import Settings
 
 
-def filter_plates(read: Trial, landmarks: Mapping[str, Array], settings: Settings) -> dict[str, Any]:
-    """Return the variables of the plates: wrenches without baseline, filtered, and the baseline.
+def filter_plates(read: Trial, landmarks: Mapping[str, Array], settings: Settings) -> tuple[dict[str, Any], str]:
+    """Return the variables of the plates: wrenches without baseline, filtered, and the baseline; and ``plate_breaks``.
 
     Args:
         read: a trial of the step ``read``.
@@ -28,8 +30,13 @@ def filter_plates(read: Trial, landmarks: Mapping[str, Array], settings: Setting
     instants = read.variables["plate_time"].values
     wrench, known = subtract_baselines(read, landmarks)
     filtered = low_pass_plates(wrench, instants, settings)
-    time = read.variables["time"].values
-    return {
+    time, middles = read.variables["time"].values, read.variables["plate_corner"].values.mean(axis=1)
+    breaks = [
+        [number, *one]
+        for i, number in enumerate(read.variables["plate"].values.tolist() if wrench.size else ())
+        for one in find_breaks(wrench[:, i], middles[i], _rate_hz(instants))
+    ]
+    variables = {
         "plate_force": (("time", "plate", "axis"), at_instants(filtered[..., :3], instants, time)),
         "plate_moment": (("time", "plate", "axis"), at_instants(filtered[..., 3:], instants, time)),
         **{name: read.variables[name] for name in ("plate_corner", "plate_edges_known", "plate_fault")},
@@ -38,6 +45,7 @@ def filter_plates(read: Trial, landmarks: Mapping[str, Array], settings: Setting
         "plate_baseline": (("plate", "axis"), known.pop("baseline")),
         **{f"plate_{name}": (("plate",), values) for name, values in known.items()},
     }
+    return variables, to_text(breaks)
 
 
 def subtract_baselines(read: Trial, landmarks: Mapping[str, Array]) -> tuple[Array, dict[str, Array]]:

@@ -81,13 +81,14 @@ def _clean_walk(
     markers = [sum(f"{name}_{SIDES[0]}" in seen.labels for name in cluster) for cluster in clusters]
     doubts = doubt_columns([doubt_noise(noise_m, cutoff_hz, read.attrs["marker_rate_hz"], markers)])
     paths = {name: filtered[:, i] for i, name in enumerate(landmarks.labels)}
+    plates, plate_breaks = filter_plates(read, paths, settings)
     envelopes, muscles, emg_left_out = muscle_activity(read, settings, highest)
     return Trial.of(
         {
             "marker_position": (("time", "marker", "axis"), filtered),
             **_upper_paths(read, body_model, settings),
             "fill": (("time", "marker"), landmarks.repair),
-            **filter_plates(read, paths, settings),
+            **plates,
             "event_time": read.variables["event_time"],
             **envelopes,
         },
@@ -107,6 +108,7 @@ def _clean_walk(
             "exchanged_markers": settings.exchanged_markers,
             "labels_exchanged_back": exchanged,
             "motion_breaks": breaks.as_text(read.variables["time"].values),
+            "plate_breaks": plate_breaks,
             # the smoothing spline has the response of a filter of order 2 x HALF_ORDER
             "marker_filter_order": settings.filter_order if settings.marker_filter == "butterworth" else 2 * HALF_ORDER,
         },

@@ -44,7 +44,8 @@ class Shown:
     data: Mapping[str, NDArray[Any]]  # variables of the step ``clean``, by name
     motion: BodyMotion
     settings: Settings
-    motion_breaks: str = ""  # variable of the step ``clean``
+    motion_breaks: str = ""  # variable of the step ``clean``, and the next
+    plate_breaks: str = ""
     given: Given = field(default_factory=dict)  # by trials.tsv
     corrections: Sequence[Mapping[str, str]] = ()  # rows of corrections.tsv
     refused_plates: Sequence[Verdict | None] = ()  # why each plate cannot be used; None if it can

@@ -19,7 +19,7 @@ from ...plates.sole import HALF_SOLE_M, TIP_SHARE
 from ...plates.wrench import centre_of_pressure, heights_over
 from ...variables.stance_verdicts import Verdict
 from ...variables.verdict_table import ACCEPTED, REFUSED_BY_HAND
-from . import by_hand, foot_on_plate, time_offset
+from . import broken_signals, by_hand, foot_on_plate, time_offset
 from .body_motion import Shown
 from .feet import Foot
 from .plate_contacts import Contact, Loaded, between, with_loads
@@ -251,12 +251,14 @@ CONTACT_JUDGES = (
     Judge(OF_BOTH_FEET, ("other_foot_without_markers", "two_feet_on_plate", "foot_on_two_plates"),
           foot_on_plate.reject_shared),
     Judge(OF_ONE_FOOT, ("foot_partly_off_plate",), foot_on_plate.reject_partly_off),
+    Judge(OF_ONE_FOOT, ("plate_drops_out", broken_signals.LOSES_TIME), broken_signals.reject_broken),
     Judge(OF_ONE_FOOT, ("plate_out_of_time", "plates_not_in_time"), time_offset.reject_out_of_time),
     Judge(OF_FORCE, ("plate_shifted", "plates_shifted", "all_plates_shifted", "plate_shift_suspect",
                      "plate_channels_suspect", "plate_forces_wrong", "plate_forces_suspect"), judge_forces),
     Judge(OF_FORCE, ("plate_height_suspect",), doubt_heights),
     Judge(OF_FORCE, ("force_beyond_toes",), doubt_beyond_toes),
     Judge(OF_FORCE, ("force_off_foot", "force_off_ankle"), reject_implausible),
+    Judge(STANCE, ("plate_time_lost_before",), broken_signals.doubt_after_loss),
     Judge(STANCE, ("frames_lost", "frames_lost_before", "markers_frozen"), judge_breaks),
     Judge(STANCE, (REFUSED_BY_HAND, ACCEPTED), by_hand.judge),
 )  # fmt: skip

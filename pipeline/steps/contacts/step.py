@@ -98,7 +98,8 @@ def _of_walk(
     numbers = data["plate"].tolist()
     cells = {"left": plates_left, "right": plates_right}
     given = {side: foot_on_plate.read_given_plates(text, numbers, side=side) for side, text in cells.items()}
-    shown = Shown(data, motion, settings, clean.attrs.get("motion_breaks", ""), given, corrections)
+    of_markers, of_plates = (clean.attrs.get(name, "") for name in ("motion_breaks", "plate_breaks"))
+    shown = Shown(data, motion, settings, of_markers, of_plates, given, corrections)
     shown, events, met = _with_contacts(refuse_plates(shown))
     unmet = [number for each in from_text(clean.attrs["plates_left_out"]) for number in each.which if number not in met]
     left_out = ", ".join(f"plate {number} is left out" for number in unmet)

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from ...arrays import Array, Flags
 from ...body.plausibility import REMEDY_IN_MOTION, reason_of_flag
-from ...conventions import CHAIN, NO_STATIC, SAME_STRIKE_S, SIDES, STANDARD_GRAVITY_M_S2
+from ...conventions import CHAIN, JOINTS, NO_STATIC, SAME_STRIKE_S, SIDES, STANDARD_GRAVITY_M_S2
 from ...errors import ERROR
 from ...json_text import from_text
-from ...person.size_findings import MASS_WRONG
+from ...person.size_findings import LEAST_KNEE_PER_ANKLE, MASS_WRONG
 from ...signals.filters import interval_s
 from ...tables.corrections import COLUMNS, UnfitError
 from ...tables.tsv import Row
@@ -283,6 +283,17 @@ def doubt_mass(shown: Shown, _: int) -> Iterator[Verdict]:
             yield Verdict.of("mass_disagrees", what=finding["what"])
 
 
+def doubt_widths(shown: Shown, i: int) -> Iterator[Verdict]:
+    """Yield the doubt about a stance of a leg of which the widths put the knee nearer to its marker than the ankle."""
+    if not has_model(shown.calibrate):
+        return
+    radius_m = shown.calibrate["chord_radius"].values[shown.row[i]]  # NaN where no width places the centre
+    knee_m, ankle_m = (radius_m[JOINTS.index(joint)] for joint in ("knee", "ankle"))
+    if knee_m < LEAST_KNEE_PER_ANKLE * ankle_m:
+        side = str(shown.stances[0][i])
+        yield Verdict.of("joint_widths_exchanged", side=side, knee=1000 * knee_m, ankle=1000 * ankle_m)
+
+
 def doubts_of_session(shown: Shown, i: int) -> Iterable[Verdict]:
     """Return the doubts about a stance by the momentum of the body in all stances of the session."""
     return () if shown.settings.hands_bear_weight else [one for one in shown.by_session[i] if one.is_doubt]
@@ -334,6 +345,7 @@ STANCE_JUDGES = (
 EARLIER_DOUBTS = (Doubter((), doubts_of_contact), Doubter((), doubts_of_trial))
 STANCE_DOUBTS = (
     Doubter(("mass_disagrees",), doubt_mass),
+    Doubter(("joint_widths_exchanged",), doubt_widths),
     Doubter(("momentum_doubted", "body_momentum_doubted"), doubts_of_session),
     Doubter(("direction_doubted", "residual_doubted", "rate_doubted"), doubt_by_momentum),
     Doubter(("part_unjudged",), doubt_part),

@@ -47,6 +47,20 @@ def test_a_walk_that_states_its_results_needs_no_static_trial() -> None:
     close(found.static_rotation[:, foot], own.static_rotation[:, foot], 0.03)  # two angles state it to second order
 
 
+@pytest.mark.parametrize(("stating", "taken", "asks"), [("ab", True, False), ("b", False, True), ("", False, False)])
+def test_a_walk_that_alone_states_results_does_not_define_the_model(stating: str, taken: bool, asks: bool) -> None:
+    """As a walk of another person among those of a session, whose static trial states none."""
+    model, person = body_model("plug_in_gait"), standing()
+    other = {side: {"thigh_rotation": 0.3, "shank_rotation": 0.2, "tibial_torsion": 0.3} for side in SIDES}
+    alone = {"s": recorded(model, person)}
+    walks = {name: recorded(model, person, role="gait") for name in "ab"}
+    walks |= {name: walks[name].assign_attrs(static_results=json.dumps(other)) for name in stating}
+    found, own = (calibrate(join_trials(of), body_model=model, **calibration_of()) for of in (alone | walks, alone))
+    assert bool(found.attrs["static_results"]) == taken
+    assert np.allclose(found.chord_rotation, own.chord_rotation, rtol=0, atol=1e-9, equal_nan=True) != taken
+    assert ("b of the walks" in found.attrs["leg_findings"]) == asks
+
+
 @pytest.mark.parametrize("name", ["plug_in_gait", "plug_in_gait_flat_foot"])
 def test_a_static_that_states_its_plantar_flexion_tells_whether_the_foot_was_taken_flat(name: str) -> None:
     """Whatever the body model has; the heel marker is 3 cm higher than the toe marker."""

@@ -155,6 +155,16 @@ def test_a_wrong_mass_makes_all_stances_of_the_session_doubtful(
         assert np.isfinite(result.joint_power).all()
 
 
+def test_stances_of_a_leg_whose_knee_is_narrower_than_its_ankle_are_doubted(known: Walk) -> None:
+    """Widths of 102 and 70 mm and a marker of 14 mm, exchanged on the left."""
+    made = trial(known)
+    made["calibrate"]["chord_radius"][0] = [0.058, 0.042, np.nan]
+    result = made.cut()
+    doubted = np.char.count(result.stance_doubt_code.values.astype(str), "joint_widths_exchanged") > 0
+    assert (doubted == (result.stance_side.values == "left")).all()
+    assert not trial(known).cut().stance_doubt_code.values.any()
+
+
 def test_a_cycle_left_out_by_hand_has_distances_but_no_curves(known: Walk) -> None:
     """The start may be given to two digits; its stance is rejected for the same reason."""
     whole = trial(known).cut()

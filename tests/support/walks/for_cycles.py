@@ -140,6 +140,7 @@ def body() -> xr.Dataset:
             "segment_mass": (("side", "segment"), MASSES),
             "segment_inertia": (("side", "segment", "local_axis", "local_axis_2"), inertia),
             "joint_distance": (("side", "segment"), np.array([[np.nan, 0.4, 0.42]] * 2)),
+            "chord_radius": (("side", "joint"), np.array([[0.042, 0.058, np.nan]] * 2)),
         },
         {
             "segment": list(CHAIN),

@@ -1,0 +1,119 @@
+"""Breaks of a plate's signal: its load changes from one sample to the next as no body can change it.
+
+A cable or a packet of samples that drops out, an amplifier that is switched, and samples that are lost all leave a
+step. The force of a foot takes 5 ms to rise at its steepest, in a stamp or under a heel in running, and less than
+1 % of that of a walk is beyond 15 Hz (Antonsson and Mann 1985, J Biomech 18:39-47): where it changes much between two
+samples, it changes nearly as much in the 5 ms beside them. Slower recordings show no steps, and are not judged.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arrays import Array
+from ..dynamics.vectors import cross
+
+# A load that rises in 5 ms changes at 500 Hz by at most 2.6 times as much between two samples as beside them.
+LOWEST_RATE_HZ, AROUND_S = 500.0, 0.005
+LEAST_PEAK_N = 100.0  # as for faults of channels: a child of 13 kg presses with 200 N
+# A moment counts as a force at this distance. A step is so many times the largest change beside it: twice the 2.6
+# times; of noise, ten changes reach 2.5 standard deviations, and none reaches five times that.
+LEVER_M, TIMES_BESIDE = 0.2, 5.0
+# Smallest steps, as shares of the plate's largest load: under load 20 N of an adult; where the plate is unloaded on one
+# side more than a lab sets to zero below a threshold, 10 to 50 N.
+LOADED, STEP_LOADED, STEP_UNLOADED = 0.1, 0.02, 0.3
+# More steps of a trial below this share of the load are counts of a coarse converter, or noise.
+COUNTS, MOST_SMALL = 0.1, 8
+AT_EDGE = 0.01  # share of the load by which a step moves the vertical force, if all of the load steps
+STILL = 1e-4  # share of the load; samples that only repeat on both sides of all steps are held from a lower rate
+LONGEST_S, BACK = 0.25, 0.5  # of a drop-out, as a swing lasts .3 s; share of a step by which the load comes back
+# Where samples are lost, all channels jump to what they read that much later: all but this share of the step is their
+# slope beside it times one time.
+LOST_S, UNEXPLAINED = (0.003, 0.1), 0.5
+
+
+class Break(NamedTuple):
+    """A break of a plate's signal."""
+
+    # first, last: samples after the first step and before the last one; if the signal does not come back within .25 s,
+    # there is one step, and ``last`` is the sample before it
+    first: int
+    last: int
+    newtons: float  # the largest step of a force; of a moment in 0.2 m
+    lost_s: float  # the time that is lost there; 0 if samples are wrong but none is lost
+
+    @property
+    def comes_back(self) -> bool:
+        """Return whether the signal comes back."""
+        return self.last >= self.first
+
+
+def find_breaks(wrench: Array, middle: Array, rate_hz: float) -> list[Break]:
+    """Return the breaks of a plate's signal in time.
+
+    Args:
+        wrench: (sample, 6) unfiltered force, N, and moment about the lab origin, N m, without baseline; y is up.
+        middle: (3,) of the plate, m.
+        rate_hz: samples per second.
+    """
+    force, beside = wrench[:, :3], max(round(AROUND_S * rate_hz), 1)
+    vertical = np.abs(force[:, 1])
+    peak_n = np.fmax.reduce(vertical, initial=0.0)
+    if peak_n < LEAST_PEAK_N or rate_hz < LOWEST_RATE_HZ:
+        return []
+    loads = np.hstack([force, (wrench[:, 3:] - cross(middle, force)) / LEVER_M])
+    changes, on_both_sides = np.diff(loads, axis=0), np.minimum(vertical[1:], vertical[:-1]) > LOADED * peak_n
+    least_n = np.where(on_both_sides, STEP_LOADED, STEP_UNLOADED) * peak_n
+    large = np.flatnonzero((np.abs(changes) > least_n[:, None]).any(axis=1))
+    around = {i: changes[i - beside : i + beside + 1] for i in large.tolist() if beside <= i < len(changes) - beside}
+    steps = {i: size for i, near in around.items() if (size := _step_in(near, STILL * peak_n)) > least_n[i]}
+    if len([size for size in steps.values() if size < COUNTS * peak_n]) > MOST_SMALL:
+        steps = {i: size for i, size in steps.items() if size >= COUNTS * peak_n}
+    pairs = _pairs(changes, [*steps], LONGEST_S * rate_hz)
+    found = [Break(a + 1, b, steps[a], 0.0 if b > a else _lost_s(loads, a, beside, rate_hz)) for a, b in pairs]
+    return _without_edges(found, np.diff(vertical) / peak_n)
+
+
+def _without_edges(breaks: Sequence[Break], changes: Array) -> list[Break]:
+    """Return the breaks without the steps by which a sole may roll over the edge of a plate.
+
+    These move the vertical force, by changes (sample - 1,) in shares of the largest load, and do not take it away for
+    a while. A single one of a plate is lost time if that explains it.
+    """
+    rolling = []
+    for one in breaks:
+        change = changes[one.first - 1]
+        if AT_EDGE < abs(change) < STEP_UNLOADED and (change > 0 or not one.comes_back):
+            rolling.append(one)
+    is_lost = len(rolling) == 1 and rolling[0].lost_s > 0
+    return [one for one in breaks if is_lost or one not in rolling]
+
+
+def _step_in(changes: Array, still_n: float) -> float:
+    """Return the step, N, in the middle one of changes (sample, 6); 0 if it is none, or the load moves on no side."""
+    middle = len(changes) // 2
+    before, after = (np.abs(part).max(axis=0) for part in (changes[:middle], changes[middle + 1 :]))
+    step = np.abs(changes[middle])
+    moves = max(before.max(), after.max()) > still_n
+    return float(step[step > TIMES_BESIDE * np.maximum(before, after)].max(initial=0.0)) if moves else 0.0
+
+
+def _pairs(changes: Array, steps: Sequence[int], longest: float) -> Iterator[tuple[int, int]]:
+    """Return the first and last step of each break: the same one, unless the signal comes back soon."""
+    waiting = [*steps]
+    while waiting:
+        first, *waiting = waiting
+        jump = changes[first]
+        back = next((i for i in waiting if i - first <= longest and changes[i] @ jump < -BACK * (jump @ jump)), first)
+        waiting = [i for i in waiting if i > back]
+        yield first, back
+
+
+def _lost_s(loads: Array, step: int, beside: int, rate_hz: float) -> float:
+    """Return the time that is lost in a step of loads (sample, 6), s; 0 if it does not explain the step."""
+    jump = loads[step + 1] - loads[step]
+    slope = (loads[step] - loads[step - beside] + loads[step + 1 + beside] - loads[step + 1]) / (2 * beside)
+    lost = jump @ slope / max(slope @ slope, 1e-9)
+    fits = np.linalg.norm(jump - lost * slope) < UNEXPLAINED * np.linalg.norm(jump)
+    return float(lost / rate_hz) if fits and LOST_S[0] <= lost / rate_hz <= LOST_S[1] else 0.0

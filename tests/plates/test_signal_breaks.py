@@ -1,0 +1,112 @@
+"""Drop-outs of a plate's signal and lost samples, in known steps; and loads that are none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pipeline.plates.parameters import CHANNELS_OF_TYPE
+from pipeline.plates.signal_breaks import find_breaks
+from tests.plates.test_channel_faults import RATE_HZ, Step
+from tests.support.checkout import FULL
+
+Array = NDArray[np.float64]
+
+MIDDLE = np.zeros(3)
+SEEDS = range(40 if FULL else 8)
+ALL, VERTICAL, SHEAR = (0, 1, 2, 3, 4, 5), (1,), (0, 2)
+
+
+def wrench_of(step: Step) -> Array:
+    """Return force and moment about the middle (sample, 6) in axes of which y is up from the plate."""
+    force, moment = step.decode()
+    about = moment - np.cross(step.middle_m, force)
+    return np.hstack([part @ step.axes[:, [0, 2, 1]] * [1, -1, 1] for part in (force, about)])
+
+
+def stance_of(wrench: Array) -> tuple[int, int]:
+    loaded = np.flatnonzero(np.abs(wrench[:, 1]) > 0.05 * np.abs(wrench[:, 1]).max())
+    return int(loaded[0]), int(loaded[-1])
+
+
+@pytest.mark.parametrize(
+    ("columns", "ms", "at"), [(ALL, 20, 0.5), (ALL, 50, 0.5), (ALL, 100, 0.5), (ALL, 50, 0.75), (VERTICAL, 50, 0.5)]
+)
+def test_a_drop_out_is_found_from_its_first_to_its_last_sample(columns: tuple[int, ...], ms: int, at: float) -> None:
+    """The channels rest at their baseline, of one load of three seeds with noise of 1 N."""
+    for seed in SEEDS:
+        wrench = wrench_of(Step(2, seed))
+        first, last = stance_of(wrench)
+        begin = round(first + at * (last - first))
+        stop = begin + round(ms * RATE_HZ / 1000)
+        rest = np.random.default_rng(seed).normal(0, 1.0 * (seed % 3 == 0), (stop - begin, len(columns)))
+        wrench[begin:stop, columns] = rest
+        (found,) = find_breaks(wrench, MIDDLE, RATE_HZ)
+        assert (found.first, found.last, found.lost_s) == (begin, stop - 1, 0.0), seed
+
+
+def test_lost_shear_is_found_where_it_comes_back() -> None:
+    """Along the walk the force is small in the middle of the stance, and large 150 ms later."""
+    for seed in SEEDS:
+        wrench = wrench_of(Step(2, seed))
+        first, last = stance_of(wrench)
+        begin, stop = (first + last) // 2, (first + last) // 2 + 150
+        jump = np.abs(wrench[stop, SHEAR]).max() / np.abs(wrench[:, 1]).max()
+        wrench[begin:stop, SHEAR] = 0
+        found = find_breaks(wrench, MIDDLE, RATE_HZ)
+        assert any(stop - 1 in (one.first - 1, one.last) for one in found) == (jump > 0.025) or 0.015 < jump < 0.025
+
+
+@pytest.mark.parametrize("ms", [15, 30])
+def test_lost_samples_are_found_with_their_time(ms: int) -> None:
+    """Where the force rises or falls by a tenth of its peak or more in that time; to half of it, by the slopes."""
+    for seed in SEEDS:
+        wrench = wrench_of(Step(2, seed))
+        first, last = stance_of(wrench)
+        begin = round(first + 0.2 * (last - first))
+        cut = np.concatenate([wrench[:begin], wrench[begin + ms :], wrench[-ms:]])
+        change = np.abs(cut[begin, 1] - cut[begin - 1, 1]) / np.abs(wrench[:, 1]).max()
+        found = find_breaks(cut, MIDDLE, RATE_HZ)
+        if change > 0.1:
+            assert [one.first for one in found] == [begin]
+            assert found[0].lost_s == pytest.approx(ms / 1000, rel=0.5)
+
+
+@pytest.mark.parametrize("kind", [*CHANNELS_OF_TYPE])
+@pytest.mark.parametrize("zeroed_n", [0.0, 10.0, 20.0])
+def test_steps_on_sound_plates_have_no_breaks(kind: int, zeroed_n: float) -> None:
+    """Stored with 12 or 16 bits; small forces set to zero by the lab."""
+    for seed in range(4 * len(SEEDS)):
+        wrench = wrench_of(Step(kind, seed))
+        wrench[np.abs(wrench[:, 1]) < zeroed_n] = 0
+        assert find_breaks(wrench, MIDDLE, RATE_HZ) == [], seed
+
+
+@pytest.mark.parametrize("rate_hz", [500, 1000, 2000])
+def test_stamps_and_hard_heels_are_no_breaks(rate_hz: int) -> None:
+    """A stamp rises to 2,000 N in 5 ms; a heel in running makes a spike of 1,000 N, 10 ms wide, on 1,800 N.
+
+    The plate has noise of 1 N, at 0.2 m from its middle.
+    """
+    time = np.arange(2 * rate_hz) / rate_hz
+    for seed in SEEDS:
+        rng = np.random.default_rng(seed)
+        start = 0.5 + rng.uniform(0, 0.005)
+        pressed = np.clip((time[:, None] - [start, start + 0.3]) / 0.005, 0, 1)
+        smooth = pressed * pressed * (3 - 2 * pressed)
+        stamp = 2000 * (smooth[:, 0] - smooth[:, 1])
+        phase, spike = np.clip((time - start) / 0.25, 0, 1), np.clip((time - start) / 0.01, 0, 1)
+        heel = 1800 * np.sin(np.pi * phase) + 1000 * np.sin(np.pi * spike) ** 2
+        for vertical in (stamp, heel):
+            shape = vertical[:, None] * [0.1, 1.0, 0.03, 0.02, 0.01, 0.05]
+            assert find_breaks(shape + rng.normal(0, 1, shape.shape) * [1, 1, 1, 0.2, 0.2, 0.2], MIDDLE, rate_hz) == []
+
+
+def test_values_held_from_a_lower_rate_and_coarse_counts_are_no_breaks() -> None:
+    for seed in SEEDS:
+        wrench = wrench_of(Step(2, seed))
+        held = np.repeat(wrench[::10], 10, axis=0)
+        coarse = np.round(wrench / [10, 10, 10, 5, 5, 5]) * [10, 10, 10, 5, 5, 5]
+        assert find_breaks(held, MIDDLE, RATE_HZ) == []
+        assert find_breaks(coarse, MIDDLE, RATE_HZ) == []
