@@ -51,8 +51,7 @@ class Parts:
     roles: list[str] = field(default_factory=list)  # of ROLES: of the file's name, then of the folders from below
     group: str = ""  # controls, patients, young, ...
     beside_date: str = ""  # what stands beside the only date; of a person's name that is a birthday
-    said: frozenset[str] = frozenset()  # its words but for those of roles and trials
-    bare: tuple[str, ...] = ()  # its words, without a number at the end that is of no visit and no person
+    telling: list[Word] = field(default_factory=list)  # its words without the number of the trial
     ends_with_visit_number: bool = False  # of the last visit; it may be that of the trial
 
     @property
@@ -264,13 +263,9 @@ def _parts(
         parts.visits = []
     ends = [word for word in path[-1] if word.kind != "copy"][-1:]
     parts.ends_with_visit_number = bool(own and ends == own[-1:] and own[-1].number and own[-1].text[-1].isdigit())
-    silent = (*ROLES, "copy", "place", *([] if is_counted else ["run"]))
     last = [word if is_counted else _without_number(word) for word in stem[-1:]]
-    told = [word for folder in (*path[:-1], [*stem[:-1], *last]) for word in folder]
-    parts.said = frozenset(
-        word.plain for word in told if word.kind not in silent and not re.fullmatch("[a-z]", word.plain)
-    )
-    parts.bare = tuple(word.text for word in told if word.kind != "run")
+    words = [word for folder in (*path[:-1], stem[:-1], last) for word in folder]
+    parts.telling = [word for word in words if is_counted or word.kind != "run"]
     parts.unknown |= {(1, k): text for k, text in enumerate(_unknown_of(stem, said))}
     empty = said | (common if in_folders else set())
     counted = {id(b) for a, b in pairwise(stem) if is_counted and a.kind == "condition" and b.kind == "run"}  # up5_01

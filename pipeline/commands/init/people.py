@@ -7,7 +7,7 @@ visits of one person; and names that only walks have are conditions. What these 
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence, Set
+from collections.abc import Collection, Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -39,7 +39,7 @@ from .evidence import (
     part_columns,
     subject_of,
 )
-from .name_parts import Parts, Place, take_apart
+from .name_parts import ROLES, Parts, Place, take_apart
 
 GLUED = re.compile(r"[a-z]+\d+[a-z]{0,2}", re.IGNORECASE)  # sample28
 NAME_AND_NUMBER = re.compile(r"[A-Z][a-z]{2,}\d+")  # Anna02
@@ -50,6 +50,7 @@ SPACED_NUMBER = re.compile(r"[-_ ]*(\d+)(?!.*\d)")
 COUNTED_VISIT = re.compile(r"[^\W\d_]{1,2}[-_ ]?\d+")  # T01, which may be a trial
 BIDS_LABEL = re.compile(r"sub-[^\W_]+")  # by its rule of a person
 LONG_NUMBER = re.compile(r"\d{5}")
+PIECES = re.compile(r"[^\W\d_]+|\d+")
 NOT_KNOWN = "n/a"
 NOBODY = "sub-01"  # the id of the only person if no name is fit for one
 
@@ -97,36 +98,42 @@ def people_and_sessions(files: Sequence[Contents]) -> list[Trial]:
     _drop_numbers_of_trials(trials)
     columns = _columns_of_unknown_words(parts)
     only = _only_name(files, columns)
-    people, others = part_columns(facts, columns, [one.visit for one in parts])
-    levels = _find_people(trials, people, only)
-    further = [people[k] for k in people if k not in levels]
-    of_conditions = [people[k] for k in people if k not in levels and k[0] == 0 and _has_conditions(people[k], trials)]
-    folders = [people[k] for k in people if k not in levels and k[0] == 0 and people[k] not in of_conditions]
-    named = [column for column in further if column not in (*folders, *of_conditions)]
-    inside = [(trial.parts.visit, *trial.parts.conditions, *trial.names) for trial in trials]
-    named = [column for column in (*named, *others.values()) if not are_trials(facts, column, inside)]
-    for i, trial in enumerate(trials):
-        trial.folders = tuple(column[i] for column in folders)
-        trial.parts.conditions += [column[i] for column in of_conditions if column[i]]
-        trial.conditions = (*trial.parts.conditions, *(column[i] for column in named if column[i]))
-        beside, names = trial.parts.beside_date, trial.names or (only,)
-        trial.has_birthday = bool(beside) and (beside in names or names == (NOBODY,))
+    _share_out_unknown_words(trials, columns, only)
     _take_words_in_place_of_visits(trials)
     _part_mixed_people(trials)
     _part_groups(trials)
-    by_person = [*grouped((trial.names, trial) for trial in trials).values()]
-    by_visit = grouped(((one.names, one.parts.visit), one) for one in trials).values()
-    shared = {folders for mine in by_visit for folders in _folders_of_visits(mine)}
-    for of_person in by_person:
-        _find_sessions(of_person, shared)
-    doubted = _part_by_names(trials)
-    for of_person in grouped((trial.names, trial) for trial in doubted).values():
-        _find_sessions(of_person, set())
-    _fill_in_visits(grouped((trial.names, trial) for trial in trials).values())
-    _ask_of_slips(trials)
-    _ask_of_counts(trials)
+    _find_sessions(trials)
+    _find_sessions(_part_by_names(trials))
+    _count_folders(trials)
+    _fill_in_visits(trials)
+    _ask_of_people(trials)
+    _ask_of_conditions(trials)
+    _ask_of_visits(trials)
     _fill_in_cells(trials, only, columns)
     return trials
+
+
+def _share_out_unknown_words(trials: Sequence[Trial], columns: Columns, only: str) -> None:
+    """Set who the people are, by some columns of unknown words, and folders and conditions, by the others.
+
+    Args:
+        only: the name of the only person, if no column tells people apart.
+    """
+    facts = [trial.facts for trial in trials]
+    people, others = part_columns(facts, columns, [one.parts.visit for one in trials])
+    levels = _find_people(trials, people, only)
+    further = {place: column for place, column in people.items() if place not in levels}
+    conditions = [column for place, column in further.items() if place[0] == 0 and _has_conditions(column, trials)]
+    folders = [column for place, column in further.items() if place[0] == 0 and column not in conditions]
+    inside = [(trial.parts.visit, *trial.parts.conditions, *trial.names) for trial in trials]
+    named = [column for place, column in further.items() if place[0]] + [*others.values()]
+    named = [column for column in named if not are_trials(facts, column, inside)]
+    for i, trial in enumerate(trials):
+        trial.folders = tuple(column[i] for column in folders if column[i])
+        trial.parts.conditions += [column[i] for column in conditions if column[i]]
+        trial.conditions = (*trial.parts.conditions, *(column[i] for column in named if column[i]))
+        beside, names = trial.parts.beside_date, trial.names or (only,)
+        trial.has_birthday = bool(beside) and (beside in names or names == (NOBODY,))
 
 
 def _fill_in_cells(trials: Sequence[Trial], only: str, columns: Columns) -> None:
@@ -178,9 +185,9 @@ def _drop_numbers_of_trials(trials: Sequence[Trial]) -> None:
         for one in counted:
             last = one.parts.visits.pop()
             text = re.sub(r"[\W_]*\d+$", "", last.text)
-            one.parts.visits += [last._replace(text=text, number="")] if text else []
-            one.parts.said = one.parts.said - {last.plain} | {text.lower()}
-            one.parts.bare = tuple(text if word == last.text else word for word in one.parts.bare)
+            bare = [last._replace(text=text, number="")] if text else []
+            one.parts.visits += bare
+            one.parts.telling = [of for word in one.parts.telling for of in (bare if word == last else [word])]
 
 
 def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[Place, ...]:
@@ -295,11 +302,16 @@ def _by_sizes(trials: Sequence[Trial]) -> list[list[Trial]]:
 
 def _part_groups(trials: Sequence[Trial]) -> None:
     """Keep people of one name in several groups, such as controls and patients, apart; ask if they have no name."""
-    for person, mine in grouped((trial.names, trial) for trial in trials).items():
-        if len({trial.parts.group for trial in mine}) > 1:
-            for trial in mine:
-                trial.asked |= not person
-                trial.names = (trial.parts.group, *person)
+    for mine in _read_apart((one.names, one.parts.group, one) for one in trials):
+        for one in mine:
+            one.asked |= not one.names
+            one.names = (one.parts.group, *one.names)
+
+
+def _read_apart(readings: Iterable[tuple[Hashable, Hashable, Trial]]) -> list[list[Trial]]:
+    """Return trials that are alike in the first of two ways to read them, but not in the second, together."""
+    alike = grouped((first, (second, trial)) for first, second, trial in readings).values()
+    return [[trial for _, trial in mine] for mine in alike if len({second for second, _ in mine}) > 1]
 
 
 def _part_by_names(trials: Sequence[Trial]) -> list[Trial]:
@@ -308,101 +320,111 @@ def _part_by_names(trials: Sequence[Trial]) -> list[Trial]:
     A second reading, whatever the words mean: names that differ in the number at their end alone tell of one person,
     visit and condition; others do not. Return the trials in doubt.
     """
-    known = [one for one in trials if one.facts.stands is not None and not one.file.has_several_people]
-    readings = [
-        (one.key, one.facts.stands, *sorted({*(one.parts.conditions if one.facts.stands else one.conditions)}))
-        for one in known
-    ]
-    by_reading = grouped(zip(readings, known, strict=True)).values()
-    names = [(one.parts.bare, one.facts.stands, one.facts.stated, *sorted(one.facts.sizes.items())) for one in known]
-    by_name = grouped(zip(names, zip(known, readings, strict=True), strict=True))
-    joined = [one for mine in by_reading if len({one.parts.said for one in mine}) > 1 for one in mine]
-    parted = [one for mine in by_name.values() if len({reading for _, reading in mine}) > 1 for one, _ in mine]
-    doubted = list({id(one): one for one in (*joined, *parted)}.values())
-    for one in doubted:
+    joined, parted = list[tuple[Hashable, Hashable, Trial]](), list[tuple[Hashable, Hashable, Trial]]()
+    for one in trials:
+        if one.facts.stands is not None and not one.file.has_several_people:
+            conditions = one.parts.conditions if one.facts.stands else one.conditions
+            reading = (one.key, one.facts.stands, frozenset(conditions))
+            name = tuple(word.text for word in one.parts.telling if word.kind != "run")
+            stated = (one.facts.stands, one.facts.stated, *sorted(one.facts.sizes.items()))
+            joined.append((reading, _words_told(one), one))
+            parted.append(((name, stated), reading, one))
+    doubted = {id(one): one for mine in (*_read_apart(joined), *_read_apart(parted)) for one in mine}
+    for one in doubted.values():
         one.asked = one.is_slip = True
-        one.names = (*one.names, *sorted(one.parts.said))
-    return doubted
+        one.names = (*one.names, *sorted(_words_told(one)))
+    return [*doubted.values()]
 
 
-def _ask_of_slips(trials: Sequence[Trial]) -> None:
-    """Ask about names that may be one: of people alike but for signs, of conditions that differ by a slip.
+def _words_told(trial: Trial) -> frozenset[str]:
+    """Return the words of a path but for those of roles and trials."""
+    told = (word.plain for word in trial.parts.telling if word.kind not in (*ROLES, "copy", "place"))
+    return frozenset(text for text in told if not re.fullmatch("[a-z]", text))
 
-    A condition with a word of its person, or with a long number, has been taken for one by mistake.
+
+def _ask_of_people(trials: Sequence[Trial]) -> None:
+    """Ask about people whose names differ in signs, years or leading zeros alone."""
+    for mine in _read_apart((SIGNS.sub("", "_".join(one.names)), one.names, one) for one in trials):
+        for one in mine:
+            one.asked = True
+
+
+def _ask_of_conditions(trials: Sequence[Trial]) -> None:
+    """Ask about conditions that may be another one, a trial or a person.
+
+    They have a word of their person or a long number, differ by a slip, or by a number or a letter alone where each has
+    one recording; and where people are asked, any unknown word may be theirs.
     """
-    for alike in grouped((SIGNS.sub("", "_".join(one.names)), one) for one in trials).values():
-        for trial in alike if len({one.names for one in alike}) > 1 else ():
-            trial.asked = True
     walks = [one for one in trials if not one.facts.stands]
     counts = Counter(text for one in walks for text in one.conditions)
     slips = {a for a in counts for b in counts if counts[a] < counts[b] and is_slip(a, b) and not kind_of(a)}
     known = {word for one in walks for word in words_of(one.file.name) if kind_of(word)}
     for one in walks:
-        of_person = {*re.findall(r"[^\W\d_]+|\d+", " ".join(one.names).lower())}
-        unknown = [text for text in one.conditions if text not in one.parts.conditions]
-        words = {word for text in unknown for word in re.findall(r"[^\W\d_]+|\d+", text.lower())}
-        strange = bool(of_person & words) or any(is_slip(word, name) for word in words for name in of_person | known)
-        one.is_slip |= strange or any(text in slips or LONG_NUMBER.search(text) for text in one.conditions)
+        of_person = {*PIECES.findall(" ".join(one.names).lower())}
+        unknown = [text for text in one.conditions if text not in (*one.parts.conditions, "")]
+        words = {word for text in unknown for word in PIECES.findall(text.lower())}
+        one.is_slip |= bool(of_person & words) or any(is_slip(a, b) for a in words for b in of_person | known)
+        one.is_slip |= any(text in slips or LONG_NUMBER.search(text) for text in one.conditions)
+        may_be_swapped = len([*filter(None, one.names)]) > 1 or not all(map(is_code, unknown))
+        one.is_slip |= one.asked and may_be_swapped  # a name of these may be that of a condition
+    texts = [("-".join(filter(None, one.conditions)), one) for one in walks]
+    for mine in _read_apart(((one.key, COUNTS.sub("", text)), text, one) for text, one in texts if text):
+        for one in mine if len({one.conditions for one in mine}) == len(mine) else ():
+            one.is_slip = True
 
 
-def _ask_of_counts(trials: Sequence[Trial]) -> None:
-    """Ask about conditions and visits that may count trials: they differ by a number or a letter alone.
-
-    Of each such condition a session has one recording; of such visits only some have a static.
-    """
-    walks = [(one, "-".join(filter(None, one.conditions))) for one in trials if not one.facts.stands]
-    for alike in grouped(((one.key, COUNTS.sub("", text)), (one, text)) for one, text in walks if text).values():
-        for trial, _ in alike if len({text for _, text in alike}) == len(alike) > 1 else ():
-            trial.is_slip = True
-    for one, _ in walks:
-        # a name of these may be that of a condition, and that of a condition may be a name of these
-        unknown = [text for text in one.conditions if text not in (*one.parts.conditions, "") and not is_code(text)]
-        one.is_slip |= one.asked and (bool(unknown) or len([*filter(None, one.names)]) > 1)
+def _ask_of_visits(trials: Sequence[Trial]) -> None:
+    """Ask about visits such as T01, which may be trials, if only some have a static."""
     for mine in grouped((one.names, one) for one in trials).values():
-        kinds = kinds_in((one.key, one.facts) for one in mine)
-        lacking = {session for session, kind in kinds.items() if True not in kind and len(kinds) > 1}
+        have_static = {one.visit_key for one in mine if one.facts.stands}
         counted = [
             one for one in mine if one.visit_key and all(COUNTED_VISIT.fullmatch(of.text) for of in one.parts.visits)
         ]
-        for trial in counted if lacking & {one.key for one in counted} and len(lacking) < len(kinds) else ():
-            trial.asked = trial.is_slip = True
+        for one in counted if have_static and {one.visit_key for one in counted} - have_static else ():
+            one.asked = one.is_slip = True
 
 
 def _folders_of_visits(trials: Sequence[Trial]) -> set[Names]:
     """Return the unknown folders of a person that are visits: several have walks, and one has statics too."""
-    inside = kinds_in((tuple(filter(None, trial.folders)), trial.facts) for trial in trials)
+    inside = kinds_in((trial.folders, trial.facts) for trial in trials)
     are_visits = BOTH in inside.values() and sum(False in kind for kind in inside.values()) > 1
     return inside.keys() - {()} if are_visits else set()
 
 
-def _find_sessions(trials: Sequence[Trial], shared: Set[Names]) -> None:
-    """Set the visit of each trial of a person, and what tells its session from others of the visit.
+def _find_sessions(trials: Sequence[Trial]) -> None:
+    """Set the visit of each trial, and what tells its session from others of the visit.
 
     Visits are those in words, unless all statics are outside of visits without a day, or visits hold one role alone;
     within them, unknown folders of which several have a static and walks, of this person or another one. Conditions
     part a visit if each has a static.
-
-    Args:
-        shared: the folders that are visits of some people.
     """
-    kinds = kinds_in((trial.parts.visit, trial.facts) for trial in trials)
+    by_visit = grouped(((one.names, one.parts.visit), one) for one in trials).values()
+    shared = {folders for mine in by_visit for folders in _folders_of_visits(mine)}
+    for mine in grouped((one.names, one) for one in trials).values():
+        visits = grouped((visit, one) for visit, one in zip(_visits_in_words(mine), mine, strict=True))
+        for visit, of_visit in visits.items():
+            has_folders = {one.folders for one in of_visit} <= shared or bool(_folders_of_visits(of_visit))
+            for one in of_visit:
+                one.visit_key = "-".join(filter(None, (visit, *(one.folders if has_folders else ()))))
+            for of_folder in grouped((one.visit_key, one) for one in of_visit).values():
+                _pair_with_statics(of_folder)
+        for one in mine if len({(one.parts.visit, one.folders) for one in mine}) > 1 else ():
+            one.conditions += () if one.visit_key else (one.parts.visit, *one.folders)
+
+
+def _visits_in_words(trials: Sequence[Trial]) -> list[str]:
+    """Return the visit of each trial of a person by its words, empty texts if these are of no visits."""
+    kinds = kinds_in((one.parts.visit, one.facts) for one in trials)
     statics = [visit for visit, kind in kinds.items() if True in kind]
     are_apart = {True} in kinds.values() and {False} in kinds.values() and BOTH not in kinds.values()
     days = {one.parts.visit: one.parts.visits for one in trials if one.parts.visit}
     are_days = all(any(map(tells_a_day, words)) for words in days.values())
-    has_visits = len(kinds) > 1 and (are_days if statics == [""] else not are_apart)
-    if has_visits and kinds.get("") == {True} and (places := places_of_visits(days)[0]):
-        for trial in trials:  # a static above the folders of visits is taken for that of the first one
-            trial.parts.visits = trial.parts.visits or [*days[min(places, key=places.__getitem__)]]
-    for visit, of_visit in grouped((trial.parts.visit if has_visits else "", trial) for trial in trials).items():
-        own = {tuple(filter(None, one.folders)) for one in of_visit}
-        has_folders = own <= shared or bool(_folders_of_visits(of_visit))
-        for trial in of_visit:
-            trial.visit_key = "-".join(filter(None, (visit, *(trial.folders if has_folders else ()))))
-        for of_folder in grouped((trial.visit_key, trial) for trial in of_visit).values():
-            _pair_with_statics(of_folder)
-    for trial in trials if len({(trial.parts.visit, trial.folders) for trial in trials}) > 1 else ():
-        trial.conditions += () if trial.visit_key else (trial.parts.visit, *trial.folders)
+    if len(kinds) == 1 or not (are_days if statics == [""] else not are_apart):
+        return [""] * len(trials)
+    if kinds.get("") == {True} and (places := places_of_visits(days)[0]):
+        for one in trials:  # a static above the folders of visits is taken for that of the first one
+            one.parts.visits = one.parts.visits or [*days[min(places, key=places.__getitem__)]]
+    return [one.parts.visit for one in trials]
 
 
 def _pair_with_statics(trials: Sequence[Trial]) -> None:
@@ -420,37 +442,38 @@ def _pair_with_statics(trials: Sequence[Trial]) -> None:
             trial.asked = trial.is_slip = True
 
 
-def _fill_in_visits(people: Collection[Sequence[Trial]]) -> None:
+def _count_folders(trials: Sequence[Trial]) -> None:
+    """Make folders that a number alone tells apart for some person words of visits with this number."""
+    numbered = set[str]()
+    for folders in grouped((one.names, " ".join(one.folders)) for one in trials).values():
+        names, bare = {*folders}, {SPACED_NUMBER.sub("", name) for name in folders}
+        numbered |= names if len(names) > len(bare) == 1 and not names & bare else set()
+    for one in trials:
+        name = " ".join(one.folders)
+        if name in numbered and (number := SPACED_NUMBER.search(name)):
+            one.parts.visits += [Word("visit", name, number=number[1])]
+
+
+def _fill_in_visits(trials: Sequence[Trial]) -> None:
     """Set the cells visit and date of each trial, and the place of its visit.
 
     There are no dates where some may be read in two ways, or contradict words.
     """
-    certain = all(len(word.days) < 2 for mine in people for trial in mine for word in trial.parts.visits)
-    numbered = set[str]()  # folders that a number alone tells apart for some person
-    for mine in people:
-        names = {" ".join(filter(None, one.folders)) for one in mine}
-        bare = {SPACED_NUMBER.sub("", name) for name in names}
-        numbered |= names if len(names) > 1 == len(bare) and all(map(SPACED_NUMBER.search, names)) else set()
-    for trial in (trial for mine in people for trial in mine):
-        name = " ".join(filter(None, trial.folders))
-        number = SPACED_NUMBER.search(name)
-        if number and name in numbered:
-            trial.parts.visits += [Word("visit", name, number=number[1])]
-    for mine in people:
-        visits = grouped((trial.visit_key, trial) for trial in mine)
+    certain = all(len(word.days) < 2 for one in trials for word in one.parts.visits)
+    for mine in grouped((one.names, one) for one in trials).values():
+        visits = grouped((one.visit_key, one) for one in mine)
         words = {visit: max((one.parts.visits for one in of_visit), key=len) for visit, of_visit in visits.items()}
         places, sound = places_of_visits(words) if len(visits) > 1 else (dict.fromkeys(visits, 1), True)
         certain &= sound
-        cells_of = {visit: _cells_of_visit(of, words[visit], is_only=len(visits) == 1) for visit, of in visits.items()}
-        for visit, of_visit in visits.items():
-            cells = cells_of[visit]
-            if [*cells_of.values()].count(cells) > 1:
-                cells = identifier(visit, ""), cells[1]
-            for trial in of_visit:
-                trial.place = places.get(visit)
-                trial.visit, trial.date = cells
-    for trial in (trial for mine in people for trial in mine if trial.date and not certain):
-        trial.visit, trial.date = trial.visit or trial.visit_key or trial.parts.visit, ""
+        cells = {visit: _cells_of_visit(of, words[visit], is_only=len(visits) == 1) for visit, of in visits.items()}
+        for one in mine:
+            one.place = places.get(one.visit_key)
+            one.visit, one.date = cells[one.visit_key]
+            if [*cells.values()].count(cells[one.visit_key]) > 1:
+                one.visit = identifier(one.visit_key, "")
+    for one in trials:
+        if one.date and not certain:
+            one.visit, one.date = one.visit or one.visit_key or one.parts.visit, ""
 
 
 def _cells_of_visit(trials: Sequence[Trial], words: Sequence[Word], *, is_only: bool) -> tuple[str, str]:
