@@ -7,7 +7,7 @@ visits of one person; and names that only walks have are conditions. What these 
 
 import re
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Sequence, Set
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
