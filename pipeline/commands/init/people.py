@@ -50,6 +50,7 @@ SPACED_NUMBER = re.compile(r"[-_ ]*(\d+)(?!.*\d)")
 COUNTED_VISIT = re.compile(r"[^\W\d_]{1,2}[-_ ]?\d+")  # T01, which may be a trial
 BIDS_LABEL = re.compile(r"sub-[^\W_]+")  # by its rule of a person
 LONG_NUMBER = re.compile(r"\d{5}")
+WITHOUT_NUMBER = re.compile(r"[\W_]*\d+$")
 PIECES = re.compile(r"[^\W\d_]+|\d+")
 NOT_KNOWN = "n/a"
 NOBODY = "sub-01"  # the id of the only person if no name is fit for one
@@ -172,22 +173,20 @@ def _columns_of_unknown_words(parts: Sequence[Parts]) -> Columns:
 
 def _drop_numbers_of_trials(trials: Sequence[Trial]) -> None:
     """Take numbers at the ends of names from visits if only without them a visit has statics and walks."""
-    counted = [trial for trial in trials if trial.parts.ends_with_visit_number]
-    whole = kinds_in(((*one.parts.unknown.values(), one.parts.visit), one.facts) for one in counted)
-    bare = kinds_in(
-        ((*one.parts.unknown.values(), one.parts.visits[-1].text.rstrip("0123456789 ")), one.facts) for one in counted
+    counted = [one for one in trials if one.parts.ends_with_visit_number]
+    bare = [one.parts.visits[-1]._replace(text=WITHOUT_NUMBER.sub("", one.parts.visits[-1].text)) for one in counted]
+    whole, short = (
+        kinds_in(((*one.parts.unknown.values(), text), one.facts) for one, text in zip(counted, texts, strict=True))
+        for texts in ([one.parts.visit for one in counted], [word.text for word in bare])
     )
-    others = [one.parts.stem[-2:] for one in trials if not one.parts.ends_with_visit_number]
-    counts = any(  # baseline01 beside followup01
-        len(words) == 2 and words[0].kind == "visit" and words[1].kind in ("run", "number") for words in others
-    )
-    if counts or (BOTH in bare.values() and BOTH not in whole.values()):
-        for one in counted:
+    ends = [[word.kind for word in one.parts.stem[-2:]] for one in trials if not one.parts.ends_with_visit_number]
+    counts = ["visit", "run"] in ends or ["visit", "number"] in ends  # baseline01 beside followup01
+    if counts or (BOTH in short.values() and BOTH not in whole.values()):
+        for one, word in zip(counted, bare, strict=True):
             last = one.parts.visits.pop()
-            text = re.sub(r"[\W_]*\d+$", "", last.text)
-            bare = [last._replace(text=text, number="")] if text else []
-            one.parts.visits += bare
-            one.parts.telling = [of for word in one.parts.telling for of in (bare if word == last else [word])]
+            without = [word._replace(number="")] if word.text else []
+            one.parts.visits += without
+            one.parts.telling = [of for word in one.parts.telling for of in (without if word == last else [word])]
 
 
 def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[Place, ...]:
@@ -209,7 +208,7 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
     if are_shared:
         _name_by_subjects_where_shared(trials)
     elif not levels:
-        asked = _find_people_by_subjects(trials, only)
+        asked = _find_people_by_subjects(trials)
     elif any(kind == 1 for kind, _ in levels) and _may_be_one(trials):
         subjects = {one.subject for one in facts}
         if len(subjects) == 1 and subjects <= {
@@ -226,12 +225,8 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
     return levels
 
 
-def _find_people_by_subjects(trials: Sequence[Trial], only: str) -> bool:
-    """Set the subject as person where names tell none, or the name of the only one; return whether it is asked."""
-    if any(only in trial.parts.unknown.values() for trial in trials):
-        for trial in trials:
-            trial.names = (only,)
-        return False
+def _find_people_by_subjects(trials: Sequence[Trial]) -> bool:
+    """Set the subject as person where names tell none; return whether it is asked."""
     facts, subjects = [trial.facts for trial in trials], _subjects([trial.file for trial in trials])
     levels, asked = find_levels(facts, {(2, 0): tuple(subjects)}, visits_are_named=True)
     if not levels or len({one.subject for one in facts} - {""}) < 2:
@@ -261,7 +256,7 @@ def _has_conditions(column: Names, trials: Sequence[Trial]) -> bool:
 def _take_words_in_place_of_visits(trials: Sequence[Trial]) -> None:
     """Take an unknown word for one of visits if a person's files have it where others of that person name a visit."""
     words = set[str]()
-    for mine in grouped((one.names, one) for one in trials).values():
+    for mine in _by_person(trials):
         bare, named = ([one for one in mine if bool(one.parts.visits) == has] for has in (False, True))
         if bare and named:
             shared = set.intersection(*({*one.conditions} - {*one.parts.conditions} for one in bare))
@@ -273,7 +268,7 @@ def _take_words_in_place_of_visits(trials: Sequence[Trial]) -> None:
 
 def _part_mixed_people(trials: Sequence[Trial]) -> None:
     """Part people of whom a visit has two sizes, or visits are of two people, and ask who they are."""
-    for of_person in grouped((trial.names, trial) for trial in trials).values():
+    for of_person in _by_person(trials):
         visits = grouped(((trial.parts.visit, trial.folders), trial) for trial in of_person)
         parted = {label: groups for label, mine in visits.items() if len(groups := _by_sizes(mine)) > 1}
         facts = [[trial.facts for trial in mine] for mine in visits.values()]
@@ -306,6 +301,10 @@ def _part_groups(trials: Sequence[Trial]) -> None:
         for one in mine:
             one.asked |= not one.names
             one.names = (one.parts.group, *one.names)
+
+
+def _by_person(trials: Sequence[Trial]) -> list[list[Trial]]:
+    return [*grouped((one.names, one) for one in trials).values()]
 
 
 def _read_apart(readings: Iterable[tuple[Hashable, Hashable, Trial]]) -> list[list[Trial]]:
@@ -375,7 +374,7 @@ def _ask_of_conditions(trials: Sequence[Trial]) -> None:
 
 def _ask_of_visits(trials: Sequence[Trial]) -> None:
     """Ask about visits such as T01, which may be trials, if only some have a static."""
-    for mine in grouped((one.names, one) for one in trials).values():
+    for mine in _by_person(trials):
         have_static = {one.visit_key for one in mine if one.facts.stands}
         counted = [
             one for one in mine if one.visit_key and all(COUNTED_VISIT.fullmatch(of.text) for of in one.parts.visits)
@@ -400,7 +399,7 @@ def _find_sessions(trials: Sequence[Trial]) -> None:
     """
     by_visit = grouped(((one.names, one.parts.visit), one) for one in trials).values()
     shared = {folders for mine in by_visit for folders in _folders_of_visits(mine)}
-    for mine in grouped((one.names, one) for one in trials).values():
+    for mine in _by_person(trials):
         visits = grouped((visit, one) for visit, one in zip(_visits_in_words(mine), mine, strict=True))
         for visit, of_visit in visits.items():
             has_folders = {one.folders for one in of_visit} <= shared or bool(_folders_of_visits(of_visit))
@@ -460,7 +459,7 @@ def _fill_in_visits(trials: Sequence[Trial]) -> None:
     There are no dates where some may be read in two ways, or contradict words.
     """
     certain = all(len(word.days) < 2 for one in trials for word in one.parts.visits)
-    for mine in grouped((one.names, one) for one in trials).values():
+    for mine in _by_person(trials):
         visits = grouped((one.visit_key, one) for one in mine)
         words = {visit: max((one.parts.visits for one in of_visit), key=len) for visit, of_visit in visits.items()}
         places, sound = places_of_visits(words) if len(visits) > 1 else (dict.fromkeys(visits, 1), True)
