@@ -97,7 +97,8 @@ def people_and_sessions(files: Sequence[Contents]) -> list[Trial]:
     facts = facts_of(files, [one.roles for one in parts])
     trials = [Trial(*one) for one in zip(files, facts, parts, strict=True)]
     _drop_numbers_of_trials(trials)
-    columns = _columns_of_unknown_words(parts)
+    places = sorted({place for one in parts for place in one.unknown})
+    columns = {place: tuple(one.unknown.get(place, "") for one in parts) for place in places}
     only = _only_name(files, columns)
     _share_out_unknown_words(trials, columns, only)
     _take_words_in_place_of_visits(trials)
@@ -158,35 +159,17 @@ def _fill_in_cells(trials: Sequence[Trial], only: str, columns: Columns) -> None
         one.trial = one.parts.trial(shown, hidden_words)
 
 
-def _columns_of_unknown_words(parts: Sequence[Parts]) -> Columns:
-    """Return the columns of unknown words; folders from the top, or from below if then more of them are alike."""
-    places = sorted({place for one in parts for place in one.unknown})
-    above = {place: tuple(one.unknown.get(place, "") for one in parts) for place in places}
-    depth = sum(kind == 0 for kind, _ in places)
-    lacking = [depth - sum(kind == 0 for kind, _ in one.unknown) for one in parts]
-    below = above | {
-        (0, k): tuple(one.unknown.get((0, k - less), "") for one, less in zip(parts, lacking, strict=True))
-        for k in range(depth)
-    }
-    return min(above, below, key=lambda columns: sum(len({*column}) for column in columns.values()))
-
-
 def _drop_numbers_of_trials(trials: Sequence[Trial]) -> None:
-    """Take numbers at the ends of names from visits if only without them a visit has statics and walks."""
-    counted = [one for one in trials if one.parts.ends_with_visit_number]
-    bare = [one.parts.visits[-1]._replace(text=WITHOUT_NUMBER.sub("", one.parts.visits[-1].text)) for one in counted]
-    whole, short = (
-        kinds_in(((*one.parts.unknown.values(), text), one.facts) for one, text in zip(counted, texts, strict=True))
-        for texts in ([one.parts.visit for one in counted], [word.text for word in bare])
-    )
+    """Take numbers at the ends of names from visits if others have those of trials there: baseline01, followup01."""
     ends = [[word.kind for word in one.parts.stem[-2:]] for one in trials if not one.parts.ends_with_visit_number]
-    counts = ["visit", "run"] in ends or ["visit", "number"] in ends  # baseline01 beside followup01
-    if counts or (BOTH in short.values() and BOTH not in whole.values()):
-        for one, word in zip(counted, bare, strict=True):
-            last = one.parts.visits.pop()
-            without = [word._replace(number="")] if word.text else []
-            one.parts.visits += without
-            one.parts.telling = [of for word in one.parts.telling for of in (without if word == last else [word])]
+    if ["visit", "run"] in ends or ["visit", "number"] in ends:
+        for one in trials:
+            if one.parts.ends_with_visit_number:
+                last = one.parts.visits.pop()
+                text = WITHOUT_NUMBER.sub("", last.text)
+                bare = [last._replace(text=text, number="")] if text else []
+                one.parts.visits += bare
+                one.parts.telling = [of for word in one.parts.telling for of in (bare if word == last else [word])]
 
 
 def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[Place, ...]:
@@ -198,16 +181,15 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
     are_shared = any(trial.file.has_several_people for trial in trials)
     if are_shared:
         people = {place: column for place, column in people.items() if place[0] == 0}
-    state_one_name = len({one.stated for one in facts}) == 1 and facts[0].stated and not any(one.sizes for one in facts)
-    name_visits = all(one.parts.visits and not one.parts.beside_date for one in trials) and not state_one_name
+    name_visits = all(one.parts.visits and not one.parts.beside_date for one in trials)
     name_visits |= len({one.parts.group for one in trials}) > 1
-    name_visits &= not any(only in one.parts.unknown.values() for one in trials)  # a code of the only person
-    levels, asked = find_levels(facts, people, visits_are_named=name_visits)
+    has_code = any(only in one.parts.unknown.values() for one in trials)  # of the only person
+    levels, asked = find_levels(facts, people, visits_are_named=name_visits and not has_code)
     for i, trial in enumerate(trials):
-        trial.names = tuple(people[place][i] for place in levels)
+        trial.names = tuple(people[place][i] for place in levels) or (only,) * has_code
     if are_shared:
         _name_by_subjects_where_shared(trials)
-    elif not levels:
+    elif not (levels or has_code):
         asked = _find_people_by_subjects(trials)
     elif any(kind == 1 for kind, _ in levels) and _may_be_one(trials):
         subjects = {one.subject for one in facts}
@@ -431,9 +413,7 @@ def _pair_with_statics(trials: Sequence[Trial]) -> None:
     conditions = ["-".join(trial.conditions) for trial in trials]
     kinds = kinds_in(zip(conditions, (trial.facts for trial in trials), strict=True))
     statics, walks = ({text for text, kind in kinds.items() if stands in kind} for stands in (True, False))
-    masses = {one.facts.sizes.get("mass_kg") for one in trials if one.facts.stands}
     are_known = len({*conditions}) == len({(*one.parts.conditions,) for one in trials})
-    are_known |= bool(trials[0].parts.visits) or (len(masses) == 1 and None not in masses)  # else they may be of visits
     counted = {COUNTS.sub(lambda found: "#" if found[0].isalpha() else "", name) for name in statics}
     for trial, text in zip(trials, conditions, strict=True) if len(statics) > 1 and walks <= statics else ():
         trial.static = (text if text in statics else min(statics)) or "plain"
