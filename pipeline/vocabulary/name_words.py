@@ -270,6 +270,7 @@ def _compound(word: str, names: frozenset[str] = frozenset()) -> list[str]:
     least = FEWEST_LETTERS if word.isascii() else 1
     for end in range(len(word) - least, 0, -1):
         is_known = end >= least and kind_of(word[:end]) in ("condition", "visit", "static", "walk")
+        is_known |= end > 1 and word[:end].lower() in WORDS["joint"]  # nobrace
         if is_known or word[:end].lower() in names:
             rest = [word[end:]] if kind_of(word[end:]) else _compound(word[end:])
             if all(map(kind_of, rest)):

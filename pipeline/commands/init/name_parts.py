@@ -13,7 +13,9 @@ from pathlib import PurePosixPath
 
 from ...vocabulary.name_words import (
     ENTITY,
+    NUMBERED,
     PERSON_CODE,
+    PLACES,
     WORDS,
     Dates,
     Word,
@@ -88,6 +90,7 @@ def take_apart(names: Sequence[str]) -> list[Parts]:
     if len(words) > len(last) == 1 and all(kind in SILENT and text.isalpha() for kind, text in last):
         for of_path in words:
             del of_path[-1][-1]  # walk_01_filtered
+    _drop_words_of_the_study(paths, words)
     _drop_counts_of_files(paths, words)
     _put_codes_right(words)
     _put_siblings_right(paths, words)
@@ -144,6 +147,18 @@ def _words(text: str, dates: Dates, name: str = "") -> list[Word]:
         elif match[1] in ("task", "acq"):
             words += [word._replace(kind=word.kind if word.kind in ROLES else "condition") for word in inner]
     return words
+
+
+def _drop_words_of_the_study(paths: Sequence[Sequence[str]], words: Sequence[list[list[Word]]]) -> None:
+    """Drop words for roles and conditions from names of the study, which are folders that all paths share: Knee_Brace.
+
+    File names must tell more; else such a folder may be of the only condition.
+    """
+    tells_more = any(word.kind in ("condition", "") for of_path in words for word in of_path[-1])
+    for depth, names in enumerate(zip(*(path[:-1] for path in paths), strict=False)):
+        if len({*names}) == 1 < len(paths) and tells_more and any(not word.kind for word in words[0][depth]):
+            for of_path in words:
+                of_path[depth] = [word for word in of_path[depth] if word.kind not in (*ROLES, "condition")]
 
 
 def _drop_counts_of_files(paths: Sequence[Sequence[str]], words: Sequence[list[list[Word]]]) -> None:
@@ -257,6 +272,7 @@ def _parts(
         stem = [*path[-1]]  # OA_11 beside OA_11_1
     is_counted = any(word.kind == "number" for word in path[-1][len(stem) :])
     known = {word.plain for word in parts.visits} | {str(word.days) for word in parts.visits if word.days}
+    known |= NUMBERED.keys() - PLACES.keys() if known else set()  # test.c3d in a folder of a visit
     own = [word for word in stem if word.kind in ("visit", "date") and not {word.plain, str(word.days)} & known]
     parts.visits += own
     if all(word.plain in EMPTY_VISITS for word in parts.visits):
