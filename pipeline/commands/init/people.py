@@ -152,11 +152,16 @@ def _fill_in_cells(trials: Sequence[Trial], only: str, columns: Columns) -> None
     sessions = identifiers(
         {one.key: "_".join(filter(None, (ids[one.names], one.visit_key, one.static))) for one in trials}, "session"
     )
-    spelt: dict[str, str] = {}  # DualTask and Dual_Task are one
     for one in trials:
         told = [text for text in dict.fromkeys(one.conditions) if not any(word in text for word in hidden_words)]
-        text = "-".join(filter(None, told))
-        one.condition = NOT_KNOWN if one.is_slip else spelt.setdefault(re.sub(r"[\W_]", "", text.lower()), text)
+        one.condition = "-".join(filter(None, told))
+    for mine in _read_apart(((one.key, one.condition), one.conditions, one) for one in trials if not one.facts.stands):
+        for one in mine:  # only what may be a name tells these apart
+            one.is_slip |= any(word in text for text in one.conditions for word in hidden_words)
+    spelt: dict[str, str] = {}  # DualTask and Dual_Task are one
+    for one in trials:
+        text = spelt.setdefault(re.sub(r"[\W_]", "", one.condition.lower()), one.condition)
+        one.condition = NOT_KNOWN if one.is_slip else text
         one.person, one.session, one.hidden = ids[one.names], sessions[one.key], one.names in hidden
         one.trial = one.parts.trial(shown, hidden_words)
 
