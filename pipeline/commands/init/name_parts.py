@@ -94,6 +94,7 @@ def take_apart(names: Sequence[str]) -> list[Parts]:
     _drop_counts_of_files(paths, words)
     _put_codes_right(words)
     _put_siblings_right(paths, words)
+    _join_amounts(words)
     names_in_common = set.intersection(*({word.plain for word in of_path[-1]} for of_path in words))
     common = names_in_common if len(words) > 1 else set[str]()
     in_folders = any(word.kind == "condition" for of_path in words for folder in of_path[:-1] for word in folder)
@@ -171,6 +172,18 @@ def _drop_counts_of_files(paths: Sequence[Sequence[str]], words: Sequence[list[l
         if len(numbers) == len(names) > 2 and all(b - a == 1 for a, b in pairwise(numbers)):
             for name in names:
                 del name[0]
+
+
+def _join_amounts(words: Sequence[list[list[Word]]]) -> None:
+    """Make numbers behind a word for a condition part of it where they are amounts, of 5: up5, up10."""
+    numbers: dict[str, set[int]] = defaultdict(set)
+    pairs = [(of_path[-1], k, word) for of_path in words for k, word in enumerate(of_path[-1][:-1])]
+    pairs = [(stem, k, word) for stem, k, word in pairs if word.kind == "condition" and stem[k + 1].kind == "run"]
+    for stem, k, word in pairs:
+        numbers[word.plain].add(int(stem[k + 1].text))
+    for stem, k, word in pairs:
+        if len(numbers[word.plain]) > 1 and not any(number % 5 for number in numbers[word.plain]):
+            stem[k + 1] = stem[k + 1]._replace(kind="condition")
 
 
 def _put_codes_right(words: Sequence[list[list[Word]]]) -> None:

@@ -208,6 +208,7 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
                 trial.names = tuple(subjects)
         else:
             asked |= not _have_codes(trials)
+    asked |= not any(one.names for one in trials) and _take_visits_of_visits_for_people(trials)
     asked &= not all(len(one.names) == 1 and BIDS_LABEL.fullmatch(one.names[0]) for one in trials)
     for trial in trials:
         trial.asked = asked or not all(trial.names)
@@ -223,6 +224,19 @@ def _find_people_by_subjects(trials: Sequence[Trial]) -> bool:
     for trial, subject in zip(trials, subjects, strict=True):
         trial.names = (subject,)
     return asked or (_may_be_one(trials) and not _have_codes(trials))
+
+
+def _take_visits_of_visits_for_people(trials: Sequence[Trial]) -> bool:
+    """Take counted visits that hold several others for people, as in W1_PRE, W1_POST and W2_PRE; return whether any."""
+    counted = [next((of for of in one.parts.visits if COUNTED_VISIT.fullmatch(of.text)), None) for one in trials]
+    others = [[of for of in one.parts.visits if of is not word] for one, word in zip(trials, counted, strict=True)]
+    pairs = {(word and word.text, *(of.plain for of in rest)) for word, rest in zip(counted, others, strict=True)}
+    people, visits = Counter(pair[0] for pair in pairs), Counter(pair[1:] for pair in pairs)
+    if None in counted or [] in others or max(people.values()) < 2 or max(visits.values()) < 2:
+        return False
+    for one, word, rest in zip(trials, counted, others, strict=True):
+        one.names, one.parts.visits = (word.text,), rest
+    return True
 
 
 def _may_be_one(trials: Sequence[Trial]) -> bool:
@@ -355,6 +369,11 @@ def _ask_of_conditions(trials: Sequence[Trial]) -> None:
         one.is_slip |= any(text in slips or LONG_NUMBER.search(text) for text in one.conditions)
         may_be_swapped = len([*filter(None, one.names)]) > 1 or not all(map(is_code, unknown))
         one.is_slip |= one.asked and may_be_swapped  # a name of these may be that of a condition
+    ways = [frozenset(word.plain for word in one.parts.stem if word.kind == "walk") for one in walks]
+    named = zip(walks, ways, strict=True)  # Walk_Racer and Run_Racer
+    for mine in _read_apart(((one.key, one.conditions), way, one) for one, way in named if way):
+        for one in mine:
+            one.is_slip = True
     texts = [("-".join(filter(None, one.conditions)), one) for one in walks]
     for mine in _read_apart(((one.key, COUNTS.sub("", text)), text, one) for text, one in texts if text):
         for one in mine if len({one.conditions for one in mine}) == len(mine) else ():
