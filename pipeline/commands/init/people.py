@@ -370,8 +370,8 @@ def _ask_of_conditions(trials: Sequence[Trial]) -> None:
         may_be_swapped = len([*filter(None, one.names)]) > 1 or not all(map(is_code, unknown))
         one.is_slip |= one.asked and may_be_swapped  # a name of these may be that of a condition
     ways = [frozenset(word.plain for word in one.parts.stem if word.kind == "walk") for one in walks]
-    named = zip(walks, ways, strict=True)  # Walk_Racer and Run_Racer
-    for mine in _read_apart(((one.key, one.conditions), way, one) for one, way in named if way):
+    named = [(one, way) for one, way in zip(walks, ways, strict=True) if one.parts.roles[:1] == ["walk"] and way]
+    for mine in _read_apart(((one.key, one.conditions), way, one) for one, way in named):  # Walk_Racer, Run_Racer
         for one in mine:
             one.is_slip = True
     texts = [("-".join(filter(None, one.conditions)), one) for one in walks]
