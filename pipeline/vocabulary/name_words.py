@@ -32,7 +32,8 @@ DAYS, MONTHS, SHORT_NUMBERED = (WORDS.pop(kind) for kind in ("days", "month", "s
 PLACES, ORDINALS, NUMBERED = WORDS["order"], WORDS["ordinal"], WORDS["numbered"]
 OF_VISITS = ("order", "numbered", "ordinal", "further")
 KINDS = {word: "visit" if kind in OF_VISITS else kind for kind in reversed(WORDS) for word in WORDS[kind]}
-KINDS |= dict.fromkeys(WORDS["joint"], "condition")  # with, without: beside another word
+KINDS |= dict.fromkeys([*WORDS["joint"], *WORDS["side"]], "condition")  # with, without: beside another word
+KINDS |= dict.fromkeys(WORDS["trial"], "walk")  # as a rule, but motion tells more
 NEW = "new"  # of a visit before a word for one: New Session
 MONTH_LETTER = "m"  # 6M or M06, where other names have a word of order
 SHORT_ORDER = "bl"  # a short word of order that may have the number of a trial behind it; others make a code
@@ -42,6 +43,7 @@ PHRASES = {  # written in several words
     r"(?-i:SCoRE)": "Score",
     r"sit[-_ ]?to[-_ ]?stand": "Sts",
     r"[-_ ]*\(\d\d?\)$": " copy",
+    rf"(?<![a-z\d])(\d+)[aoe](?=[-_ ]+(?:{'|'.join(NUMBERED)}))": r"\1.",  # 1a valutazione
     r"(?<=\d)p(?=\d+(?:ms|mps|kmh))": ".",  # 0p8ms
 }
 SHORT_STATIC = "st"

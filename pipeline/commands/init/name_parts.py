@@ -303,7 +303,8 @@ def _parts(
     ):
         parts.conditions += [_text([*words])] if is_condition else []
     above = [word.kind for folder in reversed(path[:-1]) for word in folder if word.kind in ROLES]
-    parts.roles = [word.kind for word in stem if word.kind in ROLES and word.plain not in common | said] or above
+    silent = common | said | WORDS["trial"].keys()
+    parts.roles = [word.kind for word in stem if word.kind in ROLES and word.plain not in silent] or above
     return parts
 
 

@@ -14,6 +14,7 @@ from itertools import combinations
 from ...steps.read.recording_contents import Contents
 from ...vocabulary.marker_labels import is_code
 from ...vocabulary.name_words import (
+    WORDS,
     Word,
     is_person_code,
     is_slip,
@@ -50,6 +51,7 @@ SPACED_NUMBER = re.compile(r"[-_ ]*(\d+)(?!.*\d)")
 COUNTED_VISIT = re.compile(r"[^\W\d_]{1,2}[-_ ]?\d+")  # T01, which may be a trial
 BIDS_LABEL = re.compile(r"sub-[^\W_]+")  # by its rule of a person
 LONG_NUMBER = re.compile(r"\d{5}")
+SIDES = WORDS["side"].keys()
 WITHOUT_NUMBER = re.compile(r"[\W_]*\d+$")
 PIECES = re.compile(r"[^\W\d_]+|\d+")
 NOT_KNOWN = "n/a"
@@ -373,6 +375,11 @@ def _ask_of_conditions(trials: Sequence[Trial]) -> None:
     named = [(one, way) for one, way in zip(walks, ways, strict=True) if one.parts.roles[:1] == ["walk"] and way]
     for mine in _read_apart(((one.key, one.conditions), way, one) for one, way in named):  # Walk_Racer, Run_Racer
         for one in mine:
+            one.is_slip = True
+    told = [words_of("-".join(one.conditions)) for one in walks]
+    sides = grouped((tuple(text for text in of if text not in SIDES), {*of} & SIDES) for of in told)
+    if len(sides) > 1 and all(len({*map(frozenset, of)}) > 1 and all(of) for of in sides.values()):
+        for one in walks:  # left and right in each condition may be of the foot on the plate
             one.is_slip = True
     texts = [("-".join(filter(None, one.conditions)), one) for one in walks]
     for mine in _read_apart(((one.key, COUNTS.sub("", text)), text, one) for text, one in texts if text):
