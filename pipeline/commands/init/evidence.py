@@ -22,6 +22,7 @@ CODE = re.compile(r"([a-z]{0,12}[-_ ]?)(\d+)[-_ ]?[a-z]{0,2}", re.IGNORECASE)
 FULL_NAME = re.compile(r"[A-Z]\w+([-_ ,]+[A-Z]\w+)+")
 WORD_AND_NUMBER = re.compile(r"([^\W\d_]{3,}|[^\x00-\x7f]{2,})\d+")
 COUNTED_FROM_0 = re.compile(r"\D+0")  # H0 beside H8 and H12: weeks rather than people
+COUNTED = re.compile(r"[^\W\d_]+0\d+")
 GLUED_NUMBER = re.compile(r"(.*\D)\d+")
 MOST_VISITS = 12  # numbered folders beyond one a month for a year are people
 DIFFERENT_ON_A_DAY = {"mass_kg": 0.05, "height_m": 0.03}  # shares: clothes, another scale, a slip of a digit
@@ -156,7 +157,9 @@ def _scores(facts: Sequence[Facts], columns: Columns) -> dict[Place, int]:
 
 def _are_names(names: Sequence[str], *, visits_are_named: bool) -> bool:
     """Return whether all are names of two words or more, none of which two share; where visits are named, of one."""
-    if visits_are_named and not any(name[:1].islower() or COUNTED_FROM_0.fullmatch(name) for name in names):
+    are_counted = all(map(COUNTED.fullmatch, names))  # knie03
+    are_weeks = any(map(COUNTED_FROM_0.fullmatch, names))
+    if visits_are_named and not are_weeks and (are_counted or not any(name[:1].islower() for name in names)):
         return True
     words = Counter(word for name in {*names} for word in re.findall(r"\w+", name))
     return all(FULL_NAME.fullmatch(name) for name in names) and max(words.values()) == 1

@@ -53,7 +53,7 @@ BIDS_LABEL = re.compile(r"sub-[^\W_]+")  # by its rule of a person
 LONG_NUMBER = re.compile(r"\d{5}")
 SIDES = WORDS["side"].keys()
 WITHOUT_NUMBER = re.compile(r"[\W_]*\d+$")
-PIECES = re.compile(r"[^\W\d_]+|\d+")
+PIECES = re.compile(r"[^\W\d_]+|\d+(?![^\W\d_])")
 NOT_KNOWN = "n/a"
 NOBODY = "sub-01"  # the id of the only person if no name is fit for one
 
@@ -138,6 +138,9 @@ def _share_out_unknown_words(trials: Sequence[Trial], columns: Columns, only: st
         trial.conditions = (*trial.parts.conditions, *(column[i] for column in named if column[i]))
         beside, names = trial.parts.beside_date, trial.names or (only,)
         trial.has_birthday = bool(beside) and (beside in names or names == (NOBODY,))
+    days = [{word.days for one in mine for word in one.parts.visits if word.days} for mine in _by_person(trials)]
+    for trial in trials if any(len(of_person) > 1 for of_person in days) else ():
+        trial.has_birthday = False  # nobody has two
 
 
 def _fill_in_cells(trials: Sequence[Trial], only: str, columns: Columns) -> None:
@@ -360,15 +363,14 @@ def _ask_of_conditions(trials: Sequence[Trial]) -> None:
     one recording; and where people are asked, any unknown word may be theirs.
     """
     walks = [one for one in trials if not one.facts.stands]
-    counts = Counter(text for one in walks for text in one.conditions)
-    slips = {a for a in counts for b in counts if counts[a] < counts[b] and is_slip(a, b) and not kind_of(a)}
-    known = {word for one in walks for word in words_of(one.file.name) if kind_of(word)}
+    seen = Counter(word for one in walks for word in words_of(one.file.name))
     for one in walks:
         of_person = {*PIECES.findall(" ".join(one.names).lower())}
         unknown = [text for text in one.conditions if text not in (*one.parts.conditions, "")]
         words = {word for text in unknown for word in PIECES.findall(text.lower())}
-        one.is_slip |= bool(of_person & words) or any(is_slip(a, b) for a in words for b in of_person | known)
-        one.is_slip |= any(text in slips or LONG_NUMBER.search(text) for text in one.conditions)
+        alike = {b for a in words for b in of_person | seen.keys() if is_slip(a, b) and not kind_of(a)}
+        one.is_slip |= bool(of_person & words) or any(LONG_NUMBER.search(text) for text in one.conditions)
+        one.is_slip |= any(b in of_person or kind_of(b) or seen[b] > min(seen[a] for a in words) for b in alike)
         may_be_swapped = len([*filter(None, one.names)]) > 1 or not all(map(is_code, unknown))
         one.is_slip |= one.asked and may_be_swapped  # a name of these may be that of a condition
     ways = [frozenset(word.plain for word in one.parts.stem if word.kind == "walk") for one in walks]
