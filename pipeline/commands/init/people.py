@@ -53,7 +53,7 @@ BIDS_LABEL = re.compile(r"sub-[^\W_]+")  # by its rule of a person
 LONG_NUMBER = re.compile(r"\d{5}")
 SIDES = WORDS["side"].keys()
 WITHOUT_NUMBER = re.compile(r"[\W_]*\d+$")
-PIECES = re.compile(r"[^\W\d_]+|\d+(?![^\W\d_])")
+PIECES = re.compile(r"[^\W\d_]+|\d+(?![^\W_])")
 NOT_KNOWN = "n/a"
 NOBODY = "sub-01"  # the id of the only person if no name is fit for one
 
