@@ -81,8 +81,7 @@ def part_columns(facts: Sequence[Facts], columns: Columns, visits: Sequence[str]
 def _without_numbers(facts: Sequence[Facts], column: Names, inside: Sequence[Names]) -> Names:
     """Return names without the number at their ends if it is that of a trial.
 
-    It is if only then statics and walks of a folder and visit share a name, or if a word of walks has several numbers
-    and no name is of both statics and walks.
+    It is if only then statics and walks of a folder and visit share a name, or if no name is of both statics and walks.
     """
     bare = tuple(match[1] if (match := GLUED_NUMBER.fullmatch(name)) else name for name in column)
     whole, short = (
@@ -93,12 +92,8 @@ def _without_numbers(facts: Sequence[Facts], column: Names, inside: Sequence[Nam
         return column
     if BOTH in short.values() and all(bare[i] != name for i, name in enumerate(column) if name):
         return bare
-    words = [bool(WORD_AND_NUMBER.fullmatch(name)) for name in column]
-    numbers = grouped(((*where, bare[i]), column[i]) for i, where in enumerate(inside) if words[i])
-    repeated = any(len({*names}) > 1 and short[key] == {False} for key, names in numbers.items())
-    if not repeated or {True} not in whole.values():
-        return column
-    return tuple(bare[i] if words[i] else name for i, name in enumerate(column))
+    are_words = {True} in whole.values()
+    return tuple(bare[i] if are_words and WORD_AND_NUMBER.fullmatch(name) else name for i, name in enumerate(column))
 
 
 def are_trials(facts: Sequence[Facts], column: Names, inside: Sequence[Names]) -> bool:
@@ -166,11 +161,7 @@ def _are_names(names: Sequence[str], *, visits_are_named: bool) -> bool:
 
 
 def _score(facts: Sequence[Facts], column: Sequence[str], others: Sequence[Sequence[str]]) -> int:
-    """Return how sure it is that a level names people.
-
-    Args:
-        others: the other levels that may; files are compared that differ in this one alone.
-    """
+    """Return how sure it is that a level names people, by files that differ in it and in no other level that may."""
     beside = list(zip(*others, strict=True)) if others else [()] * len(facts)
     groups: dict[Names, dict[str, list[Facts]]] = defaultdict(lambda: defaultdict(list))
     for one, name, rest in zip(facts, column, beside, strict=True):

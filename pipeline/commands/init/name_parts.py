@@ -176,13 +176,13 @@ def _drop_counts_of_files(paths: Sequence[Sequence[str]], words: Sequence[list[l
 
 def _join_amounts(words: Sequence[list[list[Word]]]) -> None:
     """Make numbers behind a word for a condition part of it where they are amounts, of 5: up5, up10."""
+    pairs = [(stem, k) for *_, stem in words for k, kinds in enumerate(pairwise(word.kind for word in stem))
+             if kinds == ("condition", "run")]  # fmt: skip
     numbers: dict[str, set[int]] = defaultdict(set)
-    pairs = [(of_path[-1], k, word) for of_path in words for k, word in enumerate(of_path[-1][:-1])]
-    pairs = [(stem, k, word) for stem, k, word in pairs if word.kind == "condition" and stem[k + 1].kind == "run"]
-    for stem, k, word in pairs:
-        numbers[word.plain].add(int(stem[k + 1].text))
-    for stem, k, word in pairs:
-        if len(numbers[word.plain]) > 1 and not any(number % 5 for number in numbers[word.plain]):
+    for stem, k in pairs:
+        numbers[stem[k].plain].add(int(stem[k + 1].text))
+    for stem, k in pairs:
+        if len(of_word := numbers[stem[k].plain]) > 1 and not any(number % 5 for number in of_word):
             stem[k + 1] = stem[k + 1]._replace(kind="condition")
 
 
@@ -238,8 +238,7 @@ def _put_siblings_right(paths: Sequence[Sequence[str]], words: Sequence[list[lis
 def _changed_kinds(names: Mapping[str, Sequence[Word]], below: Mapping[str, set[str]]) -> dict[str, str]:
     """Return the kinds that names of a folder have by their siblings, where it is not that of their words.
 
-    Args:
-        below: the names of the folders in each. A name that is there as well is of another level.
+    A name that is there and in the folders ``below`` as well is of another level.
     """
     kinds = {text: _label_of(words) for text, words in names.items()}
     labels = {text: kind for text, kind in kinds.items() if kind in ("visit", "condition")}

@@ -111,6 +111,7 @@ def people_and_sessions(files: Sequence[Contents]) -> list[Trial]:
     _count_folders(trials)
     _fill_in_visits(trials)
     _ask_of_people(trials)
+    _ask_of_words(trials)
     _ask_of_conditions(trials)
     _ask_of_visits(trials)
     _fill_in_cells(trials, only, columns)
@@ -118,11 +119,7 @@ def people_and_sessions(files: Sequence[Contents]) -> list[Trial]:
 
 
 def _share_out_unknown_words(trials: Sequence[Trial], columns: Columns, only: str) -> None:
-    """Set who the people are, by some columns of unknown words, and folders and conditions, by the others.
-
-    Args:
-        only: the name of the only person, if no column tells people apart.
-    """
+    """Set who the people are, by some columns of unknown words, and folders and conditions, by the others."""
     facts = [trial.facts for trial in trials]
     people, others = part_columns(facts, columns, [one.parts.visit for one in trials])
     levels = _find_people(trials, people, only)
@@ -146,8 +143,7 @@ def _share_out_unknown_words(trials: Sequence[Trial], columns: Columns, only: st
 def _fill_in_cells(trials: Sequence[Trial], only: str, columns: Columns) -> None:
     """Set the cells of each trial but for those of its visit, without what may be a person's name.
 
-    Args:
-        columns: unknown words, which may be names but for those that are conditions of people who are not asked.
+    Unknown words may be names, but for those that are conditions of people who are not asked.
     """
     ids, hidden = _ids([trial.names for trial in trials], only)
     shown = {text for one in trials if not one.asked for text in one.conditions}
@@ -277,29 +273,25 @@ def _take_words_in_place_of_visits(trials: Sequence[Trial]) -> None:
 def _part_mixed_people(trials: Sequence[Trial]) -> None:
     """Part people of whom a visit has two sizes, or visits are of two people, and ask who they are."""
     for of_person in _by_person(trials):
-        visits = grouped(((trial.parts.visit, trial.folders), trial) for trial in of_person)
-        parted = {label: groups for label, mine in visits.items() if len(groups := _by_sizes(mine)) > 1}
-        facts = [[trial.facts for trial in mine] for mine in visits.values()]
-        if any(are_alike(*pair) is False for pair in combinations(facts, 2)):
-            parted = {label: parted.get(label, [mine]) for label, mine in visits.items()}
-        for (visit, folders), groups in parted.items():
-            for number, group in enumerate(groups, start=1):
-                for trial in group:
-                    names = (visit, *folders, str(number) if groups[1:] else "")
-                    trial.names = (*trial.names, *filter(None, names))
-        for trial in of_person:
-            trial.asked |= bool(parted)
+        visits = grouped(((one.parts.visit, one.folders), one) for one in of_person)
+        groups = {label: _by_sizes(mine) for label, mine in visits.items()}
+        pairs = combinations([[one.facts for one in mine] for mine in visits.values()], 2)
+        are_several = any(are_alike(*pair) is False for pair in pairs)
+        for (visit, folders), of_visit in groups.items():
+            for number, group in enumerate(of_visit if of_visit[1:] or are_several else [], start=1):
+                for one in group:
+                    one.names = (*one.names, *filter(None, (visit, *folders, str(number) if of_visit[1:] else "")))
+        for one in of_person:
+            one.asked |= are_several or any(len(of_visit) > 1 for of_visit in groups.values())
 
 
 def _by_sizes(trials: Sequence[Trial]) -> list[list[Trial]]:
     """Return the trials of one visit by the sizes that they state; those that state none are with the first."""
     groups: list[list[Trial]] = []
     for trial in sorted(trials, key=lambda trial: not trial.facts.sizes):
-        fitting = next((group for group in groups if not differ(group[0].facts.sizes, trial.facts.sizes)), None)
-        if fitting is None:
-            groups.append([trial])
-        else:
-            fitting.append(trial)
+        fitting = next((group for group in groups if not differ(group[0].facts.sizes, trial.facts.sizes)), [])
+        groups += [] if fitting else [fitting]
+        fitting.append(trial)
     return groups
 
 
@@ -356,37 +348,44 @@ def _ask_of_people(trials: Sequence[Trial]) -> None:
             one.asked = True
 
 
-def _ask_of_conditions(trials: Sequence[Trial]) -> None:
-    """Ask about conditions that may be another one, a trial or a person.
-
-    They have a word of their person or a long number, differ by a slip, or by a number or a letter alone where each has
-    one recording; and where people are asked, any unknown word may be theirs.
-    """
+def _ask_of_words(trials: Sequence[Trial]) -> None:
+    """Ask about conditions with a word of their person, a long number or a slip, or any if people are asked."""
     walks = [one for one in trials if not one.facts.stands]
     seen = Counter(word for one in walks for word in words_of(one.file.name))
-    for one in walks:
+    unknown = [[text for text in one.conditions if text not in (*one.parts.conditions, "")] for one in walks]
+    words = [{word for text in texts for word in PIECES.findall(text.lower())} for texts in unknown]
+    slips = {
+        a
+        for a in set[str]().union(*words)
+        if not kind_of(a) and any(is_slip(a, b) for b in seen if kind_of(b) or seen[b] > seen[a])
+    }
+    for one, texts, own in zip(walks, unknown, words, strict=True):
         of_person = {*PIECES.findall(" ".join(one.names).lower())}
-        unknown = [text for text in one.conditions if text not in (*one.parts.conditions, "")]
-        words = {word for text in unknown for word in PIECES.findall(text.lower())}
-        alike = {b for a in words for b in of_person | seen.keys() if is_slip(a, b) and not kind_of(a)}
-        one.is_slip |= bool(of_person & words) or any(LONG_NUMBER.search(text) for text in one.conditions)
-        one.is_slip |= any(b in of_person or kind_of(b) or seen[b] > min(seen[a] for a in words) for b in alike)
-        may_be_swapped = len([*filter(None, one.names)]) > 1 or not all(map(is_code, unknown))
+        one.is_slip |= bool(own & (of_person | slips)) or any(is_slip(a, b) for a in own for b in of_person)
+        may_be_swapped = len([*filter(None, one.names)]) > 1 or not all(map(is_code, texts))
         one.is_slip |= one.asked and may_be_swapped  # a name of these may be that of a condition
-    ways = [frozenset(word.plain for word in one.parts.stem if word.kind == "walk") for one in walks]
-    named = [(one, way) for one, way in zip(walks, ways, strict=True) if one.parts.roles[:1] == ["walk"] and way]
-    for mine in _read_apart(((one.key, one.conditions), way, one) for one, way in named):  # Walk_Racer, Run_Racer
-        for one in mine:
-            one.is_slip = True
-    told = [words_of("-".join(one.conditions)) for one in walks]
-    sides = grouped((tuple(text for text in of if text not in SIDES), {*of} & SIDES) for of in told)
-    if len(sides) > 1 and all(len({*map(frozenset, of)}) > 1 and all(of) for of in sides.values()):
-        for one in walks:  # left and right in each condition may be of the foot on the plate
-            one.is_slip = True
+        one.is_slip |= any(LONG_NUMBER.search(text) for text in one.conditions)
+
+
+def _ask_of_conditions(trials: Sequence[Trial]) -> None:
+    """Ask about conditions of a session that may be one, or several.
+
+    Words for walking differ in one; each has left and right, which may be the foot on the plate; or they differ by a
+    number or a letter alone, and each has one recording.
+    """
+    walks = [one for one in trials if not one.facts.stands]
+    named = [(one, {word.plain for word in one.parts.stem if word.kind == "walk"}) for one in walks]
+    named = [(one, ways) for one, ways in named if ways and one.parts.roles[:1] == ["walk"]]
+    doubted = _read_apart(((one.key, one.conditions), frozenset(ways), one) for one, ways in named)
+    told = [{*words_of("-".join(one.conditions))} for one in walks]
+    sides = grouped((frozenset(words - SIDES), frozenset(words & SIDES)) for words in told)
+    if len(sides) > 1 and all(len({*of}) > 1 and all(of) for of in sides.values()):
+        doubted.append(walks)
     texts = [("-".join(filter(None, one.conditions)), one) for one in walks]
-    for mine in _read_apart(((one.key, COUNTS.sub("", text)), text, one) for text, one in texts if text):
-        for one in mine if len({one.conditions for one in mine}) == len(mine) else ():
-            one.is_slip = True
+    counted = _read_apart(((one.key, COUNTS.sub("", text)), text, one) for text, one in texts if text)
+    doubted += [mine for mine in counted if len({one.conditions for one in mine}) == len(mine)]
+    for one in (one for mine in doubted for one in mine):
+        one.is_slip = True
 
 
 def _ask_of_visits(trials: Sequence[Trial]) -> None:
