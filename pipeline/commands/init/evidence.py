@@ -79,10 +79,7 @@ def part_columns(facts: Sequence[Facts], columns: Columns, visits: Sequence[str]
 
 
 def _without_numbers(facts: Sequence[Facts], column: Names, inside: Sequence[Names]) -> Names:
-    """Return names without the number at their ends if it is that of a trial.
-
-    It is if only then statics and walks of a folder and visit share a name, or if no name is of both statics and walks.
-    """
+    """Return names without the number at their ends if only then, or never, statics and walks share a name."""
     bare = tuple(match[1] if (match := GLUED_NUMBER.fullmatch(name)) else name for name in column)
     whole, short = (
         kinds_in(((*where, name), one) for where, name, one in zip(inside, names, facts, strict=True) if name)
@@ -99,9 +96,8 @@ def _without_numbers(facts: Sequence[Facts], column: Names, inside: Sequence[Nam
 def are_trials(facts: Sequence[Facts], column: Names, inside: Sequence[Names]) -> bool:
     """Return whether names are one code with a number of two digits or more, another one for each walk of a folder."""
     walks = [(*where, name) for where, name, one in zip(inside, column, facts, strict=True) if one.stands is False]
-    ends = [re.fullmatch(r"(.*\D)\d\d+[a-z]?", name) for *_, name in walks]
-    codes = {end and end[1] for end in ends}
-    return len(codes) == 1 and None not in codes and len({*walks}) == len(walks) > 1
+    codes = {(re.fullmatch(r"(.*\D)\d\d+[a-z]?", name) or ("", ""))[1] for *_, name in walks}
+    return len(codes) == 1 and "" not in codes and len({*walks}) == len(walks) > 1
 
 
 def _without_run(column: Names) -> Names:
@@ -113,8 +109,7 @@ def _without_run(column: Names) -> Names:
 def find_levels(facts: Sequence[Facts], columns: Columns, *, visits_are_named: bool) -> tuple[tuple[Place, ...], bool]:
     """Return the levels of names that tell people apart, and whether that is asked.
 
-    Args:
-        visits_are_named: whether all paths name visits by other words, so that unknown words are not of visits.
+    Where ``visits_are_named`` by other words of all paths, unknown words are not of visits.
     """
     scores = _scores(facts, columns)
     visits_are_named |= any(all(map(YEAR.fullmatch, columns[k])) for k in columns.keys() - scores.keys())
@@ -152,9 +147,8 @@ def _scores(facts: Sequence[Facts], columns: Columns) -> dict[Place, int]:
 
 def _are_names(names: Sequence[str], *, visits_are_named: bool) -> bool:
     """Return whether all are names of two words or more, none of which two share; where visits are named, of one."""
-    are_counted = all(map(COUNTED.fullmatch, names))  # knie03
-    are_weeks = any(map(COUNTED_FROM_0.fullmatch, names))
-    if visits_are_named and not are_weeks and (are_counted or not any(name[:1].islower() for name in names)):
+    are_lower = any(name[:1].islower() for name in names) and not all(map(COUNTED.fullmatch, names))  # knie03 is a code
+    if visits_are_named and not are_lower and not any(map(COUNTED_FROM_0.fullmatch, names)):
         return True
     words = Counter(word for name in {*names} for word in re.findall(r"\w+", name))
     return all(FULL_NAME.fullmatch(name) for name in names) and max(words.values()) == 1
@@ -199,11 +193,7 @@ def _are_codes(names: Set[str], *, are_whole: bool) -> bool:
 
 
 def facts_of(files: Sequence[Contents], roles: Sequence[Sequence[str]]) -> list[Facts]:
-    """Return what each file states; a subject without a number that all files have may be that of a template.
-
-    Args:
-        roles: of the words in the name of each: what is neither static nor walk is none of both.
-    """
+    """Return what each file states, by the roles of its words; a subject without a number may be that of a template."""
     named = [subject_of(file) for file in files]
     stated = {*named} - {""}
     return [

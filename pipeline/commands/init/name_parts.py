@@ -62,12 +62,7 @@ class Parts:
         return "-".join(word.plain for word in self.visits)
 
     def trial(self, shown: Collection[str], hidden: Collection[str]) -> str:
-        """Return the file's name without what may be people's names.
-
-        Args:
-            shown: unknown words that are none.
-            hidden: words that may be names if a number follows; others with a number are codes.
-        """
+        """Return the file's name without what may be people's names, as hidden words are unless they are shown."""
         texts = list[str]()
         for word in self.stem:
             letters = re.sub(r"\d+$", "", word.text)
@@ -84,7 +79,7 @@ def take_apart(names: Sequence[str]) -> list[Parts]:
     read = {text: _words(text, dates) for path in paths for text in path}
     words = list[list[list[Word]]]()
     for *folders, stem in paths:
-        names = [text for text in folders if _begins(stem, text) and not any(word.kind for word in read[text])]
+        names = [text for text in folders if stem.startswith(text) and not any(word.kind for word in read[text])]
         words.append([*(list(read[text]) for text in folders), _words(stem, dates, *names[:1])])
     last = {(word.kind, word.plain) for of_path in words for word in of_path[-1][1:][-1:] or [Word("none", "")]}
     if len(words) > len(last) == 1 and all(kind in SILENT and text.isalpha() for kind, text in last):
@@ -119,13 +114,6 @@ def _components(paths: Sequence[PurePosixPath]) -> list[list[str]]:
     return found
 
 
-def _begins(stem: str, name: str) -> bool:
-    """Return whether a file's name is that of a folder, or goes on with another word or number."""
-    rest = stem[len(name) :]
-    goes_on = name[-1].isalpha() and rest[:1].isalpha() and not kind_of(next(iter(words_of(rest)), ""))
-    return stem.startswith(name) and not goes_on
-
-
 def _words(text: str, dates: Dates, name: str = "") -> list[Word]:
     """Return the words of a folder or file, those of BIDS by their keys; the name with which it begins is one word."""
     found = [match for part in text.split("_") if (match := ENTITY.fullmatch(part))]
@@ -151,10 +139,7 @@ def _words(text: str, dates: Dates, name: str = "") -> list[Word]:
 
 
 def _drop_words_of_the_study(paths: Sequence[Sequence[str]], words: Sequence[list[list[Word]]]) -> None:
-    """Drop words for roles and conditions from names of the study, which are folders that all paths share: Knee_Brace.
-
-    File names must tell more; else such a folder may be of the only condition.
-    """
+    """Drop words for roles and conditions from folders that all paths share, Knee_Brace, if file names tell more."""
     tells_more = any(word.kind in ("condition", "") for of_path in words for word in of_path[-1])
     for depth, names in enumerate(zip(*(path[:-1] for path in paths), strict=False)):
         if len({*names}) == 1 < len(paths) and tells_more and any(not word.kind for word in words[0][depth]):
@@ -194,16 +179,6 @@ def _put_codes_right(words: Sequence[list[list[Word]]]) -> None:
         if len(first) == 1 and all(_is_code(name, of_file=depth < 0) for name in names):
             for name in names:
                 name[:2] = [Word("", _text(name[:2]))]
-    inside = [{a.plain for a, b in pairwise(path[-1]) if _is_coded(a, b)} for path in words]
-    for path in words if set.intersection(*inside) else ():
-        name = path[-1]
-        k = next(k for k, pair in enumerate(pairwise(name)) if _is_coded(*pair))
-        name[k : k + 2] = [Word("", _text(name[k : k + 2]))]
-
-
-def _is_coded(word: Word, following: Word) -> bool:
-    """Return whether two words are one with a number that is that of a trial only after a functional movement."""
-    return word.kind == "functional" and following.kind == "run"
 
 
 def _is_code(name: Sequence[Word], *, of_file: bool) -> bool:
@@ -226,13 +201,10 @@ def _put_siblings_right(paths: Sequence[Sequence[str]], words: Sequence[list[lis
     changed: dict[str, str] = {}
     for parent, names in siblings.items():
         changed |= _changed_kinds(names, below[parent])
-    first = {_text(of_path[-1][:1]): of_path[-1][:1] for of_path in words}  # words of file names
-    of_first = {} if "place" in map(_label_of, first.values()) else _changed_kinds(first, defaultdict(set))
     for path, of_path in zip(paths, words, strict=True):
         for depth, text in enumerate(path[:-1]):
             if text in changed:
                 of_path[depth] = [Word(changed[text], _text(of_path[depth]))]
-        of_path[-1][:1] = [word._replace(kind=of_first.get(word.text, word.kind)) for word in of_path[-1][:1]]
 
 
 def _changed_kinds(names: Mapping[str, Sequence[Word]], below: Mapping[str, set[str]]) -> dict[str, str]:
@@ -269,11 +241,9 @@ def _label_of(name: Sequence[Word]) -> str:
 def _parts(
     name: str, path: Sequence[Sequence[Word]], begun: Collection[str], common: set[str], in_folders: bool
 ) -> Parts:
-    """Return what the words of a path say.
+    """Return what the words of a path say; ``common`` ones say nothing of roles, nor of conditions ``in_folders``.
 
-    Args:
-        begun: file names that begin others, which go on with a number.
-        common: words of all file names, which say nothing of roles, nor of conditions if these are ``in_folders``.
+    ``begun`` are names that begin others, which go on with a number.
     """
     parts = Parts(name, [*path[-1]])
     said: set[str] = set()  # by the folders
@@ -345,8 +315,6 @@ def _read_folder(parts: Parts, folder: Sequence[Word], said: set[str]) -> None:
     names = [word for word in names if _bare(word.text) not in said or not re.search(r"[^\W\d_]\d", word.text)]
     if not {"", "person"} & kinds and kinds & {*ROLES, "condition", "group", "run"}:
         names = []  # 1_static
-    if {word.kind for word in names} == {"number"} and "visit" in kinds and all(YEAR.fullmatch(w.text) for w in names):
-        names = []  # visit 1 (2020)
     if names:
         parts.unknown[0, len(parts.unknown)] = _text(names)
         said.update(re.findall(r"[^\W\d_]+|\d+", _text(names).lower()))

@@ -47,7 +47,7 @@ NAME_AND_NUMBER = re.compile(r"[A-Z][a-z]{2,}\d+")  # Anna02
 SIGNS = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|[\W_]|(?<!\d)0+(?=\d)")  # in which names of one person may differ
 # numbers, but not 5 in 5kmh, and single letters, also a capital behind a word, in which the names of trials may differ
 COUNTS = re.compile(r"\d+(?!\d|[^\W\d_]{2})|(?<![^\W\d_])[^\W\d_](?![^\W\d_])|(?<=[a-z])[A-Z](?![^\W\d_])|[\W_]")
-SPACED_NUMBER = re.compile(r"[-_ ]*(\d+)(?!.*\d)")
+SPACED_NUMBER = re.compile(r"[-_ ]*(?<!\d)(\d{1,4})(?!.*\d)")  # a longer one counts nothing
 COUNTED_VISIT = re.compile(r"[^\W\d_]{1,2}[-_ ]?\d+")  # T01, which may be a trial
 BIDS_LABEL = re.compile(r"sub-[^\W_]+")  # by its rule of a person
 LONG_NUMBER = re.compile(r"\d{5}")
@@ -98,23 +98,23 @@ def people_and_sessions(files: Sequence[Contents]) -> list[Trial]:
     parts = take_apart([file.name for file in files])
     facts = facts_of(files, [one.roles for one in parts])
     trials = [Trial(*one) for one in zip(files, facts, parts, strict=True)]
-    _drop_numbers_of_trials(trials)
+    _drop_numbers_of_trials(trials)  # a number that other visits have for trials counts no visits
     places = sorted({place for one in parts for place in one.unknown})
     columns = {place: tuple(one.unknown.get(place, "") for one in parts) for place in places}
     only = _only_name(files, columns)
-    _share_out_unknown_words(trials, columns, only)
-    _take_words_in_place_of_visits(trials)
-    _part_mixed_people(trials)
-    _part_groups(trials)
-    _find_sessions(trials)
-    _find_sessions(_part_by_names(trials))
-    _count_folders(trials)
-    _fill_in_visits(trials)
-    _ask_of_people(trials)
-    _ask_of_words(trials)
-    _ask_of_conditions(trials)
-    _ask_of_visits(trials)
-    _fill_in_cells(trials, only, columns)
+    _share_out_unknown_words(trials, columns, only)  # files of one person state one subject and its sizes
+    _take_words_in_place_of_visits(trials)  # a word where a person's other files name the visit is one of visits
+    _part_mixed_people(trials)  # nobody has two sizes on a day
+    _part_groups(trials)  # the first control is not the first patient
+    _find_sessions(trials)  # a visit has statics and walks; a role alone is none
+    _find_sessions(_part_by_names(trials))  # names that differ by a number at their end alone tell the same
+    _count_folders(trials)  # numbers alone tell the order
+    _fill_in_visits(trials)  # dates tell it, else words
+    _ask_of_people(trials)  # signs and years tell no two people apart
+    _ask_of_words(trials)  # a condition has no word of its person, and no slip
+    _ask_of_conditions(trials)  # a count, a side or another word for walking may tell no conditions apart
+    _ask_of_visits(trials)  # T01 without a static may be a trial
+    _fill_in_cells(trials, only, columns)  # nobody's name stands in a table
     return trials
 
 
@@ -129,15 +129,14 @@ def _share_out_unknown_words(trials: Sequence[Trial], columns: Columns, only: st
     inside = [(trial.parts.visit, *trial.parts.conditions, *trial.names) for trial in trials]
     named = [column for place, column in further.items() if place[0]] + [*others.values()]
     named = [column for column in named if not are_trials(facts, column, inside)]
+    days = [{word.days for one in mine for word in one.parts.visits if word.days} for mine in _by_person(trials)]
+    are_visits = any(len(of_person) > 1 for of_person in days)  # nobody has two birthdays
     for i, trial in enumerate(trials):
         trial.folders = tuple(column[i] for column in folders if column[i])
         trial.parts.conditions += [column[i] for column in conditions if column[i]]
         trial.conditions = (*trial.parts.conditions, *(column[i] for column in named if column[i]))
         beside, names = trial.parts.beside_date, trial.names or (only,)
-        trial.has_birthday = bool(beside) and (beside in names or names == (NOBODY,))
-    days = [{word.days for one in mine for word in one.parts.visits if word.days} for mine in _by_person(trials)]
-    for trial in trials if any(len(of_person) > 1 for of_person in days) else ():
-        trial.has_birthday = False  # nobody has two
+        trial.has_birthday = bool(beside) and not are_visits and (beside in names or names == (NOBODY,))
 
 
 def _fill_in_cells(trials: Sequence[Trial], only: str, columns: Columns) -> None:
@@ -229,14 +228,14 @@ def _find_people_by_subjects(trials: Sequence[Trial]) -> bool:
 
 def _take_visits_of_visits_for_people(trials: Sequence[Trial]) -> bool:
     """Take counted visits that hold several others for people, as in W1_PRE, W1_POST and W2_PRE; return whether any."""
-    counted = [next((of for of in one.parts.visits if COUNTED_VISIT.fullmatch(of.text)), None) for one in trials]
-    others = [[of for of in one.parts.visits if of is not word] for one, word in zip(trials, counted, strict=True)]
-    pairs = {(word and word.text, *(of.plain for of in rest)) for word, rest in zip(counted, others, strict=True)}
+    counted = [[of for of in one.parts.visits if COUNTED_VISIT.fullmatch(of.text)][:1] for one in trials]
+    others = [[of for of in one.parts.visits if of not in word] for one, word in zip(trials, counted, strict=True)]
+    pairs = {(word[0].text, *(of.plain for of in rest)) for word, rest in zip(counted, others, strict=True) if word}
     people, visits = Counter(pair[0] for pair in pairs), Counter(pair[1:] for pair in pairs)
-    if None in counted or [] in others or max(people.values()) < 2 or max(visits.values()) < 2:
+    if not all(map(all, zip(counted, others, strict=True))) or 1 in (max(people.values()), max(visits.values())):
         return False
     for one, word, rest in zip(trials, counted, others, strict=True):
-        one.names, one.parts.visits = (word.text,), rest
+        one.names, one.parts.visits = (word[0].text,), rest
     return True
 
 
@@ -368,11 +367,7 @@ def _ask_of_words(trials: Sequence[Trial]) -> None:
 
 
 def _ask_of_conditions(trials: Sequence[Trial]) -> None:
-    """Ask about conditions of a session that may be one, or several.
-
-    Words for walking differ in one; each has left and right, which may be the foot on the plate; or they differ by a
-    number or a letter alone, and each has one recording.
-    """
+    """Ask where words for walking differ in a condition, each has left and right, or a count alone tells them apart."""
     walks = [one for one in trials if not one.facts.stands]
     named = [(one, {word.plain for word in one.parts.stem if word.kind == "walk"}) for one in walks]
     named = [(one, ways) for one, ways in named if ways and one.parts.roles[:1] == ["walk"]]
@@ -392,9 +387,8 @@ def _ask_of_visits(trials: Sequence[Trial]) -> None:
     """Ask about visits such as T01, which may be trials, if only some have a static."""
     for mine in _by_person(trials):
         have_static = {one.visit_key for one in mine if one.facts.stands}
-        counted = [
-            one for one in mine if one.visit_key and all(COUNTED_VISIT.fullmatch(of.text) for of in one.parts.visits)
-        ]
+        named = [one for one in mine if one.visit_key]
+        counted = [one for one in named if all(COUNTED_VISIT.fullmatch(of.text) for of in one.parts.visits)]
         for one in counted if have_static and {one.visit_key for one in counted} - have_static else ():
             one.asked = one.is_slip = True
 
@@ -506,15 +500,12 @@ def _cells_of_visit(trials: Sequence[Trial], words: Sequence[Word], *, is_only: 
 
 def _ids(keys: Sequence[Names], only: str) -> tuple[dict[Names, str], set[Names]]:
     """Return the participant_id of each person, and the people of whom a number hides what may be a name."""
-    texts = dict.fromkeys(keys)
-    shown = {key: "_".join(filter(None, key)) or ("unsorted" if key else only) for key in texts}
+    shown = {key: "_".join(filter(None, key)) or ("unsorted" if key else only) for key in keys}
     hidden = {key for key, text in shown.items() if key and not all(_is_id(part) for part in key)}
     taken = {identifier(text, "").lower() for key, text in shown.items() if key not in hidden}
-    numbers = (f"sub-{number:02d}" for number in range(1, 10_000))
-    free = (text for text in numbers if text not in taken)
-    return identifiers(
-        {key: next(free) if key in hidden else text for key, text in shown.items()}, "participant"
-    ), hidden
+    free = (text for number in range(1, 10_000) if (text := f"sub-{number:02d}") not in taken)
+    texts = {key: next(free) if key in hidden else text for key, text in shown.items()}
+    return identifiers(texts, "participant"), hidden
 
 
 def _is_id(text: str) -> bool:

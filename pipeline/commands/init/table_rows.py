@@ -68,8 +68,7 @@ def trial_rows(
 
     In a session without a static trial, a walk that shows every marker gets a second row as the static trial.
 
-    Args:
-        copies: the files that equal another one, with this one.
+    ``copies`` are the files that equal another one, with this one.
     """
     notes: Notes = defaultdict(list)
     rows: list[Row] = []
