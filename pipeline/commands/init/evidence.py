@@ -107,10 +107,7 @@ def _without_run(column: Names) -> Names:
 
 
 def find_levels(facts: Sequence[Facts], columns: Columns, *, visits_are_named: bool) -> tuple[tuple[Place, ...], bool]:
-    """Return the levels of names that tell people apart, and whether that is asked.
-
-    Where ``visits_are_named`` by other words of all paths, unknown words are not of visits.
-    """
+    """Return the levels of names that tell people apart, and whether that is asked; ``visits_are_named`` by others."""
     scores = _scores(facts, columns)
     visits_are_named |= any(all(map(YEAR.fullmatch, columns[k])) for k in columns.keys() - scores.keys())
     columns = {k: columns[k] for k in scores}

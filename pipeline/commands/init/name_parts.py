@@ -201,10 +201,13 @@ def _put_siblings_right(paths: Sequence[Sequence[str]], words: Sequence[list[lis
     changed: dict[str, str] = {}
     for parent, names in siblings.items():
         changed |= _changed_kinds(names, below[parent])
+    first = {_text(of_path[-1][:1]): of_path[-1][:1] for of_path in words}  # words of file names
+    of_first = {} if "place" in map(_label_of, first.values()) else _changed_kinds(first, defaultdict(set))
     for path, of_path in zip(paths, words, strict=True):
         for depth, text in enumerate(path[:-1]):
             if text in changed:
                 of_path[depth] = [Word(changed[text], _text(of_path[depth]))]
+        of_path[-1][:1] = [word._replace(kind=of_first.get(word.text, word.kind)) for word in of_path[-1][:1]]
 
 
 def _changed_kinds(names: Mapping[str, Sequence[Word]], below: Mapping[str, set[str]]) -> dict[str, str]:
@@ -262,8 +265,8 @@ def _parts(
     ends = [word for word in path[-1] if word.kind != "copy"][-1:]
     parts.ends_with_visit_number = bool(own and ends == own[-1:] and own[-1].number and own[-1].text[-1].isdigit())
     last = [word if is_counted else _without_number(word) for word in stem[-1:]]
-    words = [word for folder in (*path[:-1], stem[:-1], last) for word in folder]
-    parts.telling = [word for word in words if is_counted or word.kind != "run"]
+    every = [word for folder in (*path[:-1], stem[:-1], last) for word in folder]
+    parts.telling = [word for word in every if is_counted or word.kind != "run"]
     parts.unknown |= {(1, k): text for k, text in enumerate(_unknown_of(stem, said))}
     empty = said | (common if in_folders else set())
     counted = {id(b) for a, b in pairwise(stem) if is_counted and a.kind == "condition" and b.kind == "run"}  # up5_01

@@ -99,8 +99,7 @@ def people_and_sessions(files: Sequence[Contents]) -> list[Trial]:
     facts = facts_of(files, [one.roles for one in parts])
     trials = [Trial(*one) for one in zip(files, facts, parts, strict=True)]
     _drop_numbers_of_trials(trials)  # a number that other visits have for trials counts no visits
-    places = sorted({place for one in parts for place in one.unknown})
-    columns = {place: tuple(one.unknown.get(place, "") for one in parts) for place in places}
+    columns = _columns_of_unknown_words(parts)
     only = _only_name(files, columns)
     _share_out_unknown_words(trials, columns, only)  # files of one person state one subject and its sizes
     _take_words_in_place_of_visits(trials)  # a word where a person's other files name the visit is one of visits
@@ -116,6 +115,17 @@ def people_and_sessions(files: Sequence[Contents]) -> list[Trial]:
     _ask_of_visits(trials)  # T01 without a static may be a trial
     _fill_in_cells(trials, only, columns)  # nobody's name stands in a table
     return trials
+
+
+def _columns_of_unknown_words(parts: Sequence[Parts]) -> Columns:
+    """Return the columns of unknown words; folders from the top, or from below if then more of them are alike."""
+    places = sorted({place for one in parts for place in one.unknown})
+    above = {place: tuple(one.unknown.get(place, "") for one in parts) for place in places}
+    depth = sum(kind == 0 for kind, _ in places)
+    less = [depth - sum(kind == 0 for kind, _ in one.unknown) for one in parts]
+    below = {(0, k): tuple(one.unknown.get((0, k - n), "") for one, n in zip(parts, less, strict=True))
+             for k in range(depth)}  # fmt: skip
+    return min(above, above | below, key=lambda columns: sum(len({*column}) for column in columns.values()))
 
 
 def _share_out_unknown_words(trials: Sequence[Trial], columns: Columns, only: str) -> None:
@@ -140,10 +150,7 @@ def _share_out_unknown_words(trials: Sequence[Trial], columns: Columns, only: st
 
 
 def _fill_in_cells(trials: Sequence[Trial], only: str, columns: Columns) -> None:
-    """Set the cells of each trial but for those of its visit, without what may be a person's name.
-
-    Unknown words may be names, but for those that are conditions of people who are not asked.
-    """
+    """Set the cells of each trial but for those of its visit, without unknown words that may be people's names."""
     ids, hidden = _ids([trial.names for trial in trials], only)
     shown = {text for one in trials if not one.asked for text in one.conditions}
     texts = {text for column in columns.values() for text in column}.union(*hidden)
@@ -180,10 +187,7 @@ def _drop_numbers_of_trials(trials: Sequence[Trial]) -> None:
 
 
 def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[Place, ...]:
-    """Set what tells the person of each trial from others, and whether it is asked; return the columns with it.
-
-    People whom only file names or subjects tell apart, each with a visit of their own, may be one person.
-    """
+    """Set what tells the person of each trial from others, and whether it is asked; return the columns with it."""
     facts = [trial.facts for trial in trials]
     are_shared = any(trial.file.has_several_people for trial in trials)
     if are_shared:

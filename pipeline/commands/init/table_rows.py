@@ -166,9 +166,7 @@ def participant_rows(
     """Return the rows of participants.tsv, and of sessions.tsv for people with sessions of several visits or sizes.
 
     Such people have the sizes of each session in sessions.tsv, from its own files, and none in participants.tsv.
-
-    Args:
-        shown_by: returns what trials show; called if no file states the mass or a leg length that is needed.
+    ``shown_by`` is called if no file states the mass or a leg length that is needed.
     """
     sessions: dict[str, dict[str, list[Row]]] = defaultdict(dict)
     for row in trials:
