@@ -53,7 +53,7 @@ PERSON_CODE = re.compile(
     rf"(?:(?:{'|'.join(WORDS['person'])})[-_ ]*\d+|s\d\d+)[a-z]{{0,2}}(?![a-z\d])", re.IGNORECASE
 )  # sub-01, P1
 MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
-YEAR = r"(?P<y>(?:19[89]|20\d)\d)"  # of recordings; earlier ones are of birthdays
+YEAR = r"(?P<y>(?:19[89]|20[0-4])\d)"  # of recordings; earlier ones are of birthdays, later ones numbers of patients
 YEAR_FIRST = re.compile(
     rf"(?<!\d){YEAR}(?P<sign>[-_. ]?)(?P<m>0[1-9]|1[0-2])(?P=sign)(?P<d>0[1-9]|[12]\d|3[01])(?:t\d{{4,6}})?(?!\d)",
     re.IGNORECASE,
