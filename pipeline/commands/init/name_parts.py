@@ -179,6 +179,11 @@ def _put_codes_right(words: Sequence[list[list[Word]]]) -> None:
         if len(first) == 1 and all(_is_code(name, of_file=depth < 0) for name in names):
             for name in names:
                 name[:2] = [Word("", _text(name[:2]))]
+    coded = [{a.plain: k for k, (a, b) in enumerate(pairwise(path[-1])) if (a.kind, b.kind) == ("functional", "run")}
+             for path in words]  # fmt: skip
+    for code in sorted(set.intersection(*map(set, coded)))[:1]:  # MoCap_HIP25_walk1
+        for path, k in zip(words, (places[code] for places in coded), strict=True):
+            path[-1][k : k + 2] = [Word("", _text(path[-1][k : k + 2]))]
 
 
 def _is_code(name: Sequence[Word], *, of_file: bool) -> bool:

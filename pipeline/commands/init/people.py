@@ -90,11 +90,7 @@ class Trial:
 
 
 def people_and_sessions(files: Sequence[Contents]) -> list[Trial]:
-    """Return of each file to whom it belongs, and what else its path says.
-
-    People are found by folders and file names, else by the subjects in the files. In folders with several people in one
-    file, the subject names the participant of every file.
-    """
+    """Return of each file to whom it belongs, by its path, else by its subject, and what else its path says."""
     parts = take_apart([file.name for file in files])
     facts = facts_of(files, [one.roles for one in parts])
     trials = [Trial(*one) for one in zip(files, facts, parts, strict=True)]
