@@ -32,7 +32,8 @@ DAYS, MONTHS, SHORT_NUMBERED = (WORDS.pop(kind) for kind in ("days", "month", "s
 PLACES, ORDINALS, NUMBERED = WORDS["order"], WORDS["ordinal"], WORDS["numbered"]
 OF_VISITS = ("order", "numbered", "ordinal", "further")
 KINDS = {word: "visit" if kind in OF_VISITS else kind for kind in reversed(WORDS) for word in WORDS[kind]}
-KINDS |= dict.fromkeys(WORDS["joint"], "condition")  # with, without: beside another word
+KINDS |= dict.fromkeys([*WORDS["joint"], *WORDS["side"]], "condition")  # with, without: beside another word
+KINDS |= dict.fromkeys(WORDS["trial"], "walk")  # as a rule, but motion tells more
 NEW = "new"  # of a visit before a word for one: New Session
 MONTH_LETTER = "m"  # 6M or M06, where other names have a word of order
 SHORT_ORDER = "bl"  # a short word of order that may have the number of a trial behind it; others make a code
@@ -42,6 +43,7 @@ PHRASES = {  # written in several words
     r"(?-i:SCoRE)": "Score",
     r"sit[-_ ]?to[-_ ]?stand": "Sts",
     r"[-_ ]*\(\d\d?\)$": " copy",
+    rf"(?<![a-z\d])(\d+)[aoe](?=[-_ ]+(?:{'|'.join(NUMBERED)}))": r"\1.",  # 1a valutazione
     r"(?<=\d)p(?=\d+(?:ms|mps|kmh))": ".",  # 0p8ms
 }
 SHORT_STATIC = "st"
@@ -51,7 +53,7 @@ PERSON_CODE = re.compile(
     rf"(?:(?:{'|'.join(WORDS['person'])})[-_ ]*\d+|s\d\d+)[a-z]{{0,2}}(?![a-z\d])", re.IGNORECASE
 )  # sub-01, P1
 MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
-YEAR = r"(?P<y>(?:19[89]|20\d)\d)"  # of recordings; earlier ones are of birthdays
+YEAR = r"(?P<y>(?:19[89]|20[0-4])\d)"  # of recordings; earlier ones are of birthdays, later ones numbers of patients
 YEAR_FIRST = re.compile(
     rf"(?<!\d){YEAR}(?P<sign>[-_. ]?)(?P<m>0[1-9]|1[0-2])(?P=sign)(?P<d>0[1-9]|[12]\d|3[01])(?:t\d{{4,6}})?(?!\d)",
     re.IGNORECASE,
@@ -270,6 +272,7 @@ def _compound(word: str, names: frozenset[str] = frozenset()) -> list[str]:
     least = FEWEST_LETTERS if word.isascii() else 1
     for end in range(len(word) - least, 0, -1):
         is_known = end >= least and kind_of(word[:end]) in ("condition", "visit", "static", "walk")
+        is_known |= end > 1 and word[:end].lower() in WORDS["joint"]  # nobrace
         if is_known or word[:end].lower() in names:
             rest = [word[end:]] if kind_of(word[end:]) else _compound(word[end:])
             if all(map(kind_of, rest)):

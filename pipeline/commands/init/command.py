@@ -146,11 +146,7 @@ def initialise(folder: Path) -> str:
 def _propose_rows(
     folder: Path, unlisted: Sequence[str], rows: Sequence[tuple[Row, Row]], people: Sequence[Row], visits: Sequence[Row]
 ) -> str:
-    """Write rows for unlisted recordings, their people and sessions, as tables with the study's columns.
-
-    Args:
-        rows: of all recordings, as guessed, and without the people that are asked.
-    """
+    """Write rows for unlisted recordings, as guessed and without people that are asked, with the study's columns."""
     new_trials = [blank for row, blank in rows if row["file"] in unlisted]
     owners = {row["participant_id"] for row, _ in rows if row["file"] in unlisted}
     listed = {row.get("session", "") for row in tsv.read_table(folder / "trials.tsv", required=("file",))}

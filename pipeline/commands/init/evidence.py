@@ -21,6 +21,8 @@ from .name_parts import YEAR, Place
 CODE = re.compile(r"([a-z]{0,12}[-_ ]?)(\d+)[-_ ]?[a-z]{0,2}", re.IGNORECASE)
 FULL_NAME = re.compile(r"[A-Z]\w+([-_ ,]+[A-Z]\w+)+")
 WORD_AND_NUMBER = re.compile(r"([^\W\d_]{3,}|[^\x00-\x7f]{2,})\d+")
+COUNTED_FROM_0 = re.compile(r"\D+0")  # H0 beside H8 and H12: weeks rather than people
+COUNTED = re.compile(r"[^\W\d_]+0\d+")
 GLUED_NUMBER = re.compile(r"(.*\D)\d+")
 MOST_VISITS = 12  # numbered folders beyond one a month for a year are people
 DIFFERENT_ON_A_DAY = {"mass_kg": 0.05, "height_m": 0.03}  # shares: clothes, another scale, a slip of a digit
@@ -77,11 +79,7 @@ def part_columns(facts: Sequence[Facts], columns: Columns, visits: Sequence[str]
 
 
 def _without_numbers(facts: Sequence[Facts], column: Names, inside: Sequence[Names]) -> Names:
-    """Return names without the number at their ends if it is that of a trial.
-
-    It is if only then statics and walks of a folder and visit share a name, or if a word of walks has several numbers
-    and no name is of both statics and walks.
-    """
+    """Return names without the number at their ends if only then, or never, statics and walks share a name."""
     bare = tuple(match[1] if (match := GLUED_NUMBER.fullmatch(name)) else name for name in column)
     whole, short = (
         kinds_in(((*where, name), one) for where, name, one in zip(inside, names, facts, strict=True) if name)
@@ -91,20 +89,15 @@ def _without_numbers(facts: Sequence[Facts], column: Names, inside: Sequence[Nam
         return column
     if BOTH in short.values() and all(bare[i] != name for i, name in enumerate(column) if name):
         return bare
-    words = [bool(WORD_AND_NUMBER.fullmatch(name)) for name in column]
-    numbers = grouped(((*where, bare[i]), column[i]) for i, where in enumerate(inside) if words[i])
-    repeated = any(len({*names}) > 1 and short[key] == {False} for key, names in numbers.items())
-    if not repeated or {True} not in whole.values():
-        return column
-    return tuple(bare[i] if words[i] else name for i, name in enumerate(column))
+    are_words = {True} in whole.values()
+    return tuple(bare[i] if are_words and WORD_AND_NUMBER.fullmatch(name) else name for i, name in enumerate(column))
 
 
 def are_trials(facts: Sequence[Facts], column: Names, inside: Sequence[Names]) -> bool:
     """Return whether names are one code with a number of two digits or more, another one for each walk of a folder."""
     walks = [(*where, name) for where, name, one in zip(inside, column, facts, strict=True) if one.stands is False]
-    ends = [re.fullmatch(r"(.*\D)\d\d+[a-z]?", name) for *_, name in walks]
-    codes = {end and end[1] for end in ends}
-    return len(codes) == 1 and None not in codes and len({*walks}) == len(walks) > 1
+    codes = {(re.fullmatch(r"(.*\D)\d\d+[a-z]?", name) or ("", ""))[1] for *_, name in walks}
+    return len(codes) == 1 and "" not in codes and len({*walks}) == len(walks) > 1
 
 
 def _without_run(column: Names) -> Names:
@@ -114,11 +107,7 @@ def _without_run(column: Names) -> Names:
 
 
 def find_levels(facts: Sequence[Facts], columns: Columns, *, visits_are_named: bool) -> tuple[tuple[Place, ...], bool]:
-    """Return the levels of names that tell people apart, and whether that is asked.
-
-    Args:
-        visits_are_named: whether all paths name visits by other words, so that unknown words are not of visits.
-    """
+    """Return the levels of names that tell people apart, and whether that is asked; ``visits_are_named`` by others."""
     scores = _scores(facts, columns)
     visits_are_named |= any(all(map(YEAR.fullmatch, columns[k])) for k in columns.keys() - scores.keys())
     columns = {k: columns[k] for k in scores}
@@ -155,18 +144,15 @@ def _scores(facts: Sequence[Facts], columns: Columns) -> dict[Place, int]:
 
 def _are_names(names: Sequence[str], *, visits_are_named: bool) -> bool:
     """Return whether all are names of two words or more, none of which two share; where visits are named, of one."""
-    if visits_are_named and not any(name[:1].islower() for name in names):
+    are_lower = any(name[:1].islower() for name in names) and not all(map(COUNTED.fullmatch, names))  # knie03 is a code
+    if visits_are_named and not are_lower and not any(map(COUNTED_FROM_0.fullmatch, names)):
         return True
     words = Counter(word for name in {*names} for word in re.findall(r"\w+", name))
     return all(FULL_NAME.fullmatch(name) for name in names) and max(words.values()) == 1
 
 
 def _score(facts: Sequence[Facts], column: Sequence[str], others: Sequence[Sequence[str]]) -> int:
-    """Return how sure it is that a level names people.
-
-    Args:
-        others: the other levels that may; files are compared that differ in this one alone.
-    """
+    """Return how sure it is that a level names people, by files that differ in it and in no other level that may."""
     beside = list(zip(*others, strict=True)) if others else [()] * len(facts)
     groups: dict[Names, dict[str, list[Facts]]] = defaultdict(lambda: defaultdict(list))
     for one, name, rest in zip(facts, column, beside, strict=True):
@@ -204,11 +190,7 @@ def _are_codes(names: Set[str], *, are_whole: bool) -> bool:
 
 
 def facts_of(files: Sequence[Contents], roles: Sequence[Sequence[str]]) -> list[Facts]:
-    """Return what each file states; a subject without a number that all files have may be that of a template.
-
-    Args:
-        roles: of the words in the name of each: what is neither static nor walk is none of both.
-    """
+    """Return what each file states, by the roles of its words; a subject without a number may be that of a template."""
     named = [subject_of(file) for file in files]
     stated = {*named} - {""}
     return [

@@ -13,7 +13,9 @@ from pathlib import PurePosixPath
 
 from ...vocabulary.name_words import (
     ENTITY,
+    NUMBERED,
     PERSON_CODE,
+    PLACES,
     WORDS,
     Dates,
     Word,
@@ -51,8 +53,7 @@ class Parts:
     roles: list[str] = field(default_factory=list)  # of ROLES: of the file's name, then of the folders from below
     group: str = ""  # controls, patients, young, ...
     beside_date: str = ""  # what stands beside the only date; of a person's name that is a birthday
-    said: frozenset[str] = frozenset()  # its words but for those of roles and trials
-    bare: tuple[str, ...] = ()  # its words, without a number at the end that is of no visit and no person
+    telling: list[Word] = field(default_factory=list)  # its words without the number of the trial
     ends_with_visit_number: bool = False  # of the last visit; it may be that of the trial
 
     @property
@@ -61,12 +62,7 @@ class Parts:
         return "-".join(word.plain for word in self.visits)
 
     def trial(self, shown: Collection[str], hidden: Collection[str]) -> str:
-        """Return the file's name without what may be people's names.
-
-        Args:
-            shown: unknown words that are none.
-            hidden: words that may be names if a number follows; others with a number are codes.
-        """
+        """Return the file's name without what may be people's names, as hidden words are unless they are shown."""
         texts = list[str]()
         for word in self.stem:
             letters = re.sub(r"\d+$", "", word.text)
@@ -83,15 +79,17 @@ def take_apart(names: Sequence[str]) -> list[Parts]:
     read = {text: _words(text, dates) for path in paths for text in path}
     words = list[list[list[Word]]]()
     for *folders, stem in paths:
-        names = [text for text in folders if _begins(stem, text) and not any(word.kind for word in read[text])]
+        names = [text for text in folders if stem.startswith(text) and not any(word.kind for word in read[text])]
         words.append([*(list(read[text]) for text in folders), _words(stem, dates, *names[:1])])
     last = {(word.kind, word.plain) for of_path in words for word in of_path[-1][1:][-1:] or [Word("none", "")]}
     if len(words) > len(last) == 1 and all(kind in SILENT and text.isalpha() for kind, text in last):
         for of_path in words:
             del of_path[-1][-1]  # walk_01_filtered
+    _drop_words_of_the_study(paths, words)
     _drop_counts_of_files(paths, words)
     _put_codes_right(words)
     _put_siblings_right(paths, words)
+    _join_amounts(words)
     names_in_common = set.intersection(*({word.plain for word in of_path[-1]} for of_path in words))
     common = names_in_common if len(words) > 1 else set[str]()
     in_folders = any(word.kind == "condition" for of_path in words for folder in of_path[:-1] for word in folder)
@@ -114,13 +112,6 @@ def _components(paths: Sequence[PurePosixPath]) -> list[list[str]]:
         else:
             found.append([*folders, path.stem])
     return found
-
-
-def _begins(stem: str, name: str) -> bool:
-    """Return whether a file's name is that of a folder, or goes on with another word or number."""
-    rest = stem[len(name) :]
-    goes_on = name[-1].isalpha() and rest[:1].isalpha() and not kind_of(next(iter(words_of(rest)), ""))
-    return stem.startswith(name) and not goes_on
 
 
 def _words(text: str, dates: Dates, name: str = "") -> list[Word]:
@@ -147,6 +138,15 @@ def _words(text: str, dates: Dates, name: str = "") -> list[Word]:
     return words
 
 
+def _drop_words_of_the_study(paths: Sequence[Sequence[str]], words: Sequence[list[list[Word]]]) -> None:
+    """Drop words for roles and conditions from folders that all paths share, Knee_Brace, if file names tell more."""
+    tells_more = any(word.kind in ("condition", "") for of_path in words for word in of_path[-1])
+    for depth, names in enumerate(zip(*(path[:-1] for path in paths), strict=False)):
+        if len({*names}) == 1 < len(paths) and tells_more and any(not word.kind for word in words[0][depth]):
+            for of_path in words:
+                of_path[depth] = [word for word in of_path[depth] if word.kind not in (*ROLES, "condition")]
+
+
 def _drop_counts_of_files(paths: Sequence[Sequence[str]], words: Sequence[list[list[Word]]]) -> None:
     """Drop the numbers with which the names of the files of a folder begin if they count these: ``02_normal``."""
     folders: dict[Names, list[list[Word]]] = defaultdict(list)
@@ -159,6 +159,18 @@ def _drop_counts_of_files(paths: Sequence[Sequence[str]], words: Sequence[list[l
                 del name[0]
 
 
+def _join_amounts(words: Sequence[list[list[Word]]]) -> None:
+    """Make numbers behind a word for a condition part of it where they are amounts, of 5: up5, up10."""
+    pairs = [(stem, k) for *_, stem in words for k, kinds in enumerate(pairwise(word.kind for word in stem))
+             if kinds == ("condition", "run")]  # fmt: skip
+    numbers: dict[str, set[int]] = defaultdict(set)
+    for stem, k in pairs:
+        numbers[stem[k].plain].add(int(stem[k + 1].text))
+    for stem, k in pairs:
+        if len(of_word := numbers[stem[k].plain]) > 1 and not any(number % 5 for number in of_word):
+            stem[k + 1] = stem[k + 1]._replace(kind="condition")
+
+
 def _put_codes_right(words: Sequence[list[list[Word]]]) -> None:
     """Make a word with a number a code where all names begin with it: ``HIP07_walk1`` and ``HIP07_static``."""
     for depth in {-1, *range(max(map(len, words)) - 1)}:
@@ -167,16 +179,11 @@ def _put_codes_right(words: Sequence[list[list[Word]]]) -> None:
         if len(first) == 1 and all(_is_code(name, of_file=depth < 0) for name in names):
             for name in names:
                 name[:2] = [Word("", _text(name[:2]))]
-    inside = [{a.plain for a, b in pairwise(path[-1]) if _is_coded(a, b)} for path in words]
-    for path in words if set.intersection(*inside) else ():
-        name = path[-1]
-        k = next(k for k, pair in enumerate(pairwise(name)) if _is_coded(*pair))
-        name[k : k + 2] = [Word("", _text(name[k : k + 2]))]
-
-
-def _is_coded(word: Word, following: Word) -> bool:
-    """Return whether two words are one with a number that is that of a trial only after a functional movement."""
-    return word.kind == "functional" and following.kind == "run"
+    coded = [{a.plain: k for k, (a, b) in enumerate(pairwise(path[-1])) if (a.kind, b.kind) == ("functional", "run")}
+             for path in words]  # fmt: skip
+    for code in sorted(set.intersection(*map(set, coded)))[:1]:  # MoCap_HIP25_walk1
+        for path, k in zip(words, (places[code] for places in coded), strict=True):
+            path[-1][k : k + 2] = [Word("", _text(path[-1][k : k + 2]))]
 
 
 def _is_code(name: Sequence[Word], *, of_file: bool) -> bool:
@@ -211,8 +218,7 @@ def _put_siblings_right(paths: Sequence[Sequence[str]], words: Sequence[list[lis
 def _changed_kinds(names: Mapping[str, Sequence[Word]], below: Mapping[str, set[str]]) -> dict[str, str]:
     """Return the kinds that names of a folder have by their siblings, where it is not that of their words.
 
-    Args:
-        below: the names of the folders in each. A name that is there as well is of another level.
+    A name that is there and in the folders ``below`` as well is of another level.
     """
     kinds = {text: _label_of(words) for text, words in names.items()}
     labels = {text: kind for text, kind in kinds.items() if kind in ("visit", "condition")}
@@ -243,11 +249,9 @@ def _label_of(name: Sequence[Word]) -> str:
 def _parts(
     name: str, path: Sequence[Sequence[Word]], begun: Collection[str], common: set[str], in_folders: bool
 ) -> Parts:
-    """Return what the words of a path say.
+    """Return what the words of a path say; ``common`` ones say nothing of roles, nor of conditions ``in_folders``.
 
-    Args:
-        begun: file names that begin others, which go on with a number.
-        common: words of all file names, which say nothing of roles, nor of conditions if these are ``in_folders``.
+    ``begun`` are names that begin others, which go on with a number.
     """
     parts = Parts(name, [*path[-1]])
     said: set[str] = set()  # by the folders
@@ -258,19 +262,16 @@ def _parts(
         stem = [*path[-1]]  # OA_11 beside OA_11_1
     is_counted = any(word.kind == "number" for word in path[-1][len(stem) :])
     known = {word.plain for word in parts.visits} | {str(word.days) for word in parts.visits if word.days}
+    known |= NUMBERED.keys() - PLACES.keys() if known else set()  # test.c3d in a folder of a visit
     own = [word for word in stem if word.kind in ("visit", "date") and not {word.plain, str(word.days)} & known]
     parts.visits += own
     if all(word.plain in EMPTY_VISITS for word in parts.visits):
         parts.visits = []
     ends = [word for word in path[-1] if word.kind != "copy"][-1:]
     parts.ends_with_visit_number = bool(own and ends == own[-1:] and own[-1].number and own[-1].text[-1].isdigit())
-    silent = (*ROLES, "copy", "place", *([] if is_counted else ["run"]))
     last = [word if is_counted else _without_number(word) for word in stem[-1:]]
-    told = [word for folder in (*path[:-1], [*stem[:-1], *last]) for word in folder]
-    parts.said = frozenset(
-        word.plain for word in told if word.kind not in silent and not re.fullmatch("[a-z]", word.plain)
-    )
-    parts.bare = tuple(word.text for word in told if word.kind != "run")
+    every = [word for folder in (*path[:-1], stem[:-1], last) for word in folder]
+    parts.telling = [word for word in every if is_counted or word.kind != "run"]
     parts.unknown |= {(1, k): text for k, text in enumerate(_unknown_of(stem, said))}
     empty = said | (common if in_folders else set())
     counted = {id(b) for a, b in pairwise(stem) if is_counted and a.kind == "condition" and b.kind == "run"}  # up5_01
@@ -279,7 +280,8 @@ def _parts(
     ):
         parts.conditions += [_text([*words])] if is_condition else []
     above = [word.kind for folder in reversed(path[:-1]) for word in folder if word.kind in ROLES]
-    parts.roles = [word.kind for word in stem if word.kind in ROLES and word.plain not in common | said] or above
+    silent = common | said | WORDS["trial"].keys()
+    parts.roles = [word.kind for word in stem if word.kind in ROLES and word.plain not in silent] or above
     return parts
 
 
@@ -321,8 +323,6 @@ def _read_folder(parts: Parts, folder: Sequence[Word], said: set[str]) -> None:
     names = [word for word in names if _bare(word.text) not in said or not re.search(r"[^\W\d_]\d", word.text)]
     if not {"", "person"} & kinds and kinds & {*ROLES, "condition", "group", "run"}:
         names = []  # 1_static
-    if {word.kind for word in names} == {"number"} and "visit" in kinds and all(YEAR.fullmatch(w.text) for w in names):
-        names = []  # visit 1 (2020)
     if names:
         parts.unknown[0, len(parts.unknown)] = _text(names)
         said.update(re.findall(r"[^\W\d_]+|\d+", _text(names).lower()))

@@ -20,10 +20,7 @@ HOW = (
 def propose(name: str, model: BodyModel, lacking: Sequence[str], labels: Collection[str]) -> str:
     """Return the text of a body model that extends the nearest one, valid as it is.
 
-    Args:
-        name: of the nearest model.
-        lacking: its landmarks and clusters that files lack.
-        labels: of the markers that the files show.
+    ``lacking`` are its landmarks and clusters that the files lack, ``labels`` those of the markers that they show.
     """
     used = {label for group in choose_labels(model, labels).values() for label in group}
     free = [label for label in sorted(labels) if label not in used]

@@ -7,13 +7,14 @@ visits of one person; and names that only walks have are conditions. What these 
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence, Set
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from ...steps.read.recording_contents import Contents
 from ...vocabulary.marker_labels import is_code
 from ...vocabulary.name_words import (
+    WORDS,
     Word,
     is_person_code,
     is_slip,
@@ -39,17 +40,20 @@ from .evidence import (
     part_columns,
     subject_of,
 )
-from .name_parts import Parts, Place, take_apart
+from .name_parts import ROLES, Parts, Place, take_apart
 
 GLUED = re.compile(r"[a-z]+\d+[a-z]{0,2}", re.IGNORECASE)  # sample28
 NAME_AND_NUMBER = re.compile(r"[A-Z][a-z]{2,}\d+")  # Anna02
 SIGNS = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|[\W_]|(?<!\d)0+(?=\d)")  # in which names of one person may differ
 # numbers, but not 5 in 5kmh, and single letters, also a capital behind a word, in which the names of trials may differ
 COUNTS = re.compile(r"\d+(?!\d|[^\W\d_]{2})|(?<![^\W\d_])[^\W\d_](?![^\W\d_])|(?<=[a-z])[A-Z](?![^\W\d_])|[\W_]")
-SPACED_NUMBER = re.compile(r"[-_ ]*(\d+)(?!.*\d)")
+SPACED_NUMBER = re.compile(r"[-_ ]*(?<!\d)(\d{1,4})(?!.*\d)")  # a longer one counts nothing
 COUNTED_VISIT = re.compile(r"[^\W\d_]{1,2}[-_ ]?\d+")  # T01, which may be a trial
 BIDS_LABEL = re.compile(r"sub-[^\W_]+")  # by its rule of a person
 LONG_NUMBER = re.compile(r"\d{5}")
+SIDES = WORDS["side"].keys()
+WITHOUT_NUMBER = re.compile(r"[\W_]*\d+$")
+PIECES = re.compile(r"[^\W\d_]+|\d+(?![^\W_])")
 NOT_KNOWN = "n/a"
 NOBODY = "sub-01"  # the id of the only person if no name is fit for one
 
@@ -86,55 +90,63 @@ class Trial:
 
 
 def people_and_sessions(files: Sequence[Contents]) -> list[Trial]:
-    """Return of each file to whom it belongs, and what else its path says.
-
-    People are found by folders and file names, else by the subjects in the files. In folders with several people in one
-    file, the subject names the participant of every file.
-    """
+    """Return of each file to whom it belongs, by its path, else by its subject, and what else its path says."""
     parts = take_apart([file.name for file in files])
     facts = facts_of(files, [one.roles for one in parts])
     trials = [Trial(*one) for one in zip(files, facts, parts, strict=True)]
-    _drop_numbers_of_trials(trials)
+    _drop_numbers_of_trials(trials)  # a number that other visits have for trials counts no visits
     columns = _columns_of_unknown_words(parts)
     only = _only_name(files, columns)
-    people, others = part_columns(facts, columns, [one.visit for one in parts])
-    levels = _find_people(trials, people, only)
-    further = [people[k] for k in people if k not in levels]
-    of_conditions = [people[k] for k in people if k not in levels and k[0] == 0 and _has_conditions(people[k], trials)]
-    folders = [people[k] for k in people if k not in levels and k[0] == 0 and people[k] not in of_conditions]
-    named = [column for column in further if column not in (*folders, *of_conditions)]
-    inside = [(trial.parts.visit, *trial.parts.conditions, *trial.names) for trial in trials]
-    named = [column for column in (*named, *others.values()) if not are_trials(facts, column, inside)]
-    for i, trial in enumerate(trials):
-        trial.folders = tuple(column[i] for column in folders)
-        trial.parts.conditions += [column[i] for column in of_conditions if column[i]]
-        trial.conditions = (*trial.parts.conditions, *(column[i] for column in named if column[i]))
-        beside, names = trial.parts.beside_date, trial.names or (only,)
-        trial.has_birthday = bool(beside) and (beside in names or names == (NOBODY,))
-    _take_words_in_place_of_visits(trials)
-    _part_mixed_people(trials)
-    _part_groups(trials)
-    by_person = [*grouped((trial.names, trial) for trial in trials).values()]
-    by_visit = grouped(((one.names, one.parts.visit), one) for one in trials).values()
-    shared = {folders for mine in by_visit for folders in _folders_of_visits(mine)}
-    for of_person in by_person:
-        _find_sessions(of_person, shared)
-    doubted = _part_by_names(trials)
-    for of_person in grouped((trial.names, trial) for trial in doubted).values():
-        _find_sessions(of_person, set())
-    _fill_in_visits(grouped((trial.names, trial) for trial in trials).values())
-    _ask_of_slips(trials)
-    _ask_of_counts(trials)
-    _fill_in_cells(trials, only, columns)
+    _share_out_unknown_words(trials, columns, only)  # files of one person state one subject and its sizes
+    _take_words_in_place_of_visits(trials)  # a word where a person's other files name the visit is one of visits
+    _part_mixed_people(trials)  # nobody has two sizes on a day
+    _part_groups(trials)  # the first control is not the first patient
+    _find_sessions(trials)  # a visit has statics and walks; a role alone is none
+    _find_sessions(_part_by_names(trials))  # names that differ by a number at their end alone tell the same
+    _count_folders(trials)  # numbers alone tell the order
+    _fill_in_visits(trials)  # dates tell it, else words
+    _ask_of_people(trials)  # signs and years tell no two people apart
+    _ask_of_words(trials)  # a condition has no word of its person, and no slip
+    _ask_of_conditions(trials)  # a count, a side or another word for walking may tell no conditions apart
+    _ask_of_visits(trials)  # T01 without a static may be a trial
+    _fill_in_cells(trials, only, columns)  # nobody's name stands in a table
     return trials
 
 
-def _fill_in_cells(trials: Sequence[Trial], only: str, columns: Columns) -> None:
-    """Set the cells of each trial but for those of its visit, without what may be a person's name.
+def _columns_of_unknown_words(parts: Sequence[Parts]) -> Columns:
+    """Return the columns of unknown words; folders from the top, or from below if then more of them are alike."""
+    places = sorted({place for one in parts for place in one.unknown})
+    above = {place: tuple(one.unknown.get(place, "") for one in parts) for place in places}
+    depth = sum(kind == 0 for kind, _ in places)
+    less = [depth - sum(kind == 0 for kind, _ in one.unknown) for one in parts]
+    below = {(0, k): tuple(one.unknown.get((0, k - n), "") for one, n in zip(parts, less, strict=True))
+             for k in range(depth)}  # fmt: skip
+    return min(above, above | below, key=lambda columns: sum(len({*column}) for column in columns.values()))
 
-    Args:
-        columns: unknown words, which may be names but for those that are conditions of people who are not asked.
-    """
+
+def _share_out_unknown_words(trials: Sequence[Trial], columns: Columns, only: str) -> None:
+    """Set who the people are, by some columns of unknown words, and folders and conditions, by the others."""
+    facts = [trial.facts for trial in trials]
+    people, others = part_columns(facts, columns, [one.parts.visit for one in trials])
+    levels = _find_people(trials, people, only)
+    further = {place: column for place, column in people.items() if place not in levels}
+    conditions = [column for place, column in further.items() if place[0] == 0 and _has_conditions(column, trials)]
+    folders = [column for place, column in further.items() if place[0] == 0 and column not in conditions]
+    inside = [(trial.parts.visit, *trial.parts.conditions, *trial.names) for trial in trials]
+    named = [column for place, column in further.items() if place[0]] + [*others.values()]
+    named = [column for column in named if not are_trials(facts, column, inside)]
+    days = [{word.days for one in mine for word in one.parts.visits if word.days} for mine in _by_person(trials)]
+    are_visits = any(len(of_person) > 1 for of_person in days)  # nobody has two birthdays
+    for i, trial in enumerate(trials):
+        trial.folders = tuple(column[i] for column in folders if column[i])
+        trial.parts.conditions += [column[i] for column in conditions if column[i]]
+        trial.conditions = (*trial.parts.conditions, *(column[i] for column in named if column[i]))
+        beside, names = trial.parts.beside_date, trial.names or (only,)
+        trial.has_birthday = bool(beside) and not are_visits and (beside in names or names == (NOBODY,))
+
+
+def _fill_in_cells(trials: Sequence[Trial], only: str, columns: Columns) -> None:
+    """Set the cells of each trial but for those of its visit, without unknown words that may be people's names."""
     ids, hidden = _ids([trial.names for trial in trials], only)
     shown = {text for one in trials if not one.asked for text in one.conditions}
     texts = {text for column in columns.values() for text in column}.union(*hidden)
@@ -145,64 +157,47 @@ def _fill_in_cells(trials: Sequence[Trial], only: str, columns: Columns) -> None
     )
     for one in trials:
         told = [text for text in dict.fromkeys(one.conditions) if not any(word in text for word in hidden_words)]
-        one.condition = NOT_KNOWN if one.is_slip else "-".join(filter(None, told))
+        one.condition = "-".join(filter(None, told))
+    for mine in _read_apart(((one.key, one.condition), one.conditions, one) for one in trials if not one.facts.stands):
+        for one in mine:  # only what may be a name tells these apart
+            one.is_slip |= any(word in text for text in one.conditions for word in hidden_words)
+    spelt: dict[str, str] = {}  # DualTask and Dual_Task are one
+    for one in trials:
+        text = spelt.setdefault(re.sub(r"[\W_]", "", one.condition.lower()), one.condition)
+        one.condition = NOT_KNOWN if one.is_slip else text
         one.person, one.session, one.hidden = ids[one.names], sessions[one.key], one.names in hidden
         one.trial = one.parts.trial(shown, hidden_words)
 
 
-def _columns_of_unknown_words(parts: Sequence[Parts]) -> Columns:
-    """Return the columns of unknown words; folders from the top, or from below if then more of them are alike."""
-    places = sorted({place for one in parts for place in one.unknown})
-    above = {place: tuple(one.unknown.get(place, "") for one in parts) for place in places}
-    depth = sum(kind == 0 for kind, _ in places)
-    lacking = [depth - sum(kind == 0 for kind, _ in one.unknown) for one in parts]
-    below = above | {
-        (0, k): tuple(one.unknown.get((0, k - less), "") for one, less in zip(parts, lacking, strict=True))
-        for k in range(depth)
-    }
-    return min(above, below, key=lambda columns: sum(len({*column}) for column in columns.values()))
-
-
 def _drop_numbers_of_trials(trials: Sequence[Trial]) -> None:
-    """Take numbers at the ends of names from visits if only without them a visit has statics and walks."""
-    counted = [trial for trial in trials if trial.parts.ends_with_visit_number]
-    whole = kinds_in(((*one.parts.unknown.values(), one.parts.visit), one.facts) for one in counted)
-    bare = kinds_in(
-        ((*one.parts.unknown.values(), one.parts.visits[-1].text.rstrip("0123456789 ")), one.facts) for one in counted
-    )
-    others = [one.parts.stem[-2:] for one in trials if not one.parts.ends_with_visit_number]
-    counts = any(  # baseline01 beside followup01
-        len(words) == 2 and words[0].kind == "visit" and words[1].kind in ("run", "number") for words in others
-    )
-    if counts or (BOTH in bare.values() and BOTH not in whole.values()):
-        for one in counted:
-            last = one.parts.visits.pop()
-            text = re.sub(r"[\W_]*\d+$", "", last.text)
-            one.parts.visits += [last._replace(text=text, number="")] if text else []
-            one.parts.said = one.parts.said - {last.plain} | {text.lower()}
-            one.parts.bare = tuple(text if word == last.text else word for word in one.parts.bare)
+    """Take numbers at the ends of names from visits if others have those of trials there: baseline01, followup01."""
+    ends = [[word.kind for word in one.parts.stem[-2:]] for one in trials if not one.parts.ends_with_visit_number]
+    if ["visit", "run"] in ends or ["visit", "number"] in ends:
+        for one in trials:
+            if one.parts.ends_with_visit_number:
+                last = one.parts.visits.pop()
+                text = WITHOUT_NUMBER.sub("", last.text)
+                bare = [last._replace(text=text, number="")] if text else []
+                one.parts.visits += bare
+                one.parts.telling = [of for word in one.parts.telling for of in (bare if word == last else [word])]
 
 
 def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[Place, ...]:
-    """Set what tells the person of each trial from others, and whether it is asked; return the columns with it.
-
-    People whom only file names or subjects tell apart, each with a visit of their own, may be one person.
-    """
+    """Set what tells the person of each trial from others, and whether it is asked; return the columns with it."""
     facts = [trial.facts for trial in trials]
     are_shared = any(trial.file.has_several_people for trial in trials)
     if are_shared:
         people = {place: column for place, column in people.items() if place[0] == 0}
-    state_one_name = len({one.stated for one in facts}) == 1 and facts[0].stated and not any(one.sizes for one in facts)
-    name_visits = all(one.parts.visits and not one.parts.beside_date for one in trials) and not state_one_name
+    name_visits = all(one.parts.visits and not one.parts.beside_date for one in trials)
     name_visits |= len({one.parts.group for one in trials}) > 1
-    name_visits &= not any(only in one.parts.unknown.values() for one in trials)  # a code of the only person
-    levels, asked = find_levels(facts, people, visits_are_named=name_visits)
+    has_code = any(only in one.parts.unknown.values() for one in trials)  # of the only person
+    levels, asked = find_levels(facts, people, visits_are_named=name_visits and not has_code)
     for i, trial in enumerate(trials):
-        trial.names = tuple(people[place][i] for place in levels)
+        trial.names = tuple(people[place][i] for place in levels) or (only,) * has_code
     if are_shared:
         _name_by_subjects_where_shared(trials)
-    elif not levels:
-        asked = _find_people_by_subjects(trials, only)
+    elif not (levels or has_code):
+        asked = _find_people_by_subjects(trials)
     elif any(kind == 1 for kind, _ in levels) and _may_be_one(trials):
         subjects = {one.subject for one in facts}
         if len(subjects) == 1 and subjects <= {
@@ -213,18 +208,15 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
                 trial.names = tuple(subjects)
         else:
             asked |= not _have_codes(trials)
+    asked |= not any(one.names for one in trials) and _take_visits_of_visits_for_people(trials)
     asked &= not all(len(one.names) == 1 and BIDS_LABEL.fullmatch(one.names[0]) for one in trials)
     for trial in trials:
         trial.asked = asked or not all(trial.names)
     return levels
 
 
-def _find_people_by_subjects(trials: Sequence[Trial], only: str) -> bool:
-    """Set the subject as person where names tell none, or the name of the only one; return whether it is asked."""
-    if any(only in trial.parts.unknown.values() for trial in trials):
-        for trial in trials:
-            trial.names = (only,)
-        return False
+def _find_people_by_subjects(trials: Sequence[Trial]) -> bool:
+    """Set the subject as person where names tell none; return whether it is asked."""
     facts, subjects = [trial.facts for trial in trials], _subjects([trial.file for trial in trials])
     levels, asked = find_levels(facts, {(2, 0): tuple(subjects)}, visits_are_named=True)
     if not levels or len({one.subject for one in facts} - {""}) < 2:
@@ -232,6 +224,19 @@ def _find_people_by_subjects(trials: Sequence[Trial], only: str) -> bool:
     for trial, subject in zip(trials, subjects, strict=True):
         trial.names = (subject,)
     return asked or (_may_be_one(trials) and not _have_codes(trials))
+
+
+def _take_visits_of_visits_for_people(trials: Sequence[Trial]) -> bool:
+    """Take counted visits that hold several others for people, as in W1_PRE, W1_POST and W2_PRE; return whether any."""
+    counted = [[of for of in one.parts.visits if COUNTED_VISIT.fullmatch(of.text)][:1] for one in trials]
+    others = [[of for of in one.parts.visits if of not in word] for one, word in zip(trials, counted, strict=True)]
+    pairs = {(word[0].text, *(of.plain for of in rest)) for word, rest in zip(counted, others, strict=True) if word}
+    people, visits = Counter(pair[0] for pair in pairs), Counter(pair[1:] for pair in pairs)
+    if not all(map(all, zip(counted, others, strict=True))) or 1 in (max(people.values()), max(visits.values())):
+        return False
+    for one, word, rest in zip(trials, counted, others, strict=True):
+        one.names, one.parts.visits = (word[0].text,), rest
+    return True
 
 
 def _may_be_one(trials: Sequence[Trial]) -> bool:
@@ -254,7 +259,7 @@ def _has_conditions(column: Names, trials: Sequence[Trial]) -> bool:
 def _take_words_in_place_of_visits(trials: Sequence[Trial]) -> None:
     """Take an unknown word for one of visits if a person's files have it where others of that person name a visit."""
     words = set[str]()
-    for mine in grouped((one.names, one) for one in trials).values():
+    for mine in _by_person(trials):
         bare, named = ([one for one in mine if bool(one.parts.visits) == has] for has in (False, True))
         if bare and named:
             shared = set.intersection(*({*one.conditions} - {*one.parts.conditions} for one in bare))
@@ -266,40 +271,45 @@ def _take_words_in_place_of_visits(trials: Sequence[Trial]) -> None:
 
 def _part_mixed_people(trials: Sequence[Trial]) -> None:
     """Part people of whom a visit has two sizes, or visits are of two people, and ask who they are."""
-    for of_person in grouped((trial.names, trial) for trial in trials).values():
-        visits = grouped(((trial.parts.visit, trial.folders), trial) for trial in of_person)
-        parted = {label: groups for label, mine in visits.items() if len(groups := _by_sizes(mine)) > 1}
-        facts = [[trial.facts for trial in mine] for mine in visits.values()]
-        if any(are_alike(*pair) is False for pair in combinations(facts, 2)):
-            parted = {label: parted.get(label, [mine]) for label, mine in visits.items()}
-        for (visit, folders), groups in parted.items():
-            for number, group in enumerate(groups, start=1):
-                for trial in group:
-                    names = (visit, *folders, str(number) if groups[1:] else "")
-                    trial.names = (*trial.names, *filter(None, names))
-        for trial in of_person:
-            trial.asked |= bool(parted)
+    for of_person in _by_person(trials):
+        visits = grouped(((one.parts.visit, one.folders), one) for one in of_person)
+        groups = {label: _by_sizes(mine) for label, mine in visits.items()}
+        pairs = combinations([[one.facts for one in mine] for mine in visits.values()], 2)
+        are_several = any(are_alike(*pair) is False for pair in pairs)
+        for (visit, folders), of_visit in groups.items():
+            for number, group in enumerate(of_visit if of_visit[1:] or are_several else [], start=1):
+                for one in group:
+                    one.names = (*one.names, *filter(None, (visit, *folders, str(number) if of_visit[1:] else "")))
+        for one in of_person:
+            one.asked |= are_several or any(len(of_visit) > 1 for of_visit in groups.values())
 
 
 def _by_sizes(trials: Sequence[Trial]) -> list[list[Trial]]:
     """Return the trials of one visit by the sizes that they state; those that state none are with the first."""
     groups: list[list[Trial]] = []
     for trial in sorted(trials, key=lambda trial: not trial.facts.sizes):
-        fitting = next((group for group in groups if not differ(group[0].facts.sizes, trial.facts.sizes)), None)
-        if fitting is None:
-            groups.append([trial])
-        else:
-            fitting.append(trial)
+        fitting = next((group for group in groups if not differ(group[0].facts.sizes, trial.facts.sizes)), [])
+        groups += [] if fitting else [fitting]
+        fitting.append(trial)
     return groups
 
 
 def _part_groups(trials: Sequence[Trial]) -> None:
     """Keep people of one name in several groups, such as controls and patients, apart; ask if they have no name."""
-    for person, mine in grouped((trial.names, trial) for trial in trials).items():
-        if len({trial.parts.group for trial in mine}) > 1:
-            for trial in mine:
-                trial.asked |= not person
-                trial.names = (trial.parts.group, *person)
+    for mine in _read_apart((one.names, one.parts.group, one) for one in trials):
+        for one in mine:
+            one.asked |= not one.names
+            one.names = (one.parts.group, *one.names)
+
+
+def _by_person(trials: Sequence[Trial]) -> list[list[Trial]]:
+    return [*grouped((one.names, one) for one in trials).values()]
+
+
+def _read_apart(readings: Iterable[tuple[Hashable, Hashable, Trial]]) -> list[list[Trial]]:
+    """Return trials that are alike in the first of two ways to read them, but not in the second, together."""
+    alike = grouped((first, (second, trial)) for first, second, trial in readings).values()
+    return [[trial for _, trial in mine] for mine in alike if len({second for second, _ in mine}) > 1]
 
 
 def _part_by_names(trials: Sequence[Trial]) -> list[Trial]:
@@ -308,101 +318,122 @@ def _part_by_names(trials: Sequence[Trial]) -> list[Trial]:
     A second reading, whatever the words mean: names that differ in the number at their end alone tell of one person,
     visit and condition; others do not. Return the trials in doubt.
     """
-    known = [one for one in trials if one.facts.stands is not None and not one.file.has_several_people]
-    readings = [
-        (one.key, one.facts.stands, *sorted({*(one.parts.conditions if one.facts.stands else one.conditions)}))
-        for one in known
-    ]
-    by_reading = grouped(zip(readings, known, strict=True)).values()
-    names = [(one.parts.bare, one.facts.stands, one.facts.stated, *sorted(one.facts.sizes.items())) for one in known]
-    by_name = grouped(zip(names, zip(known, readings, strict=True), strict=True))
-    joined = [one for mine in by_reading if len({one.parts.said for one in mine}) > 1 for one in mine]
-    parted = [one for mine in by_name.values() if len({reading for _, reading in mine}) > 1 for one, _ in mine]
-    doubted = list({id(one): one for one in (*joined, *parted)}.values())
-    for one in doubted:
+    joined, parted = list[tuple[Hashable, Hashable, Trial]](), list[tuple[Hashable, Hashable, Trial]]()
+    for one in trials:
+        if one.facts.stands is not None and not one.file.has_several_people:
+            conditions = one.parts.conditions if one.facts.stands else one.conditions
+            reading = (one.key, one.facts.stands, frozenset(conditions))
+            name = tuple(word.text for word in one.parts.telling if word.kind != "run")
+            stated = (one.facts.stands, one.facts.stated, *sorted(one.facts.sizes.items()))
+            joined.append((reading, _words_told(one), one))
+            parted.append(((name, stated), reading, one))
+    doubted = {id(one): one for mine in (*_read_apart(joined), *_read_apart(parted)) for one in mine}
+    for one in doubted.values():
         one.asked = one.is_slip = True
-        one.names = (*one.names, *sorted(one.parts.said))
-    return doubted
+        one.names = (*one.names, *sorted(_words_told(one)))
+    return [*doubted.values()]
 
 
-def _ask_of_slips(trials: Sequence[Trial]) -> None:
-    """Ask about names that may be one: of people alike but for signs, of conditions that differ by a slip.
+def _words_told(trial: Trial) -> frozenset[str]:
+    """Return the words of a path but for those of roles and trials."""
+    told = (word.plain for word in trial.parts.telling if word.kind not in (*ROLES, "copy", "place"))
+    return frozenset(text for text in told if not re.fullmatch("[a-z]", text))
 
-    A condition with a word of its person, or with a long number, has been taken for one by mistake.
-    """
-    for alike in grouped((SIGNS.sub("", "_".join(one.names)), one) for one in trials).values():
-        for trial in alike if len({one.names for one in alike}) > 1 else ():
-            trial.asked = True
+
+def _ask_of_people(trials: Sequence[Trial]) -> None:
+    """Ask about people whose names differ in signs, years or leading zeros alone."""
+    for mine in _read_apart((SIGNS.sub("", "_".join(one.names)), one.names, one) for one in trials):
+        for one in mine:
+            one.asked = True
+
+
+def _ask_of_words(trials: Sequence[Trial]) -> None:
+    """Ask about conditions with a word of their person, a long number or a slip, or any if people are asked."""
     walks = [one for one in trials if not one.facts.stands]
-    counts = Counter(text for one in walks for text in one.conditions)
-    slips = {a for a in counts for b in counts if counts[a] < counts[b] and is_slip(a, b) and not kind_of(a)}
-    known = {word for one in walks for word in words_of(one.file.name) if kind_of(word)}
-    for one in walks:
-        of_person = {*re.findall(r"[^\W\d_]+|\d+", " ".join(one.names).lower())}
-        unknown = [text for text in one.conditions if text not in one.parts.conditions]
-        words = {word for text in unknown for word in re.findall(r"[^\W\d_]+|\d+", text.lower())}
-        strange = bool(of_person & words) or any(is_slip(word, name) for word in words for name in of_person | known)
-        one.is_slip |= strange or any(text in slips or LONG_NUMBER.search(text) for text in one.conditions)
+    seen = Counter(word for one in walks for word in words_of(one.file.name))
+    unknown = [[text for text in one.conditions if text not in (*one.parts.conditions, "")] for one in walks]
+    words = [{word for text in texts for word in PIECES.findall(text.lower())} for texts in unknown]
+    slips = {
+        a
+        for a in set[str]().union(*words)
+        if not kind_of(a) and any(is_slip(a, b) for b in seen if kind_of(b) or seen[b] > seen[a])
+    }
+    for one, texts, own in zip(walks, unknown, words, strict=True):
+        of_person = {*PIECES.findall(" ".join(one.names).lower())}
+        one.is_slip |= bool(own & (of_person | slips)) or any(is_slip(a, b) for a in own for b in of_person)
+        may_be_swapped = len([*filter(None, one.names)]) > 1 or not all(map(is_code, texts))
+        one.is_slip |= one.asked and may_be_swapped  # a name of these may be that of a condition
+        one.is_slip |= any(LONG_NUMBER.search(text) for text in one.conditions)
 
 
-def _ask_of_counts(trials: Sequence[Trial]) -> None:
-    """Ask about conditions and visits that may count trials: they differ by a number or a letter alone.
+def _ask_of_conditions(trials: Sequence[Trial]) -> None:
+    """Ask where words for walking differ in a condition, each has left and right, or a count alone tells them apart."""
+    walks = [one for one in trials if not one.facts.stands]
+    named = [(one, {word.plain for word in one.parts.stem if word.kind == "walk"}) for one in walks]
+    named = [(one, ways) for one, ways in named if ways and one.parts.roles[:1] == ["walk"]]
+    doubted = _read_apart(((one.key, one.conditions), frozenset(ways), one) for one, ways in named)
+    told = [{*words_of("-".join(one.conditions))} for one in walks]
+    sides = grouped((frozenset(words - SIDES), frozenset(words & SIDES)) for words in told)
+    if len(sides) > 1 and all(len({*of}) > 1 and all(of) for of in sides.values()):
+        doubted.append(walks)
+    texts = [("-".join(filter(None, one.conditions)), one) for one in walks]
+    counted = _read_apart(((one.key, COUNTS.sub("", text)), text, one) for text, one in texts if text)
+    doubted += [mine for mine in counted if len({one.conditions for one in mine}) == len(mine)]
+    for one in (one for mine in doubted for one in mine):
+        one.is_slip = True
 
-    Of each such condition a session has one recording; of such visits only some have a static.
-    """
-    walks = [(one, "-".join(filter(None, one.conditions))) for one in trials if not one.facts.stands]
-    for alike in grouped(((one.key, COUNTS.sub("", text)), (one, text)) for one, text in walks if text).values():
-        for trial, _ in alike if len({text for _, text in alike}) == len(alike) > 1 else ():
-            trial.is_slip = True
-    for one, _ in walks:
-        # a name of these may be that of a condition, and that of a condition may be a name of these
-        unknown = [text for text in one.conditions if text not in (*one.parts.conditions, "") and not is_code(text)]
-        one.is_slip |= one.asked and (bool(unknown) or len([*filter(None, one.names)]) > 1)
-    for mine in grouped((one.names, one) for one in trials).values():
-        kinds = kinds_in((one.key, one.facts) for one in mine)
-        lacking = {session for session, kind in kinds.items() if True not in kind and len(kinds) > 1}
-        counted = [
-            one for one in mine if one.visit_key and all(COUNTED_VISIT.fullmatch(of.text) for of in one.parts.visits)
-        ]
-        for trial in counted if lacking & {one.key for one in counted} and len(lacking) < len(kinds) else ():
-            trial.asked = trial.is_slip = True
+
+def _ask_of_visits(trials: Sequence[Trial]) -> None:
+    """Ask about visits such as T01, which may be trials, if only some have a static."""
+    for mine in _by_person(trials):
+        have_static = {one.visit_key for one in mine if one.facts.stands}
+        named = [one for one in mine if one.visit_key]
+        counted = [one for one in named if all(COUNTED_VISIT.fullmatch(of.text) for of in one.parts.visits)]
+        for one in counted if have_static and {one.visit_key for one in counted} - have_static else ():
+            one.asked = one.is_slip = True
 
 
 def _folders_of_visits(trials: Sequence[Trial]) -> set[Names]:
     """Return the unknown folders of a person that are visits: several have walks, and one has statics too."""
-    inside = kinds_in((tuple(filter(None, trial.folders)), trial.facts) for trial in trials)
+    inside = kinds_in((trial.folders, trial.facts) for trial in trials)
     are_visits = BOTH in inside.values() and sum(False in kind for kind in inside.values()) > 1
     return inside.keys() - {()} if are_visits else set()
 
 
-def _find_sessions(trials: Sequence[Trial], shared: Set[Names]) -> None:
-    """Set the visit of each trial of a person, and what tells its session from others of the visit.
+def _find_sessions(trials: Sequence[Trial]) -> None:
+    """Set the visit of each trial, and what tells its session from others of the visit.
 
     Visits are those in words, unless all statics are outside of visits without a day, or visits hold one role alone;
     within them, unknown folders of which several have a static and walks, of this person or another one. Conditions
     part a visit if each has a static.
-
-    Args:
-        shared: the folders that are visits of some people.
     """
-    kinds = kinds_in((trial.parts.visit, trial.facts) for trial in trials)
+    by_visit = grouped(((one.names, one.parts.visit), one) for one in trials).values()
+    shared = {folders for mine in by_visit for folders in _folders_of_visits(mine)}
+    for mine in _by_person(trials):
+        visits = grouped((visit, one) for visit, one in zip(_visits_in_words(mine), mine, strict=True))
+        for visit, of_visit in visits.items():
+            has_folders = {one.folders for one in of_visit} <= shared or bool(_folders_of_visits(of_visit))
+            for one in of_visit:
+                one.visit_key = "-".join(filter(None, (visit, *(one.folders if has_folders else ()))))
+            for of_folder in grouped((one.visit_key, one) for one in of_visit).values():
+                _pair_with_statics(of_folder)
+        for one in mine if len({(one.parts.visit, one.folders) for one in mine}) > 1 else ():
+            one.conditions += () if one.visit_key else (one.parts.visit, *one.folders)
+
+
+def _visits_in_words(trials: Sequence[Trial]) -> list[str]:
+    """Return the visit of each trial of a person by its words, empty texts if these are of no visits."""
+    kinds = kinds_in((one.parts.visit, one.facts) for one in trials)
     statics = [visit for visit, kind in kinds.items() if True in kind]
     are_apart = {True} in kinds.values() and {False} in kinds.values() and BOTH not in kinds.values()
     days = {one.parts.visit: one.parts.visits for one in trials if one.parts.visit}
     are_days = all(any(map(tells_a_day, words)) for words in days.values())
-    has_visits = len(kinds) > 1 and (are_days if statics == [""] else not are_apart)
-    if has_visits and kinds.get("") == {True} and (places := places_of_visits(days)[0]):
-        for trial in trials:  # a static above the folders of visits is taken for that of the first one
-            trial.parts.visits = trial.parts.visits or [*days[min(places, key=places.__getitem__)]]
-    for visit, of_visit in grouped((trial.parts.visit if has_visits else "", trial) for trial in trials).items():
-        own = {tuple(filter(None, one.folders)) for one in of_visit}
-        has_folders = own <= shared or bool(_folders_of_visits(of_visit))
-        for trial in of_visit:
-            trial.visit_key = "-".join(filter(None, (visit, *(trial.folders if has_folders else ()))))
-        for of_folder in grouped((trial.visit_key, trial) for trial in of_visit).values():
-            _pair_with_statics(of_folder)
-    for trial in trials if len({(trial.parts.visit, trial.folders) for trial in trials}) > 1 else ():
-        trial.conditions += () if trial.visit_key else (trial.parts.visit, *trial.folders)
+    if len(kinds) == 1 or not (are_days if statics == [""] else not are_apart):
+        return [""] * len(trials)
+    if kinds.get("") == {True} and (places := places_of_visits(days)[0]):
+        for one in trials:  # a static above the folders of visits is taken for that of the first one
+            one.parts.visits = one.parts.visits or [*days[min(places, key=places.__getitem__)]]
+    return [one.parts.visit for one in trials]
 
 
 def _pair_with_statics(trials: Sequence[Trial]) -> None:
@@ -420,37 +451,38 @@ def _pair_with_statics(trials: Sequence[Trial]) -> None:
             trial.asked = trial.is_slip = True
 
 
-def _fill_in_visits(people: Collection[Sequence[Trial]]) -> None:
+def _count_folders(trials: Sequence[Trial]) -> None:
+    """Make folders that a number alone tells apart for some person words of visits with this number."""
+    numbered = set[str]()
+    for folders in grouped((one.names, " ".join(one.folders)) for one in trials).values():
+        names, bare = {*folders}, {SPACED_NUMBER.sub("", name) for name in folders}
+        numbered |= names if len(names) > len(bare) == 1 and not names & bare else set()
+    for one in trials:
+        name = " ".join(one.folders)
+        if name in numbered and (number := SPACED_NUMBER.search(name)):
+            one.parts.visits += [Word("visit", name, number=number[1])]
+
+
+def _fill_in_visits(trials: Sequence[Trial]) -> None:
     """Set the cells visit and date of each trial, and the place of its visit.
 
     There are no dates where some may be read in two ways, or contradict words.
     """
-    certain = all(len(word.days) < 2 for mine in people for trial in mine for word in trial.parts.visits)
-    numbered = set[str]()  # folders that a number alone tells apart for some person
-    for mine in people:
-        names = {" ".join(filter(None, one.folders)) for one in mine}
-        bare = {SPACED_NUMBER.sub("", name) for name in names}
-        numbered |= names if len(names) > 1 == len(bare) and all(map(SPACED_NUMBER.search, names)) else set()
-    for trial in (trial for mine in people for trial in mine):
-        name = " ".join(filter(None, trial.folders))
-        number = SPACED_NUMBER.search(name)
-        if number and name in numbered:
-            trial.parts.visits += [Word("visit", name, number=number[1])]
-    for mine in people:
-        visits = grouped((trial.visit_key, trial) for trial in mine)
+    certain = all(len(word.days) < 2 for one in trials for word in one.parts.visits)
+    for mine in _by_person(trials):
+        visits = grouped((one.visit_key, one) for one in mine)
         words = {visit: max((one.parts.visits for one in of_visit), key=len) for visit, of_visit in visits.items()}
         places, sound = places_of_visits(words) if len(visits) > 1 else (dict.fromkeys(visits, 1), True)
         certain &= sound
-        cells_of = {visit: _cells_of_visit(of, words[visit], is_only=len(visits) == 1) for visit, of in visits.items()}
-        for visit, of_visit in visits.items():
-            cells = cells_of[visit]
-            if [*cells_of.values()].count(cells) > 1:
-                cells = identifier(visit, ""), cells[1]
-            for trial in of_visit:
-                trial.place = places.get(visit)
-                trial.visit, trial.date = cells
-    for trial in (trial for mine in people for trial in mine if trial.date and not certain):
-        trial.visit, trial.date = trial.visit or trial.visit_key or trial.parts.visit, ""
+        cells = {visit: _cells_of_visit(of, words[visit], is_only=len(visits) == 1) for visit, of in visits.items()}
+        for one in mine:
+            one.place = places.get(one.visit_key)
+            one.visit, one.date = cells[one.visit_key]
+            if [*cells.values()].count(cells[one.visit_key]) > 1:
+                one.visit = identifier(one.visit_key, "")
+    for one in trials:
+        if one.date and not certain:
+            one.visit, one.date = one.visit or one.visit_key or one.parts.visit, ""
 
 
 def _cells_of_visit(trials: Sequence[Trial], words: Sequence[Word], *, is_only: bool) -> tuple[str, str]:
@@ -468,15 +500,12 @@ def _cells_of_visit(trials: Sequence[Trial], words: Sequence[Word], *, is_only: 
 
 def _ids(keys: Sequence[Names], only: str) -> tuple[dict[Names, str], set[Names]]:
     """Return the participant_id of each person, and the people of whom a number hides what may be a name."""
-    texts = dict.fromkeys(keys)
-    shown = {key: "_".join(filter(None, key)) or ("unsorted" if key else only) for key in texts}
+    shown = {key: "_".join(filter(None, key)) or ("unsorted" if key else only) for key in keys}
     hidden = {key for key, text in shown.items() if key and not all(_is_id(part) for part in key)}
     taken = {identifier(text, "").lower() for key, text in shown.items() if key not in hidden}
-    numbers = (f"sub-{number:02d}" for number in range(1, 10_000))
-    free = (text for text in numbers if text not in taken)
-    return identifiers(
-        {key: next(free) if key in hidden else text for key, text in shown.items()}, "participant"
-    ), hidden
+    free = (text for number in range(1, 10_000) if (text := f"sub-{number:02d}") not in taken)
+    texts = {key: next(free) if key in hidden else text for key, text in shown.items()}
+    return identifiers(texts, "participant"), hidden
 
 
 def _is_id(text: str) -> bool:

@@ -68,8 +68,7 @@ def trial_rows(
 
     In a session without a static trial, a walk that shows every marker gets a second row as the static trial.
 
-    Args:
-        copies: the files that equal another one, with this one.
+    ``copies`` are the files that equal another one, with this one.
     """
     notes: Notes = defaultdict(list)
     rows: list[Row] = []
@@ -121,24 +120,19 @@ def trial_rows(
 
 
 def _put_away(names: Iterable[str], copies: Mapping[str, str]) -> set[str]:
-    """Return copies beside the files of which they have the names but for words of a copy, and folders of only copies.
+    """Return copies with the names, but for words of a copy, of files beside them, or above a folder of copies alone.
 
-    Such a folder, ``old``, holds copies of files in folders above by the same names.
+    Such a folder is ``old``; beside other files a copy may serve these, as one static serves two visits.
     """
-    own, found, beside = set[PurePosixPath](), set[str](), set[str]()
+    found, own = dict[str, tuple[PurePosixPath, PurePosixPath]](), set[PurePosixPath]()
     for name in names:
         path, first = PurePosixPath(name), PurePosixPath(copies.get(name, name))
-        if name in copies and path.parent == first.parent and _without_copy(path) == _without_copy(first):
-            beside.add(name)
-        elif name in copies and path.name == first.name and first.parent in path.parents:
-            found.add(name)
+        stems = [[word.text for word in read_words(of.stem) if word.kind != "copy"] for of in (path, first)]
+        if name in copies and first.parent in path.parents and stems[0] == stems[1]:
+            found[name] = (path.parent, first.parent)
         else:
             own.add(path.parent)
-    return beside | {name for name in found if PurePosixPath(name).parent not in own}
-
-
-def _without_copy(path: PurePosixPath) -> list[str]:
-    return [word.text for word in read_words(path.stem) if word.kind != "copy"]
+    return {name for name, (folder, of_first) in found.items() if folder == of_first or folder not in own}
 
 
 def _instead_of_static(
@@ -172,9 +166,7 @@ def participant_rows(
     """Return the rows of participants.tsv, and of sessions.tsv for people with sessions of several visits or sizes.
 
     Such people have the sizes of each session in sessions.tsv, from its own files, and none in participants.tsv.
-
-    Args:
-        shown_by: returns what trials show; called if no file states the mass or a leg length that is needed.
+    ``shown_by`` is called if no file states the mass or a leg length that is needed.
     """
     sessions: dict[str, dict[str, list[Row]]] = defaultdict(dict)
     for row in trials:

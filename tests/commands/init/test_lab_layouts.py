@@ -42,7 +42,7 @@ def faults(layout: Layout) -> list[str]:
             "person or visit": one.person and one.visit,
             "condition": one.condition == one.condition.lower() and " " not in one.condition,
             "height without mass": one.mass_kg is not None or one.height_m is None,
-            "size": one.mass_kg is None or one.height_m is None or 10 < one.mass_kg / one.height_m**2 < 40,
+            "size": one.mass_kg is None or one.height_m is None or 10 < one.mass_kg / one.height_m**2 < 60,
             "subject in TRC": not (path.endswith(".trc") and (one.subject or one.height_m)),
             "copy": not one.copy_of or original == replace(one, copy_of=""),
         }
