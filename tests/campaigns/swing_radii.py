@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
-from pipeline.steps.kinematics import step as kinematics
+from pipeline.signals import splines
 from tests.campaigns.labs import in_labs, set_up
 from tests.campaigns.runner import Report
 from tests.support.studies.references import outputs, reference_of
@@ -39,7 +39,7 @@ def of_lab(shared: Path, lab: str, folder: Path) -> Iterator[Row]:
     if not study.is_dir():
         set_up(shared, lab, folder)
         study = folder
-    with patch.object(kinematics, "derivatives", differences_twice):
+    with patch.object(splines, "derivatives", differences_twice):
         sessions = run_study(study, AS_IN_THE_FILE)
     for name, session in sessions.items():
         for trial, steps in session.trials.items():

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pipeline.body.joint_centres import width_of_mass
 from pipeline.plates.wrench import at_instants
-from pipeline.steps.kinematics import step as kinematics
+from pipeline.signals import splines
 from pipeline.tables import study_tables
 from pipeline.workflow import settings
 from tests.support.checkout import copy_study
@@ -225,7 +225,7 @@ def test_functional_study_unfiltered_is_near_its_stored_results(
     Their differentiation of noise is unknown, so knee and hip flexion differ. The ankle, determined mainly by the
     plate, agrees. The radii that the file shows make the noise of the knee 1.6 times as large as Dempster's own.
     """
-    monkeypatch.setattr(kinematics, "derivatives", central_differences)
+    monkeypatch.setattr(splines, "derivatives", central_differences)
     session = run_study(functional, FLAT_FOOT | {"clean": UNFILTERED})["sub-01"]
     steps = with_offsets(session, session.trials["walk"], functional)
     for row in against_stored(functional, shared, session, steps):

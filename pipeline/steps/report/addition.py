@@ -1,4 +1,4 @@
-"""What steps and extras add to the pages of the report: ``report`` of a step's declaration, ``pages`` of an extra's.
+"""What pages are made of: what a job hands over, and what steps and extras add (``report`` and ``pages`` of these).
 
 An addition names functions, each of which may be left out. What they return is shown by the report's own templates and
 scripts: a laboratory's step draws its curves as the report draws its own.
@@ -6,7 +6,7 @@ scripts: a laboratory's step draws its curves as the report draws its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +16,8 @@ from .curves.panels import Panel
 from .html_page import environment
 from .tables import Row
 from .visit_changes import Detectable, DetectableCurves
+
+Rows = Iterable[tuple[str, list[Row]]]  # of a table, by participant
 
 
 class Part(NamedTuple):
@@ -39,6 +41,55 @@ class PersonShown(NamedTuple):
     metrics: list[Row]  # rows of metrics.csv, quality.csv and symmetry.csv
     stances: list[Row]
     symmetry: list[Row]
+
+
+class PageFiles(NamedTuple):
+    """What is loaded of the files of a participant's sessions, each by session."""
+
+    cycles: Mapping[str, xr.Dataset]  # at least what cycles.nc holds of each trial as a whole
+    representative: Mapping[str, xr.Dataset]  # the trial to show
+    calibrate: Mapping[str, xr.Dataset]  # the person's model, at least its facts and why a leg cannot be used
+    clean: Mapping[str, xr.Dataset]  # :data:`pipeline.steps.report.refused_stances.NEEDS` of clean.nc
+
+
+class AboutPage(NamedTuple):
+    """What tables, settings and a reader's question say of a page."""
+
+    participant: str
+    recorded: Mapping[str, str]  # days by session
+    conditions: Sequence[str]  # of the whole study: they give the lines their styles
+    visits: Sequence[tuple[str, str]]  # with ``chosen`` as of :func:`pipeline.steps.report.compared_visits.compared`
+    texts: Mapping[str, str]  # the laboratory's own, such as the referral question, by title
+    reference: str | None  # text of the table of reference curves (:mod:`pipeline.tables.reference_curves`)
+    chosen: Sequence[str] = ()  # what is compared; empty: all is shown
+    results: Mapping[str, str] = {}  # SHA-256 by session, for its review; without them nothing is said of a change
+
+
+class Tables(NamedTuple):
+    """The rows of tables by participant, in order; participants without a row may be absent."""
+
+    metrics: Rows
+    quality: Rows
+    means: Rows  # of participants.csv
+    symmetry: Rows
+
+
+class OverviewFiles(NamedTuple):
+    """What is loaded of the files of all sessions, each by session."""
+
+    cycles: Mapping[str, xr.Dataset]  # at least what cycles.nc holds of each trial as a whole
+    calibrate: Mapping[str, xr.Dataset]  # the person's model, at least its facts and why a leg cannot be used
+
+
+class AboutOverview(NamedTuple):
+    """What tables and settings say of the overview."""
+
+    participants: Sequence[str]
+    conditions: Sequence[str]
+    groups: Mapping[str, str]  # with ``visits`` as of :class:`pipeline.steps.report.overview.Overview`
+    visits: Sequence[tuple[str, str]]
+    pages: str  # ``all``, or ``on_request``: the overview has no links to pages, as they may not exist
+    reference: str | None  # text of the table of reference curves (:mod:`pipeline.tables.reference_curves`)
 
 
 class Addition(NamedTuple):

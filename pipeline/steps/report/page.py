@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import xarray as xr
-
 from ...json_text import object_in
 from ...results.metric_errors import DrawnMetrics, errors_of_cycles, errors_of_means, exceptions_of, number_cycles
 from ...tables.reference_curves import BySpeed, reference_of
@@ -12,7 +10,16 @@ from ...trials.session import facts_of_trials
 from ...variables.gait_profile import nine_angles
 from ...variables.stance_verdicts import is_accepted
 from . import metric_tables, quality, tables
-from .addition import Loaded, PersonShown, curves_detectable_by, detectable_by, panels_added, parts_of_person
+from .addition import (
+    AboutPage,
+    Loaded,
+    PageFiles,
+    PersonShown,
+    curves_detectable_by,
+    detectable_by,
+    panels_added,
+    parts_of_person,
+)
 from .compared_visits import Compared, compared
 from .curves.cycles import CycleCurves, cycles_of, stances_of
 from .curves.error_shares import share_sums, shares
@@ -42,28 +49,6 @@ class Person(NamedTuple):
     compared: Compared
     norm: Norm
     detectable: Detectable  # by condition; of visits alone
-
-
-class PageFiles(NamedTuple):
-    """What is loaded of the files of a participant's sessions, each by session."""
-
-    cycles: Mapping[str, xr.Dataset]  # at least what cycles.nc holds of each trial as a whole
-    representative: Mapping[str, xr.Dataset]  # the trial to show
-    calibrate: Mapping[str, xr.Dataset]  # the person's model, at least its facts and why a leg cannot be used
-    clean: Mapping[str, xr.Dataset]  # :data:`pipeline.steps.report.refused_stances.NEEDS` of clean.nc
-
-
-class AboutPage(NamedTuple):
-    """What tables, settings and a reader's question say of a page."""
-
-    participant: str
-    recorded: Mapping[str, str]  # days by session
-    conditions: Sequence[str]  # of the whole study: they give the lines their styles
-    visits: Sequence[tuple[str, str]]  # with ``chosen`` as of :func:`pipeline.steps.report.compared_visits.compared`
-    texts: Mapping[str, str]  # the laboratory's own, such as the referral question, by title
-    reference: str | None  # text of the table of reference curves (:mod:`pipeline.tables.reference_curves`)
-    chosen: Sequence[str] = ()  # what is compared; empty: all is shown
-    results: Mapping[str, str] = {}  # SHA-256 by session, for its review; without them nothing is said of a change
 
 
 def page(

@@ -1,7 +1,6 @@
 """Step ``report``: the overview of a study, a self-contained HTML page."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
 
 import xarray as xr
 
@@ -9,7 +8,7 @@ from ...json_text import object_in
 from ...results.page_names import page_names
 from ...tables.reference_curves import reference_of
 from ...variables.cycle_variables import BANDS, CURVES, STANCE_CURVES, WITH_EMG, WITH_TRUNK
-from .addition import Loaded, parts_of_study
+from .addition import AboutOverview, Loaded, OverviewFiles, Tables, parts_of_study
 from .curves.cycles import cycles_of
 from .curves.panels import panels_of
 from .html_page import render
@@ -29,34 +28,6 @@ OF_STUDY = (  # all that is loaded of study.nc, besides the facts of whole trial
     "metric_draw",
     *METRICS_DRAWN,
 )
-Rows = Iterable[tuple[str, list[Row]]]  # of a table, by participant
-
-
-class Tables(NamedTuple):
-    """The rows of tables by participant, in order; participants without a row may be absent."""
-
-    metrics: Rows
-    quality: Rows
-    means: Rows  # of participants.csv
-    symmetry: Rows
-
-
-class OverviewFiles(NamedTuple):
-    """What is loaded of the files of all sessions, each by session."""
-
-    cycles: Mapping[str, xr.Dataset]  # at least what cycles.nc holds of each trial as a whole
-    calibrate: Mapping[str, xr.Dataset]  # the person's model, at least its facts and why a leg cannot be used
-
-
-class AboutOverview(NamedTuple):
-    """What tables and settings say of the overview."""
-
-    participants: Sequence[str]
-    conditions: Sequence[str]
-    groups: Mapping[str, str]  # with ``visits`` as of :class:`pipeline.steps.report.overview.Overview`
-    visits: Sequence[tuple[str, str]]
-    pages: str  # ``all``, or ``on_request``: the overview has no links to pages, as they may not exist
-    reference: str | None  # text of the table of reference curves (:mod:`pipeline.tables.reference_curves`)
 
 
 def report(
@@ -93,7 +64,7 @@ def report(
     return render("overview.html", part, settings, added=parts_of_study(additions), **content)
 
 
-def _in_order(participants: Sequence[str], table: Rows) -> Iterator[list[Row]]:
+def _in_order(participants: Sequence[str], table: Iterable[tuple[str, list[Row]]]) -> Iterator[list[Row]]:
     """Yield each participant's rows of a table that has the participants in this order."""
     groups = iter(table)
     name, rows = next(groups, ("", []))

@@ -14,10 +14,17 @@ from ...results.job_files import Files, load_cycles, load_reference, provenance
 from ...results.study_file import table_of, without_doubted
 from ...results.whole_files import write_whole
 from ...step import every_step
-from ...steps.report.addition import Addition, Loaded, PersonShown
-from ...steps.report.page import AboutPage, PageFiles
+from ...steps.report.addition import (
+    AboutOverview,
+    AboutPage,
+    Addition,
+    Loaded,
+    OverviewFiles,
+    PageFiles,
+    PersonShown,
+    Tables,
+)
 from ...steps.report.settings import Settings as ReportSettings
-from ...steps.report.step import AboutOverview, OverviewFiles, Tables
 from ...steps.study.parts import gather
 from ...steps.study.reference import describe_reference
 from ...steps.study.settings import Settings

@@ -18,11 +18,20 @@ import xarray as xr
 
 from pipeline.results.page_names import SCRIPT, STYLE
 from pipeline.steps.cycles.representative import representative
-from pipeline.steps.report import step
-from pipeline.steps.report.addition import Addition, Loaded, PersonShown
+from pipeline.steps.report.addition import (
+    AboutOverview,
+    AboutPage,
+    Addition,
+    Loaded,
+    OverviewFiles,
+    PageFiles,
+    PersonShown,
+    Tables,
+)
 from pipeline.steps.report.html_page import page_files
-from pipeline.steps.report.page import AboutPage, PageFiles, page
+from pipeline.steps.report.page import page
 from pipeline.steps.report.settings import Axes, Settings, Signs
+from pipeline.steps.report.step import report
 from pipeline.steps.study.step import per_participant, study
 from pipeline.tables.csv_files import rows_of
 from pipeline.tables.session_table import visits_of_people
@@ -98,13 +107,11 @@ class Made(NamedTuple):
         groups = [self.participants[i : i + at_a_time] for i in range(0, len(self.participants), at_a_time)]
         settings = Settings(title=title, moment_signs=moment_signs, axes=axes, laboratory=laboratory, logo=logo)
         conditions = list(dict.fromkeys(label for name in named for label in self.study[name].values.tolist()))
-        overview = step.report(
+        overview = report(
             ((people, self.part(people)) for people in groups),
-            step.Tables(*(table.items() for table in tables.values())),
-            step.OverviewFiles(self.cycles, self.calibrate),
-            about=step.AboutOverview(
-                self.participants, conditions, self.groups, self.visits_of_all(), pages, reference
-            ),
+            Tables(*(table.items() for table in tables.values())),
+            OverviewFiles(self.cycles, self.calibrate),
+            about=AboutOverview(self.participants, conditions, self.groups, self.visits_of_all(), pages, reference),
             settings=settings,
             additions=self.additions,
         )
