@@ -21,10 +21,10 @@ hold(STUDY.path)  # so that gaitlab recover waits
 key = STUDY.key  # of a step: the function from wildcards to the key of a job
 
 
-def planned(files):
+def with_left_out(files):
     """Return input files, also by name; those of finished sessions as files that are there and have no job."""
     if isinstance(files, dict):
-        return {name: planned(some) for name, some in files.items()}
+        return {name: with_left_out(some) for name, some in files.items()}
     return [before_update(file) if is_left_out(file) else file for file in files]
 
 
@@ -128,8 +128,8 @@ use rule read as cycles with:
 
 use rule read as study with:
     input:
-        **planned(STUDY.added("study")),
-        cycles=planned(expand("derived/{session}/cycles.nc", session=STUDY.sessions)),
+        **with_left_out(STUDY.added("study")),
+        cycles=with_left_out(expand("derived/{session}/cycles.nc", session=STUDY.sessions)),
     output:
         **{name: [f"derived/{name}.csv", f"derived/{name}.json"] for name in TABLES},
         study="derived/study.nc",
@@ -156,14 +156,14 @@ use rule study as page_files with:
 
 use rule study as report with:
     input:
-        **planned(STUDY.added("report")),
+        **with_left_out(STUDY.added("report")),
         study="derived/study.nc",
         metrics="derived/metrics.csv",
         quality="derived/quality.csv",
         means="derived/participants.csv",
         symmetry="derived/symmetry.csv",
-        cycles=planned(expand("derived/{session}/cycles.nc", session=STUDY.sessions)),
-        calibrate=planned(expand("derived/{session}/calibrate.nc", session=STUDY.sessions)),
+        cycles=with_left_out(expand("derived/{session}/cycles.nc", session=STUDY.sessions)),
+        calibrate=with_left_out(expand("derived/{session}/calibrate.nc", session=STUDY.sessions)),
     output:
         report=update("derived/report.html"),  # the earlier one stays until then
     log:
@@ -174,7 +174,7 @@ use rule study as report with:
 
 use rule read as page with:
     input:
-        unpack(lambda wildcards: planned(STUDY.files_of_page(wildcards.participant))),
+        unpack(lambda wildcards: with_left_out(STUDY.files_of_page(wildcards.participant))),
     output:
         page=update("derived/report/{participant}.html"),
     log:

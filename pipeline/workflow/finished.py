@@ -2,8 +2,9 @@
 
 Snakemake takes a millisecond for each job that it looks at, also if there is nothing to do. A session is finished if
 each of its results has the date of its record, the key of now, and was made from inputs that are the same now, finished
-themselves and no newer; a page likewise. This is more than Snakemake asks for, which compares keys and dates. All
-others are planned, and so is everything where only a part of the workflow runs, or without ``gaitlab run``.
+themselves and no newer; a page likewise. Of all others Snakemake compares keys and dates; those that were made from
+other bytes than those there, which dates need not show, are forced. Everything is planned where only a part of the
+workflow runs, or without ``gaitlab run``.
 """
 
 import functools
@@ -28,7 +29,7 @@ def is_left_out(file: str) -> bool:
 
 
 class UpToDate:
-    """Gathers the results that are those of now, and returns which of them can be left out of the plan.
+    """Finds the results that are up to date, and which of them can be left out of the plan.
 
     Args:
         outputs: step and subject of every output by its name below ``derived``, as of
@@ -37,21 +38,36 @@ class UpToDate:
 
     def __init__(self, study: Study, outputs: Mapping[str, tuple[str, str | None]]) -> None:
         self.study, self.outputs, self.derived = study, outputs, study.path / "derived"
-        self.found: dict[str, tuple[str, float]] = {}  # SHA-256 and date by name
+        self.known: dict[str, tuple[str, float]] = {}  # SHA-256 and date by name, of results with the date of a record
+        self.found = set[str]()  # those that are up to date
+        self.outdated: list[str] = []  # made from other bytes than those there, which their dates do not show
+        self.of_job: dict[tuple[str, str | None], list[str]] = {}
+        for name, job in outputs.items():
+            self.of_job.setdefault(job, []).append(name)
         # the last one is that of the next output, too, if a job has several
         self.now = functools.lru_cache(1)(lambda step, subject: made_with(study.content_of_key(step, subject)))
 
     def add(self, name: str, record: Record) -> None:
         """Look at an output that has the date of its record; to be called in the order of the outputs."""
         (step, subject), date = self.outputs[name], (self.derived / name).stat().st_mtime
+        self.known[name] = record.sha256, date
+        known = {one: self.known[one] for one in record.inputs if one in self.known}
+        if any(sha256 != record.inputs[one] and dated <= date for one, (sha256, dated) in known.items()):
+            self.outdated.append(name)
         if step == "page":  # to which an extra may add files that are not in its key
             shown = {file for files in self.study.files_of_page(str(subject)).values() for file in files}
             if shown != {f"derived/{one}" for one in record.inputs}:
                 return
-        inputs = ((self.found.get(one), digest) for one, digest in record.inputs.items())
-        same = all(one and one[0] == digest and one[1] <= date for one, digest in inputs)
+        same = all(
+            self._is_found_with_its_job(one) and known[one][0] == digest and known[one][1] <= date
+            for one, digest in record.inputs.items()
+        )
         if same and record.made_with == self.now(step, subject) and not is_begun(self.derived, name):
-            self.found[name] = record.sha256, date
+            self.found.add(name)
+
+    def _is_found_with_its_job(self, name: str) -> bool:
+        """Return whether a result is up to date, and all others of its job, which would write it again, too."""
+        return name in self.outputs and self.found.issuperset(self.of_job[self.outputs[name]])
 
     def to_leave_out(self) -> list[str]:
         """Return the results of finished sessions, and the pages, relative to the study."""

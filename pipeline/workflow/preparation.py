@@ -105,7 +105,8 @@ def changed_results(study: Study, *, keep: bool) -> Prepared:
     up_to_date = UpToDate(study, outputs)
     state = checksums.state_of(derived, outputs, cache=records / "result_sha256.json", each=up_to_date.add)
     notices = []
-    for names, what in ((state.changed, "Changed since written"), (state.unrecorded, "Without a record")):
+    causes = {"Changed since written": state.changed, "Without a record": state.unrecorded}
+    for what, names in {**causes, "Made from other results than those there": up_to_date.outdated}.items():
         if names:
             copies = [_keep_copy(derived / name) for name in names if keep and name.endswith(".csv")]
             kept = f" Copies are kept: {', '.join(copies)}." if copies else ""
@@ -113,7 +114,8 @@ def changed_results(study: Study, *, keep: bool) -> Prepared:
             notices.append(f"{what}, and made again: {results}.{kept}")
     interrupted = any((records / "incomplete").glob("*"))  # Snakemake makes its jobs again, whatever they have written
     finished = [] if interrupted else up_to_date.to_leave_out()
-    return Prepared([f"derived/{name}" for names in state for name in names], notices, finished)
+    again = dict.fromkeys(name for names in (*state, up_to_date.outdated) for name in names)
+    return Prepared([f"derived/{name}" for name in again], notices, finished)
 
 
 def remove_pages_of_others(study: Study) -> None:

@@ -163,6 +163,15 @@ def test_no_session_or_page_is_left_out_that_a_cause_is_of(study: Path, cause: s
     assert left_out(study) == expected
 
 
+def test_what_was_made_from_other_bytes_is_made_again(study: Path) -> None:
+    """Though dates and keys are right, as of a session that was computed and copied by somebody else."""
+    assert changed_results(open_study(study), keep=False).rerun == []
+    make_otherwise(study)
+    of_session = [f"derived/{ONE}/{name}.nc" for name in ("contacts", "kinematics", "cycles", "representative")]
+    assert changed_results(open_study(study), keep=False).rerun == [*of_session, f"derived/report/{ONE}.html"]
+    assert {f"cycles:{ONE}", f"page:{ONE}", "study", "report"} < planned(study)
+
+
 def test_new_code_and_libraries_leave_nothing_out(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     installed = digests.versions
     with monkeypatch.context() as patch:
