@@ -35,8 +35,6 @@ DIFFERING_SIZES = 0.05
 # Standing, 12 people of 1.45 to 1.83 m: heel to ASIS is 0.54 to 0.60 of the height, 1.03 to 1.13 leg lengths.
 LEGS_M = (0.2, 1.5)  # from heel to ASIS, from infants to the tallest; other lengths are in a wrong unit
 LEG_PER_HEIGHT, LEG_PER_LEG_LENGTH = (0.46, 0.70), (0.88, 1.30)
-
-
 # The shank tapers from the condyles of the tibia, which bear the femur's, to the malleoli: nobody's ankle is as wide as
 # the knee. In people of the examples, children among them, the knee is at least 1.34 times as wide.
 LEAST_KNEE_PER_ANKLE = 1.0
@@ -178,8 +176,8 @@ def _widths(person: str, sizes: Mapping[str, float]) -> Iterator[Problem]:
         knee_m, ankle_m = (sizes.get(f"{joint}_width_{side}_m", np.nan) for joint in ("knee", "ankle"))
         if knee_m < LEAST_KNEE_PER_ANKLE * ankle_m:
             what = f"the {side} knee is {1000 * knee_m:.0f} mm wide, the ankle {1000 * ankle_m:.0f} mm"
-            remedy = f"no ankle is wider than the knee: exchange knee_width_{side}_m and ankle_width_{side}_m?"
-            yield Problem(person, what, remedy, "joint_widths_exchanged")
+            remedy = f"exchange knee_width_{side}_m and ankle_width_{side}_m, or measure without orthosis or shoe"
+            yield warning(person, what, remedy, "joint_widths_exchanged")
 
 
 def _mass(person: str, sizes: Mapping[str, float], shown: SessionSizes, severity_of_none: str) -> Iterator[Problem]:

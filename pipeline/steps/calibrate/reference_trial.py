@@ -83,29 +83,22 @@ def _results_of_session(trials: Trials) -> tuple[str, str]:
     another person or visit: the markers of the static trial define the model.
     """
     static, walks = (_results_in(_of_role(trials, role)) for role in ("static", "gait"))
-    count = Counter(walks.values())
-    if _states_in_part(trials):
+    readable = {name: one for name, one in trials.items() if "rejected" not in one.attrs}
+    here, gait = (_of_role(readable, role) for role in ("static", "gait"))
+    if here and not _results_in(here) and 0 < len(_results_in(gait)) < len(gait):
         return "", ""
+    count = Counter(walks.values())
     same = [name for name, text in walks.items() if text in static.values()]
     usual = [name for name, text in walks.items() if count[text] == max(count.values())]
     source = next(iter([*same, *usual, *static]), "")
     return source, (static | walks).get(source, "")
 
 
-def _states_in_part(trials: Trials) -> bool:
-    """Return whether a static trial can be used and states no results, and some of the walks do."""
-    static, walks = (
-        {name: one for name, one in _of_role(trials, role).items() if "rejected" not in one.attrs}
-        for role in ("static", "gait")
-    )
-    return bool(static and not _results_in(static) and 0 < len(_results_in(walks)) < len(walks))
-
-
 def _ask(source: str, trials: Trials) -> str:
     """Return what is odd in the static results that the files of a session state; empty if nothing."""
     static, walks = (_results_in(_of_role(trials, role)) for role in ("static", "gait"))
     if not source and walks:
-        return f"{', '.join(walks)} of the walks, and not the static trial, states static results: they are not used"
+        return f"some walks ({', '.join(walks)}) state static results, the static trial does not: these are not used"
     others = [name for name, text in walks.items() if text != walks.get(source)]
     if source in walks and others and walks[source] not in static.values():
         return f"{source} and {', '.join(others)} state different static results, and the static trial none of these"

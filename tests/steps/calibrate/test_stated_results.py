@@ -58,7 +58,7 @@ def test_a_walk_that_alone_states_results_does_not_define_the_model(stating: str
     found, own = (calibrate(join_trials(of), body_model=model, **calibration_of()) for of in (alone | walks, alone))
     assert bool(found.attrs["static_results"]) == taken
     assert np.allclose(found.chord_rotation, own.chord_rotation, rtol=0, atol=1e-9, equal_nan=True) != taken
-    assert ("b of the walks" in found.attrs["leg_findings"]) == asks
+    assert ("some walks (b)" in found.attrs["leg_findings"]) == asks
 
 
 @pytest.mark.parametrize("name", ["plug_in_gait", "plug_in_gait_flat_foot"])
