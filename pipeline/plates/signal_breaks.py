@@ -19,8 +19,8 @@ from ..dynamics.vectors import cross
 LOWEST_RATE_HZ, AROUND_S = 500.0, 0.005
 LEAST_PEAK_N = 100.0  # as for faults of channels: a child of 13 kg presses with 200 N
 # A moment counts as a force at this distance. A step is so many times the largest change beside it, more than a foot's;
-# of noise, ten changes reach 2.5 standard deviations, and none reaches five times that.
-LEVER_M, TIMES_BESIDE = 0.2, 5.0
+# of noise, ten changes reach 2.5 standard deviations, and none reaches five times that; two are often small by chance.
+LEVER_M, TIMES_BESIDE, LEAST_BESIDE = 0.2, 5.0, 4
 # Smallest steps, as shares of the plate's largest load: under load 20 N of an adult; where the plate is unloaded on one
 # side, of the vertical force alone. Labs set forces, or centres of pressure, to zero below 10 to 50 N: the first load
 # above, if a step, is at most 5 / 4 of that, as a fifth of the step may be the foot's. With less a plate is unloaded.
@@ -60,8 +60,8 @@ def find_breaks(wrench: Array, middle: Array, rate_hz: float) -> list[Break]:
         middle: (3,) of the plate, m.
         rate_hz: samples per second.
     """
-    # a quarter, as rounding leaves 2.5 samples of a rate that is computed from instants above or below that by chance
-    force, beside = wrench[:, :3], int(AROUND_S * rate_hz + 0.25)
+    # plus a quarter, as a rate computed from instants puts a half by chance above or below
+    force, beside = wrench[:, :3], max(int(AROUND_S * rate_hz + 0.25), LEAST_BESIDE)
     vertical = np.abs(force[:, 1])
     peak_n = np.fmax.reduce(vertical, initial=0.0)
     if peak_n < LEAST_PEAK_N or rate_hz < LOWEST_RATE_HZ - 1:
