@@ -14,20 +14,23 @@ import numpy as np
 from ..arrays import Array
 from ..dynamics.vectors import cross
 
-# A load that rises in 5 ms changes at 500 Hz by at most 2.6 times as much between two samples as beside them.
+# A load that rises in 5 ms changes at 500 Hz by up to 2.6 times as much between two samples as beside them if it rises
+# as a cubic, 2.9 times as half a cosine, 4.1 times as a minimum jerk.
 LOWEST_RATE_HZ, AROUND_S = 500.0, 0.005
 LEAST_PEAK_N = 100.0  # as for faults of channels: a child of 13 kg presses with 200 N
-# A moment counts as a force at this distance. A step is so many times the largest change beside it: twice the 2.6
-# times; of noise, ten changes reach 2.5 standard deviations, and none reaches five times that.
-LEVER_M, TIMES_BESIDE = 0.2, 5.0
+# A moment counts as a force at this distance. A step is so many times the largest change beside it, more than a foot's;
+# of noise, ten changes reach 2.5 standard deviations, and none reaches five times that; two are often small by chance.
+LEVER_M, TIMES_BESIDE, LEAST_BESIDE = 0.2, 5.0, 4
 # Smallest steps, as shares of the plate's largest load: under load 20 N of an adult; where the plate is unloaded on one
-# side more than a lab sets to zero below a threshold, 10 to 50 N.
-LOADED, STEP_LOADED, STEP_UNLOADED = 0.1, 0.02, 0.3
+# side, of the vertical force alone. Labs set forces, or centres of pressure, to zero below 10 to 50 N: the first load
+# above, if a step, is at most 5 / 4 of that, as a fifth of the step may be the foot's. With less a plate is unloaded.
+LOADED, STEP_LOADED, STEP_UNLOADED, ZEROED_N = 0.1, 0.02, 0.3, 65.0
 # More steps of a trial below this share of the load are counts of a coarse converter, or noise.
 COUNTS, MOST_SMALL = 0.1, 8
-AT_EDGE = 0.01  # share of the load by which a step moves the vertical force, if all of the load steps
-STILL = 1e-4  # share of the load; samples that only repeat on both sides of all steps are held from a lower rate
-LONGEST_S, BACK = 0.25, 0.5  # of a drop-out, as a swing lasts .3 s; share of a step by which the load comes back
+LEAST_AT_EDGE = 0.01  # share of the load by which a step moves the vertical force, if all of the load steps
+LEAST_MOTION = 1e-4  # share of the load; samples that only repeat on both sides of all steps are held from a lower rate
+LONGEST_S = 0.25  # of a drop-out, as a swing lasts .3 s
+COMES_BACK_BY = 0.5  # share of a step
 # Where samples are lost, all channels jump to what they read that much later: all but this share of the step is their
 # slope beside it times one time.
 LOST_S, UNEXPLAINED = (0.003, 0.1), 0.5
@@ -40,7 +43,7 @@ class Break(NamedTuple):
     # there is one step, and ``last`` is the sample before it
     first: int
     last: int
-    newtons: float  # the largest step of a force; of a moment in 0.2 m
+    newtons: float  # the larger of its steps: of a force, or of a moment in 0.2 m
     lost_s: float  # the time that is lost there; 0 if samples are wrong but none is lost
 
     @property
@@ -57,21 +60,27 @@ def find_breaks(wrench: Array, middle: Array, rate_hz: float) -> list[Break]:
         middle: (3,) of the plate, m.
         rate_hz: samples per second.
     """
-    force, beside = wrench[:, :3], max(round(AROUND_S * rate_hz), 1)
+    # plus a quarter, as a rate computed from instants puts a half by chance above or below
+    force, beside = wrench[:, :3], max(int(AROUND_S * rate_hz + 0.25), LEAST_BESIDE)
     vertical = np.abs(force[:, 1])
     peak_n = np.fmax.reduce(vertical, initial=0.0)
-    if peak_n < LEAST_PEAK_N or rate_hz < LOWEST_RATE_HZ:
+    if peak_n < LEAST_PEAK_N or rate_hz < LOWEST_RATE_HZ - 1:
         return []
     loads = np.hstack([force, (wrench[:, 3:] - cross(middle, force)) / LEVER_M])
-    changes, on_both_sides = np.diff(loads, axis=0), np.minimum(vertical[1:], vertical[:-1]) > LOADED * peak_n
-    least_n = np.where(on_both_sides, STEP_LOADED, STEP_UNLOADED) * peak_n
-    large = np.flatnonzero((np.abs(changes) > least_n[:, None]).any(axis=1))
+    changes, loaded = np.diff(loads, axis=0), np.minimum(vertical[1:], vertical[:-1]) > max(LOADED * peak_n, ZEROED_N)
+    unloaded_n = np.where(np.arange(6) == 1, max(STEP_UNLOADED * peak_n, ZEROED_N), np.inf)
+    least_n = np.where(loaded[:, None], STEP_LOADED * peak_n, unloaded_n)
+    large = np.flatnonzero((np.abs(changes) > least_n).any(axis=1))
     around = {i: changes[i - beside : i + beside + 1] for i in large.tolist() if beside <= i < len(changes) - beside}
-    steps = {i: size for i, near in around.items() if (size := _step_in(near, STILL * peak_n)) > least_n[i]}
+    sizes = {i: _step_in(near, least_n[i], LEAST_MOTION * peak_n) for i, near in around.items()}
+    steps = {i: size for i, size in sizes.items() if size}
     if len([size for size in steps.values() if size < COUNTS * peak_n]) > MOST_SMALL:
         steps = {i: size for i, size in steps.items() if size >= COUNTS * peak_n}
     pairs = _pairs(changes, [*steps], LONGEST_S * rate_hz)
-    found = [Break(a + 1, b, steps[a], 0.0 if b > a else _lost_s(loads, a, beside, rate_hz)) for a, b in pairs]
+    found = [
+        Break(a + 1, b, max(steps[a], steps[b]), _lost_s(loads, a, beside, rate_hz) if a == b and loaded[a] else 0.0)
+        for a, b in pairs
+    ]
     return _without_edges(found, np.diff(vertical) / peak_n)
 
 
@@ -82,21 +91,25 @@ def _without_edges(breaks: Sequence[Break], changes: Array) -> list[Break]:
     a while. A single one of a plate is lost time if that explains it.
     """
     rolling = []
-    for one in breaks:
-        change = changes[one.first - 1]
-        if AT_EDGE < abs(change) < STEP_UNLOADED and (change > 0 or not one.comes_back):
-            rolling.append(one)
+    for gap in breaks:
+        change = changes[gap.first - 1]
+        if LEAST_AT_EDGE < abs(change) < STEP_UNLOADED and (change > 0 or not gap.comes_back):
+            rolling.append(gap)
     is_lost = len(rolling) == 1 and rolling[0].lost_s > 0
-    return [one for one in breaks if is_lost or one not in rolling]
+    return [gap for gap in breaks if is_lost or gap not in rolling]
 
 
-def _step_in(changes: Array, still_n: float) -> float:
-    """Return the step, N, in the middle one of changes (sample, 6); 0 if it is none, or the load moves on no side."""
+def _step_in(changes: Array, least_n: Array, still_n: float) -> float:
+    """Return the largest step, N, in the middle one of changes (sample, 6), each above its least (6,).
+
+    It is 0 if there is none, or the load moves on no side.
+    """
     middle = len(changes) // 2
     before, after = (np.abs(part).max(axis=0) for part in (changes[:middle], changes[middle + 1 :]))
     step = np.abs(changes[middle])
     moves = max(before.max(), after.max()) > still_n
-    return float(step[step > TIMES_BESIDE * np.maximum(before, after)].max(initial=0.0)) if moves else 0.0
+    is_step = step > np.maximum(least_n, TIMES_BESIDE * np.maximum(before, after))
+    return float(step[is_step].max(initial=0.0)) if moves else 0.0
 
 
 def _pairs(changes: Array, steps: Sequence[int], longest: float) -> Iterator[tuple[int, int]]:
@@ -105,7 +118,8 @@ def _pairs(changes: Array, steps: Sequence[int], longest: float) -> Iterator[tup
     while waiting:
         first, *waiting = waiting
         jump = changes[first]
-        back = next((i for i in waiting if i - first <= longest and changes[i] @ jump < -BACK * (jump @ jump)), first)
+        least = COMES_BACK_BY * (jump @ jump)
+        back = next((i for i in waiting if i - first <= longest and changes[i] @ jump < -least), first)
         waiting = [i for i in waiting if i > back]
         yield first, back
 

@@ -49,7 +49,8 @@ FACTS = {
         "empty if nowhere", "U"),
     "plate_breaks": Variable(("trial",), "",
         "where a plate's load jumps from one sample to the next: number of the plate, samples after the first jump and "
-        "before the last, largest jump, N, and time lost, s, JSON; empty if nowhere", "U"),
+        "before the last, the larger jump, of a force or of a moment in 0.2 m, N, and time lost, s, JSON; empty if "
+        "nowhere", "U"),
     "marker_noise": Variable(("trial",), "m",
         "standard deviation of the white noise of the median marker along an axis, before the filter; NaN below 50 Hz"),
     "filled_frames": Variable(("trial",), "1", "number of landmark samples that were rebuilt by filling"),

@@ -112,16 +112,18 @@ VERDICTS: dict[str, Row] = {
         ("plates.channel_faults.STEP_N", "plates.channel_faults.WRAPPED", "plates.channel_faults.CUT_SHARE",
             "plates.channel_faults.LEAP_M", "plates.channel_faults.SHEAR")),
     "plate_drops_out": Row(REFUSES,
-        "the signal of plate {number} breaks {when}: its load jumps by {newtons:.0f} N from one sample to the next",
+        "the signal of plate {number} breaks {when}: its load, or its moment in 0.2 m, jumps by {newtons:.0f} N from "
+        "one sample to the next",
         "the load changes between two samples by {TIMES_BESIDE:g} times as much as in the 5 ms before and after, and "
-        "by {STEP_LOADED:percent} of the plate's largest load or more, or by {STEP_UNLOADED:percent} where it is "
-        "unloaded on one side: no foot does that. Below {LOWEST_RATE_HZ:g} Hz it is not judged",
+        "by {STEP_LOADED:percent} of the plate's largest load or more; where it is unloaded on one side, its vertical "
+        "force by {STEP_UNLOADED:percent} and {ZEROED_N:g} N: no foot does that. Below {LOWEST_RATE_HZ:g} Hz it is not "
+        "judged",
         "check cables, power and transmission of the plate",
         ("plates.signal_breaks.TIMES_BESIDE", "plates.signal_breaks.STEP_LOADED", "plates.signal_breaks.STEP_UNLOADED",
-            "plates.signal_breaks.LOWEST_RATE_HZ"), judged=True),
+            "plates.signal_breaks.ZEROED_N", "plates.signal_breaks.LOWEST_RATE_HZ"), judged=True),
     "plate_loses_time": Row(REFUSES,
-        "samples of plate {number} are lost at {second:.3f} s: its load jumps by {newtons:.0f} N, to what it was to be "
-        "some {ms:.0f} ms later",
+        "samples of plate {number} are lost at {second:.3f} s: its load, or its moment in 0.2 m, jumps by "
+        "{newtons:.0f} N, as if {ms:.0f} ms were missing",
         "the same as for `plate_drops_out`, and one time explains the jumps of all forces and moments by their slopes",
         "check the converter, and what else the computer did while it recorded",
         ("plates.signal_breaks.UNEXPLAINED",), judged=True),
@@ -299,9 +301,9 @@ VERDICTS: dict[str, Row] = {
             "contacts.doubted_time_offset_s", "steps.contacts.time_offset.SPREADS",
             "steps.contacts.time_offset.OF_STEPS_S")),
     "plate_time_lost_before": Row(DOUBTS,
-        "samples of plate {number} are lost at {second:.3f} s, before the contact: the plates may be some {ms:.0f} ms "
-        "ahead of the markers since then",
-        "the stance is later in the trial than samples that a plate has lost", "check the converter; record again",
+        "samples of plate {number} are lost at {second:.3f} s, before the contact ends: the plates may be some "
+        "{ms:.0f} ms ahead of the markers since then",
+        "the stance ends after samples that a plate has lost", "check the converter; record again",
         ("plates.signal_breaks.UNEXPLAINED",)),
     "markers_frozen": Row(DOUBTS,
         "all markers stand still from {first:.2f} to {last:.2f} s, where their motion is filled in",

@@ -83,24 +83,53 @@ def test_steps_on_sound_plates_have_no_breaks(kind: int, zeroed_n: float) -> Non
         assert find_breaks(wrench, MIDDLE, RATE_HZ) == [], seed
 
 
-@pytest.mark.parametrize("rate_hz", [500, 1000, 2000])
-def test_stamps_and_hard_heels_are_no_breaks(rate_hz: int) -> None:
+@pytest.mark.parametrize("kg", [13, 15, 20, 25])
+@pytest.mark.parametrize("set_to_zero", ["all", "centre of pressure"])
+def test_stances_of_children_with_small_forces_set_to_zero_have_no_breaks(kg: int, set_to_zero: str) -> None:
+    """Below 10 to 50 N, up to 0.6 m from the middle: a half sine of 1.1 times the weight."""
+    time = np.arange(-200, 900) / 1000
+    vertical = 1.1 * 9.81 * kg * np.sin(np.pi * np.clip(time / 0.7, 0, 1))
+    force = vertical[:, None] * [-0.18, 1.0, 0.05]
+    for threshold_n in (10, 20, 30, 40, 50):
+        for heel_m in (-0.6, -0.3, 0.0, 0.3):
+            kept = (vertical >= threshold_n)[:, None]
+            place = np.stack([heel_m + 0.2 * time, 0 * time, 0 * time + 0.05], axis=1) * kept
+            pressed = force * kept if set_to_zero == "all" else force
+            wrench = np.hstack([pressed, np.cross(place, pressed)])
+            assert find_breaks(wrench, MIDDLE, 1000.0) == [], (threshold_n, heel_m)
+            wrench[500:550] = 0
+            (found,) = find_breaks(wrench, MIDDLE, 1000.0)
+            assert (found.first, found.last, found.lost_s) == (500, 549, 0.0)
+
+
+@pytest.mark.parametrize("rate_hz", [500, 500 * (1 - 1e-15), 1000, 2000])
+def test_stamps_and_hard_heels_are_no_breaks(rate_hz: float) -> None:
     """A stamp rises to 2,000 N in 5 ms; a heel in running makes a spike of 1,000 N, 10 ms wide, on 1,800 N.
 
-    The plate has noise of 1 N, at 0.2 m from its middle.
+    The stamp rises as a cubic or a minimum jerk. The plate has noise of 1 N, at 0.2 m from its middle.
     """
-    time = np.arange(2 * rate_hz) / rate_hz
+    time = np.arange(round(2 * rate_hz)) / rate_hz
     for seed in SEEDS:
         rng = np.random.default_rng(seed)
         start = 0.5 + rng.uniform(0, 0.005)
         pressed = np.clip((time[:, None] - [start, start + 0.3]) / 0.005, 0, 1)
-        smooth = pressed * pressed * (3 - 2 * pressed)
-        stamp = 2000 * (smooth[:, 0] - smooth[:, 1])
+        cubic, smoother = pressed**2 * (3 - 2 * pressed), pressed**3 * (10 - 15 * pressed + 6 * pressed**2)
+        stamps = [2000 * (rise[:, 0] - rise[:, 1]) for rise in (cubic, smoother)]
         phase, spike = np.clip((time - start) / 0.25, 0, 1), np.clip((time - start) / 0.01, 0, 1)
         heel = 1800 * np.sin(np.pi * phase) + 1000 * np.sin(np.pi * spike) ** 2
-        for vertical in (stamp, heel):
+        for vertical in (*stamps, heel):
             shape = vertical[:, None] * [0.1, 1.0, 0.03, 0.02, 0.01, 0.05]
             assert find_breaks(shape + rng.normal(0, 1, shape.shape) * [1, 1, 1, 0.2, 0.2, 0.2], MIDDLE, rate_hz) == []
+
+
+def test_a_drop_out_is_found_at_a_rate_that_rounding_puts_below_500_hz() -> None:
+    wrench = wrench_of(Step(2, 0))[::2]
+    first, last = stance_of(wrench)
+    begin = (first + last) // 2
+    wrench[begin : begin + 25] = 0
+    for rate_hz in (500.0, 500 * (1 - 1e-15)):
+        (found,) = find_breaks(wrench, MIDDLE, rate_hz)
+        assert (found.first, found.last) == (begin, begin + 24)
 
 
 def test_values_held_from_a_lower_rate_and_coarse_counts_are_no_breaks() -> None:

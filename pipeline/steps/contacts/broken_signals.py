@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ...json_text import from_text
 from ...plates.signal_breaks import Break
 from .body_motion import Shown
@@ -9,33 +11,38 @@ from .plate_contacts import Contact
 
 BESIDE_S = 0.02  # a drop-out cuts a stance in two: these are its contacts
 TOGETHER_S = 0.05  # markers that lose frames as near to it may have lost the same: :func:`.contact_checks.judge_breaks`
-LOSES_TIME = "plate_loses_time"
 
 
 def reject_broken(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
     """Return the contacts, rejected if the signal of one of their plates breaks in them or beside."""
     judged, instants = [*contacts], shown.data["plate_time"]
     for number, *values in from_text(shown.plate_breaks):
-        one = Break(*values)
-        from_s, to_s = float(instants[one.first]), float(instants[max(one.first, one.last)])
-        when = f"from {from_s:.3f} to {to_s:.3f} s" if one.comes_back else f"at {from_s:.3f} s"
-        facts = {"number": number, "when": when, "second": from_s, "newtons": one.newtons, "ms": 1000 * one.lost_s}
+        gap = Break(*values)
+        from_s, to_s = float(instants[gap.first]), float(instants[max(gap.first, gap.last)])
+        when = f"from {from_s:.3f} to {to_s:.3f} s" if gap.comes_back else f"at {from_s:.3f} s"
+        facts = {"number": number, "when": when, "second": from_s, "newtons": gap.newtons, "ms": 1000 * gap.lost_s}
         for i, contact in enumerate(judged):
             on_it = number in [shown.numbers[plate] for plate in contact.plates]
             if on_it and contact.from_s <= to_s + BESIDE_S and contact.to_s >= from_s - BESIDE_S:
-                judged[i] = contact.refuse(LOSES_TIME if one.lost_s else "plate_drops_out", **facts)
+                judged[i] = contact.refuse("plate_loses_time" if gap.lost_s else "plate_drops_out", **facts)
     return judged
 
 
 def doubt_after_loss(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
-    """Return the stances, doubted if plates alone have lost time before: they may be ahead of the markers since."""
+    """Return the stances, doubted if they end after plates alone have lost time: these may be ahead of the markers.
+
+    A plate that is refused, as of a faulty channel, tells no time.
+    """
+    refused = [number for number, verdict in zip(shown.numbers, shown.refused_plates, strict=False) if verdict]
     frames_s = [first_s for kind, first_s, _ in from_text(shown.motion_breaks) if kind == "lost"]
-    losses = [contact.reason.values for contact in contacts if contact.reason and contact.reason.code == LOSES_TIME]
-    alone = [one for one in losses if all(abs(float(one["second"]) - at_s) > TOGETHER_S for at_s in frames_s)]
-    first = min(alone, key=lambda one: float(one["second"]), default=None)
+    losses = []
+    for number, *values in from_text(shown.plate_breaks):
+        gap = Break(*values)
+        second = float(shown.data["plate_time"][gap.first])
+        if gap.lost_s and number not in refused and all(abs(second - at_s) > TOGETHER_S for at_s in frames_s):
+            losses.append((second, {"number": number, "second": second, "ms": 1000 * gap.lost_s}))
+    first_s, loss = min(losses, key=lambda loss: loss[0], default=(np.inf, {}))
     return [
-        contact.doubted("plate_time_lost_before", **first)
-        if first and contact.plates and contact.from_s > float(first["second"])
-        else contact
+        contact.doubted("plate_time_lost_before", **loss) if contact.plates and contact.to_s > first_s else contact
         for contact in contacts
     ]

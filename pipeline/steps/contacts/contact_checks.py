@@ -251,7 +251,7 @@ CONTACT_JUDGES = (
     Judge(OF_BOTH_FEET, ("other_foot_without_markers", "two_feet_on_plate", "foot_on_two_plates"),
           foot_on_plate.reject_shared),
     Judge(OF_ONE_FOOT, ("foot_partly_off_plate",), foot_on_plate.reject_partly_off),
-    Judge(OF_ONE_FOOT, ("plate_drops_out", broken_signals.LOSES_TIME), broken_signals.reject_broken),
+    Judge(OF_ONE_FOOT, ("plate_drops_out", "plate_loses_time"), broken_signals.reject_broken),
     Judge(OF_ONE_FOOT, ("plate_out_of_time", "plates_not_in_time"), time_offset.reject_out_of_time),
     Judge(OF_FORCE, ("plate_shifted", "plates_shifted", "all_plates_shifted", "plate_shift_suspect",
                      "plate_channels_suspect", "plate_forces_wrong", "plate_forces_suspect"), judge_forces),

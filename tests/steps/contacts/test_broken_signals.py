@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import xarray as xr
 
+from pipeline.json_text import to_text
+from pipeline.steps.contacts.broken_signals import doubt_after_loss, reject_broken
+from pipeline.steps.contacts.plate_contacts import Contact
+from pipeline.variables.stance_verdicts import Verdict
 from tests.steps.clean.test_impossible_motion import rows
 from tests.support.plates.stances import found
 from tests.support.settings import settings_of
 from tests.support.steps import clean
 from tests.support.walks.moving_on_plates import BODY_MODEL, recorded
+from tests.support.walks.shown import shown_walk
 
 
 def contacts_of(raw: xr.Dataset) -> xr.Dataset:
@@ -53,5 +60,22 @@ def test_after_samples_that_plates_alone_have_lost_stances_are_doubted() -> None
     (broken,) = (row for row in after if row["reason_code"] == "plate_loses_time")
     assert broken["plates"] == hit["plates"]
     for row in after:
-        late = row["contact_start"] > rising_s
-        assert ("plate_time_lost_before" in row["doubt_code"]) == late
+        assert ("plate_time_lost_before" in row["doubt_code"]) == (row["contact_end"] > rising_s)
+
+
+@pytest.mark.parametrize(("refused", "doubted"), [(None, True), ("plate_faulty", False)])
+@pytest.mark.parametrize("reason", [None, "foot_partly_off_plate", "no contact"])
+def test_a_loss_casts_doubt_whatever_else_is_wrong_with_its_contact(
+    reason: str | None, refused: str | None, doubted: bool
+) -> None:
+    """Plate 1 loses 30 ms at 1.5 s; a foot is on plate 2 from 1.4 to 2.1 s, and one was until then."""
+    corners, refusals = np.zeros((2, 4, 3)), [Verdict(refused, {}) if refused else None, None]
+    shown = shown_walk(np.arange(0, 3, 0.01), corners, {}, plate_breaks=to_text([[1, 1500, 1499, 300.0, 0.03]]))
+    shown = replace(shown, data={**shown.data, "plate_time": np.arange(3000) / 1000}, refused_plates=refusals)
+    of_loss = Contact((0,), 1.0, 1.7, 1.0, 1.7, "left", reason=Verdict(reason, {}) if reason else None)
+    before, across = (Contact((1,), a, b, a, b, "right") for a, b in ((0.6, 1.3), (1.4, 2.1)))
+    contacts = [before, across, *[of_loss] * (reason != "no contact")]
+    judged = doubt_after_loss(reject_broken(contacts, shown), shown)
+    assert [bool(contact.doubts) for contact in judged] == [False, doubted, *[doubted] * (len(contacts) - 2)]
+    if doubted:
+        assert judged[1].doubts[0].values == {"number": 1, "second": 1.5, "ms": 30.0}
