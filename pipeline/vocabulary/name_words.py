@@ -95,7 +95,7 @@ class Dates(NamedTuple):
 
     day_first: bool | None = None  # None if day and month may be exchanged
     six_digits: bool = False  # whether numbers such as 120524 are dates
-    no_dates: frozenset[tuple[int, int]] = frozenset()  # which of how many numbers such as 12052024 are none
+    no_dates: frozenset[tuple[int, int, bool]] = frozenset()  # numbers such as 12052024, see _eight_digits
     names: frozenset[str] = frozenset()  # unknown words, which words of the laboratory may follow: Annawalk
     orders: frozenset[int] = frozenset()  # places of the words of order, see lab_words.tsv
     letters: frozenset[str] = frozenset()  # T, if T1 is a visit, so that T10 is one
@@ -388,12 +388,15 @@ def is_person_code(text: str) -> bool:
     return bool(PERSON_CODE.fullmatch(text))
 
 
-def _eight_digits(text: str) -> dict[int, tuple[tuple[int, int], bool]]:
-    """Return by their starts which of how many each number of eight digits in a name is, and if it can be a date."""
+def _eight_digits(text: str) -> dict[int, tuple[tuple[int, int, bool], bool]]:
+    """Return by their starts the place of each number of eight digits in a name, and if it can be a date.
+
+    The place is which of how many it is, and whether it is the whole name.
+    """
     found = [*EIGHT_DIGITS.finditer(text)]
     forms = (YEAR_FIRST, YEAR_LAST_IN_DIGITS)
     can_be = [any((of := form.search(match[0])) and _days(of, None) for form in forms) for match in found]
-    return {match.start(): ((k, len(found)), can_be[k]) for k, match in enumerate(found)}
+    return {match.start(): ((k, len(found), match[0] == text), can_be[k]) for k, match in enumerate(found)}
 
 
 def has_six_digit_dates(texts: Iterable[str]) -> bool:

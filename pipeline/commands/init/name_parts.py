@@ -188,8 +188,11 @@ def _put_codes_right(words: Sequence[list[list[Word]]]) -> None:
 
 
 def _is_code(name: Sequence[Word], *, of_file: bool) -> bool:
-    """Return whether a name begins with a code, though it is a word for a role: ``RUN07``, ``HIP_005``."""
-    if len(name) < 2 or name[0].kind not in ROLES or name[1].kind not in ("run", "number"):
+    """Return whether a name begins with a code, though it is a word: ``RUN07``, ``HIP_005``, ``PRED01``."""
+    if len(name) < 2 or name[1].kind not in ("run", "number"):
+        return False
+    in_capitals = name[0].text.isupper() and name[1].kind == "run" and name[1].text.startswith("0")
+    if name[0].kind not in (*ROLES, *("condition", "visit") * in_capitals):
         return False
     goes_on = any(word.kind in ROLES for word in name[2:]) if of_file else len(name) == 2
     return goes_on and (name[1].kind == "run" or name[0].kind == "functional")
@@ -238,6 +241,9 @@ def _changed_kinds(names: Mapping[str, Sequence[Word]], below: Mapping[str, set[
         if not kind and text not in deeper and not below[text] & {*labels} and not PERSON_CODE.match(_text(names[text]))
     ]
     most = max(Counter(labels.values()).values(), default=0)
+    in_capitals = len({*map(len, names)}) == 1 and all(text.isalpha() and text.isupper() for text in names)
+    if unknown and in_capitals and len({*labels.values()}) > 1:
+        return dict.fromkeys(labels, "")  # codes, one without a meaning, others with several
     if (unknown and most and list(kinds.values()).count("") >= most) or (not deeper and 0 < most <= len(labels) / 2):
         return {text: "" for text in labels if not any(word.number or word.kind == "date" for word in names[text])}
     found = {}
