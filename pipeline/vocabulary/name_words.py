@@ -28,7 +28,9 @@ def _words_by_kind() -> dict[str, dict[str, int]]:
 
 
 WORDS = _words_by_kind()
-DAYS, MONTHS, SHORT_NUMBERED = (WORDS.pop(kind) for kind in ("days", "month", "short"))  # words only beside numbers
+# words only beside numbers, spans of days only behind them: 6 vko, but VKO01
+DAYS, SPANS, MONTHS, SHORT_NUMBERED = (WORDS.pop(kind) for kind in ("days", "span", "month", "short"))
+DAYS |= SPANS
 PLACES, ORDINALS, NUMBERED = WORDS["order"], WORDS["ordinal"], WORDS["numbered"]
 OF_VISITS = ("order", "numbered", "ordinal", "further")
 KINDS = {word: "visit" if kind in OF_VISITS else kind for kind in reversed(WORDS) for word in WORDS[kind]}
@@ -37,13 +39,17 @@ KINDS |= dict.fromkeys(WORDS["trial"], "walk")  # as a rule, but motion tells mo
 NEW = "new"  # of a visit before a word for one: New Session
 MONTH_LETTER = "m"  # 6M or M06, where other names have a word of order
 SHORT_ORDER = "bl"  # a short word of order that may have the number of a trial behind it; others make a code
+COUNTED_BY_LETTERS = (
+    "valutazione|visit[ae]|seduta|sessione|misura|controllo|sesion|medida|consulta|sessao|valoracion|evaluacion|seance"
+    "|bilan|mesure|bezoek|sessie|meting"
+)
 PHRASES = {  # written in several words
     r"follow[-_ ]up": "followup",
     r"\b([tan])[-_ ]pose": r"\1pose",
     r"(?-i:SCoRE)": "Score",
     r"sit[-_ ]?to[-_ ]?stand": "Sts",
     r"[-_ ]*\(\d\d?\)$": " copy",
-    rf"(?<![a-z\d])(\d+)[aoe](?=[-_ ]+(?:{'|'.join(NUMBERED)}))": r"\1.",  # 1a valutazione
+    rf"(?<![a-z\d])([1-9])[aoe](?=[-_ ]+(?:{COUNTED_BY_LETTERS})(?![a-z]|[-_ ]*\d))": r"\1.",  # 1a valutazione
     r"(?<=\d)p(?=\d+(?:ms|mps|kmh))": ".",  # 0p8ms
 }
 SHORT_STATIC = "st"
@@ -53,15 +59,16 @@ PERSON_CODE = re.compile(
     rf"(?:(?:{'|'.join(WORDS['person'])})[-_ ]*\d+|s\d\d+)[a-z]{{0,2}}(?![a-z\d])", re.IGNORECASE
 )  # sub-01, P1
 MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
-YEAR = r"(?P<y>(?:19[89]|20[0-4])\d)"  # of recordings; earlier ones are of birthdays, later ones numbers of patients
+YEARS = r"(?:19[89]|20[0-4])\d"  # of recordings; earlier ones are of birthdays, later ones numbers of patients
+YEAR = f"(?P<y>{YEARS})"
 YEAR_FIRST = re.compile(
     rf"(?<!\d){YEAR}(?P<sign>[-_. ]?)(?P<m>0[1-9]|1[0-2])(?P=sign)(?P<d>0[1-9]|[12]\d|3[01])(?:t\d{{4,6}})?(?!\d)",
     re.IGNORECASE,
 )
 YEAR_LAST = re.compile(  # 12.05.2024, 12.05.24
-    r"(?<!\d)(?:(?<![a-z])|(?=\d\d[-_. ]\d\d[-_. ](?:19[89]|20\d)\d(?!\d)))"  # Walk12-05-2024, not S1-2-24
+    rf"(?<!\d)(?:(?<![a-z])|(?=\d\d[-_. ]\d\d[-_. ]{YEARS}(?!\d)))"  # Walk12-05-2024, not S1-2-24
     r"(?P<d>\d\d?)(?P<sign>[-_. ])(?P<m>\d\d?)(?P=sign)"
-    r"(?P<y>(?:19[89]|20\d)\d(?!\d)|\d\d(?![-_.]?\d)(?=\W|_|$))",
+    rf"(?P<y>{YEARS}(?!\d)|\d\d(?![-_.]?\d)(?=\W|_|$))",
     re.IGNORECASE,
 )
 YEAR_LAST_IN_DIGITS = re.compile(rf"(?<!\d)(?P<d>\d\d)(?P<m>\d\d){YEAR}(?!\d)")
@@ -69,7 +76,7 @@ EXCHANGEABLE = (YEAR_LAST, YEAR_LAST_IN_DIGITS)  # day and month
 DATES = (
     YEAR_FIRST,
     *EXCHANGEABLE,
-    re.compile(rf"(?<!\d)(?P<d>\d\d?)[-_. ]*(?P<m>{MONTH})[-_. ]*(?P<y>(?:19[89]|20\d)\d|\d\d)(?!\d)", re.IGNORECASE),
+    re.compile(rf"(?<!\d)(?P<d>\d\d?)[-_. ]*(?P<m>{MONTH})[-_. ]*(?P<y>{YEARS}|\d\d)(?!\d)", re.IGNORECASE),
     re.compile(rf"(?<![a-z\d])(?:{MONTH})[-_. ]*{YEAR}(?!\d)", re.IGNORECASE),  # without a day
     re.compile(rf"(?<![a-z\d])(?<!\d[-_.]){YEAR}[-_.](?:0[1-9]|1[0-2])(?!\d)", re.IGNORECASE),
 )
@@ -88,7 +95,7 @@ class Dates(NamedTuple):
 
     day_first: bool | None = None  # None if day and month may be exchanged
     six_digits: bool = False  # whether numbers such as 120524 are dates
-    no_dates: frozenset[tuple[int, int]] = frozenset()  # which of how many numbers such as 12052024 are none
+    no_dates: frozenset[tuple[int, int, bool]] = frozenset()  # numbers such as 12052024, see _eight_digits
     names: frozenset[str] = frozenset()  # unknown words, which words of the laboratory may follow: Annawalk
     orders: frozenset[int] = frozenset()  # places of the words of order, see lab_words.tsv
     letters: frozenset[str] = frozenset()  # T, if T1 is a visit, so that T10 is one
@@ -216,7 +223,7 @@ def _read_letters(here: _Context) -> tuple[str, str, int]:
     if lower == NEW and kind_of(here.next) != "visit":
         return "", "", 1
     if here.next.isdigit() and (not here.in_code or len(here.next) == 1 or lower in here.dates.letters):
-        if (days := here.days_in(lower)) and (here.near or len(lower) > 1):
+        if lower not in SPANS and (days := here.days_in(lower)) and (here.near or len(lower) > 1):
             return "visit", str(int(here.next) * days), 2
         goes_on = here.glued and bool(here.then) and not kind_of(here.then)
         is_short = lower in SHORT_NUMBERED and here.near and len(here.next) < MOST_DIGITS and not goes_on
@@ -381,12 +388,15 @@ def is_person_code(text: str) -> bool:
     return bool(PERSON_CODE.fullmatch(text))
 
 
-def _eight_digits(text: str) -> dict[int, tuple[tuple[int, int], bool]]:
-    """Return by their starts which of how many each number of eight digits in a name is, and if it can be a date."""
+def _eight_digits(text: str) -> dict[int, tuple[tuple[int, int, bool], bool]]:
+    """Return by their starts the place of each number of eight digits in a name, and if it can be a date.
+
+    The place is which of how many it is, and whether it is the whole name.
+    """
     found = [*EIGHT_DIGITS.finditer(text)]
     forms = (YEAR_FIRST, YEAR_LAST_IN_DIGITS)
     can_be = [any((of := form.search(match[0])) and _days(of, None) for form in forms) for match in found]
-    return {match.start(): ((k, len(found)), can_be[k]) for k, match in enumerate(found)}
+    return {match.start(): ((k, len(found), match[0] == text), can_be[k]) for k, match in enumerate(found)}
 
 
 def has_six_digit_dates(texts: Iterable[str]) -> bool:

@@ -56,6 +56,13 @@ def test_roles_conditions_visits_and_dates_leave_nothing_unknown(name: str) -> N
         ("Standaufnahme", None, None),
         ("P03 6sem", "P03", "6sem"),
         ("sem ortese", None, None),
+        ("1a valutazione", None, "1 valutazione"),
+        ("12a session", "12a", "session"),
+        ("01E test", "01E", "test"),
+        ("1a_visita2", "1a", "visita2"),
+        ("VKO01", "VKO01", None),
+        ("6vko", None, "6vko"),
+        ("KK01", "KK01", None),
     ],
 )
 def test_what_a_name_says(name: str, unknown: str | None, visit: str | None) -> None:
@@ -87,7 +94,7 @@ def test_a_day_above_12_tells_the_form_of_all_dates(names: list[str], days: tupl
 
 
 def test_what_no_calendar_has_is_no_date() -> None:
-    assert not any(word.kind == "date" for name in ("31.02.2024", "Martin 2019") for word in read_words(name))
+    assert not any(word.kind == "date" for name in ("31.02.2024", "12.05.2077", "12 Mai 2061", "Martin 2019") for word in read_words(name))
     numbers = ["23031997", "30209884"]  # of a hospital
     assert not any(word.kind == "date" for word in read_words(numbers[0], dates_of(numbers)))
 

@@ -65,7 +65,7 @@ def part_columns(facts: Sequence[Facts], columns: Columns, visits: Sequence[str]
         walks, statics = ({name for name, kind in kinds.items() if stands in kind} for stands in (False, True))
         of_name = grouped(zip(named, facts, strict=True))
         are_people = all(map(is_person_code, filter(None, of_name)))
-        are_people |= any(are_alike(*pair) is False for pair in combinations(of_name.values(), 2))
+        are_people |= False in _verdicts(of_name.values())
         if statics and walks and not statics & walks and not are_people:
             if len(walks - {""}) > 1:
                 conditions[place] = _without_run(named) if place[0] else named
@@ -158,7 +158,7 @@ def _score(facts: Sequence[Facts], column: Sequence[str], others: Sequence[Seque
     for one, name, rest in zip(facts, column, beside, strict=True):
         if name:
             groups[rest][name].append(one)
-    verdicts = {are_alike(*pair) for group in groups.values() for pair in combinations(group.values(), 2)}
+    verdicts = {verdict for group in groups.values() for verdict in _verdicts(group.values())}
     named = {name for name in column if name}
     crossed = (len({*zip(column, one, strict=True)}) > max(len({*column}), len({*one})) for one in others)
     if all(map(YEAR.fullmatch, column)) and any(crossed):
@@ -227,6 +227,12 @@ def are_alike(one: Sequence[Facts], other: Sequence[Facts]) -> bool | None:
     if subjects & others:
         return True if equal or not pairs else None
     return None if equal else False
+
+
+def _verdicts(groups: Iterable[list[Facts]]) -> set[bool | None]:
+    """Return whether any two groups of files are of one person; two of those that state the same tell all."""
+    same = grouped((frozenset((one.subject, *sorted(one.sizes.items())) for one in group), group) for group in groups)
+    return {are_alike(*pair) for pair in combinations([one for alike in same.values() for one in alike[:2]], 2)}
 
 
 def differ(sizes: Mapping[str, float], others: Mapping[str, float]) -> bool:

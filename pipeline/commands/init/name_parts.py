@@ -89,6 +89,7 @@ def take_apart(names: Sequence[str]) -> list[Parts]:
     _drop_counts_of_files(paths, words)
     _put_codes_right(words)
     _put_siblings_right(paths, words)
+    _put_trials_of_visits_right(words)
     _join_amounts(words)
     names_in_common = set.intersection(*({word.plain for word in of_path[-1]} for of_path in words))
     common = names_in_common if len(words) > 1 else set[str]()
@@ -139,7 +140,7 @@ def _words(text: str, dates: Dates, name: str = "") -> list[Word]:
 
 
 def _drop_words_of_the_study(paths: Sequence[Sequence[str]], words: Sequence[list[list[Word]]]) -> None:
-    """Drop words for roles and conditions from folders that all paths share, Knee_Brace, if file names tell more."""
+    """Drop words for roles and conditions from folders that all paths share, AFO_Study, if file names tell more."""
     tells_more = any(word.kind in ("condition", "") for of_path in words for word in of_path[-1])
     for depth, names in enumerate(zip(*(path[:-1] for path in paths), strict=False)):
         if len({*names}) == 1 < len(paths) and tells_more and any(not word.kind for word in words[0][depth]):
@@ -161,8 +162,8 @@ def _drop_counts_of_files(paths: Sequence[Sequence[str]], words: Sequence[list[l
 
 def _join_amounts(words: Sequence[list[list[Word]]]) -> None:
     """Make numbers behind a word for a condition part of it where they are amounts, of 5: up5, up10."""
-    pairs = [(stem, k) for *_, stem in words for k, kinds in enumerate(pairwise(word.kind for word in stem))
-             if kinds == ("condition", "run")]  # fmt: skip
+    pairs = [(stem, k) for *_, stem in words for k, (a, b) in enumerate(pairwise(stem))
+             if (a.kind, b.kind) == ("condition", "run") and b.text.isdecimal()]  # fmt: skip
     numbers: dict[str, set[int]] = defaultdict(set)
     for stem, k in pairs:
         numbers[stem[k].plain].add(int(stem[k + 1].text))
@@ -187,11 +188,22 @@ def _put_codes_right(words: Sequence[list[list[Word]]]) -> None:
 
 
 def _is_code(name: Sequence[Word], *, of_file: bool) -> bool:
-    """Return whether a name begins with a code, though it is a word for a role: ``RUN07``, ``HIP_005``."""
-    if len(name) < 2 or name[0].kind not in ROLES or name[1].kind not in ("run", "number"):
+    """Return whether a name begins with a code, though it is a word: ``RUN07``, ``HIP_005``, ``PRED01``."""
+    if len(name) < 2 or name[1].kind not in ("run", "number"):
+        return False
+    in_capitals = name[0].text.isupper() and name[1].kind == "run" and name[1].text.startswith("0")
+    if name[0].kind not in (*ROLES, *("condition", "visit") * in_capitals):
         return False
     goes_on = any(word.kind in ROLES for word in name[2:]) if of_file else len(name) == 2
     return goes_on and (name[1].kind == "run" or name[0].kind == "functional")
+
+
+def _put_trials_of_visits_right(words: Sequence[list[list[Word]]]) -> None:
+    """Make a numbered word that is all of a file's name a trial's if a folder names the visit: ``Visit1/test2``."""
+    for *folders, stem in words:
+        bare = re.sub(r"[-_ ]*\d+$", "", stem[0].text.lower()) if [word.kind for word in stem] == ["visit"] else ""
+        if bare in NUMBERED.keys() - PLACES.keys() and any(word.kind == "visit" for of in folders for word in of):
+            stem[:] = [Word("place", bare), Word("number", stem[0].number)]
 
 
 def _put_siblings_right(paths: Sequence[Sequence[str]], words: Sequence[list[list[Word]]]) -> None:
@@ -229,6 +241,9 @@ def _changed_kinds(names: Mapping[str, Sequence[Word]], below: Mapping[str, set[
         if not kind and text not in deeper and not below[text] & {*labels} and not PERSON_CODE.match(_text(names[text]))
     ]
     most = max(Counter(labels.values()).values(), default=0)
+    in_capitals = len({*map(len, names)}) == 1 and all(text.isalpha() and text.isupper() for text in names)
+    if unknown and in_capitals and len({*labels.values()}) > 1:
+        return dict.fromkeys(labels, "")  # codes, one without a meaning, others with several
     if (unknown and most and list(kinds.values()).count("") >= most) or (not deeper and 0 < most <= len(labels) / 2):
         return {text: "" for text in labels if not any(word.number or word.kind == "date" for word in names[text])}
     found = {}

@@ -161,9 +161,9 @@ def _fill_in_cells(trials: Sequence[Trial], only: str, columns: Columns) -> None
     for mine in _read_apart(((one.key, one.condition), one.conditions, one) for one in trials if not one.facts.stands):
         for one in mine:  # only what may be a name tells these apart
             one.is_slip |= any(word in text for text in one.conditions for word in hidden_words)
-    spelt: dict[str, str] = {}  # DualTask and Dual_Task are one
+    spelt: dict[str, str] = {}  # DualTask and Dual_Task are one, 1.5deg and 15deg are not
     for one in trials:
-        text = spelt.setdefault(re.sub(r"[\W_]", "", one.condition.lower()), one.condition)
+        text = spelt.setdefault(re.sub(r"(?<!\d)[\W_]|[\W_](?!\d)", "", one.condition.lower()), one.condition)
         one.condition = NOT_KNOWN if one.is_slip else text
         one.person, one.session, one.hidden = ids[one.names], sessions[one.key], one.names in hidden
         one.trial = one.parts.trial(shown, hidden_words)
@@ -374,7 +374,7 @@ def _ask_of_conditions(trials: Sequence[Trial]) -> None:
     doubted = _read_apart(((one.key, one.conditions), frozenset(ways), one) for one, ways in named)
     told = [{*words_of("-".join(one.conditions))} for one in walks]
     sides = grouped((frozenset(words - SIDES), frozenset(words & SIDES)) for words in told)
-    if len(sides) > 1 and all(len({*of}) > 1 and all(of) for of in sides.values()):
+    if (len(sides) > 1 or {*sides} == {frozenset()}) and all(len({*of}) > 1 and all(of) for of in sides.values()):
         doubted.append(walks)
     texts = [("-".join(filter(None, one.conditions)), one) for one in walks]
     counted = _read_apart(((one.key, COUNTS.sub("", text)), text, one) for text, one in texts if text)
