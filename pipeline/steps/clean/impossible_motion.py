@@ -1,6 +1,6 @@
 """What no motion explains: markers that stand still, jump together or move straight, and the noise of markers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -19,9 +19,12 @@ MOVING_M_S = 0.15
 CHANGE_M_S2 = 20.0
 AROUND_S = 0.02  # before and after, in which velocity is measured
 TIMES_USUAL = 4.0  # of the jumps that noise makes in half of the frames; their largest are twice as large
-# A measured marker that moves by more than MOVED_M from frame to frame is not accelerated by nothing for STRAIGHT_S:
-# second differences of .1 mm of noise are .25 mm. STRAIGHT_M: rounding of 32 bits, 4 m from the origin
+# A line fills a gap if the marker moves by more than MOVED_M from frame to frame, is not accelerated for STRAIGHT_S and
+# turns at both ends by a CORNER. Feet on belts and filtered paths begin to bend gradually: no more than in the frames
+# BESIDE. STRAIGHT_M: rounding of 32 bits, 4 m from the origin. CORNER: times STRAIGHT_M, and times the median bend
+# beside; a fill of n frames of a steady acceleration has n / 2 times that, rounded steady motion twice at most
 STRAIGHT_M, MOVED_M, STRAIGHT_S = 1e-6, 2e-4, 0.06
+CORNER, BESIDE = (100.0, 3.0), 5
 # below, fourth differences show motion as well
 SLOWEST_HZ = 50.0
 # share of a leg in the body's mass (Winter 2009), and its radius of gyration about the hip, m
@@ -74,18 +77,26 @@ def frozen_frames(position: Array, interval_s: float) -> Flags:
 def straight_frames(position: Array, interval_s: float) -> Flags:
     """Return which samples (time, marker) of positions (time, marker, 3), m, lie on a straight line at even distances.
 
-    Another program has filled a gap so; its ends are measured.
+    Another program has filled a gap so; its ends are measured. Where the path beside is not seen, nothing is found.
     """
     straight = np.zeros(position.shape[:2], dtype=bool)
     if len(position) < 3:
         return straight
-    even = bends(position) < STRAIGHT_M
+    bend = bends(position)
+    even = bend < STRAIGHT_M
     for marker in np.flatnonzero(even.sum(axis=0) * interval_s > STRAIGHT_S).tolist():
         for start, stop in stretches(even[:, marker]):
             moved = length(position[stop + 1, marker] - position[start, marker])
-            if (stop - start) * interval_s > STRAIGHT_S and moved > (stop + 1 - start) * MOVED_M:
+            long = (stop - start) * interval_s > STRAIGHT_S and moved > (stop + 1 - start) * MOVED_M
+            if long and _is_corner(bend[:start, marker][::-1]) and _is_corner(bend[stop:, marker]):
                 straight[start + 1 : stop + 1, marker] = True
     return straight
+
+
+def _is_corner(bend: Array) -> bool:
+    """Return whether the first of the bends (time,), m, from the end of a straight line on, is that of a corner."""
+    beside = np.median(bend[1 : BESIDE + 1]) if len(bend) > BESIDE else np.nan
+    return bool(beside > STRAIGHT_M and bend[0] > max(CORNER[0] * STRAIGHT_M, CORNER[1] * beside))
 
 
 def find_breaks(position: Array, frozen: Flags, interval_s: float) -> Breaks:
@@ -146,7 +157,7 @@ def _median(values: Array, axis: int | tuple[int, int]) -> Array:
     return np.asarray((np.median if np.isfinite(values).all() else np.nanmedian)(values, axis=axis))
 
 
-def doubt_noise(noise_m: float, cutoff_hz: float, rate_hz: float, markers: Sequence[int]) -> Iterator[Verdict]:
+def doubt_noise(noise_m: float, cutoff_hz: float, rate_hz: float, in_clusters: int) -> Iterator[Verdict]:
     """Yield the doubt about a trial of which the noise changes the hip moment by more than is usual.
 
     White noise of variance s^2 at rate f has the acceleration s (2 pi c)^2 sqrt(2 c / 5 f) below a cut-off c. The leg
@@ -156,9 +167,9 @@ def doubt_noise(noise_m: float, cutoff_hz: float, rate_hz: float, markers: Seque
     Args:
         noise_m: of :func:`marker_noise`.
         cutoff_hz, rate_hz: of the markers.
-        markers: number of those seen in the clusters of thigh and shank.
+        in_clusters: fewest markers that the trial has in a cluster of thigh or shank, of the legs that have any.
     """
     acceleration = noise_m * (2 * np.pi * cutoff_hz) ** 2 * np.sqrt(2 * cutoff_hz / (5 * rate_hz))
-    error = LEG_SHARE * LEG_RADIUS_M * acceleration * (IN_CLUSTERS if min(markers) >= CLUSTER else 1.0)
+    error = LEG_SHARE * LEG_RADIUS_M * acceleration * (IN_CLUSTERS if in_clusters >= CLUSTER else 1.0)
     if error > LARGEST_N_M_KG:  # not of NaN, without a filter or a figure
         yield Verdict.of("markers_noisy", mm=1000 * noise_m, error=error)

@@ -45,14 +45,18 @@ def heels_of_static(trials: Iterable[Trial], body_model: BodyModel) -> dict[str,
 def repair_landmarks(read: Trial, body_model: BodyModel, settings: Settings) -> tuple[Landmarks, str, Breaks]:
     """Return the landmarks that are seen, repaired, and the exchanges of labels; refuse what is beyond repair.
 
-    Frozen frames are gaps, and so are straight parts of a path, with which another program has filled some; where
-    frames are lost, one is missing that is not filled, as at an end of the recording.
+    Frozen frames are gaps, and so are straight parts of a path, with which another program has filled some, but on a
+    treadmill, where feet move straight; where frames are lost, one is missing that is not filled, as at an end of the
+    recording.
     """
     rate_hz = read.attrs["marker_rate_hz"]
     chosen, labels, recorded = _markers(read, body_model)
-    frozen, straight = frozen_frames(recorded, 1 / rate_hz), straight_frames(recorded, 1 / rate_hz)
-    if frozen.any() or straight.any():
-        recorded = np.where((frozen[:, None] | straight)[..., None], np.nan, recorded)
+    frozen = frozen_frames(recorded, 1 / rate_hz)
+    unmeasured = np.repeat(frozen[:, None], len(labels), axis=1)
+    if read.attrs["direction_of_travel"] != "none":
+        unmeasured |= straight_frames(recorded, 1 / rate_hz)
+    if unmeasured.any():
+        recorded = np.where(unmeasured[..., None], np.nan, recorded)
     whole, repairs, exchanged = repair_markers(
         recorded,
         labels,

@@ -20,7 +20,9 @@ SPIKE, EXCHANGED = 4, 5
 LONGEST_FRAMES = 5  # of a spike
 SUPPORT_FRAMES = 4  # on either side of it
 TIMES_ROUGHNESS = 3.0  # of the marker's own roughness, so that noisy cameras and fast feet give no spikes
-LEFT = 0.35  # of the bend by a jump may be left without it, however rough the rest of the recording is
+# of the bend by a jump may be left without it, however rough the rest of the recording is; beside a gap a lasting step
+# of the path leaves as little
+LEFT_OF_BEND = 0.35
 MOST_LISTED = 4
 AT_JOINTS = {
     names[joint]: {above, below}
@@ -117,7 +119,8 @@ def find_spikes(position: Array, *, spike_m: float | None) -> Flags:
 
     A run of up to five samples is a spike if its distance from the cubic through the four samples on either side
     exceeds ``spike_m`` and three times the marker's roughness (the 95th percentile of its second differences), and the
-    path without it is smooth: it bends by less than that, or by a third of what it bends with the spike.
+    path without it is smooth: it bends by less than that, or, if all eight are measured, by .35 of what it bends with
+    the spike.
 
     Args:
         position: (time, marker, 3), m, NaN where unseen.
@@ -162,6 +165,7 @@ def _off_the_path(path: Array, first: int, last: int, limit_m: float) -> NDArray
     repaired = np.where(off[:, None], smooth, path[window])
     jumps, bend = (np.nanmax(bends(of[:, None]), initial=0.0) for of in (path[window], repaired))
     longest = max((b - a for a, b in stretches(off)), default=0)
-    if longest > (LONGEST_FRAMES if inner else 2) or bend > max(limit_m, LEFT * jumps):
+    left_m = max(limit_m, LEFT_OF_BEND * jumps) if before == after == SUPPORT_FRAMES else limit_m
+    if longest > (LONGEST_FRAMES if inner else 2) or bend > left_m:
         return nothing
     return np.asarray(window[off])

@@ -78,8 +78,9 @@ def _clean_walk(
     noise_m = marker_noise(seen.position, read.attrs["marker_rate_hz"])
     cutoff_hz = float(np.median(cutoffs_hz[np.isfinite(cutoffs_hz)])) if np.isfinite(cutoffs_hz).any() else np.nan
     clusters = [body_model.segments[name].cluster if name in body_model.segments else () for name in ("thigh", "shank")]
-    markers = [sum(f"{name}_{SIDES[0]}" in seen.labels for name in cluster) for cluster in clusters]
-    doubts = doubt_columns([doubt_noise(noise_m, cutoff_hz, read.attrs["marker_rate_hz"], markers)])
+    in_clusters = [[sum(f"{name}_{side}" in seen.labels for name in one) for one in clusters] for side in SIDES]
+    fewest = min((min(leg) for leg in in_clusters if any(leg)), default=0)
+    doubts = doubt_columns([doubt_noise(noise_m, cutoff_hz, read.attrs["marker_rate_hz"], fewest)])
     paths = {name: filtered[:, i] for i, name in enumerate(landmarks.labels)}
     plates, plate_breaks = filter_plates(read, paths, settings)
     envelopes, muscles, emg_left_out = muscle_activity(read, settings, highest)

@@ -41,9 +41,9 @@ FILLED_S = 0.03
 LOWEST_M, HIGHEST_M, STANDS = -0.005, 0.11, (0.25, 0.5)
 # How far beyond a sole, whose toes press until it leaves the ground, a load may be: two standard deviations of the toes
 # (1 cm), of where a foot presses from step to step (7 mm, as in :data:`.plate_faults.laws.LAWS`) and of a centre of
-# pressure under a tenth of the load (5 mm: 1 N and .3 N m of a baseline). PUSHES: of a contact, the shares between
-# which a foot presses with its ball, mostly alone; LATE: the last.
-BEYOND_M, FIRM, PUSHES, LATE = 0.025, 0.1, (0.6, 0.8), (0.8, 1.0)
+# pressure under a tenth of the load, FIRM_N at least (5 mm: 1 N and .3 N m of a baseline). PUSHES: of a contact, the
+# shares between which a foot presses with its ball, mostly alone; LATE: the last.
+BEYOND_M, FIRM, FIRM_N, PUSHES, LATE = 0.025, 0.1, 60.0, (0.6, 0.8), (0.8, 1.0)
 
 
 def faults_of_channels(shown: Shown) -> list[Verdict | None]:
@@ -141,7 +141,7 @@ def _beyond_sole(loaded: Loaded, time: Array, foot: Foot) -> float:
     """
     contact, force = loaded.contact, loaded.force
     share = (time - contact.start_s) / (contact.end_s - contact.start_s)
-    firm = force[:, UP] > FIRM * np.max(force[contact.frames(time), UP], initial=0.0)
+    firm = force[:, UP] > max(FIRM * np.max(force[contact.frames(time), UP], initial=0.0), FIRM_N)
     stands, pushes, late = (
         np.flatnonzero((share >= first) & (share <= last) & firm) for first, last in (STANDS, PUSHES, LATE)
     )

@@ -10,6 +10,7 @@ import pytest
 import xarray as xr
 from numpy.typing import NDArray
 
+from pipeline.signals.filters import low_pass
 from pipeline.steps.clean.impossible_motion import find_breaks, frozen_frames, straight_frames
 from tests.support.plates.stances import found
 from tests.support.settings import settings_of
@@ -147,7 +148,7 @@ def test_a_straight_path_of_a_marker_that_moves_was_not_measured(frames: int) ->
     path = raw.marker_position.values.copy()
     assert not straight_frames(path, 0.01).any()
     marker = int(np.linalg.norm(np.diff(path, axis=0), axis=2).mean(axis=0).argmax())
-    first, last = 60, 60 + frames + 1
+    first, last = 80, 80 + frames + 1  # where it swings
     share = np.linspace(0, 1, frames + 2)[:, None]
     path[first : last + 1, marker] = (1 - share) * path[first, marker] + share * path[last, marker]
     path = path.astype(np.float32).astype(float)
@@ -157,3 +158,20 @@ def test_a_straight_path_of_a_marker_that_moves_was_not_measured(frames: int) ->
     cleaned = clean(raw.assign(marker_position=(raw.marker_position.dims, path)), body_model=BODY_MODEL,
                     settings=settings_of("clean"))  # fmt: skip
     assert (cleaned.fill.values > 0).sum() == where.sum()
+
+
+@pytest.mark.parametrize("rate_hz", [60, 100, 200, 500])
+@pytest.mark.parametrize("cutoff_hz", [6.0, None])
+def test_measured_paths_that_are_nearly_straight_stay(rate_hz: int, cutoff_hz: float | None) -> None:
+    """A foot on a belt of 1.2 m/s and a pelvis over ground, filtered and rounded, as labs export them."""
+    time = np.arange(10 * rate_hz) / rate_hz
+    swing = np.clip((time % 1 - 0.6) / 0.4, 0, 1)
+    done = swing**3 * (10 - 15 * swing + 6 * swing**2)
+    foot = np.stack([1.2 * (done - time % 1), 0.05 + 0.4 * done * (1 - done), 0 * time], axis=-1)
+    sway = 0.02 * np.sin(np.outer(time, [4 * np.pi, 4 * np.pi, 2 * np.pi]))
+    path = np.stack([foot, sway + np.outer(time, [1.2, 0, 0])], axis=1)
+    path += 1e-4 * np.random.default_rng(rate_hz).normal(size=path.shape)
+    path = low_pass(path, rate_hz=rate_hz, cutoff_hz=cutoff_hz, order=4)
+    for grid_m in (1e-9, 1e-4, 1.2 / rate_hz / round(1200 / rate_hz)):
+        rounded = (np.round(path / grid_m) * grid_m).astype(np.float32).astype(float)
+        assert not straight_frames(rounded, 1 / rate_hz).any()

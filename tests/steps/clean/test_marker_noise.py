@@ -36,10 +36,10 @@ def test_noise_that_changes_moments_is_doubted(noise_mm: float, doubt: str) -> N
     assert trial.attrs.get("doubt_code", "") == doubt
 
 
-@pytest.mark.parametrize(("markers", "doubted"), [((0, 0), True), ((4, 2), True), ((3, 4), False)])
-def test_clusters_share_the_noise(markers: tuple[int, int], doubted: bool) -> None:
+@pytest.mark.parametrize(("in_clusters", "doubted"), [(0, True), (2, True), (3, False)])
+def test_clusters_share_the_noise(in_clusters: int, doubted: bool) -> None:
     """1.8 mm at 100 Hz and 10 Hz: .114 N m/kg, .091 in clusters."""
-    assert bool([*doubt_noise(0.0018, 10.0, 100.0, markers)]) == doubted
+    assert bool([*doubt_noise(0.0018, 10.0, 100.0, in_clusters)]) == doubted
 
 
 def test_a_rate_below_50_hz_has_no_figure() -> None:

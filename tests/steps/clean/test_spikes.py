@@ -59,6 +59,17 @@ def test_a_path_that_does_not_return_is_not_a_spike() -> None:
     assert not find_spikes(path, spike_m=SPIKE_M).any()
 
 
+@pytest.mark.parametrize("gap", [-4, -3, 2, 3])
+@pytest.mark.parametrize("step_m", [0.05, 0.1])
+def test_a_step_beside_a_gap_is_not_a_spike(gap: int, step_m: float) -> None:
+    """Of a marker that moves smoothly; in the frame from which it steps, or beside, two frames are unseen."""
+    time = np.arange(300) / 100
+    path = np.stack([1.2 * time, 0.05 * np.sin(2 * np.pi * time), 0.1 + step_m * (time >= 1.5)], axis=-1)[:, None]
+    path += 3e-4 * np.random.default_rng(2).normal(size=path.shape)
+    path[150 + gap : 152 + gap] = np.nan
+    assert not find_spikes(path, spike_m=SPIKE_M).any()
+
+
 @pytest.mark.parametrize("frames", [1, 2])
 def test_a_spike_at_the_edge_of_a_gap_is_found(frames: int) -> None:
     path = walk(0)
