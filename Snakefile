@@ -3,10 +3,11 @@
 # gaitlab run STUDY prepares a study and starts Snakemake with this file; snakemake --directory STUDY works, too.
 # The key of a job holds all that it depends on besides its input files, such as settings, cells of tables and a digest
 # of its code: Snakemake runs a job again when its key changes.
+from functools import partial
 from pathlib import Path
 
 from pipeline.extra import rules_of_extras
-from pipeline.workflow.finished import is_left_out
+from pipeline.workflow.finished import is_left_out, mark_left_out
 from pipeline.workflow.open_study import TABLES, open_for_snakemake, outputs_of
 from pipeline.workflow.activity_lock import hold
 from pipeline.workflow.jobs.workers import run_job
@@ -21,11 +22,7 @@ hold(STUDY.path)  # so that gaitlab recover waits
 key = STUDY.key  # of a step: the function from wildcards to the key of a job
 
 
-def with_left_out(files):
-    """Return input files, also by name; those of finished sessions as files that are there and have no job."""
-    if isinstance(files, dict):
-        return {name: with_left_out(some) for name, some in files.items()}
-    return [before_update(file) if is_left_out(file) else file for file in files]
+with_left_out = partial(mark_left_out, before_update)
 
 
 include: "pipeline/workflow/cluster.smk"  # for a run on a cluster

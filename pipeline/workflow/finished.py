@@ -8,7 +8,8 @@ workflow runs, or without ``gaitlab run``.
 """
 
 import functools
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
 
 from ..step import every_step
 from .checksums import Record, is_begun, made_with
@@ -26,6 +27,13 @@ def leave_out(files: Collection[str]) -> None:
 def is_left_out(file: str) -> bool:
     """Return whether the Snakefile plans no job for a file, relative to the study."""
     return file in _left_out
+
+
+def mark_left_out(mark: Callable[[str], Any], files: Any) -> Any:
+    """Return input files of a rule, also by name, with a mark on those for which the Snakefile plans no job."""
+    if isinstance(files, Mapping):
+        return {name: mark_left_out(mark, some) for name, some in files.items()}
+    return [mark(file) if is_left_out(file) else file for file in files]
 
 
 class UpToDate:
