@@ -5,7 +5,7 @@ Reference Guide. Compared with the bones and angles stored in files of five labo
 angles within 0.1 degrees.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +15,17 @@ from ..conventions import FROM_PELVIS, SIDE_SIGN
 from ..json_text import from_text
 from .joint_centres import Chord
 from .segment_poses import turn_about_y
+
+
+def results_of_walks_count(statics: Collection[bool], walks: Collection[bool]) -> bool:
+    """Return whether static results count that walks state: some walks, or all of them beside a static without any.
+
+    Those of a part of the walks, beside such a static trial, may be of another person or visit.
+
+    Args:
+        statics, walks: whether each that can be read states static results.
+    """
+    return any(walks) if any(statics) or not statics else bool(walks) and all(walks)
 
 
 class StaticResults(NamedTuple):

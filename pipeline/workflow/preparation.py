@@ -105,11 +105,15 @@ def changed_results(study: Study, *, keep: bool) -> Prepared:
     up_to_date = UpToDate(study, outputs)
     state = checksums.state_of(derived, outputs, cache=records / "result_sha256.json", each=up_to_date.add)
     notices = []
-    causes = {"Changed since written": state.changed, "Without a record": state.unrecorded}
-    for what, names in {**causes, "Made from other results than those there": up_to_date.outdated}.items():
+    causes = {
+        "Changed since written": state.changed,
+        "Without a record": state.unrecorded,
+        "Made from other results than those there": up_to_date.outdated,
+    }
+    for what, names in causes.items():
         if names:
-            copies = [_keep_copy(derived / name) for name in names if keep and name.endswith(".csv")]
-            kept = f" Copies are kept: {', '.join(copies)}." if copies else ""
+            own = [name for name in names if name.endswith(".csv") and name not in up_to_date.known]  # of a person
+            kept = f" Copies are kept: {', '.join(_keep_copy(derived / name) for name in own)}." if own and keep else ""
             results = join_some([f"derived/{name}" for name in names], MOST_LISTED)
             notices.append(f"{what}, and made again: {results}.{kept}")
     interrupted = any((records / "incomplete").glob("*"))  # Snakemake makes its jobs again, whatever they have written

@@ -58,9 +58,9 @@ def date_with_record(study: Path, name: str, *, like: str, later_s: float) -> No
         os.utime(file, (dated, dated))
 
 
-def make_otherwise(study: Path) -> None:
+def make_otherwise(study: Path, name: str = f"{ONE}/clean.nc") -> None:
     """Let a result have other bytes and a record of them, with the key of now, and its former date."""
-    derived, name = study / "derived", f"{ONE}/clean.nc"
+    derived = study / "derived"
     file, record = derived / name, checksums.record_path(derived, name)
     dated, text = file.stat().st_mtime, record.read_text()
     before = digests.sha256(file)
@@ -170,6 +170,15 @@ def test_what_was_made_from_other_bytes_is_made_again(study: Path) -> None:
     of_session = [f"derived/{ONE}/{name}.nc" for name in ("contacts", "kinematics", "cycles", "representative")]
     assert changed_results(open_study(study), keep=False).rerun == [*of_session, f"derived/report/{ONE}.html"]
     assert {f"cycles:{ONE}", f"page:{ONE}", "study", "report"} < planned(study)
+
+
+def test_no_copy_is_kept_of_a_table_that_nobody_has_edited(study: Path) -> None:
+    make_otherwise(study, f"{ONE}/cycles.nc")
+    prepared = changed_results(open_study(study), keep=True)
+    assert "derived/metrics.csv" in prepared.rerun
+    (notice,) = prepared.notices
+    assert notice.startswith("Made from other results than those there, and made again: ")
+    assert not [*(study / "derived").glob("*.changed.csv")]
 
 
 def test_new_code_and_libraries_leave_nothing_out(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:

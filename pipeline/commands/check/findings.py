@@ -12,6 +12,7 @@ from ...arrays import Array
 from ...body.body_model import BodyModel
 from ...body.landmarks import choose_labels, expected_label
 from ...body.resolved_model import resolve
+from ...body.static_results import results_of_walks_count
 from ...conventions import NO_STATIC, SIDES
 from ...errors import ERROR, Problem, UserError, join_some, nearest, warning
 from ...opensim_files.trc import COUNT
@@ -147,10 +148,8 @@ def of_session(
     gait = list(dict.fromkeys(row["file"] for row in rows if row["role"] == "gait"))
     readable = [file for file in gait if file in facts]
     by_static = chosen.get("calibrate", {}).get("static_results") == "static"
-    # as in calibrate: beside a static trial that states none, results count that all walks state
-    enough = all if static in facts and not facts[static].states_results else any
-    stated = bool(model and model.may_be_stated and not by_static and readable)
-    stated = stated and enough(facts[file].states_results for file in readable)
+    of_static, of_walks = ([facts[file].states_results for file in some if file in facts] for some in ([static], gait))
+    stated = bool(model and model.may_be_stated and not by_static) and results_of_walks_count(of_static, of_walks)
     if static not in facts and not stated:
         yield _no_static(session, static, readable, facts, model)
     if stated and (knee_axis := chosen.get("calibrate", {}).get("knee_axis", "markers")) != "markers":

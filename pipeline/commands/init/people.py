@@ -156,8 +156,8 @@ def _fill_in_cells(trials: Sequence[Trial], only: str, columns: Columns) -> None
         {one.key: "_".join(filter(None, (ids[one.names], one.visit_key, one.static))) for one in trials}, "session"
     )
     for one in trials:
-        told = [text for text in dict.fromkeys(one.conditions) if not any(word in text for word in hidden_words)]
-        one.condition = "-".join(filter(None, told))
+        fit = [text for text in dict.fromkeys(one.conditions) if not any(word in text for word in hidden_words)]
+        one.condition = "-".join(filter(None, fit))
     for mine in _read_apart(((one.key, one.condition), one.conditions, one) for one in trials if not one.facts.stands):
         for one in mine:  # only what may be a name tells these apart
             one.is_slip |= any(word in text for text in one.conditions for word in hidden_words)
@@ -325,23 +325,23 @@ def _part_by_names(trials: Sequence[Trial]) -> list[Trial]:
             reading = (one.key, one.facts.stands, frozenset(conditions))
             name = tuple(word.text for word in one.parts.telling if word.kind != "run")
             stated = (one.facts.stands, one.facts.stated, *sorted(one.facts.sizes.items()))
-            joined.append((reading, _words_told(one), one))
+            joined.append((reading, _words_of_path(one), one))
             parted.append(((name, stated), reading, one))
     doubted = {id(one): one for mine in (*_read_apart(joined), *_read_apart(parted)) for one in mine}
     for one in doubted.values():
         one.asked = one.is_slip = True
-        one.names = (*one.names, *sorted(_words_told(one)))
+        one.names = (*one.names, *sorted(_words_of_path(one)))
     return [*doubted.values()]
 
 
-def _words_told(trial: Trial) -> frozenset[str]:
+def _words_of_path(trial: Trial) -> frozenset[str]:
     """Return the words of a path but for those of roles and trials."""
-    told = (word.plain for word in trial.parts.telling if word.kind not in (*ROLES, "copy", "place"))
-    return frozenset(text for text in told if not re.fullmatch("[a-z]", text))
+    words = (word.plain for word in trial.parts.telling if word.kind not in (*ROLES, "copy", "place"))
+    return frozenset(text for text in words if not re.fullmatch("[a-z]", text))
 
 
 def _ask_of_people(trials: Sequence[Trial]) -> None:
-    """Ask about people whose names differ in signs, years or leading zeros alone."""
+    """Ask about people whose names differ only in signs, years or leading zeros."""
     for mine in _read_apart((SIGNS.sub("", "_".join(one.names)), one.names, one) for one in trials):
         for one in mine:
             one.asked = True
@@ -372,8 +372,8 @@ def _ask_of_conditions(trials: Sequence[Trial]) -> None:
     named = [(one, {word.plain for word in one.parts.stem if word.kind == "walk"}) for one in walks]
     named = [(one, ways) for one, ways in named if ways and one.parts.roles[:1] == ["walk"]]
     doubted = _read_apart(((one.key, one.conditions), frozenset(ways), one) for one, ways in named)
-    told = [{*words_of("-".join(one.conditions))} for one in walks]
-    sides = grouped((frozenset(words - SIDES), frozenset(words & SIDES)) for words in told)
+    of_walks = [{*words_of("-".join(one.conditions))} for one in walks]
+    sides = grouped((frozenset(words - SIDES), frozenset(words & SIDES)) for words in of_walks)
     if (len(sides) > 1 or {*sides} == {frozenset()}) and all(len({*of}) > 1 and all(of) for of in sides.values()):
         doubted.append(walks)
     texts = [("-".join(filter(None, one.conditions)), one) for one in walks]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...body.body_model import BodyModel
 from ...body.landmarks import Points, choose_labels, find_seen_labels, mean_positions, with_heels
 from ...body.resolved_model import ResolvedModel, resolve
-from ...body.static_results import StaticResults, parse_results
+from ...body.static_results import StaticResults, results_of_walks_count, parse_results
 from ...body.static_skeleton import with_devices
 from ...conventions import NO_STATIC
 from ...errors import UserError
@@ -39,7 +39,7 @@ class ReferenceTrial(NamedTuple):
     source: str
     stated: Mapping[str, StaticResults]  # these results, by side
     note: str  # on these
-    ask: str  # what the files state of static results that only their laboratory can decide; empty if nothing
+    unclear: str  # what of these results only the laboratory can tell; empty if nothing
 
 
 def find_reference(trials: Trials, body_model: BodyModel, *, use_stated: bool) -> ReferenceTrial:
@@ -71,7 +71,7 @@ def find_reference(trials: Trials, body_model: BodyModel, *, use_stated: bool) -
         source=source,
         stated=parse_results(results),
         note=f"the model has the static results stated in {source}{differ}" if source else "",
-        ask=_ask(source, trials) if use_stated and body_model.may_be_stated else "",
+        unclear=_find_unclear(source, trials) if use_stated and body_model.may_be_stated else "",
     )
 
 
@@ -79,13 +79,15 @@ def _results_of_session(trials: Trials) -> tuple[str, str]:
     """Return the trial that states the session's static results, and these, JSON; empty if none does.
 
     If walks differ, those are taken that the static trial states too, else those of most walks; ``kinematics`` gives
-    each walk its own. Where the static trial states none, and a walk of the session does not, the others' may be of
-    another person or visit: the markers of the static trial define the model.
+    each walk its own. Where those of walks do not count, the markers of the static trial define the model.
     """
     static, walks = (_results_in(_of_role(trials, role)) for role in ("static", "gait"))
     readable = {name: one for name, one in trials.items() if "rejected" not in one.attrs}
-    here, gait = (_of_role(readable, role) for role in ("static", "gait"))
-    if here and not _results_in(here) and 0 < len(_results_in(gait)) < len(gait):
+    of_static, of_walks = (
+        [bool(one.attrs.get("static_results")) for one in _of_role(readable, role).values()]
+        for role in ("static", "gait")
+    )
+    if any(of_walks) and not results_of_walks_count(of_static, of_walks):
         return "", ""
     count = Counter(walks.values())
     same = [name for name, text in walks.items() if text in static.values()]
@@ -94,8 +96,8 @@ def _results_of_session(trials: Trials) -> tuple[str, str]:
     return source, (static | walks).get(source, "")
 
 
-def _ask(source: str, trials: Trials) -> str:
-    """Return what is odd in the static results that the files of a session state; empty if nothing."""
+def _find_unclear(source: str, trials: Trials) -> str:
+    """Return how the static results that the files of a session state contradict each other; empty if they do not."""
     static, walks = (_results_in(_of_role(trials, role)) for role in ("static", "gait"))
     if not source and walks:
         return f"some walks ({', '.join(walks)}) state static results, the static trial does not: these are not used"

@@ -40,7 +40,7 @@ from .segment_parameters import Person, SegmentParameters, from_measurement, has
 from .settings import Settings
 from .upper_body import elbow_widths, upper_body, why_left_out
 
-ASKED = "are all files of this person and visit? Process them alike, or set calibrate.static_results to static"
+SETTLE = "are all files of this person and visit? Process them alike, or set calibrate.static_results to static"
 
 
 def calibrate(
@@ -97,7 +97,7 @@ def calibrate(
     sides, refused = _usable_sides(reference, person, centres, {side: knee.turn_rad for side, knee in knees.items()})
     dataset = _dataset(reference, person, sides, refused).assign(knee_variables(knees))
     doubts = [*find_doubts(reference.file, dataset)]
-    doubts += [warning(reference.file, reference.ask, ASKED, "static_results_differ")] * bool(reference.ask)
+    doubts += [warning(reference.file, reference.unclear, SETTLE, "static_results_differ")] * bool(reference.unclear)
     doubts += [doubt for side, knee in knees.items() for doubt in knee.doubts(reference.file, side)]
     lost = [of_side[0]._replace(severity=WARNING) for of_side in refused.values()]
     findings, masses = findings_on_sizes(

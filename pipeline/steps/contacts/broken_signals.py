@@ -1,6 +1,6 @@
 """Judges of contacts by the breaks of their plates' signals, which `pipeline.plates.signal_breaks` finds."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -13,12 +13,18 @@ BESIDE_S = 0.02  # a drop-out cuts a stance in two: these are its contacts
 TOGETHER_S = 0.05  # markers that lose frames as near to it may have lost the same: :func:`.contact_checks.judge_breaks`
 
 
-def reject_broken(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
-    """Return the contacts, rejected if the signal of one of their plates breaks in them or beside."""
-    judged, instants = [*contacts], shown.data["plate_time"]
+def _breaks_in(shown: Shown) -> Iterator[tuple[int, Break, float]]:
+    """Yield the number of the plate, the break, and the instant of its first sample, s."""
     for number, *values in from_text(shown.plate_breaks):
         gap = Break(*values)
-        from_s, to_s = float(instants[gap.first]), float(instants[max(gap.first, gap.last)])
+        yield number, gap, float(shown.data["plate_time"][gap.first])
+
+
+def reject_broken(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
+    """Return the contacts, rejected if the signal of one of their plates breaks in them or beside."""
+    judged = [*contacts]
+    for number, gap, from_s in _breaks_in(shown):
+        to_s = float(shown.data["plate_time"][max(gap.first, gap.last)])
         when = f"from {from_s:.3f} to {to_s:.3f} s" if gap.comes_back else f"at {from_s:.3f} s"
         facts = {"number": number, "when": when, "second": from_s, "newtons": gap.newtons, "ms": 1000 * gap.lost_s}
         for i, contact in enumerate(judged):
@@ -35,12 +41,11 @@ def doubt_after_loss(contacts: Sequence[Contact], shown: Shown) -> list[Contact]
     """
     refused = [number for number, verdict in zip(shown.numbers, shown.refused_plates, strict=False) if verdict]
     frames_s = [first_s for kind, first_s, _ in from_text(shown.motion_breaks) if kind == "lost"]
-    losses = []
-    for number, *values in from_text(shown.plate_breaks):
-        gap = Break(*values)
-        second = float(shown.data["plate_time"][gap.first])
-        if gap.lost_s and number not in refused and all(abs(second - at_s) > TOGETHER_S for at_s in frames_s):
-            losses.append((second, {"number": number, "second": second, "ms": 1000 * gap.lost_s}))
+    losses = [
+        (second, {"number": number, "second": second, "ms": 1000 * gap.lost_s})
+        for number, gap, second in _breaks_in(shown)
+        if gap.lost_s and number not in refused and all(abs(second - at_s) > TOGETHER_S for at_s in frames_s)
+    ]
     first_s, loss = min(losses, key=lambda loss: loss[0], default=(np.inf, {}))
     return [
         contact.doubted("plate_time_lost_before", **loss) if contact.plates and contact.to_s > first_s else contact
