@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...body.body_model import BodyModel
 from ...body.landmarks import Points, choose_labels, find_seen_labels, mean_positions, with_heels
 from ...body.resolved_model import ResolvedModel, resolve
-from ...body.static_results import StaticResults, results_of_walks_count, parse_results
+from ...body.static_results import StaticResults, parse_results, results_of_walks_count
 from ...body.static_skeleton import with_devices
 from ...conventions import NO_STATIC
 from ...errors import UserError
