@@ -13,6 +13,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..dynamics.vectors import cross
+from .wrench import centre_of_pressure, over_each_plate
 
 # A load that rises in 5 ms changes at 500 Hz by up to 2.6 times as much between two samples as beside them if it rises
 # as a cubic, 2.9 times as half a cosine, 4.1 times as a minimum jerk.
@@ -27,7 +28,7 @@ LEVER_M, TIMES_BESIDE, LEAST_BESIDE = 0.2, 5.0, 4
 LOADED, STEP_LOADED, STEP_UNLOADED, ZEROED_N = 0.1, 0.02, 0.3, 65.0
 # More steps of a trial below this share of the load are counts of a coarse converter, or noise.
 COUNTS, MOST_SMALL = 0.1, 8
-LEAST_AT_EDGE = 0.01  # share of the load by which a step moves the vertical force, if all of the load steps
+AT_EDGE_M = 0.03  # noise puts the place of a step up to a fifth of 0.2 m aside: of it alone, one standard deviation is 8 mm
 LEAST_MOTION = 1e-4  # share of the load; samples that only repeat on both sides of all steps are held from a lower rate
 LONGEST_S = 0.25  # of a drop-out, as a swing lasts .3 s
 COMES_BACK_BY = 0.5  # share of a step
@@ -52,12 +53,12 @@ class Break(NamedTuple):
         return self.last >= self.first
 
 
-def find_breaks(wrench: Array, middle: Array, rate_hz: float) -> list[Break]:
+def find_breaks(wrench: Array, corners: Array, rate_hz: float) -> list[Break]:
     """Return the breaks of a plate's signal in time.
 
     Args:
         wrench: (sample, 6) unfiltered force, N, and moment about the lab origin, N m, without baseline; y is up.
-        middle: (3,) of the plate, m.
+        corners: (4, 3) of the plate, m.
         rate_hz: samples per second.
     """
     # plus a quarter, as a rate computed from instants puts a half by chance above or below
@@ -66,7 +67,7 @@ def find_breaks(wrench: Array, middle: Array, rate_hz: float) -> list[Break]:
     peak_n = np.fmax.reduce(vertical, initial=0.0)
     if peak_n < LEAST_PEAK_N or rate_hz < LOWEST_RATE_HZ - 1:
         return []
-    loads = np.hstack([force, (wrench[:, 3:] - cross(middle, force)) / LEVER_M])
+    loads = np.hstack([force, (wrench[:, 3:] - cross(corners.mean(axis=0), force)) / LEVER_M])
     changes, loaded = np.diff(loads, axis=0), np.minimum(vertical[1:], vertical[:-1]) > max(LOADED * peak_n, ZEROED_N)
     unloaded_n = np.where(np.arange(6) == 1, max(STEP_UNLOADED * peak_n, ZEROED_N), np.inf)
     least_n = np.where(loaded[:, None], STEP_LOADED * peak_n, unloaded_n)
@@ -81,22 +82,19 @@ def find_breaks(wrench: Array, middle: Array, rate_hz: float) -> list[Break]:
         Break(a + 1, b, max(steps[a], steps[b]), _lost_s(loads, a, beside, rate_hz) if a == b and loaded[a] else 0.0)
         for a, b in pairs
     ]
-    return _without_edges(found, np.diff(vertical) / peak_n)
+    return [gap for gap in found if not _rolls(gap, np.diff(wrench, axis=0), corners, STEP_UNLOADED * peak_n)]
 
 
-def _without_edges(breaks: Sequence[Break], changes: Array) -> list[Break]:
-    """Return the breaks without the steps by which a sole may roll over the edge of a plate.
+def _rolls(gap: Break, changes: Array, corners: Array, least_n: float) -> bool:
+    """Return whether a sole that rolls over an edge of a plate explains a break: its steps act there.
 
-    These move the vertical force, by changes (sample - 1,) in shares of the largest load, and do not take it away for
-    a while. A single one of a plate is lost time if that explains it.
+    If the load comes back, its steps are below a least one, N. Of changes (sample - 1, 6) of the wrench.
     """
-    rolling = []
-    for gap in breaks:
-        change = changes[gap.first - 1]
-        if LEAST_AT_EDGE < abs(change) < STEP_UNLOADED and (change > 0 or not gap.comes_back):
-            rolling.append(gap)
-    is_lost = len(rolling) == 1 and rolling[0].lost_s > 0
-    return [gap for gap in breaks if is_lost or gap not in rolling]
+    steps = changes[[gap.first - 1, gap.last] if gap.comes_back else [gap.first - 1]]
+    place, _ = centre_of_pressure(steps[:, :3], steps[:, 3:], corners)
+    near, inside = (over_each_plate(place, corners[None], margin_m) for margin_m in (AT_EDGE_M, -AT_EDGE_M))
+    is_part = not gap.comes_back or (np.abs(steps[:, 1]) < least_n).all()
+    return bool(is_part and (near & ~inside).all())
 
 
 def _step_in(changes: Array, least_n: Array, still_n: float) -> float:

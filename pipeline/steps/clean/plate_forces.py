@@ -30,11 +30,11 @@ def filter_plates(read: Trial, landmarks: Mapping[str, Array], settings: Setting
     instants = read.variables["plate_time"].values
     wrench, known = subtract_baselines(read, landmarks)
     filtered = low_pass_plates(wrench, instants, settings)
-    time, middles = read.variables["time"].values, read.variables["plate_corner"].values.mean(axis=1)
+    time, corners = read.variables["time"].values, read.variables["plate_corner"].values
     breaks = [
         [number, *one]
         for i, number in enumerate(read.variables["plate"].values.tolist() if wrench.size else ())
-        for one in find_breaks(wrench[:, i], middles[i], _rate_hz(instants))
+        for one in find_breaks(wrench[:, i], corners[i], _rate_hz(instants))
     ]
     variables = {
         "plate_force": (("time", "plate", "axis"), at_instants(filtered[..., :3], instants, time)),

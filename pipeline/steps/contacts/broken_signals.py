@@ -11,6 +11,7 @@ from .plate_contacts import Contact
 
 BESIDE_S = 0.02  # a drop-out cuts a stance in two: these are its contacts
 TOGETHER_S = 0.05  # markers that lose frames as near to it may have lost the same: :func:`.contact_checks.judge_breaks`
+OVER_EDGES = ("foot_partly_off_plate", "foot_on_two_plates", "two_feet_on_plate")
 
 
 def _breaks_in(shown: Shown) -> Iterator[tuple[int, Break, float]]:
@@ -37,17 +38,27 @@ def reject_broken(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
 def doubt_after_loss(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
     """Return the stances, doubted if they end after plates alone have lost time: these may be ahead of the markers.
 
-    A plate that is refused, as of a faulty channel, tells no time.
+    A plate that is refused, as of a faulty channel, tells no time; nor do the steps in load under a foot that may roll
+    over its edge.
     """
     refused = [number for number, verdict in zip(shown.numbers, shown.refused_plates, strict=False) if verdict]
     frames_s = [first_s for kind, first_s, _ in from_text(shown.motion_breaks) if kind == "lost"]
     losses = [
         (second, {"number": number, "second": second, "ms": 1000 * gap.lost_s})
         for number, gap, second in _breaks_in(shown)
-        if gap.lost_s and number not in refused and all(abs(second - at_s) > TOGETHER_S for at_s in frames_s)
+        if gap.lost_s
+        and number not in refused
+        and all(abs(second - at_s) > TOGETHER_S for at_s in frames_s)
+        and not any(_over_edge(contact, number, second, shown) for contact in contacts)
     ]
     first_s, loss = min(losses, key=lambda loss: loss[0], default=(np.inf, {}))
     return [
         contact.doubted("plate_time_lost_before", **loss) if contact.plates and contact.to_s > first_s else contact
         for contact in contacts
     ]
+
+
+def _over_edge(contact: Contact, number: int, second: float, shown: Shown) -> bool:
+    """Return whether a contact has a foot on a plate at an instant, s, that is not alone and wholly on its plates."""
+    is_there = contact.from_s <= second <= contact.to_s and number in [shown.numbers[i] for i in contact.plates]
+    return is_there and contact.reason is not None and contact.reason.code in OVER_EDGES
