@@ -28,6 +28,7 @@ from gaitlab.pipeline.variables.cycle_variables import ON_REQUEST
 from gaitlab.pipeline.variables.metrics import JOINED_METRICS, NUMBERS
 from gaitlab.pipeline.variables.verdict_table import DOUBTS, REFUSES, REJECTS, VERDICTS, Row
 from gaitlab.pipeline.workflow import settings
+from gaitlab.pipeline.workflow.strict_yaml import read_yaml
 
 DOCS = Path(__file__).resolve().parent
 GENERATED = re.compile(r"(?<=<!-- generated -->\n).*?(?=<!-- end -->)", re.DOTALL)
@@ -46,7 +47,7 @@ LIMITS = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at mos
 
 def settings_tables() -> str:
     """Return one table per section but those of extras, which their own pages have."""
-    own = settings.read_yaml(settings.CONFIG / "settings.schema.yaml")["properties"]
+    own = read_yaml(settings.CONFIG / "settings.schema.yaml")["properties"]
     pages = _table(("section, described on its page",), [(f"[{name}]({page})",) for name, page in pages_of_sections()])
     tables = [f"## {name}\n\n{section_table(name)}" for name in own]
     return "\n".join([*tables, f"## Sections of extras\n\n{pages}"])

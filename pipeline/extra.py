@@ -94,6 +94,11 @@ def refuse_second(what: str, name: str, present: Collection[str], extra: Extra) 
         raise UserError(f"extra '{extra.name}'", f"there is another {what} '{name}'", "uninstall or delete one of both")
 
 
+def renamed_settings() -> dict[str, str]:
+    """Return the names now of settings that extras have renamed, by those before."""
+    return {old: new for extra in every_extra().values() for old, new in extra.renamed.items()}
+
+
 def _of_folder() -> Iterator[Extra]:
     for file in sorted(Path(__file__).with_name("extras").glob("*/declaration.py")):
         yield importlib.import_module(f".extras.{file.parent.name}.declaration", __package__).EXTRA

@@ -50,6 +50,7 @@ from gaitlab.pipeline.steps.read.step import read_trial
 from gaitlab.pipeline.tables import study_tables
 from gaitlab.pipeline.trials.session import join_trials, one_trial
 from gaitlab.pipeline.workflow import settings
+from gaitlab.pipeline.workflow.strict_yaml import read_yaml
 
 HOUSE = Path(__file__).resolve().parents[2]
 Array = NDArray[np.float64]
@@ -66,7 +67,7 @@ def steps(study: Path) -> dict[str, xr.Dataset]:
     if all((derived / f"{name}.nc").exists() for name in (*names, "calibrate")):
         stored = {name: load_trial(derived / f"{name}.nc", TRIAL) for name in names}
         return stored | {"calibrate": netcdf.load(derived / "calibrate.nc")}
-    own = settings.read_yaml(study / "study.yaml")
+    own = read_yaml(study / "study.yaml")
     chosen, model = settings.load_settings(own, where="study.yaml", study_path=study)
     participants = study_tables.read_participants(study / "participants.tsv")
     recorded = {

@@ -28,7 +28,9 @@ LEVER_M, TIMES_BESIDE, LEAST_BESIDE = 0.2, 5.0, 4
 LOADED, STEP_LOADED, STEP_UNLOADED, ZEROED_N = 0.1, 0.02, 0.3, 65.0
 # More steps of a trial below this share of the load are counts of a coarse converter, or noise.
 COUNTS, MOST_SMALL = 0.1, 8
-AT_EDGE_M = 0.03  # noise puts the place of a step up to a fifth of 0.2 m aside: of it alone, one standard deviation is 8 mm
+AT_EDGE_M = (
+    0.03  # noise puts the place of a step up to a fifth of 0.2 m aside: of it alone, one standard deviation is 8 mm
+)
 LEAST_MOTION = 1e-4  # share of the load; samples that only repeat on both sides of all steps are held from a lower rate
 LONGEST_S = 0.25  # of a drop-out, as a swing lasts .3 s
 COMES_BACK_BY = 0.5  # share of a step

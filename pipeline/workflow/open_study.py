@@ -27,6 +27,7 @@ from . import settings
 from .digests import sha256_of_files
 from .job_keys import Study
 from .places import find_wrong_places
+from .strict_yaml import read_yaml
 
 TABLES = tuple(name for name, output in every_step()["study"].outputs.items() if len(output.files) > 1)
 
@@ -132,7 +133,7 @@ def _settings_of(
     where: dict[str, Any] = {"where": "study.yaml", "study_path": path}
     own, problems = _attempt(
         lambda: settings.merged(
-            settings.with_new_names(settings.read_yaml(path / "study.yaml")),
+            settings.with_new_names(read_yaml(path / "study.yaml")),
             settings.typed(settings.with_new_names(overrides), settings.schema("settings")),
         ),
         None,

@@ -63,7 +63,7 @@ def run(path: Path, options: Sequence[str]) -> int:
     from .preparation import prepare, reasons_to_run
     from .progress import Progress
     from .run_summary import RUN, summarise
-    from .settings import read_yaml
+    from .strict_yaml import read_yaml
 
     try:
         parser, arguments = parse_args(snakemake_arguments(path, options))
@@ -112,7 +112,7 @@ def snakemake_arguments(path: Path, options: Sequence[str]) -> list[str]:
 
     The profile's options are given one by one, because Snakemake prints a line about a profile.
     """
-    from .settings import read_yaml
+    from .strict_yaml import read_yaml
 
     arguments = [
         text for name, value in read_yaml(PROFILES / "default" / "config.yaml").items() for text in _option(name, value)

@@ -6,10 +6,8 @@
 import copy
 import functools
 import importlib
-import json
 import math
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,212 +15,18 @@ import jsonschema
 import yaml
 
 from ..body.body_model import BodyModel, find_loose_ends, find_unknown_weights
-from ..errors import Problem, UserError, find_hidden, nearest
-from ..extra import every_extra, refuse_second
+from ..errors import UserError, nearest
+from ..extra import every_extra, refuse_second, renamed_settings
 from ..reference import resolve
 from ..step import every_step
-from ..tables.tsv import bad_path, decode_text, leaves_study
+from ..tables.tsv import bad_path
 from ..whole_body import rule_names
+from .schema_problems import problems_in
+from .strict_yaml import content_of, read_yaml
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"
 NO_BODY_MODEL = "body_model is not set"
-LARGEST_FILE_BYTES = 200_000
-DEEPEST = 20
-LARGEST_NUMBER = 1e15
-INTEGER, FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
-NUMBERS = (INTEGER, FLOAT)
-# not 012 (octal in YAML 1.1), 0x10, 1_000, 1:30 (sexagesimal), .inf
-DECIMAL = re.compile(r"[-+]?(?:0|[1-9][0-9]*|[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
-OCTAL = re.compile(r"[-+]?0o[0-7]+")
-LONGEST_VALUE = 60  # characters of a value that a message quotes
-LIMITS = {
-    "exclusiveMinimum": "above {:g}",
-    "minimum": "of at least {:g}",
-    "exclusiveMaximum": "below {:g}",
-    "maximum": "at most {:g}",
-}
-PATH_IN_STUDY = "path_in_study"  # format of a setting, see config/settings.schema.yaml
-FORMATS = jsonschema.FormatChecker(formats=())
-OF_ONE_VALUE = ("type", "enum", "pattern", "minLength", "maxLength", *LIMITS)
 NULLS = ("", "~", "null", "Null", "NULL")  # of YAML
-
-
-@FORMATS.checks(PATH_IN_STUDY)
-def _stays_in_study(value: object) -> bool:
-    """Return whether a setting of this format has it; what is no text, or empty, is refused by its type."""
-    return not (isinstance(value, str) and value and leaves_study(value))
-
-
-class _StrictLoader(yaml.SafeLoader):
-    """YAML without aliases (no exponential documents), duplicate keys, deep nesting, invisible characters, NaN.
-
-    ``misread`` has the problems of numbers that a person takes for others, such as the octal 012.
-    """
-
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self.keys: list[str] = []  # of the nodes around the one that is read; empty for one in a list
-        self.misread: list[Problem] = []
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError(f"aliases (*name) are not allowed{self.peek_event().start_mark}")  # type: ignore[no-untyped-call]
-        self.keys.append(index.value if isinstance(index, yaml.ScalarNode) else "")
-        if len(self.keys) > DEEPEST:
-            raise yaml.YAMLError(f"more than {DEEPEST} levels deep{self.peek_event().start_mark}")  # type: ignore[no-untyped-call]
-        node = super().compose_node(parent, index)
-        if isinstance(node, yaml.ScalarNode):
-            self._look_at_number(node)
-        self.keys.pop()
-        return node
-
-    def _look_at_number(self, node: yaml.ScalarNode) -> None:
-        """Note the problem of a number that is not written in decimal digits."""
-        octal = node.style is None and OCTAL.fullmatch(node.value)  # of YAML 1.2; a text here
-        if not octal and (node.tag not in NUMBERS or DECIMAL.fullmatch(node.value)):
-            return
-        try:
-            value = float(int(node.value, 8) if octal else super().construct_object(node))
-        except (ValueError, LookupError, OverflowError):
-            return  # construct_object says that it is none
-        key = ".".join(filter(None, self.keys)) or "the value"
-        right = f"{value:.15g} if that is meant, else " if math.isfinite(value) else ""
-        what = f"{key} is {node.value[:LONGEST_VALUE]}, which YAML reads as {value:.15g}"
-        self.misread.append(Problem("", what, f"write {right}a number in decimal digits, or a text in quotes"))
-
-    def construct_object(self, node: Any, deep: bool = False) -> Any:
-        try:
-            value = super().construct_object(node, deep=deep)
-        except (ValueError, LookupError, AttributeError, OverflowError):  # 2001-99-99, !!int "", !!bool x, 5000 digits
-            what = f"'{str(node.value)[:40]}' is no valid number, date or truth value"
-            raise yaml.YAMLError(f"{what}{node.start_mark}") from None
-        if isinstance(value, str) and (hidden := find_hidden(value.replace("\n", ""))):
-            raise yaml.YAMLError(f"a text with the invisible character {hidden}{node.start_mark}")
-        if isinstance(value, (int, float)) and not abs(value) < LARGEST_NUMBER:
-            raise yaml.YAMLError(f"'{node.value[:40]}' is too large or not finite{node.start_mark}")
-        return value
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        pairs = node.value if isinstance(node, yaml.MappingNode) else []  # !!map x is refused below
-        keys = [self.construct_object(key, deep=True) for key, _ in pairs]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise yaml.YAMLError(f"'{key}' is given twice{node.start_mark}")
-        return super().construct_mapping(node, deep)
-
-
-# 1e5 and 1.5e3 as JSON and YAML 1.2 have them; to YAML 1.1, texts
-_StrictLoader.add_implicit_resolver(FLOAT, re.compile(rf"(?:{DECIMAL.pattern})$"), [*"-+.0123456789"])
-
-
-def _content(text: str, where: str) -> Any:
-    """Return what a YAML text holds; raise UserError for what :class:`_StrictLoader` refuses."""
-    try:
-        loader = _StrictLoader(text)
-        node = loader.get_single_node()
-        if loader.misread:
-            raise UserError.of(problem._replace(where=where) for problem in loader.misread)
-        return None if node is None else loader.construct_document(node)
-    except yaml.YAMLError as error:
-        remedy = "indent by blanks, not by tabs" if "'\\t'" in str(error) else "correct it"
-        raise UserError(where, f"not valid YAML: {' '.join(str(error).split())}", remedy) from None
-
-
-def read_yaml(path: Path) -> dict[str, Any]:
-    """Read a YAML mapping.
-
-    Raises:
-        UserError: the file is missing, too large, not YAML, not a mapping, or has aliases, a key twice, numbers that
-            are not finite or not in decimal digits, or invisible characters.
-    """
-    try:
-        if path.stat().st_size > LARGEST_FILE_BYTES:
-            what = f"larger than {LARGEST_FILE_BYTES // 1000} kB"
-            raise UserError(str(path), what, "give a file of settings; these are short")
-        content = _content(decode_text(path.read_bytes()), str(path))
-    except FileNotFoundError:
-        raise UserError(str(path), "no such file", "correct the path or restore the file") from None
-    except UnicodeDecodeError:
-        raise UserError(str(path), "not UTF-8 text", "save it as UTF-8") from None
-    if content is None:
-        return {}
-    if not isinstance(content, dict):
-        what = f"holds a {type(content).__name__}"
-        raise UserError(str(path), what, "expected 'key: value' lines, with a blank after the colon")
-    return content
-
-
-def problems_in(
-    content: Mapping[str, Any], schema: Mapping[str, Any], *, where: str, of_extras: bool = False
-) -> list[Problem]:
-    """Return the problems of ``content`` according to a JSON schema; ``of_extras``: an extra may add sections to it."""
-    validator = jsonschema.Draft202012Validator(schema, format_checker=FORMATS)
-    problems = []
-    errors = [cause for error in validator.iter_errors(content) for cause in _causes(error)]
-    for error in sorted(errors, key=lambda e: [str(p) for p in e.absolute_path]):
-        key = ".".join(str(part) for part in error.absolute_path)
-        if error.validator == "additionalProperties":
-            known = error.schema["properties"]
-            for name, value in ((str(name), value) for name, value in error.instance.items() if name not in known):
-                whole = ".".join(filter(None, [key, name]))
-                what, new = f"unknown key '{whole}'", _renamed_settings().get(whole) if of_extras else None
-                remedy = f"it is '{new}' now, which is set, too: remove one of both" if new else ""
-                if not remedy and (sections := [section for section, names in _sections(schema) if name in names]):
-                    remedy = f"write it below '{' or '.join(sections)}:'"
-                remedy = remedy or nearest(name, known)
-                if of_extras and not key and not remedy and isinstance(value, Mapping):
-                    what = f"no step or extra has the section '{name}'"
-                    remedy = "install the extra that has it (docs/extras.md), or remove it"
-                problems.append(Problem(where, what, remedy or f"expected one of {', '.join(known)}"))
-        elif error.validator == "format":
-            problems += bad_path(error.instance, key, where)
-        elif error.validator in OF_ONE_VALUE:
-            value = json.dumps(error.instance, default=str, skipkeys=True)  # a key may be a date
-            what = f"{key or 'the file'} is {value[:LONGEST_VALUE]}"
-            problems.append(Problem(where, what, _remedy(str(error.instance), error.schema)))
-        else:
-            place = f"{where}: {key}" if key else where
-            problems.append(Problem(place, error.message, error.schema.get("description", "correct it")))
-    return problems
-
-
-def _causes(error: Any) -> list[Any]:
-    """Return what is wrong within a mapping of which several kinds are allowed, by the only kind that has mappings."""
-    if error.validator == "anyOf" and isinstance(error.instance, Mapping):
-        kinds = [error.schema_path[0] for error in error.context if error.validator == "type" and not error.path]
-        inner = [each for each in error.context if each.schema_path[0] not in kinds]
-        if inner and len({each.schema_path[0] for each in inner}) == 1:
-            return [cause for each in inner for cause in _causes(each)]
-    return [error]
-
-
-def _sections(schema: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the dotted name and the properties of each section of a schema."""
-    for name, node in schema.get("properties", {}).items():
-        if "properties" in node:
-            yield above + name, node["properties"]
-            yield from _sections(node, f"{above}{name}.")
-
-
-def _remedy(value: str, schema: Mapping[str, Any]) -> str:
-    """Return which values a schema allows in place of another."""
-    if "enum" in schema:
-        allowed = [str(name) for name in schema["enum"]]
-        return nearest(value, allowed) or f"expected one of {', '.join(allowed)}"
-    limits = " and ".join(words.format(schema[name]) for name, words in LIMITS.items() if name in schema)
-    length = f" of at most {schema['maxLength']} characters" if "maxLength" in schema else ""
-    text = f"text such as '{schema['examples'][0]}'" if "examples" in schema else schema.get("pattern", "text")
-    words = {
-        "number": f"a number {limits}".strip(),
-        "integer": f"a whole number {limits}".strip(),
-        "string": f"{text.strip('^$')}{length}",
-        "boolean": "true or false",
-        "array": "a list",
-        "object": "'key: value' lines",
-    }
-    kind = schema.get("type", "string")  # the schema of a name has no type
-    kinds = [kind] if isinstance(kind, str) else kind
-    return f"expected {' or '.join(words.get(kind, kind) for kind in kinds)}"
 
 
 def merged(*layers: Mapping[str, Any]) -> dict[str, Any]:
@@ -253,7 +57,7 @@ def typed(content: Any, rule: Mapping[str, Any], key: str = "") -> Any:
     allows = jsonschema.Draft202012Validator(rule).is_valid
     if not isinstance(content, str) or (allows(content) and not (content in NULLS and allows(None))):
         return content
-    return _content(content, f"--config or --configfile: {key}")
+    return content_of(content, f"--config or --configfile: {key}")
 
 
 @functools.cache
@@ -300,17 +104,12 @@ def with_new_names(content: Mapping[str, Any]) -> dict[str, Any]:
     One that is there by its new name, too, keeps the old one, which is then refused as unknown.
     """
     result = {name: dict(part) if isinstance(part, Mapping) else part for name, part in content.items()}
-    for old, new in _renamed_settings().items():
+    for old, new in renamed_settings().items():
         (section, name), (new_section, new_name) = old.split("."), new.split(".")
         before, after = result.get(section), result.get(new_section) or {}
         if isinstance(before, dict) and name in before and isinstance(after, dict) and new_name not in after:
             result[new_section] = {**after, new_name: before.pop(name)}
     return result
-
-
-def _renamed_settings() -> dict[str, str]:
-    """Return the names now of settings that extras have renamed, by those before."""
-    return {old: new for extra in every_extra().values() for old, new in extra.renamed.items()}
 
 
 def declared_settings() -> Any:

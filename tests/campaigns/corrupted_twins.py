@@ -25,6 +25,7 @@ from pipeline.json_text import from_text
 from pipeline.steps.read.recording_file import Source, read_recording
 from pipeline.tables import study_tables
 from pipeline.workflow import settings
+from pipeline.workflow.strict_yaml import read_yaml
 from tests.campaigns.labs import set_up
 from tests.campaigns.runner import Report, in_parallel
 from tests.campaigns.soft_tissue import write_study
@@ -90,7 +91,7 @@ class Outcome(NamedTuple):
 
 def sessions_in(study: Path, name: str) -> Iterator[Session]:
     """Yield the sessions of a study with their files read."""
-    own = settings.read_yaml(study / "study.yaml")
+    own = read_yaml(study / "study.yaml")
     chosen, model = settings.load_settings(own, where="study.yaml", study_path=study)
     people = study_tables.read_participants(study / "participants.tsv")
     segments = study_tables.read_segments(study / "segments.tsv", people)

@@ -28,6 +28,7 @@ from pipeline.results.metric_errors import USUALLY_HELD
 from pipeline.uncertainty import spread
 from pipeline.variables.metrics import WITH_ERRORS
 from pipeline.workflow import settings
+from pipeline.workflow.strict_yaml import read_yaml
 from tests.campaigns.runner import Report
 from tests.support.settings import settings_of
 from tests.support.steps import cycles, kinematics, kinetics
@@ -138,7 +139,7 @@ def turned(study: Path, degrees: float, draws: int) -> pd.DataFrame:
     Gait that state their static results, these. A walk is left out if the turned axis is refused.
     """
     chosen, model = settings.load_settings(
-        settings.merged(settings.read_yaml(study / "study.yaml"), RIGID), where="study.yaml", study_path=study
+        settings.merged(read_yaml(study / "study.yaml"), RIGID), where="study.yaml", study_path=study
     )
     rows = []
     for name, session in run_study(study, RIGID).items():

@@ -27,6 +27,8 @@ from pipeline.workflow import settings
 from pipeline.workflow.digests import sha256
 from pipeline.workflow.job_keys import Study
 from pipeline.workflow.open_study import open_study
+from pipeline.workflow.schema_problems import problems_in
+from pipeline.workflow.strict_yaml import read_yaml
 from tests.campaigns.runner import Report
 from tests.support.checkout import HOUSE
 from tests.support.step_names import STEPS
@@ -37,7 +39,7 @@ TEXTS["corrections.tsv"] = (
     "session\ttrial\tkind\tside\ttime_s\treason\tsha256\n"
     f"sub-01\tfast_01\tleave_out_cycle\tright\t1.5\tstumbled\t{sha256(DEMO / 'sub-01' / 'fast_01.c3d')}\n"
 )
-DEFAULTS = {"body_model": "isb_clusters"} | settings.read_yaml(settings.CONFIG / "default.yaml")
+DEFAULTS = {"body_model": "isb_clusters"} | read_yaml(settings.CONFIG / "default.yaml")
 LONGEST_S = 10.0  # of processor time, which does not depend on what else the machine does
 SHORT = {"examples": 80}
 ACCEPTED, REFUSED = "accepted", "refused in plain lines"
@@ -165,7 +167,7 @@ def opened(study: Path) -> tuple[str, Study | None]:
 
 def assert_usable(study: Study) -> None:
     """Assert valid settings, plain ids, files inside the study, and keys that are JSON."""
-    assert settings.problems_in(study.settings, settings.schema("settings"), where="") == []
+    assert problems_in(study.settings, settings.schema("settings"), where="") == []
     for session, rows in study.sessions.items():
         for name in (session, *(row[column] for row in rows for column in ("participant_id", "trial"))):
             assert IDENTIFIER.fullmatch(name), name

@@ -28,6 +28,7 @@ from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables, tsv
 from pipeline.trials.session import join_trials
 from pipeline.workflow import settings
+from pipeline.workflow.strict_yaml import read_yaml
 from tests.campaigns.lab_truths import Score, Stance, score
 from tests.campaigns.runner import Report, Result
 from tests.support.checkout import SHARED
@@ -197,7 +198,7 @@ class Walk(NamedTuple):
 
 def walks(study: Path) -> Iterator[Walk]:
     """Read and calibrate a study as the workflow does and yield its walking files."""
-    own = settings.read_yaml(study / "study.yaml")
+    own = read_yaml(study / "study.yaml")
     chosen, model = settings.load_settings(own, where="study.yaml", study_path=study)
     participants = study_tables.read_participants(study / "participants.tsv")
     for rows in study_tables.read_trials(study / "trials.tsv", participants).values():

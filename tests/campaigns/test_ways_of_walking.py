@@ -18,13 +18,14 @@ from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables
 from pipeline.trials.session import join_trials
 from pipeline.workflow import settings
+from pipeline.workflow.strict_yaml import read_yaml
 from tests.support.checkout import HOUSE
 from tests.support.settings import settings_of
 from tests.support.steps import clean, contacts, kinematics, kinetics
 
 Array = NDArray[np.float64]
 DEMO = HOUSE / "data" / "demo"
-CHOSEN, MODEL = settings.load_settings(settings.read_yaml(DEMO / "study.yaml"), where="study.yaml", study_path=DEMO)
+CHOSEN, MODEL = settings.load_settings(read_yaml(DEMO / "study.yaml"), where="study.yaml", study_path=DEMO)
 ROUNDING_NM = 1e-6  # the same forces summed in another order, and filtered derivatives of metres rounded at 1e-16
 
 

@@ -20,6 +20,7 @@ from pipeline.steps.read.recording_file import Source
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables, tsv
 from pipeline.workflow import settings
+from pipeline.workflow.strict_yaml import read_yaml
 from tests.support.checkout import DEMO, copy_study
 from tests.support.files.c3d_writer import write_c3d
 from tests.support.files.changes import edit, relabel, rewrite, set_parameter
@@ -53,14 +54,14 @@ def by_session(rows: dict[str, tsv.Row]) -> dict[str, list[str]]:
 
 
 def name_of_model(study: Path) -> str:
-    return str(settings.read_yaml(study / "study.yaml")["body_model"])
+    return str(read_yaml(study / "study.yaml")["body_model"])
 
 
 def test_the_demonstration_is_found_again(study: Path) -> None:
     summary = initialise(study)
     participants = study_tables.read_participants(study / "participants.tsv")
     known = study_tables.read_participants(DEMO / "participants.tsv")
-    assert settings.read_yaml(study / "study.yaml") == {"body_model": "isb_clusters"}
+    assert read_yaml(study / "study.yaml") == {"body_model": "isb_clusters"}
     assert list(participants) == list(known)
     for name, row in participants.items():
         # the files hold mass and height in single precision: seven digits, six are written
@@ -84,7 +85,7 @@ def test_real_studies_are_found_again(shared: Path, tmp_path: Path, name: str) -
     source = shared / "studies" / name
     study = bare(copy_study(source, tmp_path / name))
     initialise(study)
-    assert settings.read_yaml(study / "study.yaml")["body_model"] == name_of_model(source)
+    assert read_yaml(study / "study.yaml")["body_model"] == name_of_model(source)
     found = trials_of(study)
     participants = study_tables.read_participants(study / "participants.tsv")
     known = study_tables.read_participants(source / "participants.tsv")
@@ -119,7 +120,7 @@ def test_labs_get_their_body_model_and_static(
     study = tmp_path / name
     shutil.copytree(shared / "labs" / name, study)
     summary = initialise(study)
-    assert settings.read_yaml(study / "study.yaml") == {"body_model": model}
+    assert read_yaml(study / "study.yaml") == {"body_model": model}
     rows = tsv.read_table(study / "trials.tsv", required=("file",))
     assert {Path(row["file"]).name for row in rows if row["role"] == "static"} == statics
     assert "another study" not in summary
@@ -146,7 +147,7 @@ def test_walks_that_state_static_results_need_no_static(shared: Path, tmp_path: 
     for number in ("06", "15"):
         shutil.copy(shared / "labs" / "kad_fmc" / "MH0222" / f"MH0222_BP{number}.c3d", tmp_path)
     assert "static results of Plug-in Gait that the walks state replace it" in " ".join(initialise(tmp_path).split())
-    assert settings.read_yaml(tmp_path / "study.yaml") == {"body_model": "plug_in_gait"}
+    assert read_yaml(tmp_path / "study.yaml") == {"body_model": "plug_in_gait"}
     assert {row["role"] for row in trials_of(tmp_path).values()} == {"gait"}
     assert [finding for finding in check(tmp_path) if finding.severity == "error"] == []
 
@@ -206,14 +207,14 @@ def test_a_body_model_of_ones_own_in_the_folder_is_proposed_where_it_fits(shared
     (copy / "settings.yaml").write_text("program: [another")  # no body model, and no YAML
     summary = initialise(copy)
     assert "Body model: body_model.yaml." in summary
-    assert settings.read_yaml(copy / "study.yaml")["body_model"] == "body_model.yaml"
+    assert read_yaml(copy / "study.yaml")["body_model"] == "body_model.yaml"
     assert not (copy / "body_model_proposal.yaml").exists()
 
 
 def test_a_body_model_of_ones_own_that_does_not_fit_is_not_counted(study: Path) -> None:
     (study / "other lab.yaml").write_text('name: other\nextends: isb_clusters\nlandmarks: {heel_left: "Q1"}\n')
     initialise(study)
-    assert settings.read_yaml(study / "study.yaml")["body_model"] == "isb_clusters"
+    assert read_yaml(study / "study.yaml")["body_model"] == "isb_clusters"
     (study / "study.yaml").unlink()
     (study / "other lab.yaml").write_text("name: other\nextends: no_such_model\n")
     with pytest.raises(UserError, match="no_such_model"):
@@ -417,7 +418,7 @@ def test_unknown_labels_still_give_tables(study: Path) -> None:
     assert "The nearest is" in summary
     proposal = settings.load_body_model("body_model_proposal.yaml", where="", study_path=study)
     assert proposal.definition["name"] == "our_own"
-    assert settings.read_yaml(study / "study.yaml") == {"body_model": None}
+    assert read_yaml(study / "study.yaml") == {"body_model": None}
     (unset,) = [finding for finding in check(study) if finding.severity == "error"]
     assert unset.what.startswith("body_model is not set. The nearest is")
     roles = [row["role"] for row in trials_of(study).values()]

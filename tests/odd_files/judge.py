@@ -20,7 +20,7 @@ from pipeline.steps.read.step import read_trial
 from pipeline.tables import study_tables
 from pipeline.vocabulary.event_names import kind_in, side_in
 from pipeline.workflow.open_study import look_at
-from pipeline.workflow.settings import read_yaml
+from pipeline.workflow.strict_yaml import read_yaml
 from tests.odd_files.row import REFUSED, Row, Truth
 from tests.odd_files.texts import loads
 from tests.odd_files.walk import LAB, LABELS, walking

@@ -141,7 +141,9 @@ def test_a_stiff_sole_that_rolls_over_an_edge_point_by_point_is_no_break() -> No
         place = ahead[:, None] + points
         load = 800 / 9 * np.sin(np.pi * np.clip((time - 0.1) / 0.9, 0, 1))[:, None] * (place < 0.3)
         vertical, across = load.sum(axis=1), rng.uniform(-0.1, 0.1)
-        wrench = np.stack([0 * time, vertical, 0 * time, -across * vertical, 0 * time, (place * load).sum(axis=1)], axis=1)
+        wrench = np.stack(
+            [0 * time, vertical, 0 * time, -across * vertical, 0 * time, (place * load).sum(axis=1)], axis=1
+        )
         noise = rng.normal(0, 1, wrench.shape) * [1, 1, 1, 0.2, 0.2, 0.2]
         assert np.abs(np.diff(vertical)).max() > 50
         assert find_breaks(wrench + noise, CORNERS, 1000.0) == [], seed

@@ -18,6 +18,7 @@ import pytest
 from pipeline.step import every_step
 from pipeline.workflow import settings
 from pipeline.workflow.digests import imported_modules
+from pipeline.workflow.strict_yaml import read_yaml
 from tests.support.checkout import HOUSE
 from tests.support.step_names import STEPS
 
@@ -44,7 +45,7 @@ def test_one_name_for_rule_module_function_section_and_file(step: str) -> None:
     keywords = {*names_of(getattr(module, step), inspect.Parameter.KEYWORD_ONLY)}
     if "settings" in keywords:
         keywords = keywords - {"settings"} | {field.name for field in fields(module.Settings)}
-    defaults = settings.read_yaml(HOUSE / "config" / "default.yaml").get(step, {})
+    defaults = read_yaml(HOUSE / "config" / "default.yaml").get(step, {})
     assert keywords - FROM_THE_BRIDGE - OF_ANOTHER_SECTION.get(step, set()) == {*defaults} - NOT_OF_THE_STEP.get(
         step, set()
     )

@@ -6,7 +6,8 @@ from typing import Any
 
 from pipeline.reference import resolve
 from pipeline.step import every_step
-from pipeline.workflow.settings import CONFIG, read_yaml
+from pipeline.workflow.settings import CONFIG
+from pipeline.workflow.strict_yaml import read_yaml
 
 DEFAULTS = read_yaml(CONFIG / "default.yaml")
 

@@ -14,9 +14,10 @@ import yaml
 from pipeline.__main__ import main
 from pipeline.variables.methods_text import CITATION, TABLES, describe_methods, keep_of_model
 from pipeline.workflow import settings
+from pipeline.workflow.strict_yaml import read_yaml
 from tests.support.checkout import HOUSE
 
-DEFAULTS = settings.read_yaml(HOUSE / "config" / "default.yaml") | {"body_model": "my_model"}
+DEFAULTS = read_yaml(HOUSE / "config" / "default.yaml") | {"body_model": "my_model"}
 MODEL = {
     "segment_parameters": "dempster",
     **{f"hip_centre_{side}": "harrington" for side in ("left", "right")},

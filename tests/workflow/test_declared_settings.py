@@ -14,6 +14,8 @@ import pytest
 from pipeline.setting import group, setting
 from pipeline.steps.kinematics.settings import Settings as KinematicsSettings
 from pipeline.workflow import declared_settings, settings
+from pipeline.workflow.schema_problems import problems_in
+from pipeline.workflow.strict_yaml import read_yaml
 from tests.support.checkout import HOUSE
 
 STEPS = HOUSE / "pipeline" / "steps"
@@ -59,7 +61,7 @@ def test_a_declared_setting_allows_its_type_within_its_limits(
     schema = declared_settings.schema()
 
     def problems(value: Any) -> list[Any]:
-        return settings.problems_in({"section": {name: value}}, schema, where="study.yaml")
+        return problems_in({"section": {name: value}}, schema, where="study.yaml")
 
     assert [value for value in (*allowed, declared_settings.defaults()["section"][name]) if problems(value)] == []
     assert [value for value in refused if not problems(value)] == []
@@ -75,8 +77,8 @@ def test_every_step_with_settings_has_a_section_of_described_settings_with_allow
     assert {path.parent.name for path in STEPS.glob("*/settings.py")} | {"run"} == {*sections}
     rules = settings.schema("settings")["properties"]
     assert all(len(rule["description"]) > 20 for name in sections for rule in rules[name]["properties"].values())
-    defaults = settings.read_yaml(HOUSE / "config" / "default.yaml")
-    assert settings.problems_in(defaults, settings.schema("settings"), where="default.yaml") == []
+    defaults = read_yaml(HOUSE / "config" / "default.yaml")
+    assert problems_in(defaults, settings.schema("settings"), where="default.yaml") == []
     for name, section in sections.items():
         assert section(**defaults[name]) == section()
 

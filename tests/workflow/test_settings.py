@@ -12,6 +12,7 @@ from pipeline.tables import study_tables
 from pipeline.workflow import settings
 from pipeline.workflow.open_study import open_study
 from pipeline.workflow.run_snakemake import run
+from pipeline.workflow.strict_yaml import LARGEST_FILE_BYTES, read_yaml
 from tests.support.files.changes import edit
 
 SCHEMA = settings.schema("settings")
@@ -123,12 +124,12 @@ def test_the_remedy_for_a_wrong_setting_names_the_right_ones(
             for text in ('""', '"-"', "x")
         ),
         *((f"a: !!{kind} {text}", "not valid YAML") for kind in ("map", "set") for text in ("x", "[x]", "[[x, y]]")),
-        ("# " + "x" * settings.LARGEST_FILE_BYTES, "larger than"),
+        ("# " + "x" * LARGEST_FILE_BYTES, "larger than"),
     ],
 )
 def test_unsafe_or_broken_yaml_is_refused(tmp_path: Path, text: str, expected: str) -> None:
     with pytest.raises(UserError, match=expected):
-        settings.read_yaml(write(tmp_path / "study.yaml", text))
+        read_yaml(write(tmp_path / "study.yaml", text))
 
 
 @pytest.mark.parametrize(
@@ -151,7 +152,7 @@ def test_a_number_that_yaml_reads_as_another_is_refused_by_its_key(tmp_path: Pat
     ):
         path = write(tmp_path / "study.yaml", content)
         with pytest.raises(UserError) as error:
-            settings.read_yaml(path)
+            read_yaml(path)
         (line,) = str(error.value).splitlines()
         assert line.startswith(f"{path}: {key} is {digits}, which YAML reads as {read}; write ")
 
@@ -172,7 +173,7 @@ def test_numbers_in_body_models_and_command_lines_are_read_alike(tmp_path: Path)
 def test_every_such_number_of_a_file_is_named(tmp_path: Path) -> None:
     path = write(tmp_path / "study.yaml", "clean: {marker_cutoff_hz: 012, force_cutoff_hz: 10, max_gap_s: 1:00}\n")
     with pytest.raises(UserError) as error:
-        settings.read_yaml(path)
+        read_yaml(path)
     named = [line.removeprefix(f"{path}: ").partition(" is ")[0] for line in str(error.value).splitlines()]
     assert named == ["clean.marker_cutoff_hz", "clean.max_gap_s"]
 
@@ -197,7 +198,7 @@ def test_every_such_number_of_a_file_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_plain_numbers_and_texts_are_what_they_look_like(tmp_path: Path, text: str, value: object) -> None:
-    (read,) = settings.read_yaml(write(tmp_path / "study.yaml", f"a: {text}\n")).values()
+    (read,) = read_yaml(write(tmp_path / "study.yaml", f"a: {text}\n")).values()
     assert (read, type(read)) == (value, type(value))
 
 
@@ -308,13 +309,13 @@ def test_wrong_trials_are_refused(tmp_path: Path, rows: str, expected: str) -> N
 def test_a_date_as_a_key_below_a_setting_is_refused(tmp_path: Path) -> None:
     (tmp_path / "study.yaml").write_text("body_model: {2000-01-01: null, lab: 1}\n")
     with pytest.raises(UserError, match=r'body_model is \{"lab": 1\}'):
-        settings.load_settings(settings.read_yaml(tmp_path / "study.yaml"), where="study.yaml", study_path=tmp_path)
+        settings.load_settings(read_yaml(tmp_path / "study.yaml"), where="study.yaml", study_path=tmp_path)
 
 
 @pytest.mark.parametrize("path", sorted(settings.CONFIG.rglob("*.yaml")), ids=lambda path: path.stem)
 def test_shipped_files_are_read_as_strictly_as_those_of_a_study(path: Path) -> None:
     name = path.relative_to(settings.CONFIG).with_suffix("").as_posix()
-    assert settings._config(name) == settings.read_yaml(path)
+    assert settings._config(name) == read_yaml(path)
 
 
 def test_excluded_trials_are_left_out_and_sessions_default_to_the_participant(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from ...tables.terminal_table import align, text_width
 from ...tables.tsv import Row
 from ...workflow import settings
 from ...workflow.places import refuse_name
+from ...workflow.strict_yaml import read_yaml
 from ..shared import body_model_fit
 from ..shared.body_model_fit import ModelFit
 from ..shared.find_recordings import (
@@ -189,11 +190,11 @@ def _candidates(folder: Path) -> dict[str, BodyModel]:
     Raises:
         UserError: a body model of the folder breaks the rules of body models.
     """
-    study = settings.read_yaml(folder / "study.yaml") if (folder / "study.yaml").exists() else {}
+    study = read_yaml(folder / "study.yaml") if (folder / "study.yaml").exists() else {}
     names = [*settings.shipped_body_models()]
     for name in sorted(path.name for path in folder.iterdir() if path.suffix.lower() in (".yaml", ".yml")):
         with suppress(UserError, OSError):  # of other programs
-            names += [name] if settings.read_yaml(folder / name).keys() & {"landmarks", "extends"} else []
+            names += [name] if read_yaml(folder / name).keys() & {"landmarks", "extends"} else []
     names = [str(study["body_model"])] if study.get("body_model") else names
     return {name: settings.load_body_model(name, where="study.yaml", study_path=folder) for name in names}
 

@@ -24,6 +24,7 @@ from pipeline.variables.metrics import co_contraction_name
 from pipeline.variables.schema import describe
 from pipeline.variables.session_variables import WITH_EMG as EMG_OF_TRIALS
 from pipeline.workflow import settings
+from pipeline.workflow.strict_yaml import read_yaml
 from tests.support.checkout import DEMO, copy_study
 from tests.support.files.emg import add_channels, electromyogram
 from tests.support.settings import settings_of
@@ -33,7 +34,7 @@ from tests.support.studies.run_steps import run_study
 from tests.support.studies.two_people import ALONE, sessions, stored, trial
 
 Array = NDArray[np.float64]
-CHOSEN, MODEL = settings.load_settings(settings.read_yaml(DEMO / "study.yaml"), where="study.yaml", study_path=DEMO)
+CHOSEN, MODEL = settings.load_settings(read_yaml(DEMO / "study.yaml"), where="study.yaml", study_path=DEMO)
 TIME = np.arange(2500) / 1000  # s, analog samples of comfortable_01
 # 1 Hz passes 6 Hz, and a rectified 90 Hz sine sampled at 1000 Hz has its mean 2 / pi, within 1 %; ends aside
 CLOSE: dict[str, Any] = {"rtol": 0.02}

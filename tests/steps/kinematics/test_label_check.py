@@ -21,6 +21,7 @@ from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables
 from pipeline.trials.session import join_trials
 from pipeline.workflow import settings
+from pipeline.workflow.strict_yaml import read_yaml
 from tests.support.settings import settings_of
 from tests.support.steps import kinematics
 from tests.support.walks.as_read import cleaned, generated
@@ -143,7 +144,7 @@ def test_real_walks_raise_no_alarm_and_their_swapped_ankles_are_told(shared: Pat
 
 def with_static(path: Path) -> list[tuple[xr.Dataset, BodyModel, dict[str, Array]]]:
     """Return the walks of a study with body model and the landmarks of their session's static trial."""
-    chosen, model = settings.load_settings(settings.read_yaml(path / "study.yaml"), where="study.yaml", study_path=path)
+    chosen, model = settings.load_settings(read_yaml(path / "study.yaml"), where="study.yaml", study_path=path)
     people = study_tables.read_participants(path / "participants.tsv")
     result = []
     for rows in study_tables.read_trials(path / "trials.tsv", people).values():

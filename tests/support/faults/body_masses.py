@@ -14,6 +14,7 @@ from pipeline.person.size_findings import POUNDS_PER_KG
 from pipeline.steps.read.recording_contents import Contents, contents_of, look_through
 from pipeline.tables import study_tables, tsv
 from pipeline.workflow import settings
+from pipeline.workflow.strict_yaml import read_yaml
 from tests.support.faults.outcomes import ALL, FLAGGED, MISSED, Row
 from tests.support.walks.on_plates import BODY_MODEL, any_walk, own_plates, written
 
@@ -67,7 +68,7 @@ def sessions(shared: Path) -> list[Weighed]:
     result = []
     for name in STUDIES:
         study = shared / "studies" / name
-        own = settings.read_yaml(study / "study.yaml")
+        own = read_yaml(study / "study.yaml")
         chosen, model = settings.load_settings(own, where="study.yaml", study_path=study)
         people = study_tables.read_participants(study / "participants.tsv")
         for rows in study_tables.read_trials(study / "trials.tsv", people).values():

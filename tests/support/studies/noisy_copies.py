@@ -31,7 +31,8 @@ from pipeline.tables import study_tables
 from pipeline.variables.cycle_variables import BANDS
 from pipeline.variables.metrics import METRICS
 from pipeline.workflow import settings
-from pipeline.workflow.settings import CONFIG, read_yaml
+from pipeline.workflow.settings import CONFIG
+from pipeline.workflow.strict_yaml import read_yaml
 from tests.support.studies.run_steps import run_session
 from tests.support.walks.on_plates import STEPS, any_walk, own_plates
 

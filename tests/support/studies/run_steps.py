@@ -23,6 +23,7 @@ from pipeline.tables import study_tables
 from pipeline.trials.session import join_trials, one_trial
 from pipeline.variables import schema
 from pipeline.workflow import settings
+from pipeline.workflow.strict_yaml import read_yaml
 from tests.support.settings import settings_of
 from tests.support.steps import TRIAL, clean, contacts, cycles, kinematics, kinetics, refuse_rejected
 from tests.support.studies.step_results import described_trial, only_trial
@@ -41,7 +42,7 @@ ResultsOf = Callable[[Path], dict[str, Session]]  # of a study, by its own setti
 
 def run_study(study: Path, overrides: Mapping[str, Any], *, only: Container[str] | None = None) -> dict[str, Session]:
     """Return every session of a study, or only some, with the results of its gait trials."""
-    own = settings.merged(settings.read_yaml(study / "study.yaml"), overrides)
+    own = settings.merged(read_yaml(study / "study.yaml"), overrides)
     chosen, model = settings.load_settings(own, where="study.yaml", study_path=study)
     participants = study_tables.read_participants(study / "participants.tsv")
     segments = study_tables.read_segments(study / "segments.tsv", participants)

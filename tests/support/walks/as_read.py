@@ -15,6 +15,7 @@ from pipeline.body.landmarks import choose_labels, find_seen_labels
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables
 from pipeline.workflow import settings
+from pipeline.workflow.strict_yaml import read_yaml
 from tests.support.settings import settings_of
 from tests.support.steps import clean
 from tests.support.walks.person import Landmarks, body_model, landmarks, mirrored, recorded, turned, walk
@@ -63,9 +64,7 @@ def cleaned(trial: xr.Dataset, model: BodyModel, **changes: Any) -> xr.Dataset:
 def real_walks(shared: Path) -> Iterator[tuple[str, xr.Dataset, BodyModel]]:
     for study in ("exact", "functional", "gait2354", "plug_in_gait"):
         path = shared / "studies" / study
-        chosen, model = settings.load_settings(
-            settings.read_yaml(path / "study.yaml"), where="study.yaml", study_path=path
-        )
+        chosen, model = settings.load_settings(read_yaml(path / "study.yaml"), where="study.yaml", study_path=path)
         people = study_tables.read_participants(path / "participants.tsv")
         for rows in study_tables.read_trials(path / "trials.tsv", people).values():
             for row in rows:

@@ -9,7 +9,7 @@ import xarray as xr
 
 from pipeline.body.body_model import BodyModel
 from pipeline.steps.read.step import read_trial as read
-from pipeline.workflow.settings import read_yaml
+from pipeline.workflow.strict_yaml import read_yaml
 from tests.support.checkout import HOUSE
 from tests.support.settings import settings_of
 from tests.support.steps import clean
