@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array, Flags
 from ..body.landmarks import Points
 from ..conventions import SIDES
-from ..plates.wrench import over_plates, plate_axes
+from ..plates.wrench import over_each_plate, plate_normal
 from ..signals.filters import stretches
 
 LOADED_N = 50.0
@@ -46,7 +46,7 @@ def vertical_forces(force: Array, corners: Array) -> Array:
     """
     if not force.size:
         return np.empty(force.shape[:2])
-    up = np.array([-plate_axes(quad)[:, 2] for quad in corners])
+    up = np.array([-plate_normal(quad) for quad in corners])
     vertical = np.einsum("spk,pk->sp", np.nan_to_num(force), up)
     return np.asarray(vertical - np.percentile(vertical, 5, axis=0))
 
@@ -82,10 +82,10 @@ def standing_weight_n(points: Points, rotation: Array, force: Array, corners: Ar
         foot = max(np.linalg.norm(feet[2 + i] - feet[i]) for i in range(2))
         between = SHARED_LOAD[0] < share < SHARED_LOAD[1] and beside < foot
         return float(np.median(force[..., 1].sum(axis=1))) if between else float("nan")
-    under = np.stack([over_plates(feet, corners[[plate]], 0.0) for plate in range(len(corners))])
-    if not under.any(axis=0).all():
+    under = over_each_plate(feet, corners, 0.0)
+    if not under.any(axis=1).all():
         return float("nan")
-    return float(np.median(force[:, under.any(axis=1), 1].sum(axis=1)))
+    return float(np.median(force[:, under.any(axis=0), 1].sum(axis=1)))
 
 
 def walking_weights_n(vertical: Array, rate_hz: float) -> list[float]:

@@ -23,9 +23,8 @@ KNOT_BLOCKS = 3  # unloaded blocks for one knot of the drift
 BAND_N, BAND_SHARE = 60.0, 0.35  # largest drift above the lowest level; as a share of the largest load
 STEADY_N = 8.0  # largest change between blocks; a light touch changes more
 QUIET_CHANGE_N, QUIET_BEND_N = 15.0, 6.0  # largest change and bend over 0.2 s; a foot changes the force faster
-AWAY_CHANGE_N = (
-    60.0  # the same without a foot over the plate: amplifiers drift by less than 300 N/s, people step faster
-)
+# the same without a foot over the plate: amplifiers drift by less than 300 N/s, people step faster
+AWAY_CHANGE_N = 60.0
 FEWEST_AWAY_BLOCKS = 6  # without a foot over the plate, to see a bend over 0.2 s
 STANDING_N = 20.0  # a higher load throughout may be a light person
 LARGEST_OFFSET_N = 300.0

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..dynamics.vectors import cross, skew
-from .wrench import plate_axes
+from .wrench import plate_normal
 
 VERTICAL = np.array([0.0, 1.0, 0.0])
 PLACED_M = 0.02  # corners are known to 1 cm: a plate of which they differ less in height is level
@@ -20,7 +20,7 @@ def normal_of_ground(corners: Array) -> Array:
     corners = corners[np.isfinite(corners).all(axis=(1, 2))]
     if not len(corners) or not (np.ptp(corners[..., 1], axis=1) > PLACED_M).any():
         return VERTICAL
-    normals = np.stack([plate_axes(plate)[:, 2] for plate in corners])
+    normals = np.stack([plate_normal(plate) for plate in corners])
     normals *= np.sign(normals[:, 1:2])
     mean = normals.mean(axis=0) / np.linalg.norm(normals.mean(axis=0))
     return mean if (normals @ mean > np.cos(np.radians(ALIKE_DEG))).all() else VERTICAL

@@ -79,7 +79,7 @@ def centre_of_pressure(force: Array, moment: Array, corners_m: Array) -> tuple[A
     Returns:
         centre of pressure (..., 3), and free moment (...) about the normal out of the top; NaN if F.n is zero.
     """
-    normal, centre = -plate_axes(corners_m)[:, 2], corners_m.mean(axis=0)
+    normal, centre = -plate_normal(corners_m), corners_m.mean(axis=0)
     about_centre = moment - force @ skew(centre).T
     pressing = force @ normal
     pressing = np.where(pressing == 0, np.nan, pressing)
@@ -95,9 +95,10 @@ def plate_axes(corners: Array) -> Array:
     return np.asarray(axes / np.sqrt((axes * axes).sum(axis=0)))
 
 
-def over_plates(point: Array, corners: Array, margin_m: float) -> Flags:
-    """Return which points (time, 3) are over any of the plates (plate, 4, 3) + margin in plan; y is up."""
-    return np.asarray(over_each_plate(point, corners, margin_m).any(axis=1))
+def plate_normal(corners: Array) -> Array:
+    """Return the z (3,) of :func:`plate_axes` alone, the unit normal downwards."""
+    z = skew(corners[0] - corners[1]) @ (corners[0] - corners[3])
+    return np.asarray(z / np.sqrt((z * z).sum()))
 
 
 def over_each_plate(point: Array, corners: Array, margin_m: float) -> Flags:
@@ -113,7 +114,7 @@ def over_each_plate(point: Array, corners: Array, margin_m: float) -> Flags:
 
 def heights_over(point: Array, corners: Array) -> Array:
     """Return the height of points (time, 3) over the plane of each plate (plate, 4, 3), (time, plate), m; y is up."""
-    normal = np.stack([plate_axes(plate)[:, 2] for plate in corners])
+    normal = np.stack([plate_normal(plate) for plate in corners])
     centre = corners.mean(axis=1)
     return np.asarray((point @ normal.T - (normal * centre).sum(axis=1)) / normal[:, 1])
 

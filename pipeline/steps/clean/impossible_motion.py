@@ -123,8 +123,8 @@ def find_breaks(position: Array, frozen: Flags, interval_s: float) -> Breaks:
     off = length(np.diff(path, axis=0)[wide:-wide] - count[:, None, None] * mean)
     enough = np.isfinite(off).sum(axis=1) >= FEWEST
     jump, motion = np.zeros((2, len(off)))
-    jump[enough] = _median(off[enough], 1)
-    motion[enough] = _median(length(mean[enough]), 1)
+    jump[enough] = _median(off[enough])
+    motion[enough] = _median(length(mean[enough]))
     usual = float(np.median(jump[enough & (count == 1)])) if (enough & (count == 1)).any() else 0.0
     noise = TIMES_USUAL * usual * np.maximum(count / (2 * wide), 1)
     noise += (count == 1) * wide * CHANGE_M_S2 / 2 * interval_s**2
@@ -145,16 +145,16 @@ def marker_noise(position: Array, rate_hz: float) -> float:
     a second, 2 % of its amplitude. Filtered and smoothed recordings show less than they had. NaN below 50 frames a
     second, where motion is as large as noise.
     """
-    away = np.abs(np.diff(position, 4, axis=0)) / np.sqrt(70)
-    seen = np.isfinite(away).sum(axis=(0, 2)) > 0
+    away = np.moveaxis(np.abs(np.diff(position, 4, axis=0)) / np.sqrt(70), 0, 1).reshape(position.shape[1], -1)
+    seen = np.isfinite(away).any(axis=1)
     if rate_hz < SLOWEST_HZ or not seen.any():
         return np.nan
-    return float(np.median(1.4826 * _median(away[:, seen], (0, 2))))  # from the median of a normal variable
+    return float(np.median(1.4826 * _median(away[seen])))  # from the median of a normal variable
 
 
-def _median(values: Array, axis: int | tuple[int, int]) -> Array:
-    """Return numpy.nanmedian, which takes several times as long as the median if nothing is unknown."""
-    return np.asarray((np.median if np.isfinite(values).all() else np.nanmedian)(values, axis=axis))
+def _median(values: Array) -> Array:
+    """Return numpy.nanmedian of rows, which takes several times as long as the median if nothing is unknown."""
+    return np.asarray((np.median if np.isfinite(values).all() else np.nanmedian)(values, axis=1))
 
 
 def doubt_noise(noise_m: float, cutoff_hz: float, rate_hz: float, in_clusters: int) -> Iterator[Verdict]:

@@ -52,12 +52,12 @@ def clean(
         marker of the model is seen, labels are exchanged beyond repair, or a cut-off is too high for the file's rate.
         The attribute ``corrections_not_applied`` has the corrections that fit no marker.
     """
-    walks, others = UsableWalks.of(read), trials_of(read).values()
-    heels, highest = heels_of_static(others, body_model), reference_levels(others, settings)
+    walks, trials = UsableWalks.of(read), trials_of(read)
+    heels, highest = heels_of_static(trials.values(), body_model), reference_levels(trials.values(), settings)
     cleaned, unfit = {}, list[Row]()
-    for name, walk in trials_of(walks.take(read)).items():
+    for name in walks.names:
         rows = (by_trial or {}).get(name, {}).get("corrections", ())
-        corrected, refused = apply_fitting(partial(correct_markers, walk), rows)
+        corrected, refused = apply_fitting(partial(correct_markers, trials[name]), rows)
         unfit += refused
         try:
             cleaned[name] = _clean_walk(corrected, body_model, settings, heels, highest)

@@ -194,6 +194,8 @@ def judge_breaks(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
     :data:`FILLED_S` is filled, but not as exactly as it was measured.
     """
     judged, breaks = [*contacts], from_text(shown.motion_breaks)
+    if not breaks:
+        return judged
     lost_s = np.array(sorted(first_s for kind, first_s, _ in breaks if kind == "lost"))
     part = np.array([np.searchsorted(lost_s, contact.from_s) for contact in contacts])  # how many are before it
     whole = np.array([part[i] == np.searchsorted(lost_s, contact.to_s) for i, contact in enumerate(contacts)])

@@ -19,9 +19,8 @@ from .plate_contacts import Contact
 # the part of a foot that is on the ground is at rest. A marker on it moves as the foot rolls, at some 0.2 m/s; in swing
 # it is faster than the person on average
 STILL_M_S = 0.4
-SWINGING_M_S = (
-    1.0  # a swinging foot moves at twice the person's speed; heel and toe of one that rolls are not both fast
-)
+# a swinging foot moves at twice the person's speed; heel and toe of one that rolls are not both fast
+SWINGING_M_S = 1.0
 SHORTEST_REST_S = 0.08  # rest in a run, of a stance of 0.2 s; noise is filtered at a few hertz
 # a foot is stopped by the ground at its strike; before its off the toe marker, 6 cm behind the tips, rises and moves
 STRIKE_LATE_S, OFF_LATE_S = -0.005, -0.042
@@ -53,10 +52,14 @@ class Foot:
     levels: bool = False  # whether the trial's plates are on several levels, so that heights matter
 
     @cached_property
+    def to_level(self) -> Array:
+        """Return the rotation (3, 3) to axes with the ground level, see :func:`level_axes`."""
+        return level_axes(self.normal)
+
+    @cached_property
     def on_level_ground(self) -> tuple[Array, Array, Array]:
         """Return heel and toe marker and the unit vector ahead in plan (time, 3), in axes with the ground level."""
-        turn = level_axes(self.normal)
-        heel, toe = self.heel @ turn.T, self.toe @ turn.T
+        heel, toe = self.heel @ self.to_level.T, self.toe @ self.to_level.T
         line = (toe - heel) * [1, 0, 1]
         with np.errstate(invalid="ignore", divide="ignore"):
             return heel, toe, line / np.hypot(line[:, :1], line[:, 2:])
@@ -87,7 +90,7 @@ class Foot:
 
     def _over(self, points: Array, corners: Array, margin_m: float, frames: slice) -> Flags:
         """Return whether points, as of :attr:`on_level_ground`, are over plates, and the foot at their height."""
-        level = corners @ level_axes(self.normal).T
+        level = corners @ self.to_level.T
         plan = over_each_plate(points.reshape(-1, 3), level, margin_m).reshape(len(points), -1, len(corners))
         return np.asarray(plan & self.at_height_of(corners, frames))
 

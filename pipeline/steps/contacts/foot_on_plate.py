@@ -9,11 +9,11 @@ import numpy as np
 from ...arrays import Array, Flags
 from ...errors import UserError
 from ...plates.sole import HALF_SOLE_M
-from ...plates.wrench import centre_of_pressure, over_plates
+from ...plates.wrench import centre_of_pressure, over_each_plate
 from ...signals.filters import interval_s
 from . import by_hand
 from .body_motion import Shown
-from .events import Stance, on_ground
+from .events import on_ground
 from .feet import Feet, Foot
 from .plate_contacts import Contact, Given
 
@@ -139,7 +139,7 @@ def _refuse_place(
 def _over(foot: Foot, inside: slice, corners: Array) -> Flags:
     """Return whether the middle of a foot is over a plate (4, 3), at its height (time,)."""
     middle = (foot.heel[inside] + foot.toe[inside]) / 2
-    return np.asarray(over_plates(middle, corners[None], 0.0) & foot.at_height_of(corners[None], inside)[:, 0])
+    return np.asarray((over_each_plate(middle, corners[None], 0.0) & foot.at_height_of(corners[None], inside))[:, 0])
 
 
 def distance_to_line(point: Array, start: Array, end: Array) -> Array:
@@ -161,12 +161,12 @@ def reject_shared(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
     edgeless = np.flatnonzero(~shown.edges_known).tolist()
     force, moment = shown.data["plate_force"], shown.data["plate_moment"]
     pressed = {i: centre_of_pressure(force[:, i], moment[:, i], shown.corners[i])[0] for i in edgeless}
-    unseen = [_may_be_shared_unseen(each, feet) for each in contacts]
-    alone = [each.refuse("other_foot_without_markers") if unseen[i] else each for i, each in enumerate(contacts)]
+    unseen = "other_foot_without_markers"
+    alone = [each.refuse(unseen) if _may_be_shared_unseen(each, feet) else each for each in contacts]
     spans = [
         None
         if each.reason or not {each.side, OTHER.get(each.side)} <= {*feet}
-        else _find_shared_span(each, shown.time, feet, shown.stances, shown.corners, pressed)
+        else _find_shared_span(each, shown, pressed)
         for each in alone
     ]
     shared = [span for span in spans if span]
@@ -187,23 +187,16 @@ def _may_be_shared_unseen(contact: Contact, feet: Feet) -> bool:
     return not (whole and any(start < contact.start_s and contact.end_s < end for start, end in rests))
 
 
-def _find_shared_span(
-    contact: Contact,
-    time: Array,
-    feet: Feet,
-    stances: Mapping[str, Sequence[Stance]],
-    corners: Array,
-    pressed: Mapping[int, Array],
-) -> tuple[float, float] | None:
+def _find_shared_span(contact: Contact, shown: Shown, pressed: Mapping[int, Array]) -> tuple[float, float] | None:
     """Return the first and last instant, s, at which the other foot is on a contact's plate too; None if it is not.
 
     It is on the ground with its line of markers over the plate; or with its sole, while the contact's own foot swings.
     Where the plate's edges are unknown, it is on it if the load presses nearer to it, or lasts while the own foot
     swings.
     """
-    inside = contact.frames(time)
-    quads, foot, other = corners[list(contact.plates)], feet[contact.side], feet[OTHER[contact.side]]
-    down = on_ground(time[inside], stances[OTHER[contact.side]])
+    time, quads, beside = shown.time, shown.corners[list(contact.plates)], OTHER[contact.side]
+    inside, step_s, foot, other = contact.frames(time), interval_s(time), shown.feet[contact.side], shown.feet[beside]
+    down, swings = on_ground(time[inside], shown.stances[beside]), foot.swings[inside]
     (plate,) = contact.plates
     if plate in pressed:
         away, nearer = (
@@ -211,9 +204,11 @@ def _find_shared_span(
         )
         line, sole = down & (nearer < away), down
     else:
-        line, sole = (down & other.over(quads, margin_m, inside).any(axis=(0, 2)) for margin_m in (0.0, HALF_SOLE_M))
-    for frames, longest_s in ((foot.swings[inside] & sole, LEFT_S), (line, SHARED_S)):
-        if frames.sum() * interval_s(time) > longest_s:
+        line, sole = down & other.over(quads, 0.0, inside).any(axis=(0, 2)), down
+        if (swings & down).sum() * step_s > LEFT_S:
+            sole = down & other.over(quads, HALF_SOLE_M, inside).any(axis=(0, 2))
+    for frames, longest_s in ((swings & sole, LEFT_S), (line, SHARED_S)):
+        if frames.sum() * step_s > longest_s:
             instants = time[inside][frames]
             return float(instants[0]), float(instants[-1])
     return None

@@ -124,7 +124,7 @@ def _farthest(signal: Array) -> list[int]:
         return []
     ordered = np.sort(signal[seen])
     low, high = np.interp([0.05 * (len(ordered) - 1), 0.95 * (len(ordered) - 1)], np.arange(len(ordered)), ordered)
-    shorter, around = SHORTER_SHARE * (high - low), np.pad(seen, 1)
+    shorter, around = SHORTER_SHARE * (high - low), np.concatenate([[False], seen, [False]])
     tops = []
     for start, stop in stretches(np.where(seen, signal, -np.inf) > (low + high) / 2):
         i = start + int(np.argmax(signal[start:stop]))

@@ -41,16 +41,16 @@ class Judged(NamedTuple):
     chance: float
 
 
-def judge_forces(steps: Sequence[PlateStep], corners: Array, number: int) -> Judged:
+def judge_forces(steps: Sequence[PlateStep], numbers: Array, corners: Array, number: int) -> Judged:
     """Return the verdict on the forces of a plate with corners (4, 3), m, by :data:`.laws.LAWS`.
 
     Args:
         steps: at least one, all on plates with these corners.
-        corners: m.
+        numbers: what they show (step, law), m, see :func:`.laws.numbers_of`.
         number: of the plate.
     """
     every = as_arrays(steps)
-    off, deviations = laws.deviations(every)
+    off, deviations = laws.deviations(every, numbers)
     chance = laws.chance_of(deviations)
     if not chance < SUSPECT:
         return Judged(None, None, chance)
@@ -140,10 +140,10 @@ def judge_plates(
         if any(row.plates == (step.plate,) and row.start_s < time[step.frame] < row.end_s for row in good)
     ]
     shifted = find_shifted_plates(whole, numbers)
-    judged = {
-        plate: judge_forces([step for step in whole if step.plate == plate], corners[plate], numbers[plate])
-        for plate in {step.plate for step in whole}
-    }
+    shown, judged = laws.numbers_of(as_arrays(whole))[0] if whole else np.empty(0), {}
+    for plate in {step.plate for step in whole}:
+        own = [i for i, step in enumerate(whole) if step.plate == plate]
+        judged[plate] = judge_forces([whole[i] for i in own], shown[own], corners[plate], numbers[plate])
     return [_with_verdicts(contact, [shifted, channels], judged) for contact in contacts]
 
 
@@ -151,8 +151,7 @@ def _with_verdicts(contact: Contact, listed: Sequence[Mapping[int, Verdict]], ju
     own = [judged[plate] for plate in contact.plates if plate in judged]
     found = [verdicts[plate] for verdicts in listed for plate in contact.plates if plate in verdicts]
     found += [verdict for one in own for verdict in (one.refused, one.doubted) if verdict]
-    refusals = [verdict for verdict in found if not verdict.is_doubt]
     doubts = tuple(verdict for verdict in found if verdict.is_doubt)
     chance = min((one.chance for one in own), default=contact.plate_chance)
-    reason = contact.reason or next(iter(refusals), None)
+    reason = contact.reason or next((verdict for verdict in found if not verdict.is_doubt), None)
     return replace(contact, reason=reason, doubts=contact.doubts + doubts, plate_chance=chance)

@@ -103,11 +103,9 @@ def numbers_of(steps: Steps) -> tuple[Array, Array]:
         "carries": np.where(steps.loaded_s > ACCELERATION_S, dot(_beside_acceleration(steps), inwards), np.nan),
         "twist": np.sqrt((steps.free**2).mean(axis=1)) / steps.force[..., 1].mean(axis=1),
     }
-    of_shift = dict.fromkeys(LAWS, np.zeros_like(ahead)) | dict(
-        zip(OF_PLACE, (ahead, ahead, inwards, ahead, inwards), strict=True)
-    )
+    of_shift = dict(zip(OF_PLACE, (ahead, ahead, inwards, ahead, inwards), strict=True))
     off = [found[name] - law.usual for name, law in LAWS.items()]
-    return np.stack(off, axis=1), np.stack([of_shift[name] for name in LAWS], axis=1)
+    return np.stack(off, axis=1), np.stack([of_shift.get(name, np.zeros_like(ahead)) for name in LAWS], axis=1)
 
 
 def _beside_acceleration(steps: Steps) -> Array:
@@ -146,9 +144,12 @@ def covariances(steps: Steps) -> Array:
     return np.asarray(shared @ np.swapaxes(shared, 1, 2) + own[:, None, None] ** 2 * np.eye(len(steps.outwards)))
 
 
-def deviations(steps: Steps) -> tuple[Array, Array]:
-    """Return the mean of steps on a plate, less what is usual, (law,), m, and in standard deviations; NaN: unknown."""
-    numbers = numbers_of(steps)[0].T
+def deviations(steps: Steps, numbers: Array | None = None) -> tuple[Array, Array]:
+    """Return the mean of steps on a plate, less what is usual, (law,), m, and in standard deviations; NaN: unknown.
+
+    ``numbers`` (step, law): of :func:`numbers_of`, where they are known already.
+    """
+    numbers = (numbers_of(steps)[0] if numbers is None else numbers).T
     seen = np.isfinite(numbers)
     covariance = np.where(seen[:, None] & seen[..., None], covariances(steps), np.eye(len(steps.outwards)))
     weight = np.linalg.solve(covariance, seen[..., None].astype(float))[..., 0]

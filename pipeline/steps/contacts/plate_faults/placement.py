@@ -174,7 +174,7 @@ def find_shifted_plates(steps: Sequence[PlateStep], numbers: Sequence[int]) -> d
     seen = defined[:, :, None] & defined[:, None]  # (number, step, step)
     covariance = np.where(seen, laws.covariances(every)[of_place], each)
     weight, off = np.where(seen, np.linalg.inv(covariance), 0.0), np.where(defined.T, off, 0.0)
-    gains, shifts = {}, {}
+    gains, shifts, as_is = {}, {}, np.einsum("in,nij,jn->n", off, weight, off)
     for group in dict.fromkeys([*((plate,) for plate in plates), tuple(plates)]):
         here = np.array([step.plate in group for step in steps])
         design = axes[..., [0, 2]] * here[:, None, None]  # (step, number, x z)
@@ -182,7 +182,7 @@ def find_shifted_plates(steps: Sequence[PlateStep], numbers: Sequence[int]) -> d
         normal = np.einsum("ink,inl->kl", design, weighted)
         shifts[group] = np.linalg.lstsq(normal, np.einsum("ink,in->k", weighted, off), rcond=1e-6)[0]
         rest = off - design @ shifts[group]
-        better = np.einsum("in,nij,jn->n", off, weight, off) - np.einsum("in,nij,jn->n", rest, weight, rest)
+        better = as_is - np.einsum("in,nij,jn->n", rest, weight, rest)
         # a foot that lies otherwise in its markers, or a trunk that leans, agrees with only one of the two
         both = min(better[:3].sum(), better[3:].sum()) >= 0
         gains[group] = float(better.sum()) if both else 0.0
