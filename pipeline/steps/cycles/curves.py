@@ -151,23 +151,19 @@ def of_whole_stances(
         curves[quantity] = values if quantity == "joint_angle" else values / session.mass_kg
         result[name] = curves[quantity]
     leg_length = leg_lengths(session.kinematics)[walk.stance_trial, stances.row][whole]
-    metrics = _metrics_of_stances(curves, duration_s) | {"leg_length": leg_length}
-    unknown = np.full(len(duration_s), np.nan)
-    stacked = np.stack([metrics[name] if name in OF_STANCE else unknown for name in METRICS], axis=-1)
-    return result | {f"metric_value{STANCE}": stacked}
-
-
-def _metrics_of_stances(curves: Mapping[str, Array], duration_s: Array) -> dict[str, Array]:
-    """Return metrics (whole stance,), among them all of :data:`OF_STANCE` but the leg length."""
     share = np.full(len(duration_s), 100.0)
     goes_on: Array = curves["joint_angle"].copy()
     goes_on[..., FLEXION, -1] = np.nan  # so that work that may go on in swing is unknown
-    return {
+    metrics = {
         "stance_time": duration_s,
         **peaks(curves, stance_share=share),
         **impulses(curves, stance_share=share, stride_s=duration_s),
         **work({**curves, "joint_angle": goes_on}, stance_share=share),
+        "leg_length": leg_length,
     }
+    unknown = np.full(len(duration_s), np.nan)
+    stacked = np.stack([metrics[name] if name in OF_STANCE else unknown for name in METRICS], axis=-1)
+    return result | {f"metric_value{STANCE}": stacked}
 
 
 def headings(line_of_progression: str, stride_direction: Array) -> Array:

@@ -1,7 +1,7 @@
 """What the overview shows of a study, gathered part by part: sums, and one line of text or numbers per person."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -155,6 +155,13 @@ class Overview:
             place: average(np.concatenate(self.metrics[place]), phase=metric_tables.phases(self.shown))
             for place in sorted(self.metrics, key=lambda place: [*self.dashes].index(place[0]))
         }
+        trials, contacts, people = Counter[str](), Counter[str](), Counter[str]()
+        for of_trials, of_contacts in reasons:
+            trials += of_trials
+            contacts += of_contacts
+            people.update({**of_trials, **of_contacts}.keys())
+        order = (trials + contacts).most_common()
+        counts = [[reason, *(str(of[reason]) for of in (trials, contacts, people))] for reason, _ in order]
         return {
             "key": key_of(figures, single="participant"),
             "drawn": figures,
@@ -172,7 +179,7 @@ class Overview:
             "means": tables.together(self.means, links),
             "symmetry": tables.together(self.symmetry, links),
             "shares": shares(study, self.share_sums) if several else None,
-            "reasons": _table_of(reasons),
+            "reasons": Table(["Reason", "Trials", "Plate contacts", "Participants"], counts),
             "unlike": checked.unlike_the_others(self.medians),
             "methods": describe_methods(study.attrs, self.models.values()),
             "history": study.attrs.get("history", "").splitlines(),
@@ -217,15 +224,3 @@ class Overview:
         legs = [i for i, name in enumerate(header) if tables.OF_LEGS.search(name)]
         others = [i for i in range(len(header)) if i not in legs]
         return {"participants": table.only(others), "legs": table.only([0, *legs])._replace(marks=())}
-
-
-def _table_of(reasons: Iterable[Reasons]) -> Table:
-    """Return counts of rejected trials, refused contacts and their participants by reason."""
-    trials, contacts, people = Counter[str](), Counter[str](), Counter[str]()
-    for of_trials, of_contacts in reasons:
-        trials += of_trials
-        contacts += of_contacts
-        people.update({**of_trials, **of_contacts}.keys())
-    order = (trials + contacts).most_common()
-    counts = [[reason, *(str(of[reason]) for of in (trials, contacts, people))] for reason, _ in order]
-    return Table(["Reason", "Trials", "Plate contacts", "Participants"], counts)
