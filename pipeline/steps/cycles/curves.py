@@ -48,17 +48,12 @@ def quantities_of(session: Inputs[xr.Dataset], further_curves: Sequence[str]) ->
     if "upper_joint_moment" in kinetics:
         moment = moments_of_sides(kinematics, kinetics.variables["upper_joint_moment"].values)
         wanted["upper_moment"] = xr.Variable(("sample", "side", "upper_load", "angle"), moment)
-        wanted[FROM_LEGS] = _waist_from_legs(kinetics, kinematics)
+        from_legs = moments_of_sides(kinematics, kinetics.variables[FROM_LEGS].values[:, None], ("waist",))[:, :, 0]
+        known = np.isfinite(kinetics.variables["pelvis_residual_force"].values[:, 0])
+        wanted[FROM_LEGS] = xr.Variable(("sample", "side", "angle"), np.where(known[:, None, None], from_legs, np.nan))
     whole_cycle = [name for name in further_curves if not name.endswith(IN_STANCE)]
     wanted |= further(whole_cycle, kinetics, kinematics, calibrate)
     return wanted | {name: wanted[name.removesuffix(IN_STANCE)] for name in further_curves if name.endswith(IN_STANCE)}
-
-
-def _waist_from_legs(kinetics: xr.Dataset, kinematics: xr.Dataset) -> xr.Variable:
-    """Return the waist's moment by feet, legs and pelvis (sample, side, angle), N m; known where the residual is."""
-    moment = moments_of_sides(kinematics, kinetics.variables[FROM_LEGS].values[:, None], ("waist",))[:, :, 0]
-    known = np.isfinite(kinetics.variables["pelvis_residual_force"].values[:, 0])
-    return xr.Variable(("sample", "side", "angle"), np.where(known[:, None, None], moment, np.nan))
 
 
 def curves_of(

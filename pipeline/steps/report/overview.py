@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -28,15 +28,6 @@ from .visit_changes import with_changes_of_gps
 
 Reasons = tuple[Counter[str], Counter[str]]  # of a participant, of trials and of contacts
 Place = tuple[str, str]  # condition, and side or comparison of the sides
-
-
-class RowsOfPerson(NamedTuple):
-    """A participant's rows of metrics.csv, quality.csv, participants.csv and symmetry.csv."""
-
-    metrics: list[Row]
-    quality: list[Row]
-    means: list[Row]
-    symmetry: list[Row]
 
 
 class Overview:
@@ -77,12 +68,18 @@ class Overview:
     def add_person(
         self,
         name: str,
-        rows: RowsOfPerson,
+        rows: Sequence[list[Row]],
         cycles: Mapping[str, xr.Dataset],
         calibrate: Mapping[str, xr.Dataset],
         reference: Mapping[str, Any],
     ) -> None:
-        """Add a participant; cycles.nc and calibrate.nc are by session. ``reference``: what study.nc holds of it."""
+        """Add a participant.
+
+        Args:
+            rows: of metrics.csv, quality.csv, participants.csv and symmetry.csv.
+            cycles, calibrate: cycles.nc and calibrate.nc by session.
+            reference: what study.nc holds of it.
+        """
         order = {session: i for i, session in enumerate(self.visits)}
         metrics, quality, means, symmetry = (
             sorted(table, key=lambda row: order.get(row["session"], len(order))) for table in rows
@@ -127,22 +124,18 @@ class Overview:
         self.cycles.append(cycles._replace(panels=(), curve=np.empty((len(cycles.side), 0, 0)), band=None))
         lines = [Line(condition, None, condition, "") for condition in self.dashes]
         for place, mine in by_line(cycles, lines).items():
-            self._add_people(place, mine)
+            people = np.unique(mine.participant).tolist()
+            values = np.array([average(without_steps(mine.curve[mine.participant == name])).mean for name in people])
+            single = self.single.setdefault(place, [Chosen() for _ in mine.panels])
+            for i, chosen in enumerate(single):
+                for label, curve in zip(people, values[:, i], strict=True):
+                    chosen.add(label, curve)
+            foot_off = average(mine.foot_off, mine.participant)
+            band = None if mine.band is None else average(mine.band, mine.participant)
+            averages, earlier = LineAverages(average(values), foot_off, band, []), self.averages.get(place)
+            self.averages[place] = averages if earlier is None else earlier.pool(averages)
         for moment, sums in share_sums(part, cycles.panels).items():
             self.share_sums[moment] = self.share_sums.get(moment, 0.0) + sums
-
-    def _add_people(self, place: Place, mine: CycleCurves) -> None:
-        """Add the means of each participant's cycles of one side and condition."""
-        labels = np.unique(mine.participant).tolist()
-        values = np.array([average(without_steps(mine.curve[mine.participant == name])).mean for name in labels])
-        single = self.single.setdefault(place, [Chosen() for _ in mine.panels])
-        for i, chosen in enumerate(single):
-            for label, curve in zip(labels, values[:, i], strict=True):
-                chosen.add(label, curve)
-        foot_off = average(mine.foot_off, mine.participant)
-        band = None if mine.band is None else average(mine.band, mine.participant)
-        averages, earlier = LineAverages(average(values), foot_off, band, []), self.averages.get(place)
-        self.averages[place] = averages if earlier is None else earlier.pool(averages)
 
     def content(
         self, study: xr.Dataset, panels: Sequence[Panel], links: Mapping[str, str], reference: BySpeed
