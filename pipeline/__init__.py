@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .results.averages import mean_curves as mean_curves
+    from .results.session_file import load_trial as load_trial
     from .results.study_file import load_study as load_study
-    from .results.study_file import load_trial as load_trial
     from .variables.data_dictionary import find_metric as find_metric
 
 __version__ = "0.5.0"
@@ -16,7 +16,7 @@ __version__ = "0.5.0"
 FOR_SCRIPTS = {
     "find_metric": ".variables.data_dictionary",
     "load_study": ".results.study_file",
-    "load_trial": ".results.study_file",
+    "load_trial": ".results.session_file",
     "mean_curves": ".results.averages",
 }
 

@@ -18,7 +18,7 @@ from pipeline.__main__ import main
 from pipeline.commands.explain.command import WIDTH, explain
 from pipeline.errors import UserError
 from pipeline.results import netcdf
-from pipeline.results.study_file import load_trial
+from pipeline.results.session_file import load_trial
 from pipeline.workflow.digests import sha256
 from tests.support.studies.corrected import correct
 from tests.support.studies.small_study import write_outputs

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.results.study_file import load_trial
+from pipeline.results.session_file import load_trial
 from tests.support.checkout import HOUSE
 
 PAGE = HOUSE / "docs" / "other_languages.md"

@@ -10,7 +10,7 @@ import xarray as xr
 
 from pipeline.errors import UserError
 from pipeline.results import netcdf
-from pipeline.results.study_file import load_trial
+from pipeline.results.session_file import load_trial
 from pipeline.trials.session import UNITED, VERDICT, facts_of_trials, join_trials, one_trial, separate, spans_of
 from tests.support.studies.ragged_trials import LOST, REASON, SESSIONS, ragged_trial
 

@@ -1,7 +1,7 @@
-"""The results of the step ``muscles``: variables in files, reasons to refuse a cycle, metrics, methods."""
+"""The results of the step ``muscles``: variables of muscles.nc and study.nc, reasons to refuse a cycle, metrics."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from ...errors import Problem
 from ...variables.rows import CYCLE, Metric, Variable
@@ -116,17 +116,6 @@ def contact_doubt(joint: str, weights: float, phase: int, activation: Mapping[st
 def muscle_refusal(code: str, **values: object) -> Problem:
     """Return the reason to refuse the muscle forces of a cycle, in words with its values."""
     return Problem("", REASONS[code].format(**values), "", code)
-
-
-def methods(muscles: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence on the muscles of a study with these settings of the step."""
-    if muscles.get("opensim"):
-        yield (
-            f"Lengths and forces of muscles are those of the model {muscles['model']} in OpenSim (Seth et al. 2018), "
-            "scaled to each person by joint centres; static optimisation minimised the sum of the activations to the "
-            f"power of {muscles['activation_exponent']:g}, with {muscles['strength']:g} times the model's maximum "
-            f"isometric forces; reserve actuators bore at most {muscles['most_reserve_percent']:g} % of the peak moment"
-        )
 
 
 # muscles of the metrics: meaning, names in Gait2392 and Rajagopal's model, other names of the metric

@@ -28,7 +28,7 @@ MUSCLES = Step(
     },
     joins=True,
     report="pipeline.extras.opensim.pages:ADDITION",
-    methods="pipeline.extras.opensim.muscle_variables:methods",
+    methods="pipeline.extras.opensim.methods:methods",
     metrics="pipeline.extras.opensim.muscle_variables:MUSCLE_METRICS",
     extra_mb=600,
     times_as_long=60,

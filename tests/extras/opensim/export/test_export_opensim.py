@@ -20,7 +20,7 @@ from pipeline.errors import Problem, UserError
 from pipeline.extras.opensim.export.command import export_opensim
 from pipeline.extras.opensim.export.trial_data import angles, markers
 from pipeline.results import netcdf
-from pipeline.results.study_file import load_trial
+from pipeline.results.session_file import load_trial
 from pipeline.trials.session import Trial
 from tests.support.checkout import keep_rows
 from tests.support.files.changes import write_as_another_run, write_without_record
