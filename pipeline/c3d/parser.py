@@ -34,7 +34,6 @@ LONGEST_S, LONGEST_S_PER_BYTE = 8.0, 4e-7  # processor time; measured: 8e-8
 # that the parent gets
 GROUPS = ("POINT", "ANALOG", "FORCE_PLATFORM", "EVENT", "SUBJECTS", "PROCESSING", "SEG", "ROTATION", "THEIA3D")
 TOO_MUCH = "asks for more memory than a file of its size should"
-OF_MEMORY = ("alloc", "vector", "basic_string")  # words of the errors that say so
 
 
 class Content(TypedDict):
@@ -134,9 +133,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
             arrays = {name: np.ascontiguousarray(value) for name, value in parts if isinstance(value, np.ndarray)}
             rest: Any = {name: value for name, value in parts if name not in arrays}
         except Exception as error:  # ezc3d raises whatever its C++ code throws
-            text = " ".join(str(error).split()).split(" If you want to ignore")[0].rstrip(".")
-            too_much = isinstance(error, MemoryError) or any(word in text for word in OF_MEMORY)
-            rest = TOO_MUCH if too_much else text or type(error).__name__
+            rest = _message(error)
         _limit(None)
         pickle.dump((rest, {name: array.shape for name, array in arrays.items()}), answers)
         for array in arrays.values():
@@ -148,6 +145,13 @@ def _requests(requests: BinaryIO) -> Iterator[tuple[str, Sequence[Any] | None]]:
     with contextlib.suppress(EOFError):
         while True:
             yield pickle.load(requests)  # noqa: S301 - from the parent
+
+
+def _message(error: Exception) -> str:
+    text = " ".join(str(error).split()).split(" If you want to ignore")[0].rstrip(".")
+    if isinstance(error, MemoryError) or any(word in text for word in ("alloc", "vector", "basic_string")):
+        return TOO_MUCH
+    return text or type(error).__name__
 
 
 def _limit(file_bytes: int | None) -> None:
