@@ -140,8 +140,13 @@ def measures(
     for joint, name in LATERAL.items():
         outward = SIDE_SIGN[side] * right[joint]
         measured |= _of_joint(joint, markers[name], markers[MEDIAL[joint]], centre[joint], outward, unit(up))
-    measured |= _of_hip(centre["hip"] - asis[side], across, leg.frames["pelvis"], side)
-    measured |= _of_angles(leg, side)
+    from_asis = rotate(leg.frames["pelvis"], centre["hip"] - asis[side])
+    back, down, inwards = (-100 * from_asis / _length(across)[:, None]).T  # percent of the distance between the ASIS
+    measured |= {"hip back": back, "hip down": down, "hip in": SIDE_SIGN[side] * inwards}
+    rotation = np.stack([leg.frames[name] for name in SEGMENTS], axis=1)
+    angle = angles(rotation[:, 1:], rotation[:, :-1], smallest_floating_axis=0.0)
+    angle = np.degrees(angle) * SIGNS[SIDES.index(side)]
+    measured |= {f"{j} {a}": angle[:, i, k] for i, j in enumerate(JOINTS) for k, a in enumerate(ANGLES)}
     if knee is not None and ankle is not None:
         measured["knee off"] = measured["knee flexion"] - _turn(up, centre["hip"] - knee, right["knee"])
         if heel is not None and toe is not None:
@@ -198,20 +203,6 @@ def _of_joint(
     if medial is not None:
         measured[f"{joint} medial"] = _between(lateral - medial, outward)
     return measured
-
-
-def _of_hip(from_asis: Array, across: Array, pelvis: Array, side: str) -> dict[str, Array]:
-    """Return the place of the hip centre from its ASIS, in percent of the distance between the ASIS."""
-    back, down, inwards = (-100 * rotate(pelvis, from_asis) / _length(across)[:, None]).T
-    return {"hip back": back, "hip down": down, "hip in": SIDE_SIGN[side] * inwards}
-
-
-def _of_angles(leg: Skeleton, side: str) -> dict[str, Array]:
-    """Return the joint angles, degrees."""
-    rotation = np.stack([leg.frames[name] for name in SEGMENTS], axis=1)
-    angle = angles(rotation[:, 1:], rotation[:, :-1], smallest_floating_axis=0.0)
-    angle = np.degrees(angle) * SIGNS[SIDES.index(side)]
-    return {f"{j} {a}": angle[:, i, k] for i, j in enumerate(JOINTS) for k, a in enumerate(ANGLES)}
 
 
 def _length(vector: Array) -> Array:

@@ -87,10 +87,17 @@ def _refuse_damaged(path: Path, size: int, _: tuple[int, ...]) -> Header:
             end = header.data_at if start < header.data_at < size else size
             section = file.read(min(end - start, LARGEST_SECTION_BYTES))
             parameters = Parameters(records(section, start, header.processor), header.processor)
-            header = header._replace(frames=_frames(header, parameters, size), first=_first(header, parameters))
+            # beyond 65535 the header holds the first frame's number or that modulo 65536
+            first, most = parameters.number("TRIAL", "ACTUAL_START_FIELD"), LARGEST_HEADER_COUNT
+            beyond = math.isfinite(first) and first > most and header.first in (most, first % (most + 1))
+            first = int(first) if beyond else header.first
+            header = header._replace(frames=_frames(header, parameters, size), first=first)
             promised = _compute_size(header, parameters, size)
+            counted, points = parameters.get(("POINT", "FRAMES")), parameters.number("POINT", "USED")
+            is_real = counted is not None and counted.kind == 4
+            unlike = header.processor == MIPS or header.frames > most or is_real or points != header.points
             header = header._replace(
-                needs_rewriting=_needs_rewriting(header, parameters, size),
+                needs_rewriting=unlike or header_alone(header, parameters, size) or bool(parameters.renamed),
                 counts_plates=("FORCE_PLATFORM", "USED") in parameters,
                 renamed=tuple(f"{group}:{name} as {other}" for (group, name), other in parameters.renamed.items()),
             )
@@ -145,23 +152,6 @@ def _frames(header: Header, parameters: Parameters, size: int) -> int:
     if counted not in (0, frames):
         raise DamagedError(f"POINT:FRAMES is {counted}, the header counts {frames} frames")
     return frames
-
-
-def _first(header: Header, parameters: Parameters) -> int:
-    """Return the number of the first frame; beyond 65535 the header holds this number or the first one modulo 65536."""
-    first = parameters.number("TRIAL", "ACTUAL_START_FIELD")
-    most = LARGEST_HEADER_COUNT
-    beyond = math.isfinite(first) and first > most and header.first in (most, first % (most + 1))
-    return int(first) if beyond else header.first
-
-
-def _needs_rewriting(header: Header, parameters: Parameters, size: int) -> bool:
-    counted, points = parameters.get(("POINT", "FRAMES")), parameters.number("POINT", "USED")
-    is_real = counted is not None and counted.kind == 4
-    too_long = header.frames > LARGEST_HEADER_COUNT
-    alone = header_alone(header, parameters, size)
-    renamed = bool(parameters.renamed)
-    return header.processor == MIPS or too_long or is_real or points != header.points or alone or renamed
 
 
 def header_alone(header: Header, parameters: Parameters, size: int) -> bool:

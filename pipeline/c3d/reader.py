@@ -67,7 +67,9 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
     if following:
         with contextlib.suppress(OSError, UserError):  # raised again when it is read
             parse_ahead(following, refuse_damaged(following))
-    stored = _stored_points(points, join_lists(point, "LABELS"), person.owner)
+    labels = join_lists(point, "LABELS")[: points.shape[1]]  # of the person's markers and results
+    mine = (label.removeprefix(person.owner).lstrip(f":{SEPARATORS}") for label in labels)
+    stored = {label: points[:, i] for i, label in enumerate(mine)}
     numbers = _model_numbers(parameters, of=person.owner if person.subjects else "")
     unread, unscaled = _channels_without_scale(channels, analogs.shape[1])
     beside = content["rotations"].shape[2] if points.size else 0
@@ -120,12 +122,6 @@ def _choose_person(
         return choose_person(labels, names, filled, subject=subject, participant=participant), subjects
     except UserError as error:
         raise error.within(str(path)) from None
-
-
-def _stored_points(points: Array, labels: list[str], owner: str) -> dict[str, Array]:
-    """Return views of a person's points (3, time), markers or results, of points (3, point, time), by name."""
-    mine = (label.removeprefix(owner).lstrip(f":{SEPARATORS}") for label in labels[: points.shape[1]])
-    return {label: points[:, i] for i, label in enumerate(mine)}
 
 
 def _show_marker_diameter(stored: Mapping[str, Array], unit_m: float, numbers: Mapping[str, float]) -> dict[str, float]:

@@ -7,7 +7,7 @@ Source: Motion Lab Systems (2008) The C3D File Format User Guide.
 
 import math
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 INTEL, DEC, MIPS = 84, 85, 86  # processor types
@@ -124,19 +124,6 @@ def _parameter(record: DataRecord, body: bytes) -> DataRecord:
     return DataRecord(number, name, at, link_at, step, kind, shape, link_at + 2 + data_at, body[data_at:data_end])
 
 
-def _standard_names(names: Sequence[str]) -> dict[str, str]:
-    """Return the standard name of each parameter of a group that has one letter s more or less than that.
-
-    ``OFFSETS`` is OFFSET and ``CORNER`` is CORNERS, if no parameter of the group has the standard name.
-    """
-    found: dict[str, str] = {}
-    for name in [name for name in names if name not in NAMES]:
-        for standard in (f"{name}S", name.removesuffix("S")):
-            if standard in IN_ANY_NUMBER and standard not in {*names, *found.values()}:
-                found[name] = standard
-    return found
-
-
 class Parameters(dict[tuple[str, str], DataRecord]):
     """The parameters of a file by group and name; the group may be empty.
 
@@ -160,7 +147,13 @@ class Parameters(dict[tuple[str, str], DataRecord]):
         super().__init__({(groups.get(entry.number, ""), entry.name): entry for entry in parameters})
         self.renamed: dict[tuple[str, str], str] = {}
         for group in GROUPS_OF_DATA:
-            for name, standard in _standard_names([name for of, name in self if of == group]).items():
+            names = [name for of, name in self if of == group]
+            found: dict[str, str] = {}  # OFFSETS is OFFSET and CORNER is CORNERS, unless a parameter has that name
+            for name in [name for name in names if name not in NAMES]:
+                for standard in (f"{name}S", name.removesuffix("S")):
+                    if standard in IN_ANY_NUMBER and standard not in {*names, *found.values()}:
+                        found[name] = standard
+            for name, standard in found.items():
                 self.renamed[group, name] = standard
                 self[group, standard] = self[group, name]
         self.processor = processor

@@ -144,17 +144,12 @@ def _add_outputs(content: Any, outputs: Sequence[Output]) -> None:
     texts = texts[: len(labels)] + [output.description for output in new]
     _write_list(content, "LABELS", [*labels, *(output.label for output in new)])
     _write_list(content, "DESCRIPTIONS", texts)
-    _add_groups(content, outputs)
-
-
-def _add_groups(content: Any, outputs: Sequence[Output]) -> None:
-    """List the outputs by group, with the groups' units."""
     point = content["parameters"]["POINT"]
     units = {group: unit for group, unit in UNITS.items() if any(output.group == group for output in outputs)}
     for group, unit in units.items():
-        new = [output.label for output in outputs if output.group == group]
+        listed = [output.label for output in outputs if output.group == group]
         others = [str(text) for text in point.get(group, {}).get("value", [])]
-        content.add_parameter("POINT", group, list(dict.fromkeys([*others, *new])))
+        content.add_parameter("POINT", group, list(dict.fromkeys([*others, *listed])))
         if group != POINTS:  # these have POINT:UNITS
             content.add_parameter("POINT", f"{group[:-1]}_UNITS", [unit])
     groups = [str(text) for text in point.get("TYPE_GROUPS", {}).get("value", [])]

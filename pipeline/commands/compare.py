@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from ..errors import UserError, join_some, nearest
-from ..workflow.job_keys import Study
 from ..workflow.jobs.comparison import Comparison, write
 from ..workflow.open_study import look_at
 
@@ -25,16 +24,12 @@ def write_comparison(
     study, problems = look_at(study_path)
     if problems:
         raise UserError.of(problems)
-    chosen = Comparison(_participant_of(study, participant), (earlier, later))
+    if participant not in study.people and not (participant is None and len(study.people) == 1):
+        listed = f"give one of {join_some([*study.people], MOST_LISTED)}"
+        remedy = f"{nearest(participant or '', study.people)} {listed}".strip()
+        what = "is missing" if participant is None else f"no participant '{participant}'"
+        raise UserError("--participant", what, remedy)
+    chosen = Comparison(participant or next(iter(study.people)), (earlier, later))
     target = (output or study.path / chosen.page).absolute()
     write(study, chosen, target)
     return f"Page: {target}"
-
-
-def _participant_of(study: Study, name: str | None) -> str:
-    """Return the participant of that name, or the only one; refuse an unknown name, and none where there are more."""
-    if name in study.people or (name is None and len(study.people) == 1):
-        return name or next(iter(study.people))
-    remedy = f"{nearest(name or '', study.people)} give one of {join_some([*study.people], MOST_LISTED)}".strip()
-    what = "is missing" if name is None else f"no participant '{name}'"
-    raise UserError("--participant", what, remedy)

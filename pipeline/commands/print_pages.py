@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import UserError
@@ -139,37 +139,35 @@ def list_pages(study: Path, people: Sequence[str] = ()) -> list[Path]:
 
 
 def find_browser(chosen: Path | None = None) -> str:
-    """Return the browser to print with: the chosen one, that of GAITLAB_BROWSER, or one that is installed."""
+    """Return the browser to print with: the chosen one, that of GAITLAB_BROWSER, or one on PATH or in a usual place."""
     named = str(chosen or os.environ.get(BROWSER, ""))
     if named:
         program = shutil.which(named)
         if not program:
             raise UserError(named, "no such program", f"correct --browser or {BROWSER}, or leave both out")
         return program
-    found = next(_installed(), None)
-    if not found:
-        what = "no Chrome, Edge or Chromium was found, which prints the pages"
-        remedy = f"install one (google.com/chrome, or: apt install chromium), or name it by --browser or {BROWSER}"
-        raise UserError("--pdf", what, remedy)
-    return found
-
-
-def _installed() -> Iterator[str]:
-    """Yield the browsers on PATH and in the usual places of macOS and Windows."""
-    yield from filter(None, map(shutil.which, ON_PATH))
+    if on_path := next(filter(None, map(shutil.which, ON_PATH)), None):
+        return on_path
     folders = [Path("/Applications"), Path.home() / "Applications"]
     places = [folder / name for folder in folders for name in ON_MAC]
     folders = [Path(os.environ[name]) for name in WINDOWS_FOLDERS if os.environ.get(name)]
     places += [folder / name for folder in folders for name in ON_WINDOWS]
-    yield from (str(place) for place in places if place.is_file())
+    if found := [str(place) for place in places if place.is_file()]:
+        return found[0]
+    what = "no Chrome, Edge or Chromium was found, which prints the pages"
+    remedy = f"install one (google.com/chrome, or: apt install chromium), or name it by --browser or {BROWSER}"
+    raise UserError("--pdf", what, remedy)
 
 
 def _print(page: Path, text: str, program: str, folder: Path, paper: str) -> bytes:
-    """Return the text of a page as PDF; the work is done beside the PDF, as a packaged browser may not see others."""
+    """Return the text of a page as PDF on some paper; made beside the PDF, as a packaged browser may not see others."""
     with tempfile.TemporaryDirectory(prefix="printing-", dir=folder, ignore_cleanup_errors=True) as place:
         work = Path(place).resolve()
         html, pdf = work / page.name, work / "page.pdf"
-        html.write_text(_on_paper(text, PAPER[paper]), encoding="utf-8")
+        if found := SIZE.search(text):  # with its new digest in the policy
+            new = found[0].replace("size: portrait", f"size: {PAPER[paper]} portrait", 1)
+            text = text.replace(found[0], new, 1).replace(digest_of(found[0]), digest_of(new), 1)
+        html.write_text(text, encoding="utf-8")
         address = f"{html.as_uri()}#appendix"  # curves and numbers unfolded, as contents.js does it
         command = [program, *OPTIONS, f"--user-data-dir={work / 'profile'}", f"--print-to-pdf={pdf}", address]
         if hasattr(os, "geteuid") and os.geteuid() == 0:
@@ -205,12 +203,3 @@ def _end(process: subprocess.Popen[str]) -> None:
         process.kill()
     else:
         os.killpg(process.pid, signal.SIGKILL)
-
-
-def _on_paper(html: str, size: str) -> str:
-    """Return a page with the size of paper in its style, and the new digest of the style in its policy."""
-    found = SIZE.search(html)
-    if not found:
-        return html
-    new = found[0].replace("size: portrait", f"size: {size} portrait", 1)
-    return html.replace(found[0], new, 1).replace(digest_of(found[0]), digest_of(new), 1)

@@ -75,8 +75,10 @@ def show(path: Path, *, trial: str | None, variable: str | None, width: int, lev
         raise UserError(str(path), what, "leave --variable out")
     names = dict.fromkeys(str(name) for data in used.values() for name in data.variables)
     asked, others = variable, list[str]()
-    if variable not in names and (meant := _metrics(variable)):
-        variable, *others = [name for name in meant if name in names] or meant[:1]
+    if variable not in names:
+        with suppress(UserError):  # a name that means no metric
+            meant = find_metric(variable)
+            variable, *others = [name for name in meant if name in names] or meant[:1]
     _require(path, "variable", variable, names)
     shown = {name: data[variable] for name, data in used.items() if variable in data.variables}
     about = next(iter(shown.values()))
@@ -85,13 +87,6 @@ def show(path: Path, *, trial: str | None, variable: str | None, width: int, lev
     lines += [f"Also found by '{asked}': {', '.join(others)}"] if others else []
     meaning = "\n".join(textwrap.fill(line, width) for line in lines)
     return "\n\n".join([head, meaning, align(_numbers(shown, levels), width=width)])
-
-
-def _metrics(text: str) -> list[str]:
-    """Return the metrics that a text means, best first; none if it means none."""
-    with suppress(UserError):
-        return find_metric(text)
-    return []
 
 
 def _open(path: Path) -> tuple[dict[str, xr.Dataset], Mapping[Any, object]]:

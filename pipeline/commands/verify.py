@@ -105,17 +105,31 @@ def verify(folder: Path) -> tuple[list[Problem], str]:
 
 
 def as_text(faults: Sequence[Problem], summary: str, folder: Path, *, width: int) -> str:
-    """Return the table of problems and the commands that solve them."""
+    """Return the table of problems and the commands that solve them.
+
+    An equal problem of an output in many sessions, or of C3D copies, is one row; so is a change of a setting or
+    library, whatever outputs it makes outdated.
+    """
     if not faults:
         return f"{summary}\nNone has changed; settings and code are those of the results."
     codes, study = {fault.code for fault in faults}, as_argument(folder)
+    rows: dict[tuple[str, str, object], list[str]] = {}
+    for fault in faults:
+        file = Path(fault.where)
+        same = {"c3d_copy_outdated": file.parent, "result_outdated": ""}.get(fault.code, file.name)
+        rows.setdefault((fault.what, fault.remedy, same), []).append(fault.where)
+    together = [(_several(files[0], len(files)), what, remedy) for (what, remedy, _), files in rows.items()]
     commands = [f"rm {as_argument(folder / fault.where)}" for fault in faults if fault.code in REMOVED]
     runs = ("recording", "result", "table", "comparison")
     commands += [_command(folder)] * any(code.startswith(runs) for code in codes)
-    commands += _commands_of_files(folder, faults)
+    again = {"command_file_changed", *OF_COMMANDS.values()} - {"comparison_outdated"}  # no run writes these files
+    names = [fault.where.removeprefix("derived/") for fault in faults if fault.code in again]
+    records = (checksums.recorded(folder / "derived", name) for name in names)
+    written = once_for_all(record.command for record in records if record)
+    commands += dict.fromkeys(words_of(folder, command) for command in written)
     commands += [each.command.format(study=study) for each in WRITTEN if each.code in codes]
     solution = "\n".join(["To solve this:", *(f"  {command}" for command in commands)])
-    return "\n\n".join([align([HEADER, *_together(faults)], width=width), solution, summary])
+    return "\n\n".join([align([HEADER, *together], width=width), solution, summary])
 
 
 def _fault(where: str, what: str, code: str) -> Problem:
@@ -123,7 +137,6 @@ def _fault(where: str, what: str, code: str) -> Problem:
 
 
 def _command(folder: Path) -> str:
-    """Return the command that runs the workflow."""
     try:
         refuse_lost_records(folder)
         forced = ""
@@ -237,20 +250,6 @@ def _find_changed_recordings(
             yield _fault(file, f"{how} since {made} made from it", code)
 
 
-def _together(faults: Iterable[Problem]) -> Iterator[tuple[str, str, str]]:
-    """Yield a row for each problem; an equal one of an output in many sessions, or of C3D copies, is one row.
-
-    So is a change of a setting or library, whatever outputs it makes outdated.
-    """
-    rows: dict[tuple[str, str, object], list[str]] = {}
-    for fault in faults:
-        file = Path(fault.where)
-        same = {"c3d_copy_outdated": file.parent, "result_outdated": ""}.get(fault.code, file.name)
-        rows.setdefault((fault.what, fault.remedy, same), []).append(fault.where)
-    for (what, remedy, _), files in rows.items():
-        yield _several(files[0], len(files)), what, remedy
-
-
 def _several(first: str, count: int) -> str:
     return first if count == 1 else f"{first} and {count - 1} more"
 
@@ -280,15 +279,6 @@ def _outdated_reviews(study: Study, digests: Mapping[Path, str]) -> Iterator[Pro
         if has_changed_since_review(row, digests.get(study.path / "derived" / name)):
             status = row.get("status", "") or "reviewed"
             yield _fault(f"derived/{name}", f"{status}, but changed since the review", "review_outdated")
-
-
-def _commands_of_files(folder: Path, faults: Iterable[Problem]) -> list[str]:
-    """Return the commands that write files again which a run does not."""
-    codes = {"command_file_changed", *OF_COMMANDS.values()} - {"comparison_outdated"}
-    names = [fault.where.removeprefix("derived/") for fault in faults if fault.code in codes]
-    records = (checksums.recorded(folder / "derived", name) for name in names)
-    commands = once_for_all(record.command for record in records if record)
-    return [*dict.fromkeys(words_of(folder, command) for command in commands)]
 
 
 def _stale_folders(derived: Path) -> Iterator[Problem]:

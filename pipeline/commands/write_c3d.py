@@ -51,7 +51,6 @@ def write_c3d_files(study_path: Path, *, session: str | None, anonymous: bool) -
 
 
 def _write_session(study: Study, session: str, *, anonymous: bool) -> tuple[list[Path], list[str]]:
-    """Write the files of one session, see :func:`write_c3d_files`."""
     derived = study.path / "derived"
     folder = derived / session
     steps = {step: folder / f"{step}.nc" for step in ("kinematics", "kinetics", "contacts", "calibrate")}

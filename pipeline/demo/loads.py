@@ -54,7 +54,10 @@ class Ground:
 def ground(walk: Walk, body: Pose, time: Array) -> Ground:
     """Return the ground reaction on both feet at the instants (time,) of the pose."""
     counted = [cycles(walk, side, time) for side in (0, 1)]
-    total = _vertical_force(walk, (counted[0] + counted[1]) / 2)
+    # the body rises twice per cycle, the more the faster the legs and hips move
+    swing = 0.20 * (walk.gait.speed_m_s / 1.3) ** 2
+    turn = 4 * np.pi * ((counted[0] + counted[1]) / 2 - 0.06)
+    total = walk.walker.mass_kg * GRAVITY * (1 + swing * np.cos(turn) - 0.4 * swing * np.cos(2 * turn))
     aim = body.centre[:, :, 2].mean(axis=1) + np.array([0, AIMED_ABOVE_HIPS * walk.walker.leg_m, 0])
     forward = np.sqrt(walk.gait.speed_m_s / np.sqrt(GRAVITY * walk.walker.leg_m) / USUAL_SPEED)
     shape = (len(time), 2)
@@ -77,16 +80,6 @@ def ground(walk: Walk, body: Pose, time: Array) -> Ground:
             outward * FREE_MOMENT_M * walk.style.turn * vertical * np.sin(2 * np.pi * (count / FOOT_OFF - 0.1))
         )
     return Ground(force, centre, free)
-
-
-def _vertical_force(walk: Walk, cycle: Array) -> Array:
-    """Return the vertical force (time,), N; the body rises twice per cycle.
-
-    It varies about as much as the motion of the legs and hips demands, which grows with the square of the speed.
-    """
-    swing = 0.20 * (walk.gait.speed_m_s / 1.3) ** 2
-    turn = 4 * np.pi * (cycle - 0.06)
-    return np.asarray(walk.walker.mass_kg * GRAVITY * (1 + swing * np.cos(turn) - 0.4 * swing * np.cos(2 * turn)))
 
 
 def load_share(walk: Walk, step: int, time: Array) -> Array:

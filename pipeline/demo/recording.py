@@ -77,7 +77,14 @@ def write_c3d(path: Path, recording: C3DContent) -> None:
     if recording.readings is not None:
         _add_plates(file, recording.plates, recording.readings)
     if recording.events:
-        _add_events(file, recording)
+        times, contexts, labels = zip(*sorted(recording.events), strict=True)
+        seconds = np.array(times) + (recording.first_frame - 1) / MARKER_HZ
+        file.add_parameter("EVENT", "CONTEXTS", list(contexts))
+        file.add_parameter("EVENT", "LABELS", list(labels))
+        file.add_parameter("EVENT", "SUBJECTS", [recording.walker.participant_id] * len(times))
+        # minutes and seconds
+        file.add_parameter("EVENT", "TIMES", np.stack([seconds // 60, seconds % 60]))
+        _set_integers(file, "EVENT", "USED", [len(times)])
     file.add_parameter("SUBJECTS", "NAMES", [recording.walker.participant_id])
     file.add_parameter("PROCESSING", "Bodymass", [recording.walker.mass_kg])
     file.add_parameter("PROCESSING", "Height", [1e3 * recording.walker.height_m])
@@ -100,17 +107,6 @@ def _add_plates(file: ezc3d.c3d, plates: tuple[ForcePlate, ...], readings: Array
     platform["CORNERS"]["value"] = 1e3 * np.stack([plate.corners.T for plate in plates], axis=-1)
     platform["ORIGIN"]["value"] = np.array([[0.0, 0.0, -1e3 * plate.sensor_depth_m] for plate in plates]).T
     platform["CHANNEL"]["value"] = np.arange(1, 6 * n + 1).reshape(n, 6).T
-
-
-def _add_events(file: ezc3d.c3d, recording: C3DContent) -> None:
-    times, contexts, labels = zip(*sorted(recording.events), strict=True)
-    seconds = np.array(times) + (recording.first_frame - 1) / MARKER_HZ
-    file.add_parameter("EVENT", "CONTEXTS", list(contexts))
-    file.add_parameter("EVENT", "LABELS", list(labels))
-    file.add_parameter("EVENT", "SUBJECTS", [recording.walker.participant_id] * len(times))
-    # minutes and seconds
-    file.add_parameter("EVENT", "TIMES", np.stack([seconds // 60, seconds % 60]))
-    _set_integers(file, "EVENT", "USED", [len(times)])
 
 
 def _set_integers(file: ezc3d.c3d, group: str, name: str, values: list[int]) -> None:

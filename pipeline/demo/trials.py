@@ -73,7 +73,15 @@ def write_walk(
     wrenches = joint_wrenches(bodies, time, segment_parameters(walk.walker), on_feet)
     start_s = (first_frame - 1) / MARKER_HZ
     contacts, labels = _contacts(walk, direction, plates, start_s)
-    values = _body_answer(body, wrenches) | _ground_answer(on_feet) | contacts
+    values = (
+        _body_answer(body, wrenches)
+        | {
+            "grf_force": on_feet.force,
+            "grf_centre_of_pressure": on_feet.pressure_centre,
+            "grf_free_moment": on_feet.free_moment[..., None] * np.array([0.0, 1.0, 0.0]),
+        }
+        | contacts
+    )
     return _describe(values, labels, time + start_s)
 
 
@@ -166,14 +174,6 @@ def _body_answer(body: Pose, wrenches: Wrenches) -> dict[str, Array]:
         "joint_centre": body.centre,
         "rotation": np.swapaxes(body.rotation, -1, -2),
         "angular_velocity": wrenches.angular_velocity,
-    }
-
-
-def _ground_answer(on_feet: Ground) -> dict[str, Array]:
-    return {
-        "grf_force": on_feet.force,
-        "grf_centre_of_pressure": on_feet.pressure_centre,
-        "grf_free_moment": on_feet.free_moment[..., None] * np.array([0.0, 1.0, 0.0]),
     }
 
 

@@ -58,7 +58,11 @@ def read_trc(path: Path) -> Markers:
     stated = dict(zip(names, numbers, strict=False))
     labels, axes = _labels(path, lines), cells_of(lines[HEADER_LINES - 1])
     note = _note_on_count(path, lines, labels, stated.get(COUNT, ""), axes)
-    unit_m = _unit_m(path, stated.get("Units", ""))
+    unit = stated.get("Units", "")
+    unit_m = length_unit_m(unit)
+    if unit_m is None:
+        unit = unit if unit.isalpha() and len(unit) < 12 else "missing"
+        raise UserError(str(path), f"Units is {unit}", f"give one of {', '.join(LENGTH_UNITS_M)} in its line 3")
     first = HEADER_LINES - any(is_number(cell) for cell in axes[:1])  # some files lack the line X1, Y1, Z1, ...
     rows = rows_of_numbers(lines, first, 2 + 3 * len(labels), path=path, filled=False)
     refuse_rows(path, lines, stated.get("NumFrames", ""), len(rows), name="NumFrames")
@@ -99,14 +103,6 @@ def _note_on_count(path: Path, lines: Sequence[str], labels: Sequence[str], stat
     if sum(map(bool, axes)) != 3 * len(labels) and (int(stated) > len(labels) or longest != 2 + 3 * len(labels)):
         raise UserError(str(path), what, f"correct one of them or {AGAIN}")
     return what
-
-
-def _unit_m(path: Path, unit: str) -> float:
-    unit_m = length_unit_m(unit)
-    if unit_m is None:
-        unit = unit if unit.isalpha() and len(unit) < 12 else "missing"
-        raise UserError(str(path), f"Units is {unit}", f"give one of {', '.join(LENGTH_UNITS_M)} in its line 3")
-    return unit_m
 
 
 def _frames(path: Path, stated: str, time: Array, rows: Sequence[str]) -> tuple[float, NDArray[np.int_]]:

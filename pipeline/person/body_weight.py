@@ -101,7 +101,19 @@ def walking_weights_n(vertical: Array, rate_hz: float) -> list[float]:
     Args:
         vertical: (sample, plate), N, see :func:`vertical_forces`.
     """
-    steps, total = _steps(vertical, rate_hz), vertical.sum(axis=1)
+    steps = []
+    for plate, load in enumerate(vertical.T):
+        loaded = load > max(LOADED_N / 2, 0.04 * load.max(initial=0.0))
+        for start, stop in stretches(loaded):
+            step = _Step(
+                start / rate_hz, stop / rate_hz, plate, float(load[start:stop].sum()) / rate_hz, load[start:stop].max()
+            )
+            inside = start > 0 and stop < len(load)
+            lasting = STANCE_S[0] <= step.end_s - step.start_s <= STANCE_S[1] and step.peak_n > LOADED_N
+            if inside and lasting and PEAK_OVER_WEIGHT[0] <= step.peak_n / step.weight_n <= PEAK_OVER_WEIGHT[1]:
+                steps.append(step)
+    steps.sort()
+    total = vertical.sum(axis=1)
     weights_n = []
     for first, second in pairwise(steps):
         from_strike_s, from_off_s = second.start_s - first.start_s, second.end_s - first.end_s
@@ -114,19 +126,3 @@ def walking_weights_n(vertical: Array, rate_hz: float) -> list[float]:
             means = [total[round(start * rate_hz) : round(end * rate_hz)].mean() for start, end in spans]
             weights_n.append(float(np.mean(means)))
     return weights_n
-
-
-def _steps(vertical: Array, rate_hz: float) -> list[_Step]:
-    """Return the contacts that look like a stance of walking, in order of time."""
-    steps = []
-    for plate, load in enumerate(vertical.T):
-        loaded = load > max(LOADED_N / 2, 0.04 * load.max(initial=0.0))
-        for start, stop in stretches(loaded):
-            step = _Step(
-                start / rate_hz, stop / rate_hz, plate, float(load[start:stop].sum()) / rate_hz, load[start:stop].max()
-            )
-            inside = start > 0 and stop < len(load)
-            lasting = STANCE_S[0] <= step.end_s - step.start_s <= STANCE_S[1] and step.peak_n > LOADED_N
-            if inside and lasting and PEAK_OVER_WEIGHT[0] <= step.peak_n / step.weight_n <= PEAK_OVER_WEIGHT[1]:
-                steps.append(step)
-    return sorted(steps)

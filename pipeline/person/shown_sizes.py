@@ -71,22 +71,18 @@ def measure_sizes(
     stands, moves = extent < STANDING_M and rotation is not None, extent >= STANDING_M and rate_hz > 0 and alone
     sound = [not fault for fault in faults]
     plates = force, corners, edges_known
-    return ShownSizes(
-        extent,
-        _leg_m(points),
-        standing_weight_n(points, rotation, *plates) if stands and rotation is not None else float("nan"),
-        walking_weights_n(vertical_forces(force[:, sound], corners[sound]), rate_hz) if moves else [],
-    )
-
-
-def _leg_m(points: Points) -> float:
-    """Return the median distance from heel to ASIS over both sides, m."""
+    # from heel to ASIS over both sides
     legs = [
         np.linalg.norm(points[f"asis_{side}"] - points[f"heel_{side}"], axis=1)
         for side in SIDES
         if {f"asis_{side}", f"heel_{side}"} <= points.keys()
     ]
-    return quietly(np.nanmedian, legs) if legs else float("nan")
+    return ShownSizes(
+        extent,
+        quietly(np.nanmedian, legs) if legs else float("nan"),
+        standing_weight_n(points, rotation, *plates) if stands and rotation is not None else float("nan"),
+        walking_weights_n(vertical_forces(force[:, sound], corners[sound]), rate_hz) if moves else [],
+    )
 
 
 def quietly(function: Callable[[Any], Any], values: Any) -> float:

@@ -109,7 +109,12 @@ def check_sizes(
         what = f"the C3D files state a height of {shown.stated['height_m']:g} m"
         yield warning(person, what, "give height_m in participants.tsv", "height_of_files_unlikely")
     yield from _unlike_the_markers(person, sizes, shown.standing_leg_m)
-    yield from _widths(person, sizes)
+    for side in SIDES:
+        knee_m, ankle_m = (sizes.get(f"{joint}_width_{side}_m", np.nan) for joint in ("knee", "ankle"))
+        if knee_m < LEAST_KNEE_PER_ANKLE * ankle_m:
+            what = f"the {side} knee is {1000 * knee_m:.0f} mm wide, the ankle {1000 * ankle_m:.0f} mm"
+            remedy = f"exchange knee_width_{side}_m and ankle_width_{side}_m, or measure without orthosis or shoe"
+            yield warning(person, what, remedy, "joint_widths_exchanged")
     yield from _mass(person, sizes, shown, ERROR if mass_needed else WARNING)
 
 
@@ -168,16 +173,6 @@ def _unlike_the_markers(person: str, sizes: Mapping[str, float], leg_m: float) -
             what = f"{column} is {sizes[column]:g}, but heel and ASIS of the static trial are {leg_m:.2f} m apart"
             remedy = f"expected {leg_m / high:.2f} to {leg_m / low:.2f}; correct it"
             yield warning(person, what, remedy, "size_unlike_markers")
-
-
-def _widths(person: str, sizes: Mapping[str, float]) -> Iterator[Problem]:
-    """Find a knee that is narrower than its ankle."""
-    for side in SIDES:
-        knee_m, ankle_m = (sizes.get(f"{joint}_width_{side}_m", np.nan) for joint in ("knee", "ankle"))
-        if knee_m < LEAST_KNEE_PER_ANKLE * ankle_m:
-            what = f"the {side} knee is {1000 * knee_m:.0f} mm wide, the ankle {1000 * ankle_m:.0f} mm"
-            remedy = f"exchange knee_width_{side}_m and ankle_width_{side}_m, or measure without orthosis or shoe"
-            yield warning(person, what, remedy, "joint_widths_exchanged")
 
 
 def _mass(person: str, sizes: Mapping[str, float], shown: SessionSizes, severity_of_none: str) -> Iterator[Problem]:

@@ -158,7 +158,16 @@ def save(path: Path, dataset: xr.Dataset) -> None:
     declared: xarray writes those of each at once, and the library then flushes the file each time, half of its work.
     """
     stored = {str(name): _as_written(variable) for name, variable in dataset.variables.items()}
-    listed, of_none = _list_coordinates(dataset)
+    # a variable lists the coordinates along its dimensions, the file those that no variable does (CF 1.11, chapter 5)
+    names = sorted(map(str, dataset.coords.keys() - {*dataset.dims}))
+    labels = {name: {*dataset.variables[name].dims} for name in names}
+    along = {
+        str(name): [label for label, dims in labels.items() if dims.issubset(dataset.variables[name].dims)]
+        for name in dataset.data_vars
+    }
+    rest = labels.keys() - set().union(*along.values())
+    listed = {name: {"coordinates": " ".join(own)} for name, own in along.items() if own}
+    of_none = {"coordinates": " ".join(sorted(rest))} if rest else {}
     with whole(path) as partial, _as_stored(partial, "w") as target:
         target.setncatts(dataset.attrs | of_none)
         for name, one in stored.items():
@@ -186,22 +195,6 @@ def _as_written(variable: xr.Variable) -> xr.Variable:
     width = max(1, text.dtype.itemsize)
     letters = np.ascontiguousarray(text).view("S1").reshape(*text.shape, width)
     return xr.Variable((*variable.dims, f"{TEXT}{width}"), letters, {"_Encoding": "utf-8"})
-
-
-def _list_coordinates(dataset: xr.Dataset) -> tuple[dict[str, dict[str, str]], dict[str, str]]:
-    """Return the attribute ``coordinates`` of each variable and of the file, as CF 1.11, chapter 5, and xarray have it.
-
-    A variable lists the coordinates along its dimensions; the file lists those that no variable does.
-    """
-    names = sorted(map(str, dataset.coords.keys() - {*dataset.dims}))
-    labels = {name: {*dataset.variables[name].dims} for name in names}
-    along = {
-        str(name): [label for label, dims in labels.items() if dims.issubset(dataset.variables[name].dims)]
-        for name in dataset.data_vars
-    }
-    rest = labels.keys() - set().union(*along.values())
-    listed = {name: {"coordinates": " ".join(own)} for name, own in along.items() if own}
-    return listed, {"coordinates": " ".join(sorted(rest))} if rest else {}
 
 
 def join(path: Path, parts: Sequence[Path], *, along: Collection[str], attributes: Mapping[str, Any]) -> None:

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..errors import Problem
@@ -90,7 +89,16 @@ def activity(values: Array, *, rate_hz: float, high_pass_hz: float, false_alarm:
     level, active = min(blocks[np.isfinite(blocks)], default=np.nan), 0.0
     bursts, resting = list[tuple[int, int]](), np.zeros(len(power), dtype=bool)
     for _ in range(MOST_ROUNDS):
-        before, bursts = resting, _bursts(pairs > threshold * max(level, LEAKED * active), rate_hz, shortest_s)
+        # a burst begins and ends with crossings that go on for 10 ms, so that a false alarm next to it is no part of it
+        lasting = _joined(
+            ((start, stop + 1) for start, stop in stretches(pairs > threshold * max(level, LEAKED * active))),
+            OBSERVED_S * rate_hz,
+        )
+        long = [(start, stop) for start, stop in lasting if stop - start >= OBSERVED_S * rate_hz]
+        spans = np.array(_joined(lasting, shortest_s * rate_hz)).reshape(-1, 2)
+        first, last = np.searchsorted([start for start, _ in long], spans).T
+        bursts = [(long[a][0], long[b - 1][1]) for a, b in zip(first.tolist(), last.tolist(), strict=True) if a < b]
+        before, bursts = resting, [(start, stop) for start, stop in bursts if stop - start >= shortest_s * rate_hz]
         resting = np.isfinite(power)
         for start, stop in bursts:
             resting[max(0, start - 2 * observed) : stop + 2 * observed] = False
@@ -101,19 +109,6 @@ def activity(values: Array, *, rate_hz: float, high_pass_hz: float, false_alarm:
     if not bursts or resting.sum() < LEAST_REST_S * rate_hz or active < (1 + LEAST_CONTRAST) * level:
         return Activity([], np.nan)
     return Activity(bursts, float(np.sqrt(level)))
-
-
-def _bursts(above: NDArray[np.bool_], rate_hz: float, shortest_s: float) -> list[tuple[int, int]]:
-    """Return the bursts: crossings less than ``shortest_s`` apart that last as long.
-
-    A burst begins and ends with crossings that go on for 10 ms, so that a false alarm next to it is no part of it.
-    """
-    lasting = _joined(((start, stop + 1) for start, stop in stretches(above)), OBSERVED_S * rate_hz)
-    long = [(start, stop) for start, stop in lasting if stop - start >= OBSERVED_S * rate_hz]
-    spans = np.array(_joined(lasting, shortest_s * rate_hz)).reshape(-1, 2)
-    first, last = np.searchsorted([start for start, _ in long], spans).T
-    bursts = [(long[a][0], long[b - 1][1]) for a, b in zip(first.tolist(), last.tolist(), strict=True) if a < b]
-    return [(start, stop) for start, stop in bursts if stop - start >= shortest_s * rate_hz]
 
 
 def _joined(runs: Iterable[tuple[int, int]], gap: float) -> list[tuple[int, int]]:

@@ -75,7 +75,13 @@ def sessions_of(
     rows: dict[str, Row] = {}
     for cells in found:
         row = {BIDS_NAMES.get(name, name): cell for name, cell in cells.items()}
-        row["session"] = name = _session_of(row, owners)
+        # as written, without BIDS's ``ses-``, or after the person
+        person, name = row["participant_id"], row.get("session", "")
+        name = person if name.lower() in ABSENT else name
+        bare = name.removeprefix("ses-")
+        row["session"] = name = next(
+            (one for one in (name, bare, f"{person}_{bare}") if owners.get(one) == person), name
+        )
         row |= {"status": row["status"].lower()} if "status" in row else {}
         where = f"{path.name}: {row['participant_id']} {name}"
         problems += _row_problems(row, owners, participants, where)
@@ -237,14 +243,6 @@ def _column_problems(rows: list[Row], table: str, reserved: Container[str]) -> I
             yield Problem(table, f"columns '{name}' and '{meaning}' mean the same", "keep one")
     if header and not {"session", "session_id"} & header.keys():
         yield Problem(table, "column 'session' is missing", "add it, with the sessions of trials.tsv")
-
-
-def _session_of(row: Row, owners: Mapping[str, str]) -> str:
-    """Return the session of a row as trials.tsv names it: as written, without BIDS's ``ses-``, or after the person."""
-    person, name = row["participant_id"], row.get("session", "")
-    name = person if name.lower() in ABSENT else name
-    bare = name.removeprefix("ses-")
-    return next((one for one in (name, bare, f"{person}_{bare}") if owners.get(one) == person), name)
 
 
 def _row_problems(

@@ -140,7 +140,13 @@ def _trial(
     verdict = {name: about.pop(name, "") for name in VERDICT}
     if verdict["rejected"]:
         return Trial.of(attributes=verdict | {key: about[key] for key in (*SOURCE, "role") if key in about})
-    chosen = _columns_of_trial(session, number)
+    columns = {}  # the labels of a trial that has them in an order of its own
+    for dim in UNITED:
+        if f"{dim}_order" in session.variables:
+            order = session.variables[f"{dim}_order"].values[number]
+            columns[dim] = np.argsort(order, kind="stable")[(order == 0).sum() :]
+    sizes = session.sizes
+    chosen = {dim: places for dim, places in columns.items() if not np.array_equal(places, np.arange(sizes[dim]))}
     dims = {"trial", *spans, *chosen}
     variables = {
         key: variable if dims.isdisjoint(variable.dims) else _of_trial(variable, number, spans, chosen)
@@ -163,17 +169,6 @@ def _of_trial(
         if dim in chosen:
             values = values.take(chosen[str(dim)], axis=axis)
     return xr.Variable(dims, values, variable.attrs, fastpath=True)
-
-
-def _columns_of_trial(session: AnyTrial, number: int) -> dict[str, NDArray[np.intp]]:
-    """Return the markers and plates of a trial, in its order, unless they are all in the session's order."""
-    columns = {}
-    for dim in UNITED:
-        if f"{dim}_order" in session.variables:
-            order = session.variables[f"{dim}_order"].values[number]
-            columns[dim] = np.argsort(order, kind="stable")[(order == 0).sum() :]
-    sizes = session.sizes
-    return {dim: places for dim, places in columns.items() if not np.array_equal(places, np.arange(sizes[dim]))}
 
 
 def spans_of(session: xr.Dataset, dim: str) -> list[slice]:

@@ -87,7 +87,9 @@ def with_errors(legs: Legs, errors: Errors, carrier: NDArray[np.intp], smallest_
     """
     back = transpose(legs.rotation)
     turn, turn_rate, turn_bend = errors.turn
-    rotation = _rotation(turn) @ legs.rotation
+    half, matrix = np.linalg.norm(turn, axis=-1)[..., None, None] / 2 / np.pi, skew(turn)
+    exponential = np.eye(3) - np.sinc(2 * half) * matrix + np.sinc(half) ** 2 / 2 * matrix @ matrix  # of -S(turn)
+    rotation = exponential @ legs.rotation
     added = rotate(back, turn_rate + cross(turn, turn_rate) / 2)
     spin = legs.spin + added
     spin_rate = legs.spin_rate + rotate(back, turn_bend + cross(turn, turn_bend) / 2) + cross(legs.spin, added)
@@ -124,9 +126,3 @@ def foot_power(legs: Legs) -> Array:
     """Return the power of the ground on a rigid foot (time, side), W, against ground at rest."""
     about_com = legs.ground_moment - cross(legs.com[:, :, FOOT], legs.ground_force)
     return dot(legs.ground_force, legs.com_velocity[:, :, FOOT]) + dot(about_com, legs.spin[:, :, FOOT])
-
-
-def _rotation(turn: Array) -> Array:
-    """Return exp(-S(turn)) (..., 3, 3), from measured to erroneous axes."""
-    half, matrix = np.linalg.norm(turn, axis=-1)[..., None, None] / 2 / np.pi, skew(turn)
-    return np.asarray(np.eye(3) - np.sinc(2 * half) * matrix + np.sinc(half) ** 2 / 2 * matrix @ matrix)

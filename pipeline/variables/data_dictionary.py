@@ -169,7 +169,18 @@ def _column(table: str, name: str, own: Mapping[str, Column] | None) -> dict[str
     if name in columns:
         return _entry(name, columns[name])
     if name in NUMBERS:
-        return _metric(name, NUMBERS[name], "mean over the cycles: " if table == "participants" else "")
+        return _entry(
+            name,
+            Column(
+                ("mean over the cycles: " if table == "participants" else "") + NUMBERS[name].long_name,
+                NUMBERS[name].units,
+            ),
+            Kind=NUMBERS[name].kind,
+            Window=NUMBERS[name].window.words,
+            Positive=NUMBERS[name].positive,
+            Source=NUMBERS[name].source,
+            Aliases=[*NUMBERS[name].aliases],
+        )
     for ending, statistic in ENDINGS.items():
         metric = name.removesuffix(ending)
         if metric != name and metric in NUMBERS:
@@ -186,18 +197,6 @@ def _entry(name: str, column: Column, **more: Any) -> dict[str, Any]:
     entry = {"LongName": name.replace("_", " ").capitalize(), "Description": column.description}
     more = {"Units": column.units, "Levels": dict(column.levels), **more}
     return entry | {key: value for key, value in more.items() if value}
-
-
-def _metric(name: str, metric: Metric, statistic: str) -> dict[str, Any]:
-    return _entry(
-        name,
-        Column(statistic + metric.long_name, metric.units),
-        Kind=metric.kind,
-        Window=metric.window.words,
-        Positive=metric.positive,
-        Source=metric.source,
-        Aliases=[*metric.aliases],
-    )
 
 
 def find_metric(text: str) -> list[str]:

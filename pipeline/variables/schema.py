@@ -180,14 +180,8 @@ def describe(step: str, dataset: xr.Dataset) -> xr.Dataset:
         if meanings:
             values = np.arange(len(meanings.split()), dtype=variable.dtype)
             variable.attrs |= {"flag_values": values, "flag_meanings": meanings}
-    _describe_coordinates(result, [str(name) for name in result.coords if step == "study" or name in COORDINATES])
-    return result
-
-
-def _describe_coordinates(dataset: xr.Dataset, names: Iterable[str]) -> None:
-    """Set units and long names of coordinates; participants' columns have units by the ends of their names."""
-    for name in names:
-        variable, own = dataset.variables[name], name.removesuffix(STANCE)  # along stance what cycles have too
+    for name in [str(name) for name in result.coords if step == "study" or name in COORDINATES]:
+        variable, own = result.variables[name], name.removesuffix(STANCE)  # along stance what cycles have too
         numeric = variable.dtype.kind in "if"
         by_name = [unit for ending, unit in COLUMN_UNITS.items() if numeric and own.endswith(ending)]
         known = COORDINATES.get(name) or COORDINATES.get(own)
@@ -198,6 +192,7 @@ def _describe_coordinates(dataset: xr.Dataset, names: Iterable[str]) -> None:
         if name in VERDICTS:
             about |= {"flag_values": np.array([0, 1], np.int8), "flag_meanings": "left_out used"}
         variable.attrs = about
+    return result
 
 
 def about_column(name: str) -> str:

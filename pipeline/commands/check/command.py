@@ -98,7 +98,6 @@ def check(folder: Path) -> list[Problem]:
 
 
 def _of_session(session: str, rows: list[tsv.Row], facts: Mapping[str, Contents], study: Study) -> Iterator[Problem]:
-    """Yield the findings of one session."""
     of_trials = [*of_session(session, rows, facts, study.body_model, study.settings)]
     yield from of_trials
     yield from of_functional(session, rows, study.settings)

@@ -119,7 +119,6 @@ def with_visits(findings: Sequence[Problem], visits: Sequence[Problem]) -> list[
 
 
 def _shown_sizes(rows: Sequence[tsv.Row], facts: Mapping[str, Contents]) -> SessionSizes:
-    """Return the sizes that the recordings of a session state or show."""
     static = next((facts[row["file"]] for row in rows if row["role"] == "static" and row["file"] in facts), None)
     walks = [facts[row["file"]].shown for row in rows if row["role"] == "gait" and row["file"] in facts]
     return SessionSizes.of(read_stated_sizes(rows, facts), static.shown if static else ShownSizes(), walks)

@@ -44,7 +44,12 @@ def explain(path: Path, *, cycle: int | None = None, stance: int | None = None) 
         remedy = f"give 0 to {study.sizes['cycle'] - 1}" if study.sizes["cycle"] else f"the study has no {part}"
         raise UserError(str(file), f"no {part} {number}", remedy)
     title = f"{part.capitalize()} {number} of {file}"
-    return _lay_out(fill_in(WORDS, title=title, table=_table, **facts_of(cycle_record(file, study, number))))
+    facts = facts_of(cycle_record(file, study, number))
+
+    def table(rows: list[list[str]]) -> str:
+        return textwrap.indent(align(rows, width=WIDTH - len(INDENT)), INDENT)
+
+    return _lay_out(fill_in(WORDS, title=title, table=table, **facts))
 
 
 def _stances(file: Path) -> xr.Dataset:
@@ -60,10 +65,6 @@ def _list_cycles(study: xr.Dataset, *, part: str = "cycle") -> str:
     names += ["doubt_code"] * bool((study["doubt_code"] != "").any())
     columns = [[f"{v:.3f}" if isinstance(v, float) else str(v) for v in study[name].values.tolist()] for name in names]
     return align([[part, *names[1:]], *map(list, zip(*columns, strict=True))], width=WIDTH)
-
-
-def _table(rows: list[list[str]]) -> str:
-    return textwrap.indent(align(rows, width=WIDTH - len(INDENT)), INDENT)
 
 
 def _lay_out(text: str) -> str:

@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path, PurePosixPath
 
 from ...errors import UserError
@@ -56,7 +55,8 @@ def recordings_in(folder: Path) -> list[str]:
         raise UserError(str(folder), what, "give the folder that holds the recordings")
     chosen = list[str]()
     for names in forms.values():
-        chosen += [name for name in names if name.lower().endswith(".c3d")] or [max(names, key=_processing)]
+        processed = {name: (AUGMENTED in name.lower(), len(PROCESSED.findall(_stem(name))), name) for name in names}
+        chosen += [name for name in names if name.lower().endswith(".c3d")] or [max(names, key=processed.__getitem__)]
     return sorted(chosen)
 
 
@@ -101,7 +101,9 @@ def forces_in(folder: Path, recordings: Iterable[str]) -> dict[str, str]:
     for name in trc:
         trials = dict.fromkeys((_plain(_stem(name)), OF_MARKERS.sub("", _plain(_stem(name)))))
         candidates = [file for trial in trials for file in below.get((_folder_of_trial(name), trial), [])]
-        nearest[name] = _first_with_forces(folder, sorted(candidates, key=partial(_distance, name)))
+        beside = PurePosixPath(name).parent
+        ordered = sorted((PurePosixPath(file).parent != beside, len(file), file) for file in candidates)
+        nearest[name] = _first_with_forces(folder, [file for *_, file in ordered])
     found = {name: forces for name, forces in nearest.items() if forces}
     return found | _pair_by_words(folder, trc, found)
 
@@ -167,11 +169,6 @@ def _files(folder: Path, endings: tuple[str, ...]) -> Iterator[str]:
                 yield (within / name).as_posix()
 
 
-def _processing(name: str) -> tuple[bool, int, str]:
-    """Return how far a TRC file has been processed."""
-    return AUGMENTED in name.lower(), len(PROCESSED.findall(_stem(name))), name
-
-
 def _stem(name: str) -> str:
     return PurePosixPath(name).stem
 
@@ -187,11 +184,6 @@ def _folder_of_trial(name: str) -> PurePosixPath:
     while MARKER_FOLDER.fullmatch(folder.name):
         folder = folder.parent
     return folder
-
-
-def _distance(name: str, other: str) -> tuple[bool, int, str]:
-    """Return a key by which files sort from the nearest to a TRC file to the farthest."""
-    return PurePosixPath(other).parent != PurePosixPath(name).parent, len(other), other
 
 
 def _first_with_forces(folder: Path, names: Iterable[str]) -> str:

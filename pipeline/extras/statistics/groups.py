@@ -267,18 +267,14 @@ def _test(
         chance = f"p {p:.2g}" if p >= LEAST_P else f"p below {LEAST_P:g}"
         words.append(f"difference from {phase[0] + start:.0f} to {phase[0] + end:.0f} %, {chance}")
     words += [] if test.clusters else ["no difference found, which does not show that there is none"]
-    doubts = _doubts_of(study, {condition for _, condition in pair.places})
-    return [*words, *left_out(people, known, kept, samples, doubts=doubts)], both, phase, test
-
-
-def _doubts_of(study: xr.Dataset, conditions: Collection[str]) -> dict[str, str]:
-    """Return by participant what cycles or stances of some conditions are doubted for."""
     columns = (study[name].values.tolist() for name in ("participant", "condition", "doubt"))
-    words: dict[str, dict[str, None]] = {}
+    doubted: dict[str, dict[str, None]] = {}
+    compared = {condition for _, condition in pair.places}
     for person, condition, doubt in zip(*columns, strict=True):
-        if doubt and condition in conditions:
-            words.setdefault(person, {})[doubt] = None
-    return {person: BETWEEN_WORDS.join(own) for person, own in words.items()}
+        if doubt and condition in compared:
+            doubted.setdefault(person, {})[doubt] = None
+    doubts = {person: BETWEEN_WORDS.join(own) for person, own in doubted.items()}
+    return [*words, *left_out(people, known, kept, samples, doubts=doubts)], both, phase, test
 
 
 def _write(file: Path, header: Sequence[str], rows: object) -> None:

@@ -34,8 +34,15 @@ def write_norm(path: Path, *, output: Path, condition: str | None = None, group:
     about |= {"condition": str(study.condition.values[0]), "model": definitions["body_model"]}
     first = json.dumps(about | {"definitions": definitions}, sort_keys=True)
     output.write_text(f"{BEGINNING}{first}\n{table_of(study)}", encoding="utf-8")
-    lines = [f"Norm of {about['people']}: {output}", *_without(study), "Next: in study.yaml of another study"]
-    return "\n".join([*lines, "study:", f"  reference: {json.dumps(str(output.resolve()), ensure_ascii=False)}"])
+    people = np.unique(study.participant.values)
+    missing = [name for name in ("sex", "age_years") if name not in study.coords]
+    kinetics = np.unique(study.participant.values[study.kinetics_valid.values.astype(bool)])
+    lines = [f"Norm of {about['people']}: {output}"]
+    lines += [f"participants.tsv has no column {name}: the norm does not state it" for name in missing]
+    if len(kinetics) < len(people):
+        lines.append(f"moments and powers are of {len(kinetics)} of the {len(people)} people")
+    lines += ["Next: in study.yaml of another study", "study:"]
+    return "\n".join([*lines, f"  reference: {json.dumps(str(output.resolve()), ensure_ascii=False)}"])
 
 
 def _only(study: xr.Dataset, column: str, wanted: str | None) -> xr.Dataset:
@@ -47,14 +54,3 @@ def _only(study: xr.Dataset, column: str, wanted: str | None) -> xr.Dataset:
         what = f"the study's {column}s are {', '.join(names) or 'none'}" + (f", not {wanted}" if wanted else "")
         raise UserError(f"--{column}", what, "name one of them: a norm is of one way of walking and of one group")
     return study.isel(cycle=study[column].values.astype(str) == wanted)
-
-
-def _without(study: xr.Dataset) -> list[str]:
-    """Return how many people lack what a reader wants to know of them, in words."""
-    people = np.unique(study.participant.values)
-    missing = [name for name in ("sex", "age_years") if name not in study.coords]
-    kinetics = np.unique(study.participant.values[study.kinetics_valid.values.astype(bool)])
-    lines = [f"participants.tsv has no column {name}: the norm does not state it" for name in missing]
-    if len(kinetics) < len(people):
-        lines.append(f"moments and powers are of {len(kinetics)} of the {len(people)} people")
-    return lines

@@ -4,10 +4,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any
-
-import xarray as xr
 
 from ...errors import UserError
 from ...results import netcdf
@@ -128,22 +125,13 @@ class Answers:
             raise ReplacedError
 
     def _as_run(self, session: str) -> Session:
-        """Return the results of the last run, which are read again after another run."""
+        """Return the results of the last run by step, read again after another run; refuse a session without any."""
         folder = self.study.path / "derived" / session
         file = folder / "cycles.nc"
         date = file.stat().st_mtime if file.exists() else 0.0
         if session not in self.runs or self.runs[session][0] != date:
-            self.runs[session] = date, load_session(folder)
+            files = {step: folder / f"{step}.nc" for step in steps_to("cycles")}
+            if not all(file.exists() for file in files.values()):
+                raise UserError(session, "has not been run yet", f"gaitlab run {self.study.path}")
+            self.runs[session] = date, {step: netcdf.load(file) for step, file in files.items()}
         return self.runs[session][1]
-
-
-def load_session(folder: Path) -> dict[str, xr.Dataset]:
-    """Return the results of a session by step.
-
-    Raises:
-        UserError: the session has not been computed.
-    """
-    missing = [step for step in steps_to("cycles") if not (folder / f"{step}.nc").exists()]
-    if missing:
-        raise UserError(folder.name, "has not been run yet", f"gaitlab run {folder.parent.parent}")
-    return {step: netcdf.load(folder / f"{step}.nc") for step in steps_to("cycles")}

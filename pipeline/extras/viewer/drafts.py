@@ -178,17 +178,14 @@ def changed_metrics(before: xr.Dataset, after: xr.Dataset, trial: str) -> list[t
     rows: list[tuple[float, tuple[str, str, float, float]]] = []
     spread = np.nan_to_num(average(before.variables["metric_value"].values).sd)
     for side in SIDES:
-        old, new = (_means(data, trial, side) for data in (before, after))
+        both = []
+        for data in (before, after):
+            number = data.variables["trial"].values.tolist().index(trial)
+            mine = (data.variables["cycle_trial"].values == number) & (data.variables["side"].values == side)
+            both.append(average(data.variables["metric_value"].values[mine]).mean)
+        old, new = both
         for i, name in enumerate(names):
             size = abs(new[i] - old[i]) / max(spread[i], 1e-9)
             if name in METRICS and METRICS[name].main and (np.isnan(old[i]) != np.isnan(new[i]) or size > 1e-9):
                 rows.append((np.inf if np.isnan(size) else size, (name, side, float(old[i]), float(new[i]))))
     return [row for _, row in sorted(rows, key=lambda one: -one[0])[:MOST_METRICS]]
-
-
-def _means(cycles: xr.Dataset, trial: str, side: str) -> np.ndarray:
-    number = cycles.variables["trial"].values.tolist().index(trial)
-    mine = (cycles.variables["cycle_trial"].values == number) & (cycles.variables["side"].values == side)
-    values = cycles.variables["metric_value"].values[mine]
-    count = np.isfinite(values).sum(axis=0)
-    return np.where(count, np.nansum(values, axis=0) / np.maximum(count, 1), np.nan)

@@ -57,7 +57,15 @@ def upper_body(
     trunk = trunk_axes(still.frames["thorax"], still.centres["neck"], waist)
     in_trunk = rotate(trunk, rotate(transpose(still.frames["thorax"]), parameters["thorax"].com))
     parameters["thorax"] = parameters["thorax"]._replace(com=_median(in_trunk))
-    return {"head_tilt": ((), tilt), **_variables(parameters, _scale_of_masses(parameters, person, calibrated))}
+    fixed = {segment for segment in parameters if _side_and_name(segment) in person.measured}
+    free = {name: one.mass_kg for name, one in parameters.items() if name not in fixed}
+    kept = sum(one.mass_kg for name, one in parameters.items() if name in fixed)
+    left = person.sizes["mass_kg"] - float(calibrated.segment_mass.values.sum()) - kept
+    if free and left <= 0:
+        what = f"its masses and those of the legs leave {left:.1f} kg for {', '.join(free)}"
+        raise UserError("segments.tsv", what, "correct mass_kg of its rows", "segment_parameters_wrong")
+    scales = dict.fromkeys(free, left / sum(free.values())) if free else {}  # so that all segments make up the body
+    return {"head_tilt": ((), tilt), **_variables(parameters, scales)}
 
 
 def _parameters(
@@ -135,17 +143,3 @@ def _median(vectors: Array) -> Array:
     """Return the median (3,) of vectors (time, 3); NaN where none is known."""
     seen = np.isfinite(vectors).all(axis=1)
     return np.median(vectors[seen], axis=0) if seen.any() else np.full(3, np.nan)
-
-
-def _scale_of_masses(
-    parameters: Mapping[str, SegmentParameters], person: Person, calibrated: xr.Dataset
-) -> dict[str, float]:
-    """Return by which the masses of the table are multiplied so that all segments make up the body."""
-    fixed = {segment for segment in parameters if _side_and_name(segment) in person.measured}
-    free = {name: one.mass_kg for name, one in parameters.items() if name not in fixed}
-    kept = sum(one.mass_kg for name, one in parameters.items() if name in fixed)
-    left = person.sizes["mass_kg"] - float(calibrated.segment_mass.values.sum()) - kept
-    if free and left <= 0:
-        what = f"its masses and those of the legs leave {left:.1f} kg for {', '.join(free)}"
-        raise UserError("segments.tsv", what, "correct mass_kg of its rows", "segment_parameters_wrong")
-    return dict.fromkeys(free, left / sum(free.values())) if free else {}

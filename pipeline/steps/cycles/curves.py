@@ -48,17 +48,12 @@ def quantities_of(session: Inputs[xr.Dataset], further_curves: Sequence[str]) ->
     if "upper_joint_moment" in kinetics:
         moment = moments_of_sides(kinematics, kinetics.variables["upper_joint_moment"].values)
         wanted["upper_moment"] = xr.Variable(("sample", "side", "upper_load", "angle"), moment)
-        wanted[FROM_LEGS] = _waist_from_legs(kinetics, kinematics)
+        from_legs = moments_of_sides(kinematics, kinetics.variables[FROM_LEGS].values[:, None], ("waist",))[:, :, 0]
+        known = np.isfinite(kinetics.variables["pelvis_residual_force"].values[:, 0])
+        wanted[FROM_LEGS] = xr.Variable(("sample", "side", "angle"), np.where(known[:, None, None], from_legs, np.nan))
     whole_cycle = [name for name in further_curves if not name.endswith(IN_STANCE)]
     wanted |= further(whole_cycle, kinetics, kinematics, calibrate)
     return wanted | {name: wanted[name.removesuffix(IN_STANCE)] for name in further_curves if name.endswith(IN_STANCE)}
-
-
-def _waist_from_legs(kinetics: xr.Dataset, kinematics: xr.Dataset) -> xr.Variable:
-    """Return the waist's moment by feet, legs and pelvis (sample, side, angle), N m; known where the residual is."""
-    moment = moments_of_sides(kinematics, kinetics.variables[FROM_LEGS].values[:, None], ("waist",))[:, :, 0]
-    known = np.isfinite(kinetics.variables["pelvis_residual_force"].values[:, 0])
-    return xr.Variable(("sample", "side", "angle"), np.where(known[:, None, None], moment, np.nan))
 
 
 def curves_of(
@@ -151,23 +146,19 @@ def of_whole_stances(
         curves[quantity] = values if quantity == "joint_angle" else values / session.mass_kg
         result[name] = curves[quantity]
     leg_length = leg_lengths(session.kinematics)[walk.stance_trial, stances.row][whole]
-    metrics = _metrics_of_stances(curves, duration_s) | {"leg_length": leg_length}
-    unknown = np.full(len(duration_s), np.nan)
-    stacked = np.stack([metrics[name] if name in OF_STANCE else unknown for name in METRICS], axis=-1)
-    return result | {f"metric_value{STANCE}": stacked}
-
-
-def _metrics_of_stances(curves: Mapping[str, Array], duration_s: Array) -> dict[str, Array]:
-    """Return metrics (whole stance,), among them all of :data:`OF_STANCE` but the leg length."""
     share = np.full(len(duration_s), 100.0)
     goes_on: Array = curves["joint_angle"].copy()
     goes_on[..., FLEXION, -1] = np.nan  # so that work that may go on in swing is unknown
-    return {
+    metrics = {
         "stance_time": duration_s,
         **peaks(curves, stance_share=share),
         **impulses(curves, stance_share=share, stride_s=duration_s),
         **work({**curves, "joint_angle": goes_on}, stance_share=share),
+        "leg_length": leg_length,
     }
+    unknown = np.full(len(duration_s), np.nan)
+    stacked = np.stack([metrics[name] if name in OF_STANCE else unknown for name in METRICS], axis=-1)
+    return result | {f"metric_value{STANCE}": stacked}
 
 
 def headings(line_of_progression: str, stride_direction: Array) -> Array:

@@ -95,18 +95,14 @@ def impulses(curves: Curves, *, stance_share: ArrayLike, stride_s: ArrayLike) ->
     values = _rows(curves, AREAS.values())
     in_stance = np.clip(share - np.arange(100.0), 0, 1)  # share of each interval of 1 %
     start = values[..., :-1]
-    area = _mean_above_zero(start, start + in_stance * (values[..., 1:] - start))
+    end = start + in_stance * (values[..., 1:] - start)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        across = np.maximum(start, end) ** 2 / (2 * np.abs(start - end))  # means of the positive part of straight lines
+    area = np.where(start * end < 0, across, (np.maximum(start, 0) + np.maximum(end, 0)) / 2)
     impulse = np.where(in_stance > 0, area * in_stance, 0).sum(axis=-1) / 100 * stride
     impulse = np.where(np.isnan(share[..., 0]), np.nan, impulse)
     impulse *= [part.sign if part.as_stored else 1 for part, _ in AREAS.values()]
     return {name: impulse[..., i] for i, name in enumerate(AREAS)}
-
-
-def _mean_above_zero(a: Array, b: Array) -> Array:
-    """Return the mean of the positive part of straight lines from a to b."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        across = np.maximum(a, b) ** 2 / (2 * np.abs(a - b))
-    return np.asarray(np.where(a * b < 0, across, (np.maximum(a, 0) + np.maximum(b, 0)) / 2))
 
 
 def work(curves: Curves, *, stance_share: ArrayLike) -> dict[str, Array]:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from ...arrays import Array
 from ...body import joint_angles
@@ -111,9 +110,19 @@ def _choose_trial(cycles: xr.Dataset, conditions: Mapping[str, str]) -> tuple[in
     names, side = cycles.variables["trial"].values.tolist(), cycles.variables["side"].values.astype(str)
     group = np.array([f"{conditions[names[i]]}\t{of}" for i, of in zip(trial.tolist(), side, strict=True)])
     best: dict[int, dict[str, tuple[bool, float, int]]] = {}
-    for i, away in enumerate(_distances(np.concatenate(flexion, axis=1), group).tolist()):
+    curves = np.concatenate(flexion, axis=1)
+    everyone = average(np.moveaxis(curves, 1, 0).reshape(curves.shape[1], -1).T)
+    spread = np.where(everyone.sd > 0, everyone.sd, 1.0)
+    apart = np.zeros(len(curves))  # RMS distance from the mean of the group, in units of spread
+    for name in np.unique(group):
+        mine = group == name
+        away = (curves[mine] - average(curves[mine]).mean) / spread[:, None]
+        finite = np.isfinite(away)
+        squares = np.where(finite, away, 0.0) ** 2
+        apart[mine] = np.sqrt(squares.sum(axis=(1, 2)) / np.maximum(finite.sum(axis=(1, 2)), 1))
+    for i, distance in enumerate(apart.tolist()):
         of_trial = best.setdefault(int(trial[i]), {})
-        rank = (not valid[i], away, i)
+        rank = (not valid[i], distance, i)
         of_trial[side[i]] = min(of_trial.get(side[i], rank), rank)
     number, chosen = min(best.items(), key=lambda item: _rank([*item[1].values()]))
     return number, {name: chosen[name][2] for name in SIDES if name in chosen}
@@ -122,20 +131,6 @@ def _choose_trial(cycles: xr.Dataset, conditions: Mapping[str, str]) -> tuple[in
 def _rank(sides: list[tuple[bool, float, int]]) -> tuple[int, int, float]:
     """Return a trial's sort key: sides with kinetics, sides, distance from the mean."""
     return (-sum(not without for without, _, _ in sides), -len(sides), float(np.mean([away for _, away, _ in sides])))
-
-
-def _distances(curves: Array, group: NDArray[np.str_]) -> Array:
-    """Return the RMS distance (cycle,) from the group's mean, in units of spread."""
-    everyone = average(np.moveaxis(curves, 1, 0).reshape(curves.shape[1], -1).T)
-    spread = np.where(everyone.sd > 0, everyone.sd, 1.0)
-    result = np.zeros(len(curves))
-    for name in np.unique(group):
-        mine = group == name
-        away = (curves[mine] - average(curves[mine]).mean) / spread[:, None]
-        finite = np.isfinite(away)
-        squares = np.where(finite, away, 0.0) ** 2
-        result[mine] = np.sqrt(squares.sum(axis=(1, 2)) / np.maximum(finite.sum(axis=(1, 2)), 1))
-    return result
 
 
 def parts_over_cycle(

@@ -87,7 +87,10 @@ def spatiotemporal(
     stride = last - np.where(right, at_start["right"], at_start["left"])
     step = last - np.where(right, other["left"], other["right"])
     of_stride = _direction(stride)
-    line = _line_of_progression(stride)
+    walk = _direction(np.asarray(np.nansum(stride)))  # the line of a straight walk, else each stride has its own
+    forwards = (stride * walk.conj())[np.isfinite(stride)]
+    straight = np.mean(forwards.imag**2) <= STRAIGHT_M**2 and (forwards.real >= 0).all() if forwards.size else False
+    line = np.full_like(stride, walk) if straight else _direction(stride)
     along = per_level_metre(normal, line)
     length = np.where(np.isnan(line), np.abs(stride), (stride * line.conj()).real * along)
     ahead = np.where(heels.backwards | (belt < 0), -1, 1)
@@ -117,14 +120,6 @@ def turning_angle(pelvis_angle: ArrayLike, side: ArrayLike) -> Array:
     rotation = np.asarray(pelvis_angle)[..., ANGLES.index("rotation"), :]
     left = (rotation[..., -1] - rotation[..., 0]) * np.where(np.asarray(side) == "right", 1, -1)
     return np.asarray((left + 180) % 360 - 180)
-
-
-def _line_of_progression(stride: Displacement) -> Displacement:
-    """Return the direction of progression of each stride (...): that of all in a straight walk, else its own."""
-    walk = _direction(np.asarray(np.nansum(stride)))
-    along = (stride * walk.conj())[np.isfinite(stride)]
-    straight = np.mean(along.imag**2) <= STRAIGHT_M**2 and (along.real >= 0).all() if along.size else False
-    return np.full_like(stride, walk) if straight else _direction(stride)
 
 
 def _direction(way: Displacement) -> Displacement:

@@ -81,7 +81,13 @@ def cycles(
         "whole_stance_trial": ("whole_stance", walk.stance_trial[walk.stances.whole]),
     }
     variables = with_dims("cycles", curves | spread | whole | of_muscles) | stacked | walk.stances.variables() | repairs
-    labels = _labels(session, quantities, balanced="margin_of_stability" in curves)
+    balanced = "margin_of_stability" in curves
+    dims = dict.fromkeys(str(dim) for quantity in quantities.values() for dim in quantity.dims[2:])
+    dims = {dim: None for dim in dims if dim not in LABELS_OF_TRUNK} | ({"axis": None} if balanced else {})
+    labels: dict[str, Any] = {
+        dim: (session.clean if dim == "muscle" else session.kinetics).variables[dim] for dim in (*dims, "segment")
+    }
+    labels |= dict.fromkeys(("phase", "stance_phase"), PHASE) | (LABELS_OF_TRUNK if balanced else {})
     result = xr.Dataset(variables, labels | walk.coordinates() | names | along | trials)
     return walks.complete(result).assign_attrs(attributes_of(unfit))
 
@@ -98,16 +104,6 @@ def _of_cycles(
     of_muscles = muscles.of_cycles(curves.get(EMG), session.clean, walk, settings)
     of_balance, more = balance(session, walk)
     return curves | of_balance, of_muscles, metrics | more | {"effective_foot_mass": struck_kg}
-
-
-def _labels(session: Inputs[xr.Dataset], quantities: Mapping[str, xr.Variable], *, balanced: bool) -> dict[str, Any]:
-    """Return the labels of the dimensions of curves; ``balanced``: whether there are those of the balance."""
-    dims = dict.fromkeys(str(dim) for quantity in quantities.values() for dim in quantity.dims[2:])
-    dims = {dim: None for dim in dims if dim not in LABELS_OF_TRUNK} | ({"axis": None} if balanced else {})
-    labels = {
-        dim: (session.clean if dim == "muscle" else session.kinetics).variables[dim] for dim in (*dims, "segment")
-    }
-    return labels | dict.fromkeys(("phase", "stance_phase"), PHASE) | (LABELS_OF_TRUNK if balanced else {})
 
 
 def _cut_walks(

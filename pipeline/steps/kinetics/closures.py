@@ -81,7 +81,11 @@ def forward_errors(legs: Legs, torque: Array, windows: Windows) -> Array:
     at, masses = windows.start[number], masses_of(legs, side)
     weight = _interpolation(np.linspace(0, windows.length, 2 * windows.steps + 1), reach)
     around = np.moveaxis(flat[:, side, at + reach[:, None]], 1, 0)
-    stages = _split_stages(np.tensordot(weight, around, axes=1), driven)
+    values = np.tensordot(weight, around, axes=1)
+    shapes = [part.shape[:-2] for part in driven]
+    parts = np.split(values, np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1], axis=1)
+    parts = [part.reshape(len(values), *shape, -1) for part, shape in zip(parts, shapes, strict=True)]
+    stages = [Driven(*now) for now in zip(*parts, strict=True)]
     spin = legs.spin[at, side]  # measured angular velocities, turned onto the joint axes
     rates = rotate(dual_basis(legs.axes[at, side]), spin[:, :-1] - spin[:, 1:])
     q, qd = components_first(legs.angle[at, side]), components_first(rates)
@@ -121,14 +125,6 @@ def _interpolation(instant: Array, frame: NDArray[np.intp]) -> Array:
         part = np.prod(instant[:, None] - nodes[:, others], axis=1) / np.prod(NODES[i] - NODES[others])
         weight[nodes[:, i, None] == frame] = part
     return weight
-
-
-def _split_stages(values: Array, like: Driven) -> list[Driven]:
-    """Return the fields of ``like`` at each instant from (instant, value, window)."""
-    shapes = [part.shape[:-2] for part in like]
-    parts = np.split(values, np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1], axis=1)
-    parts = [part.reshape(len(values), *shape, -1) for part, shape in zip(parts, shapes, strict=True)]
-    return [Driven(*now) for now in zip(*parts, strict=True)]
 
 
 def _runge_kutta(q: Array, qd: Array, stages: list[Driven], masses: Masses, step_s: Array) -> tuple[Array, Array]:

@@ -85,7 +85,17 @@ def pelvis_residual(kinematics: xr.Dataset, hips: Hips, upper: UpperBody, gravit
         upper: the upper body.
         gravity_m_s2: magnitude of the acceleration of gravity.
     """
-    return balance(hips, upper, *_turning(kinematics, hips.centre), gravity_m_s2)
+    across = hips.centre[:, SIDES.index("right")] - hips.centre[:, SIDES.index("left")]
+    up = np.broadcast_to([0.0, 1.0, 0.0], across.shape)
+    forward = unit(cross(up, across))
+    rotation = np.stack([forward, up, cross(forward, up)], axis=-2)
+    spin, spin_rate = np.zeros_like(across), np.zeros_like(across)
+    if TURNING[0] in kinematics:  # where shoulders are not seen, the upper body is upright and does not turn
+        parts = [kinematics.variables[name].values for name in TURNING]
+        seen = np.logical_and.reduce([np.isfinite(part.reshape(len(part), -1)).all(axis=1) for part in parts])
+        for whole, part in zip((rotation, spin, spin_rate), parts, strict=True):
+            whole[seen] = part[seen]
+    return balance(hips, upper, rotation, spin, spin_rate, gravity_m_s2)
 
 
 def balance(
@@ -110,24 +120,6 @@ def balance(
         needed + hips.force.sum(axis=1),
         rotate(back, momentum_rate) + cross(arm, needed) + moment.sum(axis=1),
     )
-
-
-def _turning(kinematics: xr.Dataset, hip: Array) -> tuple[Array, Array, Array]:
-    """Return rotation (sample, 3, 3), angular velocity and acceleration (sample, 3) of the upper body, in its own axes.
-
-    Where shoulders are not seen it is upright, with the heading of the hips (sample, side, 3), and does not turn.
-    """
-    across = hip[:, SIDES.index("right")] - hip[:, SIDES.index("left")]
-    up = np.broadcast_to([0.0, 1.0, 0.0], across.shape)
-    forward = unit(cross(up, across))
-    rotation = np.stack([forward, up, cross(forward, up)], axis=-2)
-    spin, spin_rate = np.zeros_like(across), np.zeros_like(across)
-    if TURNING[0] in kinematics:
-        parts = [kinematics.variables[name].values for name in TURNING]
-        seen = np.logical_and.reduce([np.isfinite(part.reshape(len(part), -1)).all(axis=1) for part in parts])
-        for whole, part in zip((rotation, spin, spin_rate), parts, strict=True):
-            whole[seen] = part[seen]
-    return rotation, spin, spin_rate
 
 
 def beside_unknown(residual: Array, spans: Sequence[slice], rates_hz: Sequence[float]) -> NDArray[np.bool_]:

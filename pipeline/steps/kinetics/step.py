@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from ...arrays import Array
 from ...body.legs import GROUND, MOTION, Legs, legs_of
@@ -153,13 +152,18 @@ def _at_samples(legs: Legs) -> tuple[Array, dict[str, Array]]:
         "closed_form": chain.closed_form,
     }
     energy, power = closures.energy_and_power(legs, joint_force, in_lab)
+    seen, settled = (np.isfinite(part[..., 0]) for part in (legs.spin, legs.spin_rate))
+    # a joint carries the loads of all segments beyond it
+    carried, settled = (np.logical_and.accumulate(part, axis=2)[:, :, :-1] for part in (seen, settled))
+    lost = np.isnan(torque).any(axis=-1)
+    causes = [lost & ~(carried & seen[:, :, 1:]), lost & ~settled, legs.locked, lost]
     return torque, {
         "joint_force": joint_force,
         "joint_moment": joint_moment,
         "joint_moment_jcs": torque * legs.signs,
         "joint_moment_term": np.moveaxis(term, 2, 3),
         "joint_power": (in_lab * (legs.spin[:, :, :-1] - legs.spin[:, :, 1:])).sum(axis=-1),
-        "missing": _missing(legs, torque),
+        "missing": np.select(causes, [1, 4, 3, 2], 0).astype(np.int8),
         "interaction_torque": chain.interaction,
         "disagreement": cross_checks.disagreement(stored, others),
         "energy": energy,
@@ -184,13 +188,3 @@ def _names() -> xr.Coordinates:
         "load": LOADS,
     }
     return xr.Coordinates({name: list(values) for name, values in names.items()})
-
-
-def _missing(legs: Legs, torque: Array) -> NDArray[np.int8]:
-    """Return the variable ``missing``: the cause of a NaN along the joint axes."""
-    seen, settled = (np.isfinite(part[..., 0]) for part in (legs.spin, legs.spin_rate))
-    # a joint carries the loads of all segments beyond it
-    chain, settled = (np.logical_and.accumulate(part, axis=2)[:, :, :-1] for part in (seen, settled))
-    lost = np.isnan(torque).any(axis=-1)
-    causes = [lost & ~(chain & seen[:, :, 1:]), lost & ~settled, legs.locked, lost]
-    return np.select(causes, [1, 4, 3, 2], 0).astype(np.int8)

@@ -118,18 +118,6 @@ def panels_added(additions: Iterable[Loaded], study: xr.Dataset) -> list[Panel]:
     return [panel for panels in of_additions for panel in panels if panel.variable in study]
 
 
-def parts_of_person(additions: Iterable[Loaded], shown: PersonShown) -> list[Part]:
-    """Return the parts that are added to a person's page."""
-    parts = (one.addition.of_person(shown, one.content) for one in additions if one.addition.of_person)
-    return [part for some in parts for part in some]
-
-
-def parts_of_study(additions: Iterable[Loaded]) -> list[Part]:
-    """Return the parts that are added to the overview."""
-    parts = (one.addition.of_study(one.content) for one in additions if one.addition.of_study)
-    return [part for some in parts for part in some]
-
-
 def detectable_by(additions: Iterable[Loaded]) -> Detectable:
     """Return the smallest changes between visits that are more than chance, of the first addition that knows any."""
     known = (one.addition.detectable(one.content) for one in additions if one.addition.detectable)

@@ -1,8 +1,8 @@
 """What the overview shows of a study, gathered part by part: sums, and one line of text or numbers per person."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -28,15 +28,6 @@ from .visit_changes import with_changes_of_gps
 
 Reasons = tuple[Counter[str], Counter[str]]  # of a participant, of trials and of contacts
 Place = tuple[str, str]  # condition, and side or comparison of the sides
-
-
-class RowsOfPerson(NamedTuple):
-    """A participant's rows of metrics.csv, quality.csv, participants.csv and symmetry.csv."""
-
-    metrics: list[Row]
-    quality: list[Row]
-    means: list[Row]
-    symmetry: list[Row]
 
 
 class Overview:
@@ -77,12 +68,18 @@ class Overview:
     def add_person(
         self,
         name: str,
-        rows: RowsOfPerson,
+        rows: Sequence[list[Row]],
         cycles: Mapping[str, xr.Dataset],
         calibrate: Mapping[str, xr.Dataset],
         reference: Mapping[str, Any],
     ) -> None:
-        """Add a participant; cycles.nc and calibrate.nc are by session. ``reference``: what study.nc holds of it."""
+        """Add a participant.
+
+        Args:
+            rows: of metrics.csv, quality.csv, participants.csv and symmetry.csv.
+            cycles, calibrate: cycles.nc and calibrate.nc by session.
+            reference: what study.nc holds of it.
+        """
         order = {session: i for i, session in enumerate(self.visits)}
         metrics, quality, means, symmetry = (
             sorted(table, key=lambda row: order.get(row["session"], len(order))) for table in rows
@@ -127,22 +124,18 @@ class Overview:
         self.cycles.append(cycles._replace(panels=(), curve=np.empty((len(cycles.side), 0, 0)), band=None))
         lines = [Line(condition, None, condition, "") for condition in self.dashes]
         for place, mine in by_line(cycles, lines).items():
-            self._add_people(place, mine)
+            people = np.unique(mine.participant).tolist()
+            values = np.array([average(without_steps(mine.curve[mine.participant == name])).mean for name in people])
+            single = self.single.setdefault(place, [Chosen() for _ in mine.panels])
+            for i, chosen in enumerate(single):
+                for label, curve in zip(people, values[:, i], strict=True):
+                    chosen.add(label, curve)
+            foot_off = average(mine.foot_off, mine.participant)
+            band = None if mine.band is None else average(mine.band, mine.participant)
+            averages, earlier = LineAverages(average(values), foot_off, band, []), self.averages.get(place)
+            self.averages[place] = averages if earlier is None else earlier.pool(averages)
         for moment, sums in share_sums(part, cycles.panels).items():
             self.share_sums[moment] = self.share_sums.get(moment, 0.0) + sums
-
-    def _add_people(self, place: Place, mine: CycleCurves) -> None:
-        """Add the means of each participant's cycles of one side and condition."""
-        labels = np.unique(mine.participant).tolist()
-        values = np.array([average(without_steps(mine.curve[mine.participant == name])).mean for name in labels])
-        single = self.single.setdefault(place, [Chosen() for _ in mine.panels])
-        for i, chosen in enumerate(single):
-            for label, curve in zip(labels, values[:, i], strict=True):
-                chosen.add(label, curve)
-        foot_off = average(mine.foot_off, mine.participant)
-        band = None if mine.band is None else average(mine.band, mine.participant)
-        averages, earlier = LineAverages(average(values), foot_off, band, []), self.averages.get(place)
-        self.averages[place] = averages if earlier is None else earlier.pool(averages)
 
     def content(
         self, study: xr.Dataset, panels: Sequence[Panel], links: Mapping[str, str], reference: BySpeed
@@ -155,6 +148,13 @@ class Overview:
             place: average(np.concatenate(self.metrics[place]), phase=metric_tables.phases(self.shown))
             for place in sorted(self.metrics, key=lambda place: [*self.dashes].index(place[0]))
         }
+        trials, contacts, people = Counter[str](), Counter[str](), Counter[str]()
+        for of_trials, of_contacts in reasons:
+            trials += of_trials
+            contacts += of_contacts
+            people.update({**of_trials, **of_contacts}.keys())
+        order = (trials + contacts).most_common()
+        counts = [[reason, *(str(of[reason]) for of in (trials, contacts, people))] for reason, _ in order]
         return {
             "key": key_of(figures, single="participant"),
             "drawn": figures,
@@ -172,7 +172,7 @@ class Overview:
             "means": tables.together(self.means, links),
             "symmetry": tables.together(self.symmetry, links),
             "shares": shares(study, self.share_sums) if several else None,
-            "reasons": _table_of(reasons),
+            "reasons": Table(["Reason", "Trials", "Plate contacts", "Participants"], counts),
             "unlike": checked.unlike_the_others(self.medians),
             "methods": describe_methods(study.attrs, self.models.values()),
             "history": study.attrs.get("history", "").splitlines(),
@@ -217,15 +217,3 @@ class Overview:
         legs = [i for i, name in enumerate(header) if tables.OF_LEGS.search(name)]
         others = [i for i in range(len(header)) if i not in legs]
         return {"participants": table.only(others), "legs": table.only([0, *legs])._replace(marks=())}
-
-
-def _table_of(reasons: Iterable[Reasons]) -> Table:
-    """Return counts of rejected trials, refused contacts and their participants by reason."""
-    trials, contacts, people = Counter[str](), Counter[str](), Counter[str]()
-    for of_trials, of_contacts in reasons:
-        trials += of_trials
-        contacts += of_contacts
-        people.update({**of_trials, **of_contacts}.keys())
-    order = (trials + contacts).most_common()
-    counts = [[reason, *(str(of[reason]) for of in (trials, contacts, people))] for reason, _ in order]
-    return Table(["Reason", "Trials", "Plate contacts", "Participants"], counts)

@@ -1,6 +1,7 @@
 """The page of one participant, made from this person's own files only, so that it can be passed on alone."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from ...json_text import object_in
@@ -18,7 +19,6 @@ from .addition import (
     curves_detectable_by,
     detectable_by,
     panels_added,
-    parts_of_person,
 )
 from .compared_visits import Compared, compared
 from .curves.cycles import CycleCurves, cycles_of, stances_of
@@ -83,6 +83,7 @@ def page(
         curves["drawn"].lines, mine.cycles, norm,
         angles=nine_angles(shown.study) if norm.curves else None, detectable=mine.detectable, totals=totals,
     )  # fmt: skip
+    of_additions = (one.addition.of_person(shown, one.content) for one in additions if one.addition.of_person)
     return render(
         "participant.html",
         shown.study,
@@ -100,7 +101,7 @@ def page(
         chosen=about.chosen,
         detectable=mine.detectable,
         unchanged=unchanged,
-        added=parts_of_person(additions, shown),
+        added=[*chain.from_iterable(of_additions)],
         **sheet._asdict(),
         **curves,
         **_numbers(mine, panels),

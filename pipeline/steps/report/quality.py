@@ -95,7 +95,14 @@ def checks(quality: list[Row], clean: Trials) -> Table:
     for trial, mine in _by_trial(quality).items():
         if not mine[0]["side"]:
             continue
-        cells = [*trial, *_repairs(clean.get(trial[0], {}).get(trial[1], {}))]
+        about = clean.get(trial[0], {}).get(trial[1], {})
+        how = [f"{about[name]:g} {name.removeprefix('filled_by_')}" for name in FILLED if about.get(name)]
+        count = f"{about['filled_frames']:g}" if "filled_frames" in about else ABSENT
+        count += f" ({', '.join(how)})" if how else ""
+        repairs = {title: about[name] for title, name in OTHER_REPAIRS.items() if about.get(name)}
+        texts = [f"{title}: {how if isinstance(how, str) else f'{how:g}'}" for title, how in repairs.items()]
+        texts += [f"plates not used: {reasons}" for reasons in [in_words(about.get("plates_left_out", ""))] if reasons]
+        cells = [*trial, count, "; ".join(texts) or "none"]
         for name in CHECKS:
             known = [value for row in mine if not np.isnan(value := float(row[name] or "nan"))]
             worst = max(known, default=np.nan)
@@ -193,17 +200,6 @@ def _by_trial(quality: list[Row]) -> dict[tuple[str, str], list[Row]]:
 def _stance(row: Row) -> str:
     plates = f" on plate {row['plates']}" if row["plates"] else ""
     return f"{row['side']} {float(row['start_s']):.2f} to {float(row['end_s']):.2f} s{plates}"
-
-
-def _repairs(about: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the number of filled marker samples, as ``17 (12 spline, 5 cluster)``, and the other repairs."""
-    how = [f"{about[name]:g} {name.removeprefix('filled_by_')}" for name in FILLED if about.get(name)]
-    count = f"{about['filled_frames']:g}" if "filled_frames" in about else ABSENT
-    count += f" ({', '.join(how)})" if how else ""
-    repairs = {title: about[name] for title, name in OTHER_REPAIRS.items() if about.get(name)}
-    texts = [f"{title}: {how if isinstance(how, str) else f'{how:g}'}" for title, how in repairs.items()]
-    texts += [f"plates not used: {reasons}" for reasons in [in_words(about.get("plates_left_out", ""))] if reasons]
-    return count, "; ".join(texts) or "none"
 
 
 def doubts_in(quality: Iterable[Row]) -> Counter[str]:

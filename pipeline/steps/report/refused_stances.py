@@ -1,6 +1,6 @@
 """Still pictures of refused plate contacts from above: soles, plates, path of the centre of pressure."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,8 +103,13 @@ def _picture(trial: AnyTrial, row: Mapping[str, Any]) -> Picture:
     title = f"{row['trial']}, {side} {row['start']:.2f} to {row['end']:.2f} s on plate {row['plates']}"
     ahead = {"forwards": 1, "backwards": -1}.get(trial.attrs.get("direction_of_travel", ""), 0)
     view = (*np.floor(low).tolist(), *np.ceil(high - low).tolist())
-    path = _points(_path(trial, here, pressed))
-    return Picture(title, row["reason"], side, view, plates, [(of, _points(one)) for of, one in soles], path, ahead)
+    force, moment = (trial[name].values[here][:, pressed].sum(axis=1) for name in ("plate_force", "plate_moment"))
+    loaded = force[:, 1] > LOADED_N
+    path = _in_plan(centre_of_pressure(force[loaded], moment[loaded], trial["plate_corner"].values[pressed[0]])[0])
+    path = path[np.isfinite(path).all(axis=1)]
+    path = path[np.unique(np.linspace(0, len(path) - 1, MOST_POINTS).round().astype(int))] if len(path) else path
+    outlines = [(of, _points(one)) for of, one in soles]
+    return Picture(title, row["reason"], side, view, plates, outlines, _points(path), ahead)
 
 
 def _in_plan(points: Array) -> Array:
@@ -119,15 +124,6 @@ def _soles(trial: AnyTrial, side: str, frames: Frames) -> list[Array]:
         return []
     heel, toe = (trial["marker_position"].values[frames, markers.index(f"{end}_{side}")] for end in ("heel", "toe"))
     return [one for one in _in_plan(sole(heel, toe)) if np.isfinite(one).all()]
-
-
-def _path(trial: AnyTrial, here: Frames, pressed: Sequence[int]) -> Array:
-    """Return the centre of pressure (point, 2) of the pressed plates together while they bear a load."""
-    force, moment = (trial[name].values[here][:, pressed].sum(axis=1) for name in ("plate_force", "plate_moment"))
-    loaded = force[:, 1] > LOADED_N
-    path = _in_plan(centre_of_pressure(force[loaded], moment[loaded], trial["plate_corner"].values[pressed[0]])[0])
-    path = path[np.isfinite(path).all(axis=1)]
-    return path[np.unique(np.linspace(0, len(path) - 1, MOST_POINTS).round().astype(int))] if len(path) else path
 
 
 def _points(points: Array) -> str:

@@ -1,6 +1,7 @@
 """Step ``report``: the overview of a study, a self-contained HTML page."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 import xarray as xr
 
@@ -8,11 +9,11 @@ from ...json_text import object_in
 from ...results.page_names import page_names
 from ...tables.reference_curves import reference_of
 from ...variables.cycle_variables import BANDS, CURVES, STANCE_CURVES, WITH_EMG, WITH_TRUNK
-from .addition import AboutOverview, Loaded, OverviewFiles, Tables, parts_of_study
+from .addition import AboutOverview, Loaded, OverviewFiles, Tables
 from .curves.cycles import cycles_of
 from .curves.panels import panels_of
 from .html_page import render
-from .overview import Overview, RowsOfPerson
+from .overview import Overview
 from .settings import Settings
 from .tables import Row
 
@@ -57,11 +58,12 @@ def report(
         panels = panels_of(part, moment_signs=settings.moment_signs)
         norm = object_in(part.attrs, "reference")
         for name in people:
-            overview.add_person(name, RowsOfPerson(*next(rows)), sessions.cycles, sessions.calibrate, norm)
+            overview.add_person(name, next(rows), sessions.cycles, sessions.calibrate, norm)
         overview.add_cycles(part, cycles_of(part, panels))
     links = page_names(about.participants) if about.pages == "all" else {}
     content = overview.content(part, panels, links, curves)
-    return render("overview.html", part, settings, added=parts_of_study(additions), **content)
+    of_additions = (one.addition.of_study(one.content) for one in additions if one.addition.of_study)
+    return render("overview.html", part, settings, added=[*chain.from_iterable(of_additions)], **content)
 
 
 def _in_order(participants: Sequence[str], table: Iterable[tuple[str, list[Row]]]) -> Iterator[list[Row]]:

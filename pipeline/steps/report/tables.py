@@ -109,7 +109,12 @@ def in_words(rows: list[Row]) -> str:
     """
     words = []
     for column in participants_columns(rows):
-        found = _cells(rows, column)
+        cells: dict[str, list[str]] = {}
+        for row in rows:
+            visits = cells.setdefault(_shown(row[column]), [])
+            if (visit := row.get("visit") or row.get("session", "")) not in visits:
+                visits.append(visit)
+        found = {value: visits for value, visits in cells.items() if value != ABSENT}
         if found and column not in (*REVIEW, "visit", "date") and not OF_LEGS.search(column):
             ending = next((ending for ending in COLUMN_UNITS if column.endswith(ending)), "")
             unit = COLUMN_UNITS.get(ending, "") + "s" * (ending == "_years")
@@ -118,16 +123,6 @@ def in_words(rows: list[Row]) -> str:
             ]
             words.append(f"{column.removesuffix(ending).replace('_', ' ')} {', '.join(texts)}")
     return ", ".join(words)
-
-
-def _cells(rows: list[Row], column: str) -> dict[str, list[str]]:
-    """Return the visits, else sessions, by their cell of a column of participants.tsv or sessions.tsv, but n/a."""
-    cells: dict[str, list[str]] = {}
-    for row in rows:
-        visits = cells.setdefault(_shown(row[column]), [])
-        if (visit := row.get("visit") or row.get("session", "")) not in visits:
-            visits.append(visit)
-    return {value: visits for value, visits in cells.items() if value != ABSENT}
 
 
 def _shown(cell: str) -> str:

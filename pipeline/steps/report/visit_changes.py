@@ -90,7 +90,10 @@ def _tables(
                 limits = [limits_of(name, detectable.get(what, {})) if what in SIDES else {} for name in shown]
                 places = [metric_tables.places_of(name, what) for name in shown]
                 single = (fewest[own[0][0], what] == 1) | (fewest[label, what] == 1)
-                cells = _changes(shown, own[0][1], one, places=places, limits=limits, single=single)
+                change = one.mean - own[0][1].mean
+                change = np.where(phases, shortest_way(change), change)
+                rows = zip(change.tolist(), places, limits, single.tolist(), strict=True)
+                cells = [change_of(*row) for row in rows]
                 before, after = errors.get((own[0][0], what)), errors.get((label, what))
                 if before is not None and after is not None:
                     apart = np.where(np.isnan(own[0][1].mean + one.mean), np.nan, uncertainties(shown, after - before))
@@ -110,27 +113,6 @@ def _fewest(averages: Mapping[tuple[str, str], Average]) -> dict[tuple[str, str]
         sides = [what] if what in SIDES else [side for side in SIDES if (label, side) in averages]
         found[label, what] = np.min([averages[label, side].n for side in sides], axis=0)
     return found
-
-
-def _changes(
-    shown: list[str],
-    before: Average,
-    after: Average,
-    *,
-    places: Sequence[int],
-    limits: Sequence[Limits],
-    single: Array,
-) -> list[str]:
-    """Return the cells of a column of changes of metrics.
-
-    Args:
-        places: decimals.
-        limits: what each change is compared with.
-        single: whether a single cycle shows it, before or after.
-    """
-    change = after.mean - before.mean
-    change = np.where(metric_tables.phases(shown), shortest_way(change), change)
-    return [change_of(*one) for one in zip(change.tolist(), places, limits, single.tolist(), strict=True)]
 
 
 def with_changes_of_gps(table: Table, means: list[Row], visits: Mapping[str, str]) -> Table:

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from ...arrays import Array
 from ...errors import UserError
@@ -115,7 +114,23 @@ def scores(study: xr.Dataset, reference: ReferenceGait, *, gdi_features: int | N
     """
     gait = nine_angles(study)
     profile = profiles(gait, reference)
-    result = {"gait_profile_score": root_mean_square(profile), "gait_profile_score_overall": _overall(profile, study)}
+    partners = np.full(study.sizes["cycle"], -1, dtype=np.intp)  # the overlapping cycle of the other side, -1 if none
+    start, end, side = (study[name].values for name in ("start_time", "end_time", "side"))
+    trials: dict[tuple[str, str], list[int]] = {}
+    for row, trial in enumerate(zip(study.session.values, study.trial.values, strict=True)):
+        trials.setdefault(trial, []).append(row)
+    for rows in map(np.array, trials.values()):
+        together = np.minimum.outer(end[rows], end[rows]) - np.maximum.outer(start[rows], start[rows])
+        together[side[rows, None] == side[rows]] = 0
+        partners[rows] = np.where(together.max(axis=1) > 0, rows[together.argmax(axis=1)], -1)
+    left = (study.side.values == "left")[:, None]
+    of_left = np.where(left, profile, profile[partners])
+    of_right = np.where(left, profile[partners], profile)[:, ~OF_THE_PELVIS]
+    of_both = root_mean_square(np.concatenate([of_left, of_right], axis=1))
+    result = {
+        "gait_profile_score": root_mean_square(profile),
+        "gait_profile_score_overall": np.where(partners < 0, np.nan, of_both),
+    }
     result |= {f"gait_variable_score_{name}": profile[:, i] for i, name in enumerate(GAIT_ANGLES)}
     if reference.people >= FEWEST_PEOPLE:
         index, share = deviation_index(gait, reference, features=gdi_features)
@@ -131,29 +146,6 @@ def profiles(gait: Array, reference: ReferenceGait) -> Array:
     GVS = sqrt(sum over 51 instants of (angle - mean of the reference)^2 / 51) (Baker 2009, 2012).
     """
     return root_mean_square(gait - reference.mean)
-
-
-def _overall(profile: Array, study: xr.Dataset) -> Array:
-    """Return the GPS (cycle,) of both sides: left nine scores, right six, no pelvis."""
-    other = _partners(study)
-    left = (study.side.values == "left")[:, None]
-    of_left = np.where(left, profile, profile[other])
-    of_right = np.where(left, profile[other], profile)[:, ~OF_THE_PELVIS]
-    return np.where(other < 0, np.nan, root_mean_square(np.concatenate([of_left, of_right], axis=1)))
-
-
-def _partners(study: xr.Dataset) -> NDArray[np.intp]:
-    """Return the overlapping cycle (cycle,) of the other side; -1 if there is none."""
-    partners = np.full(study.sizes["cycle"], -1, dtype=np.intp)
-    start, end, side = (study[name].values for name in ("start_time", "end_time", "side"))
-    trials: dict[tuple[str, str], list[int]] = {}
-    for row, trial in enumerate(zip(study.session.values, study.trial.values, strict=True)):
-        trials.setdefault(trial, []).append(row)
-    for rows in map(np.array, trials.values()):
-        together = np.minimum.outer(end[rows], end[rows]) - np.maximum.outer(start[rows], start[rows])
-        together[side[rows, None] == side[rows]] = 0
-        partners[rows] = np.where(together.max(axis=1) > 0, rows[together.argmax(axis=1)], -1)
-    return partners
 
 
 def deviation_index(gait: Array, reference: ReferenceGait, *, features: int | None) -> tuple[Array, Array]:

@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-import xarray as xr
-
 from .... import __version__
 from ....errors import UserError
 from ....results import netcdf
@@ -69,8 +67,11 @@ def export_opensim(
     inputs: dict[str, str] = {}
     table, lacking, by_reason = ["\t".join(COLUMNS)], list[str](), dict[str, tuple[str, str]]()
     for session in study.sessions:
-        results, digests = _results_of(derived, session)
-        inputs |= digests
+        paths = {step: derived / session / f"{step}.nc" for step in STEPS}
+        if absent := [file for file in paths.values() if not file.exists()]:
+            raise UserError(str(absent[0]), "no such file", "run the workflow first")
+        results = {step: netcdf.load(file) for step, file in paths.items()}
+        inputs |= checksums.as_written(derived, paths.values())
         for trial, reason in write_session(folder / session, results, study.body_model, choices).items():
             lacking += [f"{session} {trial}: {reason}"] if reason else []
             by_reason.setdefault(reason, (session, trial))
@@ -97,11 +98,3 @@ def _find_left_over(folder: Path, sessions: Mapping[str, Iterable[Mapping[str, s
         session, trial = file.parent.name, file.name.removesuffix("_ik.xml")
         if (session, trial) not in walks and file.with_name(f"{trial}.trc").exists():
             yield f"{session} {trial}: no walk of the study any more; delete its files in {file.parent}"
-
-
-def _results_of(derived: Path, session: str) -> tuple[dict[str, xr.Dataset], dict[str, str]]:
-    """Return the results of a session by step, and the SHA-256 of their files; refuse missing and damaged ones."""
-    paths = {step: derived / session / f"{step}.nc" for step in STEPS}
-    if absent := [file for file in paths.values() if not file.exists()]:
-        raise UserError(str(absent[0]), "no such file", "run the workflow first")
-    return {step: netcdf.load(file) for step, file in paths.items()}, checksums.as_written(derived, paths.values())

@@ -16,12 +16,11 @@ from ....opensim_files.mot import read_table
 from ....signals.time_normalisation import PHASE
 from ....trials.session import Trial, trials_of
 from .. import setup_files
-from ..motion_files import mot
+from ..motion_files import Columns, load_columns, mot
 from ..muscle_variables import OF_MUSCLES, SHARES, WITH_FORCES, muscle_refusal
 from . import model_motion
 from .checks import Checked, doubt_of
 from .cycle_curves import ModelMotion, both_sides, curves_of, peaks
-from .ground_loads import loads
 from .opensim_run import fit_motion, geometry, refuse_full_disk, share_moments
 from .scaled_model import BODIES, ENDS, ScaledModel, opensim, write_scaled_model
 from .settings import Settings
@@ -184,6 +183,19 @@ def _of_walk(cycles: xr.Dataset, kinematics: Trial, contacts: Trial, session: Se
             for name in WITH_FORCES if problem.code == NO_KINETICS else {*WITH_FORCES} - {*SHARES}:
                 found[name][i] = np.nan
     return found
+
+
+def loads(contacts: Trial) -> Columns:
+    """Return force (N), point (m) and torque about it (N m) on each foot at each frame, lab axes.
+
+    They are filtered as those of the kinetics. A foot without known force has none.
+    """
+    columns = {"time": contacts["time"].values}
+    for side in setup_files.OF_SIDE:
+        names = ("ground_force", "ground_moment", "centre_of_pressure")
+        force, moment, point = (contacts[name].values[:, SIDES.index(side)].astype(float) for name in names)
+        columns |= load_columns(side, np.nan_to_num(force), np.nan_to_num(moment), point)
+    return columns
 
 
 def _run(time: Array, points: dict[str, Array], span_s: Array, contacts: Trial, session: Session) -> ModelMotion:

@@ -80,15 +80,9 @@ def repeatability(
     coordinates |= {"effect": [*EFFECTS]}
     used = dict.fromkeys(str(dim) for dims, _ in data.values() for dim in dims)  # in order: the same bytes each time
     coordinates |= {name: study[name].variable for name in used if name not in coordinates}
-    result = xr.Dataset(data, coordinates, _about(design))
-    return result, _table(result)
-
-
-def _about(design: Design) -> dict[str, str]:
-    """Return the attributes that say what the numbers are of."""
     agreement, consistency = MODELS[len(design.factors)]
     visits, assessors = (len({cell[place] for cell in design.cells.values()}) for place in (1, 2))
-    return {
+    about = {
         "icc_model": f"{agreement} (McGraw and Wong 1996)",
         "icc_consistency_model": consistency,
         "measurement": MEASUREMENT,
@@ -96,6 +90,8 @@ def _about(design: Design) -> dict[str, str]:
         "design": f"{design.people} people, {visits} visits, {assessors} assessors, {len(design.cells)} sessions",
         "people_used": EXTENT,
     }
+    result = xr.Dataset(data, coordinates, about)
+    return result, _table(result)
 
 
 def _of_all(

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ....arrays import Array
-from ....results.averages import known_throughout
+from ....results.averages import average, known_throughout
 from .cycles import CycleCurves
 from .lines import Line, by_line
 from .panels import FEET_UP, HEAD_DOWN, WAIST_FROM_LEGS, WAIST_MOMENTS
@@ -18,18 +18,15 @@ LARGEST_DIFFERENCE = 0.5
 def notes_on_waist(cycles: CycleCurves, lines: Sequence[Line]) -> Mapping[int, list[str]]:
     """Return by number of the panel from the head down: the peak of each side and line, or why there is none."""
     numbers = [i for i, panel in enumerate(cycles.panels) if panel.group == WAIST_MOMENTS]
-    from_legs = {cycles.panels[i].component["angle"]: i for i in numbers if _of_legs(cycles, i)}
-    pairs = {i: from_legs[cycles.panels[i].component["angle"]] for i in numbers if not _of_legs(cycles, i)}
+    of_legs = [i for i in numbers if cycles.panels[i].variable == WAIST_FROM_LEGS]
+    from_legs = {cycles.panels[i].component["angle"]: i for i in of_legs}
+    pairs = {i: from_legs[cycles.panels[i].component["angle"]] for i in numbers if i not in of_legs}
     several, notes = len(lines) > 1, dict[int, list[str]]()
     for (label, side), mine in by_line(cycles, lines).items():
         for i, j in pairs.items():
             text = peak_in_words(mine.curve[:, i], mine.curve[:, j])
             notes.setdefault(i, []).extend([f"{side}{f', {label}' if several else ''}: {text}."] if text else [])
     return notes
-
-
-def _of_legs(cycles: CycleCurves, number: int) -> bool:
-    return cycles.panels[number].variable == WAIST_FROM_LEGS
 
 
 def peak_in_words(down: Array, up: Array) -> str:
@@ -43,7 +40,7 @@ def peak_in_words(down: Array, up: Array) -> str:
         return ""
     if known.sum(axis=0).min() < known.sum(axis=0).max():
         return f"no peak {HEAD_DOWN}, as fewer cycles are known at some percents than at others"
-    mean = np.where(known, down, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    mean = average(down).mean
     at = int(np.abs(mean).argmax())
     peak, differences = float(mean[at]), (up - down)[:, at]
     found = f"{peak:.2f} at {at} %"

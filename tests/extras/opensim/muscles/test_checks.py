@@ -16,10 +16,10 @@ from pipeline.extras.opensim.motion_files import mot
 from pipeline.extras.opensim.muscle_variables import DOUBT_OF
 from pipeline.extras.opensim.muscles.checks import Checked, doubt_of
 from pipeline.extras.opensim.muscles.cycle_curves import ModelMotion, curves_of, peaks
-from pipeline.extras.opensim.muscles.ground_loads import loads
 from pipeline.extras.opensim.muscles.model_motion import posed, sizes_of, standing, walking
 from pipeline.extras.opensim.muscles.pelvis import Pelvis
 from pipeline.extras.opensim.muscles.scaled_model import COORDINATES, ScaledModel, Tip
+from pipeline.extras.opensim.muscles.step import loads
 from pipeline.opensim_files.mot import read_table
 from pipeline.results import netcdf
 from pipeline.trials.session import Trial, trials_of
