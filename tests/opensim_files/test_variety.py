@@ -99,14 +99,6 @@ def test_markers_are_the_same_in_every_form(tmp_path: Path, walk: tuple[str, str
     np.testing.assert_allclose(found.positions, known.positions, rtol=1e-9)
 
 
-def test_text_of_a_spreadsheet_is_read(tmp_path: Path, walk: tuple[str, str]) -> None:
-    """Excel's "Unicode Text" has two bytes for each character."""
-    for name, text in zip(("walk.trc", "walk.mot"), walk, strict=True):
-        (tmp_path / name).write_bytes(text.encode("utf-16"))
-    assert len(read_trc(tmp_path / "walk.trc").positions) > 100
-    assert what_it_holds(tmp_path / "walk.mot") == FORCES
-
-
 def test_a_marker_without_a_name_takes_no_other_ones_columns(tmp_path: Path, walk: tuple[str, str]) -> None:
     (tmp_path / "known.trc").write_text(walk[0])
     known = read_trc(tmp_path / "known.trc")
