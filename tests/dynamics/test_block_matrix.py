@@ -64,22 +64,6 @@ def test_determinant_is_one_and_forward_substitution_is_the_solution_of_the_syst
 
 @given(SEED, LENGTH)
 @PROPERTY
-def test_arms_are_skew_symmetric_blocks_in_lab_axes(seed: int, n: int) -> None:
-    """A block of moment rows and a force is +-S(r) if the rows are in lab axes; the arms end at the same joint."""
-    chain = random_chain(seed, n)
-    blocks = system_matrix(segments_of(chain)).reshape(FRAMES, n, 2, 3, n, 2, 3)
-    for i in range(n):
-        own, below = (transpose(chain.rotation[:, i]) @ blocks[:, i, 1, :, k, 0] for k in (i, i - 1))
-        close(own, -transpose(own))
-        if i:
-            close(below, -transpose(below))
-            arm = chain.joint[:, i - 1] - chain.joint[:, i]  # from this joint to the one below
-            close((own + below) @ arm[..., None], np.zeros((FRAMES, 3, 1)))
-            assert np.abs(own).max() > 0.01
-
-
-@given(SEED, LENGTH)
-@PROPERTY
 def test_terms_sum_to_the_solution_of_the_summed_right_hand_side(seed: int, n: int) -> None:
     chain = random_chain(seed, n)
     segments = segments_of(chain)

@@ -106,15 +106,6 @@ def test_a_file_cut_off_within_a_line_is_refused(tmp_path: Path) -> None:
         read_trc(written(tmp_path, "".join(lines[:-2]) + lines[-2][:-3]))
 
 
-def test_too_few_names_are_refused(tmp_path: Path) -> None:
-    """Which one is missing cannot be known, as the last marker is never seen."""
-    unseen = POSITIONS.copy()
-    unseen[:, 2] = np.nan
-    text = trc_text(LABELS, unseen, 60).replace("R.ASIS\t\t\tL.ASIS\t\t\tV.Sacral", "L.ASIS\tV.Sacral")
-    with pytest.raises(UserError, match="NumMarkers is 3, its line 4 names 2 markers"):
-        read_trc(written(tmp_path, text))
-
-
 @pytest.mark.parametrize("axes", ["", "\t\tX1\tY1\tZ1\tX2\tY2\tZ2", "\t\tX1\tY1\tZ1\tX2\tY2\tZ2\tX3\tY3\tZ3"])
 def test_a_header_that_counts_too_few_markers_is_noted(tmp_path: Path, axes: str) -> None:
     """Names and columns agree: the file is read whole, whatever the line of axes counts."""
