@@ -40,23 +40,6 @@ def assert_same(found: Recording, expected: Recording) -> None:
 
 
 @pytest.mark.parametrize("processor", [DEC, MIPS])
-def test_a_walk_with_plates_and_events_from_every_machine(tmp_path: Path, processor: int) -> None:
-    known, plate = walk(strides=1), Rectangle(0.3, 0.8, -0.05, 0.25)
-    force, moment = wrenches(known, (plate,), known.times(1000.0))
-    points = {LABELS[name]: path @ Z_UP.T for name, path in markers(known).items()}
-    points["LHEE"][5:9] = np.nan
-    path = write_c3d(
-        tmp_path / "walk.c3d", points, plates=[channels(plate, force[:, 0], moment[:, 0], Z_UP)], first_frame=241,
-        events=[(2.5, "Foot Strike", "Left"), (3.25, "Foot Off", "Left")], processing={"Bodymass": 71.5},
-    )  # fmt: skip
-    expected = read_c3d(path)
-    assert np.isnan(expected.markers[5:9, expected.labels.index("LHEE")]).all()
-    assert expected.first_frame == 240
-    assert len(expected.events) == 2
-    assert_same(recorded(tmp_path / "turned.c3d", converted(path.read_bytes(), processor)), expected)
-
-
-@pytest.mark.parametrize("processor", [DEC, MIPS])
 @pytest.mark.parametrize("unsigned", [False, True])
 def test_integers_from_every_machine(tmp_path: Path, processor: int, unsigned: bool) -> None:
     path = with_counts(tmp_path / "counts.c3d", offset=30000, unsigned=unsigned)

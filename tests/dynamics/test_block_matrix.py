@@ -20,7 +20,7 @@ from tests.support.dynamics.random_states import (
     random_chain,
     segments_of,
 )
-from tests.support.walks.person import GRAVITY, PROPERTY, ROUNDING, SEED, Array, particles, random_turns
+from tests.support.walks.person import PROPERTY, ROUNDING, SEED, Array, particles
 
 LENGTH = st.integers(2, 6)
 
@@ -60,22 +60,6 @@ def test_determinant_is_one_and_forward_substitution_is_the_solution_of_the_syst
     assert not np.triu(matrix, 1).any()
     for substituted, solved in zip(loads(chain), solve_as_one_system(segments_of(chain)), strict=True):
         close(substituted, solved)
-
-
-@given(SEED, LENGTH)
-@PROPERTY
-def test_arms_are_skew_symmetric_blocks_in_lab_axes(seed: int, n: int) -> None:
-    """A block of moment rows and a force is +-S(r) if the rows are in lab axes; the arms end at the same joint."""
-    chain = random_chain(seed, n)
-    blocks = system_matrix(segments_of(chain)).reshape(FRAMES, n, 2, 3, n, 2, 3)
-    for i in range(n):
-        own, below = (transpose(chain.rotation[:, i]) @ blocks[:, i, 1, :, k, 0] for k in (i, i - 1))
-        close(own, -transpose(own))
-        if i:
-            close(below, -transpose(below))
-            arm = chain.joint[:, i - 1] - chain.joint[:, i]  # from this joint to the one below
-            close((own + below) @ arm[..., None], np.zeros((FRAMES, 3, 1)))
-            assert np.abs(own).max() > 0.01
 
 
 @given(SEED, LENGTH)
@@ -128,74 +112,7 @@ def test_equals_newton_for_particles(seed: int, n: int) -> None:
         close(to_lab(chain.rotation[:, i], moment[:, i]), total - ground.sum(axis=1))
 
 
-def test_hanging_chain_pulls_with_the_weight_below_and_without_moment() -> None:
-    mass, height = np.array([1.0, 3, 7]), np.array([0.2, 0.5, 0.9])
-    com, joint = (np.stack([0 * h, h, 0 * h], axis=-1) for h in (height, height + 0.1))
-    force, moment = loads(still(com, joint, mass))
-    close(force[0], np.stack([0 * mass, GRAVITY * np.cumsum(mass), 0 * mass], axis=-1))
-    close(moment[0], np.zeros((3, 3)))
-
-
-def test_level_chain_is_held_by_weight_times_lever() -> None:
-    mass, reach = np.array([1.0, 3, 7]), np.array([0.9, 0.5, 0.2])  # along x, the root at 0
-    com, joint = (np.stack([x, 0 * x, 0 * x], axis=-1) for x in (reach, np.array([0.7, 0.4, 0.0])))
-    _, moment = loads(still(com, joint, mass))
-    lever = [sum(mass[k] * (reach[k] - joint[i, 0]) for k in range(i + 1)) for i in range(3)]
-    close(moment[0, :, 2], GRAVITY * np.array(lever))
-    close(moment[0, :, :2], np.zeros((3, 2)))
-
-
-def test_standing_chain_presses_down_with_the_weight_above() -> None:
-    """The ground carries 12 kg: a joint force is the weight above, its moment the lever of the ground's force."""
-    mass, height, forward = np.array([1.0, 3]), np.array([0.05, 0.3]), 0.04
-    com, joint = (np.stack([0 * h, h, 0 * h], axis=-1) for h in (height, np.array([0.1, 0.5])))
-    force = np.array([[[0, 12 * GRAVITY, 0], [0, 0, 0]]])
-    moment = np.cross([forward, -0.05, 0], force)  # about the foot's centre of mass
-    joint_force, joint_moment = loads(still(com, joint, mass, force=force, moment=moment))
-    close(joint_force[0, :, 1], -GRAVITY * np.array([11.0, 8]))
-    close(joint_moment[0, :, 2], -GRAVITY * 12 * forward * np.ones(2))
-
-
-@given(SEED)
-@PROPERTY
-def test_free_top_in_free_fall_needs_no_load(seed: int) -> None:
-    """Euler's equations of a body in free rotation and free fall."""
-    chain = random_chain(seed, 2)
-    momentum = (chain.inertia @ chain.spin[..., None])[..., 0]
-    rate = -(np.linalg.inv(chain.inertia) @ np.cross(chain.spin, momentum)[..., None])[..., 0]
-    zero = np.zeros_like(chain.com)
-    falling = chain._replace(spin_rate=rate, acceleration=zero + chain.gravity, force=zero, moment=zero)
-    for load in loads(falling):
-        close(load, zero)
-
-
 # ---- symmetries
-
-
-@given(SEED, LENGTH)
-@PROPERTY
-def test_rotated_and_shifted_lab_changes_only_the_axes_of_forces(seed: int, n: int) -> None:
-    chain = random_chain(seed, n)
-    rng = np.random.default_rng(seed)
-    turn, shift = random_turns(rng, 1)[0], rng.normal(size=3) * 10
-    vectors = {name: getattr(chain, name) @ turn.T for name in ("acceleration", "force", "moment", "gravity")}
-    moved = chain._replace(
-        rotation=chain.rotation @ turn.T, com=chain.com @ turn.T + shift, joint=chain.joint @ turn.T + shift, **vectors
-    )
-    (force, moment), (force_moved, moment_moved) = loads(chain), loads(moved)
-    close(force_moved, force @ turn.T)
-    close(moment_moved, moment)
-
-
-@given(SEED, LENGTH)
-@PROPERTY
-def test_free_moment_goes_up_the_whole_chain_and_into_no_force(seed: int, n: int) -> None:
-    chain = random_chain(seed, n)
-    free = np.zeros_like(chain.moment)
-    free[:, 0] = np.random.default_rng(seed).normal(size=3) * 10
-    (force, moment), (force_free, moment_free) = loads(chain), loads(chain._replace(moment=chain.moment + free))
-    np.testing.assert_array_equal(force_free, force)
-    close(to_lab(chain.rotation, moment - moment_free), np.broadcast_to(free[:, :1], free.shape))
 
 
 @given(SEED)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -19,7 +19,6 @@ from pipeline.dynamics.wrenches import (
     Body,
     Observer,
     Wrench,
-    dynamic,
     fictitious,
     joint_wrenches,
     observe,
@@ -29,8 +28,6 @@ from pipeline.dynamics.wrenches import (
     transform,
     translate,
     turn_tensor,
-    up_the_chain,
-    weight,
 )
 from tests.support.dynamics.random_states import FRAMES, close, in_lab, random_bodies, random_observer, random_wrench
 from tests.support.walks.person import PROPERTY, ROUNDING, SEED, Array, derivative, particles, random_turns
@@ -94,24 +91,6 @@ def test_tensor_about_another_point_and_in_other_axes_is_that_of_the_particles(s
     inner, outer = (place**2).sum(axis=-1)[..., None, None] * np.eye(3), place[..., :, None] * place[..., None, :]
     expected = (sixth * (inner - outer)).sum(axis=1)
     close(turn_tensor(turn, body.inertia + parallel_axis(body.mass, arm)), expected)
-
-
-@given(SEED)
-@PROPERTY
-def test_turning_about_a_pivot_takes_the_tensor_about_the_pivot(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    body, arm, spin, rate = random_bodies(rng, 1), *rng.normal(size=(3, 1, 3))
-    body = replace(
-        body,
-        position=arm,
-        acceleration=np.cross(rate, arm) + np.cross(spin, np.cross(spin, arm)),
-        angular_velocity=spin,
-        angular_acceleration=rate,
-    )
-    about_pivot = body.inertia + parallel_axis(body.mass, arm)
-    momentum = rotate(about_pivot, spin)
-    needed = translate(dynamic(body), np.zeros(3))
-    close(needed.moment, rotate(about_pivot, rate) + np.cross(spin, momentum))
 
 
 @given(SEED)
@@ -223,14 +202,3 @@ def test_every_observer_finds_the_joint_wrenches_of_the_block_matrix(seed: int, 
         around, end = transform(load, turn, origin), transform(tip, turn, origin)
         found = joint_wrenches(observe(bodies, observer), there, observer, down, around, tip=end)
         alike(in_lab(found, observer), expected)
-
-
-def test_weight_and_tip_load_of_a_limb_at_rest_go_up_to_every_joint() -> None:
-    """Three segments level along x, root at 0, 0.2 m each; a hand pushes the end up with 30 N."""
-    mass, down = np.array([1.0, 2, 4]), np.array([0, -10.0, 0])
-    reach = np.array([0.5, 0.3, 0.1])[:, None] * [1.0, 0, 0]
-    still = Body(mass, np.zeros((3, 3, 3)), reach, *np.zeros((4, 3, 3)))
-    push = Wrench(np.array([0, 30.0, 0]), np.zeros(3), np.array([0.6, 0, 0]))
-    found = up_the_chain(opposite(weight(still, down)), reach - [0.1, 0, 0], tip=push)
-    close(found.force, np.array([[0, y, 0] for y in (10.0 - 30, 30 - 30, 70 - 30)]))
-    close(found.moment, np.array([[0, 0, z] for z in (1.0 - 6, 3 + 2 - 12, 5 + 6 + 4 - 18)]))

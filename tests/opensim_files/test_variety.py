@@ -56,24 +56,15 @@ def of_cells(edit: Form) -> Form:
     return of_lines(lambda line: "\t".join(map(edit, line.split("\t"))) if row.match(line) else line)
 
 
-def first_seven(cells: list[str]) -> list[str]:
-    return cells[:7]
-
-
 TRC_FORMS: dict[str, Form] = {
-    "line ends of Windows, byte order mark": lambda text: "\ufeff" + text.replace("\n", "\r\n"),
     "names above every second column (KU Leuven)": of_header(3, lambda cells: ["Frame#", "Times", "", *cells[2:]]),
     "names without columns between": of_header(3, lambda cells: [cell for cell in cells if cell]),
-    "tabs at the ends of lines (MotionBuilder)": of_lines(lambda line: f"{line}\t " if line else line),
     "no tabs at the ends of lines": of_lines(lambda line: line.rstrip()),
-    "missing as NaN (OpenSim, Vicon)": of_cells(lambda cell: cell or "NaN"),
     "missing as 0": of_cells(lambda cell: cell or "0.000000"),
-    "missing as 9999999 (Cortex)": of_cells(lambda cell: cell or "9999999.0"),
     "decimal commas": lambda text: text[:60] + text[60:].replace(".", ","),
     "exponents": of_cells(lambda cell: f"{float(cell):.9E}" if "." in cell else cell),
     "frames with decimals": of_lines(lambda line: re.sub(r"^(\d+)\t", r"\1.0\t", line)),
     "padded numbers": of_lines(lambda line: "\t".join(f"{c:>9} " if c else c for c in line.split("\t"))),
-    "seven numbers (MOtoNMS)": lambda text: of_header(1, first_seven)(of_header(2, first_seven)(text)),
     "a number missing": of_header(2, lambda cells: [cells[0], "", *cells[2:]]),
     "unit in words": of_header(2, lambda cells: [cell.replace("mm", "Millimeters") for cell in cells]),
     "rate rounded down": of_header(2, lambda cells: ["99", "99", *cells[2:]]),
@@ -97,14 +88,6 @@ def test_markers_are_the_same_in_every_form(tmp_path: Path, walk: tuple[str, str
     assert found.labels == known.labels
     assert found.rate_hz == pytest.approx(known.rate_hz, rel=1e-6)
     np.testing.assert_allclose(found.positions, known.positions, rtol=1e-9)
-
-
-def test_text_of_a_spreadsheet_is_read(tmp_path: Path, walk: tuple[str, str]) -> None:
-    """Excel's "Unicode Text" has two bytes for each character."""
-    for name, text in zip(("walk.trc", "walk.mot"), walk, strict=True):
-        (tmp_path / name).write_bytes(text.encode("utf-16"))
-    assert len(read_trc(tmp_path / "walk.trc").positions) > 100
-    assert what_it_holds(tmp_path / "walk.mot") == FORCES
 
 
 def test_a_marker_without_a_name_takes_no_other_ones_columns(tmp_path: Path, walk: tuple[str, str]) -> None:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import numpy as np
 import pytest
 
 from pipeline.body.landmarks import choose_labels
-from pipeline.c3d.reader import read_c3d
 from pipeline.errors import UserError
 from pipeline.vocabulary.marker_labels import PersonMarkers, SeveralSubjectsError, choose_person
-from tests.support.files.c3d_writer import write_c3d
 from tests.support.walks.person import body_model
 
 NAMES = ["LASI", "RASI", "LKNE", "RKNE", "LHEE", "RHEE"]
@@ -106,13 +101,6 @@ def test_other_objects_are_not_a_second_subject() -> None:
     ]  # fmt: skip
 
 
-def test_a_file_of_two_people(tmp_path: Path) -> None:
-    path = write_c3d(tmp_path / "two.c3d", {label: np.full((3, 3), i + 1.0) for i, label in enumerate(TWO)})
-    assert read_c3d(path, participant="Bob").markers[0, 0, 0] == pytest.approx(7)
-    with pytest.raises(UserError, match="holds several subjects"):
-        read_c3d(path)
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -163,13 +151,6 @@ def test_case_and_blanks_do_not_matter_if_one_label_matches() -> None:
     assert found["thigh_wand_right"] == ("r bar 1",)
     assert found["toe_right"] == ("R_MET",)
     assert "heel_right" not in choose_labels(model, ["R heel", "R Heel"]), "which of the two?"
-
-
-def test_real_duplicates_are_noted(shared: Path) -> None:
-    recording = read_c3d(shared / "data" / "odd" / "duplicate_labels.c3d")
-    assert len(set(recording.labels)) == len(recording.labels)
-    assert recording.label_notes
-    assert all("occurs" in note for note in recording.label_notes)
 
 
 def test_markers_beside_keypoints_of_a_pose_estimator_are_told_apart() -> None:

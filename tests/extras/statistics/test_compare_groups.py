@@ -42,16 +42,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_each_metric_has_the_interval_of_welch(folder: Path) -> None:
-    compare_groups(folder, output=folder / "found")
-    with (folder / "found" / "differences.csv").open() as handle:
-        (row,) = [row for row in csv.DictReader(handle) if row["metric"] == "walking_speed"]
-    both = [[1 + shift for name, shift in OF.items() if name[0] == letter] for letter in "pc"]
-    ends = stats.ttest_ind(*both, equal_var=False).confidence_interval(0.95)
-    assert [float(row[name]) for name in ("low", "high")] == pytest.approx([ends.low, ends.high], rel=1e-4)
-    assert (row["first"], row["second"], row["n_first"], row["method"]) == ("control", "patient", "4", "Welch")
-
-
 def test_a_curve_is_tested_where_all_have_samples_and_who_lacks_some_is_named(folder: Path) -> None:
     said = compare_groups(folder, output=folder / "found", curves=["knee flexion angle"])
     assert "patient minus control, slow, 3 and 4 people, over the gait cycle" in said

@@ -36,10 +36,10 @@ def test_curves_that_were_compared_are_in_the_overview_alone(tmp_path: Path) -> 
 
     (study / "spm" / "knee_1.txt").write_text(f"difference from 10 to 20 % {HOSTILE}\n")
     shown = Loaded(CURVE_TESTS, curve_tests_of(study, "spm"))
-    html = three_people()._replace(additions=[shown]).pages()["report.html"]
+    html = three_people()._replace(additions=[shown]).overview()
     assert html.count('src="data:image/svg+xml;base64,') == 1
     assert f"difference from 10 to 20 % {HOSTILE}" in Page(html).words
-    assert "Curves compared" not in three_people().pages()["report.html"]
+    assert "Curves compared" not in three_people().overview()
 
 
 @pytest.mark.parametrize(("text", "words"), [(SVG.format("<script>"), "may run"), (" " * MOST_BYTES, "at most 2000")])

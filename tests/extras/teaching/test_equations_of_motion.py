@@ -22,12 +22,9 @@ from pipeline.extras.teaching.equations_of_motion import (
 from pipeline.extras.teaching.open_chain import (
     NOTHING,
     Chain,
-    Surroundings,
     body_jacobian,
     inverse_dynamics,
-    joint_wrenches,
     link_jacobians,
-    link_poses,
     motion,
 )
 from tests.extras.teaching.chains import LENGTHS, State, random_state
@@ -38,20 +35,6 @@ from tests.support.walks.person import Array, derivative
 @pytest.fixture(params=LENGTHS)
 def state(request: pytest.FixtureRequest) -> State:
     return random_state(1, request.param)
-
-
-def kinetic_energy(chain: Chain, q: Array, qd: Array, around: Surroundings = NOTHING) -> Array:
-    """Return the sum of V_i . G_i V_i / 2, J."""
-    twist = motion(chain, q, qd, np.zeros_like(q), around).twist
-    return np.asarray((twist * apply(chain.inertia, twist)).sum(axis=(-1, -2)) / 2)
-
-
-def potential_energy(chain: Chain, q: Array, gravity: Array) -> Array:
-    """Return -g . (sum of m_i c_i), J."""
-    pose = link_poses(chain, q)
-    first_moment = np.stack([chain.inertia[..., i, j] for i, j in ((2, 4), (0, 5), (1, 3))], axis=-1)  # m c of m [c]
-    place = apply(pose[..., :3, :3], first_moment) + chain.inertia[..., 5, 5, None] * pose[..., :3, 3]
-    return np.asarray(-(place.sum(axis=-2) * gravity).sum(axis=-1))
 
 
 def test_each_term_equals_its_formula(state: State) -> None:
@@ -75,26 +58,12 @@ def test_each_term_equals_its_formula(state: State) -> None:
 # ---- identities
 
 
-def test_mass_matrix_is_symmetric_and_positive_definite(state: State) -> None:
-    mass = mass_matrix(state.chain, state.q)
-    close(mass, transpose(mass))
-    assert (np.linalg.eigvalsh(mass) > 0).all()
-
-
 def slope(function: Callable[[Array], Array], q: Array, direction: Array) -> Array:
     """Return the rate of function(q) along a direction (..., n), by differences of the eighth order.
 
     Steps of 1 ms: truncation (w h)^8 / 630 with w up to 70 rad/s, rounding 1e-16 / 1e-3; both below 1e-12.
     """
     return np.asarray(10 * derivative(lambda s: function(q + direction * s[:, None, None] / 10), np.zeros(1))[0])
-
-
-def test_passivity(state: State) -> None:
-    """M' - 2 C is skew-symmetric: joints exchange energy without loss."""
-    chain, _, q, qd = state[:4]
-    product = slope(lambda x: mass_matrix(chain, x), q, qd) - 2 * coriolis_matrix(chain, q, qd)
-    size = np.abs(mass_matrix(chain, q)).max(axis=(1, 2)) * np.abs(qd).max(axis=1)
-    assert (np.abs(product + transpose(product)).max(axis=(1, 2)) < 1e-10 * size).all()
 
 
 def test_coriolis_matrix_is_that_of_the_christoffel_symbols(state: State) -> None:
@@ -110,38 +79,6 @@ def test_forward_dynamics_is_the_inverse_of_inverse_dynamics(state: State) -> No
     torque = inverse_dynamics(chain, q, qd, qdd, around)
     close(forward_dynamics(chain, q, qd, torque, around), qdd)
     close(inverse_dynamics(chain, q, qd, forward_dynamics(chain, q, qd, state.mass, around), around), state.mass)
-
-
-def test_work_of_all_loads_becomes_kinetic_energy(state: State) -> None:
-    """Power balance with everything: joints, base, links, tip and gravity; T differenced along the path."""
-    chain, around, q, qd, qdd = state[:5]
-    slow = 0.1  # the same path at a tenth of the speed, for exact differences
-    qd, qdd = slow * qd, slow**2 * qdd
-    base, rate = slow * around.base_twist, slow**2 * around.base_twist_rate
-    around = Surroundings(around.gravity, around.tip_wrench, around.link_wrench, base, rate)
-
-    def energy(time: Array) -> Array:
-        t = time[:, None, None]
-        then = Surroundings(base_twist=base + rate * t)
-        return kinetic_energy(chain, q + qd * t + qdd * t**2 / 2, qd + qdd * t, then)
-
-    twist = motion(chain, q, qd, qdd, around).twist
-    wrench, poses = joint_wrenches(chain, q, qd, qdd, around), link_poses(chain, q)
-    momentum = apply(poses[..., :3, :3], apply(chain.inertia, twist)[..., 3:]).sum(axis=1)
-    power = (
-        (wrench * chain.screw).sum(axis=-1) * qd,
-        wrench[:, 0] * apply(adjoint(inverse(poses[:, 0])), base),
-        (around.link_wrench * twist).sum(axis=-1),
-        -around.tip_wrench * apply(adjoint(inverse(chain.tip)), twist[:, -1]),
-        around.gravity * momentum,
-    )
-    close(derivative(energy, np.zeros(1))[0, :, None], sum(part.sum(axis=-1) for part in power)[:, None])
-
-
-def test_gravity_torque_is_the_slope_of_the_potential(state: State) -> None:
-    chain, gravity, q = state.chain, state.around.gravity, state.q
-    by_each = [slope(lambda x: potential_energy(chain, x, gravity), q, e) for e in np.eye(q.shape[1])]
-    close(gravity_torque(chain, q, gravity), np.stack(by_each, axis=-1))
 
 
 def test_task_space_and_joint_space_accelerate_the_tip_alike(state: State) -> None:

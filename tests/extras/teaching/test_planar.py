@@ -10,13 +10,11 @@ import sympy as sp
 from hypothesis import given
 from scipy.spatial.transform import Rotation
 
-from pipeline.dynamics import block_matrix
-from pipeline.dynamics.kernel import Segments
 from pipeline.dynamics.screws import pose, spatial_inertia
 from pipeline.extras.teaching import equations_of_motion, planar
 from pipeline.extras.teaching.open_chain import Chain, Surroundings
 from pipeline.extras.teaching.planar import TERMS, Links, absolute, inverse_dynamics, torque_terms
-from tests.support.walks.person import GRAVITY, PROPERTY, ROUNDING, SEED, Array, close, derivative
+from tests.support.walks.person import GRAVITY, PROPERTY, SEED, Array, close, derivative
 
 COUNTS = pytest.mark.parametrize("n", [1, 2])
 DOWN = np.array([0, -GRAVITY])
@@ -29,11 +27,6 @@ def random_links(rng: np.random.Generator, n: int) -> Links:
 def random_motion(rng: np.random.Generator, n: int, count: int = 20) -> Array:
     """Return q, q' and q''; (3, time, n)."""
     return np.array([2.0, 4, 20])[:, None, None] * rng.normal(size=(3, count, n))
-
-
-def coms(links: Links, q: Array) -> Array:
-    """Return the centres of mass, (..., n, 2), m."""
-    return np.asarray(planar.joints(links, q)[..., :-1, :] + links.to_com[..., None] * planar.along(absolute(q)))
 
 
 def in_space(vector: Array) -> Array:
@@ -69,35 +62,6 @@ def test_terms_are_those_of_the_open_chain(n: int) -> None:
     for i, name in enumerate(TERMS):
         close(found[:, i], expected[name], 1e-8)  # of up to 1000 N m
     close(found.sum(axis=1), sum(expected.values()), 1e-8)
-
-
-@COUNTS
-def test_torques_are_the_moments_of_the_block_matrix(n: int) -> None:
-    """Gravity and load term by term; the block matrix splits the rest otherwise (accelerations of centres of mass)."""
-    rng = np.random.default_rng(n)
-    links, (q, qd, qdd), gravity, force = random_links(rng, n), random_motion(rng, n), *(9 * rng.normal(size=(2, 2)))
-    angle, place, joint = absolute(q), coms(links, q), planar.joints(links, q)
-    acceleration = []
-    for i in range(1, n + 1):  # a link's centre of mass is the tip of the limb that ends there
-        cut = Links(np.append(links.length[: i - 1], links.to_com[i - 1]), *(part[:i] for part in (place, place, q)))
-        jacobian, rate = planar.jacobian(cut, q[:, :i]), planar.jacobian_rate(cut, q[:, :i], qd[:, :i])
-        acceleration.append((jacobian @ qdd[:, :i, None] + rate @ qd[:, :i, None])[..., 0])
-    pull = np.zeros((len(q), n, 2))
-    pull[:, -1] = force
-    arm = joint[:, -1] - place[:, -1]
-    turn = np.zeros((len(q), n, 3))
-    turn[:, -1, 2] = arm[:, 0] * force[1] - arm[:, 1] * force[0]
-    spin, spin_rate = (np.stack([0 * x, 0 * x, x], axis=-1) for x in (absolute(qd), absolute(qdd)))
-    rotation = Rotation.from_euler("z", angle.reshape(-1, 1)).inv().as_matrix().reshape(-1, n, 3, 3)
-    segments = Segments(
-        rotation[:, ::-1], links.mass[::-1], about_z(links)[::-1], in_space(np.stack(acceleration, axis=1))[:, ::-1],
-        spin[:, ::-1], spin_rate[:, ::-1], in_space(joint[:, :-1] - place)[:, ::-1],
-        in_space(joint[:, 1:] - place)[:, ::-1], in_space(pull)[:, ::-1], turn[:, ::-1], in_space(gravity),
-    )  # fmt: skip
-    _, moment = block_matrix.inverse_dynamics(segments)
-    found, expected = torque_terms(links, q, qd, qdd, gravity, force), moment[:, :, ::-1, 2]
-    close(found[:, 2:], expected[:, 2:])
-    close(found.sum(axis=1), expected.sum(axis=1), 1e-8)  # of up to 1000 N m
 
 
 def symbolic(monkeypatch: pytest.MonkeyPatch, module: Any) -> None:
@@ -158,29 +122,6 @@ def test_absolute_angles_add_up() -> None:
     close(absolute(q)[:, 1], q[:, 0] + q[:, 1])
 
 
-@given(SEED)
-@PROPERTY
-def test_power_of_the_torques_and_the_load_becomes_kinetic_energy(seed: int) -> None:
-    """Energy of the centres of mass and the rotating links, differentiated, without a mass matrix."""
-    rng = np.random.default_rng(seed)
-    links, (q, qd, qdd), gravity, force = random_links(rng, 2), random_motion(rng, 2, 1) / 10, *rng.normal(size=(2, 2))
-
-    def then(time: Array) -> Array:
-        return np.asarray(q + qd * time[:, None] + qdd * time[:, None] ** 2 / 2)
-
-    def energy(time: Array) -> Array:
-        velocity = derivative(lambda at: coms(links, then(at)), time)
-        spin = derivative(lambda at: absolute(then(at)), time)
-        fall = (links.mass[:, None] * coms(links, then(time)) * gravity).sum(axis=(-1, -2))
-        kinetic = links.mass * (velocity**2).sum(axis=-1) + links.inertia * spin**2
-        return np.asarray(kinetic.sum(axis=-1) / 2 - fall)
-
-    torque = inverse_dynamics(links, q, qd, qdd, gravity, force)
-    tip_velocity = planar.jacobian(links, q) @ qd[..., None]
-    power = (torque * qd).sum() + (force @ tip_velocity).sum()
-    assert float(derivative(energy, np.zeros(1))[0]) == pytest.approx(power, abs=1e-8)  # differenced twice, of some W
-
-
 @COUNTS
 def test_forward_dynamics_is_the_inverse_of_inverse_dynamics(n: int) -> None:
     rng = np.random.default_rng(n)
@@ -196,39 +137,6 @@ def test_three_links_are_refused() -> None:
 
 
 # ---- postures that simplify
-
-
-def test_straight_limb_that_stays_straight_is_one_link() -> None:
-    rng = np.random.default_rng(1)
-    two, (q, qd, qdd), gravity, force = random_links(rng, 2), random_motion(rng, 2), *(9 * rng.normal(size=(2, 2)))
-    q[:, 1] = qd[:, 1] = qdd[:, 1] = 0
-    place = np.array([two.to_com[0], two.length[0] + two.to_com[1]])
-    com = (two.mass @ place) / two.mass.sum()
-    inertia = two.inertia.sum() + two.mass @ (place - com) ** 2
-    one = Links(*(np.array([x]) for x in (two.length.sum(), com, two.mass.sum(), inertia)))
-    expected = torque_terms(one, q[:, :1], qd[:, :1], qdd[:, :1], gravity, force)
-    close(torque_terms(two, q, qd, qdd, gravity, force)[..., :1], expected)
-
-
-@pytest.mark.parametrize(
-    ("elbow", "factor"), [(0, 1), (np.pi, -1), (np.pi / 2, 0)], ids=["straight", "folded", "right"]
-)
-def test_coupling_of_the_links_in_special_postures(elbow: float, factor: int) -> None:
-    """m2 l1 d2 cos q2: largest if straight, opposite if folded, zero at a right angle; velocity torques as the sine."""
-    links = random_links(np.random.default_rng(1), 2)
-    q, own = np.array([0.3, elbow]), links.inertia + links.mass * links.to_com**2
-    bend = links.mass[1] * links.length[0] * links.to_com[1] * factor
-    first = own.sum() + links.mass[1] * links.length[0] ** 2 + 2 * bend
-    close(planar.mass_matrix(links, q), [[first, own[1] + bend], [own[1] + bend, own[1]]])
-    idle = np.allclose(planar.velocity_torque(links, q, np.array([2.0, 3])), 0, atol=ROUNDING)
-    assert idle == (factor != 0)
-
-
-def test_folded_limb_of_equal_links_has_no_load_at_the_first_joint() -> None:
-    links = planar.rods(np.array([2.0, 1]), np.array([0.3, 0.3]))
-    torque = planar.load_torque(links, np.array([0.4, np.pi]), np.array([30.0, -50]))
-    assert torque[0] == pytest.approx(0, abs=ROUNDING)
-    assert abs(torque[1]) > 5
 
 
 def test_inertia_of_rods_about_their_ends() -> None:
@@ -257,15 +165,6 @@ def test_load_in_the_balance_of_the_second_link() -> None:
     by_load = (l2 - d2) * (force[1] * np.cos(b) - force[0] * np.sin(b))
     torque = inverse_dynamics(links, q, qd, qdd, DOWN, force)[:, 1]
     close(torque + by_joint + by_load, i2 * spin_rate, 1e-8)  # of up to 1000 N m
-
-
-def test_a_hand_pushed_up_needs_less_torque() -> None:
-    """Limb level along x, 20 N up at the tip: less torque, by l2 at the elbow and l1 + l2 at the shoulder."""
-    links = planar.rods(np.array([2.0, 1.5]), np.array([0.3, 0.35]))
-    still = np.zeros(2)
-    terms = torque_terms(links, still, still, still, DOWN, np.array([0, 20.0]))
-    close(terms[TERMS.index("load")], [-20 * 0.65, -20 * 0.35])
-    close(terms[TERMS.index("gravity")], [GRAVITY * (2 * 0.15 + 1.5 * (0.3 + 0.175)), GRAVITY * 1.5 * 0.175])
 
 
 def test_textbook_arm_of_two_point_masses() -> None:

@@ -11,7 +11,7 @@ from pipeline.errors import UserError
 from pipeline.extras.teaching import planar
 from pipeline.extras.teaching.planar import Links, torque_terms
 from pipeline.extras.teaching.reaching import angles_at, joint_rates, minimum_jerk, reach
-from tests.support.walks.person import GRAVITY, PROPERTY, SEED, Array, close, derivative
+from tests.support.walks.person import PROPERTY, SEED, Array, close, derivative
 
 ARM = planar.rods(np.array([2.0, 1.5]), np.array([0.33, 0.3]))
 START, END = np.array([-0.2, 0.3]), np.array([0.25, 0.45])
@@ -159,13 +159,3 @@ def torques(duration_s: float, gravity: Array) -> Array:
     """Return the terms of a reach at the same 101 points of its path."""
     time = np.linspace(0, duration_s, 101)
     return torque_terms(ARM, *reach(ARM, START, END, time, duration_s=duration_s), gravity)
-
-
-def test_eightfold_speed_takes_64_times_the_torque_except_gravity() -> None:
-    """q'' and q'^2 scale with 1 / T^2; 4 s and 0.5 s are powers of two, so that no rounding occurs."""
-    flat = np.zeros(2)
-    fast, slow = torques(0.5, flat), torques(4, flat)
-    np.testing.assert_array_equal(fast, 64 * slow)
-    assert np.abs(fast[:, :2]).max(axis=(0, 2)).min() > 1  # N m, of inertia and of velocity
-    upright = np.array([0, -GRAVITY])
-    np.testing.assert_array_equal(torques(0.5, upright)[:, 2], torques(4, upright)[:, 2])

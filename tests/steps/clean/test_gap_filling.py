@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import ezc3d
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from pipeline.body.body_model import BodyModel
-from pipeline.c3d.reader import read_c3d
 from pipeline.steps.clean import gap_filling
 from pipeline.steps.read.step import read_trial as read
 from pipeline.variables.schema import REPAIRS
 from tests.steps.clean.test_clean import ROUNDING, TIME, cleaned, heel, trial
-from tests.support.files.c3d_writer import write_c3d
 from tests.support.studies.step_results import described_trial
 from tests.support.walks.as_clean import BODY_MODEL
 from tests.support.walks.person import body_model
@@ -40,22 +37,6 @@ def test_the_spline_fills_a_cubic_exactly_and_flags_it() -> None:
     assert list(np.flatnonzero(result.fill[:, 0] == 1)) == list(range(60, 68))
     assert set(np.unique(result.fill)) == {0, 1}
     assert result.attrs["filled_frames"] == 8
-
-
-def test_zeros_and_negative_residuals_are_gaps(tmp_path: Path) -> None:
-    """The two ways in which files mark a missing marker; a single zero coordinate is not missing."""
-    points = {label: 0.5 + cubic() for label in ("LASI", "RASI", "LHEE", "LTOE")}
-    points["LHEE"][60:64] = 0
-    points["LHEE"][100, 1] = 0
-    path = write_c3d(tmp_path / "walk.c3d", points)
-    file = ezc3d.c3d(str(path))
-    file["data"]["meta_points"]["residuals"][0, 3, 70:75] = -1
-    file.write(str(path))
-    recording = read_c3d(path)
-    hidden = np.isnan(recording.markers[..., 0])
-    assert {label: np.flatnonzero(hidden[:, i]).tolist() for i, label in enumerate(recording.labels)} == {
-        "LASI": [], "RASI": [], "LHEE": list(range(60, 64)), "LTOE": list(range(70, 75))
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize(("frames", "is_filled"), [(10, True), (11, False)])

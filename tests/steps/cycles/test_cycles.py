@@ -73,14 +73,6 @@ def test_curves_are_linear_between_frames(known: Walk) -> None:
                 np.testing.assert_allclose(curve, np.sin(2 * np.pi * PHASE / 100), rtol=0, atol=chord + ROUNDING)
 
 
-def test_curves_are_exact_where_phases_are_frames() -> None:
-    """A stride of 1 s at 100 frames a second."""
-    result = trial(walk(stride_s=1.0)).cut()
-    expected = amplitude(1, 0) * np.sin(2 * np.pi * PHASE / 100)
-    for curve in result.joint_angle.values[:, 1, 0]:
-        np.testing.assert_allclose(curve, expected, rtol=0, atol=ROUNDING)
-
-
 def test_kinetics_are_per_body_mass(known: Walk) -> None:
     result = trial(known).cut()
     for name in ("joint_moment_jcs", "joint_force"):

@@ -9,7 +9,6 @@ import pytest
 import xarray as xr
 from scipy.spatial.transform import Rotation
 
-from pipeline.body.legs import GROUND
 from pipeline.conventions import JOINTS, SIDES
 from tests.support.steps import kinetics
 from tests.support.walks.person import (
@@ -22,7 +21,6 @@ from tests.support.walks.person import (
     landmarks,
     particles,
     standing,
-    turned,
     walk,
 )
 from tests.support.walks.person_on_ground import (
@@ -30,7 +28,6 @@ from tests.support.walks.person_on_ground import (
     INNER,
     KINETICS,
     MODEL,
-    ROUNDED,
     TIME,
     UP,
     ground,
@@ -38,10 +35,8 @@ from tests.support.walks.person_on_ground import (
     largest,
     loaded,
     loads,
-    mirrored_loads,
     moved,
     moving,
-    same,
     walked,
 )
 
@@ -213,39 +208,4 @@ def test_gravity_setting_scales_the_gravity_term_alone() -> None:
     np.testing.assert_array_equal(moon.sel(term=rest), earth.sel(term=rest))
 
 
-def test_ground_wrench_about_another_origin_is_the_same_wrench() -> None:
-    """Lab and person move by a shift; the ground's moment about the origin changes by shift x force."""
-    shift = np.array([3.0, -1, 2])
-    there = moved().assign({name: moved()[name] + shift for name in ("joint_centre", "com_position")})
-    contacts = ground()
-    shifted = contacts.assign(ground_moment=contacts.ground_moment + np.cross(shift, contacts.ground_force.values))
-    same(loads(there, shifted), loaded(), *loaded().data_vars)
-
-
-def test_free_moment_goes_through_every_joint() -> None:
-    contacts = ground()
-    twisted = loads(moved(), contacts.assign(ground_moment=contacts.ground_moment + 7 * UP))
-    same(twisted, loaded(), "joint_force")
-    change = in_lab(moved(), twisted.joint_moment - loaded().joint_moment)
-    close(change, np.broadcast_to(-7 * UP, change.shape), 1e-8)
-
-
 # ---- symmetries
-
-
-def test_mirrored_walk_exchanges_the_sides() -> None:
-    """Forces mirror as vectors, moments about the origin as axial ones; clinical quantities do not change."""
-    found, original = mirrored_loads(), loaded()
-    same(found, original, "joint_moment_jcs", "joint_power")
-    close(found.joint_force, original.joint_force * (1, 1, -1), ROUNDED)
-    close(found.joint_moment, original.joint_moment * (-1, -1, 1), ROUNDED)
-
-
-@pytest.mark.parametrize("degrees", [90, 180, 37])
-def test_lab_turned_about_the_vertical_changes_no_joint_quantity(degrees: float) -> None:
-    turn = Rotation.from_euler("y", degrees, degrees=True).as_matrix().T
-    wrench = {name: ground()[name] for name in GROUND}
-    there = ground().assign({name: (vectors.dims, vectors.values @ turn) for name, vectors in wrench.items()})
-    found = loads(moving(turned(walked(), degrees)), there)
-    same(found, loaded(), "joint_moment", "joint_moment_jcs", "joint_moment_term", "joint_power", "foot_power")
-    close(found.joint_force, loaded().joint_force.values @ turn, ROUNDED)

@@ -74,12 +74,3 @@ def test_a_study_without_groups_has_paired_differences_of_conditions_only(study:
     assert "Differences between conditions" in html
     assert "patient minus control" not in html
     assert {curve["n"] for figure in Page(html).figures()[0] for curve in figure["curves"]} == {7}
-
-
-def test_two_people_have_no_differences(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("a", "b"):
-        monkeypatch.setitem(for_report.SHIFT, name, 0.0)
-        monkeypatch.setitem(for_report.REPEATS, name, 2)
-    walks = {"walk_1": "slow", "walk_2": "fast"}
-    trials = {n: {w: trial_cycles(n, c, ["left"]) for w, c in walks.items()} for n in ("a", "b")}
-    assert 'id="differences"' not in made(trials, walks).overview()

@@ -77,11 +77,6 @@ def test_channels_that_are_not_used_are_listed_with_reason_and_trials(study: Mad
     assert "EMG channels" not in Page(study.person("sub-03")).words
 
 
-def test_a_study_without_emg_has_the_same_pages_as_before() -> None:
-    for page in three_people().pages().values():
-        assert "EMG" not in Page(page).words
-
-
 def with_bursts(made: Made, **more: float) -> Made:
     """Return a study with bursts: at 10 to 20 % and from 90 % on in all cycles, but none of the right biceps."""
     study = with_muscles(made).study

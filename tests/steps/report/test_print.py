@@ -201,7 +201,7 @@ def test_the_overview_fits_a_window_of_1280_pixels(tab: Tab, tmp_path: Path) -> 
     own |= {"mass_source": "C3D file, 70.0 kg", "height_m": "1.755", "sex": "F", "age_years": "12"}
     people = {name: {"walk": trial_cycles(name, "slow", ["left", "right"])} for name in SHIFT}
     study = made(people, {"walk": "slow"}, dict.fromkeys(SHIFT, own))
-    prepared(tab, study.pages()["report.html"], tmp_path)
+    prepared(tab, study.overview(), tmp_path)
     tab.size(1280, 800)
     tables = "[...document.querySelectorAll('section .scroll')].filter((box) => box.offsetParent)"
     assert tab.evaluate(f"{tables}.map((box) => box.scrollWidth - box.clientWidth)").count(0) >= 2

@@ -145,7 +145,7 @@ def test_two_visits_have_normal_values_each_and_name_what_changed_most() -> None
     after = table.session == "sub-02_after"
     table.loc[after & (table.side == "left"), "gait_variable_score_hip_rotation"] = 8.25
     table.loc[after & (table.side == "right"), "gait_variable_score_ankle_flexion"] = 1.25
-    page = Page(study._replace(metrics=table.to_csv(index=False)).pages(reference=TABLE)["report/sub-02.html"]).words
+    page = Page(study._replace(metrics=table.to_csv(index=False)).person("sub-02", reference=TABLE)).words
     assert "; most: ankle flexion right -3.8, hip rotation left +3.2" in page
     assert "Normal (pre) Normal (post)" in " ".join(page.split())
 
@@ -180,7 +180,7 @@ def test_differences_have_a_unit_and_one_scale_around_zero(tab: Tab, tmp_path: P
 
 
 def test_the_first_sheet_tells_its_colours(tab: Tab, tmp_path: Path) -> None:
-    shown(tab, visits(TWO).pages(reference=TABLE)["report/sub-02.html"], tmp_path, 1280)
+    shown(tab, visits(TWO).person("sub-02", reference=TABLE), tmp_path, 1280)
     found = tab.evaluate("""(() => {
       const marks = document.querySelector('.marks'), plot = document.querySelector('.first .plot');
       const stroke = (svg) => getComputedStyle(svg.querySelector('line, rect'));
@@ -207,7 +207,7 @@ def test_the_first_sheet_tells_its_colours(tab: Tab, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("width", [360, 390])
 def test_no_number_of_the_first_sheet_is_cut_on_a_phone(tab: Tab, tmp_path: Path, width: int) -> None:
-    shown(tab, visits(TWO).pages(reference=TABLE)["report/sub-02.html"], tmp_path, width, phone=True)
+    shown(tab, visits(TWO).person("sub-02", reference=TABLE), tmp_path, width, phone=True)
     cells = "document.querySelectorAll('[aria-labelledby=normal] :is(th, td)')"
     assert tab.evaluate(f"{cells}.length") > 8
     assert tab.evaluate(f"Math.max(...[...{cells}].map((one) => one.getBoundingClientRect().right))") <= width
@@ -250,7 +250,7 @@ def scored(study: Made) -> Made:
 
 @pytest.mark.parametrize(("chosen", "paper"), [((), "A4"), ((), "Letter"), (("pre", "post"), "A4")])
 def test_two_visits_are_printed_on_one_side(tab: Tab, tmp_path: Path, chosen: tuple[str, ...], paper: str) -> None:
-    html = scored(visits(TWO, chosen=chosen)).pages(reference=TABLE)["report/sub-02.html"]
+    html = scored(visits(TWO, chosen=chosen)).person("sub-02", reference=TABLE)
     assert html.count('class="profile"') == 2
     shown(tab, html, tmp_path, 1200)
     assert len(sheets_of(tab, tmp_path, paper)) == 1
@@ -258,7 +258,7 @@ def test_two_visits_are_printed_on_one_side(tab: Tab, tmp_path: Path, chosen: tu
 
 def test_few_words_stand_before_the_first_picture(three_people: Made) -> None:
     """At most 150 of the program; what the laboratory writes itself is its own."""
-    for page in (scored(visits(TWO)).pages(reference=TABLE)["report/sub-02.html"], three_people.person("sub-02")):
+    for page in (scored(visits(TWO)).person("sub-02", reference=TABLE), three_people.person("sub-02")):
         before = re.split(r"<svg class=\"profile\"|<div class=\"plot\"", page)[0].partition("<header>")[2]
         for hidden in ("nav", "table", "script", "fieldset", 'p class="no-', 'details class="help"'):
             before = re.sub(f"<{hidden}.*?</{hidden.partition(' ')[0]}>", " ", before, flags=re.DOTALL)

@@ -94,16 +94,6 @@ def test_cycles_without_kinetics_count_for_angles_only(three_people: Made) -> No
     assert curve_of(figures, "Ankle flexion moment", "left", "fast")["n"] == 6
 
 
-def test_one_participant_is_spread_over_cycles() -> None:
-    html = made({"sub-02": {"walk": trial_cycles("sub-02", "slow", ["left"])}}, {"walk": "slow"}).person("sub-02")
-    (figures,) = Page(html).figures()
-    curve = curve_of(figures, "Ankle dorsiflexion", "left", "slow")
-    np.testing.assert_allclose(curve["sd"], WOBBLE * np.sqrt(4 / 3), rtol=ROUNDING)
-    assert {curve["side"] for figure in figures for curve in figure["curves"]} == {"left"}
-    assert "one standard deviation over cycles" in html
-    assert "participant means" not in html
-
-
 def test_metric_table_gives_mean_and_sd_over_participants(three_people: Made) -> None:
     words = Page(three_people.overview()).words
     # metrics are 1 + shift: mean 1, SD 2; stance share 60 + shift

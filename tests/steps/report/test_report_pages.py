@@ -15,7 +15,7 @@ from plotly.offline import get_plotlyjs
 from pipeline.errors import UserError
 from pipeline.results.page_names import SCRIPT, STYLE
 from pipeline.results.single_page import single_page
-from tests.support.studies.for_report import REPEATS, SHIFT, Made, Page, curve_of, made, trial_cycles, written
+from tests.support.studies.for_report import SHIFT, Made, Page, made, trial_cycles, written
 
 MOST_BYTES = 500_000  # of a page
 
@@ -73,21 +73,6 @@ def test_a_single_page_has_all_inside_and_allows_no_file(three_people: Made, tmp
     (tmp_path / SCRIPT).unlink()
     with pytest.raises(UserError, match=r"page.js: No such file.*gaitlab run"):
         single_page(html, tmp_path)
-
-
-def test_a_study_has_a_page_for_each_participant(three_people: Made) -> None:
-    pages = {name: Page(html) for name, html in three_people.pages().items()}
-    overview = pages.pop("report.html")
-    assert len(overview.figures()) == 1
-    assert not overview.walks()
-    assert "the file ends early" not in overview.words.split("plate contacts by reason")[1].split("Settings")[1]
-    for name, page in pages.items():
-        person = Path(name).stem
-        (figures,) = page.figures()
-        assert curve_of(figures, "Knee flexion", "left", "slow")["n"] == REPEATS[person]
-        assert len(page.walks()) == 1
-        assert ("the file ends early" in page.words) == (person == "sub-01")
-        assert ("two feet on plate 1:" in page.words) == (person == "sub-03")
 
 
 def test_a_participants_page_holds_nothing_of_another() -> None:

@@ -48,7 +48,6 @@ def write_c3d(
     first_frame: int = 1,
     outputs: Mapping[str, Mapping[str, Array]] | None = None,
     events: Sequence[tuple[float, str, str]] | None = None,
-    contexts: bool = True,
     plates: Sequence[Channels] = (),
     depth_m: float = 0.02,
     zero: tuple[int, int] = (0, 0),
@@ -64,7 +63,6 @@ def write_c3d(
         first_frame: number of the first frame, counted from 1.
         outputs: group (ANGLES, MOMENTS, ...) -> label -> (frame, 3): model outputs among the points.
         events: (seconds on the recording's time axis, label, context).
-        contexts: whether EVENT:CONTEXTS is there.
         plates: type 2 plates with sensors ``depth_m`` below the top.
         zero: FORCE_PLATFORM:ZERO.
         processing: numbers of the PROCESSING group.
@@ -83,7 +81,7 @@ def write_c3d(
     if plates:
         _add_plates(file, plates, per_m, depth_m, zero, analog_hz)
     if events is not None:
-        _add_events(file, events, contexts=contexts)
+        _add_events(file, events)
     for name, value in (processing or {}).items():
         file.add_parameter("PROCESSING", name, [value])
     file.write(str(path))
@@ -109,9 +107,8 @@ def _add_plates(
     platform["CHANNEL"]["value"] = np.arange(1, 6 * count + 1).reshape(count, 6).T
 
 
-def _add_events(file: ezc3d.c3d, events: Sequence[tuple[float, str, str]], *, contexts: bool) -> None:
+def _add_events(file: ezc3d.c3d, events: Sequence[tuple[float, str, str]]) -> None:
     times = np.array([time for time, _, _ in events])
     file.add_parameter("EVENT", "LABELS", [label for _, label, _ in events])
-    if contexts:
-        file.add_parameter("EVENT", "CONTEXTS", [context for _, _, context in events])
+    file.add_parameter("EVENT", "CONTEXTS", [context for _, _, context in events])
     file.add_parameter("EVENT", "TIMES", np.stack([times // 60, times % 60]))

@@ -110,17 +110,3 @@ class Bench:
     def decode(self, parameters: dict[str, Any] | None = None) -> tuple[Array, Array]:
         plate = plates_from_parameters(parameters or self.parameters())[0]
         return decode(self.readings, plate, length_unit_m=self.unit, moment_unit_n_m=self.unit)
-
-    def write(self, path: Path) -> None:
-        content = ezc3d.c3d()
-        parameters = content["parameters"]
-        samples, channels = self.readings.shape
-        parameters["POINT"]["LABELS"]["value"] = ["A"]
-        parameters["POINT"]["RATE"]["value"] = parameters["ANALOG"]["RATE"]["value"] = [100.0]
-        parameters["POINT"]["UNITS"]["value"] = [{1e-3: "mm", 1.0: "m"}[self.unit]]
-        parameters["ANALOG"]["LABELS"]["value"] = [f"C{i}" for i in range(channels)]
-        content["data"]["points"] = np.ones((4, 1, samples))
-        content["data"]["analogs"] = self.readings.T[None]
-        for name, value in self.parameters().items():
-            parameters["FORCE_PLATFORM"][name]["value"] = value
-        content.write(str(path))

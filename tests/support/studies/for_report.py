@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from html.parser import HTMLParser
 from itertools import groupby
 from operator import itemgetter
@@ -98,37 +99,43 @@ class Made(NamedTuple):
     def pages(
         self, title: str = "A study", *, reference: str | None = None, moment_signs: Signs = "stored",
         axes: Axes = "fixed", pages: str = "all", at_a_time: int = 100,
-        laboratory: str = "", logo: str = "", texts: Mapping[str, str] = MappingProxyType({}),
+        laboratory: str = "", logo: str = "", texts: Mapping[str, str] = MappingProxyType({}), only: str = "",
     ) -> dict[str, str]:  # fmt: skip
-        """Return the overview, made from parts of some participants at a time, and all pages."""
+        """Return the overview, made from parts of some participants at a time, and all pages, or one of them alone."""
         tables = {name: self.table(name) for name in ("metrics", "quality", "means", "symmetry")}
-        of_person = [tables[name] for name in ("metrics", "quality", "symmetry")]
         named = [name for name in ("condition", "condition_of_stance") if name in self.study.coords]
         groups = [self.participants[i : i + at_a_time] for i in range(0, len(self.participants), at_a_time)]
         settings = Settings(title=title, moment_signs=moment_signs, axes=axes, laboratory=laboratory, logo=logo)
         conditions = list(dict.fromkeys(label for name in named for label in self.study[name].values.tolist()))
-        overview = report(
-            ((people, self.part(people)) for people in groups),
-            Tables(*(table.items() for table in tables.values())),
-            OverviewFiles(self.cycles, self.calibrate),
-            about=AboutOverview(self.participants, conditions, self.groups, self.visits_of_all(), pages, reference),
-            settings=settings,
-            additions=self.additions,
-        )
         files = PageFiles(self.cycles, self.representative, self.calibrate, self.clean)
         recorded = dict.fromkeys(self.cycles, self.day)
         known = Loaded(Addition(detectable=lambda _: self.detectable))
-        of_people = {
-            f"report/{name}.html": page(
-                PersonShown(self.part([name]), *(rows.get(name, []) for rows in of_person)),
+
+        def overview() -> str:
+            return report(
+                ((people, self.part(people)) for people in groups),
+                Tables(*(table.items() for table in tables.values())),
+                OverviewFiles(self.cycles, self.calibrate),
+                about=AboutOverview(self.participants, conditions, self.groups, self.visits_of_all(), pages, reference),
+                settings=settings,
+                additions=self.additions,
+            )
+
+        def of_person(name: str) -> str:
+            return page(
+                PersonShown(
+                    self.part([name]), *(tables[of].get(name, []) for of in ("metrics", "quality", "symmetry"))
+                ),
                 files,
                 about=AboutPage(name, recorded, conditions, self.visits_of(name), texts, reference, self.chosen),
                 settings=settings,
                 additions=[known, *self.additions],
             )
-            for name in self.participants
+
+        every = {"report.html": overview} | {
+            f"report/{name}.html": partial(of_person, name) for name in self.participants
         }
-        return {"report.html": overview} | of_people
+        return {name: make() for name, make in every.items() if only in ("", name)}
 
     def visits_of(self, person: str) -> list[tuple[str, str]]:
         """Return session and visit of a participant."""
@@ -154,11 +161,12 @@ class Made(NamedTuple):
 
     def overview(self, title: str = "A study") -> str:
         """Return the page of the study."""
-        return self.pages(title)["report.html"]
+        return self.pages(title, only="report.html")["report.html"]
 
     def person(self, name: str = "sub-01", title: str = "A study", *, reference: str | None = None) -> str:
         """Return the page of a participant."""
-        return self.pages(title, reference=reference)[f"report/{name}.html"]
+        one = f"report/{name}.html"
+        return self.pages(title, reference=reference, only=one)[one]
 
 
 def trial_cycles(

@@ -107,17 +107,6 @@ def mirrored(of: xr.Dataset) -> xr.Dataset:
     return result.sel(body=of.body, joint=of.joint)
 
 
-def turned(of: xr.Dataset, about_y_rad: float) -> xr.Dataset:
-    """Return the same in a lab with axes turned about the vertical."""
-    c, s = np.cos(about_y_rad), np.sin(about_y_rad)
-    turn = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
-    result = of.copy()
-    for name, values in of.data_vars.items():
-        if values.dims[-1] == "axis":
-            result[name] = values.copy(data=values.values @ turn.T)
-    return result
-
-
 def _other_side(name: str) -> str:
     start, _, side = name.rpartition("_")
     return f"{start}_{SIDES[1 - SIDES.index(side)]}" if side in SIDES else name
