@@ -238,7 +238,7 @@ def test_hundreds_of_steps_of_a_session_need_no_matrix_of_all_pairs() -> None:
     plate = min(plates)
     step, corners = steps_on_plate(trial, plate)[0], trial.plate_corner.values[plate]
     tracemalloc.start()
-    assert misread_channels([step] * 600, [corners] * 600, ["1"] * 600) == {}
+    assert misread_channels([step] * 600, [corners] * 600, ["1"] * 600, ["walk"] * 600) == ("", {})
     peak_bytes = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak_bytes < 5e6
