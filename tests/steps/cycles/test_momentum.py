@@ -23,6 +23,7 @@ from pipeline.steps.cycles.momentum import (
     SCALES,
     SEEN_M_S2,
     UNSEEN_M_S2,
+    Intervals,
     Support,
     doubts_of_session,
     in_single_support,
@@ -195,16 +196,16 @@ SWAY = 0.015
 
 def session(
     rng: np.random.Generator, *, gains: dict[str, float], mass: float = 1.0, bad: float = 1.0, each: int = 3
-) -> tuple[list[Support], list[NDArray[np.str_]]]:
+) -> tuple[list[Intervals], list[NDArray[np.str_]]]:
     """Return what stances show, ``each`` trials with one on every plate; ``bad`` is a factor of the first of all."""
     mass *= 1 + MASS * rng.normal()
     gain = np.array(list(gains.values())) * (1 + GAIN * rng.normal(size=len(gains)))
     shown = []
     for _ in range(each):
         ratio = gain / mass * (1 + SWAY * rng.normal(size=len(gain))) * ([bad] + [1.0] * (len(gain) - 1))
-        bad, none = 1.0, np.full(len(gain), np.nan)
+        bad = 1.0
         deviation = np.full(len(gain), np.hypot(SCALES, SWAY))
-        shown.append(Support(ratio, deviation, none, none, none, none, np.eye(len(gain))))
+        shown.append(Intervals(ratio, deviation, np.eye(len(gain)), np.zeros((len(gain), len(gain)))))
     return shown, [np.array([*gains])] * each
 
 
