@@ -334,7 +334,7 @@ VERDICTS: dict[str, Row] = {
     "plate_late": Row(DOUBTS,
         "plate {numbers} is {ms:.0f} ms late or early against the others: while the load passes from plate to plate, "
         "their forces together are not those that move the body",
-        "over single supports and steps of the session, mean vertical force and momentum of the body disagree as by a "
+        "over steps of the session, mean vertical force and momentum of the body disagree as by a "
         "delay of one plate, beyond {SPREADS:g} standard deviations; all plates are named of which a delay explains "
         "it as well", "check filters and delays of its amplifier",
         ("steps.cycles.momentum.SPREADS", "steps.cycles.momentum.APART_S", "steps.cycles.momentum.ALIKE"),

@@ -100,7 +100,9 @@ def motions_of(trials: Mapping[str, Trial], *, judged: bool) -> dict[str, BodyMo
     misread = {of: placement.misreading(on_plates.get(of[0], ()), corners, of[1]) for of, corners in every.items()}
     met = [(name, step, *plates[name][step.plate]) for name, motion in motions.items() for step in motion.steps]
     sound = [
-        (step, at, str(no), name) for name, step, key, no, at, _, fault in met if not fault and not misread.get((key, no))
+        (step, at, str(no), name)
+        for name, step, key, no, at, _, fault in met
+        if not fault and not misread.get((key, no))
     ]
     alone, channels = forces.misread_channels(*map(list, zip(*sound, strict=True))) if sound else ("", {})
     return {

@@ -42,7 +42,7 @@ SEEN_SWAY_M_S = 0.02
 SCALES = float(np.hypot(MASS, GAIN))
 # APART_S: between plates, whose amplifiers have filters of 100 Hz and more, which delay by 2 ms. BEARS: share of an
 # interval that makes it a stance's own. ALIKE: squared deviations up to which another plate explains them as well
-APART_S, BEARS, ALIKE = 0.002, 0.5, 6.0
+APART_S, BEARS, ALIKE = 0.002, 0.5, 2.0
 # standard deviations beyond which a ratio refuses a stance; and beyond which, by all stances of a session, its mass, a
 # plate or a stance is doubted: 1 in 200, as several of them concern a stance
 REFUSED_SPREADS, SPREADS = 5.0, 2.8
@@ -72,12 +72,14 @@ NOT_DOUBTED = ("momentum",)  # by this module's `judged`
 
 
 class Intervals(NamedTuple):
-    """What intervals with known forces show of the loads: single supports, and steps that hold them."""
+    """What intervals with known forces show of the loads: steps of each stance, or its single support without one."""
 
     ratio: Array  # (interval,), mean vertical force per force needed
     deviation: Array  # (interval,), standard deviation of the ratio in sound walks
     share: Array  # (interval, stance), of the vertical impulse that each stance bears
     late: Array  # (interval, stance), change of the ratio by a delay of each stance's load, per s
+    # (interval,), a number of those of one foot that begin and end with the same events: hidden sway is alike in them
+    alike: NDArray[np.intp]
 
 
 class Support(NamedTuple):
@@ -108,15 +110,13 @@ def in_single_support(kinematics: AnyTrial, contacts: AnyTrial, calibrate: xr.Da
     time, mass_kg = contacts["time"].values, float(calibrate.attrs["body_mass_kg"])
     velocity, acceleration = (centre_of_mass(kinematics, calibrate, rate) for rate in ("velocity", "acceleration"))
     trunk = sees_trunk(kinematics)
-    sways = (SEEN_SWAY_M_S, SEEN_SWAY_M_S) if trunk else (SWAY_M_S, OVER_A_STEP_M_S)
     of_hips = kinematics["joint_centre_acceleration"].values[:, :, HIP].mean(axis=1, dtype=float)
     hips = acceleration if trunk else of_hips  # the whole body stands for itself where it is seen
     of_sides = contacts["ground_force"].values.astype(float) / mass_kg
     force = of_sides.sum(axis=1)
     seen = np.isfinite(force + velocity).all(axis=1)
     side, start, end = (contacts[f"contact_{name}"].values for name in ("side", "start", "end"))
-    rows = [SIDES.index(each) for each in side.tolist()]
-    result, intervals = np.full((len(Support._fields) - 1, len(side)), np.nan), list[tuple[float, float, Array, Array]]()
+    result, spans = np.full((len(Support._fields) - 1, len(side)), np.nan), list[tuple[int, int, slice]]()
     for i in range(len(side)):
         other = side != side[i]
         swings = np.stack([end[other][:-1], start[other][1:]], axis=1)  # of the other foot
@@ -132,23 +132,47 @@ def in_single_support(kinematics: AnyTrial, contacts: AnyTrial, calibrate: xr.Da
             continue
         hidden_m_s2 = SEEN_M_S2 if trunk else UNSEEN_M_S2
         agreement = _agreement(force[inside], velocity[inside], acceleration[inside], hips[inside], hidden_m_s2)
-        steps = [(start[i], lands)] if time[0] < start[i] < lifted else []
-        steps += [(lifted, end[i])] if lands < end[i] < time[-1] else []
-        spans = [slice(*np.searchsorted(time, (first_s - 1e-6, last_s + 1e-6)).tolist()) for first_s, last_s in steps]
-        known = [span for span in spans if seen[span].all()]
-        first = len(intervals)
-        for over in (inside, *known):
-            ratio = _ratio(time[over], force[over], velocity[over], sways[over is not inside])
-            bears = (time[over] >= start[:, None]) & (time[over] <= end[:, None])
-            loads = np.where(bears, of_sides[over][:, rows, UP].T, 0.0)
-            borne = np.fmax(loads.sum(), 1e-9)
-            passed = (loads[:, 0] - loads[:, -1]) / interval_s(time)
-            intervals.append((*ratio, loads.sum(axis=1) / borne, passed / borne))
-        result[:, i] = *intervals[first + bool(known)][:2], *agreement, 1 / (lands - start[i])
-    columns = [*zip(*intervals, strict=True)] or [()] * len(Intervals._fields)
-    shapes = [(-1,), (-1,), (-1, len(side)), (-1, len(side))]
-    told = (np.array(column, dtype=float).reshape(shape) for column, shape in zip(columns, shapes, strict=True))
-    return Support._make([*result, Intervals(*told)])
+        steps = [(1, start[i], lands)] if time[0] < start[i] < lifted else []
+        steps += [(2, lifted, end[i])] if lands < end[i] < time[-1] else []
+        over = [(i, kind, slice(*np.searchsorted(time, (a - 1e-6, b + 1e-6)).tolist())) for kind, a, b in steps]
+        spans += [one for one in over if seen[one[2]].all()] or [(i, 0, inside)]
+        result[2:, i] = *agreement, 1 / (lands - start[i])
+    intervals = _intervals(contacts, of_sides, velocity, spans, trunk=trunk)
+    for (i, *_), *ratio in zip(spans[::-1], intervals.ratio[::-1], intervals.deviation[::-1], strict=True):
+        result[:2, i] = ratio  # of the first step, if there are two
+    return Support._make([*result, intervals])
+
+
+def _intervals(
+    contacts: AnyTrial, of_sides: Array, velocity: Array, spans: Sequence[tuple[int, int, slice]], *, trunk: bool
+) -> Intervals:
+    """Return what intervals show.
+
+    Args:
+        of_sides: forces of both feet per mass (sample, side, 3).
+        velocity: of the centre of mass (sample, 3).
+        spans: stance, kind (0: single support; a step from foot strike, or from the other's foot off), and frames.
+        trunk: whether trunk and arms are seen.
+    """
+    time, (side, start, end) = (
+        contacts["time"].values,
+        (contacts[f"contact_{of}"].values for of in ("side", "start", "end")),
+    )
+    rows = [SIDES.index(each) for each in side.tolist()]
+    sways = [SEEN_SWAY_M_S] * 2 if trunk else [SWAY_M_S, OVER_A_STEP_M_S]
+    ratios, shape = np.zeros((len(spans), 2)), (len(spans), len(side))
+    share, late = np.zeros(shape), np.zeros(shape)
+    for row, (_, kind, over) in enumerate(spans):
+        at, both = time[over], of_sides[over]
+        ratios[row] = _ratio(at, both.sum(axis=1), velocity[over], sways[min(kind, 1)])
+        bears = (at >= start[:, None]) & (at <= end[:, None])
+        loads = np.where(bears, both[:, rows, UP].T, 0.0)
+        borne = np.fmax(loads.sum(), 1e-9)
+        share[row] = loads.sum(axis=1) / borne
+        if kind:  # the load passes from foot to foot
+            late[row] = (loads[:, 0] - loads[:, -1]) / interval_s(time) / borne
+    alike = [len(SIDES) * kind + rows[stance] for stance, kind, _ in spans]
+    return Intervals(ratios[:, 0], ratios[:, 1], share, late, np.array(alike, dtype=int))
 
 
 def _ratio(time: Array, force: Array, velocity: Array, sway_m_s: float) -> tuple[float, float]:
@@ -165,15 +189,17 @@ def doubts_of_session(
     """Return the doubts about each stance of each trial by the ratios of all.
 
     Ratios err by the mass, which all share, by the gains of the plates that bear them and by their delays against each
-    other, and each by its own sway. Mass, plate, or load of a stance that deviates most is doubted, with all its
-    stances; then it may have any value, and the next is sought.
+    other, by the sway of the person and by that of each. Mass, plate, or load of a stance that deviates most is
+    doubted, with all its stances; then it may have any value, and the next is sought.
 
     Args:
         intervals: of each trial.
         plates: of each trial, the numbers of the plates of each stance (stance,), "1 3" of two.
         mass_kg: of the body.
     """
-    ratio, deviation = (np.concatenate([getattr(one, name) for one in intervals]) for name in ("ratio", "deviation"))
+    ratio, deviation, alike = (
+        np.concatenate([getattr(one, name) for one in intervals]) for name in ("ratio", "deviation", "alike")
+    )
     names, member, gains = borne_by_plates([one.share for one in intervals], plates)
     *_, late = borne_by_plates([one.late for one in intervals], plates)
     known, every = np.isfinite(ratio), np.ones((len(ratio), 1))
@@ -185,9 +211,10 @@ def doubts_of_session(
     who.append("the plates show in the session")
     on = [*map(np.flatnonzero, member.T)]
     touched = [*told[:, None], *on, np.arange(len(member)), *on]
-    off, own = ratio[known] - 1, np.fmax(deviation[known] ** 2 - SCALES**2, 1e-9)
-    # the covariance is diag(own) + common common'
-    common = usual * [*[GAIN] * len(names), MASS, *[APART_S] * len(names)]
+    off, sway = ratio[known] - 1, np.fmax(deviation[known] ** 2 - SCALES**2, 1e-9)
+    # the covariance is diag(own) + common common'; a step may sway otherwise by as much as all of a person's do
+    habits = np.where(alike[known, None] == np.unique(alike[known]), np.sqrt(sway)[:, None], 0.0)
+    own, common = sway, np.hstack([usual * [*[GAIN] * len(names), MASS, *[APART_S] * len(names)], habits])
     found: list[list[Verdict]] = [[] for _ in member]
     for _ in range(sum(shapes.shape) if off.size else 0):
         # inverted by Woodbury's identity: a session on a treadmill has thousands of stances

@@ -116,7 +116,9 @@ def misread_channels(
     def gains_in(*trials_read: str) -> dict[tuple[str, tuple[str, ...], str], float]:
         """Return what each reading of each plate, and of all, gains if these trials alone are read so."""
         gains = {}
-        for trial, group in product(trials_read, dict.fromkeys([*((name,) for name in names), (*dict.fromkeys(names),)])):
+        for trial, group in product(
+            trials_read, dict.fromkeys([*((name,) for name in names), (*dict.fromkeys(names),)])
+        ):
             here = (np.isin(names, group) & (np.array(trials) == trial if trial else True))[:, None]
             for channels, otherwise in zip(CHANNELS, off[1:], strict=True):
                 gains[trial, group, channels] = misfit - misfit_of(np.where(here, otherwise, off[0]))
