@@ -217,12 +217,7 @@ def doubts_of_session(
     own, common = sway, np.hstack([usual * [*[GAIN] * len(names), MASS, *[APART_S] * len(names)], habits])
     found: list[list[Verdict]] = [[] for _ in member]
     for _ in range(sum(shapes.shape) if off.size else 0):
-        # inverted by Woodbury's identity: a session on a treadmill has thousands of stances
-        scaled = common / own[:, None]
-        inner = scaled @ np.linalg.inv(np.eye(common.shape[1]) + common.T @ scaled)
-        seen = (shapes**2).T @ (1 / own) - ((shapes.T @ inner) * (shapes.T @ scaled)).sum(axis=1)
-        size = shapes.T @ (off / own - inner @ (scaled.T @ off)) / np.fmax(seen, 1e-9)
-        spreads = np.round(np.abs(size) * np.sqrt(np.fmax(seen, 0)), 6)
+        size, spreads = _set_free(shapes, off, own, common)
         best = int(spreads.argmax())
         if spreads[best] < SPREADS:
             break
@@ -243,6 +238,22 @@ def doubts_of_session(
             own = own + ((freed[:, 0] > 0) & (freed[:, 0] < BEARS))
     one_by_one = iter(found)
     return [[*islice(one_by_one, len(of_trial))] for of_trial in plates]
+
+
+def _set_free(shapes: sparse.csr_array, off: Array, own: Array, common: Array) -> tuple[Array, Array]:
+    """Return the size of each unknown if it alone may have any value, and its standard deviations from 0.
+
+    Args:
+        shapes: what each unknown adds to the ratios (interval, unknown).
+        off: ratios less 1 (interval,).
+        own, common: of their covariance, diag(own) + common common'.
+    """
+    # inverted by Woodbury's identity: a session on a treadmill has thousands of stances
+    scaled = common / own[:, None]
+    inner = scaled @ np.linalg.inv(np.eye(common.shape[1]) + common.T @ scaled)
+    seen = (shapes**2).T @ (1 / own) - ((shapes.T @ inner) * (shapes.T @ scaled)).sum(axis=1)
+    size = shapes.T @ (off / own - inner @ (scaled.T @ off)) / np.fmax(seen, 1e-9)
+    return size, np.round(np.abs(size) * np.sqrt(np.fmax(seen, 0)), 6)
 
 
 def borne_by_plates(shares: Sequence[Array], plates: Sequence[NDArray[np.str_]]) -> tuple[list[str], Flags, Array]:
