@@ -1,4 +1,4 @@
-"""What no motion explains: markers that stand still, jump together or move straight, and the noise of markers."""
+"""What no motion explains: markers that stand still, jump together, jump away and back or move straight, and noise."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -11,6 +11,7 @@ from ...json_text import to_text
 from ...signals.filters import stretches
 from ...signals.marker_distances import bends
 from ...variables.stance_verdicts import Verdict
+from .marker_repair import LONGEST_FRAMES
 
 FEWEST = 4  # markers of a body
 # a quarter of the markers of a moving body are as fast; from rest, at 25 frames a second, that takes 7 m/s2
@@ -25,6 +26,11 @@ TIMES_USUAL = 4.0  # of the jumps that noise makes in half of the frames; their 
 # beside; a fill of n frames of a steady acceleration has n / 2 times that, rounded steady motion twice at most
 STRAIGHT_M, MOVED_M, STRAIGHT_S = 1e-6, 2e-4, 0.06
 CORNER, BESIDE = (100.0, 3.0), 5
+# A marker that jumps away and back, where a camera takes a reflection for it. JUMP_M: 5 mm of a knee centre are .05 N
+# m/kg. TWICE: no other marker, and none of the BESIDE frames of its own, changes its velocity by half as much, as by an
+# impact; one of nine jumps by noise is in millions twice the largest of the others. AWAY_S: half a stride. BACK: of the
+# jump, which a turn of the segment by 35 degrees leaves at the return; two jumps by chance agree so in one of ten
+JUMP_M, TWICE, AWAY_S, BACK = 0.005, 2.0, 1.0, 0.6
 # below, fourth differences show motion as well
 SLOWEST_HZ = 50.0
 # share of a leg in the body's mass (Winter 2009), and its radius of gyration about the hip, m
@@ -97,6 +103,35 @@ def _is_corner(bend: Array) -> bool:
     """Return whether the first of the bends (time,), m, from the end of a straight line on, is that of a corner."""
     beside = np.median(bend[1 : BESIDE + 1]) if len(bend) > BESIDE else np.nan
     return bool(beside > STRAIGHT_M and bend[0] > max(CORNER[0] * STRAIGHT_M, CORNER[1] * beside))
+
+
+def displaced_frames(position: Array, interval_s: float) -> Flags:
+    """Return which samples (time, marker) of positions (time, marker, 3), m, lie between a jump away and one back.
+
+    A jump is a change from one frame to the next beyond the mean of the changes before and after. Up to five frames are
+    a spike (:func:`.marker_repair.find_spikes`). Where the path beside is not seen, nothing is found.
+    """
+    away = np.zeros(position.shape[:2], dtype=bool)
+    if len(position) < 2 * BESIDE or position.shape[1] < FEWEST:
+        return away
+    step = np.diff(position, axis=0)
+    jump = step[1:-1] - (step[:-2] + step[2:]) / 2
+    size = length(jump)
+    largest = np.sort(np.nan_to_num(size), axis=1)[:, -2:]
+    alone = np.flatnonzero(largest[:, 1] > np.maximum(JUMP_M, TWICE * largest[:, 0]))
+    jumps: dict[int, int] = {}  # the last of each marker
+    for i, marker in zip(alone.tolist(), np.nan_to_num(size[alone]).argmax(axis=1).tolist(), strict=True):
+        beside = np.concatenate(
+            [size[max(i - BESIDE, 0) : max(i - 1, 0), marker], size[i + 2 : i + BESIDE + 1, marker]]
+        )
+        if len(beside) < 2 * (BESIDE - 1) or not size[i, marker] > TWICE * beside.max():
+            continue
+        first = jumps.get(marker, i)
+        left = np.linalg.norm(jump[first, marker] + jump[i, marker])
+        if LONGEST_FRAMES < i - first <= AWAY_S / interval_s and left < BACK * size[[first, i], marker].max():
+            away[first + 2 : i + 2, marker] = True
+        jumps[marker] = i
+    return away
 
 
 def find_breaks(position: Array, frozen: Flags, interval_s: float) -> Breaks:

@@ -15,7 +15,7 @@ from ...conventions import SIDES
 from ...errors import UserError
 from ...trials.session import Trial
 from . import gap_filling
-from .impossible_motion import Breaks, find_breaks, frozen_frames, straight_frames
+from .impossible_motion import Breaks, displaced_frames, find_breaks, frozen_frames, straight_frames
 from .marker_repair import SPIKE, repair_markers
 from .settings import Settings
 
@@ -45,14 +45,17 @@ def heels_of_static(trials: Iterable[Trial], body_model: BodyModel) -> dict[str,
 def repair_landmarks(read: Trial, body_model: BodyModel, settings: Settings) -> tuple[Landmarks, str, Breaks]:
     """Return the landmarks that are seen, repaired, and the exchanges of labels; refuse what is beyond repair.
 
-    Frozen frames are gaps, and so are straight parts of a path, with which another program has filled some, but on a
+    Frozen frames are gaps, and so are frames of a marker that has jumped away before it jumps back (not of a heel's,
+    which shows only when feet rest), and straight parts of a path, with which another program has filled some, but on a
     treadmill, where feet move straight; where frames are lost, one is missing that is not filled, as at an end of the
     recording.
     """
     rate_hz = read.attrs["marker_rate_hz"]
     chosen, labels, recorded = _markers(read, body_model)
     frozen = frozen_frames(recorded, 1 / rate_hz)
-    unmeasured = np.repeat(frozen[:, None], len(labels), axis=1)
+    heels = [label for name in chosen if name.startswith("heel") for label in chosen[name]]
+    displaced = displaced_frames(recorded, 1 / rate_hz) & ~np.isin(labels, heels)
+    unmeasured = frozen[:, None] | displaced
     if read.attrs["direction_of_travel"] != "none":
         unmeasured |= straight_frames(recorded, 1 / rate_hz)
     if unmeasured.any():

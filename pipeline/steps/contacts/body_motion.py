@@ -98,13 +98,21 @@ def motions_of(trials: Mapping[str, Trial], *, judged: bool) -> dict[str, BodyMo
         return {name: motion._replace(steps=()) for name, motion in motions.items()}
     every = {(key, number): corners for listed in plates.values() for key, number, corners, edges, _ in listed if edges}
     misread = {of: placement.misreading(on_plates.get(of[0], ()), corners, of[1]) for of, corners in every.items()}
-    met = [(step, *plates[name][step.plate]) for name, motion in motions.items() for step in motion.steps]
-    sound = [(step, at, str(no)) for step, key, no, at, _, fault in met if not fault and not misread.get((key, no))]
-    channels = forces.misread_channels(*map(list, zip(*sound, strict=True))) if sound else {}
+    met = [(name, step, *plates[name][step.plate]) for name, motion in motions.items() for step in motion.steps]
+    sound = [
+        (step, at, str(no), name)
+        for name, step, key, no, at, _, fault in met
+        if not fault and not misread.get((key, no))
+    ]
+    alone, channels = forces.misread_channels(*map(list, zip(*sound, strict=True))) if sound else ("", {})
     return {
         name: motion._replace(
             misread=[misread.get((key, number)) for key, number, *_ in plates[name]],
-            channels={i: channels[str(of[1])] for i, of in enumerate(plates[name]) if str(of[1]) in channels},
+            channels={
+                i: channels[str(of[1])]
+                for i, of in enumerate(plates[name])
+                if str(of[1]) in channels and alone in ("", name)
+            },
         )
         for name, motion in motions.items()
     }

@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.signals.filters import low_pass
-from pipeline.steps.clean.impossible_motion import find_breaks, frozen_frames, straight_frames
+from pipeline.steps.clean.impossible_motion import displaced_frames, find_breaks, frozen_frames, straight_frames
 from tests.support.plates.stances import found
 from tests.support.settings import settings_of
 from tests.support.steps import clean
@@ -69,6 +69,7 @@ def test_walks_of_any_rate_have_no_breaks(rate_hz: int) -> None:
         for unit_m in (0.0, 1e-4):
             position = rounded(walk, unit_m) if unit_m else walk
             assert breaks_of(position, 1 / rate_hz) == ([], [])
+            assert not displaced_frames(position, 1 / rate_hz).any()
 
 
 def test_a_person_who_stands_without_noise_before_walking_is_not_frozen() -> None:
@@ -175,3 +176,29 @@ def test_measured_paths_that_are_nearly_straight_stay(rate_hz: int, cutoff_hz: f
     for grid_m in (1e-9, 1e-4, 1.2 / rate_hz / round(1200 / rate_hz)):
         rounded = (np.round(path / grid_m) * grid_m).astype(np.float32).astype(float)
         assert not straight_frames(rounded, 1 / rate_hz).any()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_marker_that_jumps_away_and_back_is_not_seen_in_between(way: str) -> None:
+    """By 12 mm for .3 s, in any direction; not if it goes there in .05 s, as loose skin may, or does not return."""
+    rng = np.random.default_rng(7)
+    for seed in (701, 702):
+        raw = recorded(way, seed).trial
+        position, rate_hz = raw.marker_position.values, raw.attrs["marker_rate_hz"]
+        assert not displaced_frames(position, 1 / rate_hz).any()
+        first, count = len(position) // 2, round(0.3 * rate_hz)
+        marker = int(rng.integers(position.shape[1]))
+        shift = rng.normal(size=3)
+        shift *= 0.012 / np.linalg.norm(shift)
+        share = np.zeros(len(position))
+        share[first : first + count] = 1
+        ramp = np.ones(max(2, round(0.05 * rate_hz)))
+        gradual, stays = np.convolve(share, ramp / len(ramp), "same"), np.maximum.accumulate(share)
+        for path, is_found in ((share, True), (gradual, False), (stays, False)):
+            moved = position.copy()
+            moved[:, marker] += path[:, None] * shift
+            away = displaced_frames(moved, 1 / rate_hz)
+            expected = np.zeros_like(away)
+            expected[:, marker] = is_found & (share > 0)
+            seen = np.isfinite(moved[first - 6 : first + count + 6, marker]).all()
+            assert (away == (expected & seen)).all(), (way, seed, is_found)

@@ -318,9 +318,11 @@ def test_a_plate_that_cannot_be_read_says_nothing_of_the_others(
     """Steps tell of channels by what is usual of a person, which a faulty plate does not show."""
     heard: list[str] = []
 
-    def misread_channels(steps: Sequence[object], corners: Sequence[Array], names: Sequence[str]) -> dict[str, Verdict]:
+    def misread_channels(
+        steps: Sequence[object], corners: Sequence[Array], names: Sequence[str], trials: Sequence[str]
+    ) -> tuple[str, dict[str, Verdict]]:
         heard[:] = names
-        return {}
+        return "", {}
 
     monkeypatch.setattr(forces, "misread_channels", misread_channels)
     found(plated)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,9 @@ WRONG, SUSPECT, LIKELY = 1e-4, 1e-2, 0.05
 # least gain of another reading in squared deviations. Of two readings that are d standard deviations apart, it is
 # -d2 on a sound plate, with a deviation of 2 d: more than 9 in one of 700 at most, whatever d
 GAIN = 9.0
+# by how much better it must fit if the channels of one trial alone are read so: the others then contradict it, exp(-3)
+# in likelihood
+OWN_GAIN = 6.0
 # readings of the force (x, y), and of the centre of pressure, by which a plate's wrong forces may become right
 CHANNELS = {
     "the sign of Fx": ([[-1, 0], [0, 1]], [[1, 0], [0, 1]]),
@@ -74,8 +78,12 @@ def _reread(steps: Steps, axes: Array, name: str) -> Steps:
     return steps._replace(force=steps.force @ of_force, pressed=steps.pressed @ of_pressed, free=0 * steps.free)
 
 
-def misread_channels(steps: Sequence[PlateStep], corners: Sequence[Array], names: Sequence[str]) -> dict[str, Verdict]:
+def misread_channels(
+    steps: Sequence[PlateStep], corners: Sequence[Array], names: Sequence[str], trials: Sequence[str]
+) -> tuple[str, dict[str, Verdict]]:
     """Return the doubt about the channels of a plate, or of all, by all steps of a session on all plates.
+
+    And the only trial that it concerns, empty if it concerns all of them: steps of the others may contradict it.
 
     Near the middle of a plate a wrong sign moves a force by less than markers are known in a foot. But what is usual
     of a person is the same in all steps, and they press at different places: with the right signs they agree.
@@ -84,9 +92,10 @@ def misread_channels(steps: Sequence[PlateStep], corners: Sequence[Array], names
         steps: of one session.
         corners: of the plate of each step, (4, 3), m.
         names: of the plate of each step.
+        trials: of each step.
     """
     if not steps:
-        return {}
+        return "", {}
     judging = [i for i, law in enumerate(laws.LAWS) if law != "twist"]
     every, axes = as_arrays(steps), np.stack([plate_axes(of) for of in corners])
     readings = [every, *(_reread(every, axes, name) for name in CHANNELS)]
@@ -103,16 +112,25 @@ def misread_channels(steps: Sequence[PlateStep], corners: Sequence[Array], names
         return float((((off**2).sum(axis=0) - explained) / own**2).sum())
 
     misfit = misfit_of(off[0])
-    gains = {}
-    for group in dict.fromkeys([*((name,) for name in names), tuple(dict.fromkeys(names))]):
-        here = np.isin(names, group)[:, None]
-        for channels, otherwise in zip(CHANNELS, off[1:], strict=True):
-            gains[group, channels] = misfit - misfit_of(np.where(here, otherwise, off[0]))
-    (group, channels), gain = max(gains.items(), key=lambda item: item[1])
-    if gain < GAIN:
-        return {}
+
+    def gains_in(*trials_read: str) -> dict[tuple[str, tuple[str, ...], str], float]:
+        """Return what each reading of each plate, and of all, gains if these trials alone are read so."""
+        gains = {}
+        for trial, group in product(
+            trials_read, dict.fromkeys([*((name,) for name in names), (*dict.fromkeys(names),)])
+        ):
+            here = (np.isin(names, group) & (np.array(trials) == trial if trial else True))[:, None]
+            for channels, otherwise in zip(CHANNELS, off[1:], strict=True):
+                gains[trial, group, channels] = misfit - misfit_of(np.where(here, otherwise, off[0]))
+        return gains
+
+    found = max(of_all := gains_in(""), key=of_all.__getitem__)
+    if of_all[found] < GAIN:
+        return "", {}
+    alone = max(of_one := gains_in(*dict.fromkeys(trials)), key=of_one.__getitem__)
+    trial, group, channels = alone if of_one[alone] > of_all[found] + OWN_GAIN else found
     plates = "plate " + group[0] if len(group) == 1 else "all plates"
-    return dict.fromkeys(group, Verdict.of("plate_channels_suspect", plates=plates, channels=channels))
+    return trial, dict.fromkeys(group, Verdict.of("plate_channels_suspect", plates=plates, channels=channels))
 
 
 def judge_plates(

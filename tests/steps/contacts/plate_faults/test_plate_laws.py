@@ -232,13 +232,35 @@ def test_the_steps_of_a_session_tell_a_wrong_sign_of_a_moment() -> None:
     assert alone
 
 
+@pytest.mark.parametrize("wrong_in", [["one"], ["one", "two", "three"]])
+def test_a_wrong_sign_in_one_trial_is_not_the_others(wrong_in: list[str]) -> None:
+    """Three walks of one person over the same plates; the sign of the force across the walk, in one or in all."""
+    trial, plates = cleaned("straight")
+    mirror = np.eye(3)
+    mirror[:2, :2] = np.diag(1.0 - 2.0 * (np.arange(2) != along_walk(trial, min(plates))))
+    steps, corners, names, trials = [], [], [], []
+    for name in ("one", "two", "three"):
+        for plate in plates:
+            walk = read_as(trial, plate, mirror, np.eye(3)) if name in wrong_in else trial
+            for step in steps_on_plate(walk, plate):
+                steps.append(step)
+                corners.append(walk.plate_corner.values[plate])
+                names.append(str(plate + 1))
+                trials.append(name)
+    alone, doubts = misread_channels(steps, corners, names, trials)
+    assert alone == ("one" if wrong_in == ["one"] else "")
+    assert {*doubts} == {*names}
+    across = "xy"[1 - along_walk(trial, min(plates))]
+    assert all(f"the sign of F{across}" in one.words for one in doubts.values())
+
+
 def test_hundreds_of_steps_of_a_session_need_no_matrix_of_all_pairs() -> None:
     """Such matrices of 600 steps take 23 MB for all laws, and of 6,000 more than most computers have."""
     trial, plates = cleaned("straight")
     plate = min(plates)
     step, corners = steps_on_plate(trial, plate)[0], trial.plate_corner.values[plate]
     tracemalloc.start()
-    assert misread_channels([step] * 600, [corners] * 600, ["1"] * 600) == {}
+    assert misread_channels([step] * 600, [corners] * 600, ["1"] * 600, ["walk"] * 600) == ("", {})
     peak_bytes = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak_bytes < 5e6
