@@ -286,7 +286,10 @@ def _parts(
     parts.ends_with_visit_number = bool(own and ends == own[-1:] and own[-1].number and own[-1].text[-1].isdigit())
     last = [word if is_counted else _without_number(word) for word in stem[-1:]]
     every = [word for folder in (*path[:-1], stem[:-1], last) for word in folder]
-    parts.telling = [word for word in every if is_counted or word.kind != "run"]
+    parts.telling = [
+        b for a, b in pairwise([Word("walk", ""), *every])
+        if is_counted or b.kind != "run" or not (b is every[-1] or a.kind in ROLES)
+    ]  # fmt: skip
     parts.unknown |= {(1, k): text for k, text in enumerate(_unknown_of(stem, said))}
     empty = said | (common if in_folders else set())
     counted = {id(b) for a, b in pairwise(stem) if is_counted and a.kind == "condition" and b.kind == "run"}  # up5_01
@@ -342,7 +345,7 @@ def _read_folder(parts: Parts, folder: Sequence[Word], said: set[str]) -> None:
         parts.unknown[0, len(parts.unknown)] = _text(names)
         said.update(re.findall(r"[^\W\d_]+|\d+", _text(names).lower()))
         said.update(_bare(word.text) for word in names)
-        said.add(_bare(_text(names)))
+        said.update(_bare(_text(of)) for of in (names, folder))
     visits = [word for word in folder if word.kind in ("visit", "date")]
     is_dated = any(word.kind == "date" for word in visits)
     if is_dated and parts.beside_date and not names:
@@ -350,6 +353,7 @@ def _read_folder(parts: Parts, folder: Sequence[Word], said: set[str]) -> None:
     parts.beside_date = _text(names) if is_dated else parts.beside_date
     known = {word.plain for word in parts.visits}
     parts.visits += [word for word in visits if word.plain not in known]
+    said.update(_bare(word.text) for word in visits)
     if conditions := [word for word in folder if word.kind == "condition"]:
         parts.conditions.append(_text(conditions))
         parts.beside_condition |= {_text(names)} if names else set()

@@ -255,10 +255,9 @@ def _sessions(
     }
     sessions = grouped(((owners[file.key].person, owners[file.key].session), file) for file in files)
     for mine in sessions.values():
-        statics = [file for file in mine if roles[file.key] == "static"]
-        for file in statics if any(file.stands for file in statics) else ():
-            if file.shown.extent_m > WALKED_M:
-                roles[file.key] = "gait"  # named neutral of a shoe, or st for a single task, beside a static
+        for file in mine:
+            if roles[file.key] == "static" and file.shown.extent_m > WALKED_M:
+                roles[file.key] = "gait"  # named neutral of a shoe, or st for a single task
     return sessions, roles
 
 
