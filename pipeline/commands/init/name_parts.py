@@ -124,18 +124,21 @@ def _words(text: str, dates: Dates, name: str = "") -> list[Word]:
         rest[:1] = [word._replace(glued=text[len(name)].isalnum()) for word in rest[:1]] if name else rest[:1]
         return [Word("", without_accents(name))] * bool(name) + rest
     words = list[Word]()
-    for match in found:
-        inner = read_words(match[2], dates)
-        if match[1] == "sub":
-            words.append(Word("", match[0]))
-        elif match[1] == "ses":
+    for part in text.split("_"):
+        key, label = match.groups() if (match := ENTITY.fullmatch(part)) else ("", part)
+        inner = read_words(label, dates)
+        if key == "sub":
+            words.append(Word("", part))
+        elif key == "ses":
             number = next((word.number for word in inner if word.number), "")
             day = next((word for word in inner if word.kind == "date"), None)
-            words.append(day or Word("visit", match[2], number=number))
-        elif match[1] == "run":
-            words.append(Word("run", match[2], number=match[2]))
-        elif match[1] in ("task", "acq"):
+            words.append(day or Word("visit", label, number=number))
+        elif key == "run":
+            words.append(Word("run", label, number=label))
+        elif key in ("task", "acq"):
             words += [word._replace(kind=word.kind if word.kind in ROLES else "condition") for word in inner]
+        elif not key:
+            words += inner
     return words
 
 

@@ -198,16 +198,6 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
         _name_by_subjects_where_shared(trials)
     elif not (levels or has_code):
         asked = _find_people_by_subjects(trials)
-    elif any(kind == 1 for kind, _ in levels) and _may_be_one(trials):
-        subjects = {one.subject for one in facts}
-        if len(subjects) == 1 and subjects <= {
-            text for one in trials for text in (*one.parts.unknown.values(), *one.names)
-        }:
-            asked = False
-            for trial in trials:
-                trial.names = tuple(subjects)
-        else:
-            asked |= not _have_codes(trials)
     asked |= not any(one.names for one in trials) and _take_visits_of_visits_for_people(trials)
     asked &= not all(len(one.names) == 1 and BIDS_LABEL.fullmatch(one.names[0]) for one in trials)
     for trial in trials:
@@ -223,7 +213,7 @@ def _find_people_by_subjects(trials: Sequence[Trial]) -> bool:
         return False
     for trial, subject in zip(trials, subjects, strict=True):
         trial.names = (subject,)
-    return asked or (_may_be_one(trials) and not _have_codes(trials))
+    return asked
 
 
 def _take_visits_of_visits_for_people(trials: Sequence[Trial]) -> bool:
@@ -237,16 +227,6 @@ def _take_visits_of_visits_for_people(trials: Sequence[Trial]) -> bool:
     for one, word, rest in zip(trials, counted, others, strict=True):
         one.names, one.parts.visits = (word[0].text,), rest
     return True
-
-
-def _may_be_one(trials: Sequence[Trial]) -> bool:
-    """Return whether each of several people has a visit of their own."""
-    pairs = {(one.parts.visit, one.names) for one in trials}
-    return len(pairs) == len({person for _, person in pairs}) == len({visit for visit, _ in pairs}) > 1
-
-
-def _have_codes(trials: Sequence[Trial]) -> bool:
-    return all(is_person_code(text) for trial in trials for text in trial.names)
 
 
 def _has_conditions(column: Names, trials: Sequence[Trial]) -> bool:
@@ -359,7 +339,7 @@ def _words_of_path(trial: Trial) -> frozenset[str]:
 
 
 def _ask_of_people(trials: Sequence[Trial]) -> None:
-    """Ask about people whose names differ only in signs, years or leading zeros, and if words for visits name any."""
+    """Ask about people whose names differ only in signs, years or leading zeros, or are words for visits."""
     kinds = [{*map(kind_of, words_of(name))} for one in trials for name in one.names if not GLUED.search(name)]
     if any({"", "person"}.isdisjoint(of) and of & {"condition", "visit"} for of in kinds):
         _doubt(trials)
@@ -405,7 +385,7 @@ def _ask_of_conditions(trials: Sequence[Trial]) -> None:
 
 
 def _ask_of_visits(trials: Sequence[Trial]) -> None:
-    """Ask about visits such as T01, which may be trials, if only some have a static, and about folders that may be visits."""
+    """Ask about folders that may be visits, and T01, which may be trials, if only some have a static."""
     for mine in _by_person(trials):
         if any(not one.parts.visits for one in mine) and len({one.visit_key for one in mine}) > 1:
             _doubt(mine)
