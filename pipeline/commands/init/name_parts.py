@@ -289,10 +289,8 @@ def _parts(
     parts.ends_with_visit_number = bool(own and ends == own[-1:] and own[-1].number and own[-1].text[-1].isdigit())
     last = [word if is_counted else _without_number(word) for word in stem[-1:]]
     every = [word for folder in (*path[:-1], stem[:-1], last) for word in folder]
-    parts.telling = [
-        b for a, b in pairwise([Word("walk", ""), *every])
-        if is_counted or b.kind != "run" or not (b is every[-1] or a.kind in ROLES)
-    ]  # fmt: skip
+    inner = {id(b) for a, b in pairwise(every[:-1]) if a.kind not in ROLES}  # numbers within a name that count no trial
+    parts.telling = [word for word in every if is_counted or word.kind != "run" or id(word) in inner]
     parts.unknown |= {(1, k): text for k, text in enumerate(_unknown_of(stem, said))}
     empty = said | (common if in_folders else set())
     counted = {id(b) for a, b in pairwise(stem) if is_counted and a.kind == "condition" and b.kind == "run"}  # up5_01

@@ -16,7 +16,6 @@ from ...vocabulary.marker_labels import is_code
 from ...vocabulary.name_words import (
     WORDS,
     Word,
-    is_person_code,
     is_slip,
     kind_of,
     places_of_visits,
@@ -198,7 +197,7 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
         _name_by_subjects_where_shared(trials)
     elif not (levels or has_code):
         asked = _find_people_by_subjects(trials)
-    asked |= not any(one.names for one in trials) and _take_visits_of_visits_for_people(trials)
+    asked |= not any(one.names for one in trials) and _hold_visits(trials)
     asked &= not all(len(one.names) == 1 and BIDS_LABEL.fullmatch(one.names[0]) for one in trials)
     for trial in trials:
         trial.asked = asked or not all(trial.names)
@@ -216,17 +215,15 @@ def _find_people_by_subjects(trials: Sequence[Trial]) -> bool:
     return asked
 
 
-def _take_visits_of_visits_for_people(trials: Sequence[Trial]) -> bool:
-    """Take counted visits that hold several others for people, as in W1_PRE, W1_POST and W2_PRE; return whether any."""
-    counted = [[of for of in one.parts.visits if COUNTED_VISIT.fullmatch(of.text)][:1] for one in trials]
-    others = [[of for of in one.parts.visits if of not in word] for one, word in zip(trials, counted, strict=True)]
-    pairs = {(word[0].text, *(of.plain for of in rest)) for word, rest in zip(counted, others, strict=True) if word}
-    people, visits = Counter(pair[0] for pair in pairs), Counter(pair[1:] for pair in pairs)
-    if not all(map(all, zip(counted, others, strict=True))) or 1 in (max(people.values()), max(visits.values())):
-        return False
-    for one, word, rest in zip(trials, counted, others, strict=True):
-        one.names, one.parts.visits = (word[0].text,), rest
-    return True
+def _hold_visits(trials: Sequence[Trial]) -> bool:
+    """Return whether counted visits hold several others each, as people do: W1_PRE, W1_POST and W2_PRE."""
+    counted = [[of.text for of in one.parts.visits if COUNTED_VISIT.fullmatch(of.text)][:1] for one in trials]
+    others = [
+        [of.plain for of in one.parts.visits if of.text not in word] for one, word in zip(trials, counted, strict=True)
+    ]
+    pairs = {(*word, *rest) for word, rest in zip(counted, others, strict=True)}
+    alike = [Counter(pair[part] for pair in pairs) for part in (slice(1), slice(1, None))]
+    return all(counted) and all(others) and all(max(of.values()) > 1 for of in alike)
 
 
 def _has_conditions(column: Names, trials: Sequence[Trial]) -> bool:
@@ -246,12 +243,9 @@ def _take_words_in_place_of_visits(trials: Sequence[Trial]) -> None:
         bare, named = ([one for one in mine if bool(one.parts.visits) == has] for has in (False, True))
         if bare and named:
             told = {"", *(text for one in named for text in (*one.conditions, *one.folders))}
-            own = [
-                {text for text in (*one.conditions, *one.folders) if "condition" not in map(kind_of, words_of(text))}
-                for one in bare
-            ]
-            shared = set.intersection(*own) - told
-            words |= shared
+            texts = [(*one.conditions, *one.folders) for one in bare]
+            own = [{text for text in of if "condition" not in map(kind_of, words_of(text))} for of in texts]
+            words |= (shared := set.intersection(*own) - told)
             if not shared and set[str]().union(*own) - told and any(one.facts.stands for one in named):
                 _doubt(mine)
     for one in trials:
