@@ -124,18 +124,21 @@ def _words(text: str, dates: Dates, name: str = "") -> list[Word]:
         rest[:1] = [word._replace(glued=text[len(name)].isalnum()) for word in rest[:1]] if name else rest[:1]
         return [Word("", without_accents(name))] * bool(name) + rest
     words = list[Word]()
-    for match in found:
-        inner = read_words(match[2], dates)
-        if match[1] == "sub":
-            words.append(Word("", match[0]))
-        elif match[1] == "ses":
+    for part in text.split("_"):
+        key, label = match.groups() if (match := ENTITY.fullmatch(part)) else ("", part)
+        inner = read_words(label, dates)
+        if key == "sub":
+            words.append(Word("", part))
+        elif key == "ses":
             number = next((word.number for word in inner if word.number), "")
             day = next((word for word in inner if word.kind == "date"), None)
-            words.append(day or Word("visit", match[2], number=number))
-        elif match[1] == "run":
-            words.append(Word("run", match[2], number=match[2]))
-        elif match[1] in ("task", "acq"):
+            words.append(day or Word("visit", label, number=number))
+        elif key == "run":
+            words.append(Word("run", label, number=label))
+        elif key in ("task", "acq"):
             words += [word._replace(kind=word.kind if word.kind in ROLES else "condition") for word in inner]
+        elif not key:
+            words += inner
     return words
 
 
@@ -286,7 +289,8 @@ def _parts(
     parts.ends_with_visit_number = bool(own and ends == own[-1:] and own[-1].number and own[-1].text[-1].isdigit())
     last = [word if is_counted else _without_number(word) for word in stem[-1:]]
     every = [word for folder in (*path[:-1], stem[:-1], last) for word in folder]
-    parts.telling = [word for word in every if is_counted or word.kind != "run"]
+    inner = {id(b) for a, b in pairwise(every[:-1]) if a.kind not in ROLES}  # numbers within a name that count no trial
+    parts.telling = [word for word in every if is_counted or word.kind != "run" or id(word) in inner]
     parts.unknown |= {(1, k): text for k, text in enumerate(_unknown_of(stem, said))}
     empty = said | (common if in_folders else set())
     counted = {id(b) for a, b in pairwise(stem) if is_counted and a.kind == "condition" and b.kind == "run"}  # up5_01
@@ -342,7 +346,7 @@ def _read_folder(parts: Parts, folder: Sequence[Word], said: set[str]) -> None:
         parts.unknown[0, len(parts.unknown)] = _text(names)
         said.update(re.findall(r"[^\W\d_]+|\d+", _text(names).lower()))
         said.update(_bare(word.text) for word in names)
-        said.add(_bare(_text(names)))
+        said.update(_bare(_text(of)) for of in (names, folder))
     visits = [word for word in folder if word.kind in ("visit", "date")]
     is_dated = any(word.kind == "date" for word in visits)
     if is_dated and parts.beside_date and not names:
@@ -350,6 +354,7 @@ def _read_folder(parts: Parts, folder: Sequence[Word], said: set[str]) -> None:
     parts.beside_date = _text(names) if is_dated else parts.beside_date
     known = {word.plain for word in parts.visits}
     parts.visits += [word for word in visits if word.plain not in known]
+    said.update(_bare(word.text) for word in visits)
     if conditions := [word for word in folder if word.kind == "condition"]:
         parts.conditions.append(_text(conditions))
         parts.beside_condition |= {_text(names)} if names else set()

@@ -16,7 +16,6 @@ from ...vocabulary.marker_labels import is_code
 from ...vocabulary.name_words import (
     WORDS,
     Word,
-    is_person_code,
     is_slip,
     kind_of,
     places_of_visits,
@@ -198,17 +197,7 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
         _name_by_subjects_where_shared(trials)
     elif not (levels or has_code):
         asked = _find_people_by_subjects(trials)
-    elif any(kind == 1 for kind, _ in levels) and _may_be_one(trials):
-        subjects = {one.subject for one in facts}
-        if len(subjects) == 1 and subjects <= {
-            text for one in trials for text in (*one.parts.unknown.values(), *one.names)
-        }:
-            asked = False
-            for trial in trials:
-                trial.names = tuple(subjects)
-        else:
-            asked |= not _have_codes(trials)
-    asked |= not any(one.names for one in trials) and _take_visits_of_visits_for_people(trials)
+    asked |= not any(one.names for one in trials) and _hold_visits(trials)
     asked &= not all(len(one.names) == 1 and BIDS_LABEL.fullmatch(one.names[0]) for one in trials)
     for trial in trials:
         trial.asked = asked or not all(trial.names)
@@ -223,30 +212,18 @@ def _find_people_by_subjects(trials: Sequence[Trial]) -> bool:
         return False
     for trial, subject in zip(trials, subjects, strict=True):
         trial.names = (subject,)
-    return asked or (_may_be_one(trials) and not _have_codes(trials))
+    return asked
 
 
-def _take_visits_of_visits_for_people(trials: Sequence[Trial]) -> bool:
-    """Take counted visits that hold several others for people, as in W1_PRE, W1_POST and W2_PRE; return whether any."""
-    counted = [[of for of in one.parts.visits if COUNTED_VISIT.fullmatch(of.text)][:1] for one in trials]
-    others = [[of for of in one.parts.visits if of not in word] for one, word in zip(trials, counted, strict=True)]
-    pairs = {(word[0].text, *(of.plain for of in rest)) for word, rest in zip(counted, others, strict=True) if word}
-    people, visits = Counter(pair[0] for pair in pairs), Counter(pair[1:] for pair in pairs)
-    if not all(map(all, zip(counted, others, strict=True))) or 1 in (max(people.values()), max(visits.values())):
-        return False
-    for one, word, rest in zip(trials, counted, others, strict=True):
-        one.names, one.parts.visits = (word[0].text,), rest
-    return True
-
-
-def _may_be_one(trials: Sequence[Trial]) -> bool:
-    """Return whether each of several people has a visit of their own."""
-    pairs = {(one.parts.visit, one.names) for one in trials}
-    return len(pairs) == len({person for _, person in pairs}) == len({visit for visit, _ in pairs}) > 1
-
-
-def _have_codes(trials: Sequence[Trial]) -> bool:
-    return all(is_person_code(text) for trial in trials for text in trial.names)
+def _hold_visits(trials: Sequence[Trial]) -> bool:
+    """Return whether counted visits hold several others each, as people do: W1_PRE, W1_POST and W2_PRE."""
+    counted = [[of.text for of in one.parts.visits if COUNTED_VISIT.fullmatch(of.text)][:1] for one in trials]
+    others = [
+        [of.plain for of in one.parts.visits if of.text not in word] for one, word in zip(trials, counted, strict=True)
+    ]
+    pairs = {(*word, *rest) for word, rest in zip(counted, others, strict=True)}
+    alike = [Counter(pair[part] for pair in pairs) for part in (slice(1), slice(1, None))]
+    return all(counted) and all(others) and all(max(of.values()) > 1 for of in alike)
 
 
 def _has_conditions(column: Names, trials: Sequence[Trial]) -> bool:
@@ -257,16 +234,24 @@ def _has_conditions(column: Names, trials: Sequence[Trial]) -> bool:
 
 
 def _take_words_in_place_of_visits(trials: Sequence[Trial]) -> None:
-    """Take an unknown word for one of visits if a person's files have it where others of that person name a visit."""
+    """Take an unknown word for one of visits if a person's files have it where others of that person name a visit.
+
+    Ask if only some of these files have such words: all recordings of a person are of visits, or none.
+    """
     words = set[str]()
     for mine in _by_person(trials):
         bare, named = ([one for one in mine if bool(one.parts.visits) == has] for has in (False, True))
         if bare and named:
-            shared = set.intersection(*({*one.conditions} - {*one.parts.conditions} for one in bare))
-            words |= shared.difference(*(one.conditions for one in named)) - {""}
+            told = {"", *(text for one in named for text in (*one.conditions, *one.folders))}
+            texts = [(*one.conditions, *one.folders) for one in bare]
+            own = [{text for text in of if "condition" not in map(kind_of, words_of(text))} for of in texts]
+            words |= (shared := set.intersection(*own) - told)
+            if not shared and set[str]().union(*own) - told and any(one.facts.stands for one in named):
+                _doubt(mine)
     for one in trials:
-        one.parts.visits += [Word("visit", text) for text in one.conditions if text in words]
+        one.parts.visits += [Word("visit", text) for text in (*one.conditions, *one.folders) if text in words]
         one.conditions = tuple(text for text in one.conditions if text not in words)
+        one.folders = tuple(text for text in one.folders if text not in words)
 
 
 def _part_mixed_people(trials: Sequence[Trial]) -> None:
@@ -323,15 +308,22 @@ def _part_by_names(trials: Sequence[Trial]) -> list[Trial]:
         if one.facts.stands is not None and not one.file.has_several_people:
             conditions = one.parts.conditions if one.facts.stands else one.conditions
             reading = (one.key, one.facts.stands, frozenset(conditions))
-            name = tuple(word.text for word in one.parts.telling if word.kind != "run")
+            name = tuple(word.text for word in one.parts.telling)
             stated = (one.facts.stands, one.facts.stated, *sorted(one.facts.sizes.items()))
             joined.append((reading, _words_of_path(one), one))
             parted.append(((name, stated), reading, one))
-    doubted = {id(one): one for mine in (*_read_apart(joined), *_read_apart(parted)) for one in mine}
-    for one in doubted.values():
-        one.asked = one.is_slip = True
+    people = {one.names for mine in (*_read_apart(joined), *_read_apart(parted)) for one in mine}
+    found = [one for one in trials if one.names in people]
+    _doubt(found)
+    for one in found:
         one.names = (*one.names, *sorted(_words_of_path(one)))
-    return [*doubted.values()]
+    return found
+
+
+def _doubt(trials: Iterable[Trial]) -> None:
+    """Ask who the people are, and which conditions, where several readings fit."""
+    for one in trials:
+        one.asked = one.is_slip = True
 
 
 def _words_of_path(trial: Trial) -> frozenset[str]:
@@ -341,7 +333,10 @@ def _words_of_path(trial: Trial) -> frozenset[str]:
 
 
 def _ask_of_people(trials: Sequence[Trial]) -> None:
-    """Ask about people whose names differ only in signs, years or leading zeros."""
+    """Ask about people whose names differ only in signs, years or leading zeros, or are words for visits."""
+    kinds = [{*map(kind_of, words_of(name))} for one in trials for name in one.names if not GLUED.search(name)]
+    if any({"", "person"}.isdisjoint(of) and of & {"condition", "visit"} for of in kinds):
+        _doubt(trials)
     for mine in _read_apart((SIGNS.sub("", "_".join(one.names)), one.names, one) for one in trials):
         for one in mine:
             one.asked = True
@@ -384,13 +379,15 @@ def _ask_of_conditions(trials: Sequence[Trial]) -> None:
 
 
 def _ask_of_visits(trials: Sequence[Trial]) -> None:
-    """Ask about visits such as T01, which may be trials, if only some have a static."""
+    """Ask about folders that may be visits, and T01, which may be trials, if only some have a static."""
     for mine in _by_person(trials):
+        if any(not one.parts.visits for one in mine) and len({one.visit_key for one in mine}) > 1:
+            _doubt(mine)
         have_static = {one.visit_key for one in mine if one.facts.stands}
         named = [one for one in mine if one.visit_key]
         counted = [one for one in named if all(COUNTED_VISIT.fullmatch(of.text) for of in one.parts.visits)]
-        for one in counted if have_static and {one.visit_key for one in counted} - have_static else ():
-            one.asked = one.is_slip = True
+        if have_static and {one.visit_key for one in counted} - have_static:
+            _doubt(counted)
 
 
 def _folders_of_visits(trials: Sequence[Trial]) -> set[Names]:
@@ -428,8 +425,10 @@ def _visits_in_words(trials: Sequence[Trial]) -> list[str]:
     are_apart = {True} in kinds.values() and {False} in kinds.values() and BOTH not in kinds.values()
     days = {one.parts.visit: one.parts.visits for one in trials if one.parts.visit}
     are_days = all(any(map(tells_a_day, words)) for words in days.values())
-    if len(kinds) == 1 or not (are_days if statics == [""] else not are_apart):
+    if len(kinds) == 1 or (statics == [""] and not are_days):
         return [""] * len(trials)
+    if are_apart and statics != [""]:
+        _doubt(trials)  # these words part statics from walks
     if kinds.get("") == {True} and (places := places_of_visits(days)[0]):
         for one in trials:  # a static above the folders of visits is taken for that of the first one
             one.parts.visits = one.parts.visits or [*days[min(places, key=places.__getitem__)]]
@@ -441,9 +440,7 @@ def _pair_with_statics(trials: Sequence[Trial]) -> None:
     conditions = ["-".join(trial.conditions) for trial in trials]
     kinds = kinds_in(zip(conditions, (trial.facts for trial in trials), strict=True))
     statics, walks = ({text for text, kind in kinds.items() if stands in kind} for stands in (True, False))
-    masses = {one.facts.sizes.get("mass_kg") for one in trials if one.facts.stands}
-    are_known = len({*conditions}) == len({(*one.parts.conditions,) for one in trials})
-    are_known |= bool(trials[0].parts.visits) or (len(masses) == 1 and None not in masses)  # else they may be of visits
+    are_known = bool(trials[0].parts.visits) or "condition" in map(kind_of, words_of("-".join(statics)))
     counted = {COUNTS.sub(lambda found: "#" if found[0].isalpha() else "", name) for name in statics}
     for trial, text in zip(trials, conditions, strict=True) if len(statics) > 1 and walks <= statics else ():
         trial.static = (text if text in statics else min(statics)) or "plain"
