@@ -28,9 +28,9 @@ LEVER_M, TIMES_BESIDE, LEAST_BESIDE = 0.2, 5.0, 4
 LOADED, STEP_LOADED, STEP_UNLOADED, ZEROED_N = 0.1, 0.02, 0.3, 65.0
 # More steps of a trial below this share of the load are counts of a coarse converter, or noise.
 COUNTS, MOST_SMALL = 0.1, 8
-AT_EDGE_M = (
-    0.03  # noise puts the place of a step up to a fifth of 0.2 m aside: of it alone, one standard deviation is 8 mm
-)
+# A sole that rolls over an edge may load the plate in steps. LEAST_PART: share of the load by which one moves the vertical
+# force. AT_EDGE_M: noise puts the place of a step of a tenth of the load some 10 mm aside; crosstalk puts it farther
+LEAST_PART, AT_EDGE_M = 0.01, 0.03
 LEAST_MOTION = 1e-4  # share of the load; samples that only repeat on both sides of all steps are held from a lower rate
 LONGEST_S = 0.25  # of a drop-out, as a swing lasts .3 s
 COMES_BACK_BY = 0.5  # share of a step
@@ -84,19 +84,28 @@ def find_breaks(wrench: Array, corners: Array, rate_hz: float) -> list[Break]:
         Break(a + 1, b, max(steps[a], steps[b]), _lost_s(loads, a, beside, rate_hz) if a == b and loaded[a] else 0.0)
         for a, b in pairs
     ]
-    return [gap for gap in found if not _rolls(gap, np.diff(wrench, axis=0), corners, STEP_UNLOADED * peak_n)]
+    return _without_edges(found, np.diff(wrench, axis=0), corners, peak_n)
 
 
-def _rolls(gap: Break, changes: Array, corners: Array, least_n: float) -> bool:
-    """Return whether a sole that rolls over an edge of a plate explains a break: its steps act there.
+def _without_edges(breaks: Sequence[Break], changes: Array, corners: Array, peak_n: float) -> list[Break]:
+    """Return the breaks without the steps by which a sole may roll over the edge of a plate.
 
-    If the load comes back, its steps are below a least one, N. Of changes (sample - 1, 6) of the wrench.
+    These move the vertical force by a part of the largest load, N, and do not take it away for a while; or they act at
+    the edge. A single one of a plate, elsewhere, is lost time if that explains it. Of changes (sample - 1, 6) of the
+    wrench.
     """
-    steps = changes[[gap.first - 1, gap.last] if gap.comes_back else [gap.first - 1]]
-    place, _ = centre_of_pressure(steps[:, :3], steps[:, 3:], corners)
-    near, inside = (over_each_plate(place, corners[None], margin_m) for margin_m in (AT_EDGE_M, -AT_EDGE_M))
-    is_part = not gap.comes_back or (np.abs(steps[:, 1]) < least_n).all()
-    return bool(is_part and (near & ~inside).all())
+    rolling, elsewhere = [], []
+    for gap in breaks:
+        steps = changes[[gap.first - 1, gap.last] if gap.comes_back else [gap.first - 1]]
+        share = steps[:, 1] / peak_n
+        is_part = LEAST_PART < abs(share[0]) < STEP_UNLOADED and (share[0] > 0 or not gap.comes_back)
+        place, _ = centre_of_pressure(steps[:, :3], steps[:, 3:], corners)
+        near, inside = (over_each_plate(place, corners[None], margin_m) for margin_m in (AT_EDGE_M, -AT_EDGE_M))
+        at_edge = (near & ~inside).all() and (not gap.comes_back or (np.abs(share) < STEP_UNLOADED).all())
+        rolling += [gap] if is_part or at_edge else []
+        elsewhere += [] if at_edge else [gap]
+    is_lost = len(rolling) == 1 and rolling[0].lost_s > 0
+    return [gap for gap in breaks if gap not in rolling or (is_lost and gap in elsewhere)]
 
 
 def _step_in(changes: Array, least_n: Array, still_n: float) -> float:

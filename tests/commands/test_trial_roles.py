@@ -92,9 +92,9 @@ def test_sizes_and_subjects_tell_visits_from_people() -> None:
 
     one, other = ({"processing": {"Bodymass": mass_kg, "Height": 1500.0}} for mass_kg in (41.0, 52.0))
     for files, people, asked in (
-        (folders(Zabc=one, Qdef=one), 1, False),  # the same sizes
+        (folders(Zabc=one, Qdef=one), 1, True),  # the same sizes: visits, or conditions?
         (folders(Zabc=one, Qdef=other), 2, True),
-        (folders(Zabc={"owner": "A1"}, Qdef={"owner": "A1"}), 1, False),
+        (folders(Zabc={"owner": "A1"}, Qdef={"owner": "A1"}), 1, True),
         (folders(Zabc=one | {"owner": "Ann"}, Qdef=other | {"owner": "Bea"}), 2, False),
         (folders(Zabc=one | {"owner": "Ann"}, Qdef=one | {"owner": "Bea"}), 2, True),  # which of both is a template's?
     ):

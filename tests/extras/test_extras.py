@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import xarray as xr
 
-from pipeline import command_table, step
+from pipeline import command_table, extra, step
 from pipeline.__main__ import command_line_parser, main
 from pipeline.command_table import COMMANDS, Command, every_command
 from pipeline.errors import UserError
@@ -217,9 +217,7 @@ def test_a_setting_by_its_earlier_name_is_that_of_the_extra(
     monkeypatch: pytest.MonkeyPatch, own: dict[str, object], expected: dict[str, object]
 ) -> None:
     """Both names at once are refused, as the earlier one is then unknown."""
-    monkeypatch.setattr(
-        settings, "every_extra", lambda: {"push": Extra("push", renamed={"report.factor": "push.factor"})}
-    )
+    monkeypatch.setattr(extra, "every_extra", lambda: {"push": Extra("push", renamed={"report.factor": "push.factor"})})
     before = copy.deepcopy(own)
     assert settings.with_new_names(own) == expected
     assert own == before

@@ -212,7 +212,8 @@ def _find_people_by_subjects(trials: Sequence[Trial]) -> bool:
         return False
     for trial, subject in zip(trials, subjects, strict=True):
         trial.names = (subject,)
-    return asked
+    pairs = {(one.parts.visit, one.names) for one in trials}  # with a visit of each, they may be one person
+    return asked or len(pairs) == len({person for _, person in pairs}) == len({visit for visit, _ in pairs})
 
 
 def _hold_visits(trials: Sequence[Trial]) -> bool:
