@@ -28,8 +28,8 @@ LEVER_M, TIMES_BESIDE, LEAST_BESIDE = 0.2, 5.0, 4
 LOADED, STEP_LOADED, STEP_UNLOADED, ZEROED_N = 0.1, 0.02, 0.3, 65.0
 # More steps of a trial below this share of the load are counts of a coarse converter, or noise.
 COUNTS, MOST_SMALL = 0.1, 8
-# A sole that rolls over an edge may load the plate in steps. LEAST_PART: share of the load by which one moves the vertical
-# force. AT_EDGE_M: noise puts the place of a step of a tenth of the load some 10 mm aside; crosstalk puts it farther
+# A sole that rolls over an edge may load the plate in steps. LEAST_PART: share of the load by which one moves the
+# vertical force. AT_EDGE_M: noise puts the place of a step of a tenth of the load some 10 mm aside, crosstalk farther
 LEAST_PART, AT_EDGE_M = 0.01, 0.03
 LEAST_MOTION = 1e-4  # share of the load; samples that only repeat on both sides of all steps are held from a lower rate
 LONGEST_S = 0.25  # of a drop-out, as a swing lasts .3 s
