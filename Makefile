@@ -96,7 +96,7 @@ faults: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns error_bands
 	$(BIN)/python -m tests.campaigns filter_truth --write
 	$(BIN)/python -m tests.campaigns extras.statistics.statistics_simulated
-	FULL=1 $(BIN)/pytest tests/plates/test_channel_faults.py tests/campaigns/test_moving.py tests/campaigns/test_swing_radii.py \
+	FULL=1 $(BIN)/pytest tests/plates/test_channel_faults.py tests/campaigns/test_moving.py \
 		tests/campaigns/test_error_bands.py tests/campaigns/test_whole_body_walks.py tests/dynamics \
 		tests/steps/clean/test_label_swaps.py tests/steps/clean/test_spikes.py
 

@@ -223,8 +223,8 @@ Y_UP = np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])  # from a lab with z up to
 WALK, STANDING = (f"studies/plug_in_gait/sub-03/HC030A0{number}.c3d" for number in (5, 1))
 
 
-def rewritten(source: Path, target: Path) -> None:
-    """Write a recording of z up and plates of type 2 with y up and plates of type 1."""
+def rewritten(source: Path, target: Path, *, turn: Array, plate_type: int) -> Path:
+    """Write a recording in other axes and with another plate type."""
     recording = read_c3d(source)
     assert (recording.marker_rate_hz, recording.analog_rate_hz) == (100, 1000)  # the rates of write_c3d
     written = []
@@ -233,22 +233,24 @@ def rewritten(source: Path, target: Path) -> None:
     ):
         unit_n_m = moment_unit_n_m(plate, recording.analog_units, length_unit_m=1e-3, analog=recording.analog)
         wrench = decode(recording.analog, plate, length_unit_m=1e-3, moment_unit_n_m=unit_n_m)
-        force, moment = (part @ Y_UP.T for part in wrench)
-        corners = plate.corners / 1000 @ Y_UP.T
+        force, moment = (part @ turn.T for part in wrench)
+        corners = plate.corners / 1000 @ turn.T
         axes, middle = plate_axes(corners), corners.mean(axis=0)
-        # centre of pressure from the centre of the top, and free moment about z (down)
-        cop, free = centre_of_pressure(force, moment, corners)
-        rest = np.column_stack([((cop - middle) @ axes)[:, :2], -free])
+        rest = (moment - np.cross(middle, force)) @ axes
+        if plate_type == 1:  # centre of pressure from the centre of the top, and free moment about z (down)
+            cop, free = centre_of_pressure(force, moment, corners)
+            rest = np.column_stack([((cop - middle) @ axes)[:, :2], -free])
         written.append(Channels(corners, np.nan_to_num(np.hstack([force @ axes, rest]))))
-    points = {name: recording.markers[:, i] @ Y_UP.T for i, name in enumerate(recording.labels)}
+    points = {name: recording.markers[:, i] @ turn.T for i, name in enumerate(recording.labels)}
     events = [(event.time_s, event.label, event.side.title()) for event in recording.events]
     write_c3d(
         target, points, first_frame=round(recording.first_frame) + 1, events=events or None, plates=written,
         depth_m=0.0, processing=recording.processing,
     )  # fmt: skip
     file = ezc3d.c3d(str(target))
-    file["parameters"]["FORCE_PLATFORM"]["TYPE"]["value"] = np.full(len(written), 1)
+    file["parameters"]["FORCE_PLATFORM"]["TYPE"]["value"] = np.full(len(written), plate_type)
     file.write(str(target))
+    return target
 
 
 @pytest.fixture(scope="module")
@@ -269,15 +271,17 @@ def steps_of(study: Path) -> dict[str, xr.Dataset]:
     return steps
 
 
+@pytest.mark.parametrize(("up", "plate_type"), [("y", 2), ("z", 1), ("y", 1)])
 def test_axes_and_plate_type_of_the_file_do_not_matter(
-    shared: Path, tmp_path: Path, as_recorded: dict[str, xr.Dataset]
+    shared: Path, tmp_path: Path, as_recorded: dict[str, xr.Dataset], up: str, plate_type: int
 ) -> None:
-    """The same walk in a lab with y up, on plates of type 1, which record the centre of pressure.
+    """The same walk in a lab with y up, and on plates of type 1, which record the centre of pressure.
 
     A quarter turn keeps the 32 bits of markers; plate channels are rounded again, to 1e-7 of about 100 N m.
     """
     for name in (WALK, STANDING):
-        rewritten(shared / name, tmp_path / Path(name).name)
+        turn = Y_UP if up == "y" else np.eye(3)
+        rewritten(shared / name, tmp_path / Path(name).name, turn=turn, plate_type=plate_type)
     steps = steps_of(tmp_path)
     for name in ("contact_side", "plates", "valid", "reason"):
         np.testing.assert_array_equal(steps["contacts"][name], as_recorded["contacts"][name])
@@ -285,7 +289,7 @@ def test_axes_and_plate_type_of_the_file_do_not_matter(
     for kind in ("joint_moment", "joint_force"):  # N m, N
         np.testing.assert_allclose(steps["kinetics"][kind], as_recorded["kinetics"][kind], rtol=0, atol=1e-4)
     turned = steps["read"].lab_rotation.values
-    assert (turned[1] == [0, 1, 0]).all()  # the upward axis of the file
+    assert (turned[1] == ([0, 1, 0] if up == "y" else [0, 0, 1])).all()  # the upward axis of the file
 
 
 FASTEST_M = 0.12  # of a marker in a frame of 1/60 or 1/100 s; out of step they jump by a metre

@@ -23,7 +23,7 @@ from tests.support.studies.run_steps import ResultsOf, Session, run_study
 
 Array = NDArray[np.float64]
 STUDIES = ("exact", "functional", "gait2354", "plug_in_gait")
-LABS = ("children", "heel_in_static")
+LABS = ("children", "kad_fmc", "kad_sydney", "heel_in_static")
 TURNING = ("HC032A18", "HC036A23", "HC040A40")  # turning steps, by their folders
 MOMENT = "peak_hip_extensor_moment"
 

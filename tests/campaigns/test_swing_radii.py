@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from tests.campaigns.swing_radii import LABS, Row, of_lab
-from tests.support.checkout import FULL
 from tests.support.studies.run_steps import run_study
 from tests.support.studies.swing import PROXIMAL, TRUE, solve, with_radii
 
@@ -19,11 +18,7 @@ WITHOUT_ITS_PLATE = "P21989"  # the stored loads leave out plate 4
 H3_W_KG, K4_W_KG = 0.2, 0.18
 
 
-# of each software one; all with FULL=1
-SOME = LABS if FULL else ("plug_in_gait", "kad_bones", "kad_fmc", "heel_in_static")
-
-
-@pytest.fixture(scope="module", params=SOME)
+@pytest.fixture(scope="module", params=LABS)
 def rows(request: pytest.FixtureRequest, shared: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
     if request.param != "plug_in_gait" and not (shared / "labs").is_dir():
         pytest.skip("the recordings of other labs are absent")

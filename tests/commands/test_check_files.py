@@ -130,6 +130,15 @@ def test_a_lost_cluster_loses_one_side_of_a_walk_or_both(demo: Path) -> None:
     assert both.what == "lacks right thigh cluster, left shank cluster"
 
 
+@pytest.mark.parametrize(("unit", "numbers"), [("m", "mm"), ("cm", "mm")])
+def test_a_length_unit_that_contradicts_the_numbers_is_an_error(demo: Path, unit: str, numbers: str) -> None:
+    """The demonstration is in mm; metres would make legs of a hundred metres."""
+    set_parameter(demo / "sub-01" / "fast_01.c3d", "POINT", "UNITS", [unit])
+    findings = [finding for finding in check(demo) if finding.code == "length_unit_wrong"]
+    assert {(finding.severity, finding.where) for finding in findings} == {("error", "sub-01/fast_01.c3d")}
+    assert all(f" {numbers}:" in finding.remedy for finding in findings)
+
+
 def test_a_static_in_another_unit_says_nothing_of_sizes(demo: Path) -> None:
     """Metres that are called millimetres make a leg of a millimetre, which no height is to be compared with."""
 
@@ -192,6 +201,16 @@ def test_implausible_rates_are_named() -> None:
     assert slow.code == "marker_rate_unusual"
     (coarse,) = of_file("x.c3d", contents_of(replace(recording, analog_rate_hz=60.0), {}), {})
     assert (coarse.code, "17 ms" in coarse.what) == ("force_rate_low", True)
+
+
+def test_plates_that_cannot_be_decoded_are_named(demo: Path) -> None:
+    def break_plates(content: ezc3d.c3d) -> None:
+        content["parameters"]["FORCE_PLATFORM"]["CORNERS"]["value"][:, :, 1] = 0
+
+    rewrite(demo / "sub-01" / "fast_01.c3d", break_plates)
+    finding = about(check(demo), "sub-01/fast_01.c3d")
+    assert (finding.severity, finding.code) == ("warning", "plate_unusable")
+    assert finding.what.startswith("force plate 2: ")
 
 
 def test_a_plate_without_load_in_a_session_is_named(demo: Path) -> None:

@@ -346,6 +346,26 @@ def test_files_that_no_run_writes_are_listed_and_not_judged(study: Path) -> None
     assert sorted(listed) == sorted(f"derived/{name}" for name in strange)
 
 
+def test_c3d_copies_of_earlier_results_are_named_until_they_are_written_again(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["write-c3d", str(study)]) == 0
+    copy = study / "derived/sub-01/c3d/comfortable_01.c3d"
+    assert verify(study) == ([], "3 recordings and 21 of 21 results were read; nothing else is there.")
+    write_as_another_run(study, "contacts")
+    outdated = [fault for fault in faults_of(study) if fault.code == "c3d_copy_outdated"]
+    assert len(outdated) == 2
+    assert outdated[0].where == f"derived/{copy.relative_to(study / 'derived')}"
+    assert outdated[0].what == "made from an earlier derived/sub-01/contacts.nc"
+    capsys.readouterr()
+    assert main(["verify", str(study)]) == 1
+    shown = capsys.readouterr().out
+    assert shown.count("comfortable_01.c3d and") == 1
+    assert f"  gaitlab write-c3d {study}\n" in shown
+    assert main(["write-c3d", str(study)]) == 0
+    assert outdated[0] not in faults_of(study)
+
+
 def test_a_copy_of_a_trial_that_has_left_the_study_is_removed_with_the_next_copies(study: Path) -> None:
     assert main(["write-c3d", str(study)]) == 0
     copy = study / "derived/sub-01/c3d/fast_01.c3d"

@@ -67,7 +67,8 @@ EVENT_NAMES: Mapping[str, tuple[Mapping[str, str], Mapping[str, str] | None, str
                     {"left": "Gauche", "right": "Droite"}, "France"),
 }  # fmt: skip
 # rates as programs state them: broadcast rates exactly and rounded, and one camera's own
-RATES_HZ = (60e3 / 1001, 24e3 / 1001, 119.88, 91.287)  # tests/test_recording.py reads them all
+RATES_HZ = (60e3 / 1001, 120e3 / 1001, 150e3 / 1001, 240e3 / 1001, 24e3 / 1001, 48e3 / 1001, 59.94, 119.88, 149.85,
+            239.76, 23.976, 47.952, 91.287)  # fmt: skip
 USUAL_SAMPLES = (10, 20)
 MOST_SAMPLES = 20  # per frame
 

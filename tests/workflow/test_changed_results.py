@@ -13,6 +13,7 @@ import pytest
 
 from pipeline.commands.verify import verify
 from pipeline.errors import UserError
+from pipeline.results import netcdf
 from pipeline.results.whole_files import write_whole
 from pipeline.workflow import checksums, digests
 from pipeline.workflow.open_study import open_study
@@ -61,6 +62,26 @@ def test_a_table_saved_from_a_spreadsheet_is_made_again_with_one_line_of_notice(
     assert verify(study)[0] == []
     assert "derived/metrics.changed.csv" in verify(study)[1]
     assert "made again" not in run_study(study).stderr
+
+
+def test_without_any_record_all_results_are_made_again(study: Path) -> None:
+    save_from_a_spreadsheet(study / "derived/metrics.csv")
+    shutil.rmtree(study / "derived/checksums")
+    result = run_study(study)
+    assert result.returncode == 0, result.stderr
+    assert "Without a record, and made again: derived/sub-01/read.nc" in result.stderr
+    assert verify(study)[0] == []
+
+
+def test_an_edited_netcdf_file_is_made_again_with_what_follows(study: Path) -> None:
+    file = study / "derived/sub-01/kinematics.nc"
+    before = file.read_bytes()
+    netcdf.save(file, netcdf.load(file).assign_attrs(note="by hand"))
+    date(file)
+    result = run_study(study)
+    assert result.returncode == 0, result.stderr
+    assert file.read_bytes() == before
+    assert not [*file.parent.glob("*.changed*")]
 
 
 def test_a_page_on_request_is_that_of_the_whole_report(study: Path) -> None:

@@ -172,10 +172,19 @@ OF_THE_STUDY: dict[str, tuple[list[Change], set[str]]] = {
         [change_in_place, replace_by_an_older_file],
         everywhere(*SESSION_STEPS),
     ),
+    "a setting of clean": (
+        [lambda s: set_in(s, "clean", "marker_cutoff_hz: 7")],
+        everywhere("clean", "contacts", "kinematics", "kinetics", "cycles"),
+    ),
     "a setting of contacts": (
         [lambda s: set_in(s, "contacts", "threshold_n: 25")],
         everywhere("contacts", "kinetics", "cycles"),
     ),
+    "a setting of kinetics": (
+        [lambda s: set_in(s, "kinetics", "gravity_m_s2: 9.81")],
+        everywhere("kinetics", "cycles"),
+    ),
+    "a setting of report": ([lambda s: set_in(s, "report", "title: Another")], {"report", *PAGES}),
     "the body model": (
         [
             lambda s: edit(
@@ -201,6 +210,7 @@ OF_THE_STUDY: dict[str, tuple[list[Change], set[str]]] = {
         ],
         of("sub-01", *SESSION_STEPS) | {"page:sub-02"},
     ),
+    "a height of a session": ([lambda s: edit(s / "sessions.tsv", "1.77", "1.76")], of("sub-01", *MODEL)),
     "who measured, a row of sessions.tsv less": (
         [lambda s: edit(s / "sessions.tsv", "\tA\t", "\tC\t"), lambda s: remove_row(s / "sessions.tsv", "sub-02")],
         of("sub-02", *MODEL) | PAGES,
@@ -216,6 +226,10 @@ OF_THE_STUDY: dict[str, tuple[list[Change], set[str]]] = {
     "a new column about people": (
         [lambda s: add_column(s / "participants.tsv", "shoe", {"sub-01": "flat"})],
         {*PAGES, *STUDY},
+    ),
+    "a condition": (
+        [lambda s: edit(s / "trials.tsv", "sub-01/fast_01.c3d\tgait\tfast", "sub-01/fast_01.c3d\tgait\tquick")],
+        of("sub-01", "cycles") | PAGES,
     ),
     "the plate that a foot was on, a belt speed": (
         [

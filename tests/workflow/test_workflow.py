@@ -6,15 +6,19 @@ import json
 import shutil
 from pathlib import Path
 
+import ezc3d
+import numpy as np
 import pytest
 import xarray as xr
 
+from pipeline.__main__ import main
 from pipeline.results import netcdf
 from pipeline.tables.csv_files import rows_of
+from pipeline.trials.session import separate
 from pipeline.workflow.open_study import open_study
 from pipeline.workflow.places import folders_of_a_run
 from tests.support.checkout import HOUSE, copy_study, keep_rows, run_study, snakemake
-from tests.support.files.changes import edit, set_parameter
+from tests.support.files.changes import edit, relabel, rewrite, set_parameter
 from tests.support.step_names import SESSION_STEPS
 
 
@@ -55,6 +59,24 @@ def test_every_output_is_there_and_says_where_it_comes_from(finished: Path) -> N
     tables = {f"{name}.{form}" for name in names for form in ("csv", "json")}
     others = {"sub-01", "sub-02", "study.nc", "report.html", "report", "checksums", "run.json"}
     assert {path.name for path in derived.iterdir()} == tables | others
+
+
+def test_results_go_back_into_copies_of_the_recordings(finished: Path, tmp_path: Path) -> None:
+    """One copy per walk; the pipeline reads it as it reads the recording, and ezc3d the moment that is stored."""
+    study = shutil.copytree(finished, tmp_path / "study")
+    assert main(["write-c3d", str(study), "--session", "sub-01"]) == 0
+    assert not (study / "derived/sub-02/c3d").exists()
+    trials = separate(netcdf.load(study / "derived/sub-01/kinetics.nc"))
+    moments = {name: trial.joint_moment for name, trial in trials.items()}
+    copies = sorted((study / "derived/sub-01/c3d").iterdir())
+    assert [path.stem for path in copies] == sorted(moments)
+    mass_kg = xr.load_dataset(study / "derived/sub-01/calibrate.nc").attrs["body_mass_kg"]
+    for path in copies:
+        content = ezc3d.c3d(str(path))
+        column = content["parameters"]["POINT"]["LABELS"]["value"].index("RKneeMoment")
+        got = content["data"]["points"][0, column] * mass_kg / 1000
+        expected = moments[path.stem].sel(side="right", joint="knee", local_axis="z").values
+        np.testing.assert_allclose(got, expected, rtol=0, atol=1e-4)  # 32 bits of 100 N m
 
 
 def test_it_runs_from_elsewhere(study: Path, tmp_path: Path) -> None:
@@ -122,6 +144,33 @@ def test_bad_input_costs_only_itself_and_is_said(study: Path) -> None:
     strict = run_study(study, "--config", "run={fail_on_rejection: true}")
     assert "Nothing to do" in strict.stderr
     assert strict.returncode == 1
+
+
+def test_a_missing_marker_static_trial_or_plate_without_channels_is_named(study: Path) -> None:
+    """They cost the leg, the session and the stances on that plate, no more; each says what would be right."""
+
+    def renumber(content: ezc3d.c3d) -> None:
+        content["parameters"]["FORCE_PLATFORM"]["CHANNEL"]["value"] += 900
+
+    rewrite(study / "sub-01/static.c3d", relabel(RLML="RLMX"))
+    rewrite(study / "sub-02/fast_01.c3d", renumber)
+    with (study / "trials.tsv").open("a") as table:
+        table.write("sub-03\tfast_01\tsub-02/fast_01.c3d\tgait\tfast\n")
+    with (study / "participants.tsv").open("a") as table:
+        table.write("sub-03\t70\t1.7\tF\tolder\t60\n")
+    result = run_study(study)
+    assert result.returncode == 0, result.stdout + result.stderr
+    rows = quality(study)
+    lost = {row["reason"] for row in rows if (row["session"], row["side"]) == ("sub-01", "right")}
+    assert len(lost) == 1
+    assert "sub-01/static.c3d: no marker for lateral malleolus right" in min(lost)
+    assert "did you mean 'RLMX'?" in min(lost)
+    assert any((row["session"], row["side"], row["verdict"]) == ("sub-01", "left", "used") for row in rows)
+    unplated = {row["reason"] for row in rows if row["session"] == "sub-02" and row["trial"] == "fast_01"}
+    assert any("plate 1 is left out" in reason for reason in unplated), unplated
+    assert any(row["verdict"] == "used" for row in rows if row["trial"] == "comfortable_01")
+    assert all(row["side"] for row in rows), "no trial is rejected"
+    assert any(row["session"] == "sub-03" for row in rows), "its events and stances are there"
 
 
 def test_equal_inputs_give_equal_bytes(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,10 +39,10 @@ def excite(t: float) -> float:
     return 0.3 + 0.2 * float(np.sin(10 * t))
 
 
+@pytest.mark.parametrize("n", [1, 2])
 @pytest.mark.parametrize("compliant", [False, True], ids=["rigid", "compliant"])
-def test_work_of_the_muscles_is_the_change_of_energy(compliant: bool) -> None:
-    """Of two joints; that of one joint is a figure of docs/examples/hill_muscle.py."""
-    limb, q = limb_of(2, compliant=compliant), START[2]
+def test_work_of_the_muscles_is_the_change_of_energy(n: int, compliant: bool) -> None:
+    limb, q = limb_of(n, compliant=compliant), START[n]
     count = len(limb.strings)
     activation, time = np.full(count, 0.1), np.linspace(0, 0.2, 11)
     course = simulate(limb, q, 0 * q, activation, lambda t: excite(t) + 0 * activation, time, tolerance=1e-12)

@@ -22,6 +22,7 @@ from tests.support.studies.small_study import run_steps
 
 LABS = {  # folder in ../shared, files to leave out
     "children": ("labs/children/HC036A", ("Turn",)),
+    "treadmill": ("studies/exact", ("sub-02", "*.tsv", "*.yaml", "walk_0[23]*")),
     "opencap_trc": ("labs/opencap_trc", ()),
 }
 

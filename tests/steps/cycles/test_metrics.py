@@ -147,6 +147,18 @@ def test_impulses_of_a_sine_over_stance() -> None:
     np.testing.assert_array_equal([result.impulse_of_braking_force, result.impulse_of_propulsive_force], 0)
 
 
+def test_work_of_a_moment_in_phase_with_the_angle() -> None:
+    """Four phases, + - + -, each of half moment times angle; 0 if none has its peak in a window."""
+    result = trial(walk(stride_s=1.0)).cut()
+    joints = {"a": 0, "k": 1, "h": 2}
+    signs = {"a1": -1, "a2": 1, "k1": 0, "k2": 1, "k3": 0, "k4": -1, "h1": 1, "h2": -1, "h3": 1}
+    for name, sign in signs.items():
+        size = amplitude(joints[name[0]], 0)
+        expected = sign * size * np.radians(size) / 2
+        # the trapezoid of a curve against itself is exact: rounding only
+        np.testing.assert_allclose(result[f"work_{name}"], expected, rtol=1e-9, atol=1e-9, err_msg=name)
+
+
 def bumps(*tops: tuple[float, float], base: float = 0.0) -> Array:
     """Return a curve over the cycle with tops of given percent and size, nearly ``base`` 10 percent away from them."""
     return np.asarray(base + sum(size * np.exp(-(((PHASE - centre) / 4) ** 2)) for centre, size in tops))

@@ -62,6 +62,20 @@ def test_every_lab_gives_the_same_isb_walk(tmp_path: Path, lab: str, unit: str) 
     assert trial.attrs["direction_of_travel"] == "forwards"
 
 
+@pytest.mark.parametrize("lab", LABS)
+def test_axes_that_rise_with_a_treadmill_are_turned_to_the_vertical(tmp_path: Path, lab: str) -> None:
+    known, slope_deg = walk(strides=1), 8.0
+    turn = np.array(LABS[lab], dtype=float) @ Rotation.from_euler("z", -slope_deg, degrees=True).as_matrix()
+    force, moment = on_plates(known)
+    path = write_c3d(tmp_path / "walk.c3d", recorded(known, turn), unit="mm", plates=recorded_plates(known, turn))
+    trial = read(path, body_model=BODY_MODEL, lab_axes="quarter_turn", slope_deg=slope_deg)
+    for name, places in markers(known).items():
+        np.testing.assert_allclose(position(trial, name), places, rtol=0, atol=SINGLE_M)
+    np.testing.assert_allclose(trial.plate_force, force, rtol=0, atol=SINGLE_N)
+    np.testing.assert_allclose(trial.plate_moment, moment, rtol=0, atol=SINGLE_N)
+    np.testing.assert_allclose(trial.plate_corner, [plate.corners for plate in PLATES], rtol=0, atol=SINGLE_M)
+
+
 @pytest.mark.parametrize("slope_deg", [8.0, -12.0, 0.0])
 def test_loads_without_plates_press_on_ground_that_slopes_as_stated(slope_deg: float) -> None:
     """A MOT file has no corners: its ground is level in the file's axes, and slopes with them."""

@@ -10,7 +10,10 @@ import pytest
 
 from pipeline.c3d.reader import read_c3d
 from pipeline.errors import UserError
-from tests.support.walks.as_clean import MARKER_HZ
+from tests.support.files.c3d_writer import write_c3d
+from tests.support.files.changes import set_parameter
+from tests.support.walks.as_c3d import recorded
+from tests.support.walks.as_clean import MARKER_HZ, walk
 
 
 def test_absent_empty_and_foreign_files_are_refused_by_name(tmp_path: Path) -> None:
@@ -31,4 +34,11 @@ def test_a_file_without_markers_is_refused(tmp_path: Path) -> None:
     file["parameters"]["POINT"]["RATE"]["value"] = [MARKER_HZ]
     file.write(str(path))
     with pytest.raises(UserError, match="holds no marker frames"):
+        read_c3d(path)
+
+
+def test_an_unknown_length_unit_is_refused(tmp_path: Path) -> None:
+    path = write_c3d(tmp_path / "walk.c3d", recorded(walk(strides=1)))
+    set_parameter(path, "POINT", "UNITS", ["inch"])
+    with pytest.raises(UserError, match="POINT:UNITS is 'inch'"):
         read_c3d(path)
