@@ -25,7 +25,7 @@ def test_no_import_passes_a_wall() -> None:
     ("module", "line"),
     [
         ("steps.clean.step", "from ..contacts import step"),
-        ("steps.clean.step", "from ...workflow.settings import read_yaml"),
+        ("steps.clean.step", "from ...workflow.strict_yaml import read_yaml"),
         ("steps.kinetics.step", "from ...extras.teaching.planar import Links"),
         ("steps.report.step", "from ...demo.group import group"),
         ("body.legs", "from ..signals import filters"),

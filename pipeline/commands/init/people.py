@@ -322,7 +322,7 @@ def _part_by_names(trials: Sequence[Trial]) -> list[Trial]:
 
 
 def _doubt(trials: Iterable[Trial]) -> None:
-    """Ask who the people are, and which conditions, where several readings fit."""
+    """Mark recordings that fit several readings: whose they are, and of which condition, is asked."""
     for one in trials:
         one.asked = one.is_slip = True
 

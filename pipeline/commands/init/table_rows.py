@@ -253,10 +253,13 @@ def _sessions(
         file.key: trial_roles.guess_role(file, model_name, owners[file.key].parts.roles, labelled=labelled)
         for file in files
     }
-    for file in files:
-        if roles[file.key] == "static" and file.shown.extent_m > WALKED_M:
-            roles[file.key] = "gait"  # named neutral of a shoe, or st for a single task
-    return grouped(((owners[file.key].person, owners[file.key].session), file) for file in files), roles
+    sessions = grouped(((owners[file.key].person, owners[file.key].session), file) for file in files)
+    for mine in sessions.values():
+        statics = [file for file in mine if roles[file.key] == "static"]
+        for file in statics if any(file.stands for file in statics) else ():
+            if file.shown.extent_m > WALKED_M:
+                roles[file.key] = "gait"  # named neutral of a shoe, or st for a single task, beside a static
+    return sessions, roles
 
 
 def _row(owner: Trial, session: str, trial: str, file: Contents, role: str, condition: str) -> Row:

@@ -119,18 +119,19 @@ def displaced_frames(position: Array, interval_s: float) -> Flags:
     size = length(jump)
     largest = np.sort(np.nan_to_num(size), axis=1)[:, -2:]
     alone = np.flatnonzero(largest[:, 1] > np.maximum(JUMP_M, TWICE * largest[:, 0]))
-    jumps: dict[int, int] = {}  # the last of each marker
+    jumps: dict[int, int] = {}  # the last of each marker that none has followed back
     for i, marker in zip(alone.tolist(), np.nan_to_num(size[alone]).argmax(axis=1).tolist(), strict=True):
         beside = np.concatenate(
             [size[max(i - BESIDE, 0) : max(i - 1, 0), marker], size[i + 2 : i + BESIDE + 1, marker]]
         )
         if len(beside) < 2 * (BESIDE - 1) or not size[i, marker] > TWICE * beside.max():
             continue
-        first = jumps.get(marker, i)
+        first = jumps.pop(marker, i)
         left = np.linalg.norm(jump[first, marker] + jump[i, marker])
         if LONGEST_FRAMES < i - first <= AWAY_S / interval_s and left < BACK * size[[first, i], marker].max():
             away[first + 2 : i + 2, marker] = True
-        jumps[marker] = i
+        else:
+            jumps[marker] = i
     return away
 
 

@@ -202,3 +202,14 @@ def test_a_marker_that_jumps_away_and_back_is_not_seen_in_between(way: str) -> N
             expected[:, marker] = is_found & (share > 0)
             seen = np.isfinite(moved[first - 6 : first + count + 6, marker]).all()
             assert (away == (expected & seen)).all(), (way, seed, is_found)
+
+
+def test_between_two_times_away_a_marker_is_seen() -> None:
+    """Twice .2 s away by 12 mm, .2 s apart."""
+    time = np.arange(200) / 100
+    walk = 1.3 * time[:, None, None] * [1.0, 0, 0] + np.arange(6.0)[:, None] * [0.1, 0.2, 0]
+    is_away = ((time >= 0.6) & (time < 0.8)) | ((time >= 1.0) & (time < 1.2))
+    walk[:, 2] += 0.012 * is_away[:, None] * [0, 0, 1]
+    away = displaced_frames(walk, 0.01)
+    assert (away[:, 2] == is_away).all()
+    assert not away[:, [0, 1, 3, 4, 5]].any()
