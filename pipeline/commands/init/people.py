@@ -16,6 +16,7 @@ from ...vocabulary.marker_labels import is_code
 from ...vocabulary.name_words import (
     WORDS,
     Word,
+    is_person_code,
     is_slip,
     kind_of,
     places_of_visits,
@@ -197,6 +198,16 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
         _name_by_subjects_where_shared(trials)
     elif not (levels or has_code):
         asked = _find_people_by_subjects(trials)
+    elif any(kind == 1 for kind, _ in levels) and _may_be_one(trials):
+        subjects = {one.subject for one in facts}
+        if len(subjects) == 1 and subjects <= {
+            text for one in trials for text in (*one.parts.unknown.values(), *one.names)
+        }:
+            asked = False
+            for trial in trials:
+                trial.names = tuple(subjects)
+        else:
+            asked |= not _have_codes(trials)
     asked |= not any(one.names for one in trials) and _hold_visits(trials)
     asked &= not all(len(one.names) == 1 and BIDS_LABEL.fullmatch(one.names[0]) for one in trials)
     for trial in trials:
@@ -212,8 +223,7 @@ def _find_people_by_subjects(trials: Sequence[Trial]) -> bool:
         return False
     for trial, subject in zip(trials, subjects, strict=True):
         trial.names = (subject,)
-    pairs = {(one.parts.visit, one.names) for one in trials}  # with a visit of each, they may be one person
-    return asked or len(pairs) == len({person for _, person in pairs}) == len({visit for visit, _ in pairs})
+    return asked or (_may_be_one(trials) and not _have_codes(trials))
 
 
 def _hold_visits(trials: Sequence[Trial]) -> bool:
@@ -225,6 +235,16 @@ def _hold_visits(trials: Sequence[Trial]) -> bool:
     pairs = {(*word, *rest) for word, rest in zip(counted, others, strict=True)}
     alike = [Counter(pair[part] for pair in pairs) for part in (slice(1), slice(1, None))]
     return all(counted) and all(others) and all(max(of.values()) > 1 for of in alike)
+
+
+def _may_be_one(trials: Sequence[Trial]) -> bool:
+    """Return whether each of several people has a visit of their own."""
+    pairs = {(one.parts.visit, one.names) for one in trials}
+    return len(pairs) == len({person for _, person in pairs}) == len({visit for visit, _ in pairs}) > 1
+
+
+def _have_codes(trials: Sequence[Trial]) -> bool:
+    return all(is_person_code(text) for trial in trials for text in trial.names)
 
 
 def _has_conditions(column: Names, trials: Sequence[Trial]) -> bool:
