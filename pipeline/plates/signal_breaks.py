@@ -90,22 +90,23 @@ def find_breaks(wrench: Array, corners: Array, rate_hz: float) -> list[Break]:
 def _without_edges(breaks: Sequence[Break], changes: Array, corners: Array, peak_n: float) -> list[Break]:
     """Return the breaks without the steps by which a sole may roll over the edge of a plate.
 
-    These move the vertical force by a part of the largest load, N, and do not take it away for a while; or they act at
-    the edge. A single one of a plate, elsewhere, is lost time if that explains it. Of changes (sample - 1, 6) of the
-    wrench.
+    These move the vertical force by a part of the largest load, N, and do not take it away for a while. A single one of
+    a plate that does not act at its edge is lost time if that explains it. Of changes (sample - 1, 6) of the wrench.
     """
-    rolling, elsewhere = [], []
+    rolling = []
     for gap in breaks:
-        steps = changes[[gap.first - 1, gap.last] if gap.comes_back else [gap.first - 1]]
-        share = steps[:, 1] / peak_n
-        is_part = LEAST_PART < abs(share[0]) < STEP_UNLOADED and (share[0] > 0 or not gap.comes_back)
-        place, _ = centre_of_pressure(steps[:, :3], steps[:, 3:], corners)
-        near, inside = (over_each_plate(place, corners[None], margin_m) for margin_m in (AT_EDGE_M, -AT_EDGE_M))
-        at_edge = (near & ~inside).all() and (not gap.comes_back or (np.abs(share) < STEP_UNLOADED).all())
-        rolling += [gap] if is_part or at_edge else []
-        elsewhere += [] if at_edge else [gap]
-    is_lost = len(rolling) == 1 and rolling[0].lost_s > 0
-    return [gap for gap in breaks if gap not in rolling or (is_lost and gap in elsewhere)]
+        share = changes[gap.first - 1, 1] / peak_n
+        if LEAST_PART < abs(share) < STEP_UNLOADED and (share > 0 or not gap.comes_back):
+            rolling.append(gap)
+    is_lost = len(rolling) == 1 and rolling[0].lost_s > 0 and not _acts_at_edge(changes[rolling[0].first - 1], corners)
+    return [gap for gap in breaks if is_lost or gap not in rolling]
+
+
+def _acts_at_edge(step: Array, corners: Array) -> bool:
+    """Return whether the step (6,) of a wrench acts at an edge of its plate."""
+    place, _ = centre_of_pressure(step[None, :3], step[None, 3:], corners)
+    near, inside = (over_each_plate(place, corners[None], margin_m) for margin_m in (AT_EDGE_M, -AT_EDGE_M))
+    return bool((near & ~inside).all())
 
 
 def _step_in(changes: Array, least_n: Array, still_n: float) -> float:

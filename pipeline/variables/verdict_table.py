@@ -331,14 +331,6 @@ VERDICTS: dict[str, Row] = {
         "the same as for `momentum_disagrees`, but less, and by all stances of the session together: beyond "
         "{SPREADS:g} standard deviations", f"check the body mass and the plate's gain; {_HANDS}",
         ("steps.cycles.momentum.SPREADS",), "reliability.md#momentum-of-the-body"),
-    "plate_late": Row(DOUBTS,
-        "plate {numbers} is {ms:.0f} ms late or early against the others: while the load passes from plate to plate, "
-        "their forces together are not those that move the body",
-        "over steps of the session, mean vertical force and momentum of the body disagree as by a "
-        "delay of one plate, beyond {SPREADS:g} standard deviations; all plates are named of which a delay explains "
-        "it as well", "check filters and delays of its amplifier",
-        ("steps.cycles.momentum.SPREADS", "steps.cycles.momentum.APART_S", "steps.cycles.momentum.ALIKE"),
-        "reliability.md#momentum-of-the-body"),
     "body_momentum_doubted": Row(DOUBTS,
         "in the session, forces and motion of the whole body disagree: {causes}?",
         "the same as for `body_momentum_disagrees`, but less: beyond {SPREADS:g} standard deviations",

@@ -64,7 +64,7 @@ def figures(walk: Recorded, rng: np.random.Generator) -> tuple[Array, list[list[
     mass_kg = walk.plan.person.mass_kg * (1 + MASS * rng.normal())
     person = xr.Dataset({"segment_mass": (("side", "part"), np.zeros((2, 3)))}, attrs={"body_mass_kg": mass_kg})
     shown: Support = in_single_support(motion, contacts, person)
-    (doubts,) = doubts_of_session([shown.intervals], [contacts.plates.values], mass_kg)
+    (doubts,) = doubts_of_session([shown], [contacts.plates.values], mass_kg)
     support, valid = np.stack(shown[:-1], axis=1), contacts.valid.values
     result = np.full((len(support), len(RESIDUALS)), np.nan)
     result[:, FIRST : FIRST + support.shape[1]] = support

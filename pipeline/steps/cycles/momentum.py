@@ -21,11 +21,9 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ...arrays import Array, Flags
 from ...conventions import HIP, SIDES, STANDARD_GRAVITY_M_S2, UP
-from ...signals.filters import interval_s
 from ...trials.session import AnyTrial
 from ...variables.cycle_variables import RESIDUALS
 from ...variables.stance_verdicts import Verdict
@@ -40,9 +38,6 @@ MASS, GAIN, SWAY_M_S, OVER_A_STEP_M_S = 0.02, 0.015, 0.06, 0.03
 # square, twice a second; that is .06 m/s of one marker, and a third of it in the mean of the body.
 SEEN_SWAY_M_S = 0.02
 SCALES = float(np.hypot(MASS, GAIN))
-# APART_S: between plates, whose amplifiers have filters of 100 Hz and more, which delay by 2 ms. BEARS: share of an
-# interval that makes it a stance's own. ALIKE: squared deviations up to which another plate explains them as well
-APART_S, BEARS, ALIKE = 0.002, 0.5, 2.0
 # standard deviations beyond which a ratio refuses a stance; and beyond which, by all stances of a session, its mass, a
 # plate or a stance is doubted: 1 in 200, as several of them concern a stance
 REFUSED_SPREADS, SPREADS = 5.0, 2.8
@@ -71,17 +66,6 @@ REFUSED = {"momentum": 1.0, "direction": 2.0, "residual": 2.0}
 NOT_DOUBTED = ("momentum",)  # by this module's `judged`
 
 
-class Intervals(NamedTuple):
-    """What intervals with known forces show of the loads: steps of each stance, or its single support without one."""
-
-    ratio: Array  # (interval,), mean vertical force per force needed
-    deviation: Array  # (interval,), standard deviation of the ratio in sound walks
-    share: Array  # (interval, stance), of the vertical impulse that each stance bears
-    late: Array  # (interval, stance), change of the ratio by a delay of each stance's load, per s
-    # (interval,), a number of those of one foot that begin and end with the same events: hidden sway is alike in them
-    alike: NDArray[np.intp]
-
-
 class Support(NamedTuple):
     """What the force of each stance shows in single support (stance,).
 
@@ -98,7 +82,7 @@ class Support(NamedTuple):
     # no more than trunk and arms can move, or so flat a motion by more than a factor of two only because of these
     variation: Array
     steps_hz: Array  # steps a second, from the foot strike to that of the other foot
-    intervals: Intervals  # all of them, see :func:`doubts_of_session`
+    share: Array  # (stance, stance), of the vertical impulse of each ratio that each stance bears
 
 
 def in_single_support(kinematics: AnyTrial, contacts: AnyTrial, calibrate: xr.Dataset) -> Support:
@@ -110,13 +94,15 @@ def in_single_support(kinematics: AnyTrial, contacts: AnyTrial, calibrate: xr.Da
     time, mass_kg = contacts["time"].values, float(calibrate.attrs["body_mass_kg"])
     velocity, acceleration = (centre_of_mass(kinematics, calibrate, rate) for rate in ("velocity", "acceleration"))
     trunk = sees_trunk(kinematics)
+    sways = (SEEN_SWAY_M_S, SEEN_SWAY_M_S) if trunk else (SWAY_M_S, OVER_A_STEP_M_S)
     of_hips = kinematics["joint_centre_acceleration"].values[:, :, HIP].mean(axis=1, dtype=float)
     hips = acceleration if trunk else of_hips  # the whole body stands for itself where it is seen
     of_sides = contacts["ground_force"].values.astype(float) / mass_kg
     force = of_sides.sum(axis=1)
     seen = np.isfinite(force + velocity).all(axis=1)
     side, start, end = (contacts[f"contact_{name}"].values for name in ("side", "start", "end"))
-    result, spans = np.full((len(Support._fields) - 1, len(side)), np.nan), list[tuple[int, int, slice]]()
+    rows = [SIDES.index(each) for each in side.tolist()]
+    result, share = np.full((len(Support._fields) - 1, len(side)), np.nan), np.zeros((len(side), len(side)))
     for i in range(len(side)):
         other = side != side[i]
         swings = np.stack([end[other][:-1], start[other][1:]], axis=1)  # of the other foot
@@ -132,47 +118,17 @@ def in_single_support(kinematics: AnyTrial, contacts: AnyTrial, calibrate: xr.Da
             continue
         hidden_m_s2 = SEEN_M_S2 if trunk else UNSEEN_M_S2
         agreement = _agreement(force[inside], velocity[inside], acceleration[inside], hips[inside], hidden_m_s2)
-        steps = [(1, start[i], lands)] if time[0] < start[i] < lifted else []
-        steps += [(2, lifted, end[i])] if lands < end[i] < time[-1] else []
-        over = [(i, kind, slice(*np.searchsorted(time, (a - 1e-6, b + 1e-6)).tolist())) for kind, a, b in steps]
-        spans += [one for one in over if seen[one[2]].all()] or [(i, 0, inside)]
-        result[2:, i] = *agreement, 1 / (lands - start[i])
-    intervals = _intervals(contacts, of_sides, velocity, spans, trunk=trunk)
-    for (i, *_), *ratio in zip(spans[::-1], intervals.ratio[::-1], intervals.deviation[::-1], strict=True):
-        result[:2, i] = ratio  # of the first step, if there are two
-    return Support._make([*result, intervals])
-
-
-def _intervals(
-    contacts: AnyTrial, of_sides: Array, velocity: Array, spans: Sequence[tuple[int, int, slice]], *, trunk: bool
-) -> Intervals:
-    """Return what intervals show.
-
-    Args:
-        of_sides: forces of both feet per mass (sample, side, 3).
-        velocity: of the centre of mass (sample, 3).
-        spans: stance, kind (0: single support; a step from foot strike, or from the other's foot off), and frames.
-        trunk: whether trunk and arms are seen.
-    """
-    time, (side, start, end) = (
-        contacts["time"].values,
-        (contacts[f"contact_{of}"].values for of in ("side", "start", "end")),
-    )
-    rows = [SIDES.index(each) for each in side.tolist()]
-    sways = [SEEN_SWAY_M_S] * 2 if trunk else [SWAY_M_S, OVER_A_STEP_M_S]
-    ratios, shape = np.zeros((len(spans), 2)), (len(spans), len(side))
-    share, late = np.zeros(shape), np.zeros(shape)
-    for row, (_, kind, over) in enumerate(spans):
-        at, both = time[over], of_sides[over]
-        ratios[row] = _ratio(at, both.sum(axis=1), velocity[over], sways[min(kind, 1)])
-        bears = (at >= start[:, None]) & (at <= end[:, None])
-        loads = np.where(bears, both[:, rows, UP].T, 0.0)
-        borne = np.fmax(loads.sum(), 1e-9)
-        share[row] = loads.sum(axis=1) / borne
-        if kind:  # the load passes from foot to foot
-            late[row] = (loads[:, 0] - loads[:, -1]) / interval_s(time) / borne
-    alike = [len(SIDES) * kind + rows[stance] for stance, kind, _ in spans]
-    return Intervals(ratios[:, 0], ratios[:, 1], share, late, np.array(alike, dtype=int))
+        steps = [(start[i], lands)] if time[0] < start[i] < lifted else []
+        steps += [(lifted, end[i])] if lands < end[i] < time[-1] else []
+        spans = [slice(*np.searchsorted(time, (first_s - 1e-6, last_s + 1e-6)).tolist()) for first_s, last_s in steps]
+        known = [span for span in spans if seen[span].all()]
+        over = known[0] if known else inside
+        ratio = _ratio(time[over], force[over], velocity[over], sways[bool(known)])
+        result[:, i] = *ratio, *agreement, 1 / (lands - start[i])
+        bears = (time[over] >= start[:, None]) & (time[over] <= end[:, None])
+        borne = np.where(bears, of_sides[over][:, rows, UP].T, 0.0).sum(axis=1)
+        share[i] = borne / np.fmax(borne.sum(), 1e-9)
+    return Support._make([*result, share])
 
 
 def _ratio(time: Array, force: Array, velocity: Array, sway_m_s: float) -> tuple[float, float]:
@@ -184,76 +140,52 @@ def _ratio(time: Array, force: Array, velocity: Array, sway_m_s: float) -> tuple
 
 
 def doubts_of_session(
-    intervals: Sequence[Intervals], plates: Sequence[NDArray[np.str_]], mass_kg: float
+    supports: Sequence[Support], plates: Sequence[NDArray[np.str_]], mass_kg: float
 ) -> list[list[list[Verdict]]]:
     """Return the doubts about each stance of each trial by the ratios of all.
 
-    Ratios err by the mass, which all share, by the gains of the plates that bear them and by their delays against each
-    other, by the sway of the person and by that of each. Mass, plate, or load of a stance that deviates most is
-    doubted, with all its stances; then it may have any value, and the next is sought.
+    Ratios err by the mass, which all share, by the gains of the plates that bear them, and each by its own sway. Mass,
+    plate or stance that deviates most is doubted, with all its stances; then it may have any value, and the next is
+    sought.
 
     Args:
-        intervals: of each trial.
+        supports: of each trial.
         plates: of each trial, the numbers of the plates of each stance (stance,), "1 3" of two.
         mass_kg: of the body.
     """
-    ratio, deviation, alike = (
-        np.concatenate([getattr(one, name) for one in intervals]) for name in ("ratio", "deviation", "alike")
-    )
-    names, member, gains = borne_by_plates([one.share for one in intervals], plates)
-    *_, late = borne_by_plates([one.late for one in intervals], plates)
-    known, every = np.isfinite(ratio), np.ones((len(ratio), 1))
-    loads: sparse.csr_array = sparse.block_diag([one.share for one in intervals], format="csr")[known]
-    told = np.unique((loads > BEARS).nonzero()[1])
-    usual = np.hstack([gains, every, late])[known]
-    shapes = sparse.hstack([loads[:, told], sparse.csr_array(usual)], format="csr")
-    who = ["the plate shows"] * len(told) + [f"plate {name} shows in the session" for name in names]
-    who.append("the plates show in the session")
-    on = [*map(np.flatnonzero, member.T)]
-    touched = [*told[:, None], *on, np.arange(len(member)), *on]
-    off, sway = ratio[known] - 1, np.fmax(deviation[known] ** 2 - SCALES**2, 1e-9)
-    # the covariance is diag(own) + common common'; a step may sway otherwise by as much as all of a person's do
-    habits = np.where(alike[known, None] == np.unique(alike[known]), np.sqrt(sway)[:, None], 0.0)
-    own, common = sway, np.hstack([usual * [*[GAIN] * len(names), MASS, *[APART_S] * len(names)], habits])
-    found: list[list[Verdict]] = [[] for _ in member]
-    for _ in range(sum(shapes.shape) if off.size else 0):
-        size, spreads = _set_free(shapes, off, own, common)
+    ratio, deviation = (np.concatenate([getattr(one, name) for one in supports]) for name in ("ratio", "deviation"))
+    names, member, gains = borne_by_plates([one.share for one in supports], plates)
+    known = np.flatnonzero(np.isfinite(ratio))
+    shapes = np.column_stack([gains, np.ones(len(ratio))])[known]  # of plates and the mass
+    touched = np.column_stack([member, np.ones(len(ratio), dtype=bool)])
+    who = [*(f"plate {name} shows in the session" for name in names), "the plates show in the session"]
+    off, own = ratio[known] - 1, np.fmax(deviation[known] ** 2 - SCALES**2, 1e-9)
+    common = shapes * [*[GAIN] * len(names), MASS]  # the covariance is diag(own) + common common'
+    found: list[list[Verdict]] = [[] for _ in ratio]
+    for _ in range(sum(shapes.shape) if known.size else 0):
+        # inverted by Woodbury's identity: a session on a treadmill has thousands of stances
+        scaled = common / own[:, None]
+        inner = scaled @ np.linalg.inv(np.eye(common.shape[1]) + common.T @ scaled)
+        both = np.column_stack([off, shapes])
+        weighted = both / own[:, None] - inner @ (scaled.T @ both)
+        seen = np.append(1 / own - (inner * scaled).sum(axis=1), (shapes * weighted[:, 1:]).sum(axis=0))
+        size = np.append(weighted[:, 0], off @ weighted[:, 1:]) / np.fmax(seen, 1e-9)
+        spreads = np.round(np.abs(size) * np.sqrt(np.fmax(seen, 0)), 6)
         best = int(spreads.argmax())
         if spreads[best] < SPREADS:
             break
-        blamed = [best]
-        if best < len(who):
-            share = 1 + size[best]
-            of = {"who": who[best], "percent": 100 * share, "mass": mass_kg, "agrees": share * mass_kg}
-            problem = Verdict.of("momentum_doubted", **of)
-        else:  # one plate late, or its neighbour early
-            blamed = [i for i in range(len(who), shapes.shape[1]) if spreads[i] ** 2 > spreads[best] ** 2 - ALIKE]
-            numbers = " or ".join(names[i - len(who)] for i in blamed)
-            problem = Verdict.of("plate_late", numbers=numbers, ms=1000 * abs(size[best]))
-        for i in {i for column in blamed for i in touched[column].tolist()}:
+        shape = best - len(known)
+        tells = "the plate shows" if shape < 0 else who[shape]
+        share = 1 + size[best]
+        problem = Verdict.of("momentum_doubted", who=tells, percent=100 * share, mass=mass_kg, agrees=share * mass_kg)
+        for i in [known[best]] if shape < 0 else np.flatnonzero(touched[:, shape]):
             found[i].append(problem)
-        freed = shapes[:, blamed].toarray()
-        common = np.column_stack([common, freed])
-        if best < len(told):  # what its load is beside others, nobody knows
-            own = own + ((freed[:, 0] > 0) & (freed[:, 0] < BEARS))
+        if shape < 0:
+            own[best] += 1
+        else:
+            common = np.column_stack([common, shapes[:, shape]])
     one_by_one = iter(found)
     return [[*islice(one_by_one, len(of_trial))] for of_trial in plates]
-
-
-def _set_free(shapes: sparse.csr_array, off: Array, own: Array, common: Array) -> tuple[Array, Array]:
-    """Return the size of each unknown if it alone may have any value, and its standard deviations from 0.
-
-    Args:
-        shapes: what each unknown adds to the ratios (interval, unknown).
-        off: ratios less 1 (interval,).
-        own, common: of their covariance, diag(own) + common common'.
-    """
-    # inverted by Woodbury's identity: a session on a treadmill has thousands of stances
-    scaled = common / own[:, None]
-    inner = scaled @ np.linalg.inv(np.eye(common.shape[1]) + common.T @ scaled)
-    seen = (shapes**2).T @ (1 / own) - ((shapes.T @ inner) * (shapes.T @ scaled)).sum(axis=1)
-    size = shapes.T @ (off / own - inner @ (scaled.T @ off)) / np.fmax(seen, 1e-9)
-    return size, np.round(np.abs(size) * np.sqrt(np.fmax(seen, 0)), 6)
 
 
 def borne_by_plates(shares: Sequence[Array], plates: Sequence[NDArray[np.str_]]) -> tuple[list[str], Flags, Array]:

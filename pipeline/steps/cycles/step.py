@@ -142,8 +142,8 @@ def _momentum(
     plates = [walk.contacts["plates"].values for walk in walks.values()]
     shown = [momentum.in_single_support(walk.kinematics, walk.contacts, walk.calibrate) for walk in walks.values()]
     telling = [
-        one._replace(ratio=np.nan * one.ratio) if settings[name].hands_bear_weight else one
-        for name, one in zip(walks, (support.intervals for support in shown), strict=True)
+        one._replace(ratio=np.full_like(one.ratio, np.nan)) if settings[name].hands_bear_weight else one
+        for name, one in zip(walks, shown, strict=True)
     ]
     known = [
         body_momentum.known_intervals(walk.kinematics, walk.contacts, walk.clean, mass_kg) for walk in walks.values()

@@ -23,7 +23,6 @@ from pipeline.steps.cycles.momentum import (
     SCALES,
     SEEN_M_S2,
     UNSEEN_M_S2,
-    Intervals,
     Support,
     doubts_of_session,
     in_single_support,
@@ -196,24 +195,16 @@ SWAY = 0.015
 
 def session(
     rng: np.random.Generator, *, gains: dict[str, float], mass: float = 1.0, bad: float = 1.0, each: int = 3
-) -> tuple[list[Intervals], list[NDArray[np.str_]]]:
+) -> tuple[list[Support], list[NDArray[np.str_]]]:
     """Return what stances show, ``each`` trials with one on every plate; ``bad`` is a factor of the first of all."""
     mass *= 1 + MASS * rng.normal()
     gain = np.array(list(gains.values())) * (1 + GAIN * rng.normal(size=len(gains)))
     shown = []
-    for number in range(each):
+    for _ in range(each):
         ratio = gain / mass * (1 + SWAY * rng.normal(size=len(gain))) * ([bad] + [1.0] * (len(gain) - 1))
-        bad = 1.0
+        bad, none = 1.0, np.full(len(gain), np.nan)
         deviation = np.full(len(gain), np.hypot(SCALES, SWAY))
-        shown.append(
-            Intervals(
-                ratio,
-                deviation,
-                np.eye(len(gain)),
-                np.zeros((len(gain), len(gain))),
-                (number + np.arange(len(gain))) % 2,
-            )
-        )
+        shown.append(Support(ratio, deviation, none, none, none, none, np.eye(len(gain))))
     return shown, [np.array([*gains])] * each
 
 
@@ -252,39 +243,6 @@ def test_of_sound_sessions_one_stance_in_fifty_is_doubted_at_most() -> None:
         for each in trial
     ]
     assert np.mean(doubts) < 0.02
-
-
-@pytest.mark.parametrize("late_ms", [25, -25])
-def test_a_plate_that_is_late_is_named_and_the_stances_beside_stay(late_ms: int) -> None:
-    """Of three plates in turn; the ratios of its own steps and of the next ones change, against each other."""
-    made = moved(walk(strides=6))
-    time, force = made["contacts"].time.values, made["contacts"].ground_force.values
-    stances = [*zip(*(made["contacts"][f"contact_{of}"].values for of in ("side", "start", "end")), strict=True)]
-    plates = np.array(["123"[i % 3] for i in range(len(stances))])
-    assert doubts_of_session([judged(made).intervals], [plates], MASS_KG) == [[[]] * len(plates)]
-    measured = force.copy()
-    for side, start, end in (stance for stance, plate in zip(stances, plates, strict=True) if plate == "2"):
-        row, here = SIDES.index(str(side)), (time > start - 0.05) & (time < end + 0.05)
-        measured[here, row, UP] = np.interp(time[here] - late_ms / 1000, time, force[:, row, UP])
-    force[:] = measured
-    (found,) = doubts_of_session([judged(made).intervals], [plates], MASS_KG)
-    told = [[one.code for one in each] for each in found]
-    assert told == [["plate_late"] * (plate == "2") for plate in plates]
-    (words,) = {one.words for each in found for one in each}
-    assert words.startswith("plate 2 is ")
-    assert abs(float(words.split()[3]) - abs(late_ms)) < 4
-
-
-def test_the_load_of_two_feet_in_a_step_is_not_the_next_stances() -> None:
-    """150 N more in the last half of one stance: the step that begins with the next one bears a part of them."""
-    made = moved(walk(strides=6))
-    contacts = made["contacts"]
-    wrong = contacts.sizes["contact"] // 2
-    side, start, end = (contacts[f"contact_{of}"].values[wrong] for of in ("side", "start", "end"))
-    time, plates = contacts.time.values, np.array(["12"[i % 2] for i in range(contacts.sizes["contact"])])
-    contacts.ground_force.values[(time > (start + end) / 2) & (time < end), SIDES.index(str(side)), UP] += 150
-    (found,) = doubts_of_session([judged(made).intervals], [plates], MASS_KG)
-    assert [bool(each) for each in found] == [i == wrong for i in range(len(plates))]
 
 
 def test_thousands_of_stances_on_a_treadmill_need_no_matrix_of_all_pairs() -> None:
