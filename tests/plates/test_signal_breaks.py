@@ -149,6 +149,22 @@ def test_a_stiff_sole_that_rolls_over_an_edge_point_by_point_is_no_break() -> No
         assert find_breaks(wrench + noise, CORNERS, 1000.0) == [], seed
 
 
+def test_lost_samples_are_told_from_a_step_at_the_edge_by_the_place_of_the_step() -> None:
+    """The same 30 ms, on a large plate and on one whose edge is where the load jumps; both have one middle."""
+    told = []
+    for seed in SEEDS:
+        wrench = wrench_of(Step(2, seed))
+        first, last = stance_of(wrench)
+        begin = round(first + 0.2 * (last - first))
+        cut = np.concatenate([wrench[:begin], wrench[begin + 30 :], wrench[-30:]])
+        jump = cut[begin] - cut[begin - 1]
+        half_x = abs(jump[5] / jump[1])  # from the middle, of a vertical force
+        if find_breaks(cut, 4 * CORNERS, RATE_HZ):
+            told.append(seed)
+            assert find_breaks(cut, CORNERS * [half_x / 0.3, 0, 8], RATE_HZ) == [], seed
+    assert told
+
+
 def test_values_held_from_a_lower_rate_and_coarse_counts_are_no_breaks() -> None:
     for seed in SEEDS:
         wrench = wrench_of(Step(2, seed))

@@ -208,7 +208,7 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
                 trial.names = tuple(subjects)
         else:
             asked |= not _have_codes(trials)
-    asked |= not any(one.names for one in trials) and _hold_visits(trials)
+    asked |= not any(one.names for one in trials) and _take_visits_of_visits_for_people(trials)
     asked &= not all(len(one.names) == 1 and BIDS_LABEL.fullmatch(one.names[0]) for one in trials)
     for trial in trials:
         trial.asked = asked or not all(trial.names)
@@ -226,15 +226,17 @@ def _find_people_by_subjects(trials: Sequence[Trial]) -> bool:
     return asked or (_may_be_one(trials) and not _have_codes(trials))
 
 
-def _hold_visits(trials: Sequence[Trial]) -> bool:
-    """Return whether counted visits hold several others each, as people do: W1_PRE, W1_POST and W2_PRE."""
-    counted = [[of.text for of in one.parts.visits if COUNTED_VISIT.fullmatch(of.text)][:1] for one in trials]
-    others = [
-        [of.plain for of in one.parts.visits if of.text not in word] for one, word in zip(trials, counted, strict=True)
-    ]
-    pairs = {(*word, *rest) for word, rest in zip(counted, others, strict=True)}
-    alike = [Counter(pair[part] for pair in pairs) for part in (slice(1), slice(1, None))]
-    return all(counted) and all(others) and all(max(of.values()) > 1 for of in alike)
+def _take_visits_of_visits_for_people(trials: Sequence[Trial]) -> bool:
+    """Take counted visits that hold several others for people, as in W1_PRE, W1_POST and W2_PRE; return whether any."""
+    counted = [[of for of in one.parts.visits if COUNTED_VISIT.fullmatch(of.text)][:1] for one in trials]
+    others = [[of for of in one.parts.visits if of not in word] for one, word in zip(trials, counted, strict=True)]
+    pairs = {(word[0].text, *(of.plain for of in rest)) for word, rest in zip(counted, others, strict=True) if word}
+    people, visits = Counter(pair[0] for pair in pairs), Counter(pair[1:] for pair in pairs)
+    if not all(map(all, zip(counted, others, strict=True))) or 1 in (max(people.values()), max(visits.values())):
+        return False
+    for one, word, rest in zip(trials, counted, others, strict=True):
+        one.names, one.parts.visits = (word[0].text,), rest
+    return True
 
 
 def _may_be_one(trials: Sequence[Trial]) -> bool:

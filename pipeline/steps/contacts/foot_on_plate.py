@@ -205,7 +205,7 @@ def _find_shared_span(contact: Contact, shown: Shown, pressed: Mapping[int, Arra
         line, sole = down & (nearer < away), down
     else:
         line, sole = down & other.over(quads, 0.0, inside).any(axis=(0, 2)), down
-        if (swings & down).sum() * step_s > LEFT_S:
+        if (swings & down).sum() * step_s > LEFT_S:  # else the sole, wherever it is, is there too short
             sole = down & other.over(quads, HALF_SOLE_M, inside).any(axis=(0, 2))
     for frames, longest_s in ((swings & sole, LEFT_S), (line, SHARED_S)):
         if frames.sum() * step_s > longest_s:

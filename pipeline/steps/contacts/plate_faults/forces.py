@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....arrays import Array
+from ....arrays import Array, Flags
 from ....dynamics.vectors import transpose
 from ....plates.wrench import plate_axes
 from ....variables.stance_verdicts import Verdict
@@ -83,7 +83,7 @@ def misread_channels(
 ) -> tuple[str, dict[str, Verdict]]:
     """Return the doubt about the channels of a plate, or of all, by all steps of a session on all plates.
 
-    And the only trial that it concerns, empty if it concerns all of them: steps of the others may contradict it.
+    Before it stands the trial that it concerns alone, as steps of the others contradict it; empty if it is all.
 
     Near the middle of a plate a wrong sign moves a force by less than markers are known in a foot. But what is usual
     of a person is the same in all steps, and they press at different places: with the right signs they agree.
@@ -111,24 +111,19 @@ def misread_channels(
         explained = np.einsum("lk,lkm,lm->l", common, inner, common)
         return float((((off**2).sum(axis=0) - explained) / own**2).sum())
 
-    misfit = misfit_of(off[0])
+    def gain_of(here: Flags, channels: str) -> float:
+        return misfit - misfit_of(np.where(here[:, None], reread[channels], off[0]))
 
-    def gains_in(*trials_read: str) -> dict[tuple[str, tuple[str, ...], str], float]:
-        """Return what each reading of each plate, and of all, gains if these trials alone are read so."""
-        gains = {}
-        for trial, group in product(
-            trials_read, dict.fromkeys([*((name,) for name in names), (*dict.fromkeys(names),)])
-        ):
-            here = (np.isin(names, group) & (np.array(trials) == trial if trial else True))[:, None]
-            for channels, otherwise in zip(CHANNELS, off[1:], strict=True):
-                gains[trial, group, channels] = misfit - misfit_of(np.where(here, otherwise, off[0]))
-        return gains
-
-    found = max(of_all := gains_in(""), key=of_all.__getitem__)
-    if of_all[found] < GAIN:
+    misfit, reread = misfit_of(off[0]), dict(zip(CHANNELS, off[1:], strict=True))
+    groups = {group: np.isin(names, group) for group in (*((name,) for name in names), (*dict.fromkeys(names),))}
+    gains = {("", group, channels): gain_of(groups[group], channels) for group, channels in product(groups, CHANNELS)}
+    if max(gains.values()) < GAIN:
         return "", {}
-    alone = max(of_one := gains_in(*dict.fromkeys(trials)), key=of_one.__getitem__)
-    trial, group, channels = alone if of_one[alone] > of_all[found] + OWN_GAIN else found
+    gains |= {
+        (trial, group, channels): gain_of(groups[group] & (np.array(trials) == trial), channels) - OWN_GAIN
+        for trial, group, channels in product(dict.fromkeys(trials), groups, CHANNELS)
+    }
+    trial, group, channels = max(gains, key=gains.__getitem__)
     plates = "plate " + group[0] if len(group) == 1 else "all plates"
     return trial, dict.fromkeys(group, Verdict.of("plate_channels_suspect", plates=plates, channels=channels))
 
