@@ -37,6 +37,9 @@ NOT_SEEN, NEAR_AN_END = 1, 4
 # or the second half of a stance, so that less than half shows none for certain. Single support, where the momentum of
 # the body judges plates, is the middle two thirds of a stance: half of it, from either end, holds a third of that.
 LEAST_SEEN, WHOLE = 50.0, 100.0
+# Percent of a stance at either end in which a leg may be implausible as in the swing beside it: by the skin's motion it
+# errs most where it is most bent or the foot hangs. It is double support; single support is the middle two thirds.
+LIKE_SWING = 100 / 6
 # Percent of a stance in which the residual at the pelvis must be known to judge a part of it. The trunk sways at some 2
 # Hz, unseen; over less than a quarter of its period, .13 s, a root mean square is that of one phase of the sway. A
 # quarter of a stance of .6 s is just longer.
@@ -112,6 +115,16 @@ class Shown:
         at_ankle = int(self.kinetics["joint"].values.tolist().index("ankle"))
         why = self.kinetics["missing"].values[:, :, at_ankle]
         return [why[inside, side] for inside, side in zip(self.frames, self.row, strict=True)]
+
+    @cached_property
+    def implausible(self) -> list[NDArray[np.int8]]:
+        """Return the measure that no leg has in the frames of each stance, 0 where there is none."""
+        flags = self.kinematics["implausible"].values
+        return [flags[inside, side] for inside, side in zip(self.frames, self.row, strict=True)]
+
+    def is_lost(self, i: int) -> Flags:
+        """Return in which frames of a stance moments are unknown, but not by an end, a gap or an implausible leg."""
+        return np.asarray(~np.isin(self.missing[i], (0, NEAR_AN_END)) & (self.implausible[i] == 0))
 
     @cached_property
     def seen_percent(self) -> Array:
@@ -203,9 +216,10 @@ def refuse_without_static(shown: Shown, _: int) -> Verdict | None:
 
 
 def refuse_implausible_leg(shown: Shown, i: int) -> Verdict | None:
-    """Return the refusal of a stance in which nothing can be solved as no person has such a leg."""
-    flags = shown.kinematics["implausible"].values[shown.frames[i], shown.row[i]]
-    if not shown.hides(i) or not flags.any():
+    """Return the refusal of a stance in which no person has such a leg, unless that is in double support alone."""
+    flags = shown.implausible[i]
+    ends = int(len(flags) * LIKE_SWING / 100)
+    if not shown.hides(i) or not flags[ends : len(flags) - ends].any():
         return None
     what = reason_of_flag(int(np.bincount(flags)[1:].argmax()) + 1, str(shown.stances[0][i]))
     share = 100 * (flags > 0).mean()
@@ -214,7 +228,7 @@ def refuse_implausible_leg(shown: Shown, i: int) -> Verdict | None:
 
 def refuse_near_an_end(shown: Shown, i: int) -> Verdict | None:
     """Return the refusal of a stance of which ends of the recording or of gaps alone leave too little known."""
-    if shown.seen_percent[i] < LEAST_SEEN and np.isin(shown.missing[i], (0, NEAR_AN_END)).all():
+    if shown.seen_percent[i] < LEAST_SEEN and not shown.is_lost(i).any():
         ms = 1000 * shown.clean.attrs["uncertain_end_s"]
         return Verdict.of("near_an_end", percent=shown.seen_percent[i], ms=ms)
     return None
@@ -222,7 +236,7 @@ def refuse_near_an_end(shown: Shown, i: int) -> Verdict | None:
 
 def refuse_hidden(shown: Shown, i: int) -> Verdict | None:
     """Return the refusal of a stance in which unseen markers leave too little known, or those seen give no pose."""
-    lost = ~np.isin(shown.missing[i], (0, NEAR_AN_END))
+    lost = shown.is_lost(i)
     if not lost.any():
         return None
     clean, calibrate, (sides, start, end) = shown.clean, shown.calibrate, shown.stances

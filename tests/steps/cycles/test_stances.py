@@ -125,6 +125,27 @@ def test_a_stance_with_a_gap_keeps_what_the_gap_does_not_touch(known: Walk, why:
     assert "peak_vertical_force" not in lost  # of the plate alone
 
 
+@pytest.mark.parametrize(
+    ("first", "last", "used"),
+    [(-0.2, 0.15, True), (0.85, 1.2, True), (0.4, 0.45, False), (-0.2, 0.2, False), (0.8, 1.2, False)],
+)
+def test_a_leg_that_is_implausible_in_double_support_alone_leaves_the_rest(
+    known: Walk, first: float, last: float, used: bool
+) -> None:
+    """As it is in the swing beside it; in single support it refuses the stance."""
+    made, step = trial(known), known.seen()[1]
+    first_s, last_s = step.start_s + first * STANCE_S, step.start_s + last * STANCE_S
+    hide(made, step.side, first_s, last_s, why=NOT_SEEN)
+    flags = made["kinematics"].implausible.copy()
+    flags.loc[{"time": slice(first_s, last_s), "side": step.side}] = 1
+    made["kinematics"] = made["kinematics"].assign(implausible=flags)
+    found = made.cut()
+    i = int(np.flatnonzero(found.stance_start == step.start_s)[0])
+    assert found.stance_code.values[i] == ("" if used else "leg_implausible")
+    assert found.stance_seen_percent.values[i] < 95
+    assert (np.delete(found.stance_code.values, i) == "").all()
+
+
 @pytest.mark.parametrize(("share", "used"), [(0.45, True), (0.55, False)])
 def test_a_stance_is_refused_of_which_less_than_half_is_known(known: Walk, share: float, used: bool) -> None:
     made, step = trial(known), known.seen()[0]
