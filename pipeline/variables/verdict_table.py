@@ -173,7 +173,7 @@ VERDICTS: dict[str, Row] = {
         "contact, so that its ground force stays in the results", "list one with role static",
         see="how_to.md#there-is-no-static-trial", of_step=True),
     "leg_implausible": Row(REFUSES, "{what} in {percent:.0f} % of the stance; {remedy}",
-        f"{_PERSON}, in a part of the stance; of a trial, on both sides and throughout", _LEG,
+        f"{_PERSON}, in single support; of a trial, on both sides and throughout", _LEG,
         ("body.plausibility.LIMITS", "steps.kinematics.leg_check.SHORTEST_S"),
         "reliability.md#legs-that-no-person-has", general="a leg is none that a person has"),
     "markers_not_seen": Row(REFUSES,
