@@ -80,6 +80,23 @@ def frozen_frames(position: Array, interval_s: float) -> Flags:
     return frozen
 
 
+def held_frames(position: Array) -> Flags:
+    """Return which samples (time, marker) of positions (time, marker, 3), m, repeat the one before, or the next one.
+
+    Another program has filled a gap with the last or first place that it knew: three frames and more are equal while
+    the marker moves before and after. One that rests, in a file of rounded numbers, comes to rest and leaves gradually.
+    """
+    held = np.zeros(position.shape[:2], dtype=bool)
+    same = (position[1:] == position[:-1]).all(axis=2)
+    moving = np.flatnonzero((same[1:] & same[:-1]).any(axis=0) & ~same.all(axis=0))
+    for marker, bend in zip(moving.tolist(), bends(position[:, moving]).T, strict=True):
+        for start, stop in stretches(same[:, marker]):
+            if stop - start > 1 and _corner(bend[:start][::-1]) * _corner(bend[stop - 1 :]) > CORNER[1] ** 2:
+                later = int(bend[start - 1] < bend[stop - 1])  # it leaves by a jump, as the first place was measured
+                held[start + later : stop + later, marker] = True
+    return held
+
+
 def straight_frames(position: Array, interval_s: float) -> Flags:
     """Return which samples (time, marker) of positions (time, marker, 3), m, lie on a straight line at even distances.
 
@@ -94,15 +111,15 @@ def straight_frames(position: Array, interval_s: float) -> Flags:
         for start, stop in stretches(even[:, marker]):
             moved = length(position[stop + 1, marker] - position[start, marker])
             long = (stop - start) * interval_s > STRAIGHT_S and moved > (stop + 1 - start) * MOVED_M
-            if long and _is_corner(bend[:start, marker][::-1]) and _is_corner(bend[stop:, marker]):
+            if long and min(_corner(bend[:start, marker][::-1]), _corner(bend[stop:, marker])) > CORNER[1]:
                 straight[start + 1 : stop + 1, marker] = True
     return straight
 
 
-def _is_corner(bend: Array) -> bool:
-    """Return whether the first of the bends (time,), m, from the end of a straight line on, is that of a corner."""
+def _corner(bend: Array) -> float:
+    """Return the first of the bends (time,), m, from the end of a line on, in medians of those beside; 0 for none."""
     beside = np.median(bend[1 : BESIDE + 1]) if len(bend) > BESIDE else np.nan
-    return bool(beside > STRAIGHT_M and bend[0] > max(CORNER[0] * STRAIGHT_M, CORNER[1] * beside))
+    return float(bend[0] / beside) if beside > STRAIGHT_M and bend[0] > CORNER[0] * STRAIGHT_M else 0.0
 
 
 def displaced_frames(position: Array, interval_s: float) -> Flags:

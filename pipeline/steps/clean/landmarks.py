@@ -15,7 +15,7 @@ from ...conventions import SIDES
 from ...errors import UserError
 from ...trials.session import Trial
 from . import gap_filling
-from .impossible_motion import Breaks, displaced_frames, find_breaks, frozen_frames, straight_frames
+from .impossible_motion import Breaks, displaced_frames, find_breaks, frozen_frames, held_frames, straight_frames
 from .marker_repair import SPIKE, repair_markers
 from .settings import Settings
 
@@ -46,16 +46,16 @@ def repair_landmarks(read: Trial, body_model: BodyModel, settings: Settings) -> 
     """Return the landmarks that are seen, repaired, and the exchanges of labels; refuse what is beyond repair.
 
     Frozen frames are gaps, and so are frames of a marker that has jumped away before it jumps back (not of a heel's,
-    which shows only when feet rest), and straight parts of a path, with which another program has filled some, but on a
-    treadmill, where feet move straight; where frames are lost, one is missing that is not filled, as at an end of the
-    recording.
+    which shows only when feet rest), and parts of a path that another program has filled: at one place, or straight
+    (but not on a treadmill, where feet move straight). Where frames are lost, one is missing that is not filled, as at
+    an end of the recording.
     """
     rate_hz = read.attrs["marker_rate_hz"]
     chosen, labels, recorded = _markers(read, body_model)
     frozen = frozen_frames(recorded, 1 / rate_hz)
     heels = [label for name in chosen if name.startswith("heel") for label in chosen[name]]
     displaced = displaced_frames(recorded, 1 / rate_hz) & ~np.isin(labels, heels)
-    unmeasured = frozen[:, None] | displaced
+    unmeasured = frozen[:, None] | displaced | held_frames(recorded)
     if read.attrs["direction_of_travel"] != "none":
         unmeasured |= straight_frames(recorded, 1 / rate_hz)
     if unmeasured.any():

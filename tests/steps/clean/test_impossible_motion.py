@@ -11,7 +11,13 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.signals.filters import low_pass
-from pipeline.steps.clean.impossible_motion import displaced_frames, find_breaks, frozen_frames, straight_frames
+from pipeline.steps.clean.impossible_motion import (
+    displaced_frames,
+    find_breaks,
+    frozen_frames,
+    held_frames,
+    straight_frames,
+)
 from tests.support.plates.stances import found
 from tests.support.settings import settings_of
 from tests.support.steps import clean
@@ -140,6 +146,31 @@ def test_a_break_is_forgiven_if_the_plates_show_that_they_lost_the_same(way: str
     assert "frames_lost_before" not in codes[True]
     assert codes[False]
     assert "" not in codes[False]
+
+
+@pytest.mark.parametrize("frames", [1, 2, 5, 20])
+@pytest.mark.parametrize("before", [True, False])
+def test_a_place_that_is_repeated_while_the_marker_moves_was_not_measured(frames: int, before: bool) -> None:
+    """The last place before a gap, or the first behind it; a single repetition may be chance in rounded numbers."""
+    raw = recorded("straight", 709).trial
+    path = raw.marker_position.values.copy()
+    marker = int(np.linalg.norm(np.diff(path, axis=0), axis=2).mean(axis=0).argmax())
+    gap = slice(80, 80 + frames)  # where it swings
+    path[gap, marker] = path[79 if before else 80 + frames, marker]
+    where = np.zeros(path.shape[:2], dtype=bool)
+    where[gap, marker] = frames > 1
+    np.testing.assert_array_equal(held_frames(path), where)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_foot_that_rests_in_a_file_of_rounded_numbers_is_measured(way: str) -> None:
+    for seed in (701, 702):
+        raw = recorded(way, seed).trial
+        path, rate_hz = raw.marker_position.values, raw.attrs["marker_rate_hz"]
+        smooth = low_pass(path, rate_hz=rate_hz, cutoff_hz=6.0, order=4)
+        for unit_m in (1e-4, 1e-3):
+            assert not held_frames(rounded(smooth, unit_m)).any(), unit_m
+            assert not held_frames(rounded(path, unit_m)).any(), unit_m
 
 
 @pytest.mark.parametrize("frames", [4, 8, 20])
