@@ -17,7 +17,7 @@ from ..whole_body import plug_in_gait as upper
 from ..workflow import checksums
 from ..workflow.job_keys import Study
 from ..workflow.open_study import look_at
-from .shared.exported_files import C3D_COPIES, list_copies
+from .shared.exported_files import C3D_COPIES
 
 MOST_LISTED = 6  # sessions in a message
 
@@ -83,10 +83,11 @@ def _write_session(study: Study, session: str, *, anonymous: bool) -> tuple[list
             command=["write-c3d", *(["--anonymous"] if anonymous else [])],
         )
         written.append(target)
-    for copy, _ in list_copies(derived, session):  # of trials that have no results any more
-        if derived / copy not in written:
-            (derived / copy).unlink()
-            checksums.forget(derived, copy)
+    for copy in sorted((folder / C3D_COPIES).glob("*.c3d")):  # of trials that have no results any more
+        name = copy.relative_to(derived).as_posix()
+        if copy not in written and checksums.recorded(derived, name):
+            copy.unlink()
+            checksums.forget(derived, name)
     return written, left_out
 
 

@@ -215,11 +215,6 @@ def days_of_recording(rows: Iterable[Row], participant: Row) -> str:
     return ""
 
 
-def without_subject(participant: Row) -> Row:
-    """Return a row of participants.tsv without ``subject``, which may hold a name."""
-    return {name: cell for name, cell in participant.items() if name != "subject"}
-
-
 def columns_of_people(people: Mapping[str, Row]) -> dict[str, dict[str, float | str]]:
     """Return the columns of participants.tsv that results have: numbers if all cells are numbers or absent, else text.
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import snakemake_logger_plugin_gaitlab as plugin
 
@@ -114,9 +114,10 @@ def snakemake_arguments(path: Path, options: Sequence[str]) -> list[str]:
     """
     from .strict_yaml import read_yaml
 
-    arguments = [
-        text for name, value in read_yaml(PROFILES / "default" / "config.yaml").items() for text in _option(name, value)
-    ]
+    arguments = list[str]()
+    for name, value in read_yaml(PROFILES / "default" / "config.yaml").items():
+        values = value if isinstance(value, list) else [] if value is True else [value]
+        arguments += [f"--{name}", *map(str, values)]
     arguments += ["--logger", "gaitlab", "--workflow-profile", "none"]
     arguments += ["--snakefile", str(HOUSE / "Snakefile"), "--directory", str(path)]
     if not any(option.startswith(CHOOSES_CORES) for option in options):
@@ -127,8 +128,3 @@ def snakemake_arguments(path: Path, options: Sequence[str]) -> list[str]:
         shipped.get(option, option) if previous == "--profile" else option
         for previous, option in zip(before, options, strict=False)
     ]
-
-
-def _option(name: str, value: Any) -> list[str]:
-    values = value if isinstance(value, list) else [] if value is True else [value]
-    return [f"--{name}", *map(str, values)]

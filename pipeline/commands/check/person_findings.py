@@ -53,8 +53,19 @@ def of_person(
     stated = shown.stated
     row = row_with_sizes(participants.get(person, {}), own, stated)
     static = next((facts[row["file"]] for row in rows if row["role"] == "static" and row["file"] in facts), None)
+    sizes = {**stated, **sizes_in_table(row)}
+    needed = list[str]()
     if static and chosen and model:
-        yield from _missing(person, {**stated, **sizes_in_table(row)}, static, chosen, model)
+        needed = resolve(model, static.landmarks).find_needed_sizes(hip_centre=chosen["calibrate"]["hip_centre"])
+    if {"leg_length_left_m", "leg_length_right_m"} & sizes.keys():  # one replaces the other
+        needed = [name for name in needed if not name.startswith("leg_length")]
+    if absent := [name for name in needed if name not in sizes]:
+        what = f"no {', '.join(absent)}, needed by the body model or the hip centre"
+        mass_kg = sizes.get("mass_kg", 0.0)
+        by_mass = {width_of_mass(name, mass_kg): name.partition("_")[0] for name in absent if mass_kg}
+        hints = [f"{joint} {width:.3f}" for width, joint in by_mass.items() if width]
+        hint = f" (by body mass {', '.join(hints)})" if hints else ""
+        yield Problem(person, what, f"measure and add to participants.tsv{hint}", "size_missing")
     table = str(chosen.get("calibrate", {}).get("segment_parameters"))
     row = {**row, "participant_id": person}
     yield from check_sizes(row, shown, segment_table=table, mass_needed=mass_needed)
@@ -128,18 +139,3 @@ def read_stated_sizes(rows: Sequence[tsv.Row], facts: Mapping[str, Contents]) ->
     """Return the sizes in a session's files; the static wins, as in ``calibrate``."""
     ordered = sorted((row for row in rows if row["file"] in facts), key=lambda row: row["role"] == "static")
     return {name: value for row in ordered for name, value in facts[row["file"]].sizes.items()}
-
-
-def _missing(
-    person: str, sizes: Mapping[str, float], static: Contents, chosen: Mapping[str, Any], model: BodyModel
-) -> Iterator[Problem]:
-    needed = resolve(model, static.landmarks).find_needed_sizes(hip_centre=chosen["calibrate"]["hip_centre"])
-    if {"leg_length_left_m", "leg_length_right_m"} & sizes.keys():  # one replaces the other
-        needed = [name for name in needed if not name.startswith("leg_length")]
-    if absent := [name for name in needed if name not in sizes]:
-        what = f"no {', '.join(absent)}, needed by the body model or the hip centre"
-        mass_kg = sizes.get("mass_kg", 0.0)
-        by_mass = {width_of_mass(name, mass_kg): name.partition("_")[0] for name in absent if mass_kg}
-        hints = [f"{joint} {width:.3f}" for width, joint in by_mass.items() if width]
-        hint = f" (by body mass {', '.join(hints)})" if hints else ""
-        yield Problem(person, what, f"measure and add to participants.tsv{hint}", "size_missing")

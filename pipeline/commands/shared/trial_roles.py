@@ -26,11 +26,6 @@ def stem_of(file: Contents) -> str:
     return path.parent.name if in_folder_of_trial(file.name) else path.stem
 
 
-def has_word(file: Contents, kind: str, *, but: str = "") -> bool:
-    """Return whether a file's name has a word of a kind, but for one: ``FunctionalLHip_02`` has functional, l, hip."""
-    return any(kind_of(word) == kind and word != but for word in words_of(stem_of(file)))
-
-
 def shows_a_foot(file: Contents, model_name: str) -> bool:
     """Return whether heel or toe of a side is visible; in some labs the heel marker is in the static only."""
     seen = file.seen.get(model_name, frozenset())
@@ -77,7 +72,8 @@ def best_static(files: Iterable[Contents], model_name: str, model: BodyModel) ->
 
     def doubts(file: Contents) -> tuple[int, bool, bool, bool]:
         lacking = resolve(model, file.seen[model_name]).lacking
-        return len(lacking), not file.stands, not has_word(file, "static"), file.frame_count < SHORT_FRAMES
+        named = any(kind_of(word) == "static" for word in words_of(stem_of(file)))
+        return len(lacking), not file.stands, not named, file.frame_count < SHORT_FRAMES
 
     return min(files, key=doubts, default=None)
 

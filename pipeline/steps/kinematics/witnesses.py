@@ -13,7 +13,7 @@ import xarray as xr
 from ...arrays import Array
 from ...conventions import SIDES
 from ...trials.session import spans_of
-from ...variables.stance_verdicts import Verdict, doubts_of_trials
+from ...variables.stance_verdicts import Verdict, doubt_columns
 from .angle_check import angle_misfit, doubt_angles
 from .marker_check import Shift, doubt_marker, unseen_at_knees
 from .static_check import doubt_static, static_misfits
@@ -84,5 +84,6 @@ def hear_witnesses(shown: Shown) -> dict[str, Any]:
     """Return the variables of all witnesses, and those of the doubts about each walk if there are any."""
     found = [one.look(shown) for one in WITNESSES]
     of_walks = zip(*(each.doubts for each in found), strict=True)
-    variables = doubts_of_trials([doubt for doubts in of_walk for doubt in doubts] for of_walk in of_walks)
+    columns = doubt_columns([doubt for doubts in of_walk for doubt in doubts] for of_walk in of_walks)
+    variables = {name: ("trial", column) for name, column in columns.items() if any(column)}
     return variables | {name: variable for each in found for name, variable in each.variable.items()}
