@@ -128,10 +128,7 @@ def calibrate(
 
 
 def _dataset(
-    reference: ReferenceTrial,
-    person: Person,
-    sides: Mapping[str, Side],
-    refused: Mapping[str, Sequence[Problem]],
+    reference: ReferenceTrial, person: Person, sides: Mapping[str, Side], refused: Mapping[str, Sequence[Problem]]
 ) -> xr.Dataset:
     """Return the variables of legs, trunk and arms, and what an error of the markers does to them."""
     dataset = model_dataset(sides, refused).assign(static_distance=static_distances(reference.seen))
@@ -220,10 +217,7 @@ def _knees(
 
 
 def _usable_sides(
-    reference: ReferenceTrial,
-    person: Person,
-    hip_centres: Mapping[str, str | Array],
-    knee_turns: Mapping[str, float],
+    reference: ReferenceTrial, person: Person, hip_centres: Mapping[str, str | Array], knee_turns: Mapping[str, float]
 ) -> tuple[dict[str, Side], dict[str, tuple[Problem, ...]]]:
     """Return the sides that can be used, and the problems of the others; raise these if neither side can be used."""
     sides: dict[str, Side] = {}

@@ -15,14 +15,7 @@ from ...conventions import SIDES
 from ...person.size_findings import ADULT_AGE_YEARS
 from ...results.metric_errors import PLACE
 from ...tables.reference_curves import BySpeed, at_speed
-from ...variables.gait_profile import (
-    STRAIGHT_DEGREES,
-    along_cycle,
-    place_of,
-    root_mean_square,
-    turns,
-    typical_scores,
-)
+from ...variables.gait_profile import STRAIGHT_DEGREES, along_cycle, place_of, root_mean_square, turns, typical_scores
 from ...variables.metrics import GAIT_ANGLES
 from .curves.panels import sign_of_angle
 from .tables import ABSENT, Row, Table, names

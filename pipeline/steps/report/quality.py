@@ -45,10 +45,7 @@ WITNESSES = {
 FEWEST_SESSIONS = 8  # a median and its spread mean little in fewer
 UNLIKE = 3.5  # of the modified z-score (Iglewicz and Hoaglin 1993, How to detect and handle outliers)
 FILLED = tuple(name for name in REPAIRS if name.startswith("filled_by_"))
-OTHER_REPAIRS = {
-    "spikes removed": "spikes_removed",
-    "swapped labels corrected": "labels_exchanged_back",
-}
+OTHER_REPAIRS = {"spikes removed": "spikes_removed", "swapped labels corrected": "labels_exchanged_back"}
 Trials = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 

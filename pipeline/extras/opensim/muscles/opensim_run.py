@@ -128,8 +128,7 @@ def geometry(model_file: Path, motion: Columns, moved: Mapping[str, Sequence[str
             arms.append([muscles[name].computeMomentArm(state, every[of]) for name in moved for of in moved[name]])
     pairs = [(of, name) for name in moved for of in moved[name]]
     return Geometry(
-        dict(zip(muscles, np.transpose(lengths), strict=True)),
-        dict(zip(pairs, np.transpose(arms), strict=True)),
+        dict(zip(muscles, np.transpose(lengths), strict=True)), dict(zip(pairs, np.transpose(arms), strict=True))
     )
 
 

@@ -25,14 +25,7 @@ from ....variables.metrics import NUMBERS
 from .components import Repeatability, repeatability_of
 from .design import FACTORS, FEWEST_PEOPLE, Cell, Design, design_of
 from .settings import Settings
-from .variables import (
-    BOUNDS,
-    CONSISTENT,
-    EFFECTS,
-    MEAN_OF_SIDES,
-    REPEATABILITY,
-    WITH_BOUNDS,
-)
+from .variables import BOUNDS, CONSISTENT, EFFECTS, MEAN_OF_SIDES, REPEATABILITY, WITH_BOUNDS
 
 DETECTABLE = 1.96 * np.sqrt(2)
 MODELS = {  # by the number of repeated factors that people share
