@@ -39,10 +39,6 @@ class Bars(NamedTuple):
     metric: str
     ways: Mapping[str, str] = {}
 
-    def metric_of(self, side: str) -> str:
-        """Return the metric that has the score of a side, or of both."""
-        return OVERALL if self.metric == GPS and side == "both" else self.metric
-
 
 class Profile(NamedTuple):
     """The chart of a session and condition: its bars, the ticks of its axis and its text in words."""
@@ -72,7 +68,12 @@ class Norm(NamedTuple):
     @property
     def another_age(self) -> list[str]:
         """Return how the person's age does not fit that of the norm, in words; empty if it does, or without a norm."""
-        return of_another_age(self.age, self.about) if self.curves else []
+        youngest, oldest = self.about.get("ages", (-np.inf, np.inf))
+        if not self.curves or not (self.age < youngest or self.age > oldest or self.is_of_others):
+            return []
+        text = f"{age_in_words(self.age)}, the reference is of {self.about['people']}"
+        text += ": no score compares them, and their band is only a help for the eye" if self.is_of_others else ""
+        return [f"{text}; give age_years in participants.tsv" if np.isnan(self.age) else text]
 
     @property
     def apart(self) -> str:
@@ -148,17 +149,6 @@ def compares_children_and_adults(age: float, reference: Mapping[str, Any]) -> bo
         (oldest < ADULT_AGE_YEARS and not age < ADULT_AGE_YEARS)
         or (youngest >= ADULT_AGE_YEARS and age < ADULT_AGE_YEARS)
     )
-
-
-def of_another_age(age: float, reference: Mapping[str, Any]) -> list[str]:
-    """Return how a person's age, years or NaN, does not fit that of the reference, in words; empty if it does."""
-    youngest, oldest = reference.get("ages", (-np.inf, np.inf))
-    no_score = compares_children_and_adults(age, reference)
-    if not (age < youngest or age > oldest or no_score):
-        return []
-    text = f"{age_in_words(age)}, the reference is of {reference['people']}"
-    text += ": no score compares them, and their band is only a help for the eye" if no_score else ""
-    return [f"{text}; give age_years in participants.tsv" if np.isnan(age) else text]
 
 
 def age_in_words(age: float) -> str:
