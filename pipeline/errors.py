@@ -17,7 +17,7 @@ INVALID = "invalid_input"  # code of a problem that programs need not tell from 
 MOST_EXAMPLES = 3
 MOST_ALONE = 10  # rows of a table that are still read, of mistakes of one kind in as many files
 VARIABLE = re.compile(r"'[^']*'|\w+_\w+|[-+]?\d[\w.+-]*")
-LONGEST_LINE, LONGEST_END = 1000, 150  # characters
+LONGEST_LINE, LONGEST_END, LEFT_OUT = 1000, 150, " ... "  # characters
 
 
 class Problem(NamedTuple):
@@ -33,7 +33,10 @@ class Problem(NamedTuple):
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.what}" if self.where and self.what else self.where or self.what
-        return _shorten(printable(f"{text}; {self.remedy}" if self.remedy else text).replace("\n", " "))
+        line = printable(f"{text}; {self.remedy}" if self.remedy else text).replace("\n", " ")
+        if len(line) > LONGEST_LINE:
+            line = f"{line[: LONGEST_LINE - LONGEST_END - len(LEFT_OUT)]}{LEFT_OUT}{line[-LONGEST_END:]}"
+        return line
 
     def within(self, place: str) -> Problem:
         """Return the problem with a place in front of where it is."""
@@ -143,13 +146,6 @@ def _is_hidden(letter: str) -> bool:
     if letter.isprintable():
         return False
     return letter in DIRECTION_MARKS or unicodedata.category(letter) in INVISIBLE_CATEGORIES
-
-
-def _shorten(line: str) -> str:
-    if len(line) <= LONGEST_LINE:
-        return line
-    gap = " ... "
-    return line[: LONGEST_LINE - LONGEST_END - len(gap)] + gap + line[-LONGEST_END:]
 
 
 def join_some(texts: Sequence[str], most: int, *, between: str = ", ") -> str:

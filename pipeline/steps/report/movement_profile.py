@@ -91,14 +91,22 @@ def movement_profiles(cycles: Sequence[Row], reference: BySpeed, angles: Array |
     """
     if not reference or not cycles or GPS not in cycles[0]:
         return []
-    charts = []
+    profiles = []
+    header = ["Angle", "Left", "Right", "Both", "Typical person"]
     for title, rows in _groups(cycles).items():
         bars = bars_of(rows, typical_of(rows, reference))
+        if not any(one.scores for one in bars):
+            continue
         if angles is not None:
             normal = along_cycle(at_speed(reference, mean_of(rows, "reference_speed")), "mean")
             bars = [one._replace(ways=_ways(i, rows, angles, normal)) for i, one in enumerate(bars[:-1])] + bars[-1:]
-        charts.append((title, bars))
-    return [_profile(title, bars) for title, bars in charts if any(one.scores for one in bars)]
+        values = [value for one in bars for value in (*one.scores.values(), one.typical or 0.0)]
+        end = max(AXIS_DEGREES, STEP_DEGREES * np.ceil(max(values) / STEP_DEGREES))
+        scores = [[*(one.scores.get(side) for side in (*SIDES, "both")), one.typical] for one in bars]
+        cells = [[one.title, *map(score_in_words, mine)] for one, mine in zip(bars, scores, strict=True)]
+        ticks = [*range(0, int(end) + 1, STEP_DEGREES)]
+        profiles.append(Profile(title, bars, ticks, _words(bars), Table(header, cells)))
+    return profiles
 
 
 def _ways(number: int, rows: Sequence[Row], angles: Array, normal: Array) -> dict[str, str]:
@@ -199,17 +207,6 @@ def mean_of(rows: Iterable[Row], name: str) -> float:
     """Return the mean of the known cells of a column, NaN if there is none."""
     values = [float(row[name]) for row in rows if row.get(name)]
     return float(np.mean(values)) if values else float("nan")
-
-
-def _profile(title: str, bars: list[Bars]) -> Profile:
-    values = [value for one in bars for value in (*one.scores.values(), one.typical or 0.0)]
-    end = max(AXIS_DEGREES, STEP_DEGREES * np.ceil(max(values) / STEP_DEGREES))
-    header = ["Angle", "Left", "Right", "Both", "Typical person"]
-    rows = [
-        [one.title, *(score_in_words(one.scores.get(side)) for side in (*SIDES, "both")), score_in_words(one.typical)]
-        for one in bars
-    ]
-    return Profile(title, bars, [*range(0, int(end) + 1, STEP_DEGREES)], _words(bars), Table(header, rows))
 
 
 def _words(bars: list[Bars]) -> str:
