@@ -43,7 +43,11 @@ def hip_centre(method: str, side: str, sizes: Mapping[str, float]) -> Array:
 
 def _harrington(mm: Mapping[str, float]) -> tuple[float, float, float]:
     """Harrington ME et al. (2007) J Biomech 40:595-602, single-variable equations."""
-    return (-0.24 * mm["pelvis_depth"] - 9.9, -0.30 * mm["pelvis_width"] - 10.9, 0.33 * mm["pelvis_width"] + 7.3)
+    return (
+        -0.24 * mm["pelvis_depth"] - 9.9,
+        -0.30 * mm["pelvis_width"] - 10.9,
+        0.33 * mm["pelvis_width"] + 7.3,
+    )
 
 
 def _harrington_multiple(mm: Mapping[str, float]) -> tuple[float, float, float]:
