@@ -1,7 +1,5 @@
 """Standard uncertainties in the tables of metrics, from the metrics of each draw of errors; none without draws."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """A page of ``gaitlab compare``: written from the results of a person, by the command and again by a run."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 OpenSim's tools work on files; all are written to, and read from, one folder.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
