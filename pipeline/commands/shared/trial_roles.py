@@ -79,10 +79,16 @@ def best_static(files: Iterable[Contents], model_name: str, model: BodyModel) ->
 
 
 def condition_of(file: Contents, role: str, named: str) -> str:
-    """Return the condition of a trial: ``static``, the joint of a functional trial, of a walk what its names say."""
+    """Return the condition of a trial: ``static``, joint and side of a functional trial, or what a walk's names say."""
     fixed = {"static": "static", "emg_reference": "contraction", "equipment": "n/a", "exclude": "n/a"}
     if role == "functional":
-        return _joint(file)
+        words = {*(every := words_of(stem_of(file)))}
+        for word in every:  # LHJC: left hip joint centre
+            if short := re.fullmatch(r"([lr]?)([hka])jc", word):
+                words |= {short[1], {"h": "hip", "k": "knee", "a": "ankle"}[short[2]]}
+        joint = next((name for name in FROM_HIP if name in words), "")
+        side = "left" if words & {"l", "left"} else "right" if words & {"r", "right"} else ""
+        return "_".join(filter(None, (joint, side))) or "n/a"
     return fixed.get(role) or (named == "n/a" and named) or re.sub(r"[^\w-]+", "-", named).strip("-_") or "walk"
 
 
@@ -104,14 +110,3 @@ def identifier(text: str, default: str) -> str:
     """Return a text as letters without accents, digits, '-' and '_'."""
     plain = re.sub(r"[-_]{3,}", "-", re.sub(r"[^A-Za-z0-9_-]+", "-", without_accents(text)))
     return plain.strip("-_")[:LONGEST_IDENTIFIER] or default
-
-
-def _joint(file: Contents) -> str:
-    """Return the joint and, if named, the side of a functional trial: ``hip_left``."""
-    words = {*(every := words_of(stem_of(file)))}
-    for word in every:  # LHJC: left hip joint centre
-        if short := re.fullmatch(r"([lr]?)([hka])jc", word):
-            words |= {short[1], {"h": "hip", "k": "knee", "a": "ankle"}[short[2]]}
-    joint = next((name for name in FROM_HIP if name in words), "")
-    side = "left" if words & {"l", "left"} else "right" if words & {"r", "right"} else ""
-    return "_".join(filter(None, (joint, side))) or "n/a"

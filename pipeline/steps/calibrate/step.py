@@ -262,9 +262,7 @@ def _build_leg(
                 points, leg, sizes, hip_centre=hip_centre, stated_rad=stated_rad, knee_turn=knee_turn
             )
         else:
-            still, calibrated = static_skeleton.static_skeleton(
-                points, leg, sizes, hip_centre=hip_centre, knee_turn=knee_turn
-            )
+            still, calibrated = static_skeleton(points, leg, sizes, hip_centre=hip_centre, knee_turn=knee_turn)
         texts = leg.texts()
     if reason := reason_of(measures(points, still, side), side):
         raise UserError("", reason, REMEDY, "leg_implausible")
