@@ -14,6 +14,8 @@ Robinson RO et al. (1987) Use of force platform variables to quantify the effect
 symmetry. J Manipulative Physiol Ther 10:172-176.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,5 +1,7 @@
 """A trial of a session's file, as scripts open it."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 import xarray as xr

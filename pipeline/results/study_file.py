@@ -1,5 +1,7 @@
 """``study.nc`` as scripts open it, and as a reference for another study."""
 
+from __future__ import annotations
+
 import itertools
 from pathlib import Path
 from typing import Any, Literal

@@ -5,6 +5,8 @@ on: the file next to a table that has its name. Units are there and not in the n
 one name in tables, study.nc and scripts.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Iterable, Mapping
