@@ -7,8 +7,9 @@ import shlex
 import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeVar
 
+T = TypeVar("T")
 DIRECTION_MARKS = {*"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"}  # change the writing direction
 INVISIBLE_CATEGORIES = ("Cc", "Cs", "Zl", "Zp")
 INTERRUPTED = 130  # exit code after Ctrl-C, as shells report it; after SIGTERM it is 143
@@ -166,3 +167,11 @@ def most_similar(name: str, names: Iterable[str]) -> str:
     by_lower = {candidate.lower(): candidate for candidate in names}
     close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
     return by_lower[close[0]] if close else ""
+
+
+def without_problems(result: tuple[T, Sequence[Problem]]) -> T:
+    """Return what was read, given it with every problem; raise UserError with these if there are any."""
+    content, problems = result
+    if problems:
+        raise UserError.of(problems)
+    return content

@@ -9,7 +9,7 @@ import xarray as xr
 from .. import __version__
 from ..c3d.plug_in_gait import Output, gait_events, model_outputs, upper_outputs
 from ..c3d.writer import write_c3d
-from ..errors import UserError, join_some, nearest
+from ..errors import UserError, join_some, nearest, without_problems
 from ..results import netcdf
 from ..tables import study_tables
 from ..trials.session import separate
@@ -34,9 +34,7 @@ def write_c3d_files(study_path: Path, *, session: str | None, anonymous: bool) -
     Raises:
         UserError: wrong settings or tables, no such session, or a session without results.
     """
-    study, problems = look_at(study_path)
-    if problems:
-        raise UserError.of(problems)
+    study = without_problems(look_at(study_path))
     if session is not None and session not in study.sessions:
         remedy = nearest(session, study.sessions) or f"expected one of {join_some([*study.sessions], MOST_LISTED)}"
         raise UserError(str(study_path), f"no session '{session}' in trials.tsv", remedy)
