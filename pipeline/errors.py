@@ -7,8 +7,9 @@ import shlex
 import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeVar
 
+T = TypeVar("T")
 DIRECTION_MARKS = {*"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"}  # change the writing direction
 INVISIBLE_CATEGORIES = ("Cc", "Cs", "Zl", "Zp")
 INTERRUPTED = 130  # exit code after Ctrl-C, as shells report it; after SIGTERM it is 143
@@ -17,7 +18,7 @@ INVALID = "invalid_input"  # code of a problem that programs need not tell from 
 MOST_EXAMPLES = 3
 MOST_ALONE = 10  # rows of a table that are still read, of mistakes of one kind in as many files
 VARIABLE = re.compile(r"'[^']*'|\w+_\w+|[-+]?\d[\w.+-]*")
-LONGEST_LINE, LONGEST_END = 1000, 150  # characters
+LONGEST_LINE, LONGEST_END, LEFT_OUT = 1000, 150, " ... "  # characters
 
 
 class Problem(NamedTuple):
@@ -33,7 +34,10 @@ class Problem(NamedTuple):
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.what}" if self.where and self.what else self.where or self.what
-        return _shorten(printable(f"{text}; {self.remedy}" if self.remedy else text).replace("\n", " "))
+        line = printable(f"{text}; {self.remedy}" if self.remedy else text).replace("\n", " ")
+        if len(line) > LONGEST_LINE:
+            line = f"{line[: LONGEST_LINE - LONGEST_END - len(LEFT_OUT)]}{LEFT_OUT}{line[-LONGEST_END:]}"
+        return line
 
     def within(self, place: str) -> Problem:
         """Return the problem with a place in front of where it is."""
@@ -145,13 +149,6 @@ def _is_hidden(letter: str) -> bool:
     return letter in DIRECTION_MARKS or unicodedata.category(letter) in INVISIBLE_CATEGORIES
 
 
-def _shorten(line: str) -> str:
-    if len(line) <= LONGEST_LINE:
-        return line
-    gap = " ... "
-    return line[: LONGEST_LINE - LONGEST_END - len(gap)] + gap + line[-LONGEST_END:]
-
-
 def join_some(texts: Sequence[str], most: int, *, between: str = ", ") -> str:
     """Return the first texts in one line, and how many more there are."""
     return between.join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")
@@ -170,3 +167,11 @@ def most_similar(name: str, names: Iterable[str]) -> str:
     by_lower = {candidate.lower(): candidate for candidate in names}
     close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
     return by_lower[close[0]] if close else ""
+
+
+def without_problems(result: tuple[T, Sequence[Problem]]) -> T:
+    """Return what was read, given it with every problem; raise UserError with these if there are any."""
+    content, problems = result
+    if problems:
+        raise UserError.of(problems)
+    return content

@@ -64,7 +64,10 @@ def every_extra() -> Mapping[str, Extra]:
         UserError: an extra of another package cannot be imported, or has the name of one that is there.
     """
     found: dict[str, Extra] = {}
-    for extra in (*_of_folder(), *_of_packages()):
+    folders = sorted(Path(__file__).with_name("extras").glob("*/declaration.py"))
+    names = [f".extras.{file.parent.name}.declaration" for file in folders]
+    own = [importlib.import_module(name, __package__).EXTRA for name in names]
+    for extra in (*own, *_of_packages()):
         refuse_second("extra", extra.name, found, extra)
         found[extra.name] = extra
     return found
@@ -97,11 +100,6 @@ def refuse_second(what: str, name: str, present: Collection[str], extra: Extra) 
 def renamed_settings() -> dict[str, str]:
     """Return the names now of settings that extras have renamed, by those before."""
     return {old: new for extra in every_extra().values() for old, new in extra.renamed.items()}
-
-
-def _of_folder() -> Iterator[Extra]:
-    for file in sorted(Path(__file__).with_name("extras").glob("*/declaration.py")):
-        yield importlib.import_module(f".extras.{file.parent.name}.declaration", __package__).EXTRA
 
 
 def _of_packages() -> Iterator[Extra]:

@@ -94,11 +94,6 @@ class BodyModel:
         return shown and all(rule.cluster for rule in leg.segments.values())
 
     @property
-    def is_plug_in_gait(self) -> bool:
-        """Return whether it is Plug-in Gait, by markers or by the bones in a file."""
-        return self.may_be_stated or self.shows_untwisted_shank
-
-    @property
     def shows_untwisted_shank(self) -> bool:
         """Return whether it takes the shank from points of the file, untwisted as Plug-in Gait writes it."""
         shank = self.segments.get("shank")

@@ -111,23 +111,22 @@ def resolve(model: BodyModel, seen: Mapping[str, Names] | Collection[str]) -> Re
     }
     shown = {*labels, *devices}
     shown |= virtual_heels(shown)
-    return ResolvedModel(model, labels, devices, {side: _resolve_leg(leg, shown) for side, leg in model.legs.items()})
+    legs = {}
+    for side, leg in model.legs.items():
+        centres = {
+            joint: next((rule for rule in rules if shown >= {*landmarks_among(rule.points)}), rules[0])
+            for joint in FROM_HIP
+            for rules in [leg.joint_centres[joint]]
+        }
+        every: list[CentreRule | SegmentRule] = [*centres.values(), *leg.segments.values()]
+        needed = [name for part in (*(rule.points for rule in every), *leg.devices.values()) for name in part]
+        legs[side] = ResolvedLeg(leg, centres, sorted({*landmarks_among(needed)} - shown))
+    return ResolvedModel(model, labels, devices, legs)
 
 
 @lru_cache(maxsize=1024)
 def _resolve_names(model: BodyModel, seen: frozenset[str]) -> ResolvedModel:
     return resolve(model, dict.fromkeys(seen, ()))
-
-
-def _resolve_leg(leg: LegRules, shown: set[str]) -> ResolvedLeg:
-    centres = {
-        joint: next((rule for rule in rules if shown >= {*landmarks_among(rule.points)}), rules[0])
-        for joint in FROM_HIP
-        for rules in [leg.joint_centres[joint]]
-    }
-    rules: list[CentreRule | SegmentRule] = [*centres.values(), *leg.segments.values()]
-    needed = [name for part in (*(rule.points for rule in rules), *leg.devices.values()) for name in part]
-    return ResolvedLeg(leg, centres, sorted({*landmarks_among(needed)} - shown))
 
 
 def _lacking_clusters(model: BodyModel, seen: Collection[str], sides: Iterable[str]) -> list[str]:

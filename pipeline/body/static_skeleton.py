@@ -69,12 +69,7 @@ def refuse_wrong_device(points: Points, devices: Devices, side: str) -> None:
 
 
 def static_skeleton(
-    points: Points,
-    leg: ResolvedLeg,
-    sizes: Mapping[str, float],
-    *,
-    hip_centre: str | Array,
-    knee_turn: float = 0.0,
+    points: Points, leg: ResolvedLeg, sizes: Mapping[str, float], *, hip_centre: str | Array, knee_turn: float = 0.0
 ) -> tuple[Skeleton, CalibratedSide]:
     """Return the skeleton of one side in the static trial, and its findings for motion.
 

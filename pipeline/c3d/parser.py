@@ -53,10 +53,9 @@ class Content(TypedDict):
 def content(path: str, header: Sequence[Any] | None) -> Content:
     """Parse a file that passed :mod:`pipeline.c3d.integrity`; ``header`` has its values if it needs rewriting."""
     with Path(path).open("rb") as file:
-        return _parse(file, path) if header is None else _parse_in_pieces(file.read(), header)
-
-
-def _parse_in_pieces(whole: bytes, header: Sequence[Any]) -> Content:
+        if header is None:
+            return _parse(file, path)
+        whole = file.read()
     import tempfile
 
     from .encodings import pieces
@@ -64,10 +63,10 @@ def _parse_in_pieces(whole: bytes, header: Sequence[Any]) -> Content:
 
     parts = []
     for piece in pieces(whole, Header(*header)):
-        with tempfile.TemporaryFile() as file:
-            file.write(piece)
-            file.seek(0)
-            parts.append(_parse(file, str(file.name)))
+        with tempfile.TemporaryFile() as copy:
+            copy.write(piece)
+            copy.seek(0)
+            parts.append(_parse(copy, str(copy.name)))
     points, analogs = (np.concatenate([part[name] for part in parts], axis=2) for name in ("points", "analogs"))
     return {**parts[0], "points": points, "analogs": analogs}
 

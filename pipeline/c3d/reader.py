@@ -106,7 +106,12 @@ def _refuse_unusable(path: Path, content: Content, header: Header) -> None:
         raise UserError(str(path), "holds no marker frames", "exclude it in trials.tsv or export it again")
     if not RATE_HZ[0] <= rate <= RATE_HZ[1]:
         raise UserError(str(path), f"POINT:RATE is {rate:g} frames a second", "correct it or export the file again")
-    _refuse_out_of_step(path, content["analogs"], points.shape[2], header.analog_per_frame)
+    channels, samples = content["analogs"].shape[1:]
+    stated, counted = header.analog_per_frame, channels * samples // points.shape[2]
+    if counted != stated:  # analog values follow the markers of their frame: ezc3d, which counts, misplaces all data
+        what = f"markers and analog values are out of step: the header counts {stated} analog values per frame, "
+        what += f"ANALOG:USED and ANALOG:RATE {counted}"
+        raise UserError(str(path), what, "correct these, or export it again")
 
 
 def _choose_person(
@@ -310,19 +315,3 @@ def _processing(group: Mapping[str, Any], *, of: str = "") -> dict[str, float]:
         if number and math.isfinite(number):
             numbers[name.replace(" ", "")] = number
     return numbers
-
-
-def _refuse_out_of_step(path: Path, analog: Array, frame_count: int, stated: int) -> None:
-    """Refuse a file in which header and parameters count analog values differently.
-
-    Analog values follow the markers of their frame, so ezc3d, which goes by the parameters, would misplace all data.
-    """
-    channels, samples = analog.shape[1:]
-    counted = channels * samples // frame_count
-    if counted != stated:
-        raise UserError(
-            str(path),
-            f"markers and analog values are out of step: the header counts {stated} analog values per frame, "
-            f"ANALOG:USED and ANALOG:RATE {counted}",
-            "correct these, or export it again",
-        )

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ..errors import UserError, join_some, nearest
+from ..errors import UserError, join_some, nearest, without_problems
 from ..workflow.jobs.comparison import Comparison, write
 from ..workflow.open_study import look_at
 
@@ -21,9 +21,7 @@ def write_comparison(
     Raises:
         UserError: wrong settings or tables, no such participant, visit or condition, or the study has not run.
     """
-    study, problems = look_at(study_path)
-    if problems:
-        raise UserError.of(problems)
+    study = without_problems(look_at(study_path))
     if participant not in study.people and not (participant is None and len(study.people) == 1):
         listed = f"give one of {join_some([*study.people], MOST_LISTED)}"
         remedy = f"{nearest(participant or '', study.people)} {listed}".strip()

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from ..errors import Problem, UserError, as_argument, as_json, join_some
+from ..errors import Problem, UserError, as_argument, as_json, join_some, without_problems
 from ..extra import every_extra
 from ..json_text import object_in
 from ..results import netcdf
@@ -72,9 +72,7 @@ def report_changes(folder: Path, *, json: bool) -> tuple[str, int]:
 
 def verify(folder: Path) -> tuple[list[Problem], str]:
     """Return the problems of recordings and results, and a summary; refuse wrong settings or tables, and no results."""
-    study, problems = look_at(folder)
-    if problems:
-        raise UserError.of(problems)
+    study = without_problems(look_at(folder))
     derived = folder / "derived"
     if not derived.is_dir():
         raise UserError(str(derived), "no results", f"{_command(folder)} makes them")

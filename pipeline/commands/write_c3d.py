@@ -9,7 +9,7 @@ import xarray as xr
 from .. import __version__
 from ..c3d.plug_in_gait import Output, gait_events, model_outputs, upper_outputs
 from ..c3d.writer import write_c3d
-from ..errors import UserError, join_some, nearest
+from ..errors import UserError, join_some, nearest, without_problems
 from ..results import netcdf
 from ..tables import study_tables
 from ..trials.session import separate
@@ -17,7 +17,7 @@ from ..whole_body import plug_in_gait as upper
 from ..workflow import checksums
 from ..workflow.job_keys import Study
 from ..workflow.open_study import look_at
-from .shared.exported_files import C3D_COPIES, list_copies
+from .shared.exported_files import C3D_COPIES
 
 MOST_LISTED = 6  # sessions in a message
 
@@ -34,9 +34,7 @@ def write_c3d_files(study_path: Path, *, session: str | None, anonymous: bool) -
     Raises:
         UserError: wrong settings or tables, no such session, or a session without results.
     """
-    study, problems = look_at(study_path)
-    if problems:
-        raise UserError.of(problems)
+    study = without_problems(look_at(study_path))
     if session is not None and session not in study.sessions:
         remedy = nearest(session, study.sessions) or f"expected one of {join_some([*study.sessions], MOST_LISTED)}"
         raise UserError(str(study_path), f"no session '{session}' in trials.tsv", remedy)
@@ -83,10 +81,11 @@ def _write_session(study: Study, session: str, *, anonymous: bool) -> tuple[list
             command=["write-c3d", *(["--anonymous"] if anonymous else [])],
         )
         written.append(target)
-    for copy, _ in list_copies(derived, session):  # of trials that have no results any more
-        if derived / copy not in written:
-            (derived / copy).unlink()
-            checksums.forget(derived, copy)
+    for copy in sorted((folder / C3D_COPIES).glob("*.c3d")):  # of trials that have no results any more
+        name = copy.relative_to(derived).as_posix()
+        if copy not in written and checksums.recorded(derived, name):
+            copy.unlink()
+            checksums.forget(derived, name)
     return written, left_out
 
 

@@ -58,31 +58,28 @@ def highest_middle(walker: Walker, guides: Guides, flexion: Array | float) -> Ar
 
 
 def assemble(walker: Walker, guides: Guides, height: Array) -> Pose:
-    """Return the pose with the midpoint of the hips at ``height`` (time,), m."""
-    hips = hips_at(walker, guides, height)
-    local = np.mean([hip_in_pelvis(walker, side) for side in (0, 1)], axis=0)
-    legs = [_leg(walker, guides, hips[:, side], side) for side in (0, 1)]
-    rotations, centres = (np.stack(parts, axis=1) for parts in zip(*legs, strict=True))
-    return Pose(guides.pelvis, hips.mean(axis=1) - guides.pelvis @ local, rotations, centres)
-
-
-def _leg(walker: Walker, guides: Guides, hip: Array, side: int) -> tuple[Array, Array]:
-    """Return rotations (time, segment, 3, 3) and centres (time, joint, 3) of one leg.
+    """Return the pose with the midpoint of the hips at ``height`` (time,), m.
 
     The knee is a hinge with its axis orthogonal to the line ankle to hip and to the mean heading of pelvis and foot.
     Thigh and shank then rotate slightly about their long axes.
     """
-    ankle, sole, inwards = guides.ankle[:, side], guides.sole[:, side], 1 if side else -1
-    length = np.linalg.norm(hip - ankle, axis=-1, keepdims=True)
-    up = (hip - ankle) / length
-    hinge = np.cross(guides.pelvis[..., 0] + sole[..., 0], up)
-    hinge /= np.linalg.norm(hinge, axis=-1, keepdims=True)
-    along = (walker.shank_m**2 + length**2 - walker.thigh_m**2) / (2 * length)
-    knee = ankle + along * up + np.sqrt(walker.shank_m**2 - along**2) * np.cross(up, hinge)
-    shank = _axes((knee - ankle) / walker.shank_m, hinge) @ rotation(1, inwards * guides.shank_turn[:, side])
-    thigh = _axes((hip - knee) / walker.thigh_m, hinge) @ rotation(1, inwards * guides.thigh_turn[:, side])
-    foot = sole @ foot_in_sole(walker, side)
-    return np.stack([foot, shank, thigh], axis=1), np.stack([ankle, knee, hip], axis=1)
+    hips = hips_at(walker, guides, height)
+    local = np.mean([hip_in_pelvis(walker, side) for side in (0, 1)], axis=0)
+    rotations, centres = [], []
+    for side, inwards in enumerate((-1, 1)):
+        hip, ankle, sole = hips[:, side], guides.ankle[:, side], guides.sole[:, side]
+        length = np.linalg.norm(hip - ankle, axis=-1, keepdims=True)
+        up = (hip - ankle) / length
+        hinge = np.cross(guides.pelvis[..., 0] + sole[..., 0], up)
+        hinge /= np.linalg.norm(hinge, axis=-1, keepdims=True)
+        along = (walker.shank_m**2 + length**2 - walker.thigh_m**2) / (2 * length)
+        knee = ankle + along * up + np.sqrt(walker.shank_m**2 - along**2) * np.cross(up, hinge)
+        shank = _axes((knee - ankle) / walker.shank_m, hinge) @ rotation(1, inwards * guides.shank_turn[:, side])
+        thigh = _axes((hip - knee) / walker.thigh_m, hinge) @ rotation(1, inwards * guides.thigh_turn[:, side])
+        rotations.append(np.stack([sole @ foot_in_sole(walker, side), shank, thigh], axis=1))
+        centres.append(np.stack([ankle, knee, hip], axis=1))
+    middle = hips.mean(axis=1) - guides.pelvis @ local
+    return Pose(guides.pelvis, middle, np.stack(rotations, axis=1), np.stack(centres, axis=1))
 
 
 def _axes(y: Array, z: Array) -> Array:

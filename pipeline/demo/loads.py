@@ -69,7 +69,9 @@ def ground(walk: Walk, body: Pose, time: Array) -> Ground:
         side = walk.side[step]
         count = counted[side][on] - walk.number[step] / 2
         under = pressure_path(walk, step, count)
-        vertical = load_share(walk, step, time[on]) * total[on]
+        taken = _hand_over(time[on], walk.strike[step], walk.off[step - 1])
+        given = _hand_over(time[on], walk.strike[step + 1], walk.off[step])
+        vertical = taken * (1 - given) * total[on]  # all of it in single support
         upwards = aim[on] - under
         slope = upwards / upwards[:, 1:2]
         slope[:, 0] = forward * FORWARD_SHARE(count)
@@ -80,13 +82,6 @@ def ground(walk: Walk, body: Pose, time: Array) -> Ground:
             outward * FREE_MOMENT_M * walk.style.turn * vertical * np.sin(2 * np.pi * (count / FOOT_OFF - 0.1))
         )
     return Ground(force, centre, free)
-
-
-def load_share(walk: Walk, step: int, time: Array) -> Array:
-    """Return the share of the load on the foot of a step, 1 in single support."""
-    taken = _hand_over(time, walk.strike[step], walk.off[step - 1])
-    given = _hand_over(time, walk.strike[step + 1], walk.off[step])
-    return taken * (1 - given)
 
 
 def _hand_over(time: Array, start: float, end: float) -> Array:

@@ -129,22 +129,14 @@ def write_tables(
         ("participant_id", "trial", "file", "role", "condition"),
         [(who, trial, f"{who}/{trial}.c3d", role, condition) for who, trial, role, condition in trials],
     )
-    _write_tsv(
-        study / "segments.tsv",
-        SEGMENT_COLUMNS,
-        [row for walker in people for row in _segment_rows(walker)],
-    )
-
-
-def _segment_rows(walker: Walker) -> list[tuple[object, ...]]:
-    parameters, rows = segment_parameters(walker), list[tuple[object, ...]]()
-    for side, side_name in enumerate(SIDES):
-        for i, segment in enumerate(CHAIN):
-            tensor = parameters.inertia[side, i]
+    rows = list[tuple[object, ...]]()
+    for walker in people:
+        parameters = segment_parameters(walker)
+        for (side, i), tensor in zip(np.ndindex(2, 3), parameters.inertia.reshape(-1, 3, 3), strict=True):
             elements = [tensor[0, 0], tensor[1, 1], tensor[2, 2], tensor[0, 1], tensor[0, 2], tensor[1, 2]]
             numbers = [parameters.mass[side, i], *parameters.com[side, i], *elements]
-            rows.append((walker.participant_id, side_name, segment, *(f"{number:.9g}" for number in numbers)))
-    return rows
+            rows.append((walker.participant_id, SIDES[side], CHAIN[i], *(f"{number:.9g}" for number in numbers)))
+    _write_tsv(study / "segments.tsv", SEGMENT_COLUMNS, rows)
 
 
 def _write_tsv(path: Path, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:

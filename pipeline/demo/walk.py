@@ -140,9 +140,21 @@ def cycles(walk: Walk, side: int, time: Array) -> Array:
 
 
 def motion(walk: Walk) -> Motion:
-    """Return the pose as a function of time, valid to 0.5 s beyond the recording."""
-    height = _pelvis_height(walk)
-    return lambda time: assemble(walk.walker, guides(walk, time), height(time))
+    """Return the pose as a function of time, valid to 0.5 s beyond the recording.
+
+    The midpoint of the hips is at the largest height that both knees allow, smoothed by a soft minimum and a B-spline,
+    and lowered as a whole if a knee would be too straight.
+    """
+    first, last = (round(t / PELVIS_KNOT_S) for t in (-0.5, walk.gait.duration_s + 0.5))
+    knots: Array = PELVIS_KNOT_S * np.arange(first - DEGREE, last + DEGREE + 1, dtype=float)
+    centres = knots[: -DEGREE - 1] + PELVIS_KNOT_S * (DEGREE + 1) / 2
+    leads = guides(walk, centres)
+    allowed = highest_middle(walk.walker, leads, leads.knee_at_least)
+    spline = BSpline(knots, -KNEE_SOFTNESS_M * np.logaddexp.reduce(-allowed / KNEE_SOFTNESS_M, axis=1), DEGREE)
+    times = np.arange(knots[DEGREE], knots[-DEGREE - 1], 0.005)
+    straight = highest_middle(walk.walker, guides(walk, times), np.radians(STRAIGHTEST_KNEE_DEG)).min(axis=1)
+    excess = max(0.0, float((spline(times) - straight).max()))
+    return lambda time: assemble(walk.walker, guides(walk, time), np.asarray(spline(time)) - excess)
 
 
 def standing(walker: Walker, time: Array) -> Pose:
@@ -204,21 +216,3 @@ def _pelvis(walk: Walk, right_cycles: Array, time: Array) -> tuple[Array, Array]
     z = 0.018 * walk.style.pelvis * np.sin(turn - 0.25)
     middle = walk.start + np.stack([x, 0 * x, z], axis=-1)
     return rotation(1, forward_rotation) @ rotation(0, obliquity) @ rotation(2, tilt), middle
-
-
-def _pelvis_height(walk: Walk) -> Callable[[Array], Array]:
-    """Return the height of the midpoint of the hips as a smooth function of time.
-
-    It is the largest height that both knees allow, smoothed by a soft minimum and a B-spline, and lowered as a whole if
-    a knee would be too straight.
-    """
-    first, last = (round(t / PELVIS_KNOT_S) for t in (-0.5, walk.gait.duration_s + 0.5))
-    knots: Array = PELVIS_KNOT_S * np.arange(first - DEGREE, last + DEGREE + 1, dtype=float)
-    centres = knots[: -DEGREE - 1] + PELVIS_KNOT_S * (DEGREE + 1) / 2
-    leads = guides(walk, centres)
-    allowed = highest_middle(walk.walker, leads, leads.knee_at_least)
-    spline = BSpline(knots, -KNEE_SOFTNESS_M * np.logaddexp.reduce(-allowed / KNEE_SOFTNESS_M, axis=1), DEGREE)
-    times = np.arange(knots[DEGREE], knots[-DEGREE - 1], 0.005)
-    straight = highest_middle(walk.walker, guides(walk, times), np.radians(STRAIGHTEST_KNEE_DEG)).min(axis=1)
-    excess = max(0.0, float((spline(times) - straight).max()))
-    return lambda time: np.asarray(spline(time)) - excess

@@ -54,9 +54,4 @@ def _with_loads(recording: Recording, start_s: float, path: Path) -> Recording:
         rate_hz, loads = mot.at_rate(forces, start_s=start_s, end_s=end_s, frame_s=1 / recording.marker_rate_hz)
     except UserError as error:
         raise error.within(str(path)) from None
-    return replace(
-        recording,
-        analog=np.empty((len(loads[0].force), 0)),
-        analog_rate_hz=rate_hz,
-        loads=loads,
-    )
+    return replace(recording, analog=np.empty((len(loads[0].force), 0)), analog_rate_hz=rate_hz, loads=loads)

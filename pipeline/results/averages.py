@@ -72,7 +72,13 @@ def average(values: Array, participant: Text | None = None, *, phase: Flags | bo
     plain = Average(mean, np.where(n > 1, np.sqrt(squares / np.maximum(n - 1, 1)), np.nan), n)
     if not np.any(phase):
         return plain
-    mean, sd = _on_circle(np.where(finite, values, np.nan), n)
+    known, many = np.where(finite, values, np.nan), np.maximum(n, 1)
+    mean = _direction(*(np.nansum(part, axis=0) / many for part in _vectors(known)))
+    # the mean length is 1 less the mean of 2 sin^2 of half the deviations, which keeps the digits of small ones
+    short = np.nansum(2 * np.sin((known - mean) * RADIANS / 2) ** 2, axis=0) / many
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sd = np.sqrt(-2 * np.log1p(-short) * many / (many - 1)) / RADIANS
+    sd = np.where((n > 1) & np.isfinite(mean), sd, np.nan)
     return Average(np.where(phase, mean, plain.mean), np.where(phase, sd, plain.sd), n)
 
 
@@ -127,19 +133,6 @@ def pool(first: Average, second: Average) -> Average:
     squares = sum((np.where(part.n > 1, part.sd**2 * (part.n - 1), 0.0) for part in (first, second)), between)
     sd = np.where(n > 1, np.sqrt(squares / np.maximum(n - 1, 1)), np.nan)
     return Average(np.where(n > 0, mean, np.nan), sd, n)
-
-
-def _on_circle(values: Array, n: NDArray[np.int64]) -> tuple[Array, Array]:
-    """Return the circular mean and standard deviation of n known phases (cycle, ...); see the module.
-
-    The mean length is 1 less the mean of 2 sin^2 of half the deviations, which keeps the digits of small ones.
-    """
-    many = np.maximum(n, 1)
-    mean = _direction(*(np.nansum(part, axis=0) / many for part in _vectors(values)))
-    short = np.nansum(2 * np.sin((values - mean) * RADIANS / 2) ** 2, axis=0) / many
-    with np.errstate(divide="ignore", invalid="ignore"):
-        sd = np.sqrt(-2 * np.log1p(-short) * many / (many - 1)) / RADIANS
-    return mean, np.where((n > 1) & np.isfinite(mean), sd, np.nan)
 
 
 def _vectors(phase: Array) -> tuple[Array, Array]:

@@ -4,8 +4,6 @@ What a job reads is known by the SHA-256 that was taken of its input as it is on
 it was written is read, or refused, as if nothing were in memory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Standard uncertainties in the tables of metrics, from the metrics of each draw of errors; none without draws."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -20,11 +18,7 @@ USUALLY_HELD = 90, 99  # percent
 # true value in the 640 copies of generated walks of docs/validation.md, with errors of the default sizes.
 # ``python -m tests.campaigns.error_bands`` prints them.
 HELD: Mapping[str, Mapping[str, float]] = {
-    "linked": {
-        "phase_of_peak_hip_abductor_moment": 88.8,
-        "phase_of_peak_power_a1": 87.8,
-        "range_of_pelvis_tilt": 89.6,
-    },
+    "linked": {"phase_of_peak_hip_abductor_moment": 88.8, "phase_of_peak_power_a1": 87.8, "range_of_pelvis_tilt": 89.6},
     "segments": {
         "phase_of_peak_hip_abductor_moment": 87.3,
         "phase_of_peak_knee_extension_stance": 89.3,

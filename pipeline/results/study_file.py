@@ -19,11 +19,7 @@ from .averages import PHASES, average, without_steps
 
 
 def load_study(
-    path: str | Path,
-    *,
-    kinetics_only: bool = False,
-    part: Literal["cycle", "stance"] = "cycle",
-    doubted: bool = False,
+    path: str | Path, *, kinetics_only: bool = False, part: Literal["cycle", "stance"] = "cycle", doubted: bool = False
 ) -> xr.Dataset:
     """Return ``study.nc``: curves and metrics along ``cycle`` or ``stance``, with units.
 

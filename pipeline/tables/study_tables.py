@@ -5,12 +5,11 @@ the problems.
 """
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import TypeVar
 
 from ..conventions import ARM, CHAIN, MIDDLE, SIDES
-from ..errors import Problem, UserError, nearest
+from ..errors import Problem, UserError, nearest, without_problems
 from .tsv import (
     ABSENT,
     Row,
@@ -25,7 +24,6 @@ from .tsv import (
     rows_of,
 )
 
-T = TypeVar("T")
 ROLES = ("static", "gait", "functional", "emg_reference", "equipment", "exclude")
 
 # plausible sizes of people from one year up, and of markers; values outside are in another unit or mistyped
@@ -87,7 +85,7 @@ def refuse_no_study(path: Path) -> None:
 
 def read_participants(path: Path, *, reserved: Container[str] = ()) -> dict[str, Row]:
     """Return :func:`participants_of` a table; raise UserError with every problem."""
-    return _without_problems(participants_of(path, reserved=reserved))
+    return without_problems(participants_of(path, reserved=reserved))
 
 
 def participants_of(path: Path, *, reserved: Container[str] = ()) -> tuple[dict[str, Row], list[Problem]]:
@@ -141,7 +139,7 @@ def with_true_source(row: Row) -> Row:
 
 def read_trials(path: Path, participants: Mapping[str, Row] | None) -> dict[str, list[Row]]:
     """Return :func:`trials_of` a table; raise UserError with every problem."""
-    return _without_problems(trials_of(path, participants))
+    return without_problems(trials_of(path, participants))
 
 
 def trials_of(path: Path, participants: Mapping[str, Row] | None) -> tuple[dict[str, list[Row]], list[Problem]]:
@@ -213,11 +211,6 @@ def days_of_recording(rows: Iterable[Row], participant: Row) -> str:
         if days:
             return ", ".join(days)
     return ""
-
-
-def without_subject(participant: Row) -> Row:
-    """Return a row of participants.tsv without ``subject``, which may hold a name."""
-    return {name: cell for name, cell in participant.items() if name != "subject"}
 
 
 def columns_of_people(people: Mapping[str, Row]) -> dict[str, dict[str, float | str]]:
@@ -319,7 +312,7 @@ def _file_problems(row: Row, where: str) -> Iterator[Problem]:
 
 def read_segments(path: Path, participants: Mapping[str, Row]) -> dict[str, list[Row]]:
     """Return :func:`segments_of` a table; raise UserError with every problem."""
-    return _without_problems(segments_of(path, participants))
+    return without_problems(segments_of(path, participants))
 
 
 def segments_of(path: Path, participants: Mapping[str, Row]) -> tuple[dict[str, list[Row]], list[Problem]]:
@@ -349,10 +342,3 @@ def segments_of(path: Path, participants: Mapping[str, Row]) -> tuple[dict[str, 
             problems.append(Problem(where, "two rows", "keep one"))
         others.append(row)
     return segments, list(dict.fromkeys(problems))
-
-
-def _without_problems(result: tuple[T, Sequence[Problem]]) -> T:
-    content, problems = result
-    if problems:
-        raise UserError.of(problems)
-    return content

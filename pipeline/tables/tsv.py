@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ..errors import Problem, UserError, find_hidden, most_similar, nearest
+from ..errors import Problem, UserError, find_hidden, most_similar, nearest, without_problems
 
 ABSENT = ("", "n/a", "na", "nan")
 LARGEST_FILE_BYTES = 50_000_000
@@ -53,10 +53,7 @@ def rows_of(path: Path, *, required: Iterable[str], allowed: Iterable[str] = ())
 
 def read_table(path: Path, *, required: Iterable[str], allowed: Iterable[str] = ()) -> list[Row]:
     """Return the rows of a table, see :func:`rows_of`; raise UserError with every problem."""
-    rows, problems = rows_of(path, required=required, allowed=allowed)
-    if problems:
-        raise UserError.of(problems)
-    return rows
+    return without_problems(rows_of(path, required=required, allowed=allowed))
 
 
 def number(row: Mapping[str, str], column: str, *, where: str) -> float | None:

@@ -1,7 +1,5 @@
 """The motion and loads of a session with one draw of the errors, by the equations of the results themselves."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,7 +16,7 @@ from ..dynamics.kernel import inverse_dynamics
 from ..dynamics.vectors import cross, dot, rotate, skew, transpose
 from ..trials.session import Trial
 from .error_draws import SOURCES, DrawnFrom, ErrorDraws, Errors, carriers
-from .linked_draws import LinkedDraws
+from .linked_legs import LinkedDraws
 
 FOOT = 0
 DISTAL = tuple(range(len(CHAIN)))  # index of the distal segment of each joint

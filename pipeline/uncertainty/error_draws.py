@@ -6,8 +6,6 @@ k of one trial and draw k of another share what the two measurements share, and 
 spread.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple

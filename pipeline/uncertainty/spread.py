@@ -1,7 +1,5 @@
 """Spread of curves and metrics of gait cycles over the draws of errors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 

@@ -136,11 +136,6 @@ def _by_name(names: Sequence[str], rows: Sequence[tuple[str, ...]]) -> dict[str,
     return {name: np.array([row[i] for row in rows], dtype=str) for i, name in enumerate(names)}
 
 
-def doubts_of_trials(doubts: Iterable[Iterable[Verdict]]) -> dict[str, tuple[str, NDArray[np.str_]]]:
-    """Return the variables (trial,) of the doubts about each trial of a session; none if there is no doubt."""
-    return {name: ("trial", column) for name, column in doubt_columns(doubts).items() if any(column)}
-
-
 def verdict_of(code: str, plates: str, doubt_code: str = "") -> str:
     """Return the verdict on a stance: the kinetics of one that no plate measured are not lost, they never were.
 

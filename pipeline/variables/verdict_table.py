@@ -316,14 +316,14 @@ VERDICTS: dict[str, Row] = {
         "distances between markers of one segment in the static trial are out of the range that they take in the "
         "walk, by more than {LARGEST_M:mm} (root mean square): lengths and widths of another person, or markers that "
         "were moved between the two trials", "choose the static trial of this session; label both alike",
-        ("steps.kinematics.static_check.LARGEST_M",)),
+        ("steps.kinematics.witnesses.LARGEST_M",)),
     "angles_unlike_file": Row(DOUBTS,
         "{what} differs by {degrees:+.0f} degrees from the angle in the file, and the other leg does not: has a marker "
         "moved, or are sizes wrong?",
         "a joint angle of one leg differs by more than {LARGEST_DEG:g} degrees from the one that Plug-in Gait stored "
         "in the file (median over the trial), while that of the other leg agrees within {AGREES_DEG:g}",
         "look at the markers of the named leg, its sizes in participants.tsv, and the static trial",
-        ("steps.kinematics.angle_check.LARGEST_DEG", "steps.kinematics.angle_check.AGREES_DEG"),
+        ("steps.kinematics.witnesses.LARGEST_DEG", "steps.kinematics.witnesses.AGREES_DEG"),
         "reliability.md#angles-in-the-file", of_leg=True),
     "momentum_doubted": Row(DOUBTS,
         "{who} {percent:.0f} % of the force that carries {mass:.1f} kg, as of {agrees:.1f} kg: is a gain or the body "

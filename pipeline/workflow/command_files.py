@@ -7,7 +7,7 @@ the others; ``gaitlab verify`` finds them, too.
 
 import os
 import shlex
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ..errors import UserError, as_argument, join_some
@@ -86,7 +86,11 @@ def renew(study: Study) -> Iterator[str]:
             yield _renewed(study, name, record, why)
         else:
             outdated[f"derived/{name}"] = record.command
-    for page in _pages_without_record(study, results, records):
+    starts = tuple(f"{name}." for name in study.people)
+    for page in sorted((derived / PAGES).glob("[!.]*.html")):  # of compare, as earlier versions wrote them
+        name, of_compare = f"{PAGES}/{page.name}", page.name.startswith(starts)
+        if name in results or name in records or not of_compare or OF_A_PAGE not in page.read_bytes():
+            continue
         page.unlink()
         yield f"Removed: derived/{PAGES}/{page.name}, as nothing records what it shows; write it by gaitlab compare."
     commands: dict[str, list[str]] = {}
@@ -106,14 +110,3 @@ def _renewed(study: Study, name: str, record: checksums.Record, why: str) -> str
         checksums.forget(study.path / "derived", name)
         return f"Removed: derived/{name}, {why}, cannot be made again: {error}"
     return f"Made again: derived/{name}."
-
-
-def _pages_without_record(study: Study, results: Container[str], records: Mapping[str, object]) -> Iterator[Path]:
-    """Yield the pages of ``compare`` of which nothing records what they show, as earlier versions wrote them."""
-    starts = tuple(f"{name}." for name in study.people)
-    for page in sorted((study.path / "derived" / PAGES).glob("[!.]*.html")):
-        name = f"{PAGES}/{page.name}"
-        if name in results or name in records or not page.name.startswith(starts):
-            continue
-        if OF_A_PAGE in page.read_bytes():
-            yield page

@@ -295,7 +295,8 @@ class Study:
     def in_results(self, session: str) -> tsv.Row:
         """Return the row of participants.tsv of a session, with its cells of sessions.tsv, as results have them."""
         person = self.participants[self.sessions[session][0]["participant_id"]]
-        return session_table.cells_in_results(study_tables.without_subject(person), session, self.session_rows)
+        anonymous = {name: cell for name, cell in person.items() if name != "subject"}  # which may hold a name
+        return session_table.cells_in_results(anonymous, session, self.session_rows)
 
     def order_of(self, sessions: Sequence[str]) -> dict[str, list[str]]:
         """Return the order of sessions for a key, which sessions.tsv may change; nothing without that table."""

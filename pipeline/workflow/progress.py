@@ -146,7 +146,12 @@ class Progress:
         for step, logs in failed:
             self._fail(step, _session(logs), reason_of(logs))
         if not failed:
-            self._fail("", *_lost([_session(log) for _, log in jobs], getattr(group, "external_jobid", None)))
+            first, *others = sorted({_session(log) for _, log in jobs})
+            who = f"{first} and {count_of(len(others), 'other session')}" if others else first
+            number = getattr(group, "external_jobid", None)  # of the cluster
+            ended = f"the cluster's job {number} was ended from outside, or ran out of time or memory"
+            refused = "the cluster refused the job; check its partition, account, time and memory (docs/scale.md)"
+            self._fail("", who, ended if number else refused)
 
     def _fail(self, step: str, session: str, reason: str) -> None:
         self.failed = True
@@ -195,20 +200,6 @@ def reason_of(logs: Sequence[str]) -> str:
     if lines[0].startswith("Traceback"):
         return f"{lines[-1]}\n  This is a fault of the pipeline or of an extra, not of the study; see {logs[0]}"
     return "\n  ".join(lines[:LONGEST_REASON])
-
-
-def _lost(sessions: Sequence[str], number: str | None) -> tuple[str, str]:
-    """Return the sessions of a cluster's job that failed without a reason in any log, and what happened to it.
-
-    Args:
-        sessions: session of each step in the job.
-        number: the cluster's number of the job, None if it was not accepted.
-    """
-    first, *others = sorted({*sessions})
-    who = f"{first} and {count_of(len(others), 'other session')}" if others else first
-    if number:
-        return who, f"the cluster's job {number} was ended from outside, or ran out of time or memory"
-    return who, "the cluster refused the job; check its partition, account, time and memory (docs/scale.md)"
 
 
 def _reason(logs: Sequence[str]) -> list[str]:

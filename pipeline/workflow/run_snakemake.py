@@ -4,20 +4,27 @@ Snakemake alone runs the workflow, too. This module adds what Snakemake cannot k
 :mod:`pipeline.workflow.preparation`), plain lines of progress, and a summary of the run.
 """
 
+from __future__ import annotations
+
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import snakemake_logger_plugin_gaitlab as plugin
 
 from ..errors import UserError, printable
 from .activity_lock import is_left_alone
 from .jobs.workers import exit_code_of_stop, plan, stop_on_signals, was_stopped
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from .job_keys import Study
 
 HOUSE = Path(__file__).resolve().parents[2]  # with Snakefile and profiles/, in a checkout and in a wheel
 PROFILES = HOUSE / "profiles"
@@ -57,12 +64,10 @@ def run(path: Path, options: Sequence[str]) -> int:
     from snakemake.exceptions import print_exception
     from snakemake.settings.types import ConfigSettings
 
-    from .command_files import renew
-    from .finished import leave_out
     from .open_study import open_once
-    from .preparation import prepare, reasons_to_run
+    from .preparation import reasons_to_run
     from .progress import Progress
-    from .run_summary import RUN, summarise
+    from .run_summary import RUN
     from .strict_yaml import read_yaml
 
     try:
@@ -86,6 +91,20 @@ def run(path: Path, options: Sequence[str]) -> int:
         read_yaml(file)  # refuses numbers such as 012, which Snakemake's loader, that gives the values, reads as others
     study = open_once(path, config.overwrite_config)
     whole = runs and not any(getattr(arguments, name, None) for name in PARTS)
+    _prepare(study, arguments, whole=whole)
+    quiet = [choice.name.lower() for choice in arguments.quiet or ()]
+    reasons = partial(reasons_to_run, study)
+    progress = Progress(interrupted=was_stopped, dry_run=arguments.dryrun, reasons=reasons, planned=plan, quiet=quiet)
+    plugin.show = progress.show
+    code = 0 if args_to_api(arguments, parser) else 1
+    return _tell_results(path, study, progress.failures, code, whole=whole) if progress.finish() and runs else code
+
+
+def _prepare(study: Study, arguments: Namespace, *, whole: bool) -> None:
+    """Prepare a run, and have Snakemake do again or leave out what the preparation says."""
+    from .finished import leave_out
+    from .preparation import prepare
+
     prepared = prepare(study, dry_run=arguments.dryrun, forced=arguments.forceall, whole=whole)
     more = any(getattr(arguments, name) for name in FORCES)
     more = more or not FURTHER_TRIGGERS.isdisjoint(trigger.name for trigger in arguments.rerun_triggers)
@@ -93,17 +112,18 @@ def run(path: Path, options: Sequence[str]) -> int:
     arguments.forcerun = {*arguments.forcerun, *prepared.rerun}
     for notice in prepared.notices:
         sys.stderr.write(f"{notice}\n")
-    quiet = [choice.name.lower() for choice in arguments.quiet or ()]
-    reasons = partial(reasons_to_run, study)
-    progress = Progress(interrupted=was_stopped, dry_run=arguments.dryrun, reasons=reasons, planned=plan, quiet=quiet)
-    plugin.show = progress.show
-    code = 0 if args_to_api(arguments, parser) else 1
-    if progress.finish() and runs:
-        fail = study.settings["run"]["fail_on_rejection"]
-        used = study.settings["cycles"]["doubted_stances"] == "use"
-        code = summarise(path, progress.failures, code, whole=whole, fail=fail, doubts_used=used)
-        for line in renew(study) if whole and not progress.failures else ():
-            sys.stdout.write(printable(f"{line}\n"))
+
+
+def _tell_results(path: Path, study: Study, failures: Sequence[Mapping[str, str]], code: int, *, whole: bool) -> int:
+    """Print how the run ended, renew pages of commands that show other results, and return the exit code."""
+    from .command_files import renew
+    from .run_summary import summarise
+
+    fail = study.settings["run"]["fail_on_rejection"]
+    used = study.settings["cycles"]["doubted_stances"] == "use"
+    code = summarise(path, failures, code, whole=whole, fail=fail, doubts_used=used)
+    for line in renew(study) if whole and not failures else ():
+        sys.stdout.write(printable(f"{line}\n"))
     return code
 
 
@@ -114,9 +134,10 @@ def snakemake_arguments(path: Path, options: Sequence[str]) -> list[str]:
     """
     from .strict_yaml import read_yaml
 
-    arguments = [
-        text for name, value in read_yaml(PROFILES / "default" / "config.yaml").items() for text in _option(name, value)
-    ]
+    arguments = list[str]()
+    for name, value in read_yaml(PROFILES / "default" / "config.yaml").items():
+        values = value if isinstance(value, list) else [] if value is True else [value]
+        arguments += [f"--{name}", *map(str, values)]
     arguments += ["--logger", "gaitlab", "--workflow-profile", "none"]
     arguments += ["--snakefile", str(HOUSE / "Snakefile"), "--directory", str(path)]
     if not any(option.startswith(CHOOSES_CORES) for option in options):
@@ -127,8 +148,3 @@ def snakemake_arguments(path: Path, options: Sequence[str]) -> list[str]:
         shipped.get(option, option) if previous == "--profile" else option
         for previous, option in zip(before, options, strict=False)
     ]
-
-
-def _option(name: str, value: Any) -> list[str]:
-    values = value if isinstance(value, list) else [] if value is True else [value]
-    return [f"--{name}", *map(str, values)]

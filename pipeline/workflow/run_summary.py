@@ -104,7 +104,10 @@ def lines_of(summary: Summary, study: Path, code: int, *, doubts_used: bool) -> 
     yield from _rejections(summary.rejected)
     yield from _kinds(REFUSED, summary.refused, "reason_values")
     yield from _kinds(DOUBTED, summary.doubted, "doubt_values")
-    yield from _corrections(summary)
+    if summary.corrected or summary.not_corrected:
+        unfit = f", {len(summary.not_corrected)} not" if summary.not_corrected else ""
+        yield f"  corrections.tsv: {count_of(len(summary.corrected), 'correction')} applied{unfit}"
+    yield from (f"  {text}" for text in summary.not_corrected)
     yield f"Report: {study / 'derived' / 'report.html'}"
     if lost == summary.trials:
         command = f"gaitlab check {as_argument(study)}"
@@ -133,14 +136,6 @@ def content_of(summary: Summary | None, failures: Sequence[Mapping[str, str]], c
             "corrections": {"applied": [*summary.corrected], "not_applied": [*summary.not_corrected]},
         }
     return {"pipeline": __version__, "exit_code": code, **counts, "failures": [*failures]}
-
-
-def _corrections(summary: Summary) -> Iterator[str]:
-    """Yield how many corrections by hand are applied, and each that is not."""
-    if summary.corrected or summary.not_corrected:
-        lost = f", {len(summary.not_corrected)} not" if summary.not_corrected else ""
-        yield f"  corrections.tsv: {count_of(len(summary.corrected), 'correction')} applied{lost}"
-    yield from (f"  {text}" for text in summary.not_corrected)
 
 
 def _named(row: Mapping[str, str]) -> dict[str, object]:

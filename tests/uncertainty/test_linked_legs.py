@@ -13,8 +13,7 @@ from pipeline.signals.splines import angular_rates, derivatives
 from pipeline.trials.session import join_trials
 from pipeline.uncertainty.drawn_motion import with_errors
 from pipeline.uncertainty.error_draws import DrawnFrom
-from pipeline.uncertainty.linked_draws import LinkedDraws
-from pipeline.uncertainty.linked_legs import LinkedLegs
+from pipeline.uncertainty.linked_legs import LinkedDraws, LinkedLegs
 from tests.support.settings import settings_of
 from tests.support.steps import kinematics
 from tests.support.studies.noisy_copies import SIZES

@@ -23,11 +23,10 @@ from ...workflow.preparation import refuse_lost_records
 from ...workflow.settings import NO_BODY_MODEL
 from ..shared.find_recordings import find_foreign_forces, find_unlisted, unclaimed_tables
 from .correction_findings import of_corrections
-from .cutoff_findings import of_cutoffs
 from .findings import of_emg_channels, of_emg_reference, of_equipment, of_file, of_functional, of_session
 from .leg_findings import of_legs
-from .model_findings import of_body_model
 from .person_findings import of_ages, of_person, of_visits, with_visits
+from .settings_findings import of_body_model, of_cutoffs
 from .visit_findings import of_bodies, of_conditions, of_dates_and_order, of_left_out
 
 TABLES = ("participants.tsv", "trials.tsv", "sessions.tsv", "segments.tsv", corrections.TABLE)
@@ -67,11 +66,7 @@ def check(folder: Path) -> list[Problem]:
         remedy = "correct the tables and check again"
         findings.append(Problem("C3D files", "not checked", remedy, "recordings_not_checked"))
     recordings = _look_through_all(study)
-    for (file, *_), recording in recordings.items():
-        for problem in recording.problems:
-            is_of_forces = recording.forces and problem.where == str(folder / recording.forces)
-            where = recording.forces if is_of_forces else file
-            findings.append(problem._replace(where=where).of_kind("recording_unusable"))
+    findings += _find_unusable(recordings, folder)
     by_session = {
         session: {
             row["file"]: one
@@ -95,6 +90,14 @@ def check(folder: Path) -> list[Problem]:
     findings += _of_files(study, [recording for recording in recordings.values() if not recording.problems])
     findings += [*_find_unlisted(study), *_newer_namesakes(folder)]
     return sorted(dict.fromkeys(findings), key=lambda finding: finding.severity)
+
+
+def _find_unusable(recordings: Mapping[Key, Contents], folder: Path) -> Iterator[Problem]:
+    for (file, *_), recording in recordings.items():
+        for problem in recording.problems:
+            is_of_forces = recording.forces and problem.where == str(folder / recording.forces)
+            where = recording.forces if is_of_forces else file
+            yield problem._replace(where=where).of_kind("recording_unusable")
 
 
 def _of_session(session: str, rows: list[tsv.Row], facts: Mapping[str, Contents], study: Study) -> Iterator[Problem]:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from ...errors import UserError
 from ...results.study_file import study_path
-from ..shared.exported_files import PARQUET_TABLES, digests_of_sources, record_files
+from ...workflow.digests import sha256
+from ..shared.exported_files import PARQUET_TABLES, record_files
 from .long_table import export
 from .parquet_tables import export_tables
 from .spreadsheets import export_csv_tables, export_workbook
@@ -31,7 +32,9 @@ def export_as(path: Path, *, form: str, decimal: str, separator: str | None, out
         raise UserError("--separator ,", "numbers have a comma, too", "take --separator ';' or tab")
     locale = {"separator": between, "decimal": "," if comma else "."}
     read = {"xlsx": TABLES, "csv-tables": TABLES, "parquet-tables": PARQUET_TABLES}.get(form, ())
-    inputs = digests_of_sources(path, read)
+    source = study_path(path)
+    files = [file for file in (source, *(source.with_name(f"{table}.csv") for table in read)) if file.is_file()]
+    inputs = {file.name: sha256(file) for file in files}  # before they are read
     if form == "xlsx":
         tables = [export_workbook(path, output=output)]
     elif form == "csv-tables":
@@ -42,5 +45,5 @@ def export_as(path: Path, *, form: str, decimal: str, separator: str | None, out
         tables = [export(path, form=form, output=output, **locale)]
     command = ["export", "--format", form, *(["--decimal", "comma"] if comma else [])]
     command += ["--separator", separator] if separator else []
-    record_files(study_path(path).parent, tables, inputs, command, output)
+    record_files(source.parent, tables, inputs, command, output)
     return "\n".join(f"{'Workbook' if form == 'xlsx' else 'Table'}: {table}" for table in tables)

@@ -4,21 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ... import __version__
-from ...results.study_file import study_path
 from ...workflow import checksums
-from ...workflow.digests import sha256
 
 C3D_COPIES = "c3d"  # in the folder of a session's results
 PARQUET_TABLES = ("metrics", "quality")
 PDF, SINGLE_PAGES, SPREADSHEETS = "pdf", "single", "tables"  # folders in derived/
 MADE_FROM = "SourceSHA256"
-
-
-def digests_of_sources(path: Path, tables: Iterable[str]) -> dict[str, str]:
-    """Return the SHA-256 of a study's study.nc and of some tables beside it, by name; those that are there."""
-    source = study_path(path)
-    files = (source, *(source.with_name(f"{table}.csv") for table in tables))
-    return {file.name: sha256(file) for file in files if file.is_file()}
 
 
 def record_files(
@@ -48,9 +39,3 @@ def record_files(
 def sidecar(table: Path) -> Path:
     """Return the path of the data dictionary of an exported table."""
     return table.with_name(f"{table.name}.json")
-
-
-def list_copies(derived: Path, session: str) -> list[tuple[str, checksums.Record]]:
-    """Return the C3D copies of a session by their names below ``derived``, with their records."""
-    names = [file.relative_to(derived).as_posix() for file in sorted((derived / session / C3D_COPIES).glob("*.c3d"))]
-    return [(name, record) for name in names if (record := checksums.recorded(derived, name))]

@@ -26,11 +26,6 @@ def stem_of(file: Contents) -> str:
     return path.parent.name if in_folder_of_trial(file.name) else path.stem
 
 
-def has_word(file: Contents, kind: str, *, but: str = "") -> bool:
-    """Return whether a file's name has a word of a kind, but for one: ``FunctionalLHip_02`` has functional, l, hip."""
-    return any(kind_of(word) == kind and word != but for word in words_of(stem_of(file)))
-
-
 def shows_a_foot(file: Contents, model_name: str) -> bool:
     """Return whether heel or toe of a side is visible; in some labs the heel marker is in the static only."""
     seen = file.seen.get(model_name, frozenset())
@@ -77,16 +72,23 @@ def best_static(files: Iterable[Contents], model_name: str, model: BodyModel) ->
 
     def doubts(file: Contents) -> tuple[int, bool, bool, bool]:
         lacking = resolve(model, file.seen[model_name]).lacking
-        return len(lacking), not file.stands, not has_word(file, "static"), file.frame_count < SHORT_FRAMES
+        named = any(kind_of(word) == "static" for word in words_of(stem_of(file)))
+        return len(lacking), not file.stands, not named, file.frame_count < SHORT_FRAMES
 
     return min(files, key=doubts, default=None)
 
 
 def condition_of(file: Contents, role: str, named: str) -> str:
-    """Return the condition of a trial: ``static``, the joint of a functional trial, of a walk what its names say."""
+    """Return the condition of a trial: ``static``, joint and side of a functional trial, or what a walk's names say."""
     fixed = {"static": "static", "emg_reference": "contraction", "equipment": "n/a", "exclude": "n/a"}
     if role == "functional":
-        return _joint(file)
+        words = {*(every := words_of(stem_of(file)))}
+        for word in every:  # LHJC: left hip joint centre
+            if short := re.fullmatch(r"([lr]?)([hka])jc", word):
+                words |= {short[1], {"h": "hip", "k": "knee", "a": "ankle"}[short[2]]}
+        joint = next((name for name in FROM_HIP if name in words), "")
+        side = "left" if words & {"l", "left"} else "right" if words & {"r", "right"} else ""
+        return "_".join(filter(None, (joint, side))) or "n/a"
     return fixed.get(role) or (named == "n/a" and named) or re.sub(r"[^\w-]+", "-", named).strip("-_") or "walk"
 
 
@@ -108,14 +110,3 @@ def identifier(text: str, default: str) -> str:
     """Return a text as letters without accents, digits, '-' and '_'."""
     plain = re.sub(r"[-_]{3,}", "-", re.sub(r"[^A-Za-z0-9_-]+", "-", without_accents(text)))
     return plain.strip("-_")[:LONGEST_IDENTIFIER] or default
-
-
-def _joint(file: Contents) -> str:
-    """Return the joint and, if named, the side of a functional trial: ``hip_left``."""
-    words = {*(every := words_of(stem_of(file)))}
-    for word in every:  # LHJC: left hip joint centre
-        if short := re.fullmatch(r"([lr]?)([hka])jc", word):
-            words |= {short[1], {"h": "hip", "k": "knee", "a": "ankle"}[short[2]]}
-    joint = next((name for name in FROM_HIP if name in words), "")
-    side = "left" if words & {"l", "left"} else "right" if words & {"r", "right"} else ""
-    return "_".join(filter(None, (joint, side))) or "n/a"

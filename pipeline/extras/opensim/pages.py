@@ -58,17 +58,11 @@ def panels(study: xr.Dataset) -> Iterator[Panel]:
 
 
 def parts_of_person(shown: PersonShown, _: None) -> Iterator[Part]:
-    """Yield the table of cycles without muscle forces, or with doubtful ones, of the section on quality."""
-    refused = muscles_refused(shown.study)
-    if refused.rows:
-        yield Part("quality", html_of(REFUSED, refused=refused))
+    """Yield the table of why cycles have no muscle forces, or doubtful ones, and how many, of the section on quality.
 
-
-def muscles_refused(study: xr.Dataset) -> Table:
-    """Return why cycles have no forces of a model's muscles, or doubtful ones, and how many.
-
-    There are no rows without the step muscles. Of the doubts about a joint, that of the largest contact force is given.
+    Of the doubts about a joint, that of the largest contact force is given.
     """
+    study = shown.study
     reasons = study["muscle_reason"].values.astype(str).tolist() if "muscle_reason" in study else []
     counts = Counter(filter(None, reasons)).most_common()
     for joint, code in DOUBT_OF.items():
@@ -77,7 +71,8 @@ def muscles_refused(study: xr.Dataset) -> Table:
             contact = study["joint_contact_force"].sel(joint=joint).values[doubted]
             worst = doubted[np.linalg.norm(contact, axis=1).max(axis=-1).argmax()]
             counts.append((f"doubtful: {study['muscle_doubt'].values[worst]}", doubted.size))
-    return Table(["Reason", "Cycles"], [[reason, f"{count} of {len(reasons)}"] for reason, count in counts])
+    if rows := [[reason, f"{count} of {len(reasons)}"] for reason, count in counts]:
+        yield Part("quality", html_of(REFUSED, refused=Table(["Reason", "Cycles"], rows)))
 
 
 ADDITION = Addition(panels=panels, of_person=parts_of_person)

@@ -24,15 +24,7 @@ import numpy as np
 from ...arrays import Array
 from ...dynamics.screws import adjoint, bracket, gyroscopic, inverse
 from ...dynamics.vectors import apply, transpose
-from .open_chain import (
-    NOTHING,
-    Chain,
-    Surroundings,
-    com_jacobian,
-    inverse_dynamics,
-    joint_poses,
-    link_jacobians,
-)
+from .open_chain import NOTHING, Chain, Surroundings, com_jacobian, inverse_dynamics, joint_poses, link_jacobians
 
 Acceleration = Callable[[float, Array, Array], Array]
 

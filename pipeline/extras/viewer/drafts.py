@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from ...conventions import SIDES
-from ...errors import UserError
+from ...errors import UserError, without_problems
 from ...json_text import to_text
 from ...results.averages import average
 from ...steps.report.curves.panels import plain_unit
@@ -42,10 +42,7 @@ def as_saved(study: Study) -> Saved:
     """
     path = study.path / TABLE
     digest = sha256(path.read_bytes() if path.exists() else b"").hexdigest()
-    rows, problems = corrections.corrections_of(path, study.sessions)
-    if problems:
-        raise UserError.of(problems)
-    return Saved(rows, digest)
+    return Saved(without_problems(corrections.corrections_of(path, study.sessions)), digest)
 
 
 def completed(study: Study, cells: Mapping[str, str]) -> Row:

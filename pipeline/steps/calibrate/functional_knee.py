@@ -291,12 +291,7 @@ def _find_knee(
     return Knee(axes, why, wanted if wanted in axes else "markers")
 
 
-def _relative(
-    moved: Mapping[str, Points],
-    rules: LegRules,
-    calibrated: CalibratedSide,
-    chosen: Markers,
-) -> Array:
+def _relative(moved: Mapping[str, Points], rules: LegRules, calibrated: CalibratedSide, chosen: Markers) -> Array:
     """Return rotations (frame, 3, 3) from shank to thigh axes in the frames that show both."""
     every = []
     for points in moved.values():
@@ -309,12 +304,7 @@ def _relative(
 
 
 def _turned(
-    leg: Skeleton,
-    points: Points,
-    rules: LegRules,
-    calibrated: CalibratedSide,
-    segment: str,
-    chosen: Markers,
+    leg: Skeleton, points: Points, rules: LegRules, calibrated: CalibratedSide, segment: str, chosen: Markers
 ) -> Array:
     """Return the rotation (time, 3, 3) of a segment, by chosen markers of its cluster if there are any."""
     if segment not in chosen:

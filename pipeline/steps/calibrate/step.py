@@ -128,14 +128,14 @@ def calibrate(
 
 
 def _dataset(
-    reference: ReferenceTrial,
-    person: Person,
-    sides: Mapping[str, Side],
-    refused: Mapping[str, Sequence[Problem]],
+    reference: ReferenceTrial, person: Person, sides: Mapping[str, Side], refused: Mapping[str, Sequence[Problem]]
 ) -> xr.Dataset:
     """Return the variables of legs, trunk and arms, and what an error of the markers does to them."""
     dataset = model_dataset(sides, refused).assign(static_distance=static_distances(reference.seen))
-    dataset = dataset.assign(_upper_body_as_one(person))
+    if part := person.measured.get(("", UPPER_BODY)):
+        inertia = ("local_axis", "local_axis_2"), part.inertia
+        dataset = dataset.assign(upper_body_mass=part.mass_kg, upper_body_com=("local_axis", part.com))
+        dataset = dataset.assign(upper_body_inertia=inertia)
     trunk = upper_body(reference, {side: leg.skeleton for side, leg in sides.items()}, dataset, person)
     dataset = dataset.assign(trunk).assign_coords({"upper_segment": list(SEGMENTS)} if trunk else {})
     dataset = dataset.assign(per_marker(reference, {side: leg.calibrated for side, leg in sides.items()}))
@@ -217,10 +217,7 @@ def _knees(
 
 
 def _usable_sides(
-    reference: ReferenceTrial,
-    person: Person,
-    hip_centres: Mapping[str, str | Array],
-    knee_turns: Mapping[str, float],
+    reference: ReferenceTrial, person: Person, hip_centres: Mapping[str, str | Array], knee_turns: Mapping[str, float]
 ) -> tuple[dict[str, Side], dict[str, tuple[Problem, ...]]]:
     """Return the sides that can be used, and the problems of the others; raise these if neither side can be used."""
     sides: dict[str, Side] = {}
@@ -274,36 +271,19 @@ def _build_leg(
 
 def _parameters(points: Points, still: Skeleton, side: str, person: Person) -> tuple[dict[str, SegmentParameters], str]:
     """Return the parameters of one side's segments, the measured ones else those of the table, and a note."""
-    parameters, unturned = {}, []
+    parameters, unturned = {}, list[str]()
+    other = "_left" if side == "right" else "_right"
     for segment in CHAIN:
         if (side, segment) in person.measured:
             parameters[segment] = person.measured[side, segment]
             continue
-        landmarks = _in_segment_axes(points, still, segment, side)
+        landmarks = {
+            name.removesuffix(f"_{side}"): place_in_segment(still, segment, position)
+            for name, position in (points | still.centres).items()
+            if not name.endswith(other)
+        }
         parameters[segment] = person.parameters(segment, side, landmarks)
         if not has_its_axes(person.table, segment, landmarks):
             unturned.append(segment)
     note = f"parameters of {', '.join(unturned)} are used in the body model's axes" if unturned else ""
     return parameters, note
-
-
-def _upper_body_as_one(person: Person) -> dict[str, Any]:
-    """Return the upper body that was measured as one as variables, none if it was not."""
-    if ("", UPPER_BODY) not in person.measured:
-        return {}
-    part = person.measured["", UPPER_BODY]
-    return {
-        "upper_body_mass": ((), part.mass_kg),
-        "upper_body_com": ("local_axis", part.com),
-        "upper_body_inertia": (("local_axis", "local_axis_2"), part.inertia),
-    }
-
-
-def _in_segment_axes(points: Points, still: Skeleton, segment: str, side: str) -> dict[str, Array]:
-    """Return landmarks and joint centres (3,), mean of the trial, in a segment's axes from its proximal joint, m."""
-    other = "_left" if side == "right" else "_right"
-    return {
-        name.removesuffix(f"_{side}"): place_in_segment(still, segment, position)
-        for name, position in (points | still.centres).items()
-        if not name.endswith(other)
-    }

@@ -6,10 +6,7 @@ KINEMATICS = Step(
     name="kinematics",
     function="pipeline.steps.kinematics.step:kinematics",
     settings="pipeline.steps.kinematics.settings:Settings",
-    inputs={
-        "clean": ("marker_position", "shoulder_position", "upper_marker_position"),
-        "calibrate": EVERYTHING,
-    },
+    inputs={"clean": ("marker_position", "shoulder_position", "upper_marker_position"), "calibrate": EVERYTHING},
     takes=("body_model",),
     libraries=("numpy", "scipy"),
     preloads=("scipy.interpolate",),

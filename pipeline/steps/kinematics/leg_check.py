@@ -132,12 +132,7 @@ def judge_legs(
             reason = next(filter(None, (one.judge(leg) for one in LEG_JUDGES)), "")
             refused[row][column] = f"{reason}; {REMEDY_IN_MOTION}" if reason else ""
             knees[row][column] = refuse_turned_knee(leg)
-            _drop_short(flags[span, column], time[span])
+            for start, stop in stretches(flags[span, column] > 0):
+                if (stop - start) * interval_s(time[span]) < SHORTEST_S:  # too short to be refused
+                    flags[span, column][start:stop] = 0
     return Verdicts(flags, np.array(refused, dtype=str), np.array(knees, dtype=str), *axis)
-
-
-def _drop_short(flags: NDArray[np.int8], time: Array) -> None:
-    """Set flags (time,) to 0 in stretches that are too short to be refused."""
-    for start, stop in stretches(flags > 0):
-        if (stop - start) * interval_s(time) < SHORTEST_S:
-            flags[start:stop] = 0

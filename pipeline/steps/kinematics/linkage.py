@@ -69,11 +69,6 @@ class Bodies(NamedTuple):
     axes: Array
 
 
-def hold_fixed_angles(linkage: Linkage, angle: Array) -> Array:
-    """Return joint angles with those that are not free at their neutral value."""
-    return np.where(linkage.free[None, ..., None], angle, linkage.neutral[..., None])
-
-
 def find_excess(linkage: Linkage, angle: Array) -> Array:
     """Return by how much joint angles (side, joint, 3, time) are beyond their limits, rad; 0 within."""
     least, greatest = linkage.limits[..., None]

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...arrays import Array, Flags
-from .linkage import PELVIS, Bodies, Linkage, Posture, hold_fixed_angles, only_markers, pose_bodies, take_step
+from .linkage import PELVIS, Bodies, Linkage, Posture, only_markers, pose_bodies, take_step
 from .normal_equations import Normal, Sums, find_step, form_normal_equations, sum_markers, whole_matrix
 
 MOST_STEPS = 60
@@ -55,7 +55,8 @@ def fit(
     """
     # about a point near the pelvis, so that no digits are lost in the sums
     around = start.origin.copy()
-    posture = Posture(start.rotation.copy(), np.zeros_like(around), hold_fixed_angles(linkage, start.angle))
+    angle = np.where(linkage.free[None, ..., None], start.angle, linkage.neutral[..., None])  # others are held
+    posture = Posture(start.rotation.copy(), np.zeros_like(around), angle)
     seen = np.asarray(np.isfinite(markers).all(axis=1)) & (linkage.weight[:, None] > 0)
     near = np.where(seen[:, None], markers - around, 0.0)
     weight = seen * share * linkage.weight[:, None]

@@ -109,7 +109,11 @@ def form_normal_equations(linkage: Linkage, sums: Sums, posture: Posture, bodies
     momentum, on_leg, screw, over = (
         part.reshape(2, 9, *part.shape[3:])[:, free] for part in (momentum, on_leg, screw, over)
     )
-    leg = _matrix_of_leg(screw, momentum, linkage.free)
+    # each element is of the momentum of all beyond the more distal of its two coordinates
+    joint, axis = np.indices((3, 3)).reshape(2, 9)[:, free]
+    order = 3 * joint - axis  # e1 turns with the proximal segment, e3 with the distal one
+    of_pairs = np.einsum("spat,sqat->spqt", screw, momentum)
+    leg = np.where((order[:, None] >= order)[..., None], of_pairs, np.swapaxes(of_pairs, 1, 2))
     diagonal = np.einsum("sppt->spt", leg)
     diagonal += LIMIT_STIFFNESS_M2 * (over != 0)
     return Normal(cost, pelvis, momentum, leg, on_pelvis, on_leg, screw)
@@ -118,17 +122,6 @@ def form_normal_equations(linkage: Linkage, sums: Sums, posture: Posture, bodies
 def _of_all_beyond(parts: Array) -> Array:
     """Return the sums (side, joint, ..., time) over the bodies beyond each joint, of (7, ..., time) by body."""
     return running_sum(parts[:PELVIS].reshape(2, 3, *parts.shape[1:]), axis=1)
-
-
-def _matrix_of_leg(screw: Array, momentum: Array, free: Flags) -> Array:
-    """Return the symmetric matrix (side, coordinate, coordinate, time) of the free coordinates (joint, axis).
-
-    Each element is of the momentum of all beyond the more distal of its two coordinates.
-    """
-    joint, axis = np.indices((3, 3)).reshape(2, 9)[:, free.ravel()]
-    order = 3 * joint - axis  # e1 turns with the proximal segment, e3 with the distal one
-    leg = np.einsum("spat,sqat->spqt", screw, momentum)
-    return np.asarray(np.where((order[:, None] >= order)[..., None], leg, np.swapaxes(leg, 1, 2)))
 
 
 def _point_masses(sums: Sums, bodies: Bodies) -> tuple[Array, Array, Array, Array]:

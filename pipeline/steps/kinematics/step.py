@@ -83,7 +83,8 @@ def kinematics(clean: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings, 
         "implausible": (("sample", "side"), flags, {"flag_meanings": FLAG_MEANINGS}),
         **{name: (("trial", "side"), each) for name, each in zip(Verdicts._fields[1:], others, strict=True)},
     }
-    compared = settings.angle_convention == CONVENTIONAL and body_model.is_plug_in_gait
+    is_plug_in_gait = body_model.may_be_stated or body_model.shows_untwisted_shank  # by markers, or by bones in a file
+    compared = settings.angle_convention == CONVENTIONAL and is_plug_in_gait
     angle = posed.variables["joint_angle"][1] + offset
     witnesses = hear_witnesses(Shown(clean, calibrate, posed.shifts, angle, compared))
     upper, labels_of_upper = whole_body(clean, calibrate, body_model, posed.variables, within, settings)

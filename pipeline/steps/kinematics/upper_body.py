@@ -165,11 +165,7 @@ def _with_legs(upper: Bodies, calibrate: xr.Dataset, values: Mapping[str, Array]
         values[name][:, :, HIP].mean(axis=1)
         for name in ("joint_centre", "joint_centre_velocity", "joint_centre_acceleration")
     )
-    of_pelvis = (
-        place + arm,
-        moves + cross(w, arm),
-        accelerates + cross(w_rate, arm) + cross(w, cross(w, arm)),
-    )
+    of_pelvis = (place + arm, moves + cross(w, arm), accelerates + cross(w_rate, arm) + cross(w, cross(w, arm)))
     of_legs = [values[f"com_{name}"][:, :, : len(CHAIN)] for name in ("position", "velocity", "acceleration")]
     of_legs += [values[name][:, :, : len(CHAIN)] for name in ("rotation", "angular_velocity")]
     of_upper = (upper.position, upper.velocity, upper.acceleration, upper.rotation, upper.spin)

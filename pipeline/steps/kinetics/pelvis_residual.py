@@ -116,10 +116,7 @@ def balance(
     needed = body.mass * (acceleration + np.array([0.0, gravity_m_s2, 0.0]))
     momentum_rate = spin_rate @ body.inertia + cross(spin, spin @ body.inertia)
     moment = hips.moment + cross(hips.centre - middle[:, None], hips.force)
-    return (
-        needed + hips.force.sum(axis=1),
-        rotate(back, momentum_rate) + cross(arm, needed) + moment.sum(axis=1),
-    )
+    return (needed + hips.force.sum(axis=1), rotate(back, momentum_rate) + cross(arm, needed) + moment.sum(axis=1))
 
 
 def beside_unknown(residual: Array, spans: Sequence[slice], rates_hz: Sequence[float]) -> NDArray[np.bool_]:

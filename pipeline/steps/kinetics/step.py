@@ -39,13 +39,7 @@ OF_JOINTS = (
 SOLVED_AT_A_TIME, SIMULATED_AT_A_TIME = 1000, 5000
 
 
-def kinetics(
-    kinematics: xr.Dataset,
-    contacts: xr.Dataset,
-    calibrate: xr.Dataset,
-    *,
-    settings: Settings,
-) -> xr.Dataset:
+def kinetics(kinematics: xr.Dataset, contacts: xr.Dataset, calibrate: xr.Dataset, *, settings: Settings) -> xr.Dataset:
     """Solve the equations of motion of foot, shank and thigh for the joint loads.
 
     Returns:

@@ -5,6 +5,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -169,20 +170,12 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
     """Return what a recording contains; ``models`` as of :func:`look_through`."""
     only = next(iter(models.values())) if len(models) == 1 else None
     view = view_in_lab_axes(recording, only, quarter_turn=True)
-    points, plates = view.landmarks, view.plates
-    vertical = vertical_forces(plates.force, plates.corners)
-    lowest, highest = (of.reduce(plates.force[..., 1], axis=0, initial=0.0) for of in (np.fmin, np.fmax))
-    downward_n = np.where(-lowest > highest, -lowest, 0.0)
-    sides = np.linalg.norm(plates.corners - np.roll(plates.corners, 1, axis=1), axis=-1).max(axis=1, initial=0.0)
-    normals = np.cross(plates.corners[:, 1] - plates.corners[:, 0], plates.corners[:, 3] - plates.corners[:, 0])
-    normals = normals / np.linalg.norm(normals, axis=1, keepdims=True)
+    points = view.landmarks
     visible = find_seen_labels(recording.labels, recording.markers)
     some = recording.markers[:: max(1, len(recording.markers) // SOME_FRAMES)] @ view.rotation.T
     chosen = {name: choose_labels(model, visible) for name, model in models.items()}
     seen = {name: frozenset(points if only else labels) for name, labels in chosen.items()}
     tests, no_test = _plate_tests(recording, view, any(seen.values()))
-    edged = np.flatnonzero(plates.edges_known)
-    numbers, blank = plates.numbers.tolist(), ~np.isfinite(plates.force).all(axis=2).any(axis=0)
     box = np.fmax.reduce(some, axis=1, initial=-np.inf) - np.fmin.reduce(some, axis=1, initial=np.inf)
     longest = box.max(axis=1)
     span_m = float(np.median(longest[longest >= 0])) if (longest >= 0).any() else float("nan")
@@ -200,17 +193,31 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
         stride_m=_stride_m(recording, view, [*chosen.values()]),
         leans_deg=leans_deg(points, view.rotation) if stands and not view.problem else UNKNOWN_LEANS,
         forces_lean_deg=UNKNOWN_LEANS if stands else _forces_lean_deg(view, recording.analog_rate_hz),
-        peak_load_n=dict(
-            zip(numbers, np.where(blank, np.nan, vertical.max(axis=0, initial=0.0)).tolist(), strict=True)
-        ),
-        downward_n={} if view.problem else dict(zip(numbers, downward_n.tolist(), strict=True)),
-        plate_sides_m={numbers[i]: float(sides[i]) for i in edged},
-        plate_normals={numbers[i]: normals[i] for i in edged},
-        plate_problems=tuple(plates.problems.values()),
-        channels=tuple(label_other_channels(recording, plates.channels).values()),
+        channels=tuple(label_other_channels(recording, view.plates.channels).values()),
         plate_tests=tests,
         no_plate_test=no_test,
+        **_of_plates(view),
     )
+
+
+def _of_plates(view: LabView) -> dict[str, Any]:
+    """Return the loads, sizes and slopes of the plates, as :class:`Contents` has them."""
+    force, corners = view.plates.force, view.plates.corners
+    numbers, blank = view.plates.numbers.tolist(), ~np.isfinite(force).all(axis=2).any(axis=0)
+    peak_n = np.where(blank, np.nan, vertical_forces(force, corners).max(axis=0, initial=0.0))
+    lowest, highest = (of.reduce(force[..., 1], axis=0, initial=0.0) for of in (np.fmin, np.fmax))
+    downward_n = np.where(-lowest > highest, -lowest, 0.0)
+    sides = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=-1).max(axis=1, initial=0.0)
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 3] - corners[:, 0])
+    normals = normals / np.linalg.norm(normals, axis=1, keepdims=True)
+    edged = np.flatnonzero(view.plates.edges_known)
+    return {
+        "peak_load_n": dict(zip(numbers, peak_n.tolist(), strict=True)),
+        "downward_n": {} if view.problem else dict(zip(numbers, downward_n.tolist(), strict=True)),
+        "plate_sides_m": {numbers[i]: float(sides[i]) for i in edged},
+        "plate_normals": {numbers[i]: normals[i] for i in edged},
+        "plate_problems": tuple(view.plates.problems.values()),
+    }
 
 
 def _forces_lean_deg(view: LabView, rate_hz: float) -> tuple[float, float]:

@@ -4,8 +4,6 @@ An addition names functions, each of which may be left out. What they return is 
 scripts: a laboratory's step draws its curves as the report draws its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple

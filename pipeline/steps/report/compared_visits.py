@@ -3,8 +3,6 @@
 Or two pairs of a visit and a condition, such as ``pre:barefoot`` and ``post:shoes``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

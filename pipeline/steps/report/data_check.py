@@ -18,10 +18,10 @@ from ...tables import corrections
 from ...trials.left_out import in_words
 from ...variables.cycle_variables import KNEE_AXIS
 from ...variables.data_dictionary import CORRECTIONS, NOT_CORRECTED
-from ...variables.stance_verdicts import BETWEEN_WORDS, REFUSED, USED
+from ...variables.stance_verdicts import BETWEEN_WORDS, REFUSED, USED, in_general
 from ...variables.verdict_table import VERDICTS
 from .curves.figures import SMALLEST_N
-from .quality import doubts_in, known_in_part, refusals_in
+from .quality import known_in_part, verdicts_of
 from .tables import Row, Totals, age_years, find_rejected_trials, has_kinetics, names, of_part, totals
 
 GOOD, UNKNOWN, LOOK, BAD = STATES = ("good", "not checked", "look", "bad")  # from best to worst
@@ -195,8 +195,9 @@ def _contacts(count: Totals, rows: Sequence[Row], quality: list[Row], trials: Ma
     used = {row["side"] for row in quality if row["verdict"] == USED}
     used |= {row["side"] for row in rows if row["doubt_code"] and has_kinetics(row)}
     bare = [side for side in SIDES if side not in used]
-    refused = [f"{number} refused: {reason}" for reason, number in refusals_in(quality).most_common()]
-    refused += [f"{number} doubted: {doubt}" for doubt, number in doubts_in(quality).most_common()]
+    verdicts = verdicts_of(quality)
+    refused = [f"{number} refused: {why}" for why, number in Counter(in_general(verdicts.refused)).most_common()]
+    refused += [f"{number} doubted: {why}" for why, number in Counter(in_general(verdicts.doubted)).most_common()]
     out = Counter(in_words(facts["plates_left_out"]) for facts in trials.values() if facts.get("plates_left_out"))
     taken = f", {count.doubts_used} of them doubted (cycles.doubted_stances)" if count.doubts_used else ""
     texts = [f"{count.contacts_used} of {count.contacts} used{taken}", *refused]
@@ -206,8 +207,8 @@ def _contacts(count: Totals, rows: Sequence[Row], quality: list[Row], trials: Ma
     texts += [f"in {number} trial{'s' * (number > 1)}, plates left out: {reason}" for reason, number in out.items()]
     if count.not_on_a_plate:
         texts.append(f"{count.not_on_a_plate} more stances were not on a plate, which is no fault")
-    verdicts = {(row["verdict"], bool(row["code"]) and VERDICTS[row["code"]].of_step) for row in quality if row["side"]}
-    look = bare or out or count.contacts_doubted or count.doubts_used or (REFUSED, False) in verdicts
+    found = {(row["verdict"], bool(row["code"]) and VERDICTS[row["code"]].of_step) for row in quality if row["side"]}
+    look = bare or out or count.contacts_doubted or count.doubts_used or (REFUSED, False) in found
     state = BAD if count.contacts and not used else LOOK if look else GOOD
     return Point(state, "Plate contacts", texts)
 

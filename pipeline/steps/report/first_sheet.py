@@ -84,13 +84,17 @@ def first_sheet(
         angles: as of :func:`pipeline.steps.report.movement_profile.movement_profiles`.
         detectable: the smallest changes beyond the laboratory's own repeatability.
     """
-    shown = shown_on_sheet(lines, cycles)
+    shown = []
+    for line in (line for line in lines if line.shown):
+        mine = [row for row in cycles if row["condition"] == line.condition]
+        of_line = [row for row in mine if line.session in (None, row.get("visit", row["session"]))]
+        shown += [Shown(line, of_line)] if of_line else []
     with_norm = norm.curves and not norm.is_of_others
     normal = {one.line.label: normal_values(one, norm.curves) for one in shown} if with_norm else {}
     profiles = movement_profiles(cycles, norm.curves, angles)
     first = [one for each in shown for one in profiles if one.title == each.line.label]
-    mine = {id(row) for one in shown for row in one.rows}
-    here, elsewhere = ([row for row in cycles if (id(row) in mine) == on_sheet] for on_sheet in (True, False))
+    on_sheet = {id(row) for one in shown for row in one.rows}
+    here, elsewhere = ([row for row in cycles if (id(row) in on_sheet) == is_there] for is_there in (True, False))
     hidden = [line.label for line in lines if not line.shown]
     caveats = [*without_comparison(here), *([] if norm.is_of_others else norm.another_age)]
     return FirstSheet(
@@ -102,15 +106,6 @@ def first_sheet(
         further_profiles=[one for one in profiles if one not in first],
         further_caveats=without_comparison(elsewhere) if norm.curves else [],
     )
-
-
-def shown_on_sheet(lines: Sequence[Line], cycles: Sequence[Row]) -> list[Shown]:
-    """Return the lines that are drawn at first, with their gait cycles; without any, none."""
-    found = []
-    for line in (line for line in lines if line.shown):
-        mine = [row for row in cycles if row["condition"] == line.condition]
-        found.append(Shown(line, [row for row in mine if line.session in (None, row.get("visit", row["session"]))]))
-    return [one for one in found if one.rows]
 
 
 def numbers_table(shown: Sequence[Shown], normal: Mapping[str, Mapping[str, str]], detectable: Detectable) -> Table:

@@ -182,12 +182,20 @@ def differences(
 
 
 def cells_of(shown: list[str], what: str, column: Average, errors: Array | None = None) -> list[str]:
-    """Return the cells of metrics: of a side, or what compares the sides, in the metric's unit or in percent."""
+    """Return the cells of metrics: of a side, or what compares the sides, in the metric's unit or in percent.
+
+    Mean, standard deviation, and n if it is less than the largest.
+    """
     if what in COMPARED:
         column = column._replace(mean=np.where(phases(shown), shortest_way(column.mean), column.mean))
-    places = [places_of(name, what) for name in shown]
-    known = np.where(column.n > 0, uncertainties(shown, errors), np.nan).tolist()
-    return [with_uncertainty(*one) for one in zip(_means_sds(column, places), known, places, strict=True)]
+    most, known = column.n.max(initial=0), np.where(column.n > 0, uncertainties(shown, errors), np.nan).tolist()
+    cells = []
+    for name, mean, sd, n, error in zip(shown, column.mean, column.sd, column.n, known, strict=True):
+        places = places_of(name, what)
+        spread = f" ({sd:.{places}f})" if n > 1 else ""
+        cell = f"{_format(mean, places)}{spread}" + (f", n\xa0{n}" if n < most else "") if n else ABSENT
+        cells.append(with_uncertainty(cell, error, places))
+    return cells
 
 
 def places_of(name: str, what: str = "") -> int:
@@ -265,12 +273,3 @@ def _number(cell: str, decimals: int) -> str:
 
 def _format(value: float, decimals: int) -> str:
     return f"{round(value, decimals) + 0.0:.{decimals}f}"  # never "-0.0"
-
-
-def _means_sds(column: Average, decimals: list[int]) -> list[str]:
-    """Return the cells of a column, one per metric: mean, standard deviation, and n if it is less than the largest."""
-    most, cells = column.n.max(initial=0), []
-    for mean, sd, n, places in zip(column.mean, column.sd, column.n, decimals, strict=True):
-        spread = f" ({sd:.{places}f})" if n > 1 else ""
-        cells.append(f"{_format(mean, places)}{spread}" + (f", n\xa0{n}" if n < most else "") if n else ABSENT)
-    return cells

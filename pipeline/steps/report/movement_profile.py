@@ -15,14 +15,7 @@ from ...conventions import SIDES
 from ...person.size_findings import ADULT_AGE_YEARS
 from ...results.metric_errors import PLACE
 from ...tables.reference_curves import BySpeed, at_speed
-from ...variables.gait_profile import (
-    STRAIGHT_DEGREES,
-    along_cycle,
-    place_of,
-    root_mean_square,
-    turns,
-    typical_scores,
-)
+from ...variables.gait_profile import STRAIGHT_DEGREES, along_cycle, place_of, root_mean_square, turns, typical_scores
 from ...variables.metrics import GAIT_ANGLES
 from .curves.panels import sign_of_angle
 from .tables import ABSENT, Row, Table, names
@@ -45,10 +38,6 @@ class Bars(NamedTuple):
     typical: float | None
     metric: str
     ways: Mapping[str, str] = {}
-
-    def metric_of(self, side: str) -> str:
-        """Return the metric that has the score of a side, or of both."""
-        return OVERALL if self.metric == GPS and side == "both" else self.metric
 
 
 class Profile(NamedTuple):
@@ -79,7 +68,12 @@ class Norm(NamedTuple):
     @property
     def another_age(self) -> list[str]:
         """Return how the person's age does not fit that of the norm, in words; empty if it does, or without a norm."""
-        return of_another_age(self.age, self.about) if self.curves else []
+        youngest, oldest = self.about.get("ages", (-np.inf, np.inf))
+        if not self.curves or not (self.age < youngest or self.age > oldest or self.is_of_others):
+            return []
+        text = f"{age_in_words(self.age)}, the reference is of {self.about['people']}"
+        text += ": no score compares them, and their band is only a help for the eye" if self.is_of_others else ""
+        return [f"{text}; give age_years in participants.tsv" if np.isnan(self.age) else text]
 
     @property
     def apart(self) -> str:
@@ -97,14 +91,22 @@ def movement_profiles(cycles: Sequence[Row], reference: BySpeed, angles: Array |
     """
     if not reference or not cycles or GPS not in cycles[0]:
         return []
-    charts = []
+    profiles = []
+    header = ["Angle", "Left", "Right", "Both", "Typical person"]
     for title, rows in _groups(cycles).items():
         bars = bars_of(rows, typical_of(rows, reference))
+        if not any(one.scores for one in bars):
+            continue
         if angles is not None:
             normal = along_cycle(at_speed(reference, mean_of(rows, "reference_speed")), "mean")
             bars = [one._replace(ways=_ways(i, rows, angles, normal)) for i, one in enumerate(bars[:-1])] + bars[-1:]
-        charts.append((title, bars))
-    return [_profile(title, bars) for title, bars in charts if any(one.scores for one in bars)]
+        values = [value for one in bars for value in (*one.scores.values(), one.typical or 0.0)]
+        end = max(AXIS_DEGREES, STEP_DEGREES * np.ceil(max(values) / STEP_DEGREES))
+        scores = [[*(one.scores.get(side) for side in (*SIDES, "both")), one.typical] for one in bars]
+        cells = [[one.title, *map(score_in_words, mine)] for one, mine in zip(bars, scores, strict=True)]
+        ticks = [*range(0, int(end) + 1, STEP_DEGREES)]
+        profiles.append(Profile(title, bars, ticks, _words(bars), Table(header, cells)))
+    return profiles
 
 
 def _ways(number: int, rows: Sequence[Row], angles: Array, normal: Array) -> dict[str, str]:
@@ -157,17 +159,6 @@ def compares_children_and_adults(age: float, reference: Mapping[str, Any]) -> bo
     )
 
 
-def of_another_age(age: float, reference: Mapping[str, Any]) -> list[str]:
-    """Return how a person's age, years or NaN, does not fit that of the reference, in words; empty if it does."""
-    youngest, oldest = reference.get("ages", (-np.inf, np.inf))
-    no_score = compares_children_and_adults(age, reference)
-    if not (age < youngest or age > oldest or no_score):
-        return []
-    text = f"{age_in_words(age)}, the reference is of {reference['people']}"
-    text += ": no score compares them, and their band is only a help for the eye" if no_score else ""
-    return [f"{text}; give age_years in participants.tsv" if np.isnan(age) else text]
-
-
 def age_in_words(age: float) -> str:
     """Return a person's age, years or NaN, in words."""
     return "the age of this person is not known" if np.isnan(age) else f"this person is {age:g} years old"
@@ -216,17 +207,6 @@ def mean_of(rows: Iterable[Row], name: str) -> float:
     """Return the mean of the known cells of a column, NaN if there is none."""
     values = [float(row[name]) for row in rows if row.get(name)]
     return float(np.mean(values)) if values else float("nan")
-
-
-def _profile(title: str, bars: list[Bars]) -> Profile:
-    values = [value for one in bars for value in (*one.scores.values(), one.typical or 0.0)]
-    end = max(AXIS_DEGREES, STEP_DEGREES * np.ceil(max(values) / STEP_DEGREES))
-    header = ["Angle", "Left", "Right", "Both", "Typical person"]
-    rows = [
-        [one.title, *(score_in_words(one.scores.get(side)) for side in (*SIDES, "both")), score_in_words(one.typical)]
-        for one in bars
-    ]
-    return Profile(title, bars, [*range(0, int(end) + 1, STEP_DEGREES)], _words(bars), Table(header, rows))
 
 
 def _words(bars: list[Bars]) -> str:

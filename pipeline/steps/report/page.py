@@ -11,15 +11,7 @@ from ...trials.session import facts_of_trials
 from ...variables.gait_profile import nine_angles
 from ...variables.stance_verdicts import is_accepted
 from . import metric_tables, quality, tables
-from .addition import (
-    AboutPage,
-    Loaded,
-    PageFiles,
-    PersonShown,
-    curves_detectable_by,
-    detectable_by,
-    panels_added,
-)
+from .addition import AboutPage, Loaded, PageFiles, PersonShown, curves_detectable_by, detectable_by, panels_added
 from .compared_visits import Compared, compared
 from .curves.cycles import CycleCurves, cycles_of, stances_of
 from .curves.error_shares import share_sums, shares
@@ -52,12 +44,7 @@ class Person(NamedTuple):
 
 
 def page(
-    person: PersonShown,
-    sessions: PageFiles,
-    *,
-    about: AboutPage,
-    settings: Settings,
-    additions: Sequence[Loaded] = (),
+    person: PersonShown, sessions: PageFiles, *, about: AboutPage, settings: Settings, additions: Sequence[Loaded] = ()
 ) -> str:
     """Return the page of one participant as HTML text.
 

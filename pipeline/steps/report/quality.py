@@ -45,10 +45,7 @@ WITNESSES = {
 FEWEST_SESSIONS = 8  # a median and its spread mean little in fewer
 UNLIKE = 3.5  # of the modified z-score (Iglewicz and Hoaglin 1993, How to detect and handle outliers)
 FILLED = tuple(name for name in REPAIRS if name.startswith("filled_by_"))
-OTHER_REPAIRS = {
-    "spikes removed": "spikes_removed",
-    "swapped labels corrected": "labels_exchanged_back",
-}
+OTHER_REPAIRS = {"spikes removed": "spikes_removed", "swapped labels corrected": "labels_exchanged_back"}
 Trials = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 
@@ -126,7 +123,9 @@ def muscles_left_out(clean: Trials, sessions: Iterable[str]) -> Table:
 def verdicts_of(quality: list[Row]) -> Verdicts:
     """Return why trials of a participant are rejected, and contacts refused or doubted."""
     rejected = [rejection_in_general(row["reason_values"]) for row in find_rejected_trials(quality)]
-    return Verdicts(rejected, _refusals(quality), _doubts(quality))
+    refused = [row["reason_values"] for row in quality if row["verdict"] == REFUSED and row["side"]]
+    doubted = [row["doubt_values"] for row in quality if row["verdict"] == DOUBTED]
+    return Verdicts(rejected, *([one for text in texts for one in verdicts_in(text)] for texts in (refused, doubted)))
 
 
 def reasons(people: Sequence[Verdicts]) -> list[tuple[Counter[str], Counter[str]]]:
@@ -200,23 +199,3 @@ def _by_trial(quality: list[Row]) -> dict[tuple[str, str], list[Row]]:
 def _stance(row: Row) -> str:
     plates = f" on plate {row['plates']}" if row["plates"] else ""
     return f"{row['side']} {float(row['start_s']):.2f} to {float(row['end_s']):.2f} s{plates}"
-
-
-def doubts_in(quality: Iterable[Row]) -> Counter[str]:
-    """Return counts of doubted contacts by doubt, in general words; a contact with several counts for each."""
-    return Counter(in_general(_doubts(quality)))
-
-
-def refusals_in(quality: Iterable[Row]) -> Counter[str]:
-    """Return counts of refused contacts by reason, in general words."""
-    return Counter(in_general(_refusals(quality)))
-
-
-def _doubts(quality: Iterable[Row]) -> list[Verdict]:
-    rows = (row["doubt_values"] for row in quality if row["verdict"] == DOUBTED)
-    return [one for text in rows for one in verdicts_in(text)]
-
-
-def _refusals(quality: Iterable[Row]) -> list[Verdict]:
-    rows = (row["reason_values"] for row in quality if row["verdict"] == REFUSED and row["side"])
-    return [one for text in rows for one in verdicts_in(text)]

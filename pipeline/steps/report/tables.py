@@ -187,16 +187,6 @@ def participants_columns(rows: list[Row]) -> list[str]:
     return header[header.index(IDENTITY[-1]) + 1 : header.index(next(iter(METRICS)))] if rows else []
 
 
-def about_participant(rows: list[Row]) -> list[str]:
-    """Return a participant's cells of participants.tsv and sessions.tsv, from the rows of metrics.csv.
-
-    Those of several sessions follow each other where they differ.
-    """
-    first = {row["session"]: row for row in reversed(rows)}.values()
-    of_sessions = [{column: _shown(row[column]) for column in participants_columns(rows)} for row in first]
-    return [" / ".join(names(reversed(of_sessions), column)) for column in participants_columns(rows)]
-
-
 def reviews(rows: list[Row], results: Mapping[str, str]) -> dict[str, str]:
     """Return status, reviewer and amendments of each session in words; empty where sessions.tsv has none.
 
@@ -232,12 +222,15 @@ def statuses(rows: list[Row], results: Mapping[str, str]) -> list[str]:
 
 
 def participant(name: str, state: str, rows: list[Row], quality: list[Row]) -> list[str]:
-    """Return a participant's row of the table of participants."""
+    """Return a participant's row of the table of participants; cells of sessions that differ follow each other."""
     count = totals(rows, quality)
     sessions = ", ".join(names([*quality, *rows], "session"))
     used = [f"{count.trials_used} of {count.trials}", f"{count.contacts_used} of {count.contacts}"]
     counts = map(str, (count.cycles, count.cycles_with_kinetics, count.stances_alone))
-    return [name, state, sessions, *used, *counts, *about_participant(rows)]
+    columns, first = participants_columns(rows), {row["session"]: row for row in reversed(rows)}.values()
+    of_sessions = [{column: _shown(row[column]) for column in columns} for row in reversed(first)]
+    about = [" / ".join(names(of_sessions, column)) for column in columns]
+    return [name, state, sessions, *used, *counts, *about]
 
 
 def together(parts: Iterable[Table], links: Mapping[str, str]) -> Table:

@@ -18,7 +18,7 @@ from ...results.metric_errors import DrawnMetrics, Errors, errors_of_means, unce
 from ...variables.gait_profile import SMALLEST_IMPORTANT
 from . import metric_tables
 from .compared_visits import Compared
-from .movement_profile import GPS, GVS, Bars, bars_of, score_in_words
+from .movement_profile import GPS, GVS, OVERALL, Bars, bars_of, score_in_words
 from .tables import ABSENT, Row, Table, names
 
 SPEED_SHOWN = "Walking speed"  # as a row of a table
@@ -195,7 +195,8 @@ def _profile_table(
                 single = 1 in (_count(counts[first], before, side), _count(counts[label], before, side))
                 change = one.scores.get(side, np.nan) - before.scores.get(side, np.nan)
                 measured = side if side in SIDES else "left" if title == before.title else "mean"  # pelvis: left cycles
-                cell = change_of(change, 1, limits_of(one.metric_of(side), detectable.get(measured, {})), single)
+                metric = OVERALL if one.metric == GPS and side == "both" else one.metric
+                cell = change_of(change, 1, limits_of(metric, detectable.get(measured, {})), single)
                 row += [score_in_words(one.scores.get(side)), cell]
             rows.append(row)
     return Table(header, rows)

@@ -1,7 +1,5 @@
 """A page of ``gaitlab compare``: written from the results of a person, by the command and again by a run."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Mapping, Sequence
@@ -86,15 +84,11 @@ def why_outdated(study: Study, record: checksums.Record) -> str:
     name = Comparison.of(record.command).participant
     if name not in study.people:
         return f"of {name}, who is not in the study"
-    if {*record.inputs} != {*_names_of(study, name)}:
+    files = [file for mine in study.files_of_page(name).values() for file in mine]
+    if {*record.inputs} != {file.removeprefix(f"{DERIVED}/") for file in files}:
         return "made from other sessions"
     now = checksums.made_with(study.content_of_key("page", name))
     return "" if now == record.made_with else "made with other settings, tables or code"
-
-
-def _names_of(study: Study, participant: str) -> list[str]:
-    files = study.files_of_page(participant).values()
-    return [file.removeprefix(f"{DERIVED}/") for mine in files for file in mine]
 
 
 def _refuse_unknown(study: Study, comparison: Comparison, visits: Mapping[str, str]) -> None:

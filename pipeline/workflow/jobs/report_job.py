@@ -14,16 +14,7 @@ from ...results.job_files import Files, load_cycles, load_reference, provenance
 from ...results.study_file import table_of, without_doubted
 from ...results.whole_files import write_whole
 from ...step import every_step
-from ...steps.report.addition import (
-    AboutOverview,
-    AboutPage,
-    Addition,
-    Loaded,
-    OverviewFiles,
-    PageFiles,
-    PersonShown,
-    Tables,
-)
+from ...steps.report import addition
 from ...steps.report.settings import Settings as ReportSettings
 from ...steps.study.parts import gather
 from ...steps.study.reference import describe_reference
@@ -61,10 +52,10 @@ def write_overview(
     """Write the overview of a study; arguments as of :func:`pipeline.workflow.jobs.run_job.run`."""
     step, settings = every_step()[key["step"]], _with_logo(arguments.pop("settings"))
     name = arguments.pop("reference")
-    about = AboutOverview(**arguments, reference=_table(load_reference(name) if name else None))
+    about = addition.AboutOverview(**arguments, reference=_table(load_reference(name) if name else None))
     parts = _parts(inputs["study"][0], about.participants, step.loaded("study") or ())
-    tables = Tables(*(groups_of(inputs[name][0], "participant") for name in TABLES))
-    sessions = OverviewFiles(*(Sessions(inputs[name], step.loaded(name)) for name in ("cycles", "calibrate")))
+    tables = addition.Tables(*(groups_of(inputs[name][0], "participant") for name in TABLES))
+    sessions = addition.OverviewFiles(*(Sessions(inputs[name], step.loaded(name)) for name in ("cycles", "calibrate")))
     html = function(parts, tables, sessions, about=about, settings=settings, additions=load_additions(key, inputs))
     write_whole(outputs["report"][0], html.encode())
 
@@ -82,15 +73,15 @@ def write_page(
     cycles = {file.parent.name: load_cycles(file, inputs) for file in inputs["cycles"]}
     person, reference = _person_of(key, arguments, cycles)
     results = {file.parent.name: sha256(file) for file in inputs["cycles"]}
-    about = AboutPage(**arguments, reference=_table(reference), results=results)
-    sessions = PageFiles(cycles, **files)
+    about = addition.AboutPage(**arguments, reference=_table(reference), results=results)
+    sessions = addition.PageFiles(cycles, **files)
     html = function(person, sessions, about=about, settings=settings, additions=load_additions(key, inputs))
     write_whole(outputs["page"][0], html.encode())
 
 
 def _person_of(
     key: Mapping[str, Any], arguments: dict[str, Any], cycles: Mapping[str, xr.Dataset]
-) -> tuple[PersonShown, xr.Dataset | str | None]:
+) -> tuple[addition.PersonShown, xr.Dataset | str | None]:
     """Return what the study has of a participant, and its reference; take from the arguments what the study needs."""
     settings = Settings(**arguments.pop("study"))
     own = provenance({**key, "step": "study", "settings": asdict(settings)}, [data.attrs for data in cycles.values()])
@@ -100,7 +91,7 @@ def _person_of(
     part = gather(cycles, settings=settings, reference=reference, **tables)
     data = without_doubted(netcdf.in_double_precision(schema.describe("study", part.study))).assign_attrs(own)
     rows = ([*rows_of(part.text(name).decode())] for name in ("metrics", "quality", "symmetry"))
-    return PersonShown(data, *rows), reference and reference.curves
+    return addition.PersonShown(data, *rows), reference and reference.curves
 
 
 def write_page_files(
@@ -111,13 +102,13 @@ def write_page_files(
         write_whole(file, text.encode())
 
 
-def load_additions(key: Mapping[str, Any], inputs: Files) -> list[Loaded]:
+def load_additions(key: Mapping[str, Any], inputs: Files) -> list[addition.Loaded]:
     """Return what is added to a page, with what it loads of the job's further inputs, or of its needs in the key."""
     further = {name: files for name, files in inputs.items() if name not in every_step()[key["step"]].inputs}
-    found, needs = list[Loaded](), key.get("needs", {})
+    found, needs = list[addition.Loaded](), key.get("needs", {})
     for reference in sorted(key.get("additions", {})):
-        one: Addition = resolve(reference)
-        found.append(Loaded(one, one.load(needs.get(reference, further)) if one.load else None))
+        one: addition.Addition = resolve(reference)
+        found.append(addition.Loaded(one, one.load(needs.get(reference, further)) if one.load else None))
     return found
 
 

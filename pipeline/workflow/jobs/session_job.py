@@ -6,7 +6,7 @@ import inspect
 import logging
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,10 @@ def run(
         further = {**dict(zip(names, loaded, strict=True)), step.name: data, **key.get("of_outputs", {}).get(name, {})}
         make = resolve(step.outputs[name].made_by)
         results[name] = make(**{each: further[each] for each in inspect.signature(make).parameters})
-    _say_what_is_rejected(data, loaded)
+    before = {reason for each in loaded for reason in _rejections(each).values()}
+    for what, reason in _rejections(data).items():
+        if reason not in before:
+            log.warning("%s rejected: %s", what, reason)
     for name, result in results.items():
         (output,) = outputs[name]
         about = provenance(key, roots, output=name, result=data.attrs)
@@ -78,24 +81,17 @@ def _result(step: Step, function: Callable[..., xr.Dataset], key: Mapping[str, A
     further = {Path(file): digest for file, digest in key.get("files", {}).items()}
     for file, digest in further.items():
         checksums.refuse_changed(file, digest)
-    if "folder" in step.takes:
-        with _empty_folder(outputs[step.name][0].with_name(f".{step.name}")) as folder:
-            result = _or_rejected(step, partial(function, folder=folder))
-    else:
-        result = _or_rejected(step, function)
+    own = _empty_folder(outputs[step.name][0].with_name(f".{step.name}")) if "folder" in step.takes else nullcontext()
+    with own as folder:
+        try:
+            result = function(folder=folder) if folder else function()
+        except UserError as error:
+            if step.joins or not step.refuses:
+                raise
+            result = rejected_by(error).dataset()
     for file, digest in further.items():  # that it was read as it is
         checksums.refuse_changed(file, digest)
     return result
-
-
-def _or_rejected(step: Step, function: Callable[..., xr.Dataset]) -> xr.Dataset:
-    """Return the result of a function, or a rejected session in place of a UserError if the step refuses sessions."""
-    try:
-        return function()
-    except UserError as error:
-        if step.joins or not step.refuses:
-            raise
-        return rejected_by(error).dataset()
 
 
 @contextmanager
@@ -111,14 +107,6 @@ def _empty_folder(folder: Path) -> Iterator[Path]:
         raise not_written(folder, error) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _say_what_is_rejected(data: xr.Dataset, loaded: Iterable[xr.Dataset]) -> None:
-    """Log each trial, or the session, that this step has rejected."""
-    before = {reason for each in loaded for reason in _rejections(each).values()}
-    for what, reason in _rejections(data).items():
-        if reason not in before:
-            log.warning("%s rejected: %s", what, reason)
 
 
 def sources_of(trials: Iterable[Mapping[str, Any]]) -> dict[str, str]:

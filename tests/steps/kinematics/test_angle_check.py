@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pipeline.conventions import ANGLES, JOINTS, SIDES
-from pipeline.steps.kinematics.angle_check import AGREES_DEG, LARGEST_DEG, angle_misfit, doubt_angles
+from pipeline.steps.kinematics.witnesses import AGREES_DEG, LARGEST_DEG, angle_misfit, doubt_angles
 
 KNEE, ANKLE, ADDUCTION, ROTATION = JOINTS.index("knee"), JOINTS.index("ankle"), 1, ANGLES.index("rotation")
 

@@ -10,7 +10,7 @@ import xarray as xr
 
 from pipeline.body.landmarks import positions
 from pipeline.steps.calibrate.model_dataset import static_distances
-from pipeline.steps.kinematics.static_check import LARGEST_M, static_misfits
+from pipeline.steps.kinematics.witnesses import LARGEST_M, static_misfits
 from pipeline.trials.session import join_trials
 from tests.steps.kinematics.test_label_check import SEEDS, SETTINGS
 from tests.support.steps import kinematics

@@ -15,10 +15,10 @@ from pipeline.steps.report.movement_profile import (
     GPS,
     GVS,
     OVERALL,
+    Norm,
     Profile,
     compares_children_and_adults,
     movement_profiles,
-    of_another_age,
     without_comparison,
 )
 from pipeline.steps.study.step import per_participant
@@ -112,7 +112,7 @@ def test_another_age_than_that_of_the_reference_is_said(
     age: float, reference: dict[str, Any], compared: bool, words: str
 ) -> None:
     assert compares_children_and_adults(age, reference) is not compared
-    found = of_another_age(age, reference)
+    found = Norm({None: {}}, reference, age).another_age
     assert bool(found) == bool(words)
     assert all(text.startswith(words) for text in found)
     assert ("give age_years" in str(found)) == (np.isnan(age) and not compared)

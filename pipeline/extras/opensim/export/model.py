@@ -87,11 +87,3 @@ def read_model(path: Path) -> Model:
         raise UserError(str(path), "not a model of OpenSim", "give an .osim file")
     markers, bodies = (frozenset(one.get("name", "") for one in root.iter(tag)) for tag in ("Marker", "Body"))
     return Model(markers, bodies, knee_sign)
-
-
-def refuse_other_names(model: Path, on_model: Iterable[str], names: Iterable[str]) -> None:
-    """Refuse markers of which none is on the model."""
-    if not {*on_model} & {*names}:
-        here = join_some(sorted(names), MOST_LISTED)
-        what = f"has none of the markers ({here}), but {join_some(sorted(on_model), MOST_LISTED)}"
-        raise UserError(str(model), what, "name them by a table with the columns label and marker: --markers TSV")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ....body.body_model import BodyModel
 from ....body.landmarks import choose_labels
-from ....errors import join_some
+from ....errors import UserError, join_some
 from ....json_text import object_in
 from ....person.marker_travel import STANDING_M, extent_m
 from ....results.whole_files import write_whole
@@ -22,7 +22,7 @@ from ....trials.session import Trial, trials_of
 from .. import setup_files
 from ..motion_files import mot, trc
 from . import trial_data
-from .model import MarkerNames, Model, refuse_other_names
+from .model import MarkerNames, Model
 
 NOT_PLACED = "no inverse kinematics by {}, which the static trial does not show"
 NOT_SCALED = "no markers to measure {}; add measurements"
@@ -51,8 +51,10 @@ class Choices(NamedTuple):
 
     def weights(self, markers: Mapping[str, Any]) -> dict[str, float]:
         """Return the weights of the markers that the model has; joint centres need one in the user's table."""
-        if self.on_model:
-            refuse_other_names(self.model_path, self.on_model, markers)
+        if self.on_model and self.on_model.isdisjoint(markers):
+            here, there = (join_some(sorted(names), MOST_LISTED) for names in (markers, self.on_model))
+            remedy = "name them by a table with the columns label and marker: --markers TSV"
+            raise UserError(str(self.model_path), f"has none of the markers ({here}), but {there}", remedy)
         weights = self.names.weights
         left_out = {self.names.name(label) for label in trial_data.CENTRES.values()} - {*weights}
         placed = (self.on_model or {*markers}) - left_out

@@ -99,7 +99,7 @@ def loads(read: Trial, clean: Trial, contacts: Trial, *, settings: Mapping[str, 
     threshold of contacts, so that the torque is the free moment. Below, where it is not defined, it is the nearest one
     in time, and the torque is the whole moment about it: the wrench is the plate's at every sample.
     """
-    instants = read["plate_time"].values
+    instants, numbers = read["plate_time"].values, read["plate"].values.tolist()
     position = clean["marker_position"].values
     wrench, *_ = subtract_baselines(
         read, {name: position[:, i] for i, name in enumerate(clean["marker"].values.tolist())}
@@ -108,23 +108,16 @@ def loads(read: Trial, clean: Trial, contacts: Trial, *, settings: Mapping[str, 
         wrench = low_pass_plates(wrench, instants, CleanSettings(**settings["clean"]))
     columns = {"time": instants}
     for side in OF_SIDE:
-        force, moment, point = _load(read, contacts, side, wrench, threshold_n=settings["contacts"]["threshold_n"])
-        columns |= load_columns(side, force, moment, point)
+        total, point = np.zeros((len(instants), 6)), np.full((len(instants), 3), np.nan)
+        for start_s, end_s, plates in _stances_with_load(contacts, side):
+            inside = slice(*instants.searchsorted([start_s - 1e-9, end_s + 1e-9]))
+            pressed = [numbers.index(int(number)) for number in plates.split()]
+            total[inside] += np.nan_to_num(wrench[inside][:, pressed].sum(axis=1))
+            loaded = inside.start + np.flatnonzero(total[inside, 1] > settings["contacts"]["threshold_n"])
+            corners = read["plate_corner"].values[pressed[0]]
+            point[loaded], _ = centre_of_pressure(total[loaded, :3], total[loaded, 3:], corners)
+        columns |= load_columns(side, total[:, :3], total[:, 3:], point)
     return columns
-
-
-def _load(read: Trial, contacts: Trial, side: str, wrench: Array, *, threshold_n: float) -> tuple[Array, Array, Array]:
-    """Return force, moment about the origin and point (plate_time, 3) on one foot, see :func:`loads`."""
-    instants, numbers = read["plate_time"].values, read["plate"].values.tolist()
-    total, point = np.zeros((len(instants), 6)), np.full((len(instants), 3), np.nan)
-    for start_s, end_s, plates in _stances_with_load(contacts, side):
-        inside = slice(*instants.searchsorted([start_s - 1e-9, end_s + 1e-9]))
-        columns = [numbers.index(int(number)) for number in plates.split()]
-        total[inside] += np.nan_to_num(wrench[inside][:, columns].sum(axis=1))
-        loaded = inside.start + np.flatnonzero(total[inside, 1] > threshold_n)
-        corners = read["plate_corner"].values[columns[0]]
-        point[loaded], _ = centre_of_pressure(total[loaded, :3], total[loaded, 3:], corners)
-    return total[:, :3], total[:, 3:], point
 
 
 def _stances_with_load(contacts: Trial, side: str) -> Iterator[tuple[float, float, str]]:

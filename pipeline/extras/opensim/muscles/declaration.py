@@ -6,12 +6,7 @@ MUSCLES = Step(
     name="muscles",
     function="pipeline.extras.opensim.muscles.step:muscles",
     settings="pipeline.extras.opensim.muscles.settings:Settings",
-    inputs={
-        "cycles": ("joint_angle",),
-        "kinematics": EVERYTHING,
-        "contacts": EVERYTHING,
-        "calibrate": EVERYTHING,
-    },
+    inputs={"cycles": ("joint_angle",), "kinematics": EVERYTHING, "contacts": EVERYTHING, "calibrate": EVERYTHING},
     takes=("folder",),
     cells="pipeline.extras.opensim.muscles.cells:cells",
     libraries=("numpy", "scipy", "opensim"),

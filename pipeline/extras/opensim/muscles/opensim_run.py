@@ -3,8 +3,6 @@
 OpenSim's tools work on files; all are written to, and read from, one folder.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -128,8 +126,7 @@ def geometry(model_file: Path, motion: Columns, moved: Mapping[str, Sequence[str
             arms.append([muscles[name].computeMomentArm(state, every[of]) for name in moved for of in moved[name]])
     pairs = [(of, name) for name in moved for of in moved[name]]
     return Geometry(
-        dict(zip(muscles, np.transpose(lengths), strict=True)),
-        dict(zip(pairs, np.transpose(arms), strict=True)),
+        dict(zip(muscles, np.transpose(lengths), strict=True)), dict(zip(pairs, np.transpose(arms), strict=True))
     )
 
 

@@ -4,8 +4,6 @@ A hip centre is known from spines to a centimetre or two. So the spines decide o
 and the hip centre on where it lies.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ Names of bodies and coordinates are those of OpenSim's own leg models (Gait2354,
 of femur, tibia and talus are hip, knee and ankle; body axes are x forward, y up, z to the right, as the study's are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path

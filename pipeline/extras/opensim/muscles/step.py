@@ -1,7 +1,5 @@
 """Step ``muscles``: lengths, moment arms and forces of a model's muscles in each gait cycle, by OpenSim."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, NamedTuple
 

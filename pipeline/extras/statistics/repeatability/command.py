@@ -3,7 +3,7 @@
 import textwrap
 from pathlib import Path
 
-from ....errors import UserError
+from ....errors import UserError, without_problems
 from ....tables.csv_files import read_csv
 from ....tables.terminal_table import align, text_width
 from ....workflow import checksums
@@ -27,9 +27,7 @@ def repeatability_of(folder: Path) -> str:
     Raises:
         UserError: wrong settings or tables, a design without repeated measurements, or the study has not run.
     """
-    study, problems = look_at(folder)
-    if problems:
-        raise UserError.of(problems)
+    study = without_problems(look_at(folder))
     if not design_in(study):
         raise _not_repeated(study)
     path = study.path / DERIVED / RESULT

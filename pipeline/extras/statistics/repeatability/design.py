@@ -1,5 +1,6 @@
 """Which sessions of a study are repeated measurements, of whom, at which visit and by whom."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
@@ -50,20 +51,13 @@ def design_of(sessions: Mapping[str, Mapping[str, str]], visits: Collection[str]
         if visits:
             mine = {name: (person, visit, assessor) for visit, those in of_visit.items() for name, assessor in those}
         elif repeated := [those for those in of_visit.values() if len(those) > 1]:
-            mine = _numbered(person, repeated[0])
+            number = Counter[str]()  # by assessor
+            for session, assessor in repeated[0]:
+                number[assessor] += 1
+                mine[session] = (person, str(number[assessor]), assessor)
         cells |= mine if len({*mine.values()}) > 1 else {}
     design = Design(cells, _factors([*dict.fromkeys(cells.values())], named=bool(visits)))
     return design if design.people >= FEWEST_PEOPLE else None
-
-
-def _numbered(person: str, sessions: Sequence[tuple[str, str]]) -> dict[str, Cell]:
-    """Return the cells of the sessions of one visit; those of an assessor are numbered."""
-    counts: dict[str, int] = {}
-    cells = {}
-    for session, assessor in sessions:
-        counts[assessor] = counts.get(assessor, 0) + 1
-        cells[session] = (person, str(counts[assessor]), assessor)
-    return cells
 
 
 def _factors(cells: Sequence[Cell], *, named: bool) -> tuple[str, ...]:
@@ -74,9 +68,3 @@ def _factors(cells: Sequence[Cell], *, named: bool) -> tuple[str, ...]:
     if not known or len(pairs) == len(visits) > 1:
         return ("visit",) if named and len(visits) > 1 else ()
     return ("assessor",) if len(pairs) == len(assessors) else FACTORS
-
-
-def codes_of(cells: Sequence[Cell], factors: Collection[str]) -> list[Index]:
-    """Return the number of the level of each cell, of the person and of each factor."""
-    columns = [0, *(1 + FACTORS.index(name) for name in factors)]
-    return [np.unique([cell[column] for cell in cells], return_inverse=True)[1] for column in columns]

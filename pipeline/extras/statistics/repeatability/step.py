@@ -23,16 +23,9 @@ from ....conventions import SIDES
 from ....results.averages import average, shortest_way
 from ....variables.metrics import NUMBERS
 from .components import Repeatability, repeatability_of
-from .design import FACTORS, FEWEST_PEOPLE, Cell, Design, codes_of, design_of
+from .design import FACTORS, FEWEST_PEOPLE, Cell, Design, design_of
 from .settings import Settings
-from .variables import (
-    BOUNDS,
-    CONSISTENT,
-    EFFECTS,
-    MEAN_OF_SIDES,
-    REPEATABILITY,
-    WITH_BOUNDS,
-)
+from .variables import BOUNDS, CONSISTENT, EFFECTS, MEAN_OF_SIDES, REPEATABILITY, WITH_BOUNDS
 
 DETECTABLE = 1.96 * np.sqrt(2)
 MODELS = {  # by the number of repeated factors that people share
@@ -160,7 +153,8 @@ def _of_rows(values: Array, cells: Sequence[Cell], design: Design, curves: bool)
     people = len({cell[0] for cell in cells})
     if people < FEWEST_PEOPLE:
         return {"people": np.array(people)}
-    codes = codes_of(cells, design.factors)
+    columns = [0, *(1 + FACTORS.index(name) for name in design.factors)]  # of the person and of each factor
+    codes = [np.unique([cell[column] for cell in cells], return_inverse=True)[1] for column in columns]
     found = repeatability_of(values, codes)
     variance = pd.DataFrame(values).groupby(codes[0]).var().mean().to_numpy()
     numbers = _named(found, design) | {"people": np.array(people), "within_person_sd": np.sqrt(variance)}

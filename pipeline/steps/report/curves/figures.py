@@ -177,19 +177,20 @@ class LineAverages(NamedTuple):
         return LineAverages(pool(self.curves, other.curves), pool(self.foot_off, other.foot_off), band, [])
 
 
-def average_cycles(mine: CycleCurves) -> LineAverages:
-    """Return what is drawn of the cycles of one side and line, each cycle being a single curve."""
-    single = [single_of(mine.curve[:, i], mine.label) for i in range(len(mine.panels))]
-    return LineAverages(
-        average(known_throughout(mine.curve)), average(mine.foot_off),
-        None if mine.band is None else average(known_throughout(mine.band)), single,
-        None if mine.active is None else average(mine.active),
-    )  # fmt: skip
-
-
 def draw_cycles(cycles: CycleCurves, *, lines: Sequence[Line], normal: Sequence[NormalCurves]) -> Drawn:
-    """Return one figure per panel of a participant's averages per side and line; None of what is not seen."""
-    averages = {place: average_cycles(mine) for place, mine in by_line(cycles, lines).items()}
+    """Return one figure per panel of a participant's averages per side and line; None of what is not seen.
+
+    Each cycle is a single curve.
+    """
+    averages = {
+        place: LineAverages(
+            average(known_throughout(mine.curve)), average(mine.foot_off),
+            None if mine.band is None else average(known_throughout(mine.band)),
+            [single_of(mine.curve[:, i], mine.label) for i in range(len(mine.panels))],
+            None if mine.active is None else average(mine.active),
+        )
+        for place, mine in by_line(cycles, lines).items()
+    }  # fmt: skip
     drawn = draw_averages(cycles.panels, averages, lines=lines, normal=normal, over=cycles.over)
     for i, notes in notes_on_waist(cycles, lines).items():
         drawn.figures[i]["notes"].extend(notes)
