@@ -157,19 +157,22 @@ def _distance(away: Array) -> float:
     return float(np.sqrt(squares[np.isfinite(squares)].mean())) if np.isfinite(squares).any() else 0.0
 
 
-def find_shifted_plates(steps: Sequence[PlateStep], numbers: Sequence[int]) -> dict[int, Verdict]:
+def find_shifted_plates(
+    steps: Sequence[PlateStep], numbers: Sequence[int], shown: tuple[Array, Array] | None = None
+) -> dict[int, Verdict]:
     """Return the refusal, or the doubt, of the plate that seems shifted, of two that may be, or of all together.
 
     The limit is about 5 cm for steps on two plates; for a single one, or all together, 8 cm, and doubts from 6. Where a
     force presses in the foot and passes the pelvis depends on the person and the markers, and slightly on the foot and
-    the step. A shift of each plate, and of all, is fitted by generalised least squares.
+    the step. A shift of each plate, and of all, is fitted by generalised least squares. ``shown`` is what
+    :func:`.laws.numbers_of` tells of the steps, where it is known already.
     """
     plates = sorted({step.plate for step in steps})
     if not plates:
         return {}
     of_place = [[*laws.LAWS].index(name) for name in laws.OF_PLACE]
     every = as_arrays(steps)
-    off, axes = (of[:, of_place] for of in laws.numbers_of(every))
+    off, axes = (of[:, of_place] for of in shown or laws.numbers_of(every))
     each, defined = np.eye(len(steps)), np.isfinite(off).T
     seen = defined[:, :, None] & defined[:, None]  # (number, step, step)
     covariance = np.where(seen, laws.covariances(every)[of_place], each)
