@@ -69,7 +69,7 @@ def frozen_frames(position: Array, interval_s: float) -> Flags:
     """
     step = np.diff(position, axis=0)
     seen = np.isfinite(step[..., 0])
-    same = (seen.sum(axis=1) >= FEWEST) & (np.nan_to_num(step) == 0).all(axis=(1, 2))
+    same = (seen.sum(axis=1) >= FEWEST) & ~(np.abs(step) > 0).any(axis=(1, 2))
     same &= (np.isfinite(position[1:, :, 0]) == np.isfinite(position[:-1, :, 0])).all(axis=1)
     frozen = np.zeros(len(position), dtype=bool)
     for start, stop in stretches(same):
@@ -158,16 +158,16 @@ def find_breaks(position: Array, frozen: Flags, interval_s: float) -> Breaks:
     mean = (speed[: len(count)] + speed[-len(count) :]) / 2
     off = length(np.diff(path, axis=0)[wide:-wide] - count[:, None, None] * mean)
     enough = np.isfinite(off).sum(axis=1) >= FEWEST
-    jump, motion = np.zeros((2, len(off)))
+    jump = np.zeros(len(off))
     jump[enough] = _median(off[enough])
-    motion[enough] = _median(length(mean[enough]))
     usual = float(np.median(jump[enough & (count == 1)])) if (enough & (count == 1)).any() else 0.0
     noise = TIMES_USUAL * usual * np.maximum(count / (2 * wide), 1)
     noise += (count == 1) * wide * CHANGE_M_S2 / 2 * interval_s**2
-    beyond = (jump > noise) & (jump > np.maximum(count - 1, 1) * motion / 2)
+    beyond = np.flatnonzero(jump > noise)
+    motion = _median(length(mean[beyond]))
     # lost frames show in the velocities around them as well, less than half as much
     spans = []
-    for i in np.flatnonzero(beyond).tolist():
+    for i in beyond[jump[beyond] > np.maximum(count[beyond] - 1, 1) * motion / 2].tolist():
         if jump[i] == jump[max(i - wide, 0) : i + wide + 1].max():
             last, first = kept[wide + i], kept[wide + i + 1]
             spans.append((int(last) + 1, max(int(first), int(last) + 2)))
@@ -181,7 +181,7 @@ def marker_noise(position: Array, rate_hz: float) -> float:
     a second, 2 % of its amplitude. Filtered and smoothed recordings show less than they had. NaN below 50 frames a
     second, where motion is as large as noise.
     """
-    away = np.moveaxis(np.abs(np.diff(position, 4, axis=0)) / np.sqrt(70), 0, 1).reshape(position.shape[1], -1)
+    away = np.moveaxis(np.abs(np.diff(position, 4, axis=0)) / np.sqrt(70), 0, -1).reshape(position.shape[1], -1)
     seen = np.isfinite(away).any(axis=1)
     if rate_hz < SLOWEST_HZ or not seen.any():
         return np.nan
