@@ -94,11 +94,10 @@ def _without_edges(breaks: Sequence[Break], wrench: Array, corners: Array, peak_
     These move the vertical force by a part of the largest load, N, and do not take it away for a while. A single one of
     a plate that does not act at its edge is lost time if that explains it.
     """
-    rolling, changes = [], {gap: wrench[gap.first] - wrench[gap.first - 1] for gap in breaks}
-    for gap in breaks:
-        share = changes[gap][1] / peak_n
-        if LEAST_PART < abs(share) < STEP_UNLOADED and (share > 0 or not gap.comes_back):
-            rolling.append(gap)
+    changes = {gap: wrench[gap.first] - wrench[gap.first - 1] for gap in breaks}
+    shares = {gap: change[1] / peak_n for gap, change in changes.items()}
+    partial = [gap for gap, share in shares.items() if LEAST_PART < abs(share) < STEP_UNLOADED]
+    rolling = [gap for gap in partial if shares[gap] > 0 or not gap.comes_back]
     is_lost = len(rolling) == 1 and rolling[0].lost_s > 0 and not _acts_at_edge(changes[rolling[0]], corners)
     return [gap for gap in breaks if is_lost or gap not in rolling]
 

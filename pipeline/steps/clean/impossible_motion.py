@@ -85,10 +85,7 @@ def straight_frames(position: Array, interval_s: float) -> Flags:
 
     Another program has filled a gap so; its ends are measured. Where the path beside is not seen, nothing is found.
     """
-    straight = np.zeros(position.shape[:2], dtype=bool)
-    if len(position) < 3:
-        return straight
-    bend = bends(position)
+    straight, bend = np.zeros(position.shape[:2], dtype=bool), bends(position)
     even = bend < STRAIGHT_M
     for marker in np.flatnonzero(even.sum(axis=0) * interval_s > STRAIGHT_S).tolist():
         for start, stop in stretches(even[:, marker]):
@@ -121,9 +118,7 @@ def displaced_frames(position: Array, interval_s: float) -> Flags:
     alone = np.flatnonzero(largest[:, 1] > np.maximum(JUMP_M, TWICE * largest[:, 0]))
     jumps: dict[int, int] = {}  # the last of each marker that none has followed back
     for i, marker in zip(alone.tolist(), np.nan_to_num(size[alone]).argmax(axis=1).tolist(), strict=True):
-        beside = np.concatenate(
-            [size[max(i - BESIDE, 0) : max(i - 1, 0), marker], size[i + 2 : i + BESIDE + 1, marker]]
-        )
+        beside = np.r_[size[max(i - BESIDE, 0) : max(i - 1, 0), marker], size[i + 2 : i + BESIDE + 1, marker]]
         if len(beside) < 2 * (BESIDE - 1) or not size[i, marker] > TWICE * beside.max():
             continue
         first = jumps.pop(marker, i)

@@ -41,8 +41,7 @@ def marker_paths(
         clusters: landmarks of rigid segments; where three others are seen, these fill a gap.
     """
     rate_hz, labels = read.attrs["marker_rate_hz"], [str(label) for label in read["marker"].values]
-    named = any(landmarks.values())
-    seen = positions(BodyModel("", landmarks), labels, read.variables["marker_position"].values) if named else {}
+    seen = positions(BodyModel("", landmarks), labels, read.variables["marker_position"].values)
     result = np.full((len(read.variables["time"]), len(landmarks), 3), np.nan)
     if seen:
         paths = np.stack([*seen.values()], axis=1)

@@ -69,10 +69,7 @@ LAWS: Mapping[str, Law] = {
     "twist": Law("twists the foot with a lever of {cm:.0f} cm", FRONT, 0.005, 0.003, 0.002, 0.003, 0.0, True),
 }
 # a fault of one channel breaks those of one plane
-PLANES = [
-    np.isin([*LAWS], names)
-    for names in (("push", "strike", "rolls", "ahead", "progress"), ("across", "inwards", "sways", "carries"))
-]
+PLANES = [np.isin([*LAWS], one.split()) for one in ("push strike rolls ahead progress", "across inwards sways carries")]
 OF_PLACE = ("push", "strike", "across", "ahead", "inwards")  # those that a shift of the plate moves by as much
 
 
