@@ -214,7 +214,8 @@ def bound_unknown_drift(force: Array, free: Flags) -> float:
         slopes = [_slope(force, blocks) for blocks in (before[-MOST_SLOPE_BLOCKS:], after[:MOST_SLOPE_BLOCKS])]
         predicted = (right.mean() - left.mean()) * np.mean(slopes, axis=0)
         drifts.append(min(float(np.linalg.norm(change)), float(np.linalg.norm(change - predicted))))
-    for count, slope in zip((runs[0][0], len(force) - 1 - runs[-1][-1]), _end_slopes(force, free), strict=True):
+    counts = runs[0][0], len(force) - 1 - runs[-1][-1]
+    for count, slope in zip(counts, _end_slopes(force, free), strict=True) if any(counts) else ():
         drifts.append(float(count * np.linalg.norm(slope)))
     return max(drifts)
 

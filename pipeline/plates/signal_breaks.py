@@ -69,10 +69,11 @@ def find_breaks(wrench: Array, corners: Array, rate_hz: float) -> list[Break]:
     peak_n = np.fmax.reduce(vertical, initial=0.0)
     if peak_n < LEAST_PEAK_N or rate_hz < LOWEST_RATE_HZ - 1:
         return []
-    loads = np.hstack([force, (wrench[:, 3:] - cross(corners.mean(axis=0), force)) / LEVER_M])
+    about_middle = wrench[:, 3:] - cross(corners.mean(axis=0), force)
+    loads = np.concatenate([force.T, about_middle.T / LEVER_M]).T  # time is last in memory
     changes, loaded = np.diff(loads, axis=0), np.minimum(vertical[1:], vertical[:-1]) > max(LOADED * peak_n, ZEROED_N)
     unloaded_n = np.where(np.arange(6) == 1, max(STEP_UNLOADED * peak_n, ZEROED_N), np.inf)
-    least_n = np.where(loaded[:, None], STEP_LOADED * peak_n, unloaded_n)
+    least_n = np.where(loaded, STEP_LOADED * peak_n, unloaded_n[:, None]).T
     large = np.flatnonzero((np.abs(changes) > least_n).any(axis=1))
     around = {i: changes[i - beside : i + beside + 1] for i in large.tolist() if beside <= i < len(changes) - beside}
     sizes = {i: _step_in(near, least_n[i], LEAST_MOTION * peak_n) for i, near in around.items()}
@@ -84,21 +85,20 @@ def find_breaks(wrench: Array, corners: Array, rate_hz: float) -> list[Break]:
         Break(a + 1, b, max(steps[a], steps[b]), _lost_s(loads, a, beside, rate_hz) if a == b and loaded[a] else 0.0)
         for a, b in pairs
     ]
-    return _without_edges(found, np.diff(wrench, axis=0), corners, peak_n)
+    return _without_edges(found, wrench, corners, peak_n)
 
 
-def _without_edges(breaks: Sequence[Break], changes: Array, corners: Array, peak_n: float) -> list[Break]:
+def _without_edges(breaks: Sequence[Break], wrench: Array, corners: Array, peak_n: float) -> list[Break]:
     """Return the breaks without the steps by which a sole may roll over the edge of a plate.
 
     These move the vertical force by a part of the largest load, N, and do not take it away for a while. A single one of
-    a plate that does not act at its edge is lost time if that explains it. Of changes (sample - 1, 6) of the wrench.
+    a plate that does not act at its edge is lost time if that explains it.
     """
-    rolling = []
-    for gap in breaks:
-        share = changes[gap.first - 1, 1] / peak_n
-        if LEAST_PART < abs(share) < STEP_UNLOADED and (share > 0 or not gap.comes_back):
-            rolling.append(gap)
-    is_lost = len(rolling) == 1 and rolling[0].lost_s > 0 and not _acts_at_edge(changes[rolling[0].first - 1], corners)
+    changes = {gap: wrench[gap.first] - wrench[gap.first - 1] for gap in breaks}
+    shares = {gap: change[1] / peak_n for gap, change in changes.items()}
+    partial = [gap for gap, share in shares.items() if LEAST_PART < abs(share) < STEP_UNLOADED]
+    rolling = [gap for gap in partial if shares[gap] > 0 or not gap.comes_back]
+    is_lost = len(rolling) == 1 and rolling[0].lost_s > 0 and not _acts_at_edge(changes[rolling[0]], corners)
     return [gap for gap in breaks if is_lost or gap not in rolling]
 
 

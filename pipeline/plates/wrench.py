@@ -12,6 +12,7 @@ The platform filter of ezc3d 1.7.2 gives the moment of a type 1 plate as F x CoP
 CoP x F + Tz returned here.
 """
 
+import functools
 import re
 from collections.abc import Sequence
 from itertools import product
@@ -79,12 +80,20 @@ def centre_of_pressure(force: Array, moment: Array, corners_m: Array) -> tuple[A
     Returns:
         centre of pressure (..., 3), and free moment (...) about the normal out of the top; NaN if F.n is zero.
     """
-    normal, centre = -plate_normal(corners_m), corners_m.mean(axis=0)
-    about_centre = moment - force @ skew(centre).T
+    normal, centre, across, from_origin = _top(np.asarray(corners_m, dtype=float).tobytes())
+    about_centre = moment - force @ from_origin
     pressing = force @ normal
     pressing = np.where(pressing == 0, np.nan, pressing)
-    cop = centre + about_centre @ skew(normal).T / pressing[..., None]
+    cop = centre + about_centre @ across / pressing[..., None]
     return cop, (about_centre * force).sum(axis=-1) / pressing
+
+
+@functools.lru_cache(maxsize=64)
+def _top(corners: bytes) -> tuple[Array, Array, Array, Array]:
+    """Return a plate's upward normal, its middle and the matrices S(normal).T and S(middle).T; trials share plates."""
+    corners_m = np.frombuffer(corners).reshape(4, 3)
+    normal, centre = -plate_normal(corners_m), corners_m.mean(axis=0)
+    return normal, centre, skew(normal).T, skew(centre).T
 
 
 def plate_axes(corners: Array) -> Array:
@@ -103,13 +112,19 @@ def plate_normal(corners: Array) -> Array:
 
 def over_each_plate(point: Array, corners: Array, margin_m: float) -> Flags:
     """Return whether points (time, 3) are over each plate (plate, 4, 3) + margin in plan (time, plate); y is up."""
-    x, z = corners[:, :, 0], corners[:, :, 2]  # (plate, edge)
+    inwards, distance = _edges(np.asarray(corners, dtype=float).tobytes())
+    beyond = point[:, ::2] @ inwards > distance - margin_m
+    return np.asarray(beyond.reshape(len(point), len(corners), 4).all(axis=2))
+
+
+@functools.lru_cache(maxsize=64)
+def _edges(corners: bytes) -> tuple[Array, Array]:
+    """Return the unit vectors inwards (x z, edge) of plates' edges in plan, and how far along them each edge is."""
+    x, z = np.moveaxis(np.frombuffer(corners).reshape(-1, 4, 3)[..., ::2], -1, 0)  # (plate, edge)
     along_x, along_z = x[:, [1, 2, 3, 0]] - x, z[:, [1, 2, 3, 0]] - z
     turning = np.sign((x * along_z - z * along_x).sum(axis=1, keepdims=True))  # sign of twice the area
     inwards = turning * np.stack([-along_z, along_x]) / np.hypot(along_x, along_z)  # (x z, plate, edge)
-    reach = (inwards[0] * x + inwards[1] * z).ravel() - margin_m
-    beyond = point[:, ::2] @ inwards.reshape(2, -1) > reach
-    return np.asarray(beyond.reshape(len(point), *x.shape).all(axis=2))
+    return inwards.reshape(2, -1), (inwards[0] * x + inwards[1] * z).ravel()
 
 
 def heights_over(point: Array, corners: Array) -> Array:

@@ -4,6 +4,7 @@ Markers of one segment, and neighbours across a joint, keep their distance; mark
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,15 +126,9 @@ def best_exchange(
     if len(companions) < 2:
         return None
     misfit = _misfits(position, median, companions)
-    candidates = list(companions)
-    exchanges: list[tuple[float, int, int, Frames]] = []
-    for a, i in enumerate(candidates):
-        for j in candidates[a + 1 :]:
-            if {i, j} == {*(front or ())}:
-                continue
-            gained_m, frames = _exchange(position, median, companions, misfit, i, j)
-            if frames.any():
-                exchanges.append((gained_m, i, j, frames))
+    pairs = [pair for pair in combinations(companions, 2) if {*pair} != {*(front or ())}]
+    found = {pair: _exchange(position, median, companions, misfit, *pair) for pair in pairs}
+    exchanges = [(gained_m, *pair, frames) for pair, (gained_m, frames) in found.items() if frames.any()]
     return max(exchanges, key=lambda item: item[0])[1:] if exchanges else None
 
 
@@ -184,21 +179,20 @@ def find_swaps(position: Array, median: Array) -> list[tuple[int, int, Frames]]:
     near = np.where((median > 0) & (median < FARTHEST_M), median, np.inf)
     possible = np.fmax.reduce(bend, axis=0, initial=0.0) > near.min(axis=1) / 2
     exchanges = []
-    for a, i in enumerate(np.flatnonzero(possible)):
-        for j in np.flatnonzero(possible)[a + 1 :]:
-            at = np.flatnonzero(np.minimum(bend[:, i], bend[:, j]) > near[i, j] / 2) + 1
-            if not at.size:
-                continue
-            before, now, after = (position[at + k][:, [i, j]] for k in (-1, 0, 1))
-            as_is = bend[at - 1, i] + bend[at - 1, j]
-            later, sooner = (  # exchanged from the next frame on, or from this one
-                np.linalg.norm(one - 2 * now + other[:, ::-1], axis=-1).sum(axis=1) < CURE * as_is
-                for one, other in ((before, after), (after, before))
-            )
-            turns = np.union1d(at[later] + 1, at[sooner])
-            if turns.size:
-                state = np.zeros(len(position), dtype=bool)
-                state[turns] = True
-                state = np.logical_xor.accumulate(state)
-                exchanges.append((int(i), int(j), ~state if state.mean() > 0.5 else state))
+    for i, j in combinations(np.flatnonzero(possible).tolist(), 2):
+        at = np.flatnonzero(np.minimum(bend[:, i], bend[:, j]) > near[i, j] / 2) + 1
+        if not at.size:
+            continue
+        before, now, after = (position[at + k][:, [i, j]] for k in (-1, 0, 1))
+        as_is = bend[at - 1, i] + bend[at - 1, j]
+        later, sooner = (  # exchanged from the next frame on, or from this one
+            np.linalg.norm(one - 2 * now + other[:, ::-1], axis=-1).sum(axis=1) < CURE * as_is
+            for one, other in ((before, after), (after, before))
+        )
+        turns = np.union1d(at[later] + 1, at[sooner])
+        if turns.size:
+            state = np.zeros(len(position), dtype=bool)
+            state[turns] = True
+            state = np.logical_xor.accumulate(state)
+            exchanges.append((i, j, ~state if state.mean() > 0.5 else state))
     return exchanges

@@ -69,7 +69,7 @@ def frozen_frames(position: Array, interval_s: float) -> Flags:
     """
     step = np.diff(position, axis=0)
     seen = np.isfinite(step[..., 0])
-    same = (seen.sum(axis=1) >= FEWEST) & (np.nan_to_num(step) == 0).all(axis=(1, 2))
+    same = (seen.sum(axis=1) >= FEWEST) & ~(np.abs(step) > 0).any(axis=(1, 2))
     same &= (np.isfinite(position[1:, :, 0]) == np.isfinite(position[:-1, :, 0])).all(axis=1)
     frozen = np.zeros(len(position), dtype=bool)
     for start, stop in stretches(same):
@@ -102,10 +102,7 @@ def straight_frames(position: Array, interval_s: float) -> Flags:
 
     Another program has filled a gap so; its ends are measured. Where the path beside is not seen, nothing is found.
     """
-    straight = np.zeros(position.shape[:2], dtype=bool)
-    if len(position) < 3:
-        return straight
-    bend = bends(position)
+    straight, bend = np.zeros(position.shape[:2], dtype=bool), bends(position)
     even = bend < STRAIGHT_M
     for marker in np.flatnonzero(even.sum(axis=0) * interval_s > STRAIGHT_S).tolist():
         for start, stop in stretches(even[:, marker]):
@@ -138,9 +135,7 @@ def displaced_frames(position: Array, interval_s: float) -> Flags:
     alone = np.flatnonzero(largest[:, 1] > np.maximum(JUMP_M, TWICE * largest[:, 0]))
     jumps: dict[int, int] = {}  # the last of each marker that none has followed back
     for i, marker in zip(alone.tolist(), np.nan_to_num(size[alone]).argmax(axis=1).tolist(), strict=True):
-        beside = np.concatenate(
-            [size[max(i - BESIDE, 0) : max(i - 1, 0), marker], size[i + 2 : i + BESIDE + 1, marker]]
-        )
+        beside = np.r_[size[max(i - BESIDE, 0) : max(i - 1, 0), marker], size[i + 2 : i + BESIDE + 1, marker]]
         if len(beside) < 2 * (BESIDE - 1) or not size[i, marker] > TWICE * beside.max():
             continue
         first = jumps.pop(marker, i)
@@ -175,16 +170,16 @@ def find_breaks(position: Array, frozen: Flags, interval_s: float) -> Breaks:
     mean = (speed[: len(count)] + speed[-len(count) :]) / 2
     off = length(np.diff(path, axis=0)[wide:-wide] - count[:, None, None] * mean)
     enough = np.isfinite(off).sum(axis=1) >= FEWEST
-    jump, motion = np.zeros((2, len(off)))
+    jump = np.zeros(len(off))
     jump[enough] = _median(off[enough])
-    motion[enough] = _median(length(mean[enough]))
     usual = float(np.median(jump[enough & (count == 1)])) if (enough & (count == 1)).any() else 0.0
     noise = TIMES_USUAL * usual * np.maximum(count / (2 * wide), 1)
     noise += (count == 1) * wide * CHANGE_M_S2 / 2 * interval_s**2
-    beyond = (jump > noise) & (jump > np.maximum(count - 1, 1) * motion / 2)
+    beyond = np.flatnonzero(jump > noise)
+    motion = _median(length(mean[beyond]))
     # lost frames show in the velocities around them as well, less than half as much
     spans = []
-    for i in np.flatnonzero(beyond).tolist():
+    for i in beyond[jump[beyond] > np.maximum(count[beyond] - 1, 1) * motion / 2].tolist():
         if jump[i] == jump[max(i - wide, 0) : i + wide + 1].max():
             last, first = kept[wide + i], kept[wide + i + 1]
             spans.append((int(last) + 1, max(int(first), int(last) + 2)))
@@ -198,7 +193,7 @@ def marker_noise(position: Array, rate_hz: float) -> float:
     a second, 2 % of its amplitude. Filtered and smoothed recordings show less than they had. NaN below 50 frames a
     second, where motion is as large as noise.
     """
-    away = np.moveaxis(np.abs(np.diff(position, 4, axis=0)) / np.sqrt(70), 0, 1).reshape(position.shape[1], -1)
+    away = np.moveaxis(np.abs(np.diff(position, 4, axis=0)) / np.sqrt(70), 0, -1).reshape(position.shape[1], -1)
     seen = np.isfinite(away).any(axis=1)
     if rate_hz < SLOWEST_HZ or not seen.any():
         return np.nan

@@ -72,9 +72,9 @@ def find_exchanges(
             exchanges.append(Exchange(names[i], names[j], frames & seen, share > ALWAYS, certain))
     for (i, j), (*_, ankle) in zip(soles, feet, strict=True) if front else ():
         facing = _feet_face_forward(position, [(i, j)], front) if front else np.empty(0)
-        if ankle in column and not _nearer(position, column[ankle], j, i):
-            continue  # pointed feet of somebody who kneels face backwards
-        if np.isfinite(facing).any() and np.nanmean(np.sign(facing)) < -ALWAYS:
+        backwards = np.isfinite(facing).any() and np.nanmean(np.sign(facing)) < -ALWAYS
+        # so do pointed feet of somebody who kneels
+        if backwards and (ankle not in column or _nearer(position, column[ankle], j, i)):
             exchanges.append(Exchange(names[i], names[j], np.isfinite(facing), whole=True, certain=True))
     return exchanges
 
@@ -144,15 +144,18 @@ def _legs_crossed(position: Array, legs: Sequence[Pair], front: Pair) -> Frames:
     count = np.isfinite(order).sum(axis=1)
     mean = np.nansum(order, axis=1) / np.maximum(count, 1)
     if len(legs) >= 3:
+        crossed = (mean < -CROSSED_M) & (count >= 3)
+        if not crossed.any():
+            return np.asarray(crossed)
         away = position[:, legs].mean(axis=2) - position[:, None, front].mean(axis=2)
         from_pelvis = np.nan_to_num(length(away), nan=np.inf)
         highest = int(np.argmin(np.median(from_pelvis, axis=0)))
-        crossed = np.asarray((mean < -CROSSED_M) & (count >= 3) & ~(order[:, highest] > 0))
+        crossed &= ~(order[:, highest] > 0)
         for start, stop in stretches(mean < 0):
             ends = [frame for frame in (start, stop) if 0 < frame < len(mean)]
             if ends and not any(_jump_across(position, legs, frame) for frame in ends):
                 crossed[start:stop] = False
-        return crossed
+        return np.asarray(crossed)
     return np.full(len(position), bool(count.any() and mean[count > 0].mean() < -CROSSED_M))
 
 

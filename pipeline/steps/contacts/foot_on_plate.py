@@ -228,16 +228,14 @@ def combine(contacts: Sequence[Contact]) -> list[Contact]:
 
 def _join(first: Contact, second: Contact) -> Contact:
     """Join two contacts of a foot, of which the second begins within the first."""
-    return Contact(
-        (*first.plates, *second.plates),
-        first.start_s,
-        max(first.end_s, second.end_s),
-        min(first.from_s, second.from_s),
-        max(first.to_s, second.to_s),
-        first.side,
-        first.reason or second.reason,
+    return replace(
+        first,
+        plates=(*first.plates, *second.plates),
+        end_s=max(first.end_s, second.end_s),
+        from_s=min(first.from_s, second.from_s),
+        to_s=max(first.to_s, second.to_s),
+        reason=first.reason or second.reason,
         doubts=first.doubts + second.doubts,
-        begins=first.begins,
         ends=first.ends if first.end_s > second.end_s else second.ends,
         forced=first.forced or second.forced,
         cop_distance_m=max(first.cop_distance_m, second.cop_distance_m),

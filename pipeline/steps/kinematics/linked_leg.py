@@ -97,32 +97,30 @@ def _solve(linkage: Linkage, sums: Sums, posture: Posture, *, together: bool) ->
     """
     count = posture.origin.shape[-1]
     converged, live = np.zeros(count, dtype=bool), np.arange(count)
-    here, now, last = sums, posture.at(live), posture.at(live)
+    now = last = posture.at(live)
     damping, least = np.full(count, FIRST_DAMPING), np.full(count, np.inf)
     curved, near = np.zeros(count, dtype=bool), np.full(count, NEAR)
     for _ in range(MOST_STEPS):
-        normal = form_normal_equations(linkage, here, now, pose_bodies(linkage, now), curved)
+        normal = form_normal_equations(linkage, sums, now, pose_bodies(linkage, now), curved)
         step, pivot = find_step(normal, damping)
-        worse, saddle = normal.cost > least + 1e-15 * here.energy, pivot <= 0  # beyond rounding
+        worse, saddle = normal.cost > least + 1e-15 * sums.energy, pivot <= 0  # beyond rounding
         damping = np.where(worse, 100 * damping, np.where(saddle, damping, damping / 10))
         near = np.where(saddle, near / 4, near)
-        back = np.flatnonzero(worse)
-        now.replace(back, last.at(back))
-        last, least = now.at(slice(None)), np.fmin(least, normal.cost)
+        if worse.any():
+            now.replace(worse, last.at(worse))
+        last, least = now, np.fmin(least, normal.cost)
         step[:, worse | saddle] = 0.0
         now = take_step(linkage, now, step)
         size = np.abs(step).max(axis=0)
         force = np.concatenate([normal.on_pelvis, normal.on_leg.reshape(-1, len(size))])
         short = (force * step).sum(axis=0) < CONVERGED_M**2  # twice the cost that the step takes off
-        done, curved = short & ~worse & ~saddle, (size < near) & ~worse & ~saddle
-        if together:
-            done &= ~converged
+        done, curved = short & ~worse & ~saddle & ~converged[live], (size < near) & ~worse & ~saddle
         if done.any():
             posture.replace(live[done], now.at(done))
             converged[live[done]] = True
         if done.any() and not together:
             kept = ~done
-            live, here, now, last = live[kept], here.at(kept), now.at(kept), last.at(kept)
+            live, sums, now, last = live[kept], sums.at(kept), now.at(kept), last.at(kept)
             damping, least, curved, near = damping[kept], least[kept], curved[kept], near[kept]
         if converged.all():
             break

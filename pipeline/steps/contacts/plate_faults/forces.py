@@ -89,13 +89,11 @@ def misread_channels(
     of a person is the same in all steps, and they press at different places: with the right signs they agree.
 
     Args:
-        steps: of one session.
+        steps: at least one, of one session.
         corners: of the plate of each step, (4, 3), m.
         names: of the plate of each step.
         trials: of each step.
     """
-    if not steps:
-        return "", {}
     judging = [i for i, law in enumerate(laws.LAWS) if law != "twist"]
     every, axes = as_arrays(steps), np.stack([plate_axes(of) for of in corners])
     readings = [every, *(_reread(every, axes, name) for name in CHANNELS)]
@@ -152,11 +150,11 @@ def judge_plates(
         for step in steps
         if any(row.plates == (step.plate,) and row.start_s < time[step.frame] < row.end_s for row in good)
     ]
-    shifted = find_shifted_plates(whole, numbers)
-    shown, judged = laws.numbers_of(as_arrays(whole))[0] if whole else np.empty(0), {}
+    shown, judged = laws.numbers_of(as_arrays(whole)) if whole else (np.empty(0), np.empty(0)), {}
+    shifted = find_shifted_plates(whole, numbers, shown)
     for plate in {step.plate for step in whole}:
         own = [i for i, step in enumerate(whole) if step.plate == plate]
-        judged[plate] = judge_forces([whole[i] for i in own], shown[own], corners[plate], numbers[plate])
+        judged[plate] = judge_forces([whole[i] for i in own], shown[0][own], corners[plate], numbers[plate])
     return [_with_verdicts(contact, [shifted, channels], judged) for contact in contacts]
 
 

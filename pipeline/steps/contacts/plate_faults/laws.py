@@ -69,7 +69,7 @@ LAWS: Mapping[str, Law] = {
     "twist": Law("twists the foot with a lever of {cm:.0f} cm", FRONT, 0.005, 0.003, 0.002, 0.003, 0.0, True),
 }
 # a fault of one channel breaks those of one plane
-PLANES = (("push", "strike", "rolls", "ahead", "progress"), ("across", "inwards", "sways", "carries"))
+PLANES = [np.isin([*LAWS], one.split()) for one in ("push strike rolls ahead progress", "across inwards sways carries")]
 OF_PLACE = ("push", "strike", "across", "ahead", "inwards")  # those that a shift of the plate moves by as much
 
 
@@ -167,11 +167,11 @@ def chance_of(deviations: Array) -> float:
     Args:
         deviations: of each law, in standard deviations (law,); NaN if unknown.
     """
-    names, seen = [*LAWS], np.isfinite(deviations)
-    if not seen[names.index("ahead")]:
+    seen = np.isfinite(deviations)
+    if not seen[[*LAWS].index("ahead")]:
         return math.nan
     squares = np.minimum(deviations**2, MOST_DEVIATIONS**2)
-    planes = [_chi_squared(squares[seen & np.isin(names, plane)]) for plane in PLANES]
+    planes = [_chi_squared(squares[seen & plane]) for plane in PLANES]
     largest = np.nanmax(np.abs(deviations[[law.alone for law in LAWS.values()]]))
     single = seen.sum() * math.erfc(largest / math.sqrt(2))
     return float(min(_chi_squared(squares[seen]), *(len(PLANES) * chance for chance in planes), single, 1.0))

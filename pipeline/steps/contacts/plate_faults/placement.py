@@ -56,7 +56,8 @@ def steps_of(
         pelvis: its middle (time, 3), m, NaN if unseen.
         interval_s: between frames.
     """
-    used = _are_loaded(force[..., 1]) & ~upside_down(force[..., 1]) if len(force) > 2 else np.zeros(0, dtype=bool)
+    vertical = force[..., 1] if len(force) > 2 else np.zeros((0, 0))
+    used = (_largest(vertical) >= LEAST_PEAK_N) & ~upside_down(vertical)
     return [
         step
         for plate in np.flatnonzero(used).tolist()
@@ -82,13 +83,8 @@ def pushing_down(vertical: Array, numbers: Sequence[int]) -> list[Verdict | None
 
 def upside_down(vertical: Array) -> Flags:
     """Return which plates (plate,) pull, by the vertical force (sample, plate)."""
-    return np.asarray(
-        _are_loaded(vertical) & (-np.fmin.reduce(vertical, axis=0, initial=0.0) > 0.5 * _largest(vertical))
-    )
-
-
-def _are_loaded(vertical: Array) -> Flags:
-    return _largest(vertical) >= LEAST_PEAK_N
+    largest, down = _largest(vertical), -np.fmin.reduce(vertical, axis=0, initial=0.0)
+    return np.asarray((largest >= LEAST_PEAK_N) & (down > 0.5 * largest))
 
 
 def _largest(vertical: Array) -> Array:
@@ -157,19 +153,21 @@ def _distance(away: Array) -> float:
     return float(np.sqrt(squares[np.isfinite(squares)].mean())) if np.isfinite(squares).any() else 0.0
 
 
-def find_shifted_plates(steps: Sequence[PlateStep], numbers: Sequence[int]) -> dict[int, Verdict]:
+def find_shifted_plates(
+    steps: Sequence[PlateStep], numbers: Sequence[int], shown: tuple[Array, Array] | None = None
+) -> dict[int, Verdict]:
     """Return the refusal, or the doubt, of the plate that seems shifted, of two that may be, or of all together.
 
     The limit is about 5 cm for steps on two plates; for a single one, or all together, 8 cm, and doubts from 6. Where a
     force presses in the foot and passes the pelvis depends on the person and the markers, and slightly on the foot and
-    the step. A shift of each plate, and of all, is fitted by generalised least squares.
+    the step. A shift of each plate, and of all, is fitted by generalised least squares. ``shown``: `laws.numbers_of`.
     """
     plates = sorted({step.plate for step in steps})
     if not plates:
         return {}
     of_place = [[*laws.LAWS].index(name) for name in laws.OF_PLACE]
     every = as_arrays(steps)
-    off, axes = (of[:, of_place] for of in laws.numbers_of(every))
+    off, axes = (of[:, of_place] for of in shown or laws.numbers_of(every))
     each, defined = np.eye(len(steps)), np.isfinite(off).T
     seen = defined[:, :, None] & defined[:, None]  # (number, step, step)
     covariance = np.where(seen, laws.covariances(every)[of_place], each)
