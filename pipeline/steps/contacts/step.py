@@ -111,6 +111,10 @@ def _of_walk(
         for stance in stances_of(events, side, shown)
     ]
     rows = judged(STANCE, found, shown)
+    ends = [time_offset.rest_leads(row, shown.feet) or np.nan for row in rows]
+    rows = [
+        row if row.reason else replace(row, rest_lead_s=float(np.mean(of))) for row, of in zip(rows, ends, strict=True)
+    ]
     listed = {side: [row for row in rows if row.side == side] for side in SIDES}
     time, force, moment = shown.time, data["plate_force"], data["plate_moment"]
     wrenches = [
@@ -122,7 +126,7 @@ def _of_walk(
     if belt_speed_m_s is None and clean.attrs["direction_of_travel"] == "none":
         belt = belt_speeds(motion.landmarks, time, listed) / uphill(normal)[FORWARD]
     good = with_loads([row for row in rows if not row.reason], data)
-    leads = witnesses(good, rows, time, shown.feet, motion.pelvis, force[..., 1].sum(axis=1))
+    leads = witnesses(good, rows, time, motion.pelvis, force[..., 1].sum(axis=1))
     return _dataset(clean, numbers, wrenches, rows, of_both_sides(events), belt, normal, leads)
 
 
@@ -271,6 +275,7 @@ def _dataset(
             "contact_end": ("contact", np.array([row.end_s for row in rows], dtype=float)),
             "plate_chance": ("contact", np.array([row.plate_chance for row in rows], dtype=float)),
             "event_time": ("event", np.array([event.time_s for event, _ in events], dtype=float)),
+            "contact_rest_lead": ("contact", np.array([row.rest_lead_s for row in rows], dtype=float)),
             "belt_speed": ("side", belt_speed),
             "ground_normal": ("axis", normal),
         },

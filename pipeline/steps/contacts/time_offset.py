@@ -136,7 +136,7 @@ def are_in_step(before_s: Array, after_s: Array, *, most_s: float) -> bool:
 
 
 def witnesses(
-    contacts: Iterable[Loaded], every: Sequence[Contact], time: Array, feet: Feet, pelvis: Array, force: Array
+    contacts: Iterable[Loaded], every: Sequence[Contact], time: Array, pelvis: Array, force: Array
 ) -> dict[str, float]:
     """Return the witnesses of a trial, the median over its stances, s; NaN of one that does not speak.
 
@@ -147,7 +147,6 @@ def witnesses(
         contacts: good ones.
         every: all stances of both feet.
         time: (time,), s.
-        feet: by side.
         pelvis: its middle (time, 3), m, NaN if unseen.
         force: vertical, of all plates together (time,), N.
     """
@@ -156,14 +155,13 @@ def witnesses(
     rows = []
     for loaded in contacts:
         contact = loaded.contact
-        ends = rest_leads(contact, feet) or (np.nan,)
         others = [other for other in every if other.side != contact.side]
         half = (contact.start_s + contact.end_s) / 2
         alone_s = max((o.end_s for o in others if o.start_s < half), default=-np.inf)
         until_s = min((o.start_s for o in others if o.start_s > half), default=np.inf)
         known = contact.start_s < alone_s < until_s < contact.end_s
         accelerated = acceleration_ahead_s(time, force, upward, alone_s, until_s) if known else np.nan
-        rows.append([float(np.mean(ends)), line_ahead_s(loaded, time, pelvis), accelerated])
+        rows.append([contact.rest_lead_s, line_ahead_s(loaded, time, pelvis), accelerated])
     columns = np.array(rows).reshape(-1, len(WITNESSES)).T
     seen = [column[np.isfinite(column)] for column in columns]
     return {name: float(np.median(one)) if one.size else np.nan for name, one in zip(WITNESSES, seen, strict=True)}
