@@ -333,9 +333,9 @@ VERDICTS: dict[str, Row] = {
         ("steps.cycles.momentum.SPREADS",), "reliability.md#momentum-of-the-body"),
     "plate_late": Row(DOUBTS,
         "{what} against the other plates, as feet that rest and the body's momentum show",
-        "over all steps of the session, feet come to rest, and the vertical velocity of the body follows the forces, as "
-        "if one plate were late or early against the others: both together by more than {SPREADS:g} standard errors, "
-        "each by more than {LIMIT:g}, and alike. All plates are named that explain it as well",
+        "over all steps of the session feet come to rest, and the body's vertical velocity follows the forces, as if "
+        "one plate were late or early against the others: both together by more than {SPREADS:g} standard errors, each "
+        "by more than {LIMIT:g}, and alike. All plates are named that explain it as well",
         "check filters, delays and trigger of its amplifier",
         ("steps.cycles.momentum.SPREADS", "steps.cycles.late_plates.LIMIT", "steps.cycles.late_plates.ALIKE"),
         "reliability.md#momentum-of-the-body",

@@ -29,7 +29,7 @@ from .feet import Feet, belt_speeds
 from .plate_contacts import Contact, between, with_loads
 from .plate_faults import placement
 from .settings import Settings
-from .time_offset import witnesses
+from .time_offset import rest_leads, witnesses
 
 UNSURE_S = 0.04  # error of foot events from motion alone, see validation.md
 
@@ -110,10 +110,9 @@ def _of_walk(
         for side in SIDES
         for stance in stances_of(events, side, shown)
     ]
-    rows = judged(STANCE, found, shown)
-    ends = [time_offset.rest_leads(row, shown.feet) or np.nan for row in rows]
     rows = [
-        row if row.reason else replace(row, rest_lead_s=float(np.mean(of))) for row, of in zip(rows, ends, strict=True)
+        row if row.reason else replace(row, rest_lead_s=float(np.mean(rest_leads(row, shown.feet) or np.nan)))
+        for row in judged(STANCE, found, shown)
     ]
     listed = {side: [row for row in rows if row.side == side] for side in SIDES}
     time, force, moment = shown.time, data["plate_force"], data["plate_moment"]

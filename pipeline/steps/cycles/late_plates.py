@@ -5,9 +5,9 @@ that is late. Momentum: with forces F_k of the plates per mass, late by d_k, vel
 
     v = v0 - g t + sum_k s_k integral of F_k dt + sum_k d_k F_k + sway
 
-Both are linear in the delays, with few further unknowns: a scale s_k of each plate, as gains and mass may be wrong, and
-the sway of what is not seen, once and twice a step, alike in all steps and opposite in left and right ones. Their normal
-equations are summed step by step. One witness alone names no plate: a limp or a slow foot looks like a late one.
+Both are linear in the delays, with few further unknowns: a scale s_k of each plate, as gains and mass may be wrong,
+and the sway of what is not seen, once and twice a step, alike in all steps and opposite in left and right ones. Their
+normal equations are summed step by step. One witness alone names no plate: a limp or a slow foot looks like a late one.
 """
 
 from __future__ import annotations
@@ -26,17 +26,18 @@ from ...variables.stance_verdicts import Verdict
 from .cut_trial import Inputs
 from .momentum import SEEN_SWAY_M_S, SPREADS, SWAY_M_S, centre_of_mass, sees_trunk
 
-# Standard errors that each witness alone must show, as one sound plate in ten does by chance to either side; both
+# Standard errors that each witness alone must show, as one sound plate in twenty does by chance to either side; both
 # together must show SPREADS. ALIKE: squared standard errors by which another plate may explain it less and is named
 # beside it, e^-3 in likelihood.
-LIMIT, ALIKE = 1.28, 6.0
+LIMIT, ALIKE = 1.64, 6.0
 # Standard deviations, s. APART_S: filters of amplifiers, of 100 Hz and more, delay plates by 2 ms against each other.
-# RESTS_S: steps of a person differ by 3 ms in ten sessions, by 7 in the worst; of so many degrees of freedom. FEET_S: left
-# foot against right, 1 to 5 ms in nine people.
-APART_S, RESTS_S, FREEDOM, FEET_S = 0.002, 0.004, 4, 0.005
+# RESTS_S: steps of a person differ by 3 ms in ten sessions, by 7 in the worst; of so many degrees of freedom. FEET_S:
+# left foot against right, 1 to 5 ms in nine people. SHARED_S: what steps on one plate have in common, so that their
+# number does not average it out, as much as they differ.
+APART_S, RESTS_S, FREEDOM, FEET_S, SHARED_S = 0.002, 0.004, 4, 0.005, 0.003
 ANY_S, SCALE = 0.1, 0.1  # what all plates and the person share tells nothing
-# Sway, m/s: the second harmonic as half of the first, and so the difference of the sides. What else steps differ by, and
-# for how long that is alike: a quarter of the period of 2 Hz.
+# Sway, m/s: the second harmonic as half of the first, and so the difference of the sides. What else steps differ by,
+# and for how long that is alike: a quarter of the period of 2 Hz.
 OTHER, OWN_M_S, ALIKE_S = 0.5, 0.02, 0.125
 SHORTEST_S, LONGEST_S = 0.15, 1.5  # of a step
 WAVES = 4
@@ -89,7 +90,7 @@ def _delays(normal: Array, right: Array, prior: Array, plates: int) -> Delays:
     inverse = np.linalg.inv(normal + np.linalg.inv(prior))
     seen = np.fmax(np.diag(normal - normal @ inverse @ normal)[:plates], 1 / ANY_S**2)
     pulls = (right - normal @ inverse @ right)[:plates]
-    return Delays(pulls / seen, 1 / np.sqrt(seen))
+    return Delays(pulls / seen, np.sqrt(1 / seen + SHARED_S**2))
 
 
 def _by_rests(contacts: Sequence[AnyTrial], names: Sequence[str]) -> Delays:

@@ -155,14 +155,8 @@ def _momentum(
     of_support = momentum.doubts_of_session(telling, plates, mass_kg)
     of_body = momentum_faults.verdicts_of_session(known, plates)
     for own, intervals, on, *both in zip(shown, known, on_late, of_support, of_body, strict=True):
-        yield (
-            own,
-            intervals,
-            [
-                [*([late] if late and one else []), *first, *then]
-                for one, first, then in zip(on.tolist(), *both, strict=True)
-            ],
-        )
+        of_late = [[late] if late and one else [] for one in on.tolist()]
+        yield own, intervals, [[*first, *then, *last] for first, then, last in zip(of_late, *both, strict=True)]
 
 
 def _divide(
