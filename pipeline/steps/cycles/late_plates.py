@@ -133,9 +133,9 @@ def _steps(walk: Inputs[Trial], names: Sequence[str]) -> Iterator[tuple[Array, A
     Shapes (time, 2 plates + 2 waves) and velocity (time,), m/s, of the frames with known loads, without their means.
     """
     contacts, time = walk.contacts, walk.contacts["time"].values
+    velocity = centre_of_mass(walk.kinematics, walk.calibrate, "velocity")[:, UP]
     loads = _loads(walk, names)
     gained = (np.cumsum(loads, axis=0) - loads / 2) * interval_s(time)
-    velocity = centre_of_mass(walk.kinematics, walk.calibrate, "velocity")[:, UP]
     left = velocity - gained.sum(axis=1) + STANDARD_GRAVITY_M_S2 * time
     known = np.isfinite(left + contacts["ground_force"].values.sum(axis=(1, 2)))
     start, side = contacts["contact_start"].values, contacts["contact_side"].values
