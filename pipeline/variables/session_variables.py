@@ -307,7 +307,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             "one foot alone and whole on a plate, pelvis, both heels and toes seen"),
         "contact_rest_lead": Variable(("contact",), "s",
             "by how much later than usual against the plate's load the foot comes to rest and leaves it, the mean of "
-            "both; NaN if one is unseen, or the load is not the foot's"),
+            "both; NaN if one is unseen, or they are .12 s apart, as of a load that is not all of the foot's"),
         "belt_speed": Variable(("trial", "side"), "m s-1",
             "speed of the belt below the foot against lab x: as trials.tsv states, else of the heel in stance if the "
             "person does not travel; 0 over ground"),

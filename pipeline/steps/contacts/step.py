@@ -29,7 +29,7 @@ from .feet import Feet, belt_speeds
 from .plate_contacts import Contact, between, with_loads
 from .plate_faults import placement
 from .settings import Settings
-from .time_offset import rest_leads, witnesses
+from .time_offset import rest_lead_s, witnesses
 
 UNSURE_S = 0.04  # error of foot events from motion alone, see validation.md
 
@@ -110,10 +110,7 @@ def _of_walk(
         for side in SIDES
         for stance in stances_of(events, side, shown)
     ]
-    rows = [
-        row if row.reason else replace(row, rest_lead_s=float(np.mean(rest_leads(row, shown.feet) or np.nan)))
-        for row in judged(STANCE, found, shown)
-    ]
+    rows = [replace(row, rest_lead_s=rest_lead_s(row, shown.feet)) for row in judged(STANCE, found, shown)]
     listed = {side: [row for row in rows if row.side == side] for side in SIDES}
     time, force, moment = shown.time, data["plate_force"], data["plate_moment"]
     wrenches = [
@@ -125,7 +122,7 @@ def _of_walk(
     if belt_speed_m_s is None and clean.attrs["direction_of_travel"] == "none":
         belt = belt_speeds(motion.landmarks, time, listed) / uphill(normal)[FORWARD]
     good = with_loads([row for row in rows if not row.reason], data)
-    leads = witnesses(good, rows, time, motion.pelvis, force[..., 1].sum(axis=1))
+    leads = witnesses(good, rows, time, shown.feet, motion.pelvis, force[..., 1].sum(axis=1))
     return _dataset(clean, numbers, wrenches, rows, of_both_sides(events), belt, normal, leads)
 
 

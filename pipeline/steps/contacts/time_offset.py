@@ -18,6 +18,8 @@ from .plate_contacts import Contact, Loaded, between, with_loads
 # without the force's line, one end alone must be that far off: a slow foot or an impact takes 30 to 60 ms between force
 # and marker at one end
 ONE_END_S = 0.08
+# twice that: a load that begins so much later than its foot rests, and ends earlier, is not the whole load of the foot
+ENDS_APART_S = 0.12
 # rest and line, or start and end, known to some 15 ms each, agree if both are that far off to the same side
 AGREED_S = 0.015
 # a pelvis that passes over the foot at this speed tells time to 0.04 s: its middle is some 3 cm from the centre of mass
@@ -122,6 +124,12 @@ def rest_leads(contact: Contact, feet: Feet) -> tuple[float, float] | None:
     return start_s if contact.begins else np.nan, end_s if contact.ends else np.nan
 
 
+def rest_lead_s(contact: Contact, feet: Feet) -> float:
+    """Return by how much later than usual the foot of a good contact rests, the mean of both ends; NaN if unknown."""
+    start_s, end_s = (None if contact.reason else rest_leads(contact, feet)) or (np.nan, np.nan)
+    return (start_s + end_s) / 2 if abs(end_s - start_s) < ENDS_APART_S else np.nan
+
+
 def are_in_step(before_s: Array, after_s: Array, *, most_s: float) -> bool:
     """Return whether leads (contact,) before and after lost frames show that plates and markers are still in step.
 
@@ -136,7 +144,7 @@ def are_in_step(before_s: Array, after_s: Array, *, most_s: float) -> bool:
 
 
 def witnesses(
-    contacts: Iterable[Loaded], every: Sequence[Contact], time: Array, pelvis: Array, force: Array
+    contacts: Iterable[Loaded], every: Sequence[Contact], time: Array, feet: Feet, pelvis: Array, force: Array
 ) -> dict[str, float]:
     """Return the witnesses of a trial, the median over its stances, s; NaN of one that does not speak.
 
@@ -147,6 +155,7 @@ def witnesses(
         contacts: good ones.
         every: all stances of both feet.
         time: (time,), s.
+        feet: by side.
         pelvis: its middle (time, 3), m, NaN if unseen.
         force: vertical, of all plates together (time,), N.
     """
@@ -155,13 +164,14 @@ def witnesses(
     rows = []
     for loaded in contacts:
         contact = loaded.contact
+        ends = rest_leads(contact, feet) or (np.nan,)
         others = [other for other in every if other.side != contact.side]
         half = (contact.start_s + contact.end_s) / 2
         alone_s = max((o.end_s for o in others if o.start_s < half), default=-np.inf)
         until_s = min((o.start_s for o in others if o.start_s > half), default=np.inf)
         known = contact.start_s < alone_s < until_s < contact.end_s
         accelerated = acceleration_ahead_s(time, force, upward, alone_s, until_s) if known else np.nan
-        rows.append([contact.rest_lead_s, line_ahead_s(loaded, time, pelvis), accelerated])
+        rows.append([float(np.mean(ends)), line_ahead_s(loaded, time, pelvis), accelerated])
     columns = np.array(rows).reshape(-1, len(WITNESSES)).T
     seen = [column[np.isfinite(column)] for column in columns]
     return {name: float(np.median(one)) if one.size else np.nan for name, one in zip(WITNESSES, seen, strict=True)}
