@@ -331,6 +331,15 @@ VERDICTS: dict[str, Row] = {
         "the same as for `momentum_disagrees`, but less, and by all stances of the session together: beyond "
         "{SPREADS:g} standard deviations", f"check the body mass and the plate's gain; {_HANDS}",
         ("steps.cycles.momentum.SPREADS",), "reliability.md#momentum-of-the-body"),
+    "plate_late": Row(DOUBTS,
+        "{what} against the other plates, as feet that rest and the body's momentum show",
+        "over all steps of the session feet come to rest, and the body's vertical velocity follows the forces, as if "
+        "one plate were late or early against the others: both together by more than {SPREADS:g} standard errors, each "
+        "by more than {LIMIT:g}, and alike. All plates are named that explain it as well",
+        "check filters, delays and trigger of its amplifier",
+        ("steps.cycles.momentum.SPREADS", "steps.cycles.late_plates.LIMIT", "steps.cycles.late_plates.ALIKE"),
+        "reliability.md#momentum-of-the-body",
+        general="a plate is late or early against the others"),
     "body_momentum_doubted": Row(DOUBTS,
         "in the session, forces and motion of the whole body disagree: {causes}?",
         "the same as for `body_momentum_disagrees`, but less: beyond {SPREADS:g} standard deviations",

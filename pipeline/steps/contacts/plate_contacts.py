@@ -43,6 +43,7 @@ class Contact:
     forced: bool = False  # whether trials.tsv assigns the plate to the foot
     cop_distance_m: float = 0.0  # mean distance of the centre of pressure from the foot, weighted by the force
     plate_chance: float = math.nan  # of such steps on a sound plate, of :mod:`.plate_faults.laws`
+    rest_lead_s: float = math.nan  # by how much later than usual its foot rests, see :mod:`.time_offset`
 
     def refuse(self, code: str, **values: object) -> Contact:
         """Return the contact with a reason against it, unless it has one already."""

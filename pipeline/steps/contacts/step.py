@@ -29,7 +29,7 @@ from .feet import Feet, belt_speeds
 from .plate_contacts import Contact, between, with_loads
 from .plate_faults import placement
 from .settings import Settings
-from .time_offset import witnesses
+from .time_offset import rest_lead_s, witnesses
 
 UNSURE_S = 0.04  # error of foot events from motion alone, see validation.md
 
@@ -110,7 +110,7 @@ def _of_walk(
         for side in SIDES
         for stance in stances_of(events, side, shown)
     ]
-    rows = judged(STANCE, found, shown)
+    rows = [replace(row, rest_lead_s=rest_lead_s(row, shown.feet)) for row in judged(STANCE, found, shown)]
     listed = {side: [row for row in rows if row.side == side] for side in SIDES}
     time, force, moment = shown.time, data["plate_force"], data["plate_moment"]
     wrenches = [
@@ -271,6 +271,7 @@ def _dataset(
             "contact_end": ("contact", np.array([row.end_s for row in rows], dtype=float)),
             "plate_chance": ("contact", np.array([row.plate_chance for row in rows], dtype=float)),
             "event_time": ("event", np.array([event.time_s for event, _ in events], dtype=float)),
+            "contact_rest_lead": ("contact", np.array([row.rest_lead_s for row in rows], dtype=float)),
             "belt_speed": ("side", belt_speed),
             "ground_normal": ("axis", normal),
         },

@@ -18,6 +18,8 @@ from .plate_contacts import Contact, Loaded, between, with_loads
 # without the force's line, one end alone must be that far off: a slow foot or an impact takes 30 to 60 ms between force
 # and marker at one end
 ONE_END_S = 0.08
+# twice that: a load that begins so much later than its foot rests, and ends earlier, is not the whole load of the foot
+ENDS_APART_S = 0.12
 # rest and line, or start and end, known to some 15 ms each, agree if both are that far off to the same side
 AGREED_S = 0.015
 # a pelvis that passes over the foot at this speed tells time to 0.04 s: its middle is some 3 cm from the centre of mass
@@ -120,6 +122,12 @@ def rest_leads(contact: Contact, feet: Feet) -> tuple[float, float] | None:
         return None
     start_s, end_s = rest[0] - contact.start_s - STRIKE_LATE_S, rest[1] - contact.end_s - OFF_LATE_S
     return start_s if contact.begins else np.nan, end_s if contact.ends else np.nan
+
+
+def rest_lead_s(contact: Contact, feet: Feet) -> float:
+    """Return by how much later than usual the foot of a good contact rests, the mean of both ends; NaN if unknown."""
+    start_s, end_s = (None if contact.reason else rest_leads(contact, feet)) or (np.nan, np.nan)
+    return (start_s + end_s) / 2 if abs(end_s - start_s) < ENDS_APART_S else np.nan
 
 
 def are_in_step(before_s: Array, after_s: Array, *, most_s: float) -> bool:

@@ -11,7 +11,7 @@ CYCLES = Step(
         "kinematics": EVERYTHING,
         "contacts": EVERYTHING,
         "clean": (
-            *("marker_position", "plate_corner", "plate_edges_known"),
+            *("marker_position", "plate_corner", "plate_edges_known", "plate_force"),
             *("emg_envelope", "emg_rest", "emg_reference", "burst_start", "burst_end"),
         ),
         "calibrate": EVERYTHING,

@@ -21,7 +21,7 @@ from ...trials.usable_walks import UsableWalks, reject
 from ...variables.cycle_variables import LABELS_OF_TRUNK, REPAIRED
 from ...variables.schema import stack_metrics, with_dims
 from ...variables.stance_verdicts import Verdict
-from . import body_momentum, momentum, momentum_faults, muscles
+from . import body_momentum, late_plates, momentum, momentum_faults, muscles
 from .balance import balance
 from .curves import EMG, curves_of, headings, metrics_of, of_whole_stances, quantities_of, spread_of
 from .cut_trial import CutTrial, Cycles, Inputs, inputs_of_walks
@@ -136,22 +136,27 @@ def _momentum(
 ) -> Iterator[tuple[momentum.Support, body_momentum.Known | None, Sequence[Sequence[Verdict]]]]:
     """Yield what the body's momentum shows of each walk: support, known intervals, what all say of each stance.
 
-    A walk in which hands bear weight tells nothing of the mass and the plates of the session.
+    A walk in which hands bear weight tells nothing of the mass and the plates of the session, and a plate that is out
+    of step with the others nothing of mass and gains where it bears a part.
     """
     mass_kg = next(iter(walks.values())).mass_kg
     plates = [walk.contacts["plates"].values for walk in walks.values()]
     shown = [momentum.in_single_support(walk.kinematics, walk.contacts, walk.calibrate) for walk in walks.values()]
+    alone = {name: walk for name, walk in walks.items() if not settings[name].hands_bear_weight}
+    numbers, late = late_plates.find_late([*alone.values()]) or (set(), None)
+    on_late = [np.array([not numbers.isdisjoint(text.split()) for text in each], dtype=bool) for each in plates]
     telling = [
-        one._replace(ratio=np.full_like(one.ratio, np.nan)) if settings[name].hands_bear_weight else one
-        for name, one in zip(walks, shown, strict=True)
+        one._replace(ratio=np.where((one.share @ on > 0) | (name not in alone), np.nan, one.ratio))
+        for name, one, on in zip(walks, shown, on_late, strict=True)
     ]
     known = [
         body_momentum.known_intervals(walk.kinematics, walk.contacts, walk.clean, mass_kg) for walk in walks.values()
     ]
     of_support = momentum.doubts_of_session(telling, plates, mass_kg)
     of_body = momentum_faults.verdicts_of_session(known, plates)
-    for own, intervals, *both in zip(shown, known, of_support, of_body, strict=True):
-        yield own, intervals, [[*first, *then] for first, then in zip(*both, strict=True)]
+    for own, intervals, on, *both in zip(shown, known, on_late, of_support, of_body, strict=True):
+        of_late = [[late] if late and one else [] for one in on.tolist()]
+        yield own, intervals, [[*first, *then, *last] for first, then, last in zip(of_late, *both, strict=True)]
 
 
 def _divide(

@@ -360,7 +360,7 @@ EARLIER_DOUBTS = (Doubter((), doubts_of_contact), Doubter((), doubts_of_trial))
 STANCE_DOUBTS = (
     Doubter(("mass_disagrees",), doubt_mass),
     Doubter(("joint_widths_exchanged",), doubt_widths),
-    Doubter(("momentum_doubted", "body_momentum_doubted"), doubts_of_session),
+    Doubter(("plate_late", "momentum_doubted", "body_momentum_doubted"), doubts_of_session),
     Doubter(("direction_doubted", "residual_doubted", "rate_doubted"), doubt_by_momentum),
     Doubter(("part_unjudged",), doubt_part),
 )

@@ -202,6 +202,7 @@ def touched(known: Walk, time: Array, reasons: Mapping[int, str]) -> xr.Dataset:
             "time": time, "side": list(SIDES), "axis": list("xyz"),
             "contact_side": ("contact", [step.side for step in steps]),
             "plates": ("contact", ["" if step in bad else "1" for step in steps]),
+            "valid": ("contact", [step not in bad for step in steps]),
             **{
                 name: ("contact", texts)
                 for name, texts in reason_columns(map(bad.get, steps)).items()
