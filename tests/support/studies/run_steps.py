@@ -38,6 +38,7 @@ class Session:
 
 
 ResultsOf = Callable[[Path], dict[str, Session]]  # of a study, by its own settings
+ResultsOfLab = Callable[[str], tuple[Path, dict[str, Session]]]  # the study that init makes of a lab's files, by lab
 
 
 def run_study(study: Path, overrides: Mapping[str, Any], *, only: Container[str] | None = None) -> dict[str, Session]:
