@@ -84,8 +84,11 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Walked:
 
     @cache
     def walk(seed: int, slope_deg: float, axes_rise: bool, treadmill: bool) -> tuple[Session, dict[str, xr.Dataset]]:
-        folder, at = tmp_path_factory.mktemp("walk"), {"slope_deg": slope_deg, "axes_rise": axes_rise}
-        known = write_study(folder, random_person(seed), ["walk"], seed=seed, treadmill=treadmill, **at)
+        folder = tmp_path_factory.mktemp("walk")
+        known = write_study(
+            folder, random_person(seed), ["walk"], seed=seed, treadmill=treadmill, slope_deg=slope_deg,
+            axes_rise=axes_rise,
+        )  # fmt: skip
         (session,) = run_study(folder, {}).values()
         return session, known
 

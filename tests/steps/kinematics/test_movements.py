@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pytest
-import xarray as xr
 
-from pipeline.body.body_model import BodyModel
 from tests.support.settings import settings_of
 from tests.support.steps import kinematics
 from tests.support.walks import person_on_ground as on_ground
@@ -38,21 +34,13 @@ def test_a_movement_is_posed_exactly(movement: str) -> None:
         close(motion.joint_centre, pose.centre)
 
 
-@cache
-def with_calibration(name: str) -> tuple[BodyModel, xr.Dataset]:
-    model = body_model(name)
-    return model, calibrated(model, standing(), hip_centre="harrington")
-
-
-seen_once = cache(seen)
-
-
 @pytest.mark.parametrize("movement", MOVEMENTS)
 @pytest.mark.parametrize("name", BODY_MODELS)
 def test_no_leg_is_refused_where_skin_moves(movement: str, name: str) -> None:
-    model, calibration = with_calibration(name)
+    model = body_model(name)
+    calibration = calibrated(model, standing(), hip_centre="harrington")
     for seed in range(4):
-        time, points = seen_once(movement, seed)
+        time, points = seen(movement, seed)
         motion = kinematics(cleaned(model, points, time), calibration, body_model=model, settings=SETTINGS)
         assert not motion.leg_refused.values.any(), motion.leg_refused.values
         assert not motion.implausible.values.any()

@@ -70,7 +70,7 @@ def walked(labs: Path, results_of: ResultsOf, results_of_lab: ResultsOfLab) -> d
 def cycles_of(walks: xr.Dataset, key: Key) -> Array:
     """Return the complete cycles (cycle, 51) of a curve."""
     labels = dict(zip(COMPONENTS[key[0]], key[1:], strict=True))
-    cycles = np.asarray(walks[key[0]].sel(labels).transpose("cycle", "phase").values[:, ::2], dtype=float)
+    cycles: Array = np.asarray(walks[key[0]].sel(labels).transpose("cycle", "phase").values[:, ::2], dtype=float)
     return cycles[np.isfinite(cycles).all(axis=1)]
 
 
