@@ -37,7 +37,7 @@ test-slurm: .venv/slurm/ready
 # times, 20 of the kills with OpenSim at work (about an hour; a small disk takes root, else: unshare -rm make ...).
 test-faults: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns.reruns
-	$(BIN)/python -m tests.campaigns.interruptions
+	$(BIN)/python -m tests.campaigns interruptions
 
 # The same numbers from the oldest libraries that pyproject.toml allows and from newer Pythons, if installed.
 VERSIONS ?= python3.11=oldest python3.12=newest python3.13=newest python3.14=newest

@@ -37,7 +37,7 @@ ARGUMENTS: dict[ModuleType, dict[str, dict[str, Any]]] = {
     study: {
         FULL: {"sessions": 20, "trials": 20},
         SMALLEST: SHORT
-        | {"rounds": 1, "per_trial_size": (1, 1), "per_trial_options": ("--until", "calibrate"), "files": (READ,)},
+        | {"rounds": 1, "per_trial_size": (1, 1), "per_trial_options": ("--until", "read"), "files": (READ,)},
     },
     archive: {FULL: {"sizes": (500, 2000)}, SMALLEST: {"sizes": (2,), "own": 1, "trials": 1, "runs": (archive.ALL,)}},
     memory: {SMALLEST: {"trials": 1, "duration_s": 0.5, "lengths_s": (1.0,), "steps": ("read",)}},

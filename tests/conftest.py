@@ -21,9 +21,10 @@ import pytest
 from pipeline.c3d import parser, reader
 from pipeline.c3d.integrity import Header
 from pipeline.errors import UserError
+from tests.campaigns.labs import set_up
 from tests.recorded_times import STARTS, Recorder, is_slow, module_of, recorded
 from tests.support.checkout import DEMO, SHARED, copy_study, filled_once, run_two_people
-from tests.support.studies.run_steps import ResultsOf, Session, run_study
+from tests.support.studies.run_steps import ResultsOf, ResultsOfLab, Session, run_study
 from tests.support.studies.small_study import write_outputs, write_report
 
 RECORDED = recorded()
@@ -161,5 +162,16 @@ def results_of(tmp_path_factory: pytest.TempPathFactory) -> ResultsOf:
         folder = filled_once(tmp_path_factory, f"results_of_{study.name}", fill)
         sessions: dict[str, Session] = pickle.loads((folder / "sessions").read_bytes())  # noqa: S301
         return sessions
+
+    return results
+
+
+@pytest.fixture(scope="session")
+def results_of_lab(labs: Path, results_of: ResultsOf, tmp_path_factory: pytest.TempPathFactory) -> ResultsOfLab:
+    """Return a function that gives the study of a lab and its results, which one process of a test run computes."""
+
+    def results(lab: str) -> tuple[Path, dict[str, Session]]:
+        study = filled_once(tmp_path_factory, lab, lambda folder: set_up(labs, lab, folder))
+        return study, results_of(study)
 
     return results

@@ -205,14 +205,14 @@ def text_of(data: xr.Dataset, name: str) -> list[str]:
 
 
 def outcomes(
-    session: Session, listed: Sequence[Fault], seed: int, exact: Mapping[str, Array] | None = None
+    session: Session, clean: Judged | str, listed: Sequence[Fault], seed: int, exact: Mapping[str, Array] | None = None
 ) -> Iterator[Outcome]:
     """Yield the outcomes of all faults in a session; the same seed gives the same faults.
 
     Args:
+        clean: the verdicts on the session without a fault, see :func:`judged`.
         exact: by file the moments (frame, side, joint, component) that are true, N m/kg.
     """
-    clean = judged(session)
     if isinstance(clean, str) or not clean.used:
         return
     for number, fault in enumerate(listed):
@@ -390,7 +390,8 @@ _IN_WORKERS: dict[str, Any] = {}  # faults are functions, which no pipe takes: p
 
 def _of_session(number: int) -> list[Outcome]:
     session = _IN_WORKERS["sessions"][number]
-    return [*outcomes(session, _IN_WORKERS["faults"], _IN_WORKERS["seed"], _IN_WORKERS["exact"].get(session.name))]
+    faults, seed, exact = (_IN_WORKERS[name] for name in ("faults", "seed", "exact"))
+    return [*outcomes(session, judged(session), faults, seed, exact.get(session.name))]
 
 
 def main(

@@ -44,8 +44,11 @@ class Real(NamedTuple):
 NOTHING_REAL = Real({}, [], [])
 
 
-def real_in(shared: Path) -> Real:
-    return Real(raw_walks(shared), list(as_read.real_walks(shared)), sessions(shared))
+def real_ones() -> Real:
+    """Return the real walks, nothing without the folder with recordings."""
+    if not (SHARED / "studies").is_dir():
+        return NOTHING_REAL
+    return Real(raw_walks(SHARED), list(as_read.real_walks(SHARED)), sessions(SHARED))
 
 
 def faults(folder: Path, real: Real, doses: Sequence[int] = ALL, *, every: int = 1) -> Iterator[Row]:
@@ -104,7 +107,7 @@ def main(report: Report, *, doses: int = len(ALL), every: int = 1, clean_walks: 
         every: use one in so many of the real plates and walks.
     """
     kinds = {FLAGGED: "flagged", REPAIRED: "repaired", REFUSED: "refused otherwise", HARMLESS: "harmless"}
-    real = real_in(SHARED) if (SHARED / "studies").is_dir() else NOTHING_REAL
+    real = real_ones()
     report.table("fault", "doses", "straight walks", "all ways of moving", "real walks")
     for row in faults(report.folder, real, ALL[:: -(-len(ALL) // doses)], every=every):
         cells = []

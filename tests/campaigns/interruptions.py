@@ -1,9 +1,9 @@
 """Interrupt runs of the workflow at random moments, or fill their disk, and count what is left behind.
 
-``make test-faults`` runs it in full; ``python -m tests.campaigns.interruptions --kills 20 --muscles 2 --full 20`` a
-part of it. The whole run, only Snakemake or only a worker is killed, or Ctrl-C stops the run. ``gaitlab recover``
-continues it and is interrupted again, so every interruption finds the study in another state and takes less time than a
-whole run. Some interruptions fall into the step ``muscles``. Several studies are interrupted at the same time.
+``make test-faults`` runs it in full; ``python -m tests.campaigns interruptions --short`` a part of it. The whole run,
+only Snakemake or only a worker is killed, or Ctrl-C stops the run. ``gaitlab recover`` continues it and is interrupted
+again, so every interruption finds the study in another state and takes less time than a whole run. Some interruptions
+fall into the step ``muscles``. Several studies are interrupted at the same time.
 
 Neither moments nor exit code depend on the load of the machine: both count processor time (:func:`killed_at_random`,
 :func:`survivors`).
@@ -11,7 +11,6 @@ Neither moments nor exit code depend on the load of the machine: both count proc
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import importlib.util
 import os
@@ -19,7 +18,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -30,9 +28,11 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.step import every_step
+from tests.campaigns.runner import Report
 from tests.support.checkout import HOUSE, SHARED, ctrl_c_arrives
 
 Run = subprocess.Popen[str]
+SHORT = {"kills": 20, "muscles": 2, "full": 20}
 SIGNALS = {"Ctrl-C": signal.SIGINT, "SIGTERM": signal.SIGTERM}  # which end a run with one line
 KILLED = ("everything", "Snakemake", "a worker", *SIGNALS)
 SCHEDULER = "pipeline.workflow.run_snakemake"  # in the command line of the process that runs Snakemake
@@ -273,7 +273,7 @@ def small_disk(place: Path, size_kb: int) -> Iterator[Path]:
     place.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size_kb}k", "none", str(place)], check=False)
     if mounted.returncode:
-        raise RuntimeError("mounting is not permitted here; try: unshare -rm python -m tests.campaigns.interruptions")
+        raise RuntimeError("mounting is not permitted here; try: unshare -rm python -m tests.campaigns interruptions")
     try:
         yield place
     finally:
@@ -315,35 +315,32 @@ def why_no_muscles() -> str:
     return "" if MODEL.exists() else f"{MODEL}: no such file"
 
 
-def main() -> int:
-    """Run the campaigns, print the counts, and return 1 if a file was partial or not recovered."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--muscles", type=int, default=20, help="kills of runs with the step muscles")
-    parser.add_argument("--full", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--at-once", type=int, default=os.cpu_count() or 1)
-    chosen = parser.parse_args()
-    failed = False
-    if chosen.muscles and (reason := why_no_muscles()):
-        sys.stdout.write(f"{killed_in_opensim.__name__}: left out, {reason}\n")
-        chosen.muscles = 0
-    campaigns = {
-        killed_again_and_again: chosen.kills,
-        killed_in_opensim: chosen.muscles,
-        disk_full_again_and_again: chosen.full,
-    }
-    with tempfile.TemporaryDirectory() as place, ctrl_c_arrives():
-        for campaign, points in campaigns.items():
-            if not points:
-                continue
-            start = time.monotonic()
-            count = at_once(campaign, Path(place), points, seed=chosen.seed, workers=chosen.at_once)
-            failed |= any(count[fault] for fault in FAULTS) or count["finished"] < count["studies"]
-            sys.stdout.write(f"{campaign.__name__}, {time.monotonic() - start:.0f} s: {dict(count)}\n")
-            sys.stdout.flush()
-    return int(failed)
+def main(
+    report: Report,
+    *,
+    kills: int = 200,
+    muscles: int = 20,
+    full: int = 100,
+    seed: int = 0,
+    jobs: int = os.cpu_count() or 1,
+) -> None:
+    """Report what interruptions leave behind.
 
-
-if __name__ == "__main__":
-    sys.exit(main())
+    Args:
+        muscles: kills of runs with the step muscles.
+        jobs: studies at once.
+    """
+    if muscles and (reason := why_no_muscles()):
+        report.text(f"{killed_in_opensim.__name__}: left out, {reason}")
+        muscles = 0
+    campaigns = {killed_again_and_again: kills, killed_in_opensim: muscles, disk_full_again_and_again: full}
+    for campaign, points in campaigns.items():
+        if not points:
+            continue
+        start = time.monotonic()
+        with ctrl_c_arrives():
+            count = at_once(campaign, report.folder, points, seed=seed, workers=jobs)
+        name = campaign.__name__
+        report.text(f"{name}, {time.monotonic() - start:.0f} s: {dict(count)}")
+        report.allow(0, sum(count[fault] for fault in FAULTS), points, f"{name}: {', '.join(FAULTS)}")
+        report.allow(0, count["studies"] - count["finished"], count["studies"], f"{name}: studies that do not recover")

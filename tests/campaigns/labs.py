@@ -23,7 +23,6 @@ from pipeline.body.joint_centres import BY_MASS, width_of_mass
 from pipeline.commands.check.command import check
 from pipeline.commands.init.command import initialise
 from pipeline.errors import Problem, UserError
-from pipeline.steps.calibrate.step import calibrate
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables import study_tables, tsv
 from pipeline.trials.session import join_trials
@@ -35,7 +34,7 @@ from tests.support.checkout import SHARED
 from tests.support.settings import settings_of
 from tests.support.steps import clean, contacts
 from tests.support.studies.references import JOINTS, MOMENTS, compared, reference_of
-from tests.support.studies.run_steps import run_trial
+from tests.support.studies.run_steps import calibrated, run_trial
 from tests.support.studies.swing import PROXIMAL, compared_in_swing, radii_shown, solve
 
 SAMPLES, SUB_01 = "data/c3dorg_sample10_types", "studies/plug_in_gait/sub-01"
@@ -203,7 +202,11 @@ def walks(study: Path) -> Iterator[Walk]:
     participants = study_tables.read_participants(study / "participants.tsv")
     for rows in study_tables.read_trials(study / "trials.tsv", participants).values():
         recorded = {row["trial"]: _read(study, row, participants, model, chosen) for row in rows}
-        calibration = _calibrated(rows, recorded, participants, model, chosen)
+        try:
+            person = participants[rows[0]["participant_id"]]
+            calibration: xr.Dataset | str = calibrated(join_trials(recorded), rows, person, model, chosen)
+        except UserError as error:
+            calibration = str(error)
         for row in rows:
             if row["role"] == "gait":
                 yield Walk(study / row["file"], recorded[row["trial"]], calibration, model, chosen)
@@ -216,23 +219,6 @@ def _read(study: Path, row: tsv.Row, participants: Any, model: Any, chosen: Any)
         return read(study / row["file"], body_model=model, **person, **chosen["read"]).assign_attrs(about)
     except UserError as error:
         return xr.Dataset(attrs={**about, "rejected": str(error).removeprefix(f"{study / row['file']}: ")})
-
-
-def _calibrated(rows: Any, recorded: Any, participants: Any, model: Any, chosen: Any) -> xr.Dataset | str:
-    try:
-        return calibrate(
-            join_trials(recorded),
-            body_model=model,
-            participant=participants[rows[0]["participant_id"]],
-            segments=[],
-            segment_table=settings.segment_table(
-                chosen["calibrate"]["segment_parameters"], participants[rows[0]["participant_id"]].get("age_years", "")
-            ),
-            functional={row["trial"]: row["condition"] for row in rows if row["role"] == "functional"},
-            settings=settings_of("calibrate", **chosen["calibrate"]),
-        )
-    except UserError as error:
-        return str(error)
 
 
 def _outcome(

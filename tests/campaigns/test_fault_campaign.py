@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.campaigns.fault_campaign import CLEAN_WALKS, NOTHING_REAL, Real, alarms, faults, real_in
+from tests.campaigns.fault_campaign import CLEAN_WALKS, NOTHING_REAL, Real, alarms, faults, real_ones
 from tests.support.checkout import FULL
 from tests.support.faults.body_models import model_rows
 from tests.support.faults.outcomes import ALL, FLAGGED, HARMLESS, MISSED, REPAIRED, Row
@@ -22,8 +22,8 @@ LEAST_FOUND_REAL = {  # reasons in docs/validation.md
 
 
 @pytest.fixture(scope="module")
-def real(shared: Path) -> Real:
-    return real_in(shared)
+def real() -> Real:
+    return real_ones()
 
 
 def share_found(results: list[str]) -> float:
@@ -36,31 +36,31 @@ def enough(results: list[str], least: float) -> float:
 
 
 @pytest.fixture(scope="module")
-def generated(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
-    return [*faults(tmp_path_factory.mktemp("generated"), NOTHING_REAL, DOSES)]
+def rows(real: Real, tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+    return [*faults(tmp_path_factory.mktemp("faults"), real, DOSES, every=EVERY)]
 
 
-def test_faults_in_generated_walks_are_flagged_or_repaired(generated: list[Row]) -> None:
-    for row in generated:
+def test_faults_in_generated_walks_are_flagged_or_repaired(rows: list[Row]) -> None:
+    for row in rows:
         assert share_found(row.generated) >= enough(row.generated, LEAST_FOUND), row
 
 
-def test_faults_in_all_ways_of_moving_are_flagged_or_repaired(generated: list[Row]) -> None:
-    rows = [row for row in generated if row.moving]
-    assert rows
+def test_faults_in_all_ways_of_moving_are_flagged_or_repaired(rows: list[Row]) -> None:
     results = [result for row in rows for result in row.moving]
-    assert share_found(results) >= LEAST_FOUND, [(row.fault, row.moving) for row in rows]
+    assert results
+    assert share_found(results) >= LEAST_FOUND, [(row.fault, row.moving) for row in rows if row.moving]
 
 
-def test_no_fault_of_a_model_passes_with_wrong_legs(generated: list[Row]) -> None:
+def test_no_fault_of_a_model_passes_with_wrong_legs(rows: list[Row]) -> None:
     names = [row.fault for row in model_rows(())]
-    of_models = [row for row in generated if row.fault in names]
+    of_models = [row for row in rows if row.fault in names]
     assert [row.fault for row in of_models] == names
     assert [row for row in of_models if MISSED in row.generated] == []
 
 
-def test_faults_in_real_walks_are_flagged_or_repaired(real: Real, tmp_path: Path) -> None:
-    for row in faults(tmp_path, real, DOSES[:1], every=EVERY):
+@pytest.mark.usefixtures("shared")
+def test_faults_in_real_walks_are_flagged_or_repaired(rows: list[Row]) -> None:
+    for row in rows:
         if row.real:
             assert share_found(row.real) >= enough(row.real, LEAST_FOUND_REAL.get(row.fault, LEAST_FOUND)), row
 
@@ -70,5 +70,6 @@ def test_no_alarm_on_clean_walks(tmp_path: Path) -> None:
         assert len(names) <= MOST_FALSE * count, (what, names)
 
 
+@pytest.mark.usefixtures("shared")
 def test_no_alarm_on_clean_real_walks(real: Real, tmp_path: Path) -> None:
     assert {what: names for what, (names, _) in alarms(tmp_path, real, clean_walks=0).items() if names} == {}

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from pipeline.variables.metrics import METRICS
 from pipeline.variables.rows import PEAKS
-from tests.campaigns.labs import set_up
 from tests.support.checkout import DEMO
-from tests.support.studies.run_steps import ResultsOf, Session, run_study
+from tests.support.studies.run_steps import ResultsOf, ResultsOfLab, Session
 
 Array = NDArray[np.float64]
 STUDIES = ("exact", "functional", "gait2354", "plug_in_gait")
@@ -38,15 +37,11 @@ class Cut(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def real(labs: Path, results_of: ResultsOf, tmp_path_factory: pytest.TempPathFactory) -> list[Cut]:
+def real(labs: Path, results_of: ResultsOf, results_of_lab: ResultsOfLab) -> list[Cut]:
     """Return the walks of all studies and labs with a body model."""
     studies = [labs / "studies" / name for name in STUDIES]
     cuts = [cut for study in studies for cut in walks(study.name, study, results_of(study))]
-    for lab in LABS:
-        folder = tmp_path_factory.mktemp(lab)
-        set_up(labs, lab, folder)
-        cuts += walks(lab, folder, run_study(folder, {}))
-    return cuts
+    return cuts + [cut for lab in LABS for cut in walks(lab, *results_of_lab(lab))]
 
 
 def walks(name: str, study: Path, sessions: Mapping[str, Session]) -> Iterator[Cut]:
@@ -62,6 +57,12 @@ def made(results_of: ResultsOf) -> list[Cut]:
     return [*walks("demo", DEMO, results_of(DEMO))]
 
 
+def with_kinetics(cut: Cut, *names: str) -> xr.Dataset:
+    """Return the share of stance, and some further variables, of the cycles of a walk with valid kinetics."""
+    cycles = cut.steps["cycles"]
+    return cycles[["stance_share", *names]].isel(cycle=cycles.kinetics_valid.values)
+
+
 def described(values: Array) -> str:
     return f"{np.nanmin(values):.0f} to {np.nanmax(values):.0f} %"
 
@@ -75,7 +76,7 @@ def test_the_peak_hip_extensor_moment_is_a_top_of_its_curve_in_stance_after_the_
     """
     found, by_study = 0, dict[str, list[float]]()
     for cut in (*real, *made):
-        cycles = cut.steps["cycles"].isel(cycle=cut.steps["cycles"].kinetics_valid.values)
+        cycles = with_kinetics(cut, MOMENT, f"phase_of_{MOMENT}", "joint_moment_jcs")
         curve = -cycles.joint_moment_jcs.sel(joint="hip", angle="flexion").values
         for row, off, place, value in zip(
             curve, cycles.stance_share.values, cycles[f"phase_of_{MOMENT}"].values, cycles[MOMENT].values, strict=True
@@ -104,7 +105,7 @@ def test_every_peak_of_a_walk_lies_in_its_window(real: list[Cut], made: list[Cut
         start, end = METRICS[name].window[1:]
         known, phases = list[bool](), list[float]()
         for cut in (*real, *made):
-            cycles = cut.steps["cycles"].isel(cycle=cut.steps["cycles"].kinetics_valid.values)
+            cycles = with_kinetics(cut, f"phase_of_{name}")
             off, place = cycles.stance_share.values, cycles[f"phase_of_{name}"].values
             low, high = (
                 np.where(at <= 1, at * off, np.where(at <= 2, off + (at - 1) * (100 - off), 100 + (at - 2) * off))
@@ -121,7 +122,7 @@ def test_every_peak_of_a_walk_lies_in_its_window(real: list[Cut], made: list[Cut
 
 def other_steps(cut: Cut) -> Iterator[tuple[xr.Dataset, xr.Dataset]]:
     """Yield each cycle with the cycle of the other side that ends within it."""
-    cycles = cut.steps["cycles"]
+    cycles = cut.steps["cycles"][["side", "start_time", "end_time", "step_length", "stride_length"]]
     for number in range(cycles.sizes["cycle"]):
         own = cycles.isel(cycle=number)
         inside = (cycles.end_time > own.start_time) & (cycles.end_time < own.end_time) & (cycles.side != own.side)

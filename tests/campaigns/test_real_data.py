@@ -21,7 +21,7 @@ from tests.support.checkout import copy_study
 from tests.support.settings import settings_of
 from tests.support.steps import kinetics
 from tests.support.studies.references import JOINTS, MOMENTS, compared, correlation, read_sto, reference_of, rms
-from tests.support.studies.run_steps import Session, run_study
+from tests.support.studies.run_steps import ResultsOf, Session, run_study
 from tests.support.studies.swing import radii_shown, solve
 
 Array = NDArray[np.float64]
@@ -126,10 +126,11 @@ def rows_of(sessions: Mapping[str, Session], study: Path, shared: Path) -> pd.Da
 
 
 @pytest.fixture(scope="module", params=[50, 10])
-def plug_in_gait(request: pytest.FixtureRequest, shared: Path) -> tuple[int, dict[str, Session]]:
+def plug_in_gait(request: pytest.FixtureRequest, shared: Path, results_of: ResultsOf) -> tuple[int, dict[str, Session]]:
     """Return a cutoff of forces, Hz, and the study with it, its models by the static results that its files state."""
-    study = shared / "studies" / "plug_in_gait"
-    return request.param, run_study(study, {"clean": {"force_cutoff_hz": request.param}})
+    study, usual_hz = shared / "studies" / "plug_in_gait", settings_of("clean").force_cutoff_hz
+    changed = {"clean": {"force_cutoff_hz": request.param}}
+    return request.param, results_of(study) if request.param == usual_hz else run_study(study, changed)
 
 
 def plug_in_gait_rows(shared: Path, stated: Mapping[str, Session], settings: Mapping[str, Any]) -> pd.DataFrame:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.campaigns.swing_radii import LABS, Row, of_lab
-from tests.support.studies.run_steps import run_study
+from tests.support.studies.run_steps import ResultsOf, run_study
 from tests.support.studies.swing import PROXIMAL, TRUE, solve, with_radii
 
 OTHER_SOFTWARE = ("D123", "P21989")  # another vendor, and an older version; the others are of Vicon Nexus
@@ -61,10 +61,10 @@ def test_with_dempsters_own_radii_files_of_nexus_are_larger_by_the_published_fac
         assert not abs(computed["k4 computed"]) > 0.85 * abs(computed["k4 stored"]), row.trial
 
 
-def test_tensors_of_the_comparison_are_those_of_the_setting(shared: Path) -> None:
+def test_tensors_of_the_comparison_are_those_of_the_setting(shared: Path, results_of: ResultsOf) -> None:
     study, chosen = shared / "studies" / "plug_in_gait", {"calibrate": {"segment_parameters": PROXIMAL}}
-    own, other = (run_study(study, by, only=("sub-03",)) for by in ({}, chosen))
-    (session,), (expected,) = own.values(), other.values()
+    session = results_of(study)["sub-03"]
+    (expected,) = run_study(study, chosen, only=("sub-03",)).values()
     changed = with_radii(session.calibration, PROXIMAL)
     np.testing.assert_allclose(changed.segment_inertia, expected.calibration.segment_inertia, rtol=1e-9)
     steps = session.trials["walk"]

@@ -5,50 +5,29 @@ Each is derived from a recorded walk; its joint moments must be the same, or mis
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.plates.wrench import at_instants, centre_of_pressure
-from pipeline.steps.calibrate.step import calibrate
-from pipeline.steps.read.step import read_trial as read
-from pipeline.tables import study_tables
-from pipeline.trials.session import join_trials
 from pipeline.workflow import settings
 from pipeline.workflow.strict_yaml import read_yaml
-from tests.support.checkout import HOUSE
+from tests.support.checkout import DEMO
 from tests.support.settings import settings_of
-from tests.support.steps import clean, contacts, kinematics, kinetics
+from tests.support.steps import contacts, kinematics, kinetics
+from tests.support.studies.run_steps import ResultsOf
 
 Array = NDArray[np.float64]
-DEMO = HOUSE / "data" / "demo"
 CHOSEN, MODEL = settings.load_settings(read_yaml(DEMO / "study.yaml"), where="study.yaml", study_path=DEMO)
 ROUNDING_NM = 1e-6  # the same forces summed in another order, and filtered derivatives of metres rounded at 1e-16
 
 
 @pytest.fixture(scope="module")
-def walked() -> tuple[xr.Dataset, xr.Dataset]:
+def walked(results_of: ResultsOf) -> tuple[xr.Dataset, xr.Dataset]:
     """Return a walk of the demonstration study after ``clean``, and the calibration."""
-    recorded = {
-        name: read(DEMO / "sub-01" / f"{name}.c3d", body_model=MODEL, **CHOSEN["read"]).assign_attrs(role=role)
-        for name, role in (("static", "static"), ("comfortable_01", "gait"))
-    }
-    person: dict[str, Any] = study_tables.read_participants(DEMO / "participants.tsv")["sub-01"]
-    table = settings.segment_table(CHOSEN["calibrate"]["segment_parameters"])
-    calibration = calibrate(
-        join_trials(recorded),
-        body_model=MODEL,
-        participant=person,
-        segments=[],
-        segment_table=table,
-        settings=settings_of("calibrate", **CHOSEN["calibrate"]),
-    )
-    return clean(
-        recorded["comfortable_01"], body_model=MODEL, settings=settings_of("clean", **CHOSEN["clean"])
-    ), calibration
+    session = results_of(DEMO)["sub-01"]
+    return session.trials["comfortable_01"]["clean"], session.calibration
 
 
 def solved(trial: xr.Dataset, calibration: xr.Dataset, **changes: float) -> tuple[xr.Dataset, xr.Dataset]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from tests.support.checkout import FULL
 from tests.support.studies.run_steps import Session, run_study
-from tests.support.whole_body.motions import MOTIONS, Motion
+from tests.support.whole_body.motions import Motion
 from tests.support.whole_body.person import MARKER_RADIUS_M, SIDES, Person, random_person
 from tests.support.whole_body.study import OF_DISTANCE, marker_places, paths, write_study
 from tests.support.whole_body.truth import generated, truth
@@ -20,9 +21,13 @@ from tests.support.whole_body.truth import generated, truth
 pytest.importorskip("pinocchio", reason="pinocchio (pip install pin) is not installed")
 
 Array = NDArray[np.float64]
+Walked = Callable[[int, float, bool, bool], tuple[Session, dict[str, xr.Dataset]]]  # seed, slope, axes rise, on belts
 
 ROUNDING_M = 1e-12
-SLOPES = [(10.0, False, False), (-10.0, False, False), (10.0, False, True), (10.0, True, True)]
+SLOPES = {
+    "level": (0.0, False, False), "level belt": (0.0, False, True), "up": (10.0, False, False),
+    "down": (-10.0, False, False), "belt": (10.0, False, True), "rising axes": (10.0, True, True),
+}  # fmt: skip
 ON_RAMPS = range(10) if FULL else (6,)
 
 
@@ -73,31 +78,35 @@ def test_shoulders_follow_from_the_acromions(rule: str, side: str) -> None:
         same(acromion - (OF_DISTANCE * apart if rule == "rab" else down_m) * thorax[:, 1], centre)
 
 
-@pytest.mark.parametrize(("treadmill", "motions"), [(False, MOTIONS), (True, ("walk",))], ids=["ground", "treadmill"])
-def test_legs_are_found_through_the_files(tmp_path: Path, treadmill: bool, motions: tuple[str, ...]) -> None:
-    """Without filters, markers of 100 Hz differ from the truth by their spline: by .05 N m, .2 at the ends."""
-    known = write_study(tmp_path, random_person(6), motions, seed=6, treadmill=treadmill, upper_segments=False)
-    (session,) = run_study(tmp_path, {}).values()
-    assert {*session.trials} == {*motions}
-    as_known(session, known)
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory: pytest.TempPathFactory) -> Walked:
+    """Return a function that gives the session of a walk, and what is true of it, computed once."""
+
+    @cache
+    def walk(seed: int, slope_deg: float, axes_rise: bool, treadmill: bool) -> tuple[Session, dict[str, xr.Dataset]]:
+        folder = tmp_path_factory.mktemp("walk")
+        known = write_study(
+            folder, random_person(seed), ["walk"], seed=seed, treadmill=treadmill, slope_deg=slope_deg,
+            axes_rise=axes_rise,
+        )  # fmt: skip
+        (session,) = run_study(folder, {}).values()
+        return session, known
+
+    return walk
 
 
-@pytest.mark.parametrize(("slope_deg", "axes_rise", "treadmill"), SLOPES, ids=["up", "down", "belt", "rising axes"])
-def test_walks_on_slopes_are_as_exact_as_level_ones(
-    tmp_path: Path, slope_deg: float, axes_rise: bool, treadmill: bool
-) -> None:
+@pytest.mark.parametrize("slope", SLOPES)
+def test_walks_on_slopes_are_as_exact_as_level_ones(walked: Walked, slope: str) -> None:
     """Ramps with plates in them, and raised belts, with plumb cameras and with cameras calibrated on the belts."""
-    person, slope_rad = random_person(6), float(np.radians(slope_deg))
-    known = write_study(
-        tmp_path, person, ["walk"], seed=6, treadmill=treadmill, slope_deg=slope_deg, axes_rise=axes_rise
-    )
-    (session,) = run_study(tmp_path, {}).values()
+    person, slope_rad = random_person(6), float(np.radians(SLOPES[slope][0]))
+    session, known = walked(6, *SLOPES[slope])
     as_known(session, known)
     steps, motion = session.trials["walk"], Motion("walk", 6, slope_rad=slope_rad)
     touched, cycles, of = steps["contacts"], steps["cycles"], known["walk"]
     pressed = np.abs(touched.centre_of_pressure.values - of.centre_of_pressure.values)
     assert np.nanmax(pressed) < 1e-6
-    np.testing.assert_allclose(touched.ground_normal.values, [-np.sin(slope_rad), np.cos(slope_rad), 0], atol=1e-6)
+    normal = touched.get("ground_normal", xr.DataArray([0.0, 1.0, 0.0]))  # stored of ramps alone
+    np.testing.assert_allclose(normal.values, [-np.sin(slope_rad), np.cos(slope_rad), 0], atol=1e-6)
     # feet settle by .1 mm; in plan both were 1.5 % less
     np.testing.assert_allclose(cycles.stride_length.values, motion.stride_m(person), rtol=1e-3)
     np.testing.assert_allclose(cycles.walking_speed.values, motion.speed_m_s(person), rtol=1e-3)
@@ -108,15 +117,12 @@ def test_walks_on_slopes_are_as_exact_as_level_ones(
 @pytest.mark.parametrize("treadmill", [False, True], ids=["ground", "treadmill"])
 @pytest.mark.parametrize("seed", ON_RAMPS)
 def test_no_stance_on_a_ramp_is_refused_or_doubted_that_is_not_on_the_level(
-    tmp_path: Path, seed: int, treadmill: bool
+    walked: Walked, seed: int, treadmill: bool
 ) -> None:
     """The generated feet do not roll, for which some level walks are doubted too."""
     verdicts = []
     for slope_deg in (0.0, 10.0):
-        folder = tmp_path / f"{slope_deg}"
-        write_study(folder, random_person(seed), ["walk"], seed=seed, treadmill=treadmill, slope_deg=slope_deg)
-        (session,) = run_study(folder, {}).values()
-        steps = session.trials["walk"]
+        steps = walked(seed, slope_deg, False, treadmill)[0].trials["walk"]
         assert steps["contacts"].valid.values.all()
         found = [steps["cycles"][name].values.tolist() for name in ("stance_code", "stance_doubt_code")]
         verdicts.append([sum(code not in ("", "near_an_end") for code in codes) for codes in found])
@@ -126,7 +132,10 @@ def test_no_stance_on_a_ramp_is_refused_or_doubted_that_is_not_on_the_level(
 
 
 def as_known(session: Session, known: dict[str, xr.Dataset]) -> None:
-    """Compare the legs of walks with what is true of them."""
+    """Compare legs with what is true of them.
+
+    Without filters, markers of 100 Hz differ from the truth by their spline: by .05 N m, .2 at the ends.
+    """
     for trial, steps in session.trials.items():
         assert steps["contacts"].valid.values.all()
         joints = [[f"{joint}_{side}" for joint in steps["kinetics"].joint.values] for side in SIDES]

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from pipeline.conventions import SIDES
 from pipeline.steps.kinematics.upper_body import BODIES
 from pipeline.whole_body.skeleton import JOINTS, SEGMENTS
+from tests.campaigns.test_whole_body_study import as_known
 from tests.support.checkout import FULL
 from tests.support.studies.run_steps import Session, run_study
 from tests.support.whole_body.motions import MOTIONS
@@ -60,6 +60,10 @@ def test_every_motion_is_there(found: Found) -> None:
     assert {*found.session.trials} == {*MOTIONS}
     for _, kinematics, _ in found:
         assert (kinematics.upper_segment_seen == 1).all()
+
+
+def test_legs_and_pressures_are_found(found: Found) -> None:
+    as_known(found.session, found.known)
 
 
 def test_masses_are_those_that_were_measured(found: Found) -> None:
@@ -153,21 +157,6 @@ def test_trunk_and_arms_change_no_leg(with_and_without_trunk: tuple[Session, Ses
     for name in ("metric_value", "metric_value_of_stance"):
         here, there = (one["cycles"][name].values[:, same] for one in results)
         np.testing.assert_array_equal(here, there)
-
-
-def test_a_treadmill_gives_the_same_margins(tmp_path: Path, with_and_without_trunk: tuple[Session, Session]) -> None:
-    """The same steps on belts: the belt's speed takes the place of the walker's."""
-    write_study(tmp_path, random_person(SEEDS[0]), ["walk"], seed=SEEDS[0], treadmill=True)
-    (on_belts,) = run_study(tmp_path, {}).values()
-    both = (with_and_without_trunk[0], on_belts)
-    margins = [session.trials["walk"]["cycles"].margin_of_stability for session in both]
-    assert {*margins[0].side.values} == {*SIDES}
-    for side in SIDES:
-        here, there = (margin.values[margin.side.values == side] for margin in margins)
-        shared = np.isfinite(here[0]) & np.isfinite(there[0])
-        assert shared.mean() > 0.3
-        # on the belts an event may be a frame elsewhere, in which the point moves by 10 mm
-        assert np.abs(here[0] - there[0])[shared].max() < 0.012
 
 
 def session_of(folder: Path, *leave_out: str) -> tuple[Session, Person]:

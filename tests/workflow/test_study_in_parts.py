@@ -44,11 +44,23 @@ def with_emg(cut: xr.Dataset, *muscles: str) -> xr.Dataset:
     return cut.assign(emg_envelope=(("cycle", "muscle", "phase"), values)).assign_coords(muscle=[*muscles])
 
 
-def gathered_in_parts(folder: Path, cycles: Trials = CYCLES) -> dict[str, list[Path]]:
-    """Run the job; return the outputs."""
+def written(folder: Path, cycles: Trials) -> dict[str, Path]:
+    """Write the results of sessions; return the files."""
+    files = {session: folder / session / "cycles.nc" for session in cycles}
     for session, data in stored(cycles).items():
-        netcdf.save(folder / session / "cycles.nc", schema.describe("cycles", data))
-    inputs = {"cycles": [folder / session / "cycles.nc" for session in cycles]}
+        netcdf.save(files[session], schema.describe("cycles", data))
+    return files
+
+
+@pytest.fixture(scope="module")
+def sessions(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Return the files of all sessions."""
+    return written(tmp_path_factory.mktemp("sessions"), CYCLES)
+
+
+def gathered_in_parts(folder: Path, sessions: dict[str, Path]) -> dict[str, list[Path]]:
+    """Run the job; return the outputs."""
+    inputs = {"cycles": [*sessions.values()]}
     outputs = {"study": [folder / "study.nc"]}
     outputs |= {name: [folder / f"{name}.csv", folder / f"{name}.json"] for name in TABLES}
     key: dict[str, Any] = {"step": "study", "pipeline": "1", "session": None, "settings": {}}
@@ -57,12 +69,10 @@ def gathered_in_parts(folder: Path, cycles: Trials = CYCLES) -> dict[str, list[P
 
 
 @pytest.fixture(scope="module")
-def at_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[xr.Dataset, dict[str, bytes]]:
+def at_once(sessions: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> tuple[xr.Dataset, dict[str, bytes]]:
     """Return the study of all sessions at once as a file gives it, and the bytes of its tables."""
     folder = tmp_path_factory.mktemp("at_once")
-    for session, data in stored(CYCLES).items():
-        netcdf.save(folder / f"{session}.nc", schema.describe("cycles", data))
-    loaded = {session: netcdf.load(folder / f"{session}.nc") for session in IN_ORDER}
+    loaded = {session: netcdf.load(sessions[session]) for session in IN_ORDER}
     dataset, metrics, quality = study(loaded, sessions=ABOUT, **ALONE)
     netcdf.save(folder / "study.nc", schema.describe("study", dataset))
     assert list(metrics.session) == ["s2"] * 5 + ["s1"] * 3 + ["s3"] + ["s4"] * 3
@@ -73,21 +83,20 @@ def at_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[xr.Dataset, dict[
 
 
 @pytest.fixture(scope="module")
-def in_one_part(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path]]:
+def in_one_part(sessions: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path]]:
     """Return the outputs of the job when all sessions fit into one part."""
-    folder = tmp_path_factory.mktemp("in_one_part")
-    outputs = gathered_in_parts(folder)
-    assert sum(file.stat().st_size for file in folder.rglob("cycles.nc")) < study_job.PART_BYTES
-    return outputs
+    assert sum(file.stat().st_size for file in sessions.values()) < study_job.PART_BYTES
+    return gathered_in_parts(tmp_path_factory.mktemp("in_one_part"), sessions)
 
 
 @pytest.mark.parametrize("part_bytes", [0, 5e5])
 def test_parts_of_any_size_give_the_outputs_of_all_sessions_at_once(
-    tmp_path: Path, at_once: tuple[xr.Dataset, dict[str, bytes]], part_bytes: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    sessions: dict[str, Path], tmp_path: Path, at_once: tuple[xr.Dataset, dict[str, bytes]], part_bytes: float,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
     """The sessions of a participant follow each other, a session without any cycle between others leaves no gap."""
     monkeypatch.setattr(study_job, "PART_BYTES", part_bytes)
-    outputs_are_those_of_all_at_once(gathered_in_parts(tmp_path), at_once)
+    outputs_are_those_of_all_at_once(gathered_in_parts(tmp_path, sessions), at_once)
 
 
 def test_one_part_gives_the_outputs_of_all_sessions_at_once(
@@ -115,7 +124,7 @@ def test_parts_may_have_different_muscles(tmp_path: Path, monkeypatch: pytest.Mo
         "s2": {"fast_1": trial(20, "r")},
         "s4": {"fast_1": with_emg(trial(40, "r"), "rectus_femoris", "soleus")},
     }
-    found = netcdf.load(gathered_in_parts(tmp_path, cycles)["study"][0])
+    found = netcdf.load(gathered_in_parts(tmp_path, written(tmp_path, cycles))["study"][0])
     assert found.session.values.tolist() == ["s1", "s4", "s2"]
     assert found.muscle.values.tolist() == ["rectus_femoris", "soleus", "multifidus"]
     np.testing.assert_array_equal(found.emg_envelope.isel(phase=0), [[np.nan, 1, 1], [1, 1, np.nan], [np.nan] * 3])
@@ -123,7 +132,7 @@ def test_parts_may_have_different_muscles(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_a_study_of_rejected_sessions_has_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study_job, "PART_BYTES", 0)
-    outputs = gathered_in_parts(tmp_path, dict.fromkeys(("none", "s1"), CYCLES["none"]))
+    outputs = gathered_in_parts(tmp_path, written(tmp_path, dict.fromkeys(("none", "s1"), CYCLES["none"])))
     assert netcdf.load(outputs["study"][0]).sizes["cycle"] == 0
     assert outputs["metrics"][0].read_text().count("\n") == 1
     assert [row["reason"] for row in rows_of(outputs["quality"][0].read_text())] == ["no static trial"] * 2
@@ -131,9 +140,9 @@ def test_a_study_of_rejected_sessions_has_its_files(tmp_path: Path, monkeypatch:
 
 @pytest.mark.parametrize("person", ["p1", "p2"])
 def test_a_page_gets_from_its_own_sessions_what_the_study_has_of_the_person(
-    in_one_part: dict[str, list[Path]], tmp_path: Path, person: str
+    in_one_part: dict[str, list[Path]], sessions: dict[str, Path], tmp_path: Path, person: str
 ) -> None:
-    outputs, folder = in_one_part, in_one_part["study"][0].parent
+    outputs = in_one_part
     mine = [name for name in IN_ORDER if PERSON[name] == person]
     columns = {name: {s: cells[s] for s in mine} for name, cells in columns_of(ABOUT).items()}
     arguments: dict[str, Any] = {
@@ -149,7 +158,7 @@ def test_a_page_gets_from_its_own_sessions_what_the_study_has_of_the_person(
         "texts": {},
         "settings": Settings(title="", moment_signs="stored", axes="fixed", laboratory=None, logo=None),
     }
-    inputs = {"cycles": [folder / name / "cycles.nc" for name in mine], "clean": []}
+    inputs = {"cycles": [sessions[name] for name in mine], "clean": []}
     passed: list[Any] = []
 
     def page(*positional: Any, **_: Any) -> str:

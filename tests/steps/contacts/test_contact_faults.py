@@ -14,7 +14,6 @@ import pytest
 import xarray as xr
 
 from pipeline.body.body_model import BodyModel
-from pipeline.conventions import SIDES
 from pipeline.steps.read.step import read_trial as read
 from pipeline.trials.session import join_trials, separate
 from tests.support.faults.plates import Stance, on_plates
@@ -174,24 +173,6 @@ def test_runners_on_heels_and_on_toes(monkeypatch: pytest.MonkeyPatch, sole_m: t
     trial = run_cleaned(runner, [under(step) for step in runner.seen()])
     rows = on_plates(trial, **STOPS_AT_ONCE)
     assert [(row.reason, row.doubt) for row in rows] == [("", "")] * len(runner.seen())
-
-
-@pytest.mark.parametrize("rise", [0.3, -0.3])
-def test_stairs(monkeypatch: pytest.MonkeyPatch, known: Walk, rise: float) -> None:
-    """Each plate is a tread, 20 cm above or below the last; feet land on the toes and hardly brake or drive."""
-    monkeypatch.setattr(as_clean, "SOLE_M", (0.13, 0.17))
-    monkeypatch.setattr(as_clean, "DRIVE", 0.06)
-    steps = known.seen()
-    trial = cleaned(known, [under(step, back_m=0.05, front_m=0.05) for step in steps])
-    markers = trial.marker_position.copy(deep=True)
-    for side in SIDES:
-        up = rise * markers.sel(marker=f"heel_{side}", axis="x")
-        for name in ("heel", "toe", "asis"):
-            markers.loc[{"marker": f"{name}_{side}", "axis": "y"}] += up
-    trial = trial.assign(marker_position=markers)
-    for plate, step in enumerate(steps):
-        trial = shifted(trial, plate, np.array([0, rise * step.x, 0]))
-    assert [row.reason for row in on_plates(trial, **STOPS_AT_ONCE)] == [""] * len(steps)
 
 
 def test_little_braking_and_sideways_force(monkeypatch: pytest.MonkeyPatch, known: Walk) -> None:

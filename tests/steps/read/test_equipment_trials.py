@@ -31,15 +31,10 @@ def add_trials(study: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def studies(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+def studies(small_study: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Return results of a study without such trials and with them."""
-    folders = [tmp_path_factory.mktemp(name) for name in ("without", "with")]
-    plain, tested = (
-        write_outputs(folder, walk=WALK, change=change)
-        for folder, change in zip(folders, (None, add_trials), strict=True)
-    )
-    write_report(tested)
-    return [plain, tested]
+    tested = write_outputs(tmp_path_factory.mktemp("with"), change=add_trials)
+    return [small_study / "data" / "demo", write_report(tested)]
 
 
 def test_the_verdicts_are_in_every_file(studies: list[Path]) -> None:

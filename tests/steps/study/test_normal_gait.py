@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,7 +11,6 @@ import pytest
 import xarray as xr
 from numpy.typing import NDArray
 
-from pipeline.commands.init.command import initialise
 from pipeline.tables.reference_curves import (
     COMPONENTS,
     Curves,
@@ -23,7 +21,7 @@ from pipeline.tables.reference_curves import (
     reference_of,
 )
 from pipeline.variables.gait_profile import turns
-from tests.support.studies.run_steps import ResultsOf, gathered, run_study
+from tests.support.studies.run_steps import ResultsOf, ResultsOfLab, Session, gathered
 
 Array = NDArray[np.float64]
 HEALTHY = ("HC032A", "HC036A", "HC040A", "sub-02", "sub-03")  # typically developing children of one laboratory
@@ -46,21 +44,34 @@ SCHWARTZ, PINZONE = (reference_of(text, where="") for text in TEXTS)
 CurvesAt = Callable[[float], Curves]
 
 
+class Walker(NamedTuple):
+    """Median dimensionless speed of a person, and the complete cycles (cycle, 51) of each curve."""
+
+    speed: float
+    cycles: dict[Key, Array]
+
+
 @pytest.fixture(scope="module")
-def walked(shared: Path, results_of: ResultsOf, tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset:
-    """Return the straight walks of all people of two folders as a study: five healthy children, a child, two adults."""
-    children = tmp_path_factory.mktemp("children")
-    for folder in (shared / "labs" / "children").glob("*/St*"):  # static and straight, without turns
-        shutil.copytree(folder, children / folder.parent.name / folder.name, copy_function=shutil.copyfile)
-    initialise(children)
-    sessions = run_study(children, {}) | results_of(shared / "studies" / "plug_in_gait")
-    return gathered(sessions, reference=TEXTS[0])[0]
+def walked(labs: Path, results_of: ResultsOf, results_of_lab: ResultsOfLab) -> dict[str, Walker]:
+    """Return the straight walks of all people of two folders: five healthy children, a child, two adults."""
+    straight = {
+        name: Session(one.calibration, {trial: steps for trial, steps in one.trials.items() if trial not in TURNS})
+        for name, one in results_of_lab("children")[1].items()
+    }
+    sessions = straight | results_of(labs / "studies" / "plug_in_gait")
+    walks = gathered(sessions, reference=TEXTS[0])[0]
+    keys = schwartz(0.43).keys() | pinzone(0.43).keys()
+    return {
+        str(person): Walker(float(np.nanmedian(mine.reference_speed)), {key: cycles_of(mine, key) for key in keys})
+        for person, mine in walks.groupby("participant")
+    }
 
 
 def cycles_of(walks: xr.Dataset, key: Key) -> Array:
-    """Return the cycles (cycle, 51) of a curve."""
+    """Return the complete cycles (cycle, 51) of a curve."""
     labels = dict(zip(COMPONENTS[key[0]], key[1:], strict=True))
-    return np.asarray(walks[key[0]].sel(labels).transpose("cycle", "phase").values[:, ::2], dtype=float)
+    cycles: Array = np.asarray(walks[key[0]].sel(labels).transpose("cycle", "phase").values[:, ::2], dtype=float)
+    return cycles[np.isfinite(cycles).all(axis=1)]
 
 
 class Compared(NamedTuple):
@@ -71,16 +82,15 @@ class Compared(NamedTuple):
     normal: Array
 
 
-def compared(walks: xr.Dataset, curves_at: CurvesAt) -> dict[Key, dict[str, Compared]]:
+def compared(walked: Mapping[str, Walker], curves_at: CurvesAt) -> dict[Key, dict[str, Compared]]:
     """Compare each curve of each person."""
     found: dict[Key, dict[str, Compared]] = {}
-    for person, mine in walks.groupby("participant"):
-        for key, (_, mean, sd) in curves_at(float(np.nanmedian(mine.reference_speed))).items():
-            cycles = cycles_of(mine, key)
-            cycles = cycles[np.isfinite(cycles).all(axis=1)]
+    for person, walker in walked.items():
+        for key, (_, mean, sd) in curves_at(walker.speed).items():
+            cycles = walker.cycles[key]
             inside = np.abs(cycles - mean) <= 2 * np.array(sd)
             if len(cycles):  # one of the adults has no cycle with kinetics
-                found.setdefault(key, {})[str(person)] = Compared(inside.mean(), cycles.mean(axis=0), np.array(mean))
+                found.setdefault(key, {})[person] = Compared(inside.mean(), cycles.mean(axis=0), np.array(mean))
     return found
 
 
@@ -108,10 +118,10 @@ def pinzone(_: float) -> Curves:
 
 
 @pytest.mark.parametrize("curves_at", [schwartz, pinzone])
-def test_healthy_children_walk_in_the_band(walked: xr.Dataset, curves_at: CurvesAt) -> None:
+def test_healthy_children_walk_in_the_band(walked: dict[str, Walker], curves_at: CurvesAt) -> None:
     """Print the share of samples within 2 SD of each person and curve, in percent."""
     found = compared(walked, curves_at)
-    people = [*HEALTHY, *sorted({*walked.participant.values.tolist()} - {*HEALTHY})]
+    people = [*HEALTHY, *sorted(walked.keys() - {*HEALTHY})]
     print(f"\n{'':34}{'healthy':>8}", *(f"{person:>7}" for person in people))  # noqa: T201
     for key, of_people in found.items():
         shares = {person: 100 * each.inside for person, each in of_people.items()}
@@ -120,11 +130,9 @@ def test_healthy_children_walk_in_the_band(walked: xr.Dataset, curves_at: Curves
     assert [*faults(found)] == []
 
 
-def test_turns_of_real_children_have_no_scores(shared: Path, tmp_path: Path) -> None:
+def test_turns_of_real_children_have_no_scores(results_of_lab: ResultsOfLab) -> None:
     """Strides of straight walks have scores of health; before they were left out, turns had up to 45 degrees."""
-    shutil.copytree(shared / "labs" / "children", tmp_path, copy_function=shutil.copyfile, dirs_exist_ok=True)
-    initialise(tmp_path)
-    found = gathered(run_study(tmp_path, {}), reference=TEXTS[0])[0]
+    found = gathered(results_of_lab("children")[1], reference=TEXTS[0])[0]
     turning = turns(found.turning_angle.values, found.progression_offset.values)
     score, straight = found.gait_profile_score.values, ~np.isin(found.trial.values, TURNS)
     assert np.isnan(score[turning]).all()
@@ -152,7 +160,7 @@ def exchanged(curves: Curves, one: Key, other: Key) -> Curves:
         (pinzone, ("joint_moment_jcs", "ankle", "rotation")),
     ],
 )
-def test_a_sign_turned_round_is_found(walked: xr.Dataset, curves_at: CurvesAt, key: Key) -> None:
+def test_a_sign_turned_round_is_found(walked: dict[str, Walker], curves_at: CurvesAt, key: Key) -> None:
     found = [*faults(compared(walked, lambda speed: turned(curves_at(speed), key)))]
     assert any(fault.startswith(" ".join(key)) for fault in found)
 
@@ -170,5 +178,5 @@ def test_a_sign_turned_round_is_found(walked: xr.Dataset, curves_at: CurvesAt, k
         (("joint_power", "hip"), ("joint_power", "knee")),
     ],
 )
-def test_two_axes_or_joints_exchanged_are_found(walked: xr.Dataset, one: Key, other: Key) -> None:
+def test_two_axes_or_joints_exchanged_are_found(walked: dict[str, Walker], one: Key, other: Key) -> None:
     assert [*faults(compared(walked, lambda speed: exchanged(schwartz(speed), one, other)))]

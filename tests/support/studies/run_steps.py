@@ -38,6 +38,7 @@ class Session:
 
 
 ResultsOf = Callable[[Path], dict[str, Session]]  # of a study, by its own settings
+ResultsOfLab = Callable[[str], tuple[Path, dict[str, Session]]]  # the study that init makes of a lab's files, by lab
 
 
 def run_study(study: Path, overrides: Mapping[str, Any], *, only: Container[str] | None = None) -> dict[str, Session]:
@@ -59,20 +60,38 @@ def run_study(study: Path, overrides: Mapping[str, Any], *, only: Container[str]
         for row in rows:
             recorded[row["trial"]].attrs |= {"role": row["role"], "source": row["file"]}
         person = rows[0]["participant_id"]
-        calibration = calibrate(
-            join_trials(recorded),
-            body_model=model,
-            participant=participants[person],
-            segments=segments.get(person, []),
-            segment_table=settings.segment_table(
-                chosen["calibrate"]["segment_parameters"], participants[person].get("age_years", "")
-            ),
-            settings=settings_of("calibrate", **chosen["calibrate"]),
+        calibration = calibrated(
+            join_trials(recorded), rows, participants[person], model, chosen, segments.get(person, [])
         )
         result[name] = session = Session(calibration)
         for trial in (row["trial"] for row in rows if row["role"] == "gait"):
             session.trials[trial] = run_trial(recorded[trial], calibration, model, chosen)
     return result
+
+
+def calibrated(
+    raw: xr.Dataset, rows: Sequence[Mapping[str, str]], participant: Mapping[str, str],
+    model: BodyModel, chosen: Mapping[str, Any], segments: Sequence[Mapping[str, Any]] = (),
+) -> xr.Dataset:  # fmt: skip
+    """Return the calibration of a session from all that is read of it.
+
+    Args:
+        rows, participant, segments: of trials.tsv, participants.tsv and segments.tsv.
+        model, chosen: body model and settings.
+
+    Raises:
+        UserError: the session cannot be calibrated.
+    """
+    table = settings.segment_table(chosen["calibrate"]["segment_parameters"], participant.get("age_years", ""))
+    return calibrate(
+        raw,
+        body_model=model,
+        participant=participant,
+        segments=segments,
+        segment_table=table,
+        functional={row["trial"]: row["condition"] for row in rows if row["role"] == "functional"},
+        settings=settings_of("calibrate", **chosen["calibrate"]),
+    )
 
 
 def slope_of(row: Mapping[str, str]) -> dict[str, float]:
@@ -132,17 +151,7 @@ def run_session(
 
     with patch("pipeline.steps.read.step.read_recording", known):
         raw = read_session(listed, body_model=model, settings=settings_of("read", **chosen["read"]))
-    calibration = calibrate(
-        raw,
-        body_model=model,
-        participant=participant,
-        segments=segments,
-        segment_table=settings.segment_table(
-            chosen["calibrate"]["segment_parameters"], participant.get("age_years", "")
-        ),
-        functional={row["trial"]: row["condition"] for row in rows if row["role"] == "functional"},
-        settings=settings_of("calibrate", **chosen["calibrate"]),
-    )
+    calibration = calibrated(raw, rows, participant, model, chosen, segments)
     return {"read": raw, "calibrate": calibration} | _after_read(raw, calibration, model, chosen)
 
 
