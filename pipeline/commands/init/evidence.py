@@ -63,9 +63,7 @@ def part_columns(facts: Sequence[Facts], columns: Columns, visits: Sequence[str]
             continue
         kinds = kinds_in(zip(named, facts, strict=True))
         walks, statics = ({name for name, kind in kinds.items() if stands in kind} for stands in (False, True))
-        of_name = grouped(zip(named, facts, strict=True))
-        are_people = all(map(is_person_code, filter(None, of_name)))
-        are_people |= False in _verdicts(of_name.values())
+        are_people = all(map(is_person_code, filter(None, named)))
         if statics and walks and not statics & walks and not are_people:
             if len(walks - {""}) > 1:
                 conditions[place] = _without_run(named) if place[0] else named
@@ -91,13 +89,6 @@ def _without_numbers(facts: Sequence[Facts], column: Names, inside: Sequence[Nam
         return bare
     are_words = {True} in whole.values()
     return tuple(bare[i] if are_words and WORD_AND_NUMBER.fullmatch(name) else name for i, name in enumerate(column))
-
-
-def are_trials(facts: Sequence[Facts], column: Names, inside: Sequence[Names]) -> bool:
-    """Return whether names are one code with a number of two digits or more, another one for each walk of a folder."""
-    walks = [(*where, name) for where, name, one in zip(inside, column, facts, strict=True) if one.stands is False]
-    codes = {(re.fullmatch(r"(.*\D)\d\d+[a-z]?", name) or ("", ""))[1] for *_, name in walks}
-    return len(codes) == 1 and "" not in codes and len({*walks}) == len(walks) > 1
 
 
 def _without_run(column: Names) -> Names:

@@ -31,7 +31,6 @@ from .evidence import (
     Facts,
     Names,
     are_alike,
-    are_trials,
     differ,
     facts_of,
     find_levels,
@@ -95,7 +94,8 @@ def people_and_sessions(files: Sequence[Contents]) -> list[Trial]:
     facts = facts_of(files, [one.roles for one in parts])
     trials = [Trial(*one) for one in zip(files, facts, parts, strict=True)]
     _drop_numbers_of_trials(trials)  # a number that other visits have for trials counts no visits
-    columns = _columns_of_unknown_words(parts)
+    places = sorted({place for one in parts for place in one.unknown})
+    columns = {place: tuple(one.unknown.get(place, "") for one in parts) for place in places}  # of unknown words
     only = _only_name(files, columns)
     _share_out_unknown_words(trials, columns, only)  # files of one person state one subject and its sizes
     _take_words_in_place_of_visits(trials)  # a word where a person's other files name the visit is one of visits
@@ -113,17 +113,6 @@ def people_and_sessions(files: Sequence[Contents]) -> list[Trial]:
     return trials
 
 
-def _columns_of_unknown_words(parts: Sequence[Parts]) -> Columns:
-    """Return the columns of unknown words; folders from the top, or from below if then more of them are alike."""
-    places = sorted({place for one in parts for place in one.unknown})
-    above = {place: tuple(one.unknown.get(place, "") for one in parts) for place in places}
-    depth = sum(kind == 0 for kind, _ in places)
-    less = [depth - sum(kind == 0 for kind, _ in one.unknown) for one in parts]
-    below = {(0, k): tuple(one.unknown.get((0, k - n), "") for one, n in zip(parts, less, strict=True))
-             for k in range(depth)}  # fmt: skip
-    return min(above, above | below, key=lambda columns: sum(len({*column}) for column in columns.values()))
-
-
 def _share_out_unknown_words(trials: Sequence[Trial], columns: Columns, only: str) -> None:
     """Set who the people are, by some columns of unknown words, and folders and conditions, by the others."""
     facts = [trial.facts for trial in trials]
@@ -132,9 +121,7 @@ def _share_out_unknown_words(trials: Sequence[Trial], columns: Columns, only: st
     further = {place: column for place, column in people.items() if place not in levels}
     conditions = [column for place, column in further.items() if place[0] == 0 and _has_conditions(column, trials)]
     folders = [column for place, column in further.items() if place[0] == 0 and column not in conditions]
-    inside = [(trial.parts.visit, *trial.parts.conditions, *trial.names) for trial in trials]
     named = [column for place, column in further.items() if place[0]] + [*others.values()]
-    named = [column for column in named if not are_trials(facts, column, inside)]
     days = [{word.days for one in mine for word in one.parts.visits if word.days} for mine in _by_person(trials)]
     are_visits = any(len(of_person) > 1 for of_person in days)  # nobody has two birthdays
     for i, trial in enumerate(trials):
@@ -257,10 +244,7 @@ def _has_conditions(column: Names, trials: Sequence[Trial]) -> bool:
 
 
 def _take_words_in_place_of_visits(trials: Sequence[Trial]) -> None:
-    """Take an unknown word for one of visits if a person's files have it where others of that person name a visit.
-
-    Ask if only some of these files have such words: all recordings of a person are of visits, or none.
-    """
+    """Take an unknown word for one of visits if a person's files have it where others of that person name a visit."""
     words = set[str]()
     for mine in _by_person(trials):
         bare, named = ([one for one in mine if bool(one.parts.visits) == has] for has in (False, True))
@@ -268,9 +252,7 @@ def _take_words_in_place_of_visits(trials: Sequence[Trial]) -> None:
             told = {"", *(text for one in named for text in (*one.conditions, *one.folders))}
             texts = [(*one.conditions, *one.folders) for one in bare]
             own = [{text for text in of if "condition" not in map(kind_of, words_of(text))} for of in texts]
-            words |= (shared := set.intersection(*own) - told)
-            if not shared and set[str]().union(*own) - told and any(one.facts.stands for one in named):
-                _doubt(mine)
+            words |= set.intersection(*own) - told
     for one in trials:
         one.parts.visits += [Word("visit", text) for text in (*one.conditions, *one.folders) if text in words]
         one.conditions = tuple(text for text in one.conditions if text not in words)
@@ -445,16 +427,10 @@ def _visits_in_words(trials: Sequence[Trial]) -> list[str]:
     """Return the visit of each trial of a person by its words, empty texts if these are of no visits."""
     kinds = kinds_in((one.parts.visit, one.facts) for one in trials)
     statics = [visit for visit, kind in kinds.items() if True in kind]
-    are_apart = {True} in kinds.values() and {False} in kinds.values() and BOTH not in kinds.values()
     days = {one.parts.visit: one.parts.visits for one in trials if one.parts.visit}
     are_days = all(any(map(tells_a_day, words)) for words in days.values())
     if len(kinds) == 1 or (statics == [""] and not are_days):
         return [""] * len(trials)
-    if are_apart and statics != [""]:
-        _doubt(trials)  # these words part statics from walks
-    if kinds.get("") == {True} and (places := places_of_visits(days)[0]):
-        for one in trials:  # a static above the folders of visits is taken for that of the first one
-            one.parts.visits = one.parts.visits or [*days[min(places, key=places.__getitem__)]]
     return [one.parts.visit for one in trials]
 
 
@@ -500,8 +476,6 @@ def _fill_in_visits(trials: Sequence[Trial]) -> None:
         for one in mine:
             one.place = places.get(one.visit_key)
             one.visit, one.date = cells[one.visit_key]
-            if [*cells.values()].count(cells[one.visit_key]) > 1:
-                one.visit = identifier(one.visit_key, "")
     for one in trials:
         if one.date and not certain:
             one.visit, one.date = one.visit or one.visit_key or one.parts.visit, ""
