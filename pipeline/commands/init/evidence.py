@@ -91,6 +91,13 @@ def _without_numbers(facts: Sequence[Facts], column: Names, inside: Sequence[Nam
     return tuple(bare[i] if are_words and WORD_AND_NUMBER.fullmatch(name) else name for i, name in enumerate(column))
 
 
+def are_trials(facts: Sequence[Facts], column: Names, inside: Sequence[Names]) -> bool:
+    """Return whether names are one code with a number of two digits or more, another one for each walk of a folder."""
+    walks = [(*where, name) for where, name, one in zip(inside, column, facts, strict=True) if one.stands is False]
+    codes = {(re.fullmatch(r"(.*\D)\d\d+[a-z]?", name) or ("", ""))[1] for *_, name in walks}
+    return len(codes) == 1 and "" not in codes and len({*walks}) == len(walks) > 1
+
+
 def _without_run(column: Names) -> Names:
     """Return names without the number at their ends if all are whole words with one: ``boots1``, not ``C1``."""
     found = {name: WORD_AND_NUMBER.fullmatch(name) for name in {*column} - {""}}
@@ -117,8 +124,6 @@ def find_levels(facts: Sequence[Facts], columns: Columns, *, visits_are_named: b
                 levels.insert(0, k)
             elif scores[best] != STATED:
                 return (k, best), True
-        elif k != best and scores[best] == CODED and (k < best or pairs == len(set(column))):
-            return tuple(sorted((k, best))), True
     return tuple(levels), False
 
 

@@ -31,6 +31,7 @@ from .evidence import (
     Facts,
     Names,
     are_alike,
+    are_trials,
     differ,
     facts_of,
     find_levels,
@@ -121,7 +122,9 @@ def _share_out_unknown_words(trials: Sequence[Trial], columns: Columns, only: st
     further = {place: column for place, column in people.items() if place not in levels}
     conditions = [column for place, column in further.items() if place[0] == 0 and _has_conditions(column, trials)]
     folders = [column for place, column in further.items() if place[0] == 0 and column not in conditions]
+    inside = [(trial.parts.visit, *trial.parts.conditions, *trial.names) for trial in trials]
     named = [column for place, column in further.items() if place[0]] + [*others.values()]
+    named = [column for column in named if not are_trials(facts, column, inside)]
     days = [{word.days for one in mine for word in one.parts.visits if word.days} for mine in _by_person(trials)]
     are_visits = any(len(of_person) > 1 for of_person in days)  # nobody has two birthdays
     for i, trial in enumerate(trials):
@@ -186,15 +189,7 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
     elif not (levels or has_code):
         asked = _find_people_by_subjects(trials)
     elif any(kind == 1 for kind, _ in levels) and _may_be_one(trials):
-        subjects = {one.subject for one in facts}
-        if len(subjects) == 1 and subjects <= {
-            text for one in trials for text in (*one.parts.unknown.values(), *one.names)
-        }:
-            asked = False
-            for trial in trials:
-                trial.names = tuple(subjects)
-        else:
-            asked |= not _have_codes(trials)
+        asked |= not all(is_person_code(text) for trial in trials for text in trial.names)
     asked |= not any(one.names for one in trials) and _take_visits_of_visits_for_people(trials)
     asked &= not all(len(one.names) == 1 and BIDS_LABEL.fullmatch(one.names[0]) for one in trials)
     for trial in trials:
@@ -210,7 +205,7 @@ def _find_people_by_subjects(trials: Sequence[Trial]) -> bool:
         return False
     for trial, subject in zip(trials, subjects, strict=True):
         trial.names = (subject,)
-    return asked or (_may_be_one(trials) and not _have_codes(trials))
+    return asked
 
 
 def _take_visits_of_visits_for_people(trials: Sequence[Trial]) -> bool:
@@ -230,10 +225,6 @@ def _may_be_one(trials: Sequence[Trial]) -> bool:
     """Return whether each of several people has a visit of their own."""
     pairs = {(one.parts.visit, one.names) for one in trials}
     return len(pairs) == len({person for _, person in pairs}) == len({visit for visit, _ in pairs}) > 1
-
-
-def _have_codes(trials: Sequence[Trial]) -> bool:
-    return all(is_person_code(text) for trial in trials for text in trial.names)
 
 
 def _has_conditions(column: Names, trials: Sequence[Trial]) -> bool:
@@ -303,21 +294,14 @@ def _read_apart(readings: Iterable[tuple[Hashable, Hashable, Trial]]) -> list[li
 
 
 def _part_by_names(trials: Sequence[Trial]) -> list[Trial]:
-    """Part trials that are read alike though their names differ in words, or apart by a number alone, and ask.
-
-    A second reading, whatever the words mean: names that differ in the number at their end alone tell of one person,
-    visit and condition; others do not. Return the trials in doubt.
-    """
-    joined, parted = list[tuple[Hashable, Hashable, Trial]](), list[tuple[Hashable, Hashable, Trial]]()
+    """Part trials that are read alike though their names differ in words, and ask; return the trials in doubt."""
+    readings = list[tuple[Hashable, Hashable, Trial]]()
     for one in trials:
         if one.facts.stands is not None and not one.file.has_several_people:
             conditions = one.parts.conditions if one.facts.stands else one.conditions
             reading = (one.key, one.facts.stands, frozenset(conditions))
-            name = tuple(word.text for word in one.parts.telling)
-            stated = (one.facts.stands, one.facts.stated, *sorted(one.facts.sizes.items()))
-            joined.append((reading, _words_of_path(one), one))
-            parted.append(((name, stated), reading, one))
-    people = {one.names for mine in (*_read_apart(joined), *_read_apart(parted)) for one in mine}
+            readings.append((reading, _words_of_path(one), one))
+    people = {one.names for mine in _read_apart(readings) for one in mine}
     found = [one for one in trials if one.names in people]
     _doubt(found)
     for one in found:
@@ -370,7 +354,7 @@ def _ask_of_conditions(trials: Sequence[Trial]) -> None:
     """Ask where words for walking differ in a condition, each has left and right, or a count alone tells them apart."""
     walks = [one for one in trials if not one.facts.stands]
     named = [(one, {word.plain for word in one.parts.stem if word.kind == "walk"}) for one in walks]
-    named = [(one, ways) for one, ways in named if ways and one.parts.roles[:1] == ["walk"]]
+    named = [(one, ways) for one, ways in named if ways]
     doubted = _read_apart(((one.key, one.conditions), frozenset(ways), one) for one, ways in named)
     of_walks = [{*words_of("-".join(one.conditions))} for one in walks]
     sides = grouped((frozenset(words - SIDES), frozenset(words & SIDES)) for words in of_walks)
