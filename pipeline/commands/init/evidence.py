@@ -178,8 +178,7 @@ def _are_codes(names: Set[str], *, are_whole: bool) -> bool:
     """
     found = [match for match in map(CODE.fullmatch, names) if match]
     numbers = [int(match[2]) for match in found]
-    years = all(not match[1] and YEAR.fullmatch(match[2]) for match in found)
-    if len(found) < len(names) or len(names) < 2 or years:
+    if len(found) < len(names) or len(names) < 2:
         return False
     no_count = are_whole and min(numbers) > 1 and gcd(*numbers) == 1
     return len(names) > MOST_VISITS or all(match[1] and len(match[2]) > 2 - no_count for match in found)

@@ -423,9 +423,8 @@ def _pair_with_statics(trials: Sequence[Trial]) -> None:
     conditions = ["-".join(trial.conditions) for trial in trials]
     kinds = kinds_in(zip(conditions, (trial.facts for trial in trials), strict=True))
     statics, walks = ({text for text, kind in kinds.items() if stands in kind} for stands in (True, False))
-    masses = {one.facts.sizes.get("mass_kg") for one in trials if one.facts.stands}
     are_known = len({*conditions}) == len({(*one.parts.conditions,) for one in trials})
-    are_known |= bool(trials[0].parts.visits) or (len(masses) == 1 and None not in masses)  # else they may be of visits
+    are_known |= bool(trials[0].parts.visits)  # else they may be of visits
     counted = {COUNTS.sub(lambda found: "#" if found[0].isalpha() else "", name) for name in statics}
     for trial, text in zip(trials, conditions, strict=True) if len(statics) > 1 and walks <= statics else ():
         trial.static = (text if text in statics else min(statics)) or "plain"
