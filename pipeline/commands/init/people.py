@@ -178,7 +178,7 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
     are_shared = any(trial.file.has_several_people for trial in trials)
     if are_shared:
         people = {place: column for place, column in people.items() if place[0] == 0}
-    name_visits = all(one.parts.visits and not one.parts.beside_date for one in trials)
+    name_visits = all(one.parts.visits for one in trials)
     name_visits |= len({one.parts.group for one in trials}) > 1
     has_code = any(only in one.parts.unknown.values() for one in trials)  # of the only person
     levels, asked = find_levels(facts, people, visits_are_named=name_visits and not has_code)
