@@ -211,7 +211,8 @@ def _read_letters(here: _Context) -> tuple[str, str, int]:
     if lower == NEW and kind_of(here.next) != "visit":
         return "", "", 1
     if here.next.isdigit() and (not here.in_code or len(here.next) == 1):
-        if lower not in SPANS and (days := here.days_in(lower)):
+        is_young = lower == "y" and here.next.startswith("0")  # Y02 beside O02
+        if lower not in SPANS and (days := here.days_in(lower)) and not is_young:
             return "visit", str(int(here.next) * days), 2
         goes_on = here.glued and bool(here.then) and not kind_of(here.then)
         is_short = lower in SHORT_NUMBERED and here.near and len(here.next) < MOST_DIGITS and not goes_on
@@ -363,7 +364,7 @@ def is_slip(one: str, other: str) -> bool:
     k = next((k for k, pair in enumerate(zip(a, b, strict=False)) if pair[0] != pair[1]), len(a))
     is_exchanged = a[k : k + 2] == b[k : k + 2][::-1] and a[k + 2 :] == b[k + 2 :]
     same = len(a) == len(b)  # else one has a letter more
-    return is_exchanged or (len(a) > k + 2 * same and a[k + same :] == b[k + 1 :])
+    return is_exchanged or (len(a) > k + same and a[k + same :] == b[k + 1 :])
 
 
 def tells_a_day(word: Word) -> bool:

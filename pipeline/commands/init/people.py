@@ -132,7 +132,8 @@ def _share_out_unknown_words(trials: Sequence[Trial], columns: Columns, only: st
         trial.parts.conditions += [column[i] for column in conditions if column[i]]
         trial.conditions = (*trial.parts.conditions, *(column[i] for column in named if column[i]))
         beside, names = trial.parts.beside_date, trial.names or (only,)
-        trial.has_birthday = bool(beside) and not are_visits and (beside in names or names == (NOBODY,))
+        may_be_named = bool(beside) and not is_person_code(beside)
+        trial.has_birthday = may_be_named and not are_visits and (beside in names or names == (NOBODY,))
 
 
 def _fill_in_cells(trials: Sequence[Trial], only: str, columns: Columns) -> None:
@@ -188,12 +189,13 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
         _name_by_subjects_where_shared(trials)
     elif not (levels or has_code):
         asked = _find_people_by_subjects(trials)
-    elif any(kind == 1 for kind, _ in levels) and _may_be_one(trials):
-        asked |= not all(is_person_code(text) for trial in trials for text in trial.names)
+    elif _may_be_one(trials, are_files=any(kind == 1 for kind, _ in levels)):
+        texts = [text for trial in trials for text in trial.names]
+        _doubt(() if all(is_person_code(text) or BIDS_LABEL.fullmatch(text) for text in texts) else trials)
     asked |= not any(one.names for one in trials) and _take_visits_of_visits_for_people(trials)
     asked &= not all(len(one.names) == 1 and BIDS_LABEL.fullmatch(one.names[0]) for one in trials)
     for trial in trials:
-        trial.asked = asked or not all(trial.names)
+        trial.asked |= asked or not all(trial.names)
     return levels
 
 
@@ -221,8 +223,10 @@ def _take_visits_of_visits_for_people(trials: Sequence[Trial]) -> bool:
     return True
 
 
-def _may_be_one(trials: Sequence[Trial]) -> bool:
-    """Return whether each of several people has a visit of their own."""
+def _may_be_one(trials: Sequence[Trial], *, are_files: bool) -> bool:
+    """Return whether each of several people has a visit of their own; if folders name them, not only by its day."""
+    if not are_files and any(word.kind == "date" for one in trials for word in one.parts.visits):
+        return False
     pairs = {(one.parts.visit, one.names) for one in trials}
     return len(pairs) == len({person for _, person in pairs}) == len({visit for visit, _ in pairs}) > 1
 
