@@ -348,7 +348,7 @@ def _ask_of_words(trials: Sequence[Trial]) -> None:
     }
     for one, texts, own in zip(walks, unknown, words, strict=True):
         of_person = {*PIECES.findall(" ".join(one.names).lower())}
-        one.is_slip |= bool(own & (of_person | slips)) or any(is_slip(a, b) for a in own for b in of_person)
+        one.is_slip |= bool(own & (of_person | slips))
         may_be_swapped = len([*filter(None, one.names)]) > 1 or not all(map(is_code, texts))
         one.is_slip |= one.asked and may_be_swapped  # a name of these may be that of a condition
         one.is_slip |= any(LONG_NUMBER.search(text) for text in one.conditions)
@@ -419,6 +419,9 @@ def _visits_in_words(trials: Sequence[Trial]) -> list[str]:
     are_days = all(any(map(tells_a_day, words)) for words in days.values())
     if len(kinds) == 1 or (statics == [""] and not are_days):
         return [""] * len(trials)
+    if kinds.get("") == {True} and (places := places_of_visits(days)[0]):
+        for one in trials:  # a static above the folders of visits is taken for that of the first one
+            one.parts.visits = one.parts.visits or [*days[min(places, key=places.__getitem__)]]
     return [one.parts.visit for one in trials]
 
 
