@@ -189,13 +189,20 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
         _name_by_subjects_where_shared(trials)
     elif not (levels or has_code):
         asked = _find_people_by_subjects(trials)
-    elif _may_be_one(trials, are_files=any(kind == 1 for kind, _ in levels)):
-        texts = [text for trial in trials for text in trial.names]
-        _doubt(() if all(is_person_code(text) or BIDS_LABEL.fullmatch(text) for text in texts) else trials)
+    elif any(kind == 1 for kind, _ in levels) and _may_be_one(trials):
+        subjects = {one.subject for one in facts}
+        if len(subjects) == 1 and subjects <= {
+            text for one in trials for text in (*one.parts.unknown.values(), *one.names)
+        }:
+            asked = False
+            for trial in trials:
+                trial.names = tuple(subjects)
+        else:
+            asked |= not _have_codes(trials)
     asked |= not any(one.names for one in trials) and _take_visits_of_visits_for_people(trials)
     asked &= not all(len(one.names) == 1 and BIDS_LABEL.fullmatch(one.names[0]) for one in trials)
     for trial in trials:
-        trial.asked |= asked or not all(trial.names)
+        trial.asked = asked or not all(trial.names)
     return levels
 
 
@@ -207,7 +214,7 @@ def _find_people_by_subjects(trials: Sequence[Trial]) -> bool:
         return False
     for trial, subject in zip(trials, subjects, strict=True):
         trial.names = (subject,)
-    return asked
+    return asked or (_may_be_one(trials) and not _have_codes(trials))
 
 
 def _take_visits_of_visits_for_people(trials: Sequence[Trial]) -> bool:
@@ -223,12 +230,14 @@ def _take_visits_of_visits_for_people(trials: Sequence[Trial]) -> bool:
     return True
 
 
-def _may_be_one(trials: Sequence[Trial], *, are_files: bool) -> bool:
-    """Return whether each of several people has a visit of their own; if folders name them, not only by its day."""
-    if not are_files and any(word.kind == "date" for one in trials for word in one.parts.visits):
-        return False
+def _may_be_one(trials: Sequence[Trial]) -> bool:
+    """Return whether each of several people has a visit of their own."""
     pairs = {(one.parts.visit, one.names) for one in trials}
     return len(pairs) == len({person for _, person in pairs}) == len({visit for visit, _ in pairs}) > 1
+
+
+def _have_codes(trials: Sequence[Trial]) -> bool:
+    return all(is_person_code(text) for trial in trials for text in trial.names)
 
 
 def _has_conditions(column: Names, trials: Sequence[Trial]) -> bool:
