@@ -183,7 +183,6 @@ def _put_codes_right(words: Sequence[list[list[Word]]]) -> None:
         if len(first) == 1 and all(_is_code(name, of_file=depth < 0) for name in names):
             for name in names:
                 name[:2] = [Word("", _text(name[:2]))]
-
     coded = [{a.plain: k for k, (a, b) in enumerate(pairwise(path[-1])) if (a.kind, b.kind) == ("functional", "run")}
              for path in words]  # fmt: skip
     for code in sorted(set.intersection(*map(set, coded)))[:1]:  # MoCap_HIP25_walk1
@@ -222,10 +221,13 @@ def _put_siblings_right(paths: Sequence[Sequence[str]], words: Sequence[list[lis
     changed: dict[str, str] = {}
     for parent, names in siblings.items():
         changed |= _changed_kinds(names, below[parent])
+    first = {_text(of_path[-1][:1]): of_path[-1][:1] for of_path in words}  # words of file names
+    of_first = {} if "place" in map(_label_of, first.values()) else _changed_kinds(first, defaultdict(set))
     for path, of_path in zip(paths, words, strict=True):
         for depth, text in enumerate(path[:-1]):
             if text in changed:
                 of_path[depth] = [Word(changed[text], _text(of_path[depth]))]
+        of_path[-1][:1] = [word._replace(kind=of_first.get(word.text, word.kind)) for word in of_path[-1][:1]]
 
 
 def _changed_kinds(names: Mapping[str, Sequence[Word]], below: Mapping[str, set[str]]) -> dict[str, str]:
@@ -242,9 +244,16 @@ def _changed_kinds(names: Mapping[str, Sequence[Word]], below: Mapping[str, set[
         if not kind and text not in deeper and not below[text] & {*labels} and not PERSON_CODE.match(_text(names[text]))
     ]
     most = max(Counter(labels.values()).values(), default=0)
+    in_capitals = len({*map(len, names)}) == 1 and all(text.isalpha() and text.isupper() for text in names)
+    if unknown and in_capitals and len({*labels.values()}) > 1:
+        return dict.fromkeys(labels, "")  # codes, one without a meaning, others with several
     if (unknown and most and list(kinds.values()).count("") >= most) or (not deeper and 0 < most <= len(labels) / 2):
         return {text: "" for text in labels if not any(word.number or word.kind == "date" for word in names[text])}
-    return dict.fromkeys(unknown, Counter(labels.values()).most_common(1)[0][0]) if most else {}
+    found = {}
+    for text in unknown if most else ():
+        alike = [kind for other, kind in labels.items() if below[text] & below[other]] or [*labels.values()]
+        found[text] = Counter(alike).most_common(1)[0][0]
+    return found
 
 
 def _label_of(name: Sequence[Word]) -> str:
@@ -273,6 +282,7 @@ def _parts(
         stem = [*path[-1]]  # OA_11 beside OA_11_1
     is_counted = any(word.kind == "number" for word in path[-1][len(stem) :])
     known = {word.plain for word in parts.visits} | {str(word.days) for word in parts.visits if word.days}
+    known |= NUMBERED.keys() - PLACES.keys() if known else set()  # test.c3d in a folder of a visit
     own = [word for word in stem if word.kind in ("visit", "date") and not {word.plain, str(word.days)} & known]
     parts.visits += own
     if all(word.plain in EMPTY_VISITS for word in parts.visits):
@@ -331,6 +341,7 @@ def _read_folder(parts: Parts, folder: Sequence[Word], said: set[str]) -> None:
     """Add what a folder says to the parts of a path."""
     kinds = {word.kind for word in folder}
     names = [word for word in folder if word.kind in ("", "person", "number")]
+    names = [word for word in names if _bare(word.text) not in said or not re.search(r"[^\W\d_]\d", word.text)]
     if not {"", "person"} & kinds and kinds & {*ROLES, "condition", "group", "run"}:
         names = []  # 1_static
     if names:
