@@ -273,8 +273,10 @@ def _parts(
     """
     parts = Parts(name, [*path[-1]])
     said: set[str] = set()  # by the folders
-    for folder in path[:-1]:
-        _read_folder(parts, folder, said)
+    for depth, folder in enumerate(path[:-1]):
+        is_above = any(word.kind in ("", "person", "number") for below in path[depth + 1 : -1] for word in below)
+        is_group = is_above and len(folder) > 1 and folder[0].plain in WORDS["joint"] and not folder[1].kind
+        _read_folder(parts, [Word("", _text(folder))] if is_group else folder, said)  # people with or without something
     stem = _without_trial(path[-1])
     if stem[-1:] and not stem[-1].kind and _text(path[-1]) in begun:
         stem = [*path[-1]]  # OA_11 beside OA_11_1
