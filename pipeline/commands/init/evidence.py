@@ -65,7 +65,9 @@ def part_columns(facts: Sequence[Facts], columns: Columns, visits: Sequence[str]
             continue
         kinds = kinds_in(zip(named, facts, strict=True))
         walks, statics = ({name for name, kind in kinds.items() if stands in kind} for stands in (False, True))
-        are_people = all(map(is_person_code, filter(None, named)))
+        of_name = grouped(zip(named, facts, strict=True))
+        are_people = all(map(is_person_code, filter(None, of_name)))
+        are_people |= False in _verdicts(of_name.values())
         if statics and walks and not statics & walks and not are_people:
             if len(walks - {""}) > 1:
                 conditions[place] = _without_run(named) if place[0] else named

@@ -189,7 +189,7 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
         _name_by_subjects_where_shared(trials)
     elif not (levels or has_code):
         asked = _find_people_by_subjects(trials)
-    elif any(kind == 1 for kind, _ in levels) and _may_be_one(trials):
+    elif _may_be_one(trials, are_files=any(kind == 1 for kind, _ in levels)):
         subjects = {one.subject for one in facts}
         if len(subjects) == 1 and subjects <= {
             text for one in trials for text in (*one.parts.unknown.values(), *one.names)
@@ -197,12 +197,13 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
             asked = False
             for trial in trials:
                 trial.names = tuple(subjects)
-        else:
-            asked |= not _have_codes(trials)
+        elif not _have_codes(trials):
+            asked = True
+            _doubt(one for one in trials if not all(map(is_code, one.names)))  # they may be names of conditions
     asked |= not any(one.names for one in trials) and _take_visits_of_visits_for_people(trials)
     asked &= not all(len(one.names) == 1 and BIDS_LABEL.fullmatch(one.names[0]) for one in trials)
     for trial in trials:
-        trial.asked = asked or not all(trial.names)
+        trial.asked |= asked or not all(trial.names)
     return levels
 
 
@@ -230,14 +231,17 @@ def _take_visits_of_visits_for_people(trials: Sequence[Trial]) -> bool:
     return True
 
 
-def _may_be_one(trials: Sequence[Trial]) -> bool:
-    """Return whether each of several people has a visit of their own."""
+def _may_be_one(trials: Sequence[Trial], *, are_files: bool = True) -> bool:
+    """Return whether each of several people has a visit of their own; if folders name them, not only by its day."""
+    if not are_files and any(word.kind == "date" for one in trials for word in one.parts.visits):
+        return False
     pairs = {(one.parts.visit, one.names) for one in trials}
     return len(pairs) == len({person for _, person in pairs}) == len({visit for visit, _ in pairs}) > 1
 
 
 def _have_codes(trials: Sequence[Trial]) -> bool:
-    return all(is_person_code(text) for trial in trials for text in trial.names)
+    texts = [text for trial in trials for text in trial.names]
+    return all(is_person_code(text) or BIDS_LABEL.fullmatch(text) for text in texts)
 
 
 def _has_conditions(column: Names, trials: Sequence[Trial]) -> bool:
@@ -440,7 +444,8 @@ def _pair_with_statics(trials: Sequence[Trial]) -> None:
     kinds = kinds_in(zip(conditions, (trial.facts for trial in trials), strict=True))
     statics, walks = ({text for text, kind in kinds.items() if stands in kind} for stands in (True, False))
     are_known = len({*conditions}) == len({(*one.parts.conditions,) for one in trials})
-    are_known |= bool(trials[0].parts.visits)  # else they may be of visits
+    masses = {one.facts.sizes.get("mass_kg") for one in trials if one.facts.stands}
+    are_known |= bool(trials[0].parts.visits) or (len(masses) == 1 and None not in masses)  # else they may be of visits
     counted = {COUNTS.sub(lambda found: "#" if found[0].isalpha() else "", name) for name in statics}
     for trial, text in zip(trials, conditions, strict=True) if len(statics) > 1 and walks <= statics else ():
         trial.static = (text if text in statics else min(statics)) or "plain"
