@@ -131,7 +131,9 @@ def initialise(folder: Path) -> str:
     sized = {row["session"]: row for row in visits}
     alone = {row["participant_id"] for row in people} - {row["participant_id"] for row in visits}
     sized |= {row["participant_id"]: row for row in people if row["participant_id"] in alone}
-    notes[NO_MASS] = [name for name, row in sized.items() if row["mass_kg"] == "n/a" and name not in notes.get(NO_STATIC, ())]
+    notes[NO_MASS] = [
+        name for name, row in sized.items() if row["mass_kg"] == "n/a" and name not in notes.get(NO_STATIC, ())
+    ]
     texts = {"participants.tsv": _table(people), "trials.tsv": _table(blank), "study.yaml": _study_text(fits, files)}
     texts |= {SESSIONS: _table(visits)} if visits else {}
     if not proposed and not _are_keypoints(files):
