@@ -174,7 +174,7 @@ VERDICTS: dict[str, Row] = {
         see="how_to.md#there-is-no-static-trial", of_step=True),
     "leg_implausible": Row(REFUSES, "{what} in {percent:.0f} % of the stance; {remedy}",
         f"{_PERSON}, in single support; of a trial, on both sides and throughout", _LEG,
-        ("body.plausibility.LIMITS", "steps.kinematics.leg_check.SHORTEST_S"),
+        ("body.plausibility.LIMITS", "steps.kinematics.leg_check.SHORTEST_S", "steps.cycles.verdicts.LIKE_SWING"),
         "reliability.md#legs-that-no-person-has", general="a leg is none that a person has"),
     "markers_not_seen": Row(REFUSES,
         "markers not seen during the stance, of which {percent:.0f} % is known: {markers}; fill the gap or use another "
@@ -371,8 +371,8 @@ VERDICTS: dict[str, Row] = {
         "sole, where the foot stands, and also if the place of its push is taken off, by which markers and plate may "
         "be elsewhere",
         "look at the force beside both feet; if the gait is such, `contacts.misread_plates: ignore`",
-        (f"{_CHECKS}.BEYOND_M", f"{_CHECKS}.FIRM", f"{_CHECKS}.PUSHES", "plates.sole.TIP_SHARE",
-            "plates.sole.HALF_SOLE_M"), "reliability.md#the-plate-on-its-own"),
+        (f"{_CHECKS}.BEYOND_M", f"{_CHECKS}.FIRM", f"{_CHECKS}.PUSHES", f"{_CHECKS}.EARLY", f"{_CHECKS}.LATE",
+            "plates.sole.TIP_SHARE", "plates.sole.HALF_SOLE_M"), "reliability.md#the-plate-on-its-own"),
     "plate_height_suspect": Row(DOUBTS,
         "the lower marker of the standing foot is {cm:.1f} cm over plate {number}: is the plate's height wrong?",
         "the lower of heel and toe marker of a standing foot is not {LOWEST_M:mm} to {HIGHEST_M:mm} over the plate",

@@ -84,15 +84,19 @@ def held_frames(position: Array) -> Flags:
     """Return which samples (time, marker) of positions (time, marker, 3), m, repeat the one before, or the next one.
 
     Another program has filled a gap with the last or first place that it knew: three frames and more are equal while
-    the marker moves before and after. One that rests, in a file of rounded numbers, comes to rest and leaves gradually.
+    the marker moves before and after, which it reaches or leaves by a jump. One that rests, in a file of rounded
+    numbers, stops at once at most.
     """
     held = np.zeros(position.shape[:2], dtype=bool)
     same = (position[1:] == position[:-1]).all(axis=2)
     moving = np.flatnonzero((same[1:] & same[:-1]).any(axis=0) & ~same.all(axis=0))
-    for marker, bend in zip(moving.tolist(), bends(position[:, moving]).T, strict=True):
+    step = length(np.diff(position[:, moving], axis=0))
+    for marker, own, bend in zip(moving.tolist(), step.T, bends(position[:, moving]).T, strict=True):
         for start, stop in stretches(same[:, marker]):
-            if stop - start > 1 and _corner(bend[:start][::-1]) * _corner(bend[stop - 1 :]) > CORNER[1] ** 2:
-                later = int(bend[start - 1] < bend[stop - 1])  # it leaves by a jump, as the first place was measured
+            if stop - start < 2 or _corner(bend[:start][::-1]) * _corner(bend[stop - 1 :]) < CORNER[1] ** 2:
+                continue
+            if own[start - 1] > TWICE * own[start - 2] or own[stop] > TWICE * own[stop + 1]:
+                later = int(own[start - 1] < own[stop])  # it leaves by a jump, as the first place was measured
                 held[start + later : stop + later, marker] = True
     return held
 

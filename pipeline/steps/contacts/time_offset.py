@@ -20,6 +20,7 @@ from .plate_contacts import Contact, Loaded, between, with_loads
 ONE_END_S = 0.08
 # twice that: a load that begins so much later than its foot rests, and ends earlier, is not the whole load of the foot
 ENDS_APART_S = 0.12
+NOT_IN_TIME = "plates_not_in_time"
 # rest and line, or start and end, known to some 15 ms each, agree if both are that far off to the same side
 AGREED_S = 0.015
 # a pelvis that passes over the foot at this speed tells time to 0.04 s: its middle is some 3 cm from the centre of mass
@@ -125,8 +126,12 @@ def rest_leads(contact: Contact, feet: Feet) -> tuple[float, float] | None:
 
 
 def rest_lead_s(contact: Contact, feet: Feet) -> float:
-    """Return by how much later than usual the foot of a good contact rests, the mean of both ends; NaN if unknown."""
-    start_s, end_s = (None if contact.reason else rest_leads(contact, feet)) or (np.nan, np.nan)
+    """Return by how much later than usual the foot of a contact rests, the mean of both ends; NaN if unknown.
+
+    What is refused or doubted, but for its time, may not be the whole load of the foot.
+    """
+    whole = not contact.reason and all(one.code == NOT_IN_TIME for one in contact.doubts)
+    start_s, end_s = (rest_leads(contact, feet) if whole else None) or (np.nan, np.nan)
     return (start_s + end_s) / 2 if abs(end_s - start_s) < ENDS_APART_S else np.nan
 
 
@@ -254,5 +259,5 @@ def reject_out_of_time(contacts: Sequence[Contact], shown: Shown) -> list[Contac
         if offset_s > max(most_s, 0.0 if own_s else SURE_SPREADS * error_s):
             judged[i] = contact.refuse("plate_out_of_time", ms=1000 * offset_s)
         elif offset_s > most_s:
-            judged[i] = contact.doubted("plates_not_in_time", ms=1000 * offset_s, error=1000 * error_s)
+            judged[i] = contact.doubted(NOT_IN_TIME, ms=1000 * offset_s, error=1000 * error_s)
     return judged

@@ -32,9 +32,9 @@ from .momentum import SEEN_SWAY_M_S, SPREADS, SWAY_M_S, centre_of_mass, sees_tru
 LIMIT, ALIKE = 1.64, 6.0
 # Standard deviations, s. APART_S: filters of amplifiers, of 100 Hz and more, delay plates by 2 ms against each other.
 # RESTS_S: steps of a person differ by 3 ms in ten sessions, by 7 in the worst; of so many degrees of freedom. FEET_S:
-# left foot against right, 1 to 5 ms in nine people. SHARED_S: what steps on one plate have in common, so that their
-# number does not average it out, as much as they differ.
-APART_S, RESTS_S, FREEDOM, FEET_S, SHARED_S = 0.002, 0.004, 4, 0.005, 0.003
+# left foot against right, 1 to 5 ms in nine people. SHARED_S: what steps on one plate have in common, as the first ones
+# of a walk or those up a stair, so that their number does not average it out: as much as steps differ by in the worst.
+APART_S, RESTS_S, FREEDOM, FEET_S, SHARED_S = 0.002, 0.004, 4, 0.005, 0.006
 ANY_S, SCALE = 0.1, 0.1  # what all plates and the person share tells nothing
 # Sway, m/s: the second harmonic as half of the first, and so the difference of the sides. What else steps differ by,
 # and for how long that is alike: a quarter of the period of 2 Hz.
@@ -56,28 +56,39 @@ def find_late(walks: Sequence[Inputs[Trial]]) -> tuple[set[str], Verdict] | None
     Args:
         walks: of a session, without those in which hands bear weight.
     """
-    told = [walk.contacts["plates"].values[walk.contacts["valid"].values].tolist() for walk in walks]
-    names = sorted({name for texts in told for text in texts for name in text.split()})
+    texts = [walk.contacts["plates"].values[walk.contacts["valid"].values].tolist() for walk in walks]
+    names = sorted({name for own in texts for text in own for name in text.split()})
     if len(names) < 2:
         return None
-    witnesses = [_by_rests([walk.contacts for walk in walks], names), _by_momentum(walks, names)]
-    sizes, errors = (np.stack(each) for each in zip(*witnesses, strict=True))
-    weights = 1 / errors**2
-    weight = weights.sum(axis=0)
-    size = (weights * sizes).sum(axis=0) / weight
-    gain = size**2 * weight
-    best = int(gain.argmax())
-    told = np.sign(size[best]) * sizes[:, best] > LIMIT * errors[:, best]
-    agree = abs(sizes[0, best] - sizes[1, best]) < SPREADS * np.hypot(*errors[:, best])
-    if not (told.all() and agree and gain[best] > SPREADS**2):
+    told = _told(walks, names, apart := np.full(len(names), APART_S))
+    if told is None:
         return None
-    named = np.flatnonzero(gain > gain.max() - ALIKE)
+    size, error = told
+    gain = (size / error) ** 2
+    apart[gain.argmax()] = ANY_S
+    named = gain > (0 if _told(walks, names, apart) else gain.max() - ALIKE)  # a second one is late: any may be
     words = [
-        f"plate {names[i]} is {1e3 * abs(size[i]):.0f} ± {1e3 / np.sqrt(weight[i]):.0f} ms "
-        f"{'late' if size[i] > 0 else 'early'}"
-        for i in sorted(named, key=lambda i: -gain[i])
+        f"plate {names[i]} is {1e3 * abs(size[i]):.0f} ± {1e3 * error[i]:.0f} ms {'late' if size[i] > 0 else 'early'}"
+        for i in sorted(np.flatnonzero(named), key=lambda i: -gain[i])
     ]
-    return {names[i] for i in named}, Verdict.of("plate_late", what=" or ".join(words))
+    return {names[i] for i in np.flatnonzero(named)}, Verdict.of("plate_late", what=" or ".join(words))
+
+
+def _told(walks: Sequence[Inputs[Trial]], names: Sequence[str], apart: Array) -> Delays | None:
+    """Return what both witnesses show together of each plate, if they tell one; None if they do not.
+
+    Args:
+        apart: standard deviation of the delay of each plate against the others (plate,), s.
+    """
+    witnesses = [_by_rests([walk.contacts for walk in walks], names, apart), _by_momentum(walks, names, apart)]
+    sizes, errors = (np.stack(each) for each in zip(*witnesses, strict=True))
+    weight = (1 / errors**2).sum(axis=0)
+    size = (sizes / errors**2).sum(axis=0) / weight
+    best = int((size**2 * weight).argmax())
+    each = np.sign(size[best]) * sizes[:, best] > LIMIT * errors[:, best]
+    agree = abs(sizes[0, best] - sizes[1, best]) < SPREADS * np.hypot(*errors[:, best])
+    tells = each.all() and agree and size[best] ** 2 * weight[best] > SPREADS**2
+    return Delays(size, 1 / np.sqrt(weight)) if tells else None
 
 
 def _delays(normal: Array, right: Array, prior: Array, plates: int) -> Delays:
@@ -93,7 +104,7 @@ def _delays(normal: Array, right: Array, prior: Array, plates: int) -> Delays:
     return Delays(pulls / seen, np.sqrt(1 / seen + SHARED_S**2))
 
 
-def _by_rests(contacts: Sequence[AnyTrial], names: Sequence[str]) -> Delays:
+def _by_rests(contacts: Sequence[AnyTrial], names: Sequence[str], apart: Array) -> Delays:
     """Return what rests of feet on single plates show."""
     columns = (np.concatenate([walk[name].values for walk in contacts]) for name in ("plates", "contact_side"))
     plates, side = (column.astype(str) for column in columns)
@@ -106,11 +117,11 @@ def _by_rests(contacts: Sequence[AnyTrial], names: Sequence[str]) -> Delays:
     freedom = FREEDOM + len(lead) - np.count_nonzero(counts)
     variance = (FREEDOM * RESTS_S**2 + own @ own) / freedom
     shapes = np.column_stack([-1.0 * on, np.ones(len(lead)), right])
-    prior = np.diag(np.square([*[APART_S] * len(names), ANY_S, FEET_S]))
+    prior = np.diag(np.square([*apart, ANY_S, FEET_S]))
     return _delays(shapes.T @ shapes / variance, shapes.T @ lead / variance, prior, len(names))
 
 
-def _by_momentum(walks: Sequence[Inputs[Trial]], names: Sequence[str]) -> Delays:
+def _by_momentum(walks: Sequence[Inputs[Trial]], names: Sequence[str], apart: Array) -> Delays:
     """Return what the vertical momentum of all steps shows."""
     plates = len(names)
     normal, right = np.zeros((2 * plates + 2 * WAVES,) * 2), np.zeros(2 * plates + 2 * WAVES)
@@ -121,7 +132,7 @@ def _by_momentum(walks: Sequence[Inputs[Trial]], names: Sequence[str]) -> Delays
             right += of_step * shapes.T @ velocity
     sway = SEEN_SWAY_M_S if all(sees_trunk(walk.kinematics) for walk in walks) else SWAY_M_S
     waves = sway * np.array([1, 1, OTHER, OTHER])
-    each = [*[APART_S] * plates, *[SCALE] * plates, *waves, *OTHER * waves]
+    each = [*apart, *[SCALE] * plates, *waves, *OTHER * waves]
     prior = np.diag(np.square(each))
     prior[:plates, :plates] += ANY_S**2
     return _delays(normal, right, prior, plates)

@@ -34,6 +34,7 @@ from .stances import leave_out_by_hand
 from .verdicts import Shown, acceptances_of, judge_stances
 
 LEAVE_OUT = "leave_out_cycle"  # kind of correction
+BY_DELAY = 0.08  # of the mass: 25 ms of 1.2 body weights in a single support of .4 s
 
 
 def cycles(
@@ -137,7 +138,7 @@ def _momentum(
     """Yield what the body's momentum shows of each walk: support, known intervals, what all say of each stance.
 
     A walk in which hands bear weight tells nothing of the mass and the plates of the session, and a plate that is out
-    of step with the others nothing of mass and gains where it bears a part.
+    of step with the others nothing of mass and gains where it bears a part, but of what no delay explains.
     """
     mass_kg = next(iter(walks.values())).mass_kg
     plates = [walk.contacts["plates"].values for walk in walks.values()]
@@ -145,9 +146,10 @@ def _momentum(
     alone = {name: walk for name, walk in walks.items() if not settings[name].hands_bear_weight}
     numbers, late = late_plates.find_late([*alone.values()]) or (set(), None)
     on_late = [np.array([not numbers.isdisjoint(text.split()) for text in each], dtype=bool) for each in plates]
+    by_delay = [(one.share @ on > 0) & (abs(one.ratio - 1) < BY_DELAY) for one, on in zip(shown, on_late, strict=True)]
     telling = [
-        one._replace(ratio=np.where((one.share @ on > 0) | (name not in alone), np.nan, one.ratio))
-        for name, one, on in zip(walks, shown, on_late, strict=True)
+        one._replace(ratio=np.where(late_here if name in alone else True, np.nan, one.ratio))
+        for name, one, late_here in zip(walks, shown, by_delay, strict=True)
     ]
     known = [
         body_momentum.known_intervals(walk.kinematics, walk.contacts, walk.clean, mass_kg) for walk in walks.values()

@@ -38,7 +38,7 @@ NOT_SEEN, NEAR_AN_END = 1, 4
 # the body judges plates, is the middle two thirds of a stance: half of it, from either end, holds a third of that.
 LEAST_SEEN, WHOLE = 50.0, 100.0
 # Percent of a stance at either end in which a leg may be implausible as in the swing beside it: by the skin's motion it
-# errs most where it is most bent or the foot hangs. It is double support; single support is the middle two thirds.
+# errs most where it is most bent or the foot hangs. In walking it is double support.
 LIKE_SWING = 100 / 6
 # Percent of a stance in which the residual at the pelvis must be known to judge a part of it. The trunk sways at some 2
 # Hz, unseen; over less than a quarter of its period, .13 s, a root mean square is that of one phase of the sway. A
@@ -216,10 +216,13 @@ def refuse_without_static(shown: Shown, _: int) -> Verdict | None:
 
 
 def refuse_implausible_leg(shown: Shown, i: int) -> Verdict | None:
-    """Return the refusal of a stance in which no person has such a leg, unless that is in double support alone."""
+    """Return the refusal of a stance in which no person has such a leg, unless that is beside its swings alone."""
+    time, (_, start, end) = shown.contacts.variables["time"].values, shown.stances
     flags = shown.implausible[i]
-    ends = int(len(flags) * LIKE_SWING / 100)
-    if not shown.hides(i) or not flags[ends : len(flags) - ends].any():
+    share = (time[shown.frames[i]] - start[i]) / (end[i] - start[i])
+    at_strike = (share < LIKE_SWING / 100) & (start[i] > time[0])
+    at_off = (share > 1 - LIKE_SWING / 100) & (end[i] < time[-1])
+    if not shown.hides(i) or not flags[~at_strike & ~at_off].any():
         return None
     what = reason_of_flag(int(np.bincount(flags)[1:].argmax()) + 1, str(shown.stances[0][i]))
     share = 100 * (flags > 0).mean()

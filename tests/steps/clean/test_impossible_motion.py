@@ -173,6 +173,22 @@ def test_a_foot_that_rests_in_a_file_of_rounded_numbers_is_measured(way: str) ->
             assert not held_frames(rounded(path, unit_m)).any(), unit_m
 
 
+@pytest.mark.parametrize("rate_hz", [50, 100, 200])
+@pytest.mark.parametrize("unit_m", [1e-4, 5e-4, 1e-3])
+@pytest.mark.parametrize("stops_s", [0.02, 0.03, 0.04])
+@pytest.mark.parametrize("leaves_m_s2", [2.0, 10.0])
+def test_a_foot_that_the_ground_stops_at_once_is_measured(
+    rate_hz: int, unit_m: float, stops_s: float, leaves_m_s2: float
+) -> None:
+    """It swings at 3 m/s as a quarter of a sine, rests for .3 s in rounded numbers, and leaves gradually."""
+    time = np.arange(0, 1.5, 1 / rate_hz)
+    swing = (
+        np.cumsum(3.0 * np.clip((0.5 + stops_s - time) / stops_s, 0, 1) * np.sin(np.pi * np.fmin(time, 0.5))) / rate_hz
+    )
+    path = swing + leaves_m_s2 / 2 * np.clip(time - 0.8, 0, None) ** 2
+    assert not held_frames(rounded(path[:, None, None] * np.array([1.0, 0.1, 0.2]), unit_m)).any()
+
+
 @pytest.mark.parametrize("frames", [4, 8, 20])
 def test_a_straight_path_of_a_marker_that_moves_was_not_measured(frames: int) -> None:
     """At 100 Hz: four frames are short, in longer ones the ends are measured; noise and standing are never straight."""

@@ -105,6 +105,14 @@ def test_of_two_plates_nobody_knows_which_is_late() -> None:
     assert " or plate " in found[1].words
 
 
+@pytest.mark.parametrize("late", ["12", "13", "34"])
+@pytest.mark.parametrize("lag_s", [0.025, 0.04])
+def test_where_two_plates_are_late_all_may_be(late: str, lag_s: float) -> None:
+    """One amplifier of two plates: the best single delay is that of a sound plate, early."""
+    assert named(session(dict.fromkeys(late, lag_s), plates="1234", steps=8, walks=4)) == {*"1234"}
+    assert named(session({late[0]: lag_s}, plates="1234", steps=8, walks=4)) == {late[0]}
+
+
 def test_one_witness_alone_names_no_plate() -> None:
     assert named(session(LAGS_S, walks=2)) == {"1"}
     for lag_s in (0.012, 0.016, 0.02, 0.025):

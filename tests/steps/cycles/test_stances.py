@@ -157,6 +157,20 @@ def test_a_stance_is_refused_of_which_less_than_half_is_known(known: Walk, share
     assert (np.delete(found.stance_code.values, i) == "").all()
 
 
+def test_what_a_recording_cuts_off_is_no_swing_beside_an_implausible_leg(known: Walk) -> None:
+    """It begins in single support, where the leg is implausible at once."""
+    step = known.seen()[0]
+    from_s = step.start_s + 0.4 * STANCE_S
+    made = trial(replace(known, start_s=from_s))
+    hide(made, step.side, from_s, from_s + 0.08 * STANCE_S, why=NOT_SEEN)
+    flags = made["kinematics"].implausible.copy()
+    flags.loc[{"time": slice(from_s, from_s + 0.08 * STANCE_S), "side": step.side}] = 1
+    made["kinematics"] = made["kinematics"].assign(implausible=flags)
+    found = made.cut()
+    i = int(np.flatnonzero((found.stance_side == step.side) & (found.stance_start <= from_s + 0.01))[0])
+    assert found.stance_code.values[i] == "leg_implausible"
+
+
 def test_a_stance_that_the_recording_cuts_off_counts_as_long_as_the_others(known: Walk) -> None:
     """It is used, but without a foot strike it has no curve."""
     step = known.seen()[0]
