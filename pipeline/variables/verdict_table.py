@@ -364,14 +364,12 @@ VERDICTS: dict[str, Row] = {
         "the same as for `all_plates_shifted`, but 1 in 100 by chance",
         "look at the force's line beside the markers; if the plates are sound, `contacts.misread_plates: ignore`",
         (f"{_PLATES}.placement.DOUBT_MARGIN",), "theory.md#8-force-plates"),
-    "force_beyond_sole": Row(DOUBTS,
-        "{when} in the stance the force presses {cm:.0f} cm beyond the sole: was another foot, or a cane, on the "
-        "plate?",
-        "in the first or the last fifth of a contact the centre of pressure is more than {BEYOND_M:mm} outside of the "
-        "sole, where the foot stands, and also if the place of its push is taken off, by which markers and plate may "
-        "be elsewhere",
+    "force_beyond_toes": Row(DOUBTS,
+        "late in the stance the force presses {cm:.0f} cm beyond the sole: was another foot, or a cane, on the plate?",
+        "in the last fifth of a contact the centre of pressure is more than {BEYOND_M:mm} outside of the sole, where "
+        "the foot stood, and also if the place of its push is taken off, by which markers and plate may be elsewhere",
         "look at the force beside both feet; if the gait is such, `contacts.misread_plates: ignore`",
-        (f"{_CHECKS}.BEYOND_M", f"{_CHECKS}.FIRM", f"{_CHECKS}.PUSHES", f"{_CHECKS}.EARLY", f"{_CHECKS}.LATE",
+        (f"{_CHECKS}.BEYOND_M", f"{_CHECKS}.FIRM", f"{_CHECKS}.PUSHES", f"{_CHECKS}.LATE",
             "plates.sole.TIP_SHARE", "plates.sole.HALF_SOLE_M"), "reliability.md#the-plate-on-its-own"),
     "plate_height_suspect": Row(DOUBTS,
         "the lower marker of the standing foot is {cm:.1f} cm over plate {number}: is the plate's height wrong?",

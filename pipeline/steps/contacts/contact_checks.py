@@ -5,12 +5,11 @@ shows, and returns the contacts. Severity, limit and source of each code are in
 :data:`pipeline.variables.verdict_table.VERDICTS`. The first refusal of a contact counts.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...arrays import Array
 from ...conventions import STANDARD_GRAVITY_M_S2, UP
@@ -43,8 +42,8 @@ LOWEST_M, HIGHEST_M, STANDS = -0.005, 0.11, (0.25, 0.5)
 # How far beyond a sole, whose toes press until it leaves the ground, a load may be: two standard deviations of the toes
 # (1 cm), of where a foot presses from step to step (7 mm, as in :data:`.plate_faults.laws.LAWS`) and of a centre of
 # pressure under a tenth of the load, FIRM_N at least (5 mm: 1 N and .3 N m of a baseline). PUSHES: of a contact, the
-# shares between which a foot presses with its ball, mostly alone; EARLY, LATE: the first and the last.
-BEYOND_M, FIRM, FIRM_N, PUSHES, EARLY, LATE = 0.025, 0.1, 60.0, (0.6, 0.8), (0.0, 0.2), (0.8, 1.0)
+# shares between which a foot presses with its ball, mostly alone; LATE: the last.
+BEYOND_M, FIRM, FIRM_N, PUSHES, LATE = 0.025, 0.1, 60.0, (0.6, 0.8), (0.8, 1.0)
 
 
 def faults_of_channels(shown: Shown) -> list[Verdict | None]:
@@ -121,21 +120,21 @@ def doubt_heights(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
     return judged
 
 
-def doubt_beyond_sole(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
-    """Return the contacts, whole ones doubted if early or late the force presses beyond the sole of their foot."""
+def doubt_beyond_toes(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
+    """Return the contacts, whole ones doubted if late in them the force presses beyond the sole of their foot."""
     judged = [*contacts]
     for i, loaded in enumerate(with_loads(contacts, shown.data) if shown.settings.misread_plates == "reject" else ()):
         contact, foot = loaded.contact, shown.feet.get(loaded.contact.side)
         if contact.reason or foot is None or not (contact.begins and contact.ends):
             continue
-        beyond_m, when = max(_beyond_sole(loaded, shown.time, foot), default=(0.0, ""))
+        beyond_m = _beyond_sole(loaded, shown.time, foot)
         if beyond_m > BEYOND_M:
-            judged[i] = contact.doubted("force_beyond_sole", when=when, cm=100 * beyond_m)
+            judged[i] = contact.doubted("force_beyond_toes", cm=100 * beyond_m)
     return judged
 
 
-def _beyond_sole(loaded: Loaded, time: Array, foot: Foot) -> Iterator[tuple[float, str]]:
-    """Yield by how much the centre of pressure leaves the sole early and late in a contact at most, m, as far as known.
+def _beyond_sole(loaded: Loaded, time: Array, foot: Foot) -> float:
+    """Return by how much the centre of pressure leaves the sole late in a contact at most, m; NaN if unknown.
 
     The sole lies where the foot stands, or has moved from there with its belt. Where it is in its markers, and the
     plate in the lab, shows the place of the push: with it and without, the smaller of both counts.
@@ -143,27 +142,21 @@ def _beyond_sole(loaded: Loaded, time: Array, foot: Foot) -> Iterator[tuple[floa
     contact, force = loaded.contact, loaded.force
     share = (time - contact.start_s) / (contact.end_s - contact.start_s)
     firm = force[:, UP] > max(FIRM * np.max(force[contact.frames(time), UP], initial=0.0), FIRM_N)
-    stands, pushes, early, late = (
-        np.flatnonzero((share >= first) & (share <= last) & firm) for first, last in (STANDS, PUSHES, EARLY, LATE)
+    stands, pushes, late = (
+        np.flatnonzero((share >= first) & (share <= last) & firm) for first, last in (STANDS, PUSHES, LATE)
     )
-    if not (stands.size and pushes.size):
-        return
+    if not (stands.size and pushes.size and late.size):
+        return np.nan
     heel, toe, velocity = (of[stands].mean(axis=0) for of in (foot.heel, foot.toe, foot.velocity[1]))
     x, z = (toe - heel)[::2]
-    length_m = float(np.hypot(x, z))
-
-    def from_toe(part: NDArray[np.intp]) -> Array:
+    length_m, places = float(np.hypot(x, z)), []
+    for part in (pushes, late):
         pressed, _ = centre_of_pressure(force[part], loaded.moment[part], loaded.corners)
-        moved = pressed - toe - np.outer(time[part] - time[stands].mean(), velocity)
-        return np.asarray(moved[:, ::2] @ [[x, -z], [z, x]] / length_m)  # ahead and aside
-
-    push = from_toe(pushes).mean(axis=0)
-    front, back = TIP_SHARE * length_m - HALF_SOLE_M, HALF_SOLE_M - length_m
-    for part, when in ((early, "early"), (late, "late")):
-        if part.size:
-            ahead, aside = np.stack([place := from_toe(part), place - push], axis=-1).swapaxes(0, 1)
-            away = np.hypot(ahead - np.clip(ahead, back, front), aside) - HALF_SOLE_M
-            yield float(away.max(axis=0).min()), when
+        from_toe = pressed - toe - np.outer(time[part] - time[stands].mean(), velocity)
+        places.append(from_toe[:, ::2] @ [[x, -z], [z, x]] / length_m)  # ahead and aside
+    ahead, aside = np.stack([places[1], places[1] - places[0].mean(axis=0)], axis=-1).swapaxes(0, 1)
+    away = np.hypot(np.maximum(ahead - TIP_SHARE * length_m + HALF_SOLE_M, 0), aside) - HALF_SOLE_M
+    return float(away.max(axis=0).min())
 
 
 def reject_implausible(contacts: Sequence[Contact], shown: Shown) -> list[Contact]:
@@ -265,7 +258,7 @@ CONTACT_JUDGES = (
     Judge(OF_FORCE, ("plate_shifted", "plates_shifted", "all_plates_shifted", "plate_shift_suspect",
                      "plate_channels_suspect", "plate_forces_wrong", "plate_forces_suspect"), judge_forces),
     Judge(OF_FORCE, ("plate_height_suspect",), doubt_heights),
-    Judge(OF_FORCE, ("force_beyond_sole",), doubt_beyond_sole),
+    Judge(OF_FORCE, ("force_beyond_toes",), doubt_beyond_toes),
     Judge(OF_FORCE, ("force_off_foot", "force_off_ankle"), reject_implausible),
     Judge(STANCE, ("plate_time_lost_before",), broken_signals.doubt_after_loss),
     Judge(STANCE, ("frames_lost", "frames_lost_before", "markers_frozen"), judge_breaks),
