@@ -277,10 +277,11 @@ VERDICTS: dict[str, Row] = {
         "in single support the {side} knee marker shakes by {mm:.1f} mm, {times:.1f} times as much as in the rest of "
         "the recording: was a gap of it filled?",
         "faster than {FAST_HZ:g} Hz its distance to the hip centre, or to another marker of thigh or shank, changes by "
-        "more than {TIMES:g} times as much in the middle two thirds of the stance as at any other time. Not where "
-        "clusters pose the leg",
+        "more than {TIMES:g} times as much in the middle two thirds of the stance as at any other time, of which "
+        "{LEAST_REST:g} times the stance is known. Not where clusters pose the leg",
         "look at the marker's path; leave the gap unfilled",
-        ("steps.cycles.shaken_knee.FAST_HZ", "steps.cycles.shaken_knee.TIMES", "steps.cycles.shaken_knee.LEAST_M")),
+        ("steps.cycles.shaken_knee.FAST_HZ", "steps.cycles.shaken_knee.TIMES", "steps.cycles.shaken_knee.LEAST_M",
+            "steps.cycles.shaken_knee.LEAST_REST")),
     "plates_not_in_time": Row(DOUBTS,
         "plates and markers of the session are {ms:.0f} ms apart (standard error {error:.0f}): check the trigger, and "
         "for filters that delay the forces",

@@ -23,6 +23,7 @@ LEAST_M = 0.0005  # at 8 Hz, in mid-band, it is 1.3 m/s2, which changes the hip 
 # of the rest: at most 1.2 in 66 stances of many laboratories, 1.7 in 1,272 of generated people [measured]
 TIMES = 2.0
 APART_S = 0.05  # from a stance: what happens at its ends is not of the rest
+LEAST_REST = 2.0  # stances: more than a stride, which holds a foot strike, a push-off and a swing
 
 
 def fast_distances(clean: AnyTrial, kinematics: AnyTrial, side: str) -> Array:
@@ -41,13 +42,13 @@ def fast_distances(clean: AnyTrial, kinematics: AnyTrial, side: str) -> Array:
 def strongest_shake(fast: Array, time: Array, start: float, end: float) -> tuple[float, float]:
     """Return how much a knee marker shakes in the middle two thirds of a stance, of the distance that shows most.
 
-    It is the largest part of ``fast`` (time, distance), m, in the largest of the rest of the recording, if as much of
-    this is known as the stance lasts from ``start`` to ``end``, s, and that part, m; 0 and 0 if nothing shows.
+    It is the largest part of ``fast`` (time, distance), m, in the largest of the rest of the recording, if enough of
+    this is known, and that part, m; 0 and 0 if nothing shows. The stance is from ``start`` to ``end``, s.
     """
     double = (end - start) / 6
     inside = np.nan_to_num(fast[(time >= start + double) & (time <= end - double)])
     rest = fast[(time < start - APART_S) | (time > end + APART_S)]
-    enough = np.isfinite(rest).sum(axis=0) * interval_s(time) >= end - start
+    enough = np.isfinite(rest).sum(axis=0) * interval_s(time) >= LEAST_REST * (end - start)
     most, usual = inside.max(axis=0, initial=0.0), np.nan_to_num(rest).max(axis=0, initial=0.0)
     shown = enough & (most > LEAST_M) & (usual > 0)
     return max(zip((most[shown] / usual[shown]).tolist(), most[shown].tolist(), strict=True), default=(0.0, 0.0))

@@ -309,7 +309,7 @@ def doubt_widths(shown: Shown, i: int) -> Iterator[Verdict]:
 
 
 def doubt_shaken_knee(shown: Shown, i: int) -> Iterator[Verdict]:
-    """Yield the doubt about a stance in which the knee marker shakes as at no other time, if no cluster poses the leg."""
+    """Yield the doubt about a stance in which the knee marker shakes as at no other time, and no cluster poses it."""
     clusters = shown.calibrate["cluster_marker"].values.tolist() if has_model(shown.calibrate) else ["thigh"]
     if not any(name.startswith(("thigh", "shank")) for name in clusters):
         side, start, end = (part[i] for part in shown.stances)

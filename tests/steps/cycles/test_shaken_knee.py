@@ -62,12 +62,12 @@ def test_the_shake_is_the_largest_fast_part_against_that_of_the_rest() -> None:
     assert found == pytest.approx((3.0, 0.003))
 
 
-@pytest.mark.parametrize("why", ["below half a millimetre", "no longer than the stance", "unknown", "no distance"])
+@pytest.mark.parametrize("why", ["below half a millimetre", "less than a stride beside it", "unknown", "no distance"])
 def test_there_is_no_shake(why: str) -> None:
     fast = np.full((len(TIME), 1), 0.0001)
     fast[120] = 0.0004 if why == "below half a millimetre" else 0.003
-    if why == "no longer than the stance":
-        fast[TIME < 0.7], fast[TIME > 1.8] = np.nan, np.nan
+    if why == "less than a stride beside it":
+        fast[TIME < 0.5], fast[TIME > 2.0] = np.nan, np.nan  # .9 s are left
     if why == "unknown":
         fast[:] = np.nan
     found = strongest_shake(fast if why != "no distance" else fast[:, :0], TIME, *STANCE)
