@@ -26,7 +26,8 @@ from ...variables.cycle_variables import RESIDUALS
 from ...variables.stance_verdicts import Verdict, is_accepted, verdicts_in
 from ...variables.verdict_table import ACCEPTED, LEG_REFUSED, VERDICTS
 from ...vocabulary.event_names import OFF, STRIKE
-from . import body_momentum, momentum, shaken_knee
+from . import body_momentum, momentum
+from . import knee_axis as knees
 from .normalisation import residual_share, root_mean_square_and_peak
 from .settings import Settings
 from .stances import Stances
@@ -313,9 +314,9 @@ def doubt_shaken_knee(shown: Shown, i: int) -> Iterator[Verdict]:
     clusters = shown.calibrate["cluster_marker"].values.tolist() if has_model(shown.calibrate) else ["thigh"]
     if not any(name.startswith(("thigh", "shank")) for name in clusters):
         side, start, end = (part[i] for part in shown.stances)
-        fast = shaken_knee.fast_distances(shown.clean, shown.kinematics, str(side))
-        times, most_m = shaken_knee.strongest_shake(fast, shown.clean["time"].values, start, end)
-        if times > shaken_knee.TIMES:
+        fast = knees.fast_distances(shown.clean, shown.kinematics, str(side))
+        times, most_m = knees.strongest_shake(fast, shown.clean["time"].values, start, end)
+        if times > knees.TIMES:
             yield Verdict.of("knee_marker_shaken", side=str(side), mm=1000 * most_m, times=times)
 
 
