@@ -273,6 +273,15 @@ VERDICTS: dict[str, Row] = {
         "shank tapers from the condyles to the malleoli: nobody's ankle is as wide as the knee",
         "correct the widths in participants.tsv, or in the files",
         ("person.size_findings.LEAST_KNEE_PER_ANKLE",)),
+    "knee_marker_shaken": Row(DOUBTS,
+        "in single support the {side} knee marker shakes by {mm:.1f} mm, {times:.1f} times as much as in the rest of "
+        "the recording: was a gap of it filled?",
+        "faster than {FAST_HZ:g} Hz its distance to the hip centre, or to another marker of thigh or shank, changes by "
+        "more than {TIMES:g} times as much in the middle two thirds of the stance as at any other time, of which "
+        "{LEAST_REST:g} times the stance is known. Not where clusters pose the leg",
+        "look at the marker's path; leave the gap unfilled",
+        ("steps.cycles.knee_axis.FAST_HZ", "steps.cycles.knee_axis.TIMES", "steps.cycles.knee_axis.LEAST_M",
+            "steps.cycles.knee_axis.LEAST_REST")),
     "plates_not_in_time": Row(DOUBTS,
         "plates and markers of the session are {ms:.0f} ms apart (standard error {error:.0f}): check the trigger, and "
         "for filters that delay the forces",

@@ -27,6 +27,7 @@ from ...variables.stance_verdicts import Verdict, is_accepted, verdicts_in
 from ...variables.verdict_table import ACCEPTED, LEG_REFUSED, VERDICTS
 from ...vocabulary.event_names import OFF, STRIKE
 from . import body_momentum, momentum
+from . import knee_axis as knees
 from .normalisation import residual_share, root_mean_square_and_peak
 from .settings import Settings
 from .stances import Stances
@@ -311,6 +312,17 @@ def doubt_widths(shown: Shown, i: int) -> Iterator[Verdict]:
         yield Verdict.of("joint_widths_exchanged", side=side, knee=1000 * knee_m, ankle=1000 * ankle_m)
 
 
+def doubt_shaken_knee(shown: Shown, i: int) -> Iterator[Verdict]:
+    """Yield the doubt about a stance in which the knee marker shakes as at no other time, and no cluster poses it."""
+    clusters = shown.calibrate["cluster_marker"].values.tolist() if has_model(shown.calibrate) else ["thigh"]
+    if not any(name.startswith(("thigh", "shank")) for name in clusters):
+        side, start, end = (part[i] for part in shown.stances)
+        fast = knees.fast_distances(shown.clean, shown.kinematics, str(side))
+        times, most_m = knees.strongest_shake(fast, shown.clean["time"].values, start, end)
+        if times > knees.TIMES:
+            yield Verdict.of("knee_marker_shaken", side=str(side), mm=1000 * most_m, times=times)
+
+
 def doubts_of_session(shown: Shown, i: int) -> Iterable[Verdict]:
     """Return the doubts about a stance by the momentum of the body in all stances of the session."""
     return () if shown.settings.hands_bear_weight else [one for one in shown.by_session[i] if one.is_doubt]
@@ -363,6 +375,7 @@ EARLIER_DOUBTS = (Doubter((), doubts_of_contact), Doubter((), doubts_of_trial))
 STANCE_DOUBTS = (
     Doubter(("mass_disagrees",), doubt_mass),
     Doubter(("joint_widths_exchanged",), doubt_widths),
+    Doubter(("knee_marker_shaken",), doubt_shaken_knee),
     Doubter(("plate_late", "momentum_doubted", "body_momentum_doubted"), doubts_of_session),
     Doubter(("direction_doubted", "residual_doubted", "rate_doubted"), doubt_by_momentum),
     Doubter(("part_unjudged",), doubt_part),
