@@ -280,8 +280,8 @@ VERDICTS: dict[str, Row] = {
         "more than {TIMES:g} times as much in the middle two thirds of the stance as at any other time, of which "
         "{LEAST_REST:g} times the stance is known. Not where clusters pose the leg",
         "look at the marker's path; leave the gap unfilled",
-        ("steps.cycles.knee_axis.FAST_HZ", "steps.cycles.knee_axis.TIMES", "steps.cycles.knee_axis.LEAST_M",
-            "steps.cycles.knee_axis.LEAST_REST")),
+        ("steps.cycles.knee_checks.FAST_HZ", "steps.cycles.knee_checks.TIMES", "steps.cycles.knee_checks.LEAST_M",
+            "steps.cycles.knee_checks.LEAST_REST")),
     "plates_not_in_time": Row(DOUBTS,
         "plates and markers of the session are {ms:.0f} ms apart (standard error {error:.0f}): check the trigger, and "
         "for filters that delay the forces",

@@ -9,9 +9,13 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from ...arrays import Array
+from ...body.effective_mass import effective_foot_mass
+from ...body.legs import legs_of
 from ...errors import Problem, UserError
+from ...plates.incline import VERTICAL
 from ...signals.time_normalisation import PHASE, phase_frames
 from ...tables.corrections import apply_fitting, attributes_of, in_results
 from ...tables.study_tables import HANDS
@@ -24,9 +28,8 @@ from ...variables.stance_verdicts import Verdict
 from . import body_momentum, late_plates, momentum, momentum_faults, muscles
 from .balance import balance
 from .curves import EMG, curves_of, headings, metrics_of, of_whole_stances, quantities_of, spread_of
-from .cut_trial import CutTrial, Cycles, Inputs, inputs_of_walks
-from .effective_mass import at_foot_strikes
-from .knee_axis import knee_axis_figures
+from .cut_trial import CutTrial, Cycles, Inputs, inputs_of_walks, marker_of_feet
+from .knee_checks import knee_axis_figures
 from .normalisation import leg_lengths
 from .settings import Settings
 from .spatiotemporal import Heels, spatiotemporal, support
@@ -100,7 +103,7 @@ def _of_cycles(
     curves = curves_of(quantities, walk, session.kinematics, session.mass_kg)
     leg_length_m = leg_lengths(session.kinematics)[walk.trial, walk.cycles.row]
     metrics = metrics_of(curves, walk, leg_length_m, float(session.calibrate.attrs["body_height_m"]))
-    struck_kg = at_foot_strikes(session, walk.strike, walk.cycles.row)
+    struck_kg = mass_at_strikes(session, walk.strike, walk.cycles.row)
     walk.leave_out([struck_kg])
     of_muscles = muscles.of_cycles(curves.get(EMG), session.clean, walk, settings)
     of_balance, more = balance(session, walk)
@@ -130,6 +133,28 @@ def _cut_walks(
         cut.append(divided)
         unfit += not_applied
     return cut, refused, unfit
+
+
+def mass_at_strikes(session: Inputs[xr.Dataset], frames: NDArray[np.intp], row: NDArray[np.intp]) -> Array:
+    """Return the effective foot mass (strike,) kg at heel or toe marker, whichever is lower over the ground.
+
+    Args:
+        frames: (strike,), frame of each foot strike.
+        row: (strike,), index of its side.
+    """
+    kinematics, contacts = session.kinematics, session.contacts
+    smallest = float(kinematics.variables["smallest_floating_axis"].values[0])
+    legs = legs_of(
+        kinematics, contacts, session.calibrate,
+        gravity_m_s2=0.0, smallest_floating_axis=smallest, samples=frames,
+    )  # fmt: skip
+    heel, toe = (marker_of_feet(session.clean, name)[frames] for name in ("heel", "toe"))
+    ground = contacts.variables.get("ground_normal")
+    normal = VERTICAL if ground is None else ground.values[kinematics.variables["sample_trial"].values[frames]]
+    is_toe = ((toe - heel) * normal[..., None, :]).sum(axis=-1) < 0
+    lower = np.where(is_toe[..., None], toe, heel)
+    mass = effective_foot_mass(legs, lower, normal)
+    return np.asarray(mass[np.arange(len(frames)), row])
 
 
 def _momentum(

@@ -26,8 +26,7 @@ from ...variables.cycle_variables import RESIDUALS
 from ...variables.stance_verdicts import Verdict, is_accepted, verdicts_in
 from ...variables.verdict_table import ACCEPTED, LEG_REFUSED, VERDICTS
 from ...vocabulary.event_names import OFF, STRIKE
-from . import body_momentum, momentum
-from . import knee_axis as knees
+from . import body_momentum, knee_checks, momentum
 from .normalisation import residual_share, root_mean_square_and_peak
 from .settings import Settings
 from .stances import Stances
@@ -138,6 +137,14 @@ class Shown:
         usual_s = np.median(lasts_s[~cut]) if (~cut).any() else np.max(lasts_s, initial=0.0)
         known_s = lasts_s * [np.mean(why == 0) if why.size else 0.0 for why in self.missing]
         return np.asarray(np.round(100 * known_s / np.where(cut, np.fmax(lasts_s, usual_s), lasts_s), 2))
+
+    @cached_property
+    def knee_shakes(self) -> list[Array]:
+        """Return how each side's knee marker shakes (time, distance), m; no column where clusters pose the leg."""
+        clusters = self.calibrate["cluster_marker"].values.tolist() if has_model(self.calibrate) else ["thigh"]
+        if any(name.startswith(("thigh", "shank")) for name in clusters):
+            return [np.empty((len(self.clean["time"]), 0))] * len(SIDES)
+        return [knee_checks.fast_distances(self.clean, self.kinematics, side) for side in SIDES]
 
     @cached_property
     def figures(self) -> Array:
@@ -314,13 +321,11 @@ def doubt_widths(shown: Shown, i: int) -> Iterator[Verdict]:
 
 def doubt_shaken_knee(shown: Shown, i: int) -> Iterator[Verdict]:
     """Yield the doubt about a stance in which the knee marker shakes as at no other time, and no cluster poses it."""
-    clusters = shown.calibrate["cluster_marker"].values.tolist() if has_model(shown.calibrate) else ["thigh"]
-    if not any(name.startswith(("thigh", "shank")) for name in clusters):
-        side, start, end = (part[i] for part in shown.stances)
-        fast = knees.fast_distances(shown.clean, shown.kinematics, str(side))
-        times, most_m = knees.strongest_shake(fast, shown.clean["time"].values, start, end)
-        if times > knees.TIMES:
-            yield Verdict.of("knee_marker_shaken", side=str(side), mm=1000 * most_m, times=times)
+    side, start, end = (part[i] for part in shown.stances)
+    time = shown.clean["time"].values
+    times, most_m = knee_checks.strongest_shake(shown.knee_shakes[shown.row[i]], time, start, end)
+    if times > knee_checks.TIMES:
+        yield Verdict.of("knee_marker_shaken", side=str(side), mm=1000 * most_m, times=times)
 
 
 def doubts_of_session(shown: Shown, i: int) -> Iterable[Verdict]:
@@ -386,7 +391,7 @@ def judge_stances(shown: Shown, *, knee_axis: Array) -> Stances:
     """Return every stance of a trial with its verdict.
 
     Args:
-        knee_axis: (side, figure), :func:`.knee_axis.knee_axis_figures`.
+        knee_axis: (side, figure), :func:`.knee_checks.knee_axis_figures`.
 
     Raises:
         UnfitError: a stance that is accepted by hand cannot be, or need not be.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pipeline.body.effective_mass import effective_foot_mass
 from pipeline.body.legs import OUTWARDS
 from pipeline.dynamics import interaction_torques, limb
 from pipeline.dynamics.screws import bracket, pose, spatial_inertia
 from pipeline.dynamics.vectors import apply
 from pipeline.extras.teaching import equations_of_motion, open_chain
-from pipeline.steps.cycles.effective_mass import effective_foot_mass
 from tests.dynamics.test_limb import by_group
 from tests.dynamics.test_limb_contributions import by_source
 from tests.steps.cycles.test_effective_mass import HEEL, SINGULAR, tensors

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from pipeline.body.effective_mass import effective_foot_mass
 from pipeline.body.legs import Legs
 from pipeline.conventions import SIDES
 from pipeline.dynamics.screws import spatial_inertia
 from pipeline.dynamics.vectors import skew
 from pipeline.steps.cycles.cut_trial import Inputs
-from pipeline.steps.cycles.effective_mass import at_foot_strikes, effective_foot_mass
+from pipeline.steps.cycles.step import mass_at_strikes
 from tests.support.walks.person import Array, landmarks, standing, walk
 from tests.support.walks.person_on_ground import CALIBRATION, TIME, UP, ground, legs, moving
 
@@ -130,7 +131,7 @@ def struck(strikes: list[tuple[str, float]], motion: xr.Dataset, clean: xr.Datas
     floating = np.array([motion.attrs["smallest_floating_axis"]])
     motion = motion.assign(smallest_floating_axis=("trial", floating))
     session = Inputs(xr.Dataset(), motion, ground(), clean, CALIBRATION)
-    return at_foot_strikes(session, frames, row)
+    return mass_at_strikes(session, frames, row)
 
 
 def test_the_mass_is_that_of_the_lower_of_heel_and_toe(own: Legs, heel: Array) -> None:

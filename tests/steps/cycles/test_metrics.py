@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from pipeline.body.effective_mass import effective_foot_mass
 from pipeline.body.legs import legs_of
-from pipeline.steps.cycles.effective_mass import effective_foot_mass
 from pipeline.steps.cycles.peaks_and_work import peaks
 from pipeline.steps.cycles.spatiotemporal import support
 from pipeline.variables.metrics import METRICS

@@ -8,7 +8,7 @@ import xarray as xr
 
 from pipeline.arrays import Array
 from pipeline.signals.filters import low_pass
-from pipeline.steps.cycles.knee_axis import TIMES, fast_distances, strongest_shake
+from pipeline.steps.cycles.knee_checks import TIMES, fast_distances, strongest_shake
 from tests.support.walks.as_clean import walk
 from tests.support.walks.for_cycles import trial
 

@@ -1,10 +1,9 @@
-"""What shows a knee axis that is turned about the thigh: adduction in step with flexion, and a turned hip.
+"""What speaks against a knee: an axis that is turned about the thigh, and a marker that shakes.
 
-A knee marker may shake in single support as at no other time: a gap that another program filled badly.
-
-But for skin and noise it keeps its distances to the hip centre and to markers of thigh and shank. Noise is the same at
-all times; foot strikes, push-off and the fast limb in swing shake the skin; while the other foot swings, the leg is
-quietest. A gap that is held, or filled after a wrong marker, leaves bends, which a later filter spreads.
+A turned axis shows by adduction in step with flexion, and a turned hip. But for skin and noise a knee marker keeps its
+distances to the hip centre and to markers of thigh and shank. Noise is the same at all times; foot strikes, push-off
+and the fast limb in swing shake the skin; while the other foot swings, the leg is quietest. A gap that is held, or
+filled after a wrong marker, leaves bends, which a later filter spreads.
 """
 
 import numpy as np

@@ -1,37 +1,12 @@
-"""Effective mass of the leg at foot strike."""
+"""Effective mass of the leg at a point of the foot."""
 
 import numpy as np
-import xarray as xr
-from numpy.typing import NDArray
 
-from ...arrays import Array
-from ...body.legs import OUTWARDS, Legs, legs_of
-from ...dynamics import limb
-from ...dynamics.limb import task_space
-from ...plates.incline import VERTICAL
-from .cut_trial import Inputs, marker_of_feet
-
-
-def at_foot_strikes(session: Inputs[xr.Dataset], frames: NDArray[np.intp], row: NDArray[np.intp]) -> Array:
-    """Return the effective foot mass (strike,) kg at heel or toe marker, whichever is lower over the ground.
-
-    Args:
-        frames: (strike,), frame of each foot strike.
-        row: (strike,), index of its side.
-    """
-    kinematics, contacts = session.kinematics, session.contacts
-    smallest = float(kinematics.variables["smallest_floating_axis"].values[0])
-    legs = legs_of(
-        kinematics, contacts, session.calibrate,
-        gravity_m_s2=0.0, smallest_floating_axis=smallest, samples=frames,
-    )  # fmt: skip
-    heel, toe = (marker_of_feet(session.clean, name)[frames] for name in ("heel", "toe"))
-    ground = contacts.variables.get("ground_normal")
-    normal = VERTICAL if ground is None else ground.values[kinematics.variables["sample_trial"].values[frames]]
-    is_toe = ((toe - heel) * normal[..., None, :]).sum(axis=-1) < 0
-    lower = np.where(is_toe[..., None], toe, heel)
-    mass = effective_foot_mass(legs, lower, normal)
-    return np.asarray(mass[np.arange(len(frames)), row])
+from ..arrays import Array
+from ..dynamics import limb
+from ..dynamics.limb import task_space
+from ..plates.incline import VERTICAL
+from .legs import OUTWARDS, Legs
 
 
 def effective_foot_mass(legs: Legs, point: Array, normal: Array = VERTICAL) -> Array:

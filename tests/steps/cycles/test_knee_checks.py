@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from pipeline.conventions import ADDUCTION, FLEXION, HIP, KNEE, ROTATION
-from pipeline.steps.cycles.knee_axis import knee_axis_figures
+from pipeline.steps.cycles.knee_checks import knee_axis_figures
 
 RATE_HZ, LEFT, RIGHT = 100, 0, 1
 
