@@ -38,6 +38,7 @@ KINDS |= dict.fromkeys([*WORDS["joint"], *WORDS["side"]], "condition")  # with, 
 KINDS |= dict.fromkeys(WORDS["trial"], "walk")  # as a rule, but motion tells more
 NEW = "new"  # of a visit before a word for one: New Session
 MONTH_LETTER = "m"  # 6M or M06, where other names have a word of order
+SHORT_ORDER = "bl"  # a short word of order that may have the number of a trial behind it; others make a code
 COUNTED_BY_LETTERS = (
     "valutazione|visit[ae]|seduta|sessione|misura|controllo|sesion|medida|consulta|sessao|valoracion|evaluacion|seance"
     "|bilan|mesure|bezoek|sessie|meting"
@@ -97,6 +98,7 @@ class Dates(NamedTuple):
     no_dates: frozenset[tuple[int, int, bool]] = frozenset()  # numbers such as 12052024, see _eight_digits
     names: frozenset[str] = frozenset()  # unknown words, which words of the laboratory may follow: Annawalk
     orders: frozenset[int] = frozenset()  # places of the words of order, see lab_words.tsv
+    letters: frozenset[str] = frozenset()  # T, if T1 is a visit, so that T10 is one
 
 
 class Word(NamedTuple):
@@ -122,12 +124,16 @@ def dates_of(names: Iterable[str]) -> Dates:
     first, second = (any(int(match[part]) > 12 for match in valid) for part in ("d", "m"))
     places = {_meaning(word, PLACES) for text in texts for word, _ in _tokens(text)}
     unknown = {word.lower() for text in texts for word, _ in _tokens(text) if not kind_of(word)}
-    return Dates(
+    dates = Dates(
         first if first != second else None,
         has_six_digit_dates(texts),
         frozenset(place for text in texts for place, is_date in _eight_digits(text).values() if not is_date),
         frozenset(word for word in unknown if len(word) >= FEWEST_LETTERS and word.isalpha()),
         frozenset(place for place in places if place),
+    )
+    visits = [word.text.lower() for text in texts for word in read_words(text, dates) if word.kind == "visit"]
+    return dates._replace(
+        letters=frozenset(text[0] for text in visits if text[0] in SHORT_NUMBERED and text[1:2].isdigit())
     )
 
 
@@ -172,7 +178,8 @@ def read_words(text: str, dates: Dates = Dates()) -> list[Word]:  # noqa: B008  
             i += 1
             continue
         last = words[-1] if words else Word("none", "")
-        pointed = i == 0 and len(tokens) == 4 and following.lower() in NUMBERED.keys() - PLACES.keys()
+        counts = len(tokens) == 4 and following.lower() in NUMBERED and following.lower() not in PLACES
+        pointed = i == 0 and (counts or f"{part}." in plain)
         more = any(text.isdigit() for text, _ in tokens[i + 3 :])
         context = _Context(part, glued, last, following, near, then if nearer else "", pointed, more, dates)
         kind, number, taken = _read_number(context) if part.isdigit() else _read_letters(context)
@@ -193,14 +200,19 @@ def _read_number(here: _Context) -> tuple[str, str, int]:
     The kind is ``of last`` if the number is part of the word before it.
     """
     days = here.days_in(here.next.lower())
-    if here.glued and not here.last.kind:
+    is_name = here.last.text[-FEWEST_LETTERS:].islower() and here.near and days  # Violeta12m
+    if here.glued and not here.last.kind and not is_name:
         return "", "", 1
-    is_free = not here.then.isdigit() or (here.near and not here.more)  # 6wk2, but neither 7 wk2 nor 28M06_01
-    if days and len(here.text) <= MOST_DIGITS and is_free:
+    of_person = here.last.kind in ("person", "group")
+    next_has_number = here.then.isdigit()
+    is_code = next_has_number and here.text.startswith("0") and len(here.text) > 2  # 001W01
+    is_code |= of_person and (here.glued or next_has_number)
+    is_free = not next_has_number or (here.near and not here.more)  # 6wk2, but neither 7 wk2 nor 28M06_01
+    if days and not is_code and len(here.text) <= MOST_DIGITS and is_free:
         return "visit", str(int(here.text) * days), 2
-    if here.pointed:
+    if here.pointed and kind_of(here.next) == "visit":
         return "visit", here.text, 2
-    if here.last.kind in ("person", "group") and not (here.near and here.last.kind == "group"):  # Control_3ms
+    if of_person and not (here.near and here.last.kind == "group" and here.next.isalpha()):  # Control_3ms
         return "of last", "", 1
     return ("run" if here.glued and here.last.kind else "number"), here.text, 1
 
@@ -210,16 +222,16 @@ def _read_letters(here: _Context) -> tuple[str, str, int]:
     lower, kind = here.text.lower(), kind_of(here.text)
     if lower == NEW and kind_of(here.next) != "visit":
         return "", "", 1
-    if here.next.isdigit() and (not here.in_code or len(here.next) == 1):
+    if here.next.isdigit() and (not here.in_code or len(here.next) == 1 or lower in here.dates.letters):
         is_young = lower == "y" and here.next.startswith("0")  # Y02 beside O02
-        if lower not in SPANS and (days := here.days_in(lower)) and not is_young:
+        if lower not in SPANS and (days := here.days_in(lower)) and (here.near or len(lower) > 1) and not is_young:
             return "visit", str(int(here.next) * days), 2
         goes_on = here.glued and bool(here.then) and not kind_of(here.then)
         is_short = lower in SHORT_NUMBERED and here.near and len(here.next) < MOST_DIGITS and not goes_on
         after_order = here.glued and _meaning(here.last.text, PLACES) is not None  # posttest 01
         if is_short or (lower in NUMBERED and not after_order):
             return "visit", here.next, 2
-        is_code = here.near and len(lower) < FEWEST_LETTERS and lower.isascii()
+        is_code = here.near and len(lower) < FEWEST_LETTERS and lower.isascii() and lower != SHORT_ORDER
         is_code &= not (here.glued and here.last.kind == "visit")  # preOP1
         in_order = kind == "visit" and len(here.dates.orders) > 1  # po01, chod_PO01
         in_order &= here.text.islower() or here.last.kind in ("static", "walk", "condition", "other", "functional")

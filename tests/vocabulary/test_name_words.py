@@ -149,6 +149,7 @@ def test_an_order_that_is_not_known(visits: tuple[str, ...], sound: bool) -> Non
 @pytest.mark.parametrize(
     ("names", "name", "visit"),
     [
+        (["PP07T9Gang1", "PP07T10Gang1"], "PP07T10Gang1", "T10"),
         (["HC032D06", "HC032D07"], "HC032D06", None),  # a code
         (["Badany-chod-przed01", "Badany-chod-po01"], "Badany-chod-po01", "po"),
         (["PO12_pre_walk1", "PO12_post_walk1"], "PO12_pre_walk1", "pre"),

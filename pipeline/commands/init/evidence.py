@@ -24,8 +24,7 @@ WORD_AND_NUMBER = re.compile(r"([^\W\d_]{3,}|[^\x00-\x7f]{2,})\d+")
 COUNTED_FROM_0 = re.compile(r"\D+0")  # H0 beside H8 and H12: weeks rather than people
 COUNTED = re.compile(r"[^\W\d_]+0\d+")
 GLUED_NUMBER = re.compile(r"(.*\D)\d+")
-LONG_NUMBER = re.compile(r"\d{5}|\d{7}|\d{9,}")
-MOST_MULTIPLE = 5  # of their divisor that the least of counted months, sizes or speeds is
+NUMBER_OF_PERSON = re.compile(r"(?!19|20)\d{5}|\d{7}|\d{9,}")
 MOST_VISITS = 12  # numbered folders beyond one a month for a year are people
 DIFFERENT_ON_A_DAY = {"mass_kg": 0.05, "height_m": 0.03}  # shares: clothes, another scale, a slip of a digit
 ROUNDING = 1e-3  # of sizes that one program wrote
@@ -128,6 +127,8 @@ def find_levels(facts: Sequence[Facts], columns: Columns, *, visits_are_named: b
                 levels.insert(0, k)
             elif scores[best] != STATED:
                 return (k, best), True
+        elif k != best and scores[best] == CODED and (k < best or pairs == len(set(column))):
+            return tuple(sorted((k, best))), True
     return tuple(levels), False
 
 
@@ -173,24 +174,23 @@ def _score(facts: Sequence[Facts], column: Sequence[str], others: Sequence[Seque
         return STATED
     whole = all(kinds == BOTH for name, kinds in kinds_in(zip(column, facts, strict=True)).items() if name)
     # first in a name, long numbers count nothing; of six digits they may be times of a day, of eight dates
-    are_numbers = whole and is_first and all(map(LONG_NUMBER.fullmatch, named))
+    are_numbers = whole and is_first and all(map(NUMBER_OF_PERSON.fullmatch, named))
     return CODED if verdicts <= {None} and (are_numbers or _are_codes(named, are_whole=whole)) else UNKNOWN
 
 
 def _are_codes(names: Set[str], *, are_whole: bool) -> bool:
     """Return whether names are codes of people: many, with three digits or, ``are_whole``, no count of visits.
 
-    Visits of one person are counted from 0 or 1; 3, 6 and 12 months are small multiples of a common divisor, as are
-    sizes and speeds. ``are_whole``: each name has statics and walks.
+    Visits of one person are counted from 0 or 1; 3, 6 and 12 months have a common divisor, as have sizes and speeds.
+    ``are_whole``: each name has statics and walks.
     """
     found = [match for match in map(CODE.fullmatch, names) if match]
     numbers = [int(match[2]) for match in found]
-    if len(found) < len(names) or len(names) < 2:
+    years = all(not match[1] and YEAR.fullmatch(match[2]) for match in found)
+    if len(found) < len(names) or len(names) < 2 or years:
         return False
-    divisor = gcd(*numbers)
-    no_count = are_whole and (min(numbers) > 1 == divisor or min(numbers) > MOST_MULTIPLE * divisor)
-    least = 2 - no_count
-    return len(names) > MOST_VISITS or all(match[1] and len(match[2]) > least for match in found)
+    no_count = are_whole and min(numbers) > 1 and gcd(*numbers) == 1
+    return len(names) > MOST_VISITS or all(match[1] and len(match[2]) > 2 - no_count for match in found)
 
 
 def facts_of(files: Sequence[Contents], roles: Sequence[Sequence[str]]) -> list[Facts]:

@@ -220,7 +220,7 @@ def _put_siblings_right(paths: Sequence[Sequence[str]], words: Sequence[list[lis
             below[above[:depth]][text] |= {*path[depth + 1 : -1][:1]}
     changed: dict[str, str] = {}
     for parent, names in siblings.items():
-        changed |= _changed_kinds(names, below[parent])
+        changed |= _changed_kinds(names, below[parent]) | _groups(names, below[parent])
     first = {_text(of_path[-1][:1]): of_path[-1][:1] for of_path in words}  # words of file names
     of_first = {} if "place" in map(_label_of, first.values()) else _changed_kinds(first, defaultdict(set))
     for path, of_path in zip(paths, words, strict=True):
@@ -228,6 +228,18 @@ def _put_siblings_right(paths: Sequence[Sequence[str]], words: Sequence[list[lis
             if text in changed:
                 of_path[depth] = [Word(changed[text], _text(of_path[depth]))]
         of_path[-1][:1] = [word._replace(kind=of_first.get(word.text, word.kind)) for word in of_path[-1][:1]]
+
+
+def _groups(names: Mapping[str, Sequence[Word]], below: Mapping[str, set[str]]) -> dict[str, str]:
+    """Return the folders that hold people with something, and others without it, as names.
+
+    They share no name below, unless several people are numbered anew in each.
+    """
+    joint = [text for text, words in names.items() if len(words) > 1 and words[0].plain in WORDS["joint"]]
+    inside = [name for text in joint if not names[text][1].kind for name in below[text]]
+    are_people = len(joint) > 1 and inside and not any(_label_of(read_words(name)) for name in inside)
+    are_apart = len({*inside}) == len(inside) or (len({*inside}) > 1 and all(map(str.isdigit, inside)))
+    return dict.fromkeys(joint, "") if are_people and are_apart else {}
 
 
 def _changed_kinds(names: Mapping[str, Sequence[Word]], below: Mapping[str, set[str]]) -> dict[str, str]:
@@ -273,10 +285,8 @@ def _parts(
     """
     parts = Parts(name, [*path[-1]])
     said: set[str] = set()  # by the folders
-    for depth, folder in enumerate(path[:-1]):
-        is_above = any(word.kind in ("", "person", "number") for below in path[depth + 1 : -1] for word in below)
-        is_group = is_above and len(folder) > 1 and folder[0].plain in WORDS["joint"] and not folder[1].kind
-        _read_folder(parts, [Word("", _text(folder))] if is_group else folder, said)  # people with or without something
+    for folder in path[:-1]:
+        _read_folder(parts, folder, said)
     stem = _without_trial(path[-1])
     if stem[-1:] and not stem[-1].kind and _text(path[-1]) in begun:
         stem = [*path[-1]]  # OA_11 beside OA_11_1

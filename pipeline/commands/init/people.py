@@ -95,8 +95,7 @@ def people_and_sessions(files: Sequence[Contents]) -> list[Trial]:
     facts = facts_of(files, [one.roles for one in parts])
     trials = [Trial(*one) for one in zip(files, facts, parts, strict=True)]
     _drop_numbers_of_trials(trials)  # a number that other visits have for trials counts no visits
-    places = sorted({place for one in parts for place in one.unknown})
-    columns = {place: tuple(one.unknown.get(place, "") for one in parts) for place in places}  # of unknown words
+    columns = _columns_of_unknown_words(parts)
     only = _only_name(files, columns)
     _share_out_unknown_words(trials, columns, only)  # files of one person state one subject and its sizes
     _take_words_in_place_of_visits(trials)  # a word where a person's other files name the visit is one of visits
@@ -112,6 +111,17 @@ def people_and_sessions(files: Sequence[Contents]) -> list[Trial]:
     _ask_of_visits(trials)  # T01 without a static may be a trial
     _fill_in_cells(trials, only, columns)  # nobody's name stands in a table
     return trials
+
+
+def _columns_of_unknown_words(parts: Sequence[Parts]) -> Columns:
+    """Return the columns of unknown words; folders from the top, or from below if then more of them are alike."""
+    places = sorted({place for one in parts for place in one.unknown})
+    above = {place: tuple(one.unknown.get(place, "") for one in parts) for place in places}
+    depth = sum(kind == 0 for kind, _ in places)
+    less = [depth - sum(kind == 0 for kind, _ in one.unknown) for one in parts]
+    below = {(0, k): tuple(one.unknown.get((0, k - n), "") for one, n in zip(parts, less, strict=True))
+             for k in range(depth)}  # fmt: skip
+    return min(above, above | below, key=lambda columns: sum(len({*column}) for column in columns.values()))
 
 
 def _share_out_unknown_words(trials: Sequence[Trial], columns: Columns, only: str) -> None:
@@ -179,7 +189,7 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
     are_shared = any(trial.file.has_several_people for trial in trials)
     if are_shared:
         people = {place: column for place, column in people.items() if place[0] == 0}
-    name_visits = all(one.parts.visits for one in trials)
+    name_visits = all(one.parts.visits and not one.parts.beside_date for one in trials)
     name_visits |= len({one.parts.group for one in trials}) > 1
     has_code = any(only in one.parts.unknown.values() for one in trials)  # of the only person
     levels, asked = find_levels(facts, people, visits_are_named=name_visits and not has_code)
@@ -252,7 +262,10 @@ def _has_conditions(column: Names, trials: Sequence[Trial]) -> bool:
 
 
 def _take_words_in_place_of_visits(trials: Sequence[Trial]) -> None:
-    """Take an unknown word for one of visits if a person's files have it where others of that person name a visit."""
+    """Take an unknown word for one of visits if a person's files have it where others of that person name a visit.
+
+    Ask if only some of these files have such words: all recordings of a person are of visits, or none.
+    """
     words = set[str]()
     for mine in _by_person(trials):
         bare, named = ([one for one in mine if bool(one.parts.visits) == has] for has in (False, True))
@@ -260,7 +273,9 @@ def _take_words_in_place_of_visits(trials: Sequence[Trial]) -> None:
             told = {"", *(text for one in named for text in (*one.conditions, *one.folders))}
             texts = [(*one.conditions, *one.folders) for one in bare]
             own = [{text for text in of if "condition" not in map(kind_of, words_of(text))} for of in texts]
-            words |= set.intersection(*own) - told
+            words |= (shared := set.intersection(*own) - told)
+            if not shared and set[str]().union(*own) - told and any(one.facts.stands for one in named):
+                _doubt(mine)
     for one in trials:
         one.parts.visits += [Word("visit", text) for text in (*one.conditions, *one.folders) if text in words]
         one.conditions = tuple(text for text in one.conditions if text not in words)
@@ -311,14 +326,21 @@ def _read_apart(readings: Iterable[tuple[Hashable, Hashable, Trial]]) -> list[li
 
 
 def _part_by_names(trials: Sequence[Trial]) -> list[Trial]:
-    """Part trials that are read alike though their names differ in words, and ask; return the trials in doubt."""
-    readings = list[tuple[Hashable, Hashable, Trial]]()
+    """Part trials that are read alike though their names differ in words, or apart by a number alone, and ask.
+
+    A second reading, whatever the words mean: names that differ in the number at their end alone tell of one person,
+    visit and condition; others do not. Return the trials in doubt.
+    """
+    joined, parted = list[tuple[Hashable, Hashable, Trial]](), list[tuple[Hashable, Hashable, Trial]]()
     for one in trials:
         if one.facts.stands is not None and not one.file.has_several_people:
             conditions = one.parts.conditions if one.facts.stands else one.conditions
             reading = (one.key, one.facts.stands, frozenset(conditions))
-            readings.append((reading, _words_of_path(one), one))
-    people = {one.names for mine in _read_apart(readings) for one in mine}
+            name = tuple(word.text for word in one.parts.telling)
+            stated = (one.facts.stands, one.facts.stated, *sorted(one.facts.sizes.items()))
+            joined.append((reading, _words_of_path(one), one))
+            parted.append(((name, stated), reading, one))
+    people = {one.names for mine in (*_read_apart(joined), *_read_apart(parted)) for one in mine}
     found = [one for one in trials if one.names in people]
     _doubt(found)
     for one in found:
@@ -361,7 +383,7 @@ def _ask_of_words(trials: Sequence[Trial]) -> None:
     }
     for one, texts, own in zip(walks, unknown, words, strict=True):
         of_person = {*PIECES.findall(" ".join(one.names).lower())}
-        one.is_slip |= bool(own & (of_person | slips))
+        one.is_slip |= bool(own & (of_person | slips)) or any(is_slip(a, b) for a in own for b in of_person)
         may_be_swapped = len([*filter(None, one.names)]) > 1 or not all(map(is_code, texts))
         one.is_slip |= one.asked and may_be_swapped  # a name of these may be that of a condition
         one.is_slip |= any(LONG_NUMBER.search(text) for text in one.conditions)
@@ -371,7 +393,7 @@ def _ask_of_conditions(trials: Sequence[Trial]) -> None:
     """Ask where words for walking differ in a condition, each has left and right, or a count alone tells them apart."""
     walks = [one for one in trials if not one.facts.stands]
     named = [(one, {word.plain for word in one.parts.stem if word.kind == "walk"}) for one in walks]
-    named = [(one, ways) for one, ways in named if ways]
+    named = [(one, ways) for one, ways in named if ways and one.parts.roles[:1] == ["walk"]]
     doubted = _read_apart(((one.key, one.conditions), frozenset(ways), one) for one, ways in named)
     of_walks = [{*words_of("-".join(one.conditions))} for one in walks]
     sides = grouped((frozenset(words - SIDES), frozenset(words & SIDES)) for words in of_walks)
@@ -428,10 +450,13 @@ def _visits_in_words(trials: Sequence[Trial]) -> list[str]:
     """Return the visit of each trial of a person by its words, empty texts if these are of no visits."""
     kinds = kinds_in((one.parts.visit, one.facts) for one in trials)
     statics = [visit for visit, kind in kinds.items() if True in kind]
+    are_apart = {True} in kinds.values() and {False} in kinds.values() and BOTH not in kinds.values()
     days = {one.parts.visit: one.parts.visits for one in trials if one.parts.visit}
     are_days = all(any(map(tells_a_day, words)) for words in days.values())
     if len(kinds) == 1 or (statics == [""] and not are_days):
         return [""] * len(trials)
+    if are_apart and statics != [""]:
+        _doubt(trials)  # these words part statics from walks
     if kinds.get("") == {True} and (places := places_of_visits(days)[0]):
         for one in trials:  # a static above the folders of visits is taken for that of the first one
             one.parts.visits = one.parts.visits or [*days[min(places, key=places.__getitem__)]]
@@ -443,8 +468,8 @@ def _pair_with_statics(trials: Sequence[Trial]) -> None:
     conditions = ["-".join(trial.conditions) for trial in trials]
     kinds = kinds_in(zip(conditions, (trial.facts for trial in trials), strict=True))
     statics, walks = ({text for text, kind in kinds.items() if stands in kind} for stands in (True, False))
-    are_known = len({*conditions}) == len({(*one.parts.conditions,) for one in trials})
     masses = {one.facts.sizes.get("mass_kg") for one in trials if one.facts.stands}
+    are_known = len({*conditions}) == len({(*one.parts.conditions,) for one in trials})
     are_known |= bool(trials[0].parts.visits) or (len(masses) == 1 and None not in masses)  # else they may be of visits
     counted = {COUNTS.sub(lambda found: "#" if found[0].isalpha() else "", name) for name in statics}
     for trial, text in zip(trials, conditions, strict=True) if len(statics) > 1 and walks <= statics else ():
@@ -480,6 +505,8 @@ def _fill_in_visits(trials: Sequence[Trial]) -> None:
         for one in mine:
             one.place = places.get(one.visit_key)
             one.visit, one.date = cells[one.visit_key]
+            if [*cells.values()].count(cells[one.visit_key]) > 1:
+                one.visit = identifier(one.visit_key, "")
     for one in trials:
         if one.date and not certain:
             one.visit, one.date = one.visit or one.visit_key or one.parts.visit, ""
