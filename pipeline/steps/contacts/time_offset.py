@@ -11,6 +11,7 @@ from ...plates.wrench import at_instants, centre_of_pressure
 from ...signals.filters import interval_s
 from ...trials.session import spans_of
 from ...variables.stance_verdicts import Verdict, doubt_columns, verdicts_in
+from ...variables.verdict_table import ACCEPTED
 from .body_motion import Shown
 from .feet import OFF_LATE_S, STRIKE_LATE_S, Feet
 from .plate_contacts import Contact, Loaded, between, with_loads
@@ -128,9 +129,9 @@ def rest_leads(contact: Contact, feet: Feet) -> tuple[float, float] | None:
 def rest_lead_s(contact: Contact, feet: Feet) -> float:
     """Return by how much later than usual the foot of a contact rests, the mean of both ends; NaN if unknown.
 
-    What is refused or doubted, but for its time, may not be the whole load of the foot.
+    What is refused or doubted, but for its time, may not be the whole load of the foot; accepted or not.
     """
-    whole = not contact.reason and all(one.code == NOT_IN_TIME for one in contact.doubts)
+    whole = not contact.reason and all(one.code in (NOT_IN_TIME, ACCEPTED) for one in contact.doubts)
     start_s, end_s = (rest_leads(contact, feet) if whole else None) or (np.nan, np.nan)
     return (start_s + end_s) / 2 if abs(end_s - start_s) < ENDS_APART_S else np.nan
 
