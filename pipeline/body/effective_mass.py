@@ -5,11 +5,12 @@ import numpy as np
 from ..arrays import Array
 from ..dynamics import limb
 from ..dynamics.limb import task_space
-from ..plates.incline import VERTICAL
 from .legs import OUTWARDS, Legs
 
+LEVEL = np.array([0.0, 1.0, 0.0])  # normal of level ground
 
-def effective_foot_mass(legs: Legs, point: Array, normal: Array = VERTICAL) -> Array:
+
+def effective_foot_mass(legs: Legs, point: Array, normal: Array = LEVEL) -> Array:
     """Return the effective mass (time, side) of a point of the foot, kg.
 
     It is the task-space inertia of the leg towards the ground, 1 / (J M^-1 J^T), with J the velocity of the point along
