@@ -86,7 +86,7 @@ def test_a_gap_that_was_held_and_filtered_shakes_the_marker_of_its_side(cutoff_h
 
 
 def test_slow_motion_of_the_marker_on_the_skin_is_no_shake() -> None:
-    """By 20 mm, twice a second; and a heel marker is of no concern."""
+    """By 20 mm, twice a second."""
     slow = 0.02 * np.sin(2 * np.pi * 2 * TIME)[:, None] * np.array([0.6, 0.8, 0.0])
     assert strongest_shake(fast_distances(*leg(slow), "left"), TIME, *STANCE)[0] < TIMES
 
