@@ -82,6 +82,12 @@ def test_treadmill_and_ground_show_one_balance(walked: Walked) -> None:
         rows.append(np.stack([np.median(each, axis=0) for each in of_side]))
     assert np.isfinite(rows[0]).all()
     np.testing.assert_allclose(rows[1], rows[0], atol=2e-3)
+    for side in SIDES:
+        here, there = (of.margin_of_stability.values[of.side.values == side][0] for of in (ground, belt))
+        shared = np.isfinite(here) & np.isfinite(there)
+        assert shared.mean() > 0.3
+        # on the belts an event may be a frame elsewhere, in which the point moves by 10 mm
+        assert np.abs(here - there)[shared].max() < 0.012
 
 
 def test_a_step_further_out_is_more_stable(walked: Walked) -> None:
