@@ -115,7 +115,7 @@ def test_where_two_plates_are_late_all_may_be(late: str, lag_s: float) -> None:
 
 def test_one_witness_alone_names_no_plate() -> None:
     assert named(session(LAGS_S, walks=2)) == {"1"}
-    for lag_s in (0.012, 0.016, 0.02, 0.025):
+    for lag_s in (0.012, 0.016, 0.02, 0.025, 0.04, 0.06):
         assert named(session({"1": lag_s}, walks=4, rests=False)) == set()
         assert named(session({"1": lag_s}, walks=4, momentum=False)) == set()
 
