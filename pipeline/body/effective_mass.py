@@ -7,10 +7,8 @@ from ..dynamics import limb
 from ..dynamics.limb import task_space
 from .legs import OUTWARDS, Legs
 
-LEVEL = np.array([0.0, 1.0, 0.0])  # normal of level ground
 
-
-def effective_foot_mass(legs: Legs, point: Array, normal: Array = LEVEL) -> Array:
+def effective_foot_mass(legs: Legs, point: Array, normal: Array) -> Array:
     """Return the effective mass (time, side) of a point of the foot, kg.
 
     It is the task-space inertia of the leg towards the ground, 1 / (J M^-1 J^T), with J the velocity of the point along
@@ -20,7 +18,7 @@ def effective_foot_mass(legs: Legs, point: Array, normal: Array = LEVEL) -> Arra
 
     Args:
         point: (time, side, 3), point on the foot, lab axes, m.
-        normal: (3,) or (time, 3) of the ground.
+        normal: (3,) or (time, 3), of the ground, upwards.
 
     Source: Khatib O (1987) IEEE J Robot Autom 3:43-53; Chi KJ, Schmitt D (2005) J Biomech 38:1387-1395 (effective
     mass at foot strike).

@@ -13,14 +13,24 @@ from datetime import datetime
 from pathlib import Path
 
 from ..errors import Problem, join_some, nearest
-from . import study_tables
+from .study_tables import (
+    AGE_RANGE,
+    ANTHROPOMETRY,
+    DATE_COLUMNS,
+    MOST_LISTED,
+    SIZE_RANGES,
+    VISIT_COLUMNS,
+    ZERO,
+    find_wrong_sizes,
+    with_true_source,
+)
 from .tsv import ABSENT, Row, bad_columns, hostile_cells, misspelt, rows_of
 
 SOURCES = {"mass_source": "mass_kg", "width_source": "_width_", "leg_length_source": "leg_length_"}  # of sizes so named
-SIZES = (*study_tables.SIZE_RANGES, *study_tables.ANTHROPOMETRY, *SOURCES)
+SIZES = (*SIZE_RANGES, *ANTHROPOMETRY, *SOURCES)
 BIDS_NAMES = {"session_id": "session", "acq_time": "date"}
 NUMBER = "visit_number"  # the place of a visit among those of its person
-KNOWN = ("participant_id", "session", NUMBER, *BIDS_NAMES, *study_tables.VISIT_COLUMNS, *SIZES, *study_tables.AGE_RANGE)
+KNOWN = ("participant_id", "session", NUMBER, *BIDS_NAMES, *VISIT_COLUMNS, *SIZES, *AGE_RANGE)
 FEWEST_DIGITS = 12  # of a SHA-256
 SHA256 = re.compile(rf"[0-9a-fA-F]{{{FEWEST_DIGITS},64}}")
 OF_A_REVIEW = {  # what a final session needs, and what to do
@@ -36,7 +46,11 @@ DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def sessions_of(
-    path: Path, participants: Mapping[str, Row], sessions: Mapping[str, list[Row]], *, reserved: Container[str] = ()
+    path: Path,
+    participants: Mapping[str, Row],
+    sessions: Mapping[str, list[Row]],
+    *,
+    reserved: Container[str] = (),
 ) -> tuple[dict[str, Row], list[Problem]]:
     """Return the rows of sessions.tsv by session, in its order, and every problem. Both are empty without such a file.
 
@@ -73,7 +87,7 @@ def sessions_of(
         problems += _row_problems(row, owners, participants, where)
         if name in rows:
             problems.append(Problem(where, "two rows", "keep one"))
-        rows.setdefault(name, row | study_tables.with_true_source(row))
+        rows.setdefault(name, row | with_true_source(row))
     rows = {name: row for name, row in rows.items() if name in sessions}
     return rows, list(dict.fromkeys([*problems, *_unordered(sessions, rows, path.name)]))
 
@@ -154,11 +168,7 @@ def cells_in_results(participant: Row, session: str, rows: Mapping[str, Row]) ->
 def sizes_in(row: Mapping[str, str]) -> Row:
     """Return the sizes in a row, and their sources; 0 counts as absent."""
     cells = {name: row.get(name, "") for name in SIZES}
-    return {
-        name: cell
-        for name, cell in cells.items()
-        if cell.lower() not in ABSENT and not study_tables.ZERO.fullmatch(cell)
-    }
+    return {name: cell for name, cell in cells.items() if cell.lower() not in ABSENT and not ZERO.fullmatch(cell)}
 
 
 def row_with_sizes(
@@ -216,7 +226,7 @@ def _first_date(name: str, sessions: Mapping[str, list[Row]], rows: Mapping[str,
     """Return the date of a session in sessions.tsv, else the first in trials.tsv, empty without one."""
     dates = [rows.get(name, {}).get("date", "")]
     if dates[0].lower() in ABSENT:
-        dates = [row.get(column, "") for row in sessions[name] for column in study_tables.DATE_COLUMNS]
+        dates = [row.get(column, "") for row in sessions[name] for column in DATE_COLUMNS]
     return min(filter(DATE.fullmatch, dates), default="")
 
 
@@ -245,11 +255,11 @@ def _row_problems(
         yield Problem(where, f"participant '{person}' is not in participants.tsv", remedy)
     elif name not in owners:
         mine = [session for session, owner in owners.items() if owner == person] or [*owners]
-        remedy = nearest(name, mine) or f"expected one of {join_some(mine, study_tables.MOST_LISTED)}"
+        remedy = nearest(name, mine) or f"expected one of {join_some(mine, MOST_LISTED)}"
         yield Problem(where, f"session '{name}' is not in trials.tsv", remedy)
     elif owners[name] != person:
         yield Problem(where, f"session '{name}' belongs to {owners[name]} in trials.tsv", "correct one of both tables")
-    yield from study_tables.find_wrong_sizes(row, where)
+    yield from find_wrong_sizes(row, where)
     if (number := row.get(NUMBER, "")).lower() not in ABSENT and not DIGITS.fullmatch(number):
         yield Problem(
             where, f"{NUMBER} is '{number}'", "write 1 for the first visit of the person, 2 for the next, ..."

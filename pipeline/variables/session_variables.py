@@ -306,8 +306,9 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             "chance that steps on a sound plate break the laws of a step as much; NaN if none on it can be judged: "
             "one foot alone and whole on a plate, pelvis, both heels and toes seen"),
         "contact_rest_lead": Variable(("contact",), "s",
-            "by how much later than usual against the plate's load the foot comes to rest and leaves it, the mean of "
-            "both; NaN if one is unseen, or they are .12 s apart, as of a load that is not all of the foot's"),
+            "by how much later than usual, against the plate's load, the foot comes to rest and leaves, the mean of "
+            "both; NaN if one is unseen, if they are .12 s apart, or if the contact is refused, or doubted for another "
+            "reason than its time: the load may not be all that the foot bears"),
         "belt_speed": Variable(("trial", "side"), "m s-1",
             "speed of the belt below the foot against lab x: as trials.tsv states, else of the heel in stance if the "
             "person does not travel; 0 over ground"),

@@ -173,7 +173,7 @@ VERDICTS: dict[str, Row] = {
         "contact, so that its ground force stays in the results", "list one with role static",
         see="how_to.md#there-is-no-static-trial", of_step=True),
     "leg_implausible": Row(REFUSES, "{what} in {percent:.0f} % of the stance; {remedy}",
-        f"{_PERSON}, in single support; of a trial, on both sides and throughout", _LEG,
+        f"{_PERSON}, in the middle two thirds of a stance; of a trial, on both sides and throughout", _LEG,
         ("body.plausibility.LIMITS", "steps.kinematics.leg_check.SHORTEST_S", "steps.cycles.verdicts.LIKE_SWING"),
         "reliability.md#legs-that-no-person-has", general="a leg is none that a person has"),
     "markers_not_seen": Row(REFUSES,
@@ -275,10 +275,10 @@ VERDICTS: dict[str, Row] = {
         ("person.size_findings.LEAST_KNEE_PER_ANKLE",)),
     "knee_marker_shaken": Row(DOUBTS,
         "in single support the {side} knee marker shakes by {mm:.1f} mm, {times:.1f} times as much as in the rest of "
-        "the recording: was a gap of it filled?",
-        "faster than {FAST_HZ:g} Hz its distance to the hip centre, or to another marker of thigh or shank, changes by "
-        "more than {TIMES:g} times as much in the middle two thirds of the stance as at any other time, of which "
-        "{LEAST_REST:g} times the stance is known. Not where clusters pose the leg",
+        "the recording: has another program filled a gap?",
+        "above {FAST_HZ:g} Hz its distance to the hip centre, or to another marker of thigh or shank, changes in the "
+        "middle two thirds of the stance by more than {LEAST_M:mm}, and {TIMES:g} times as much as at any other time. "
+        "Not judged where clusters pose the leg, or the rest that is known lasts less than {LEAST_REST:g} stances",
         "look at the marker's path; leave the gap unfilled",
         ("steps.cycles.knee_checks.FAST_HZ", "steps.cycles.knee_checks.TIMES", "steps.cycles.knee_checks.LEAST_M",
             "steps.cycles.knee_checks.LEAST_REST")),

@@ -7,8 +7,18 @@ from ...body.body_model import BodyModel
 from ...body.joint_centres import width_of_mass
 from ...body.resolved_model import resolve
 from ...errors import Problem, join_some, warning
-from ...person import size_findings
 from ...person.shown_sizes import ShownSizes
+from ...person.size_findings import (
+    ADULT_AGE_YEARS,
+    ADULT_HEIGHT_M,
+    DIFFERING_SIZES,
+    MASS_WRONG,
+    WALKING_MASS_ERROR,
+    SessionSizes,
+    check_sizes,
+    find_differing_sizes,
+    sizes_in_table,
+)
 from ...steps.read.recording_contents import Contents
 from ...tables import tsv
 from ...tables.session_table import row_with_sizes
@@ -43,24 +53,13 @@ def of_person(
     stated = shown.stated
     row = row_with_sizes(participants.get(person, {}), own, stated)
     static = next((facts[row["file"]] for row in rows if row["role"] == "static" and row["file"] in facts), None)
-    sizes = {**stated, **size_findings.sizes_in_table(row)}
-    needed = list[str]()
     if static and chosen and model:
-        needed = resolve(model, static.landmarks).find_needed_sizes(hip_centre=chosen["calibrate"]["hip_centre"])
-    if {"leg_length_left_m", "leg_length_right_m"} & sizes.keys():  # one replaces the other
-        needed = [name for name in needed if not name.startswith("leg_length")]
-    if absent := [name for name in needed if name not in sizes]:
-        what = f"no {', '.join(absent)}, needed by the body model or the hip centre"
-        mass_kg = sizes.get("mass_kg", 0.0)
-        by_mass = {width_of_mass(name, mass_kg): name.partition("_")[0] for name in absent if mass_kg}
-        hints = [f"{joint} {width:.3f}" for width, joint in by_mass.items() if width]
-        hint = f" (by body mass {', '.join(hints)})" if hints else ""
-        yield Problem(person, what, f"measure and add to participants.tsv{hint}", "size_missing")
+        yield from _missing(person, {**stated, **sizes_in_table(row)}, static, chosen, model)
     table = str(chosen.get("calibrate", {}).get("segment_parameters"))
     row = {**row, "participant_id": person}
-    yield from size_findings.check_sizes(row, shown, segment_table=table, mass_needed=mass_needed)
+    yield from check_sizes(row, shown, segment_table=table, mass_needed=mass_needed)
     static_first = sorted((one for one in rows if one["file"] in facts), key=lambda one: one["role"] != "static")
-    yield from size_findings.find_differing_sizes(row, {one["file"]: facts[one["file"]].sizes for one in static_first})
+    yield from find_differing_sizes(row, {one["file"]: facts[one["file"]].sizes for one in static_first})
 
 
 def of_visits(study: Study, facts: Mapping[str, Mapping[str, Contents]]) -> Iterator[Problem]:
@@ -76,9 +75,9 @@ def of_visits(study: Study, facts: Mapping[str, Mapping[str, Contents]]) -> Iter
             for name, one in shown.items()
             if name not in study.session_rows
         }
-        for column in size_findings.sizes_in_table(study.participants.get(person, {})):
+        for column in sizes_in_table(study.participants.get(person, {})):
             found = sorted((of[column], name) for name, of in sizes.items() if of.get(column, 0) > 0)
-            limit = size_findings.WALKING_MASS_ERROR if column == "mass_kg" else size_findings.DIFFERING_SIZES
+            limit = WALKING_MASS_ERROR if column == "mass_kg" else DIFFERING_SIZES
             if found and found[-1][0] > (1 + limit) * found[0][0]:
                 texts = [f"{value:.3g} in {name}" for value, name in (found[0], found[-1])]
                 what = f"{column} is {' but '.join(texts)}, by their files; participants.tsv has one for all sessions"
@@ -96,20 +95,14 @@ def of_ages(study: Study, facts: Mapping[str, Mapping[str, Contents]]) -> Iterat
         facts: by session and file, for the files that can be read.
     """
     name = study.settings.get("study", {}).get("reference")
-    if (
-        shipped_references().get(name, {}).get("ages", [0, size_findings.ADULT_AGE_YEARS])[1]
-        >= size_findings.ADULT_AGE_YEARS
-    ):
+    if shipped_references().get(name, {}).get("ages", [0, ADULT_AGE_YEARS])[1] >= ADULT_AGE_YEARS:
         return
     tall = []
     for person, row in study.participants.items():
         sessions = study.people.get(person, [])
-        sizes = [
-            size_findings.sizes_in_table(row),
-            *(_shown_sizes(study.sessions[each], facts[each]).stated for each in sessions),
-        ]
+        sizes = [sizes_in_table(row), *(_shown_sizes(study.sessions[each], facts[each]).stated for each in sessions)]
         height_m = next((one["height_m"] for one in sizes if "height_m" in one), 0.0)
-        if height_m >= size_findings.ADULT_HEIGHT_M and row.get("age_years", "").lower() in tsv.ABSENT:
+        if height_m >= ADULT_HEIGHT_M and row.get("age_years", "").lower() in tsv.ABSENT:
             tall.append(f"{person} ({height_m:.2f} m)")
     if tall:
         what = f"no age_years of people as tall as adults: {join_some(tall, MOST_LISTED)}"
@@ -121,22 +114,32 @@ def with_visits(findings: Sequence[Problem], visits: Sequence[Problem]) -> list[
     """Return findings; where sessions of a person show different masses, neither mass need be wrong."""
     grown = {visit.where for visit in visits if visit.what.startswith("mass_kg")}
     own = "give each session its mass_kg in sessions.tsv"
-    changed = (
-        one._replace(remedy=own) if one.code == size_findings.MASS_WRONG and one.where in grown else one
-        for one in findings
-    )
+    changed = (one._replace(remedy=own) if one.code == MASS_WRONG and one.where in grown else one for one in findings)
     return [*changed, *visits]
 
 
-def _shown_sizes(rows: Sequence[tsv.Row], facts: Mapping[str, Contents]) -> size_findings.SessionSizes:
+def _shown_sizes(rows: Sequence[tsv.Row], facts: Mapping[str, Contents]) -> SessionSizes:
     static = next((facts[row["file"]] for row in rows if row["role"] == "static" and row["file"] in facts), None)
     walks = [facts[row["file"]].shown for row in rows if row["role"] == "gait" and row["file"] in facts]
-    return size_findings.SessionSizes.of(
-        read_stated_sizes(rows, facts), static.shown if static else ShownSizes(), walks
-    )
+    return SessionSizes.of(read_stated_sizes(rows, facts), static.shown if static else ShownSizes(), walks)
 
 
 def read_stated_sizes(rows: Sequence[tsv.Row], facts: Mapping[str, Contents]) -> dict[str, float]:
     """Return the sizes in a session's files; the static wins, as in ``calibrate``."""
     ordered = sorted((row for row in rows if row["file"] in facts), key=lambda row: row["role"] == "static")
     return {name: value for row in ordered for name, value in facts[row["file"]].sizes.items()}
+
+
+def _missing(
+    person: str, sizes: Mapping[str, float], static: Contents, chosen: Mapping[str, Any], model: BodyModel
+) -> Iterator[Problem]:
+    needed = resolve(model, static.landmarks).find_needed_sizes(hip_centre=chosen["calibrate"]["hip_centre"])
+    if {"leg_length_left_m", "leg_length_right_m"} & sizes.keys():  # one replaces the other
+        needed = [name for name in needed if not name.startswith("leg_length")]
+    if absent := [name for name in needed if name not in sizes]:
+        what = f"no {', '.join(absent)}, needed by the body model or the hip centre"
+        mass_kg = sizes.get("mass_kg", 0.0)
+        by_mass = {width_of_mass(name, mass_kg): name.partition("_")[0] for name in absent if mass_kg}
+        hints = [f"{joint} {width:.3f}" for width, joint in by_mass.items() if width]
+        hint = f" (by body mass {', '.join(hints)})" if hints else ""
+        yield Problem(person, what, f"measure and add to participants.tsv{hint}", "size_missing")

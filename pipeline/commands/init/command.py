@@ -110,7 +110,8 @@ def initialise(folder: Path) -> str:
     proposed = fits[model].essential or len(models) == 1
     rows, places, notes = trial_rows(files, model, models, find_copies(folder, [file.name for file in files]))
     for other, names in body_model_fit.strangers(sessions, models, model).items():
-        notes = {text: [name for name in listed if name not in names] for text, listed in notes.items()}
+        for listed in notes.values():
+            listed[:] = [name for name in listed if name not in names]
         notes[f"for body model {other}, not {model}: move them together to another study"] = names
     notes[NOBODYS], notes[DOUBLES] = nobodys, [*doubles]
     for holds, tables in unclaimed_tables(folder, {file.forces for file in files}).items():
@@ -131,9 +132,7 @@ def initialise(folder: Path) -> str:
     sized = {row["session"]: row for row in visits}
     alone = {row["participant_id"] for row in people} - {row["participant_id"] for row in visits}
     sized |= {row["participant_id"]: row for row in people if row["participant_id"] in alone}
-    notes[NO_MASS] = [
-        name for name, row in sized.items() if row["mass_kg"] == "n/a" and name not in notes.get(NO_STATIC, ())
-    ]
+    notes[NO_MASS] = [name for name, row in sized.items() if row["mass_kg"] == "n/a" and name not in notes[NO_STATIC]]
     texts = {"participants.tsv": _table(people), "trials.tsv": _table(blank), "study.yaml": _study_text(fits, files)}
     texts |= {SESSIONS: _table(visits)} if visits else {}
     if not proposed and not _are_keypoints(files):

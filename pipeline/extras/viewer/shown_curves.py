@@ -9,7 +9,16 @@ from ...arrays import Array, select
 from ...conventions import SIDES
 from ...signals.time_normalisation import PHASE
 from ...steps.report.curves.panels import Panel, panels_of, plain_unit
-from ...tables import reference_curves
+from ...tables.reference_curves import (
+    COMPONENTS,
+    BySpeed,
+    Curves,
+    at_speed,
+    key_of,
+    reference_file,
+    reference_of,
+    speeds_of,
+)
 from ...tables.tsv import decode_text
 from ...variables.schema import VARIABLES
 from ...workflow.job_keys import Study
@@ -18,9 +27,7 @@ from .shown_trial import packed
 MOST_OTHERS = 20  # other cycles of a side behind those of the trial
 
 
-def shown_curves(
-    cycles: xr.Dataset, trial: str, norm: reference_curves.BySpeed, *, moment_signs: str
-) -> dict[str, Any]:
+def shown_curves(cycles: xr.Dataset, trial: str, norm: BySpeed, *, moment_signs: str) -> dict[str, Any]:
     """Return the panels, the cycles of a trial and of others, and their curves (panel, cycle, phase), as JSON."""
     if not cycles.sizes.get("cycle"):
         return {"cycles": [], "panels": [], "curves": packed(np.empty((0, 0, len(PHASE))))}
@@ -51,33 +58,29 @@ def shown_curves(
     }
 
 
-def norm_of(study: Study) -> reference_curves.BySpeed:
+def norm_of(study: Study) -> BySpeed:
     """Return the normal curves of a study by speed; none if it has none, or those of another study."""
     name = study.settings["study"]["reference"]
-    file = reference_curves.reference_file(name, study_path=study.path) if name else None
+    file = reference_file(name, study_path=study.path) if name else None
     if file is None or file.suffix == ".nc":
         return {}
-    return reference_curves.reference_of(decode_text(file.read_bytes()), where="study.reference")
+    return reference_of(decode_text(file.read_bytes()), where="study.reference")
 
 
-def _at_own_speed(norm: reference_curves.BySpeed, cycles: xr.Dataset) -> reference_curves.Curves:
+def _at_own_speed(norm: BySpeed, cycles: xr.Dataset) -> Curves:
     """Return the normal curves at the median speed of a session's cycles."""
     if not norm:
         return {}
     names = cycles.variables["metric"].values.tolist()
     speeds = cycles.variables["metric_value"].values[:, names.index("walking_speed_dimensionless")]
-    known, available = speeds[np.isfinite(speeds)], reference_curves.speeds_of(norm)
+    known, available = speeds[np.isfinite(speeds)], speeds_of(norm)
     middle = available[len(available) // 2] if available else 0
-    return reference_curves.at_speed(norm, float(np.median(known)) if known.size else middle)
+    return at_speed(norm, float(np.median(known)) if known.size else middle)
 
 
-def _band(panel: Panel, norm: reference_curves.Curves) -> dict[str, Any] | None:
+def _band(panel: Panel, norm: Curves) -> dict[str, Any] | None:
     """Return the lower and the upper edge of the normal band (2, phase), mean -+ 1 SD; None without a norm."""
-    key = (
-        reference_curves.key_of(panel.variable, panel.component)
-        if panel.variable in reference_curves.COMPONENTS
-        else ()
-    )
+    key = key_of(panel.variable, panel.component) if panel.variable in COMPONENTS else ()
     if key not in norm:
         return None
     curve = norm[key]

@@ -41,7 +41,13 @@ class Person(NamedTuple):
 
 
 def from_table(
-    table: Mapping[str, Any], segment: str, *, side: str, sex: str, body_mass_kg: float, landmarks: Mapping[str, Array]
+    table: Mapping[str, Any],
+    segment: str,
+    *,
+    side: str,
+    sex: str,
+    body_mass_kg: float,
+    landmarks: Mapping[str, Array],
 ) -> SegmentParameters:
     """Return a segment's parameters from a table of config/segment_parameters.yaml.
 
@@ -60,16 +66,7 @@ def from_table(
         UserError: a landmark of the segment's length is absent.
     """
     if "n/a" in table:
-        rows = [table["n/a"][segment]]
-        if "age_years" in table:
-            at_age = {
-                name: value if name == "length" else _value_at(value, table["age_years"])
-                for name, value in rows[0].items()
-            }
-            if "proximal_radius" in at_age:  # radii that are None follow by the parallel-axis theorem
-                across = float(np.sqrt(at_age["proximal_radius"] ** 2 - at_age["com"] ** 2))
-                at_age["radii"] = [across if one is None else one for one in at_age["radii"]]
-            rows = [at_age]
+        rows = [_at_age(table["n/a"][segment], table["age_years"]) if "age_years" in table else table["n/a"][segment]]
     else:
         rows = [table[letter][segment] for letter in ("M", "F") if sex in (letter, "n/a")]
     results = [_from_row(row, table, segment, side, body_mass_kg, landmarks) for row in rows]
@@ -78,6 +75,15 @@ def from_table(
         to_own = frame(_rule_of_table(table, segment).axes, landmarks, {}, side)
         com, inertia = com @ to_own, to_own.T @ inertia @ to_own
     return SegmentParameters(mass, com, inertia, length)
+
+
+def _at_age(row: Mapping[str, Any], years: float) -> dict[str, Any]:
+    """Return a row of lines over age as an ordinary one; radii that are None follow by the parallel-axis theorem."""
+    at_age = {name: value if name == "length" else _value_at(value, years) for name, value in row.items()}
+    if "proximal_radius" in row:
+        across = float(np.sqrt(at_age["proximal_radius"] ** 2 - at_age["com"] ** 2))
+        at_age["radii"] = [across if one is None else one for one in at_age["radii"]]
+    return at_age
 
 
 def _value_at(value: Any, years: float) -> Any:

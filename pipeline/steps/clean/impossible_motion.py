@@ -83,9 +83,9 @@ def frozen_frames(position: Array, interval_s: float) -> Flags:
 def held_frames(position: Array) -> Flags:
     """Return which samples (time, marker) of positions (time, marker, 3), m, repeat the one before, or the next one.
 
-    Another program has filled a gap with the last or first place that it knew: three frames and more are equal while
-    the marker moves before and after, which it reaches or leaves by a jump. One that rests, in a file of rounded
-    numbers, stops at once at most.
+    Another program has filled a gap with the last place before it, or the first behind it: three frames or more are
+    equal, the marker moves before and after, and it leaves or reaches the place by a jump. A foot that rests, in a file
+    of rounded numbers, may stop at once, but does not jump.
     """
     held = np.zeros(position.shape[:2], dtype=bool)
     same = (position[1:] == position[:-1]).all(axis=2)

@@ -19,7 +19,7 @@ from .plate_contacts import Contact, Loaded, between, with_loads
 # without the force's line, one end alone must be that far off: a slow foot or an impact takes 30 to 60 ms between force
 # and marker at one end
 ONE_END_S = 0.08
-# twice that: a load that begins so much later than its foot rests, and ends earlier, is not the whole load of the foot
+# twice 60 ms: a load that begins so much later than its foot rests, and ends earlier, is not all that the foot bears
 ENDS_APART_S = 0.12
 NOT_IN_TIME = "plates_not_in_time"
 # rest and line, or start and end, known to some 15 ms each, agree if both are that far off to the same side
@@ -129,7 +129,8 @@ def rest_leads(contact: Contact, feet: Feet) -> tuple[float, float] | None:
 def rest_lead_s(contact: Contact, feet: Feet) -> float:
     """Return by how much later than usual the foot of a contact rests, the mean of both ends; NaN if unknown.
 
-    What is refused or doubted, but for its time, may not be the whole load of the foot; accepted or not.
+    Of a contact that is refused, or doubted for another reason than its time, also if somebody accepts it, nothing is
+    known: its load may not be all that the foot bears.
     """
     whole = not contact.reason and all(one.code in (NOT_IN_TIME, ACCEPTED) for one in contact.doubts)
     start_s, end_s = (rest_leads(contact, feet) if whole else None) or (np.nan, np.nan)

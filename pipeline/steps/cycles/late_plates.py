@@ -36,6 +36,7 @@ LIMIT, ALIKE = 1.64, 6.0
 # of a walk or those up a stair, so that their number does not average it out: as much as steps differ by in the worst.
 APART_S, RESTS_S, FREEDOM, FEET_S, SHARED_S = 0.002, 0.004, 4, 0.005, 0.006
 ANY_S, SCALE = 0.1, 0.1  # what all plates and the person share tells nothing
+BY_DELAY = 0.08  # of the mass, most that a delay explains: 25 ms of 1.2 body weights in a single support of .4 s
 # Sway, m/s: the second harmonic as half of the first, and so the difference of the sides. What else steps differ by,
 # and for how long that is alike: a quarter of the period of 2 Hz.
 OTHER, OWN_M_S, ALIKE_S = 0.5, 0.02, 0.125
@@ -60,22 +61,24 @@ def find_late(walks: Sequence[Inputs[Trial]]) -> tuple[set[str], Verdict] | None
     names = sorted({name for own in texts for text in own for name in text.split()})
     if len(names) < 2:
         return None
-    told = _told(walks, names, apart := np.full(len(names), APART_S))
-    if told is None:
+    apart = np.full(len(names), APART_S)
+    delays = _agreed_delays(walks, names, apart)
+    if delays is None:
         return None
-    size, error = told
+    size, error = delays
     gain = (size / error) ** 2
     apart[gain.argmax()] = ANY_S
-    named = gain > (0 if _told(walks, names, apart) else gain.max() - ALIKE)  # a second one is late: any may be
+    several = _agreed_delays(walks, names, apart) is not None  # then any plate may be late
+    named = [i for i in np.argsort(-gain).tolist() if several or gain[i] > gain.max() - ALIKE]
     words = [
         f"plate {names[i]} is {1e3 * abs(size[i]):.0f} ± {1e3 * error[i]:.0f} ms {'late' if size[i] > 0 else 'early'}"
-        for i in sorted(np.flatnonzero(named), key=lambda i: -gain[i])
+        for i in named
     ]
-    return {names[i] for i in np.flatnonzero(named)}, Verdict.of("plate_late", what=" or ".join(words))
+    return {names[i] for i in named}, Verdict.of("plate_late", what=" or ".join(words))
 
 
-def _told(walks: Sequence[Inputs[Trial]], names: Sequence[str], apart: Array) -> Delays | None:
-    """Return what both witnesses show together of each plate, if they tell one; None if they do not.
+def _agreed_delays(walks: Sequence[Inputs[Trial]], names: Sequence[str], apart: Array) -> Delays | None:
+    """Return what both witnesses show of each plate if they agree that one is late or early; None if they do not.
 
     Args:
         apart: standard deviation of the delay of each plate against the others (plate,), s.
@@ -87,8 +90,8 @@ def _told(walks: Sequence[Inputs[Trial]], names: Sequence[str], apart: Array) ->
     best = int((size**2 * weight).argmax())
     each = np.sign(size[best]) * sizes[:, best] > LIMIT * errors[:, best]
     agree = abs(sizes[0, best] - sizes[1, best]) < SPREADS * np.hypot(*errors[:, best])
-    tells = each.all() and agree and size[best] ** 2 * weight[best] > SPREADS**2
-    return Delays(size, 1 / np.sqrt(weight)) if tells else None
+    is_late = each.all() and agree and size[best] ** 2 * weight[best] > SPREADS**2
+    return Delays(size, 1 / np.sqrt(weight)) if is_late else None
 
 
 def _delays(normal: Array, right: Array, prior: Array, plates: int) -> Delays:
@@ -109,8 +112,8 @@ def _by_rests(contacts: Sequence[AnyTrial], names: Sequence[str], apart: Array) 
     columns = (np.concatenate([walk[name].values for walk in contacts]) for name in ("plates", "contact_side"))
     plates, side = (column.astype(str) for column in columns)
     lead = np.concatenate([walk["contact_rest_lead"].values for walk in contacts])
-    told = np.isfinite(lead) & np.isin(plates, names)
-    lead, right, on = lead[told], side[told] == "right", plates[told, None] == names
+    known = np.isfinite(lead) & np.isin(plates, names)
+    lead, right, on = lead[known], side[known] == "right", plates[known, None] == names
     alike = np.hstack([on & right[:, None], on & ~right[:, None]]).astype(float)
     counts = alike.sum(axis=0)
     own = lead - alike @ (alike.T @ lead / np.fmax(counts, 1))
@@ -169,8 +172,8 @@ def _loads(walk: Inputs[Trial], names: Sequence[str]) -> Array:
     force = walk.clean["plate_force"].values[..., UP] / walk.mass_kg
     numbers = [str(number) for number in walk.clean["plate"].values.tolist()]
     result = np.zeros((len(time), len(names)))
-    told = (contacts[name].values[contacts["valid"].values] for name in ("plates", "contact_start", "contact_end"))
-    for text, start_s, end_s in zip(*(column.tolist() for column in told), strict=True):
+    valid = (contacts[name].values[contacts["valid"].values] for name in ("plates", "contact_start", "contact_end"))
+    for text, start_s, end_s in zip(*(column.tolist() for column in valid), strict=True):
         inside = slice(*np.searchsorted(time, [start_s, end_s]).tolist())
         for name in text.split():
             result[inside, names.index(name)] += np.nan_to_num(force[inside, numbers.index(name)])

@@ -37,7 +37,6 @@ from .stances import leave_out_by_hand
 from .verdicts import Shown, acceptances_of, judge_stances
 
 LEAVE_OUT = "leave_out_cycle"  # kind of correction
-BY_DELAY = 0.08  # of the mass: 25 ms of 1.2 body weights in a single support of .4 s
 
 
 def cycles(
@@ -171,10 +170,13 @@ def _momentum(
     alone = {name: walk for name, walk in walks.items() if not settings[name].hands_bear_weight}
     numbers, late = late_plates.find_late([*alone.values()]) or (set(), None)
     on_late = [np.array([not numbers.isdisjoint(text.split()) for text in each], dtype=bool) for each in plates]
-    by_delay = [(one.share @ on > 0) & (abs(one.ratio - 1) < BY_DELAY) for one, on in zip(shown, on_late, strict=True)]
+    by_delay = [
+        (one.share @ on > 0) & (abs(one.ratio - 1) < late_plates.BY_DELAY)
+        for one, on in zip(shown, on_late, strict=True)
+    ]
     telling = [
-        one._replace(ratio=np.where(late_here if name in alone else True, np.nan, one.ratio))
-        for name, one, late_here in zip(walks, shown, by_delay, strict=True)
+        one._replace(ratio=np.where((name not in alone) | explained, np.nan, one.ratio))
+        for name, one, explained in zip(walks, shown, by_delay, strict=True)
     ]
     known = [
         body_momentum.known_intervals(walk.kinematics, walk.contacts, walk.clean, mass_kg) for walk in walks.values()

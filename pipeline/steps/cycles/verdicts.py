@@ -141,9 +141,9 @@ class Shown:
     @cached_property
     def knee_shakes(self) -> list[Array]:
         """Return how each side's knee marker shakes (time, distance), m; no column where clusters pose the leg."""
-        clusters = self.calibrate["cluster_marker"].values.tolist() if has_model(self.calibrate) else ["thigh"]
-        if any(name.startswith(("thigh", "shank")) for name in clusters):
-            return [np.empty((len(self.clean["time"]), 0))] * len(SIDES)
+        clusters = self.calibrate["cluster_marker"].values.tolist() if has_model(self.calibrate) else []
+        if not has_model(self.calibrate) or any(name.startswith(("thigh", "shank")) for name in clusters):
+            return [np.empty((len(self.clean["time"].values), 0))] * len(SIDES)
         return [knee_checks.fast_distances(self.clean, self.kinematics, side) for side in SIDES]
 
     @cached_property
@@ -227,9 +227,9 @@ def refuse_implausible_leg(shown: Shown, i: int) -> Verdict | None:
     """Return the refusal of a stance in which no person has such a leg, unless that is beside its swings alone."""
     time, (_, start, end) = shown.contacts.variables["time"].values, shown.stances
     flags = shown.implausible[i]
-    share = (time[shown.frames[i]] - start[i]) / (end[i] - start[i])
-    at_strike = (share < LIKE_SWING / 100) & (start[i] > time[0])
-    at_off = (share > 1 - LIKE_SWING / 100) & (end[i] < time[-1])
+    percent = 100 * (time[shown.frames[i]] - start[i]) / (end[i] - start[i])
+    at_strike = (percent < LIKE_SWING) & (start[i] > time[0])
+    at_off = (percent > 100 - LIKE_SWING) & (end[i] < time[-1])
     if not shown.hides(i) or not flags[~at_strike & ~at_off].any():
         return None
     what = reason_of_flag(int(np.bincount(flags)[1:].argmax()) + 1, str(shown.stances[0][i]))

@@ -5,7 +5,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -200,8 +200,18 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
     )
 
 
-def _of_plates(view: LabView) -> dict[str, Any]:
-    """Return the loads, sizes and slopes of the plates, as :class:`Contents` has them."""
+class OfPlates(TypedDict):
+    """What :class:`Contents` has of plates."""
+
+    peak_load_n: dict[int, float]
+    downward_n: dict[int, float]
+    plate_sides_m: dict[int, float]
+    plate_normals: dict[int, Array]
+    plate_problems: tuple[Problem, ...]
+
+
+def _of_plates(view: LabView) -> OfPlates:
+    """Return loads, sizes and slopes of the plates, and their problems."""
     force, corners = view.plates.force, view.plates.corners
     numbers, blank = view.plates.numbers.tolist(), ~np.isfinite(force).all(axis=2).any(axis=0)
     peak_n = np.where(blank, np.nan, vertical_forces(force, corners).max(axis=0, initial=0.0))

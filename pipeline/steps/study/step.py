@@ -196,7 +196,10 @@ def with_muscles(data: xr.Dataset, muscles: list[str], shapes: Mapping[str, tupl
 
 
 def _gather(
-    used: Mapping[str, xr.Dataset], sessions: Mapping[str, Mapping[str, Any]], columns: Columns, before: tuple[int, int]
+    used: Mapping[str, xr.Dataset],
+    sessions: Mapping[str, Mapping[str, Any]],
+    columns: Columns,
+    before: tuple[int, int],
 ) -> xr.Dataset:
     """Return the cycles of the sessions, concatenated; the arguments are those of :func:`study`."""
     trials = {session: data.variables["cycle_trial"].values for session, data in used.items()}
@@ -240,7 +243,10 @@ def _cells(
 
 
 def _stances(
-    used: Mapping[str, xr.Dataset], sessions: Mapping[str, Mapping[str, Any]], columns: Columns, before: tuple[int, int]
+    used: Mapping[str, xr.Dataset],
+    sessions: Mapping[str, Mapping[str, Any]],
+    columns: Columns,
+    before: tuple[int, int],
 ) -> tuple[dict[Any, Any], dict[Any, Any]]:
     """Return variables and coordinates along ``stance``: all stances with both ends and valid kinetics.
 
@@ -334,14 +340,7 @@ def _quality(
     table = pd.DataFrame(rows, columns=list(QUALITY)).astype(kinds)
     if corrected:
         applied, unfit = _corrections_of(cycles)
-        mine, place = [list[Row]() for _ in range(len(table))], list(QUALITY).index(NUMBERS[0])
-        for row in applied:
-            of_trial = (table.session == row["session"]) & (table.trial == row["trial"])
-            first_s, last_s = float(row["time_s"]), float(row["to_s"] or row["time_s"])
-            touched = of_trial & (table.start_s < last_s + SAME_STRIKE_S) & (table.end_s > first_s - SAME_STRIKE_S)
-            touched &= (table.side == row["side"]) | (row["side"] == "")
-            for i in np.flatnonzero(touched if touched.any() else of_trial):  # each of the trial if it touches none
-                mine[i].append(row)
+        mine, place = _corrections(table, applied), list(QUALITY).index(NUMBERS[0])
         words = [[in_words(row).replace(BETWEEN_WORDS, ", ") for row in rows] for rows in mine]
         table.insert(place, CORRECTED, [BETWEEN_WORDS.join(each) for each in words])
         table.insert(place + 1, CORRECTIONS, [to_text(rows) for rows in mine])
@@ -363,6 +362,19 @@ def _corrections_of(cycles: Mapping[str, xr.Dataset]) -> tuple[list[Row], list[R
     in_vain = [row for row in applied if (row["session"], row["trial"]) in rejected]
     unfit += [row | {WHY: "the trial is rejected"} for row in in_vain]
     return [row for row in applied if row not in in_vain], unfit
+
+
+def _corrections(table: pd.DataFrame, rows: Iterable[Mapping[str, str]]) -> list[list[Mapping[str, str]]]:
+    """Return the corrections of each stance of quality.csv; a trial has those that touch no stance in each."""
+    found: list[list[Mapping[str, str]]] = [[] for _ in range(len(table))]
+    for row in rows:
+        of_trial = (table.session == row["session"]) & (table.trial == row["trial"])
+        first_s, last_s = float(row["time_s"]), float(row["to_s"] or row["time_s"])
+        touched = of_trial & (table.start_s < last_s + SAME_STRIKE_S) & (table.end_s > first_s - SAME_STRIKE_S)
+        touched &= (table.side == row["side"]) | (row["side"] == "")
+        for i in np.flatnonzero(touched if touched.any() else of_trial):
+            found[i].append(row)
+    return found
 
 
 def _quality_rows(session: str, data: xr.Dataset, about: Mapping[str, Any]) -> Iterator[list[Any]]:

@@ -11,6 +11,7 @@ from pipeline.dynamics import interaction_torques, limb
 from pipeline.dynamics.screws import bracket, pose, spatial_inertia
 from pipeline.dynamics.vectors import apply
 from pipeline.extras.teaching import equations_of_motion, open_chain
+from pipeline.plates.incline import VERTICAL
 from tests.dynamics.test_limb import by_group
 from tests.dynamics.test_limb_contributions import by_source
 from tests.steps.cycles.test_effective_mass import HEEL, SINGULAR, tensors
@@ -186,4 +187,4 @@ def test_effective_foot_mass_is_that_of_the_task_space_of_an_open_chain() -> Non
     jacobian, rate = open_chain.body_jacobian(chain, q, q)
     up = jacobian[..., 4:5, :]  # of the tip's velocity, in axes that are the lab's
     expected = limb.task_space(equations_of_motion.mass_matrix(chain, q), q, up, rate[..., 4:5, :], q)[0][..., 0, 0]
-    np.testing.assert_allclose(effective_foot_mass(own, heel), expected, rtol=SINGULAR)
+    np.testing.assert_allclose(effective_foot_mass(own, heel, VERTICAL), expected, rtol=SINGULAR)

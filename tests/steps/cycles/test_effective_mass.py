@@ -13,6 +13,7 @@ from pipeline.body.legs import Legs
 from pipeline.conventions import SIDES
 from pipeline.dynamics.screws import spatial_inertia
 from pipeline.dynamics.vectors import skew
+from pipeline.plates.incline import VERTICAL
 from pipeline.steps.cycles.cut_trial import Inputs
 from pipeline.steps.cycles.step import mass_at_strikes
 from tests.support.walks.person import Array, landmarks, standing, walk
@@ -53,9 +54,9 @@ def test_an_impact_that_moves_no_hinge_affects_no_other_leg(upright: Legs) -> No
     """One leg is struck exactly along its line, the other is not."""
     exact = replace(upright, axes=np.round(upright.axes, 6), centre=np.round(upright.centre, 6))
     place = exact.centre[:, :, 0] + [0.1, -0.07, 0]
-    expected = effective_foot_mass(exact, place)
+    expected = effective_foot_mass(exact, place, VERTICAL)
     place[:, 0] = exact.centre[:, 0, 0] - 0.07 * UP
-    found = effective_foot_mass(exact, place)
+    found = effective_foot_mass(exact, place, VERTICAL)
     np.testing.assert_array_equal(found[:, 1], expected[:, 1])
     assert np.isnan(found[:, 0]).all()
 
@@ -85,7 +86,7 @@ def test_is_the_impulse_divided_by_the_velocity_after_it(own: Legs, heel: Array)
     right[..., :3], right[..., 3:6] = np.cross(blow, UP), UP
     twist = np.linalg.solve(matrix, right[..., None])[..., 0]
     velocity = twist[..., 3:6] + np.cross(twist[..., :3], blow)
-    np.testing.assert_allclose(effective_foot_mass(own, heel), 1 / velocity[..., 1], rtol=SINGULAR)
+    np.testing.assert_allclose(effective_foot_mass(own, heel, VERTICAL), 1 / velocity[..., 1], rtol=SINGULAR)
 
 
 # ---- symmetries
@@ -95,11 +96,11 @@ def test_is_the_impulse_divided_by_the_velocity_after_it(own: Legs, heel: Array)
 
 
 def test_hidden_segments_and_points_affect_their_instants_and_side_only(own: Legs, heel: Array) -> None:
-    whole = effective_foot_mass(own, heel)
+    whole = effective_foot_mass(own, heel, VERTICAL)
     com, place, locked = own.com.copy(), heel.copy(), own.locked.copy()
     com[10:20, 0, 1] = place[30:40, 1] = np.nan
     locked[50:60, 1, 2] = True
-    found = effective_foot_mass(replace(own, com=com, locked=locked), place)
+    found = effective_foot_mass(replace(own, com=com, locked=locked), place, VERTICAL)
     lost = np.zeros(whole.shape, dtype=bool)
     lost[10:20, 0] = lost[30:40, 1] = lost[50:60, 1] = True
     np.testing.assert_array_equal(np.isnan(found), lost)
@@ -108,7 +109,7 @@ def test_hidden_segments_and_points_affect_their_instants_and_side_only(own: Leg
 
 def test_a_leg_without_inertia_has_no_effective_mass(own: Legs, heel: Array) -> None:
     light = replace(own, mass=own.mass * 0, inertia=own.inertia * 0)
-    assert np.isnan(effective_foot_mass(light, heel)).all()
+    assert np.isnan(effective_foot_mass(light, heel, VERTICAL)).all()
 
 
 # ---- foot strikes
@@ -141,7 +142,7 @@ def test_the_mass_is_that_of_the_lower_of_heel_and_toe(own: Legs, heel: Array) -
     toe[:, 1, 1] -= 0.06
     strikes = [("right", 0.2), ("left", 0.404), ("right", 0.7)]
     found = struck(strikes, motion, marked(heel, toe))
-    by_heel, by_toe = effective_foot_mass(own, heel), effective_foot_mass(own, toe)
+    by_heel, by_toe = effective_foot_mass(own, heel, VERTICAL), effective_foot_mass(own, toe, VERTICAL)
     np.testing.assert_allclose(found, [by_toe[40, 1], by_heel[81, 0], by_toe[140, 1]], rtol=SINGULAR)
     assert found[0] != pytest.approx(by_heel[40, 1], rel=0.01)
 
@@ -149,8 +150,8 @@ def test_the_mass_is_that_of_the_lower_of_heel_and_toe(own: Legs, heel: Array) -
 def test_a_foot_without_toe_marker_strikes_with_its_heel(own: Legs, heel: Array) -> None:
     motion, clean = moving(landmarks(walk(TIME))), marked(heel, heel - 1)
     found = struck([("right", 0.2), ("left", 0.2)], motion, clean.drop_sel(marker="toe_right"))
-    assert found[0] == pytest.approx(effective_foot_mass(own, heel)[40, 1], rel=SINGULAR)
-    assert found[1] == pytest.approx(effective_foot_mass(own, heel - 1)[40, 0], rel=SINGULAR)
+    assert found[0] == pytest.approx(effective_foot_mass(own, heel, VERTICAL)[40, 1], rel=SINGULAR)
+    assert found[1] == pytest.approx(effective_foot_mass(own, heel - 1, VERTICAL)[40, 0], rel=SINGULAR)
 
 
 def test_a_strike_of_a_foot_that_is_not_seen_has_no_mass(own: Legs, heel: Array) -> None:

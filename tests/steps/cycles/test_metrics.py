@@ -10,6 +10,7 @@ import xarray as xr
 
 from pipeline.body.effective_mass import effective_foot_mass
 from pipeline.body.legs import legs_of
+from pipeline.plates.incline import VERTICAL
 from pipeline.steps.cycles.peaks_and_work import peaks
 from pipeline.steps.cycles.spatiotemporal import support
 from pipeline.variables.metrics import METRICS
@@ -115,7 +116,7 @@ def test_effective_foot_mass_is_that_of_the_strike(known: Walk) -> None:
     result = made.cut()
     trial_data = (made["kinematics"], made["contacts"], made["calibrate"])
     legs = legs_of(*trial_data, gravity_m_s2=0, smallest_floating_axis=0.1)
-    right = effective_foot_mass(legs, legs.centre[:, :, 0] - LEG_M[0])[0, 1]
+    right = effective_foot_mass(legs, legs.centre[:, :, 0] - LEG_M[0], VERTICAL)[0, 1]
     expected = np.where(result.side == "left", 2 * right, right)
     np.testing.assert_allclose(result.effective_foot_mass, expected, rtol=1e-9)  # rounding metres from the origin
 

@@ -150,8 +150,8 @@ def judge_plates(
         for step in steps
         if any(row.plates == (step.plate,) and row.start_s < time[step.frame] < row.end_s for row in good)
     ]
-    shown, judged = laws.numbers_of(as_arrays(whole)) if whole else (np.empty(0), np.empty(0)), {}
-    shifted = find_shifted_plates(whole, numbers, shown)
+    shown = laws.numbers_of(as_arrays(whole)) if whole else (np.empty(0), np.empty(0))
+    shifted, judged = find_shifted_plates(whole, numbers, shown), {}
     for plate in {step.plate for step in whole}:
         own = [i for i, step in enumerate(whole) if step.plate == plate]
         judged[plate] = judge_forces([whole[i] for i in own], shown[0][own], corners[plate], numbers[plate])
