@@ -167,7 +167,7 @@ def judged(session: Session) -> Judged | str:
         )
     except UserError as error:
         return error.problems[0].code or "session_rejected"
-    cut, solved = steps["cycles"], steps["kinetics"]
+    cut, solved, ground = steps["cycles"], steps["kinetics"], steps["contacts"]
     if "sample_trial" not in solved.variables:  # all walks are rejected
         return text_of(cut, "rejected_code")[0]
     names = cut.trial.values.tolist()
@@ -177,7 +177,8 @@ def judged(session: Session) -> Judged | str:
     for number, trial in enumerate(names):
         inside = solved.sample_trial.values == [*solved.trial.values].index(trial)
         times[number] = solved.time.values[inside]
-        loaded[files[trial]] = (steps["contacts"].ground_force.values[inside] != 0).any(axis=2)
+        standing = ground.sample_trial.values == [*ground.trial.values].index(trial)  # kinetics lack rejected walks
+        loaded[files[trial]] = (ground.ground_force.values[standing] != 0).any(axis=2)
         moments[files[trial]] = solved.joint_moment_jcs.values[inside] / mass_kg
     contacts, codes = [], []
     doubts = text_of(cut, "stance_doubt_code")
