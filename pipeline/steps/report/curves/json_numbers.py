@@ -1,6 +1,6 @@
 """Numbers of the report, rounded for JSON."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import NoneType
 from typing import Any
 
@@ -41,18 +41,31 @@ def by_second_differences(data: Any) -> Any:
         return {name: by_second_differences(value) for name, value in data.items()}
     if not isinstance(data, list | tuple):
         return data
-    if len(data) <= SHORT or not {*map(type, data)} <= {int, float, NoneType}:
-        return [by_second_differences(value) for value in data]
-    known = np.array([value is not None for value in data])
-    values = np.array(data, dtype=float)[known]
-    for decimals in range(MOST_DECIMALS + 1):
+    kinds = {*map(type, data)}
+    if not kinds <= {int, float, NoneType} or len(data) <= SHORT:
+        return [by_second_differences(value) for value in data] if kinds & {dict, list, tuple} else data
+    known = [value for value in data if value is not None]
+    decimals = _decimals_of(known) if float in kinds else 0
+    if decimals is None:
+        return data
+    scale = 10.0**decimals
+    whole = [round(value * scale) for value in known] if float in kinds else known
+    differences = [now - 2 * last + first for now, last, first in zip(whole, [0, *whole], [0, 0, *whole], strict=False)]
+    if len(known) < len(data):
+        left = iter(differences)
+        differences = [None if value is None else next(left) for value in data]
+    return {"decimals": decimals, "second_differences": differences}
+
+
+def _decimals_of(numbers: Sequence[float]) -> int | None:
+    """Return the fewest decimals in which all numbers are rounded, None if there are none."""
+    values = np.array(numbers, dtype=float)
+    for decimals in range(MOST_DECIMALS + 1) if np.isfinite(values).all() else ():
         scaled = values * 10.0**decimals
-        # rounded but for the last bit
-        if np.isfinite(values).all() and np.allclose(scaled, np.rint(scaled), rtol=1e-12, atol=1e-9):
-            result = np.full(len(data), np.nan)
-            result[known] = np.diff(np.rint(scaled), n=2, prepend=[0, 0])
-            return {"decimals": decimals, "second_differences": to_whole_numbers(result)}
-    return data
+        whole = np.rint(scaled)
+        if (np.abs(scaled - whole) <= 1e-9 + 1e-12 * np.abs(whole)).all():  # but for the last bit
+            return decimals
+    return None
 
 
 def _to_lists(values: Array, convert: Callable[[Array], NDArray[Any]]) -> Any:
