@@ -139,12 +139,13 @@ def not_contradicted(listed: Events, others: Events, time: Array) -> OfFile:
 def _away_from_plates(inside: Events, others: Events, interval_s: float) -> tuple[float, float]:
     """Return how far the events of plates are from the file's in the median, and how far detectors may be, s.
 
-    Of an even number it is the lower median, so that one load of two feet does not decide.
+    Of an even number it is the lower median, so that one load of two feet does not decide. One event of a plate decides
+    only if others have none of the file near them.
     """
     plates = [(side, event) for side, events in others.items() for event in events if event.source == "plate"]
     away_s = sorted(_nearest(event.time_s, event.kind, inside[side]) for side, event in plates)
     paired_s = [each for each in away_s if each <= HALF_STRIDE_S]
-    if len(paired_s) < 2:
+    if not paired_s or not np.isfinite(away_s[1:2]).any():
         return 0.0, np.inf
     error_s = np.hypot(DETECTED_SD_S, interval_s / np.sqrt(3)) / np.sqrt(len(paired_s))
     return paired_s[(len(paired_s) - 1) // 2], float(DETECTED_S + DETECTED * error_s)

@@ -271,6 +271,17 @@ def test_events_that_plates_contradict_are_not_used(known: Walk, late_s: float) 
     assert times == {side: [event.time_s for event in events_of(without, side)] for side in SIDES}
 
 
+def test_one_event_decides_if_the_file_has_none_near_the_other_events_of_plates(known: Walk) -> None:
+    """A strike .2 s late on the plate, and an off a stride later; in the second file that strike is right."""
+    step = known.of("right")[1]
+    for late_s, unlike in ((0.2, True), (0.0, False)):
+        events = [(step.start_s + late_s, "Foot Strike", "right"), (step.end_s + 1.1, "Foot Off", "right")]
+        trial = found(cleaned(known, [under(step)], events=events))
+        assert bool(trial.attrs["events_left_out"]) == unlike
+    alone = found(cleaned(known, [under(step)], events=[(step.start_s + 0.2, "Foot Strike", "right")]))
+    assert "off_plates" not in alone.attrs["events_left_out"]
+
+
 def test_an_event_that_a_plate_contradicts_alone_leaves_the_others(known: Walk) -> None:
     step = known.of("right")[1]
     plates = [under(step), under(known.of("left")[1])]
