@@ -1,4 +1,4 @@
-"""Plates and channels of muscles that a trial has but does not use: stored as JSON along ``trial``, read as values."""
+"""Plates, channels of muscles and events that a trial has but does not use: JSON along ``trial``, read as values."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -7,9 +7,9 @@ from .. import json_text
 
 
 class LeftOut(NamedTuple):
-    """Plates, or channels of muscles, that are not used, and why."""
+    """Plates, channels of muscles, or events of the file, that are not used, and why."""
 
-    which: list[Any]  # numbers of plates, or labels of channels
+    which: list[Any]  # numbers of plates, labels of channels, or times of events, s
     code: str  # kind of the reason, for programs
     words: str  # the reason, for people
 

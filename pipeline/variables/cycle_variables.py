@@ -8,6 +8,7 @@ from .session_variables import (
     ANKLE_FOOT_POWER,
     BAND,
     ENVELOPE,
+    EVENTS_LEFT_OUT,
     FACTS,
     FOOT_POWER,
     JCS,
@@ -22,10 +23,10 @@ from .session_variables import (
     UPPER_ANGLES,
 )
 
-# of a trial of clean.nc, passed on to the tables and the report
+# of a trial of clean.nc or contacts.nc, passed on to the tables and the report
 REPAIRED = (
     "filled_by_spline", "filled_by_cluster", "filled_by_neighbours", "spikes_removed", "labels_put_right",
-    "labels_exchanged_back", "filled_frames", "plates_left_out", "emg_left_out",
+    "labels_exchanged_back", "filled_frames", "plates_left_out", "events_left_out", "emg_left_out",
 )  # fmt: skip
 _CURVES = {
     "joint_angle": Variable(("cycle", "joint", "angle", "phase"), "degree", f"joint angle; {JCS}"),
@@ -239,7 +240,7 @@ CYCLES = {
         "forward closure of the trial and side, root mean square over the three angles"),
     "stance_energy_closure": Variable(("stance", "segment"), "W", "energy closure of the trial and side"),
     **{f"stance_{name}": Variable(("stance",), *about) for name, about in (RESIDUALS | KNEE_AXIS).items()},
-    **{name: FACTS[name] for name in REPAIRED},
+    **{name: (FACTS | EVENTS_LEFT_OUT)[name] for name in REPAIRED},
 }  # fmt: skip
 # the trial that the report shows
 _PART = "of the internal joint moment over the cycle shown, along the joint coordinate axes"

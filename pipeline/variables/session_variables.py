@@ -67,6 +67,10 @@ FACTS = {
         "doubt_values": Variable(("trial",), "", f"these doubts, {AS_JSON}", "U"),
     }),
 }  # fmt: skip
+EVENTS_LEFT_OUT = {
+    "events_left_out": Variable(("trial",), "",
+        f"gait events of the file that are not used, by their times, and why, {LEFT_OUT}", "U"),
+}  # fmt: skip
 
 
 def _facts(*names: str) -> dict[str, Variable]:
@@ -315,6 +319,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         **optional(WITH_INCLINE),
         **_EVENTS,
         **_facts("plates_left_out"),
+        **EVENTS_LEFT_OUT,
         "rest_lead": Variable(("trial",), "s", f"{AHEAD}, by when the feet rest; NaN if unknown"),
         "line_lead": Variable(("trial",), "s", f"{AHEAD}, by when the force's line passes the pelvis; NaN if unknown"),
         "acceleration_lead": Variable(("trial",), "s",

@@ -40,7 +40,7 @@ def facts_of(record: CycleRecord) -> dict[str, Any]:
         "events": [*_events(record)],
         **_stance(record),
         "gravity_m_s2": STANDARD_GRAVITY_M_S2,
-        "plates_left_out": in_words(contacts.attrs["plates_left_out"]),
+        **{f"{what}_left_out": in_words(contacts.attrs[f"{what}_left_out"]) for what in ("plates", "events")},
         **_markers(record),
         "static": [*_files(record, record.static)],
         "carriers": {joint: model.joint_carrier.sel(side=record.side, joint=joint).item() for joint in FROM_HIP},

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from ...arrays import Array
 from ...conventions import SIDES
 from ...plates.incline import over_ground
+from ...signals.filters import interval_s
+from ...trials.left_out import LeftOut
 from ...vocabulary.event_names import OFF, STRIKE, kind_in, side_in
 from .events import SAME_EVENT_S, GaitEvent, align, lags, merge
 from .feet import Feet, at_rest
@@ -18,9 +20,14 @@ from .plate_contacts import Contact
 
 Events = Mapping[str, Sequence[GaitEvent]]
 Weaker = Mapping[str, Sequence[Sequence[GaitEvent]]]
+OfFile = tuple[dict[str, list[GaitEvent]], list[LeftOut]]
 
 REPEATED_S = 0.03  # of one event that several programs wrote
 SWAPPED_S = 0.08  # largest distance to the event of the other foot or kind that an event is mistaken for
+# Events by the motion of a foot are 16 ms (standard deviation 15) from a plate's strike, 9 (15) from its off (O'Connor
+# CM et al. 2007, Gait Posture 25:469-474), those that a person sees are known to a frame. DETECTED: standard errors
+DETECTED_S, DETECTED_SD_S, DETECTED = 0.016, 0.015, 3.0
+HALF_STRIDE_S = 0.5  # from farther off an event is of another stride
 
 
 def plate_events(contacts: Sequence[Contact]) -> dict[str, list[GaitEvent]]:
@@ -35,8 +42,8 @@ def plate_events(contacts: Sequence[Contact]) -> dict[str, list[GaitEvent]]:
 
 def weaker_events(
     time: Array, landmarks: Mapping[str, Array], stated: Sequence[NDArray[Any]], feet: Feet, plates: Events, method: str
-) -> Weaker:
-    """Return each side's events from the file and from motion, in order of trust.
+) -> tuple[Weaker, list[LeftOut]]:
+    """Return each side's events from the file and from motion, in order of trust, and those of the file not used.
 
     Events from motion are early or late by a delay that differs between people. They are shifted by the median
     difference to better events of the trial, or else to when the feet come to rest and leave it.
@@ -57,17 +64,16 @@ def weaker_events(
     for side, foot in feet.items():
         heel, toe, middle = (over_ground(path, foot.normal) for path in (foot.heel, foot.toe, pelvis))
         from_motion[side] = detect(time, heel, toe, middle, forward)
-    from_file = not_contradicted(
+    from_file, left_out = not_contradicted(
         {side: file_events(*stated, side=side) for side in SIDES},
         {side: [*plates[side], *from_motion.get(side, [])] for side in SIDES},
-        first_s=float(time[0]),
-        last_s=float(time[-1]),
+        time,
     )
     # the delays between rest and events have not been measured for running
     rests = {side: at_rest(foot) for side, foot in feet.items() if method != "handsaker"}
     better = {side: [*plates[side], *from_file[side]] for side in SIDES}
     late_s = lags(from_motion, rests) | lags(from_motion, better)
-    return {side: [from_file[side], align(from_motion.get(side, []), late_s)] for side in SIDES}
+    return {side: [from_file[side], align(from_motion.get(side, []), late_s)] for side in SIDES}, left_out
 
 
 def events_of(contacts: Sequence[Contact], side: str, weaker: Weaker) -> list[GaitEvent]:
@@ -95,18 +101,19 @@ def file_events(times_s: Iterable[float], labels: Iterable[str], sides: Iterable
     return sorted(events)
 
 
-def not_contradicted(listed: Events, others: Events, *, first_s: float, last_s: float) -> dict[str, list[GaitEvent]]:
-    """Return the file's events in the trial that plates and motion allow.
+def not_contradicted(listed: Events, others: Events, time: Array) -> OfFile:
+    """Return the file's events in the trial that plates and motion allow, and those left out because most are not.
 
     An event is contradicted if an event of the other foot or the other kind is within 80 ms and none of its own within
-    150 ms. If most are contradicted, none is returned. Times count from the start of the recording or, if that fits
-    better, from the file's first frame.
+    150 ms. If most are contradicted, or are farther from those of the plates than any detector errs, none is returned.
+    Times count from the start of the recording or, if that fits better, from the file's first frame.
 
     Args:
         listed: the file's events by side.
         others: events by side from plates and motion.
-        first_s, last_s: span of the trial.
+        time: (time,) of the trial, s.
     """
+    first_s, last_s = float(time[0]), float(time[-1])
     shift = max((0.0, first_s), key=lambda late_s: (_count_fitting(listed, others, late_s), late_s == 0))
     inside = {
         side: [
@@ -118,7 +125,30 @@ def not_contradicted(listed: Events, others: Events, *, first_s: float, last_s: 
     }
     good = {side: [e for e in events if not _is_contradicted(e, side, others)] for side, events in inside.items()}
     kept, all_of_them = (sum(map(len, events.values())) for events in (good, inside))
-    return good if 2 * kept >= all_of_them else {side: [] for side in listed}
+    instants = sorted(round(event.time_s, 3) for events in inside.values() for event in events)
+    away_s, most_s = _away_from_plates(inside, others, interval_s(time))
+    if away_s > most_s:
+        words = f"they are {1000 * away_s:.0f} ms from those of the plates in the median; plates and motion tell them"
+        return {side: [] for side in listed}, [LeftOut(instants, "events_off_plates", words)]
+    if 2 * kept < all_of_them:
+        words = "most are where plates and motion show the other foot, or the other of strike and off"
+        return {side: [] for side in listed}, [LeftOut(instants, "events_contradicted", words)]
+    return good, []
+
+
+def _away_from_plates(inside: Events, others: Events, interval_s: float) -> tuple[float, float]:
+    """Return how far the events of plates are from the file's in the median, and how far detectors may be, s.
+
+    Of an even number it is the lower median, so that one load of two feet does not decide. One event of a plate decides
+    only if others have none of the file near them.
+    """
+    plates = [(side, event) for side, events in others.items() for event in events if event.source == "plate"]
+    away_s = sorted(_nearest(event.time_s, event.kind, inside[side]) for side, event in plates)
+    paired_s = [each for each in away_s if each <= HALF_STRIDE_S]
+    if not paired_s or not np.isfinite(away_s[1:2]).any():
+        return 0.0, np.inf
+    error_s = np.hypot(DETECTED_SD_S, interval_s / np.sqrt(3)) / np.sqrt(len(paired_s))
+    return paired_s[(len(paired_s) - 1) // 2], float(DETECTED_S + DETECTED * error_s)
 
 
 def _count_fitting(listed: Events, others: Events, late_s: float) -> int:

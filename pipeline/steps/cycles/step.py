@@ -76,7 +76,8 @@ def cycles(
     curves, of_muscles, metrics = _of_cycles(session, walk, quantities, settings)
     spread, along = spread_of(session, walk)
     stacked, names = stack_metrics(metrics)
-    repairs = {name: session.clean.variables[name] for name in REPAIRED if name in session.clean.variables}
+    steps = (session.clean, session.contacts)
+    repairs = {name: step.variables[name] for step in steps for name in REPAIRED if name in step.variables}
     whole = of_whole_stances(session, walk, quantities)
     trials = {
         "cycle_trial": ("cycle", walk.trial),

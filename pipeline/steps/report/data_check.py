@@ -238,7 +238,10 @@ def _repairs(trials: Mapping[str, Facts]) -> Point:
     texts = [f"{sum(filled):g} marker samples filled in {len(filled)} of {len(trials)} trials"] if filled else []
     texts += [f"spikes removed from {spikes:g} marker samples"] if spikes else []
     texts += [f"exchanged labels corrected in {trial}: {which}" for trial, which in exchanged.items() if which]
-    return Point(LOOK if any(exchanged.values()) else GOOD, "Repairs", texts or ["none was needed"])
+    events = {trial: in_words(facts.get("events_left_out", "")) for trial, facts in trials.items()}
+    texts += [f"events of the file not used in {trial}: {why}" for trial, why in events.items() if why]
+    looks = any((*exchanged.values(), *events.values()))
+    return Point(LOOK if looks else GOOD, "Repairs", texts or ["none was needed"])
 
 
 def _corrected(quality: list[Row]) -> Point | None:

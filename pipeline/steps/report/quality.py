@@ -98,7 +98,8 @@ def checks(quality: list[Row], clean: Trials) -> Table:
         count += f" ({', '.join(how)})" if how else ""
         repairs = {title: about[name] for title, name in OTHER_REPAIRS.items() if about.get(name)}
         texts = [f"{title}: {how if isinstance(how, str) else f'{how:g}'}" for title, how in repairs.items()]
-        texts += [f"plates not used: {reasons}" for reasons in [in_words(about.get("plates_left_out", ""))] if reasons]
+        left_out = {what: in_words(about.get(f"{what}_left_out", "")) for what in ("plates", "events")}
+        texts += [f"{what} not used: {reasons}" for what, reasons in left_out.items() if reasons]
         cells = [*trial, count, "; ".join(texts) or "none"]
         for name in CHECKS:
             known = [value for row in mine if not np.isnan(value := float(row[name] or "nan"))]

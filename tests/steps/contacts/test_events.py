@@ -12,6 +12,7 @@ from pipeline.conventions import SIDES
 from pipeline.steps.contacts.event_sources import file_events
 from pipeline.steps.contacts.events import GaitEvent, merge, stances
 from pipeline.steps.contacts.kinematic_events import zeni
+from pipeline.trials.left_out import from_text
 from pipeline.vocabulary.event_names import OFF, STRIKE
 from tests.support.plates.stances import (
     ROUNDING,
@@ -254,3 +255,39 @@ def test_times_from_the_files_first_frame_are_corrected() -> None:
     )
     assert len(right) > 6
     assert [event.time_s for event in slip] == pytest.approx([event.time_s for event in right])
+
+
+@pytest.mark.parametrize("late_s", [-0.3, -0.2, -0.1, 0.06, 0.1, 0.2, 0.3])
+def test_events_that_plates_contradict_are_not_used(known: Walk, late_s: float) -> None:
+    """Plates carry one step of each foot; without its events the file leaves the rest to motion."""
+    plates = [under(known.of(side)[1]) for side in SIDES]
+    trial = found(cleaned(known, plates, events=file_list(known, late_s=late_s)))
+    (unlike,) = from_text(trial.attrs["events_left_out"])
+    assert unlike.code == "events_off_plates"
+    ms = float(unlike.words.removeprefix("they are ").split(" ms")[0])
+    assert ms == pytest.approx(1000 * abs(late_s), abs=10), "strike and off are where the load passes 20 N"
+    times = {side: [event.time_s for event in events_of(trial, side)] for side in SIDES}
+    without = found(cleaned(known, plates))
+    assert times == {side: [event.time_s for event in events_of(without, side)] for side in SIDES}
+
+
+def test_one_event_decides_if_the_file_has_none_near_the_other_events_of_plates(known: Walk) -> None:
+    """A strike .2 s late on the plate, and an off a stride later; in the second file that strike is right."""
+    step = known.of("right")[1]
+    for late_s, unlike in ((0.2, True), (0.0, False)):
+        events = [(step.start_s + late_s, "Foot Strike", "right"), (step.end_s + 1.1, "Foot Off", "right")]
+        trial = found(cleaned(known, [under(step)], events=events))
+        assert bool(trial.attrs["events_left_out"]) == unlike
+    alone = found(cleaned(known, [under(step)], events=[(step.start_s + 0.2, "Foot Strike", "right")]))
+    assert "off_plates" not in alone.attrs["events_left_out"]
+
+
+def test_an_event_that_a_plate_contradicts_alone_leaves_the_others(known: Walk) -> None:
+    step = known.of("right")[1]
+    plates = [under(step), under(known.of("left")[1])]
+    events = [
+        (time_s + 0.1 * (abs(time_s - step.start_s) < 0.01), label, side) for time_s, label, side in file_list(known)
+    ]
+    trial = found(cleaned(known, plates, events=events))
+    assert not trial.attrs["events_left_out"]
+    assert "c3d" in trial.event_source.values

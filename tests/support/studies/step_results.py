@@ -13,7 +13,7 @@ from pipeline.trials.session import join_trials, one_trial
 from pipeline.variables.cycle_variables import REPAIRED, STANCE_CURVES
 from pipeline.variables.metrics import METRICS, OF_STANCE
 from pipeline.variables.schema import VARIABLES, describe
-from pipeline.variables.session_variables import FACTS
+from pipeline.variables.session_variables import EVENTS_LEFT_OUT, FACTS
 
 NUMBERS = {name for name, variable in FACTS.items() if variable.dtype != "U"} | {*WITNESSES}
 NUMBERS |= {
@@ -26,7 +26,7 @@ NUMBERS |= {
     "time_offset_corrected",
 }
 # of a trial in which step ``clean`` repaired nothing
-UNREPAIRED = {name: "" if FACTS[name].dtype == "U" else 0 for name in REPAIRED}
+UNREPAIRED = {name: "" if (FACTS | EVENTS_LEFT_OUT)[name].dtype == "U" else 0 for name in REPAIRED}
 
 
 def described_trial(step: str, trial: xr.Dataset) -> xr.Dataset:
