@@ -132,26 +132,27 @@ def test_weak_muscles_and_cycles_without_kinetics_have_a_reason_each_and_keep_le
     inputs: list[xr.Dataset], model: Path, found: xr.Dataset, folder: Path, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    """Each cycle is judged for itself: the second has no forces, muscles of a fiftieth fail in the others.
+    """Each cycle is judged for itself: the second has no forces, muscles of a fiftieth fail in the first.
 
     The motion of the model, in which strength has no part, is that which OpenSim has found before.
     """
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     monkeypatch.setattr(step, "fit_motion", lambda place, name, *_, **__: read_table(place / f"{name}.mot"))
-    reasons = inputs[0].reason.astype(object).copy()
-    reasons[1] = "no plate"
-    cycles = inputs[0].assign_coords(reason=reasons)
+    two = slice(2)
+    cycles = inputs[0].isel(cycle=two)
+    cycles = cycles.assign_coords(reason=("cycle", ["", "no plate"]))
     weak = muscles(cycles, *inputs[1:], settings=chosen(model, strength=0.02), folder=tmp_path)
-    first, second, third = weak.muscle_reason_code.values.tolist()
+    first, second = weak.muscle_reason_code.values.tolist()
     assert second == "no_kinetics"
-    assert {first, third} <= {"reserves_too_large", "muscle_moments_differ"}
+    assert first in {"reserves_too_large", "muscle_moments_differ"}
     for name in {*WITH_FORCES} - {*SHARES}:
         assert np.isnan(weak[name]).all(), name
     assert np.isnan(weak.reserve_share[1]).all()
-    assert (weak.reserve_share[[0, 2]].max("joint") > 5).any()
+    assert weak.reserve_share[0].max() > 5
     assert np.isnan(weak.peak_contact_force_hip).all()
-    np.testing.assert_allclose(weak.muscle_tendon_length, found.muscle_tendon_length, rtol=1e-6)
-    np.testing.assert_allclose(weak.moment_arm, found.moment_arm, rtol=1e-6, atol=1e-9)
+    strong = found.isel(cycle=two)
+    np.testing.assert_allclose(weak.muscle_tendon_length, strong.muscle_tendon_length, rtol=1e-6)
+    np.testing.assert_allclose(weak.moment_arm, strong.moment_arm, rtol=1e-6, atol=1e-9)
 
 
 def test_a_model_without_the_names_is_refused_in_one_line(
