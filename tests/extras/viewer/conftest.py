@@ -7,15 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.checkout import filled_once
-from tests.support.files.changes import edit
 from tests.support.studies.small_study import write_outputs
 
 
 @pytest.fixture(scope="session")
 def small_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the small study with two draws of errors instead of five; to read only."""
-
-    def draw_less(study: Path) -> None:
-        edit(study / "study.yaml", "uncertainty_draws: 5", "uncertainty_draws: 2")
-
-    return filled_once(tmp_path_factory, "viewed_study", lambda folder: write_outputs(folder, change=draw_less))
+    return filled_once(tmp_path_factory, "viewed_study", lambda folder: write_outputs(folder, draws=2))
