@@ -111,7 +111,9 @@ def test_a_slow_run_has_the_tests_that_a_quick_one_leaves_out() -> None:
 def test_what_is_slow_is_recorded(tmp_path: Path, processes: int) -> None:
     (tmp_path / "conftest.py").write_text(RECORDS)
     (tmp_path / "test_busy.py").write_text(BUSY)
-    (tmp_path / "test_whole.py").write_text("from test_busy import *\ndel test_skipped, test_one_user, test_other_user")
+    (tmp_path / "test_whole.py").write_text(
+        "from test_busy import *\ndel test_skipped, test_one_user, test_other_user, test_in_one_case"
+    )
     kept = "test_busy.py::test_skipped\t9.0\tno\ntest_other.py\t9.0\tyes\n"
     (tmp_path / "record.tsv").write_text(f"{recorded_times.HEADER}{kept}test_busy.py::test_one_user\t9.0\tno\n")
     options = [

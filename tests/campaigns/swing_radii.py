@@ -47,7 +47,8 @@ def of_lab(shared: Path, lab: str, folder: Path) -> Iterator[Row]:
             reference = reference_of(path, shared, steps, mass_kg=calibration.attrs["body_mass_kg"])
             assert reference is not None
             computed = {table: compared_in_swing(steps, calibration, reference, table) for table in RADII}
-            points = {table: by_points(outputs(path), steps, reference, table) for table in RADII}
+            stored = outputs(path)
+            points = {table: by_points(stored, steps, reference, table) for table in RADII}
             shown = nearest_radii({table: row["knee moment slope"] for table, row in computed.items()})
             yield Row(name, trial, shown, computed, points)
 

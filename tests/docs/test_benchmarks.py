@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -36,8 +37,9 @@ IN_AN_ORPHAN = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c',
 
 @LINUX
 @pytest.mark.parametrize("name", NAMES)
-def test_each_benchmark_runs_in_its_smallest_form(name: str) -> None:
-    """A benchmark that no longer fits the steps is seen here."""
+def test_each_benchmark_runs_in_its_smallest_form(name: str, finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A benchmark that no longer fits the steps is seen here; the archive is of a study that has been run."""
+    monkeypatch.setattr(archive, "write_study", lambda base, **_: shutil.copytree(finished, base))
     if name == "paired" and subprocess.run(["git", "rev-parse", "HEAD"], cwd=HOUSE, check=False).returncode:
         pytest.skip("no git checkout")
     (measure,) = parts(SMALLEST, names=[name], against="HEAD").values()

@@ -341,33 +341,48 @@ def keys(house: Path, study: Path, *packages: Path) -> dict[str, str]:
     return dict(json.loads(done.stdout))
 
 
+@pytest.fixture(scope="module")
+def tiny_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_tiny_study(tmp_path_factory.mktemp("tiny") / "study")
+
+
+@pytest.fixture(scope="module")
+def without(tiny_study: Path) -> dict[str, str]:
+    """Return the keys with no extra of another package."""
+    return keys(HOUSE, tiny_study)
+
+
+@pytest.mark.process
+def test_the_extras_of_the_folder_change_no_key(bare: Path, tiny_study: Path, without: dict[str, str]) -> None:
+    """In a study that uses none of them."""
+    assert keys(bare, tiny_study) == without
+
+
 @pytest.mark.process
 @pytest.mark.parametrize(
     ("without_lines", "changed"),
     [((), {"study", "report", "page"}), (("joins",), {"report", "page"}), (("joins", "report", "methods"), set[str]())],
 )
 def test_an_extra_changes_the_keys_of_its_own_jobs_and_of_those_that_use_it(
-    bare: Path, tmp_path: Path, without_lines: tuple[str, ...], changed: set[str]
-) -> None:
-    study = write_tiny_study(tmp_path / "study")
-    without = keys(HOUSE, study)
-    assert keys(bare, study) == without
+    bare: Path, tiny_study: Path, without: dict[str, str], tmp_path: Path, without_lines: tuple[str, ...],
+    changed: set[str],
+) -> None:  # fmt: skip
     declared = LAB["our_lab/push.py"]
     for name in without_lines:
         declared, count = re.subn(rf"^    {name}=.*\n", "", declared, flags=re.MULTILINE)
         assert count == 1
     package = write_package(tmp_path / "lab", push=declared)
-    found = keys(bare, study, package)
+    found = keys(bare, tiny_study, package)
     assert found.keys() - without.keys() == {"push"}
     assert {name for name in without if found[name] != without[name]} == changed & without.keys()
 
 
 @pytest.mark.process
-def test_a_template_of_an_addition_is_in_the_keys_of_the_pages(tmp_path: Path) -> None:
-    study, lab = write_tiny_study(tmp_path / "study"), write_package(tmp_path / "lab")
-    before = keys(HOUSE, study, lab)
+def test_a_template_of_an_addition_is_in_the_keys_of_the_pages(tiny_study: Path, tmp_path: Path) -> None:
+    lab = write_package(tmp_path / "lab")
+    before = keys(HOUSE, tiny_study, lab)
     (lab / "our_lab" / "weakest.html").write_text("another template")
-    now = keys(HOUSE, study, lab)
+    now = keys(HOUSE, tiny_study, lab)
     assert {name for name in now if now[name] != before[name]} == {"report", "page"}
 
 

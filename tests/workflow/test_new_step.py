@@ -141,25 +141,35 @@ def test_a_new_step_is_a_room_and_a_rule(house: Path, tmp_path: Path) -> None:
     assert "Nothing to do" in again.stdout + again.stderr
 
 
+@pytest.fixture(scope="module")
+def tiny_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_tiny_study(tmp_path_factory.mktemp("tiny") / "study")
+
+
+@pytest.fixture(scope="module")
+def with_it(house: Path, tiny_study: Path) -> dict[str, str]:
+    """Return the code in the keys with the further step."""
+    return keys_of(house, tiny_study)
+
+
 @pytest.mark.process
-def test_a_new_step_changes_no_key_of_a_session(house: Path, tmp_path: Path) -> None:
-    study = write_tiny_study(tmp_path / "study")
-    without, with_it = keys_of(HOUSE, study), keys_of(house, study)
+def test_a_new_step_changes_no_key_of_a_session(tiny_study: Path, with_it: dict[str, str]) -> None:
+    without = keys_of(HOUSE, tiny_study)
     assert with_it.keys() - without.keys() == {"push"}
     assert {name for name in without if without[name] != with_it[name]} == set()
 
 
 @pytest.mark.process
 @pytest.mark.parametrize("step", ["push", "kinetics"])
-def test_a_change_of_a_step_changes_no_other_key(house: Path, tmp_path: Path, step: str) -> None:
-    study = write_tiny_study(tmp_path / "study")
-    keys = [keys_of(house, study)]
+def test_a_change_of_a_step_changes_no_other_key(
+    house: Path, tiny_study: Path, with_it: dict[str, str], step: str
+) -> None:
     path = house / "pipeline" / "steps" / step / "step.py"
     before = path.read_text()
     path.write_text(f"{before}\n# a comment\n")
-    keys.append(keys_of(house, study))
+    changed = keys_of(house, tiny_study)
     path.write_text(before)
-    assert {name for name in keys[0] if keys[0][name] != keys[1][name]} == {step}
+    assert {name for name in with_it if with_it[name] != changed[name]} == {step}
 
 
 def keys_of(house: Path, study: Path) -> dict[str, str]:

@@ -44,7 +44,7 @@ def test_a_laboratory(lab: str, shared: Path, tmp_path: Path, tab: Tab) -> None:
     for path in study.rglob("*"):
         path.chmod(path.stat().st_mode | stat.S_IWUSR)
     initialise(study)
-    run_steps(study)
+    run_steps(study, tables=False)
     answers = Answers(open_study(study))
     session, trial, stance = used_stance(answers)
     server = LocalServer(8790, answers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,13 @@ def rows(raw: xr.Dataset) -> list[Row]:
     ]
 
 
+@cache
+def walk_and_rows(way: str, seed: int) -> tuple[xr.Dataset, list[Row]]:
+    """Return a recording, to read only, and its contacts."""
+    raw = recorded(way, seed).trial
+    return raw, rows(raw)
+
+
 def hidden(raw: xr.Dataset, labels: list[str], start_s: float, end_s: float) -> xr.Dataset:
     """Return a recording without some markers in a time."""
     bad = raw.copy(deep=True)
@@ -39,8 +47,7 @@ def hidden(raw: xr.Dataset, labels: list[str], start_s: float, end_s: float) -> 
 @pytest.mark.parametrize("markers", [("HEE",), ("TOE",), ("HEE", "TOE")])
 @pytest.mark.parametrize(("way", "seed"), WALKS)
 def test_the_contact_of_a_hidden_foot_is_its_own(way: str, seed: int, markers: tuple[str, ...]) -> None:
-    raw = recorded(way, seed).trial
-    before = rows(raw)
+    raw, before = walk_and_rows(way, seed)
     used = [row for row in before if not row["code"]]
     assert used
     for row in used:
@@ -57,8 +64,8 @@ def test_the_contact_of_a_hidden_foot_is_its_own(way: str, seed: int, markers: t
 
 
 def test_a_foot_at_rest_under_the_force_keeps_its_contact_while_the_other_is_hidden() -> None:
-    raw = recorded("straight", 41).trial
-    used = [row for row in rows(raw) if not row["code"]]
+    raw, before = walk_and_rows("straight", 41)
+    used = [row for row in before if not row["code"]]
     row = used[len(used) // 2]
     (other,) = {*SIDES} - {row["side"]}
     after = rows(hidden(raw, [f"{other[0].upper()}HEE"], row["start"] - 0.1, row["end"] + 0.1))

@@ -41,6 +41,12 @@ def session(trials: dict[str, tuple[xr.Dataset, xr.Dataset]], part: int, **rejec
     return join_trials(used | {name: rejection(why, {"source": f"{name}.c3d"}) for name, why in rejected.items()})
 
 
+@pytest.fixture(scope="module")
+def whole(trials: dict[str, tuple[xr.Dataset, xr.Dataset]]) -> xr.Dataset:
+    """Return the kinetics of all trials together."""
+    return kinetics(session(trials, 0), session(trials, 1), CALIBRATION, settings=KINETICS)
+
+
 def same(found: xr.Dataset, expected: xr.Dataset) -> None:
     """Sums over frames are rounded in another order; an unstable foot magnifies the rounding by thousands."""
     assert set(found.variables) == set(expected.variables)
@@ -64,10 +70,9 @@ def test_a_session_is_its_trials(trials: dict[str, tuple[xr.Dataset, xr.Dataset]
 
 @pytest.mark.parametrize("here", [0, 1])
 def test_a_trial_rejected_in_one_input_stays_rejected(
-    trials: dict[str, tuple[xr.Dataset, xr.Dataset]], here: int
+    trials: dict[str, tuple[xr.Dataset, xr.Dataset]], whole: xr.Dataset, here: int
 ) -> None:
     """Its samples are in the other input, and in no result."""
-    whole = kinetics(session(trials, 0), session(trials, 1), CALIBRATION, settings=KINETICS)
     inputs = [session(trials, part, **({"c": "no plates"} if part == here else {})) for part in (0, 1)]
     found = kinetics(*inputs, CALIBRATION, settings=KINETICS)
     assert found.rejected.values.tolist() == ["", "", "no plates", ""]
@@ -79,14 +84,13 @@ def test_a_trial_rejected_in_one_input_stays_rejected(
 
 @pytest.mark.parametrize(("solved", "simulated"), [(40, 60), (64, 51), (1, 7), (1000, 100)])
 def test_portions_do_not_matter(
-    trials: dict[str, tuple[xr.Dataset, xr.Dataset]], monkeypatch: pytest.MonkeyPatch, solved: int, simulated: int
-) -> None:
+    trials: dict[str, tuple[xr.Dataset, xr.Dataset]], whole: xr.Dataset, monkeypatch: pytest.MonkeyPatch, solved: int,
+    simulated: int,
+) -> None:  # fmt: skip
     """They end within trials, and within windows."""
-    inputs = session(trials, 0), session(trials, 1), CALIBRATION
-    whole = kinetics(*inputs, settings=KINETICS)
     monkeypatch.setattr(step, "SOLVED_AT_A_TIME", solved)
     monkeypatch.setattr(step, "SIMULATED_AT_A_TIME", simulated)
-    same(kinetics(*inputs, settings=KINETICS), whole)
+    same(kinetics(session(trials, 0), session(trials, 1), CALIBRATION, settings=KINETICS), whole)
 
 
 def test_windows_are_those_of_each_trial() -> None:

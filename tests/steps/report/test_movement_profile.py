@@ -148,7 +148,7 @@ def test_only_a_child_is_compared_with_children(age: str, compared: bool) -> Non
     whose = {"9": "children", "27": "children; this person is 27 years old"}
     assert whose.get(age, "children; the age of this person is not known") in words
     assert ("Gait profile score deg 5.0" in words) == compared
-    overview = " ".join(Page(scored.pages(reference=table)["report.html"]).words.split())
+    overview = " ".join(Page(scored.pages(reference=table, only="report.html")["report.html"]).words.split())
     assert ("Gait profile score deg 5.0" in overview) == compared
 
 

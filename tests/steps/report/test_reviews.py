@@ -86,7 +86,7 @@ def test_what_is_no_date_and_no_digest_is_refused(demo: Path, column: str, cell:
 
 def test_page_and_verify_say_that_reviewed_results_have_changed(tmp_path: Path) -> None:
     draft = f"{HEADER}\nsub-01\tsub-01\tdraft\tn/a\tn/a\tn/a\n"
-    study = write_outputs(tmp_path, walk="fast_01", change=lambda s: (s / "sessions.tsv").write_text(draft))
+    study = write_outputs(tmp_path, walk="fast_01", draws=2, change=lambda s: (s / "sessions.tsv").write_text(draft))
     digest = hashlib.sha256((study / "derived/sub-01/cycles.nc").read_bytes()).hexdigest()
     pages = {}
     for reviewed in (digest[:12], "0" * 12):
@@ -103,7 +103,7 @@ def test_page_and_verify_say_that_reviewed_results_have_changed(tmp_path: Path) 
 
 
 def test_they_reach_pages_and_results(tmp_path: Path) -> None:
-    study = write_outputs(tmp_path, walk="fast_01", change=lambda s: (s / "sessions.tsv").write_text(REVIEWED))
+    study = write_outputs(tmp_path, walk="fast_01", draws=2, change=lambda s: (s / "sessions.tsv").write_text(REVIEWED))
     write_report(study)
     derived = study / "derived"
     page, overview = (Page((derived / name).read_text()) for name in ("report/sub-01.html", "report.html"))

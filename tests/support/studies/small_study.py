@@ -23,12 +23,14 @@ from tests.support.checkout import HOUSE, copy_study, keep_rows
 from tests.support.step_names import SESSION_OUTPUTS, SESSION_STEPS
 
 ON_TOP = """
-kinetics: {{uncertainty_draws: 5}}
+kinetics: {{uncertainty_draws: {draws}}}
 cycles: {{further_curves: [{curves}]}}
 """
 
 
-def write_outputs(folder: Path, *, walk: str = r"\w+_01", change: Callable[[Path], object] | None = None) -> Path:
+def write_outputs(
+    folder: Path, *, walk: str = r"\w+_01", draws: int = 5, change: Callable[[Path], object] | None = None
+) -> Path:
     """Run one person of the demonstration study below folder/data/demo.
 
     The workflow's own processes, which test_workflow.py runs, would take several times as long to write the same.
@@ -36,6 +38,7 @@ def write_outputs(folder: Path, *, walk: str = r"\w+_01", change: Callable[[Path
     Args:
         folder: where to.
         walk: which walks, as a regular expression of their names.
+        draws: of errors, which take most of the time of the step cycles.
         change: what to do to the study before it runs.
     """
     study = copy_study(HOUSE / "data" / "demo", folder / "data" / "demo")
@@ -47,22 +50,28 @@ def write_outputs(folder: Path, *, walk: str = r"\w+_01", change: Callable[[Path
     (study / "participants.tsv").write_text("\n".join(people) + "\n", encoding="utf-8")
     curves = settings.schema("settings")["properties"]["cycles"]["properties"]["further_curves"]["items"]["enum"]
     with (study / "study.yaml").open("a") as handle:
-        handle.write(ON_TOP.format(curves=", ".join(curves)))
+        handle.write(ON_TOP.format(draws=draws, curves=", ".join(curves)))
     if change:
         change(study)
     run_steps(study)
     return study
 
 
-def run_steps(study: Path, *, report: bool = False, overrides: dict[str, Any] | None = None) -> None:
-    """Run every step of a study of which a result is not there or outdated, and the report if asked for.
+def run_steps(
+    study: Path, *, tables: bool = True, report: bool = False, overrides: dict[str, Any] | None = None
+) -> None:
+    """Run every step of a study of which a result is not there or outdated.
 
     Args:
+        tables: whether study.nc and the tables are made, too.
+        report: whether the report is, which shows these.
         overrides: other settings.
     """
     with chdir(study):  # as Snakemake does: paths of a key are relative to the study
         opened = open_study(Path(), overrides=overrides)
-        _run(opened)
+        _run_sessions(opened)
+        if tables:
+            _gather(opened)
         if report:
             _report(opened)
 
@@ -93,7 +102,7 @@ def _of_sessions(sessions: Iterable[str], *files: str) -> dict[str, Any]:
     return {name: [f"derived/{session}/{name}.nc" for session in sessions] for name in files}
 
 
-def _run(opened: Study) -> None:
+def _run_sessions(opened: Study) -> None:
     shared = {"page_files": [f"derived/{name}" for name in (SCRIPT, STYLE)]}
     run_job.run(opened.key("page_files")(None), {}, paths_of(shared))
     for session in opened.sessions:
@@ -107,6 +116,9 @@ def _run(opened: Study) -> None:
                 name: f"derived/{session}/{name}.nc" for name, writer in SESSION_OUTPUTS.items() if writer == step
             }
             _run_if_needed(key, paths_of(inputs), paths_of(outputs))
+
+
+def _gather(opened: Study) -> None:
     tables: dict[str, Any] = {
         name: [f"derived/{name}.csv", f"derived/{name}.json"]
         for name in ("metrics", "quality", "participants", "symmetry")

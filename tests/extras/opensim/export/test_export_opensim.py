@@ -43,7 +43,7 @@ def leave_out_left(study: Path) -> None:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    study = write_outputs(tmp_path_factory.mktemp("house"), change=leave_out_left)
+    study = write_outputs(tmp_path_factory.mktemp("house"), draws=0, change=leave_out_left)
     export_opensim(study, angles=True, filter_forces=True)
     return study
 

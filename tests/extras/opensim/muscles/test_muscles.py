@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,11 @@ import xarray as xr
 from pipeline.conventions import JOINTS, SIDES, STANDARD_GRAVITY_M_S2
 from pipeline.errors import UserError
 from pipeline.extras.opensim.muscle_variables import MUSCLE_METRICS, OF_MUSCLES, SHARES, WITH_FORCES
+from pipeline.extras.opensim.muscles import step
 from pipeline.extras.opensim.muscles.scaled_model import opensim
 from pipeline.extras.opensim.muscles.settings import Settings
 from pipeline.extras.opensim.muscles.step import muscles
+from pipeline.opensim_files.mot import read_table
 from pipeline.results import netcdf
 from pipeline.trials.usable_walks import some_trials
 from pipeline.variables.schema import describe
@@ -48,8 +51,13 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(inputs: list[xr.Dataset], model: Path, tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset:
-    return muscles(*inputs, settings=chosen(model), folder=tmp_path_factory.mktemp("run"))
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("run")
+
+
+@pytest.fixture(scope="module")
+def found(inputs: list[xr.Dataset], model: Path, folder: Path) -> xr.Dataset:
+    return muscles(*inputs, settings=chosen(model), folder=folder)
 
 
 def test_file_has_the_variables_of_the_schema(found: xr.Dataset) -> None:
@@ -121,23 +129,30 @@ def test_sides_are_alike_in_a_symmetric_walk(found: xr.Dataset) -> None:
 
 
 def test_weak_muscles_and_cycles_without_kinetics_have_a_reason_each_and_keep_lengths(
-    inputs: list[xr.Dataset], model: Path, found: xr.Dataset, tmp_path: Path
-) -> None:
-    """Each cycle is judged for itself: the second has no forces, muscles of a fiftieth fail in the others."""
-    reasons = inputs[0].reason.astype(object).copy()
-    reasons[1] = "no plate"
-    cycles = inputs[0].assign_coords(reason=reasons)
+    inputs: list[xr.Dataset], model: Path, found: xr.Dataset, folder: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Each cycle is judged for itself: the second has no forces, muscles of a fiftieth fail in the first.
+
+    The motion of the model, in which strength has no part, is that which OpenSim has found before.
+    """
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    monkeypatch.setattr(step, "fit_motion", lambda place, name, *_, **__: read_table(place / f"{name}.mot"))
+    two = slice(2)
+    cycles = inputs[0].isel(cycle=two)
+    cycles = cycles.assign_coords(reason=("cycle", ["", "no plate"]))
     weak = muscles(cycles, *inputs[1:], settings=chosen(model, strength=0.02), folder=tmp_path)
-    first, second, third = weak.muscle_reason_code.values.tolist()
+    first, second = weak.muscle_reason_code.values.tolist()
     assert second == "no_kinetics"
-    assert {first, third} <= {"reserves_too_large", "muscle_moments_differ"}
+    assert first in {"reserves_too_large", "muscle_moments_differ"}
     for name in {*WITH_FORCES} - {*SHARES}:
         assert np.isnan(weak[name]).all(), name
     assert np.isnan(weak.reserve_share[1]).all()
-    assert (weak.reserve_share[[0, 2]].max("joint") > 5).any()
+    assert weak.reserve_share[0].max() > 5
     assert np.isnan(weak.peak_contact_force_hip).all()
-    np.testing.assert_allclose(weak.muscle_tendon_length, found.muscle_tendon_length, rtol=1e-6)
-    np.testing.assert_allclose(weak.moment_arm, found.moment_arm, rtol=1e-6, atol=1e-9)
+    strong = found.isel(cycle=two)
+    np.testing.assert_allclose(weak.muscle_tendon_length, strong.muscle_tendon_length, rtol=1e-6)
+    np.testing.assert_allclose(weak.moment_arm, strong.moment_arm, rtol=1e-6, atol=1e-9)
 
 
 def test_a_model_without_the_names_is_refused_in_one_line(
