@@ -74,7 +74,7 @@ def trial_rows(
     rows: list[Row] = []
     put_away = _put_away([file.name for file in files], copies)
     own = [file for file in files if file.name not in put_away]
-    owners = {file.key: owner for file, owner in zip(own, people_and_sessions(own), strict=True)}
+    owners = {one.file.key: one for one in people_and_sessions(own)}
     by_name = {file.name: owners[file.key] for file in own}
     owners |= {file.key: by_name[copies[file.name]] for file in files if file.name in put_away}
     sessions, roles = _sessions(files, owners, model_name)
