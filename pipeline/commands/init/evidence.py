@@ -24,6 +24,7 @@ WORD_AND_NUMBER = re.compile(r"([^\W\d_]{3,}|[^\x00-\x7f]{2,})\d+")
 COUNTED_FROM_0 = re.compile(r"\D+0")  # H0 beside H8 and H12: weeks rather than people
 COUNTED = re.compile(r"[^\W\d_]+0\d+")
 GLUED_NUMBER = re.compile(r"(.*\D)\d+")
+AMOUNT = re.compile(r"\d+([.,p]\d+)?[-_ ]?(kg|lbs?|km?h|kph|mph|mp?s|deg|grad|[mck]m|pct|percent)", re.IGNORECASE)
 NUMBER_OF_PERSON = re.compile(r"(?!19|20)\d{5}|\d{7}|\d{9,}")
 MOST_VISITS = 12  # numbered folders beyond one a month for a year are people
 DIFFERENT_ON_A_DAY = {"mass_kg": 0.05, "height_m": 0.03}  # shares: clothes, another scale, a slip of a digit
@@ -61,6 +62,9 @@ def part_columns(facts: Sequence[Facts], columns: Columns, visits: Sequence[str]
     for place, column in columns.items():
         named = _without_numbers(facts, column, inside) if place[0] else column
         if len(set(named)) < 2:
+            continue
+        if all(map(AMOUNT.fullmatch, filter(None, named))):
+            conditions[place] = named
             continue
         kinds = kinds_in(zip(named, facts, strict=True))
         walks, statics = ({name for name, kind in kinds.items() if stands in kind} for stands in (False, True))

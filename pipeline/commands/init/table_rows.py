@@ -17,7 +17,7 @@ from ...variables.verdict_table import WITHOUT_STATIC
 from ...vocabulary.name_words import read_words
 from ..shared import trial_roles
 from .evidence import grouped
-from .people import Trial, people_and_sessions
+from .people import WALKED_M, Trial, people_and_sessions
 
 TO_FILL_IN = dict.fromkeys(("age_years", "aid", "footwear"), "n/a")
 BY_MARKERS = "estimate: markers"
@@ -45,8 +45,6 @@ TRIAL_CELLS = (
     *("participant_id", "session", "trial", "file", "forces", "subject", "role", "condition", "visit", "date"),
     "guessed",
 )
-
-WALKED_M = 1.0  # farther than anybody moves in a static trial
 
 Models = Mapping[str, BodyModel]
 Notes = dict[str, list[str]]
