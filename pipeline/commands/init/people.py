@@ -336,7 +336,12 @@ def _by_sizes(trials: Sequence[Trial]) -> list[list[Trial]]:
 
 
 def _part_groups(trials: Sequence[Trial]) -> None:
-    """Keep people of one name in several groups, such as controls and patients, apart; ask if they have no name."""
+    """Keep people of one name in several groups, such as controls and patients, apart; ask if they have no name.
+
+    What lies in a person's folder is no group: Rossi/control.
+    """
+    for one in trials:
+        one.parts.group = "" if one.names and {*one.names} <= {*one.parts.above_group} else one.parts.group
     for mine in _read_apart((one.names, one.parts.group, one) for one in trials):
         for one in mine:
             one.asked |= not one.names
