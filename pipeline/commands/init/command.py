@@ -118,11 +118,9 @@ def initialise(folder: Path) -> str:
     found = _propose(folder, models)
     if unlisted:
         return _propose_rows(folder, unlisted, found)
-    texts = {
-        "participants.tsv": _table(found.people),
-        "trials.tsv": _table(found.shown),
-        "study.yaml": _study_text(found.fits, found.files),
-    } | ({SESSIONS: _table(found.visits)} if found.visits else {})
+    texts = {"participants.tsv": _table(found.people), "trials.tsv": _table(found.shown)}
+    texts |= {"study.yaml": _study_text(found.fits, found.files)}
+    texts |= {SESSIONS: _table(found.visits)} if found.visits else {}
     if not (next(iter(found.fits.values())).essential or len(models) == 1 or _are_keypoints(found.files)):
         nearest = body_model_fit.find_nearest(found.fits)
         labels = {label for file in found.files for label in file.visible}
@@ -149,16 +147,14 @@ def _propose(folder: Path, models: Models) -> Proposal:
             listed[:] = [name for name in listed if name not in names]
         notes[f"for body model {other}, not {model}: move them together to another study"] = names
     notes[NOBODYS], notes[DOUBLES] = nobodys, [*doubles]
-    for holds, tables in unclaimed_tables(folder, {file.forces for file in files}).items():
-        notes[UNCLAIMED[holds]] = tables
+    unclaimed = unclaimed_tables(folder, {file.forces for file in files})
+    notes |= {UNCLAIMED[holds]: tables for holds, tables in unclaimed.items()}
     notes[FOREIGN] = find_foreign_forces(folder, [file.name for file in files if not file.forces])
     is_proposed = fits[model].essential or len(models) == 1
+    needed = body_model_fit.find_needed_sizes(model, models[model], sessions) if is_proposed else []
+    by_key = {file.key: file for file in files}
     people, visits = participant_rows(
-        rows,
-        places,
-        {file.key: file for file in files},
-        body_model_fit.find_needed_sizes(model, models[model], sessions) if is_proposed else [],
-        lambda mine: _estimate_sizes(folder, mine, models[model]),
+        rows, places, by_key, needed, lambda of: _estimate_sizes(folder, of, models[model])
     )
     return Proposal(files, fits, [*rows, *_rows_of_doubles(rows, doubles)], people, visits, notes)
 
@@ -175,8 +171,7 @@ def _propose_rows(folder: Path, unlisted: Sequence[str], found: Proposal) -> str
         ("trials.tsv", "file", new_trials),
         (SESSIONS, "session", [row for row in found.visits if row["session"] in sessions]),
     ):
-        exists = has_visits or name != SESSIONS
-        rows_of_study = tsv.read_table(folder / name, required=("participant_id",)) if exists else []
+        rows_of_study = tsv.read_table(folder / name, required=("participant_id",)) if (folder / name).exists() else []
         present = {row.get(key) for row in rows_of_study}
         header = dict.fromkeys(next(iter(rows_of_study), {}), "n/a")
         (folder / f"new_{name}").unlink(missing_ok=True)
@@ -200,13 +195,7 @@ def _propose_rows(folder: Path, unlisted: Sequence[str], found: Proposal) -> str
 
 
 def _candidates(folder: Path) -> dict[str, BodyModel]:
-    """Return the shipped body models and those of the folder, or the one that an existing study.yaml names.
-
-    Those of the folder are files that state landmarks, or extend a body model.
-
-    Raises:
-        UserError: a body model of the folder breaks the rules of body models.
-    """
+    """Return the shipped body models and those of the folder, or the one that an existing study.yaml names."""
     study = read_yaml(folder / "study.yaml") if (folder / "study.yaml").exists() else {}
     names = [*settings.shipped_body_models()]
     for name in sorted(path.name for path in folder.iterdir() if path.suffix.lower() in (".yaml", ".yml")):
@@ -250,15 +239,9 @@ def _without_nobodys(files: Sequence[Contents]) -> tuple[list[Contents], list[st
 
 def _without_doubles(files: Sequence[Contents]) -> tuple[list[Contents], dict[str, str]]:
     """Return the files without TRC files that show the motion of a C3D file, and these with that C3D file."""
-    texts = [file for file in files if Path(file.name).suffix.lower() in MARKER_FILES]
-    doubles = {
-        text.name: other.name
-        for text in texts
-        for other in files
-        if Path(other.name).suffix.lower() not in MARKER_FILES
-        and (other.plate_sides_m or not text.forces)  # else its forces would be lost
-        and show_same_motion(text, other)
-    }
+    texts, others = ([file for file in files if file.name.lower().endswith(MARKER_FILES) == of] for of in (True, False))
+    pairs = ((text, of) for text in texts for of in others if of.plate_sides_m or not text.forces)  # no force is lost
+    doubles = {text.name: of.name for text, of in pairs if show_same_motion(text, of)}
     return [file for file in files if file.name not in doubles], doubles
 
 
@@ -297,17 +280,11 @@ def _estimate_sizes(folder: Path, rows: Sequence[Row], model: BodyModel) -> Esti
             one = look_through(folder, row["file"], {model.name: model}, **person)
             if not one.problems:  # else its plates cannot be understood; check reports it
                 by_role[row["role"]].append(one)
-    lengths: dict[str, list[float]] = defaultdict(list)
-    for one in by_role["static"] or by_role["gait"]:
-        for side, length in one.leg_lengths_m.items():
-            lengths[side].append(length)
+    lengths = grouped(of_side for one in by_role["static"] or by_role["gait"] for of_side in one.leg_lengths_m.items())
     legs = {side: float(np.median(of_side)) for side, of_side in lengths.items()}
-    standing_n = [static.shown.standing_weight_n for static in by_role["static"]]
+    standing_n = [one.shown.standing_weight_n for one in by_role["static"] if one.shown.standing_weight_n > 0]
     walking_n = [weight_n for walk in by_role["gait"] for weight_n in walk.shown.walking_weights_n]
-    for source, weights_n in (
-        ("plates, standing", [weight_n for weight_n in standing_n if weight_n > 0]),
-        ("plates, walking, within 6 %", walking_n),
-    ):
+    for source, weights_n in (("plates, standing", standing_n), ("plates, walking, within 6 %", walking_n)):
         middle_n = float(np.median(weights_n)) if weights_n else np.nan
         agreeing = [weight_n for weight_n in weights_n if abs(weight_n / middle_n - 1) <= MASS_ERROR]
         if agreeing and len(agreeing) >= MOST * len(weights_n):
@@ -377,11 +354,8 @@ def _summary(folder: Path, found: Proposal, kept: Sequence[str], texts: Iterable
         "Check the guesses: the cells that the column 'guessed' names, and the body model in study.yaml.",
         "Fill in what you know: sex, and each n/a.",
     ]
-    if SESSIONS in texts:
-        lines.append(
-            f"{SESSIONS} has the sizes of each session, by its own files: fill in its date and visit (pre, post)."
-        )
-    return "\n".join([*lines, _next(folder)])
+    of_visits = f"{SESSIONS} has the sizes of each session, by its own files: fill in its date and visit (pre, post)."
+    return "\n".join([*lines, *[of_visits] * (SESSIONS in texts), _next(folder)])
 
 
 def _session_table(sessions: Mapping[str, Sequence[Row]], sized: Mapping[str, Row]) -> list[list[str]]:
@@ -424,9 +398,7 @@ def _are_keypoints(files: Sequence[Contents]) -> bool:
 
 def _list_notes(notes: Notes, *, width: int) -> list[str]:
     lines = []
-    for text, names in notes.items():
-        if not names:
-            continue
+    for text, names in ((text, names) for text, names in notes.items() if names):
         more = len(names) - MOST_LISTED
         lines += textwrap.wrap(f"{text[0].upper()}{text[1:]}:", width)
         lines += [f"  {name}" for name in names[:MOST_LISTED]]

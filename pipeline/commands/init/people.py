@@ -125,8 +125,8 @@ def _drop_roles_that_motion_denies(files: Sequence[Contents], parts: Sequence[Pa
         step and {*NO_WALKS, "static"}.isdisjoint(one.roles) for step, one in zip(steps, parts, strict=True)
     )
     for file, step, one in zip(files, steps, parts, strict=True):
-        denied = BARE_PLATES if step else set()
-        denied = denied.union(() if has_walks or not file.shown.extent_m > WALKED_M else FROM_HIP)  # OWN_KNEE_1
+        walks_far = file.shown.extent_m > WALKED_M and not has_walks  # OWN_KNEE_1
+        denied = {*(BARE_PLATES if step else ()), *(FROM_HIP if walks_far else ())}
         if {word.plain for word in one.stem if word.kind in NO_WALKS} <= denied:
             one.roles = [role for role in one.roles if role not in NO_WALKS]
 
@@ -247,10 +247,9 @@ def _find_people_by_subjects(trials: Sequence[Trial]) -> bool:
 
 
 def _may_visits_be_people(trials: Sequence[Trial]) -> bool:
-    """Return whether visits may be people: 2021-04 the fourth one of a year; take counted ones for people.
+    """Return whether visits may be people: months, 2021-04 as the fourth one of a year, and counted ones.
 
-    These hold several others, as in W1_PRE, W1_POST and W2_PRE, or several days, as in J08/2020-01-13, J08/2020-02-24
-    and J10/2020-01-27.
+    These hold several others, W1_PRE, W1_POST and W2_PRE, or days, J08/2020-01-13, J08/2020-02-24 and J10/2020-01-27.
     """
     visits = [word for one in trials for word in one.parts.visits]
     if visits and all(word.kind == "date" and not word.days for word in visits):
@@ -260,9 +259,8 @@ def _may_visits_be_people(trials: Sequence[Trial]) -> bool:
     pairs = {(word[0].text, *(of.plain for of in rest)) for word, rest in zip(counted, others, strict=True) if word}
     people, inside = Counter(pair[0] for pair in pairs), Counter(pair[1:] for pair in pairs)
     have_days = len(people) > 1 and all(word.kind == "date" for rest in others for word in rest)
-    if not all(map(all, zip(counted, others, strict=True))) or max(people.values()) == 1:
-        return False
-    if max(inside.values()) == 1 and not have_days:
+    are_both = all(map(all, zip(counted, others, strict=True)))
+    if not are_both or max(people.values()) == 1 or (max(inside.values()) == 1 and not have_days):
         return False
     for one, word, rest in zip(trials, counted, others, strict=True):
         one.names, one.parts.visits = (word[0].text,), rest

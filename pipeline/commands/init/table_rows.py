@@ -83,9 +83,8 @@ def trial_rows(
     notes[ASKED] += dict.fromkeys(owner.person for owner in owners.values() if owner.asked)
     notes[HIDDEN] += dict.fromkeys(owner.person for owner in owners.values() if owner.hidden)
     for (_, session), mine in sessions.items():
-        static = trial_roles.best_static(
-            [file for file in mine if roles[file.key] == "static"], model_name, models[model_name]
-        )
+        statics = [file for file in mine if roles[file.key] == "static"]
+        static = trial_roles.best_static(statics, model_name, models[model_name])
         names = trial_roles.identifiers({file.key: owners[file.key].trial for file in mine}, "trial")
         trials = [*zip(mine, names.values(), strict=True)]
         for file, trial in trials:
@@ -106,14 +105,13 @@ def trial_rows(
         if static is None and walks:
             rows += _instead_of_static(owners, session, walks, model_name, models[model_name], notes)
     _gather_unread(notes, [file for file in files if file.problems])
+    several = dict.fromkeys(file.name for file in files if file.has_several_people)
+    notes["several people in one file, a row for each; the column subject names the person"] += several
+    unused = {name for name in ("forces", "subject", "visit", "date") if not any(row[name] for row in rows)}
     if all(row["session"] == row["participant_id"] for row in rows) and not notes[ASKED]:
-        rows = [{name: cell.replace("session ", "") for name, cell in row.items() if name != "session"} for row in rows]
-    unused = {name for name in ("forces", "visit", "date") if not any(row[name] for row in rows)}
+        unused.add("session")
+        rows = [row | {"guessed": row["guessed"].replace("session ", "")} for row in rows]
     rows = [{name: cell for name, cell in row.items() if name not in unused} for row in rows]
-    if several := list(dict.fromkeys(file.name for file in files if file.has_several_people)):
-        notes["several people in one file, a row for each; the column subject names the person"] += several
-    else:
-        rows = [{name: cell for name, cell in row.items() if name != "subject"} for row in rows]
     return rows, {owner.session: owner.place for owner in owners.values()}, notes
 
 
