@@ -251,8 +251,8 @@ def _may_visits_be_people(trials: Sequence[Trial]) -> bool:
 
     These hold several others, W1_PRE, W1_POST and W2_PRE, or days, J08/2020-01-13, J08/2020-02-24 and J10/2020-01-27.
     """
-    visits = [word for one in trials for word in one.parts.visits]
-    if visits and all(word.kind == "date" and not word.days for word in visits):
+    visits = {word.plain: word for one in trials for word in one.parts.visits}
+    if len(visits) > 1 and all(word.kind == "date" and not word.days for word in visits.values()):
         return True
     counted = [[of for of in one.parts.visits if COUNTED_VISIT.fullmatch(of.text)][:1] for one in trials]
     others = [[of for of in one.parts.visits if of not in word] for one, word in zip(trials, counted, strict=True)]
