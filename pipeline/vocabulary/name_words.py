@@ -36,9 +36,7 @@ OF_VISITS = ("order", "numbered", "ordinal", "further")
 KINDS = {word: "visit" if kind in OF_VISITS else kind for kind in reversed(WORDS) for word in WORDS[kind]}
 KINDS |= dict.fromkeys([*WORDS["joint"], *WORDS["side"]], "condition")  # with, without: beside another word
 KINDS |= dict.fromkeys(WORDS["trial"], "walk")  # as a rule, but motion tells more
-NEW = "new"  # of a visit before a word for one: New Session
 MONTH_LETTER = "m"  # 6M or M06, where other names have a word of order
-SHORT_ORDER = "bl"  # a short word of order that may have the number of a trial behind it; others make a code
 COUNTED_BY_LETTERS = (
     "valutazione|visit[ae]|seduta|sessione|misura|controllo|sesion|medida|consulta|sessao|valoracion|evaluacion|seance"
     "|bilan|mesure|bezoek|sessie|meting"
@@ -52,7 +50,6 @@ PHRASES = {  # written in several words
     rf"(?<![a-z\d])([1-9])[aoe](?=[-_ ]+(?:{COUNTED_BY_LETTERS})(?![a-z]|[-_ ]*\d))": r"\1.",  # 1a valutazione
     r"(?<=\d)p(?=\d+(?:ms|mps|kmh))": ".",  # 0p8ms
 }
-SHORT_STATIC = "st"
 FEWEST_LETTERS = 3  # of a word in a compound, or beside a number that makes no code of it
 MOST_DIGITS = 3  # of a number of days, weeks or months; a longer one, and one of three after T or V, is a code
 PERSON_CODE = re.compile(
@@ -195,10 +192,7 @@ def read_words(text: str, dates: Dates = Dates()) -> list[Word]:  # noqa: B008  
 
 
 def _read_number(here: _Context) -> tuple[str, str, int]:
-    """Return the kind of a number, its value if it is of a visit or trial, and of how many parts the word is.
-
-    The kind is ``of last`` if the number is part of the word before it.
-    """
+    """Return a number's kind, ``of last`` if it ends the word before, its value for a visit or trial, and its parts."""
     days = here.days_in(here.next.lower())
     is_name = here.last.text[-FEWEST_LETTERS:].islower() and here.near and days  # Violeta12m
     if here.glued and not here.last.kind and not is_name:
@@ -220,7 +214,7 @@ def _read_number(here: _Context) -> tuple[str, str, int]:
 def _read_letters(here: _Context) -> tuple[str, str, int]:
     """Return the kind of a part of letters, the number of a visit, and of how many parts the word is."""
     lower, kind = here.text.lower(), kind_of(here.text)
-    if lower == NEW and kind_of(here.next) != "visit":
+    if lower == "new" and kind_of(here.next) != "visit":  # New Session
         return "", "", 1
     if here.next.isdigit() and (not here.in_code or len(here.next) == 1 or lower in here.dates.letters):
         is_young = lower == "y" and here.next.startswith("0")  # Y02 beside O02
@@ -231,7 +225,7 @@ def _read_letters(here: _Context) -> tuple[str, str, int]:
         after_order = here.glued and _meaning(here.last.text, PLACES) is not None  # posttest 01
         if is_short or (lower in NUMBERED and not after_order):
             return "visit", here.next, 2
-        is_code = here.near and len(lower) < FEWEST_LETTERS and lower.isascii() and lower != SHORT_ORDER
+        is_code = here.near and len(lower) < FEWEST_LETTERS and lower.isascii() and lower != "bl"  # may be counted
         is_code &= not (here.glued and here.last.kind == "visit")  # preOP1
         in_order = kind == "visit" and len(here.dates.orders) > 1  # po01, chod_PO01
         in_order &= here.text.islower() or here.last.kind in ("static", "walk", "condition", "other", "functional")
@@ -275,7 +269,7 @@ def _meaning(word: str, meanings: Mapping[str, V]) -> V | None:
 @cache
 def _compound(word: str, names: frozenset[str] = frozenset()) -> list[str]:
     """Return the known words of which a word consists, the first may be one of some names; else the word itself."""
-    if word[-2:].lower() == SHORT_STATIC and kind_of(word[:-2]) == "condition":
+    if word[-2:].lower() == "st" and kind_of(word[:-2]) == "condition":
         return [word[:-2], word[-2:]]  # bfst
     least = FEWEST_LETTERS if word.isascii() else 1
     for end in range(len(word) - least, 0, -1):

@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -75,6 +76,23 @@ KEYPOINTS_ADVICE = (
 Models = Mapping[str, BodyModel]
 
 
+class Proposal(NamedTuple):
+    """The tables of a study as its recordings give them."""
+
+    files: Sequence[Contents]
+    fits: Mapping[str, ModelFit]  # of body models, the best first
+    rows: Sequence[Row]  # of trials.tsv
+    people: Sequence[Row]  # of participants.tsv
+    visits: Sequence[Row]  # of sessions.tsv
+    notes: Notes
+
+    @property
+    def shown(self) -> list[Row]:
+        """The rows of trials.tsv, without people that are asked."""
+        asked = self.notes[ASKED]
+        return [row | ({"participant_id": "n/a"} if row["participant_id"] in asked else {}) for row in self.rows]
+
+
 def initialise(folder: Path) -> str:
     """Write the missing ones of participants.tsv, trials.tsv, study.yaml and, if a person has several, sessions.tsv.
 
@@ -97,70 +115,63 @@ def initialise(folder: Path) -> str:
     if len(kept) == len(WRITTEN) and not unlisted:
         return f"{', '.join(WRITTEN)} exist already: nothing written.\n{_next(folder)}"
     models = _candidates(folder)
-    files = _files(folder, models)
-    files, nobodys = _without_nobodys(files)
+    found = _propose(folder, models)
+    if unlisted:
+        return _propose_rows(folder, unlisted, found)
+    texts = {"participants.tsv": _table(found.people), "trials.tsv": _table(found.shown)}
+    texts |= {"study.yaml": _study_text(found.fits, found.files)}
+    texts |= {SESSIONS: _table(found.visits)} if found.visits else {}
+    if not (next(iter(found.fits.values())).essential or len(models) == 1 or _are_keypoints(found.files)):
+        nearest = body_model_fit.find_nearest(found.fits)
+        labels = {label for file in found.files for label in file.visible}
+        texts[PROPOSAL] = propose(nearest, models[nearest], found.fits[nearest].lacking, labels)
+    kept = [name for name in texts if (folder / name).exists()]
+    for name in texts.keys() - {*kept}:
+        _write(folder / name, texts[name])
+    return _summary(folder, found, kept, texts)
+
+
+def _propose(folder: Path, models: Models) -> Proposal:
+    """Return the tables that the recordings of a folder give."""
+    files, nobodys = _without_nobodys(_files(folder, models))
     files, doubles = _without_doubles(files)
-    owners = [(owner.person, owner.session) for owner in people_and_sessions(files)]
-    read = [(owner, file) for owner, file in zip(owners, files, strict=True) if not file.problems]
-    sessions = [*grouped(read).values()]
+    owners = [one for one in people_and_sessions(files) if not one.file.problems]
+    sessions = [*grouped(((one.person, one.session), one.file) for one in owners).values()]
     fits = body_model_fit.fits(sessions, models)
     shipped = settings.shipped_body_models()  # a model of one's own counts where it fits
     fits = {name: fit for name, fit in fits.items() if fit.essential or name in shipped or len(models) == 1}
     model = next(iter(fits))
-    proposed = fits[model].essential or len(models) == 1
     rows, places, notes = trial_rows(files, model, models, find_copies(folder, [file.name for file in files]))
     for other, names in body_model_fit.strangers(sessions, models, model).items():
         for listed in notes.values():
             listed[:] = [name for name in listed if name not in names]
         notes[f"for body model {other}, not {model}: move them together to another study"] = names
     notes[NOBODYS], notes[DOUBLES] = nobodys, [*doubles]
-    for holds, tables in unclaimed_tables(folder, {file.forces for file in files}).items():
-        notes[UNCLAIMED[holds]] = tables
+    unclaimed = unclaimed_tables(folder, {file.forces for file in files})
+    notes |= {UNCLAIMED[holds]: tables for holds, tables in unclaimed.items()}
     notes[FOREIGN] = find_foreign_forces(folder, [file.name for file in files if not file.forces])
+    is_proposed = fits[model].essential or len(models) == 1
+    needed = body_model_fit.find_needed_sizes(model, models[model], sessions) if is_proposed else []
+    by_key = {file.key: file for file in files}
     people, visits = participant_rows(
-        rows,
-        places,
-        {file.key: file for file in files},
-        body_model_fit.find_needed_sizes(model, models[model], sessions) if proposed else [],
-        lambda mine: _estimate_sizes(folder, mine, models[model]),
+        rows, places, by_key, needed, lambda of: _estimate_sizes(folder, of, models[model])
     )
-    rows += _rows_of_doubles(rows, doubles)
-    asked = notes[ASKED]
-    blank = [row | ({"participant_id": "n/a"} if row["participant_id"] in asked else {}) for row in rows]
-    if unlisted:
-        return _propose_rows(folder, unlisted, [*zip(rows, blank, strict=True)], people, visits)
-    sized = {row["session"]: row for row in visits}
-    alone = {row["participant_id"] for row in people} - {row["participant_id"] for row in visits}
-    sized |= {row["participant_id"]: row for row in people if row["participant_id"] in alone}
-    notes[NO_MASS] = [name for name, row in sized.items() if row["mass_kg"] == "n/a" and name not in notes[NO_STATIC]]
-    texts = {"participants.tsv": _table(people), "trials.tsv": _table(blank), "study.yaml": _study_text(fits, files)}
-    texts |= {SESSIONS: _table(visits)} if visits else {}
-    if not proposed and not _are_keypoints(files):
-        nearest = body_model_fit.find_nearest(fits)
-        labels = {label for file in files for label in file.visible}
-        texts[PROPOSAL] = propose(nearest, models[nearest], fits[nearest].lacking, labels)
-    kept = [name for name in texts if (folder / name).exists()]
-    for name in texts.keys() - {*kept}:
-        _write(folder / name, texts[name])
-    return _summary(folder, rows, sized, notes, fits, files, kept, texts)
+    return Proposal(files, fits, [*rows, *_rows_of_doubles(rows, doubles)], people, visits, notes)
 
 
-def _propose_rows(
-    folder: Path, unlisted: Sequence[str], rows: Sequence[tuple[Row, Row]], people: Sequence[Row], visits: Sequence[Row]
-) -> str:
+def _propose_rows(folder: Path, unlisted: Sequence[str], found: Proposal) -> str:
     """Write rows for unlisted recordings, as guessed and without people that are asked, with the study's columns."""
-    new_trials = [blank for row, blank in rows if row["file"] in unlisted]
-    owners = {row["participant_id"] for row, _ in rows if row["file"] in unlisted}
+    new_trials = [row for row in found.shown if row["file"] in unlisted]
+    owners = {row["participant_id"] for row in found.rows if row["file"] in unlisted}
     listed = {row.get("session", "") for row in tsv.read_table(folder / "trials.tsv", required=("file",))}
     sessions = {row.get("session", "") for row in new_trials} - listed
     written, lacking, has_visits = [], list[str](), (folder / SESSIONS).exists()
     for name, key, proposed in (
-        ("participants.tsv", "participant_id", [row for row in people if row["participant_id"] in owners]),
+        ("participants.tsv", "participant_id", [row for row in found.people if row["participant_id"] in owners]),
         ("trials.tsv", "file", new_trials),
-        (SESSIONS, "session", [row for row in visits if row["session"] in sessions]),
+        (SESSIONS, "session", [row for row in found.visits if row["session"] in sessions]),
     ):
-        exists = has_visits or name != SESSIONS
-        rows_of_study = tsv.read_table(folder / name, required=("participant_id",)) if exists else []
+        rows_of_study = tsv.read_table(folder / name, required=("participant_id",)) if (folder / name).exists() else []
         present = {row.get(key) for row in rows_of_study}
         header = dict.fromkeys(next(iter(rows_of_study), {}), "n/a")
         (folder / f"new_{name}").unlink(missing_ok=True)
@@ -184,13 +195,7 @@ def _propose_rows(
 
 
 def _candidates(folder: Path) -> dict[str, BodyModel]:
-    """Return the shipped body models and those of the folder, or the one that an existing study.yaml names.
-
-    Those of the folder are files that state landmarks, or extend a body model.
-
-    Raises:
-        UserError: a body model of the folder breaks the rules of body models.
-    """
+    """Return the shipped body models and those of the folder, or the one that an existing study.yaml names."""
     study = read_yaml(folder / "study.yaml") if (folder / "study.yaml").exists() else {}
     names = [*settings.shipped_body_models()]
     for name in sorted(path.name for path in folder.iterdir() if path.suffix.lower() in (".yaml", ".yml")):
@@ -226,24 +231,17 @@ def _files(folder: Path, models: Models) -> list[Contents]:
 
 def _without_nobodys(files: Sequence[Contents]) -> tuple[list[Contents], list[str]]:
     """Return the files without those that cannot be read and show no person by their place, and the names of these."""
-    owners = dict(zip((file.key for file in files), people_and_sessions(files), strict=True))
-    known = {owners[file.key].person for file in files if not file.problems}
-    nobodys = [file.name for file in files if file.problems and owners[file.key].asked
-               and owners[file.key].person not in known]  # fmt: skip
+    trials = people_and_sessions(files)
+    known = {one.person for one in trials if not one.file.problems}
+    nobodys = [one.file.name for one in trials if one.file.problems and one.asked and one.person not in known]
     return [file for file in files if file.name not in nobodys], nobodys
 
 
 def _without_doubles(files: Sequence[Contents]) -> tuple[list[Contents], dict[str, str]]:
     """Return the files without TRC files that show the motion of a C3D file, and these with that C3D file."""
-    texts = [file for file in files if Path(file.name).suffix.lower() in MARKER_FILES]
-    doubles = {
-        text.name: other.name
-        for text in texts
-        for other in files
-        if Path(other.name).suffix.lower() not in MARKER_FILES
-        and (other.plate_sides_m or not text.forces)  # else its forces would be lost
-        and show_same_motion(text, other)
-    }
+    texts, others = ([file for file in files if file.name.lower().endswith(MARKER_FILES) == of] for of in (True, False))
+    pairs = ((text, of) for text in texts for of in others if of.plate_sides_m or not text.forces)  # no force is lost
+    doubles = {text.name: of.name for text, of in pairs if show_same_motion(text, of)}
     return [file for file in files if file.name not in doubles], doubles
 
 
@@ -282,17 +280,11 @@ def _estimate_sizes(folder: Path, rows: Sequence[Row], model: BodyModel) -> Esti
             one = look_through(folder, row["file"], {model.name: model}, **person)
             if not one.problems:  # else its plates cannot be understood; check reports it
                 by_role[row["role"]].append(one)
-    lengths: dict[str, list[float]] = defaultdict(list)
-    for one in by_role["static"] or by_role["gait"]:
-        for side, length in one.leg_lengths_m.items():
-            lengths[side].append(length)
+    lengths = grouped(of_side for one in by_role["static"] or by_role["gait"] for of_side in one.leg_lengths_m.items())
     legs = {side: float(np.median(of_side)) for side, of_side in lengths.items()}
-    standing_n = [static.shown.standing_weight_n for static in by_role["static"]]
+    standing_n = [one.shown.standing_weight_n for one in by_role["static"] if one.shown.standing_weight_n > 0]
     walking_n = [weight_n for walk in by_role["gait"] for weight_n in walk.shown.walking_weights_n]
-    for source, weights_n in (
-        ("plates, standing", [weight_n for weight_n in standing_n if weight_n > 0]),
-        ("plates, walking, within 6 %", walking_n),
-    ):
+    for source, weights_n in (("plates, standing", standing_n), ("plates, walking, within 6 %", walking_n)):
         middle_n = float(np.median(weights_n)) if weights_n else np.nan
         agreeing = [weight_n for weight_n in weights_n if abs(weight_n / middle_n - 1) <= MASS_ERROR]
         if agreeing and len(agreeing) >= MOST * len(weights_n):
@@ -336,42 +328,34 @@ def _write(path: Path, text: str) -> None:
         raise UserError(str(path), what, "give a folder that you may write to") from None
 
 
-def _summary(
-    folder: Path,
-    rows: Sequence[Row],
-    sized: Mapping[str, Row],
-    notes: Notes,
-    fits: Mapping[str, ModelFit],
-    files: Sequence[Contents],
-    kept: Sequence[str],
-    texts: Iterable[str],
-) -> str:
-    """Return what was found and guessed; ``sized`` has the row with the sizes of a session, or of a person."""
+def _summary(folder: Path, found: Proposal, kept: Sequence[str], texts: Iterable[str]) -> str:
+    """Return what was found and guessed."""
     width = text_width()
-    sessions: dict[str, list[Row]] = defaultdict(list)
-    for row in rows:
-        sessions[_session_of(row)].append(row)
-    people = list(dict.fromkeys(row["participant_id"] for row in rows))
+    sessions = grouped((_session_of(row), row) for row in found.rows)
+    people = {row["participant_id"] for row in found.rows}
+    have_visits = {row["participant_id"] for row in found.visits}
+    sized = {row["session"]: row for row in found.visits}  # the rows with sizes
+    sized |= {row["participant_id"]: row for row in found.people if row["participant_id"] not in have_visits}
+    without_mass = [
+        name for name, row in sized.items() if row["mass_kg"] == "n/a" and name not in found.notes[NO_STATIC]
+    ]
     new = ", ".join(name for name in texts if name not in kept)
-    file_count = len({row["file"] for row in rows})
+    file_count = len({row["file"] for row in found.rows})
     lines = [
         f"Recordings: {file_count}, participants: {len(people)}, sessions: {len(sessions)}",
         "",
         align(_session_table(sessions, sized), width=width),
         "",
-        body_model_fit.as_table(fits, width=width),
-        *_advice(fits, files, width=width),
+        body_model_fit.as_table(found.fits, width=width),
+        *_advice(found.fits, found.files, width=width),
         "",
-        *_list_notes(notes, width=width),
+        *_list_notes(found.notes | {NO_MASS: without_mass}, width=width),
         f"Written: {new}." + (f" Not changed: {', '.join(kept)}." if kept else ""),
         "Check the guesses: the cells that the column 'guessed' names, and the body model in study.yaml.",
         "Fill in what you know: sex, and each n/a.",
     ]
-    if SESSIONS in texts:
-        lines.append(
-            f"{SESSIONS} has the sizes of each session, by its own files: fill in its date and visit (pre, post)."
-        )
-    return "\n".join([*lines, _next(folder)])
+    of_visits = f"{SESSIONS} has the sizes of each session, by its own files: fill in its date and visit (pre, post)."
+    return "\n".join([*lines, *[of_visits] * (SESSIONS in texts), _next(folder)])
 
 
 def _session_table(sessions: Mapping[str, Sequence[Row]], sized: Mapping[str, Row]) -> list[list[str]]:
@@ -414,9 +398,7 @@ def _are_keypoints(files: Sequence[Contents]) -> bool:
 
 def _list_notes(notes: Notes, *, width: int) -> list[str]:
     lines = []
-    for text, names in notes.items():
-        if not names:
-            continue
+    for text, names in ((text, names) for text, names in notes.items() if names):
         more = len(names) - MOST_LISTED
         lines += textwrap.wrap(f"{text[0].upper()}{text[1:]}:", width)
         lines += [f"  {name}" for name in names[:MOST_LISTED]]

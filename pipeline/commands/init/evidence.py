@@ -24,13 +24,13 @@ WORD_AND_NUMBER = re.compile(r"([^\W\d_]{3,}|[^\x00-\x7f]{2,})\d+")
 COUNTED_FROM_0 = re.compile(r"\D+0")  # H0 beside H8 and H12: weeks rather than people
 COUNTED = re.compile(r"[^\W\d_]+0\d+")
 GLUED_NUMBER = re.compile(r"(.*\D)\d+")
+AMOUNT = re.compile(r"\d+([.,p]\d+)?[-_ ]?(kg|lbs?|km?h|kph|mph|mp?s|deg|grad|[mck]m|pct|percent)", re.IGNORECASE)
 NUMBER_OF_PERSON = re.compile(r"(?!19|20)\d{5}|\d{7}|\d{9,}")
 MOST_VISITS = 12  # numbered folders beyond one a month for a year are people
 DIFFERENT_ON_A_DAY = {"mass_kg": 0.05, "height_m": 0.03}  # shares: clothes, another scale, a slip of a digit
 ROUNDING = 1e-3  # of sizes that one program wrote
 ADULT_M, DIFFERENT_ADULTS_M = 1.5, 0.1  # heights of adults who are not one person
 NO_WALKS = ("functional", "contraction", "other")
-NO_SIZE = "marker_diameter_m"  # of the lab, not of the person
 LABEL, UNKNOWN, CODED, STATED, STEM = range(5)  # whether a level of names is of people: not, ..., with better evidence
 BOTH: set[bool | None] = {True, False}  # statics and walks
 
@@ -67,10 +67,11 @@ def part_columns(facts: Sequence[Facts], columns: Columns, visits: Sequence[str]
         of_name = grouped(zip(named, facts, strict=True))
         are_people = all(map(is_person_code, filter(None, of_name)))
         are_people |= False in _verdicts(of_name.values())
+        are_amounts = all(map(AMOUNT.fullmatch, filter(None, of_name)))
         if statics and walks and not statics & walks and not are_people:
             if len(walks - {""}) > 1:
                 conditions[place] = _without_run(named) if place[0] else named
-        elif statics == {""} and not all(map(is_person_code, kinds.keys() - {""})):
+        elif are_amounts or (statics == {""} and not all(map(is_person_code, kinds.keys() - {""}))):
             conditions[place] = _without_run(named) if place[0] else named
         elif not any(
             len({*zip(named, other, strict=True)}) == len({*named}) == len({*other}) for other in people.values()
@@ -134,14 +135,12 @@ def find_levels(facts: Sequence[Facts], columns: Columns, *, visits_are_named: b
 
 def _scores(facts: Sequence[Facts], columns: Columns) -> dict[Place, int]:
     """Return how sure it is that each column names people, without those that do not."""
-    while True:
-        scores = {
-            k: _score(facts, column, [other for j, other in columns.items() if j != k], is_first=k[1] == 0)
-            for k, column in columns.items()
-        }
-        if LABEL not in scores.values():
-            return scores
-        columns = {k: column for k, column in columns.items() if scores[k] != LABEL}
+    scores = {
+        k: _score(facts, column, [other for j, other in columns.items() if j != k], is_first=k[1] == 0)
+        for k, column in columns.items()
+    }
+    told = {k: column for k, column in columns.items() if scores[k] != LABEL}
+    return scores if len(told) == len(columns) else _scores(facts, told)
 
 
 def _are_names(names: Sequence[str], *, visits_are_named: bool) -> bool:
@@ -200,7 +199,9 @@ def facts_of(files: Sequence[Contents], roles: Sequence[Sequence[str]]) -> list[
     return [
         Facts(
             "" if file.has_several_people or (len(stated) == 1 and not is_code(name)) else name,
-            {} if file.has_several_people else {size: value for size, value in file.sizes.items() if size != NO_SIZE},
+            {}
+            if file.has_several_people
+            else {size: value for size, value in file.sizes.items() if size != "marker_diameter_m"},
             None if file.problems or (words and words[0] in NO_WALKS) or is_of_a_pole(file) else file.stands,
             name,
         )
@@ -217,10 +218,8 @@ def subject_of(file: Contents) -> str:
 def are_alike(one: Sequence[Facts], other: Sequence[Facts]) -> bool | None:
     """Return whether files are of one person, by subjects and sizes; None if these do not tell, or contradict."""
     subjects, others = ({facts.subject for facts in group} - {""} for group in (one, other))
-    pairs = {
-        tuple((a[name], b[name]) for name in sorted(a.keys() & b.keys()))
-        for a, b in product(_different_sizes(one), _different_sizes(other))
-    }
+    sizes = ({tuple(sorted(facts.sizes.items())): facts.sizes for facts in group}.values() for group in (one, other))
+    pairs = {tuple((a[name], b[name]) for name in sorted(a.keys() & b.keys())) for a, b in product(*sizes)}
     pairs = {pair for pair in pairs if len(pair) > 1}
     equal = any(all(isclose(a, b, rel_tol=ROUNDING) for a, b in pair) for pair in pairs)
     heights = [{facts.sizes["height_m"] for facts in group if "height_m" in facts.sizes} for group in (one, other)]
@@ -245,10 +244,6 @@ def differ(sizes: Mapping[str, float], others: Mapping[str, float]) -> bool:
         name in sizes and name in others and not isclose(sizes[name], others[name], rel_tol=limit)
         for name, limit in DIFFERENT_ON_A_DAY.items()
     )
-
-
-def _different_sizes(facts: Sequence[Facts]) -> list[dict[str, float]]:
-    return list({tuple(sorted(one.sizes.items())): one.sizes for one in facts}.values())
 
 
 def grouped(items: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:

@@ -52,6 +52,7 @@ class Parts:
     beside_condition: set[str] = field(default_factory=set)  # unknown names of folders with a word for a condition
     roles: list[str] = field(default_factory=list)  # of ROLES: of the file's name, then of the folders from below
     group: str = ""  # controls, patients, young, ...
+    above_group: Names = ()  # unknown names of folders above that of the group
     beside_date: str = ""  # what stands beside the only date; of a person's name that is a birthday
     telling: list[Word] = field(default_factory=list)  # its words without the number of the trial
     ends_with_visit_number: bool = False  # of the last visit; it may be that of the trial
@@ -350,6 +351,7 @@ def _unknown_of(stem: Sequence[Word], said: set[str]) -> list[str]:
 def _read_folder(parts: Parts, folder: Sequence[Word], said: set[str]) -> None:
     """Add what a folder says to the parts of a path."""
     kinds = {word.kind for word in folder}
+    parts.above_group = tuple(parts.unknown.values()) if "group" in kinds else parts.above_group
     names = [word for word in folder if word.kind in ("", "person", "number")]
     names = [word for word in names if _bare(word.text) not in said or not re.search(r"[^\W\d_]\d", word.text)]
     if not {"", "person"} & kinds and kinds & {*ROLES, "condition", "group", "run"}:

@@ -11,7 +11,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from ...steps.read.recording_contents import Contents
+from ...conventions import FROM_HIP
+from ...steps.read.recording_contents import CLOSE_HEELS_M, Contents
 from ...vocabulary.marker_labels import is_code
 from ...vocabulary.name_words import (
     WORDS,
@@ -27,6 +28,7 @@ from ...vocabulary.name_words import (
 from ..shared.trial_roles import identifier, identifiers
 from .evidence import (
     BOTH,
+    NO_WALKS,
     Columns,
     Facts,
     Names,
@@ -54,6 +56,8 @@ LONG_NUMBER = re.compile(r"\d{5}")
 SIDES = WORDS["side"].keys()
 WITHOUT_NUMBER = re.compile(r"[\W_]*\d+$")
 PIECES = re.compile(r"[^\W\d_]+|\d+(?![^\W_])")
+BARE_PLATES = {"zero", "zeros", "empty", "emptyplates", "noise"}
+WALKED_M = 1.0  # farther than anybody moves in a static trial
 NOT_KNOWN = "n/a"
 NOBODY = "sub-01"  # the id of the only person if no name is fit for one
 
@@ -92,6 +96,7 @@ class Trial:
 def people_and_sessions(files: Sequence[Contents]) -> list[Trial]:
     """Return of each file to whom it belongs, by its path, else by its subject, and what else its path says."""
     parts = take_apart([file.name for file in files])
+    _drop_roles_that_motion_denies(files, parts)
     facts = facts_of(files, [one.roles for one in parts])
     trials = [Trial(*one) for one in zip(files, facts, parts, strict=True)]
     _drop_numbers_of_trials(trials)  # a number that other visits have for trials counts no visits
@@ -111,6 +116,19 @@ def people_and_sessions(files: Sequence[Contents]) -> list[Trial]:
     _ask_of_visits(trials)  # T01 without a static may be a trial
     _fill_in_cells(trials, only, columns)  # nobody's name stands in a table
     return trials
+
+
+def _drop_roles_that_motion_denies(files: Sequence[Contents], parts: Sequence[Parts]) -> None:
+    """Drop words for bare plates where feet step, zero_3kmh, and of joints in far walks if nothing else walks."""
+    steps = [file.stride_m >= CLOSE_HEELS_M for file in files]
+    has_walks = any(
+        step and {*NO_WALKS, "static"}.isdisjoint(one.roles) for step, one in zip(steps, parts, strict=True)
+    )
+    for file, step, one in zip(files, steps, parts, strict=True):
+        walks_far = file.shown.extent_m > WALKED_M and not has_walks  # OWN_KNEE_1
+        denied = {*(BARE_PLATES if step else ()), *(FROM_HIP if walks_far else ())}
+        if {word.plain for word in one.stem if word.kind in NO_WALKS} <= denied:
+            one.roles = [role for role in one.roles if role not in NO_WALKS]
 
 
 def _columns_of_unknown_words(parts: Sequence[Parts]) -> Columns:
@@ -210,7 +228,7 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
         elif not _have_codes(trials):
             asked = True
             _doubt(one for one in trials if not all(map(is_code, one.names)))  # they may be names of conditions
-    asked |= not any(one.names for one in trials) and _take_visits_of_visits_for_people(trials)
+    asked |= not any(one.names for one in trials) and _may_visits_be_people(trials)
     asked &= not all(len(one.names) == 1 and BIDS_LABEL.fullmatch(one.names[0]) for one in trials)
     for trial in trials:
         trial.asked |= asked or not all(trial.names)
@@ -228,13 +246,21 @@ def _find_people_by_subjects(trials: Sequence[Trial]) -> bool:
     return asked or (_may_be_one(trials) and not _have_codes(trials))
 
 
-def _take_visits_of_visits_for_people(trials: Sequence[Trial]) -> bool:
-    """Take counted visits that hold several others for people, as in W1_PRE, W1_POST and W2_PRE; return whether any."""
+def _may_visits_be_people(trials: Sequence[Trial]) -> bool:
+    """Return whether visits may be people: months, 2021-04 as the fourth one of a year, and counted ones.
+
+    These hold several others, W1_PRE, W1_POST and W2_PRE, or days, J08/2020-01-13, J08/2020-02-24 and J10/2020-01-27.
+    """
+    visits = {word.plain: word for one in trials for word in one.parts.visits}
+    if len(visits) > 1 and all(word.kind == "date" and not word.days for word in visits.values()):
+        return True
     counted = [[of for of in one.parts.visits if COUNTED_VISIT.fullmatch(of.text)][:1] for one in trials]
     others = [[of for of in one.parts.visits if of not in word] for one, word in zip(trials, counted, strict=True)]
     pairs = {(word[0].text, *(of.plain for of in rest)) for word, rest in zip(counted, others, strict=True) if word}
-    people, visits = Counter(pair[0] for pair in pairs), Counter(pair[1:] for pair in pairs)
-    if not all(map(all, zip(counted, others, strict=True))) or 1 in (max(people.values()), max(visits.values())):
+    people, inside = Counter(pair[0] for pair in pairs), Counter(pair[1:] for pair in pairs)
+    have_days = len(people) > 1 and all(word.kind == "date" for rest in others for word in rest)
+    are_both = all(map(all, zip(counted, others, strict=True)))
+    if not are_both or max(people.values()) == 1 or (max(inside.values()) == 1 and not have_days):
         return False
     for one, word, rest in zip(trials, counted, others, strict=True):
         one.names, one.parts.visits = (word[0].text,), rest
@@ -308,7 +334,12 @@ def _by_sizes(trials: Sequence[Trial]) -> list[list[Trial]]:
 
 
 def _part_groups(trials: Sequence[Trial]) -> None:
-    """Keep people of one name in several groups, such as controls and patients, apart; ask if they have no name."""
+    """Keep people of one name in several groups, such as controls and patients, apart; ask if they have no name.
+
+    What lies in a person's folder is no group: Rossi/control.
+    """
+    for one in trials:
+        one.parts.group = "" if one.names and {*one.names} <= {*one.parts.above_group} else one.parts.group
     for mine in _read_apart((one.names, one.parts.group, one) for one in trials):
         for one in mine:
             one.asked |= not one.names

@@ -17,7 +17,7 @@ from ...variables.verdict_table import WITHOUT_STATIC
 from ...vocabulary.name_words import read_words
 from ..shared import trial_roles
 from .evidence import grouped
-from .people import Trial, people_and_sessions
+from .people import WALKED_M, Trial, people_and_sessions
 
 TO_FILL_IN = dict.fromkeys(("age_years", "aid", "footwear"), "n/a")
 BY_MARKERS = "estimate: markers"
@@ -46,8 +46,6 @@ TRIAL_CELLS = (
     "guessed",
 )
 
-WALKED_M = 1.0  # farther than anybody moves in a static trial
-
 Models = Mapping[str, BodyModel]
 Notes = dict[str, list[str]]
 Places = Mapping[str, int | None]  # of each session's visit among those of its person, from 1; None if not known
@@ -74,7 +72,7 @@ def trial_rows(
     rows: list[Row] = []
     put_away = _put_away([file.name for file in files], copies)
     own = [file for file in files if file.name not in put_away]
-    owners = {file.key: owner for file, owner in zip(own, people_and_sessions(own), strict=True)}
+    owners = {one.file.key: one for one in people_and_sessions(own)}
     by_name = {file.name: owners[file.key] for file in own}
     owners |= {file.key: by_name[copies[file.name]] for file in files if file.name in put_away}
     sessions, roles = _sessions(files, owners, model_name)
@@ -85,9 +83,8 @@ def trial_rows(
     notes[ASKED] += dict.fromkeys(owner.person for owner in owners.values() if owner.asked)
     notes[HIDDEN] += dict.fromkeys(owner.person for owner in owners.values() if owner.hidden)
     for (_, session), mine in sessions.items():
-        static = trial_roles.best_static(
-            [file for file in mine if roles[file.key] == "static"], model_name, models[model_name]
-        )
+        statics = [file for file in mine if roles[file.key] == "static"]
+        static = trial_roles.best_static(statics, model_name, models[model_name])
         names = trial_roles.identifiers({file.key: owners[file.key].trial for file in mine}, "trial")
         trials = [*zip(mine, names.values(), strict=True)]
         for file, trial in trials:
@@ -108,14 +105,13 @@ def trial_rows(
         if static is None and walks:
             rows += _instead_of_static(owners, session, walks, model_name, models[model_name], notes)
     _gather_unread(notes, [file for file in files if file.problems])
+    several = dict.fromkeys(file.name for file in files if file.has_several_people)
+    notes["several people in one file, a row for each; the column subject names the person"] += several
+    unused = {name for name in ("forces", "subject", "visit", "date") if not any(row[name] for row in rows)}
     if all(row["session"] == row["participant_id"] for row in rows) and not notes[ASKED]:
-        rows = [{name: cell.replace("session ", "") for name, cell in row.items() if name != "session"} for row in rows]
-    unused = {name for name in ("forces", "visit", "date") if not any(row[name] for row in rows)}
+        unused.add("session")
+        rows = [row | {"guessed": row["guessed"].replace("session ", "")} for row in rows]
     rows = [{name: cell for name, cell in row.items() if name not in unused} for row in rows]
-    if several := list(dict.fromkeys(file.name for file in files if file.has_several_people)):
-        notes["several people in one file, a row for each; the column subject names the person"] += several
-    else:
-        rows = [{name: cell for name, cell in row.items() if name != "subject"} for row in rows]
     return rows, {owner.session: owner.place for owner in owners.values()}, notes
 
 
