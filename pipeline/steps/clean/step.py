@@ -64,7 +64,8 @@ def clean(
         except UserError as error:
             cleaned[name] = rejected_by(error)
     result = walks.complete(without_absent_muscles(without_absent_upper_markers(join_trials(cleaned))))
-    return result.assign_attrs(attributes_of(unfit))
+    result.attrs |= attributes_of(unfit)
+    return result
 
 
 def _clean_walk(

@@ -63,7 +63,8 @@ def contacts(
     if "ground_normal" in found and not (found["ground_normal"].values[:, UP] < 1).any():
         found = found.drop_vars("ground_normal")
     result = walks.complete(time_offset.with_time_offset(found, doubted_s=doubted_s, corrected_s=corrected_s))
-    return result.assign_attrs(attributes_of(unfit))
+    result.attrs |= attributes_of(unfit)
+    return result
 
 
 def _contacts_of(
