@@ -9,11 +9,12 @@ import math
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import netCDF4
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from ..errors import UserError
 from .whole_files import REMEDY, whole
@@ -172,29 +173,38 @@ def save(path: Path, dataset: xr.Dataset) -> None:
         target.setncatts(dataset.attrs | of_none)
         for name, one in stored.items():
             dims = [str(dim) for dim in one.dims]
-            for dim, size in zip(dims, one.shape, strict=True):
+            for dim, size in zip(dims, one.values.shape, strict=True):
                 if dim not in target.dimensions:
                     target.createDimension(dim, size)
-            fill = one.dtype.type(np.nan) if one.dtype.kind == "f" and name not in dataset.coords else None
-            created = target.createVariable(name, one.dtype, dims, fletcher32=bool(dims), fill_value=fill)
-            created.setncatts(dataset.variables[name].attrs | listed.get(name, {}) | one.attrs)
+            dtype = one.values.dtype
+            fill = dtype.type(np.nan) if dtype.kind == "f" and name not in dataset.coords else None
+            created = target.createVariable(name, dtype, dims, fletcher32=bool(dims), fill_value=fill)
+            created.setncatts(dataset.variables[name].attrs | listed.get(name, {}) | one.about)
         for name, one in stored.items():
             target[name][...] = one.values
 
 
-def _as_written(variable: xr.Variable) -> xr.Variable:
-    """Return a variable as files have it, with what tells readers so: text as characters, flags as small numbers."""
+class _Written(NamedTuple):
+    """A variable as files have it, and attributes that tell readers so: text as characters, flags as small numbers."""
+
+    dims: Sequence[Hashable]
+    values: NDArray[Any]
+    about: dict[str, str]
+
+
+def _as_written(variable: xr.Variable) -> _Written:
+    """Return a variable as files have it."""
     values = variable.values
     if values.dtype.kind == "b":
-        return xr.Variable(variable.dims, values.astype(np.int8), {"dtype": "bool"})
+        return _Written(variable.dims, values.astype(np.int8), {"dtype": "bool"})
     if values.dtype.kind not in "UO":
-        return xr.Variable(variable.dims, values)
+        return _Written(variable.dims, values, {})
     if values.dtype == object and (others := {*map(type, values.flat)} - {str}):
         raise TypeError(f"{others} instead of text")
     text = np.char.encode(values.astype(str), "utf-8")
     width = max(1, text.dtype.itemsize)
     letters = np.ascontiguousarray(text).view("S1").reshape(*text.shape, width)
-    return xr.Variable((*variable.dims, f"{TEXT}{width}"), letters, {"_Encoding": "utf-8"})
+    return _Written((*variable.dims, f"{TEXT}{width}"), letters, {"_Encoding": "utf-8"})
 
 
 def join(path: Path, parts: Sequence[Path], *, along: Collection[str], attributes: Mapping[str, Any]) -> None:

@@ -78,11 +78,13 @@ def model_dataset(sides: Mapping[str, Side], refused: Mapping[str, Sequence[Prob
         ),
         "static_rotation": ((*turn, "axis"), static),
     }
-    markers = (
-        _of_markers("cluster", {side: leg.clusters for side, leg in legs.items()}),
-        _of_markers("fixed", {side: leg.fixed for side, leg in legs.items()}),
-    )
-    return xr.merge([xr.Dataset(content, coordinates), *markers])
+    for name, markers in (
+        ("cluster", {side: leg.clusters for side, leg in legs.items()}),
+        ("fixed", {side: leg.fixed for side, leg in legs.items()}),
+    ):
+        places, labels = _of_markers(name, markers)
+        content, coordinates = content | places, coordinates | labels
+    return xr.Dataset(content, coordinates)
 
 
 def _joint_distances(still: Skeleton) -> list[float]:
@@ -94,8 +96,10 @@ def _joint_distances(still: Skeleton) -> list[float]:
     return [*distances.values()]
 
 
-def _of_markers(name: str, legs: Mapping[str, Mapping[str, Mapping[str, Array]]]) -> xr.Dataset:
-    """Return the positions of markers in the segments of each leg as variables with a prefix."""
+def _of_markers(
+    name: str, legs: Mapping[str, Mapping[str, Mapping[str, Array]]]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the positions of markers in the segments of each leg, and their labels, as variables with a prefix."""
     rows = [
         (side, segment, marker, place)
         for side, leg in legs.items()
@@ -104,10 +108,8 @@ def _of_markers(name: str, legs: Mapping[str, Mapping[str, Mapping[str, Array]]]
     ]
     side, segment, marker = (np.array([row[i] for row in rows], dtype=str) for i in range(3))
     places, dim = np.array([place for *_, place in rows]).reshape(-1, 3), f"{name}_marker"
-    return xr.Dataset(
-        {f"{name}_position": ((dim, "local_axis"), places)},
-        {dim: marker, f"{name}_side": (dim, side), f"{name}_segment": (dim, segment)},
-    )
+    labels = {dim: marker, f"{name}_side": (dim, side), f"{name}_segment": (dim, segment)}
+    return {f"{name}_position": ((dim, "local_axis"), places)}, labels
 
 
 def static_distances(points: Points) -> xr.DataArray:

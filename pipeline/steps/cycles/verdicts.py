@@ -322,9 +322,10 @@ def doubt_widths(shown: Shown, i: int) -> Iterator[Verdict]:
 
 def doubt_shaken_knee(shown: Shown, i: int) -> Iterator[Verdict]:
     """Yield the doubt about a stance in which the knee marker shakes as at no other time, and no cluster poses it."""
+    if not (shakes := shown.knee_shakes[shown.row[i]]).size:
+        return
     side, start, end = (part[i] for part in shown.stances)
-    time = shown.clean["time"].values
-    times, most_m = knee_checks.strongest_shake(shown.knee_shakes[shown.row[i]], time, start, end)
+    times, most_m = knee_checks.strongest_shake(shakes, shown.clean["time"].values, start, end)
     if times > knee_checks.TIMES:
         yield Verdict.of("knee_marker_shaken", side=str(side), mm=1000 * most_m, times=times)
 
