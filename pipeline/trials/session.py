@@ -9,7 +9,7 @@ why; ``rejected_code`` is the code of that, and ``rejected_values`` has its prob
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -41,10 +41,6 @@ class Variable:
     dims: tuple[Any, ...]
     values: NDArray[Any]
     attrs: Mapping[Any, Any] = field(default_factory=dict)
-
-    def parts(self) -> tuple[Any, ...]:
-        """Return what a dataset takes for a variable."""
-        return self.dims, self.values, self.attrs
 
 
 @dataclass(frozen=True)
@@ -81,12 +77,11 @@ class Trial:
     @cached_property
     def sizes(self) -> dict[Any, int]:
         """Return the size of each dimension."""
-        every = self.variables.values()
-        return {dim: size for one in every for dim, size in zip(one.dims, one.values.shape, strict=True)}
+        return {dim: n for one in self.variables.values() for dim, n in zip(one.dims, one.values.shape, strict=True)}
 
     def dataset(self) -> xr.Dataset:
         """Return the trial as a dataset with indexes."""
-        variables = {name: one.parts() for name, one in self.variables.items()}
+        variables = {name: (one.dims, one.values, one.attrs) for name, one in self.variables.items()}
         coordinates = {name: variables.pop(name) for name in self.coords}
         return xr.Dataset(variables, coordinates, self.attrs)
 
@@ -95,20 +90,18 @@ AnyTrial = Trial | xr.Dataset
 AnyVariable = Variable | xr.Variable
 
 
-def trials_of(session: xr.Dataset) -> dict[str, Trial]:
-    """Return all trials of a session by name, as views; of a rejected one only attributes."""
-    plain, spans = _as_arrays(session), _spans(session)
+def trials_of(session: xr.Dataset, names: Collection[str] | None = None) -> dict[str, Trial]:
+    """Return the trials of a session by name, all or some, as views; of a rejected one only attributes."""
+    spans = _spans(session)
+    # the labels as arrays, once for all trials: each look at an index is a conversion
+    arrays = {name: Variable(one.dims, one.values, one.attrs) for name, one in session.variables.items()}
+    plain = Trial(arrays, tuple(session.coords), session.attrs)
     spread = _spread_over_trials(plain)
     return {
         name: _trial(plain, spread, number, spans, about)
         for number, (name, about) in enumerate(facts_of_trials(session).items())
+        if names is None or name in names
     }
-
-
-def _as_arrays(session: xr.Dataset) -> Trial:
-    """Return a session with its labels as arrays, once for all trials: each look at an index is a conversion."""
-    arrays = {name: Variable(one.dims, one.values, one.attrs) for name, one in session.variables.items()}
-    return Trial(arrays, tuple(session.coords), session.attrs)
 
 
 def separate(session: xr.Dataset) -> dict[str, xr.Dataset]:
@@ -116,15 +109,9 @@ def separate(session: xr.Dataset) -> dict[str, xr.Dataset]:
     return {name: trial.dataset() for name, trial in trials_of(session).items()}
 
 
-def trial_of(session: xr.Dataset, name: str) -> Trial:
-    """Return one trial over ``time``; one with only the attribute ``rejected`` and its source if rejected."""
-    facts, plain = facts_of_trials(session), _as_arrays(session)
-    return _trial(plain, _spread_over_trials(plain), [*facts].index(name), _spans(session), facts[name])
-
-
 def one_trial(session: xr.Dataset, name: str) -> xr.Dataset:
-    """Return :func:`trial_of` as a dataset."""
-    return trial_of(session, name).dataset()
+    """Return one trial over ``time``; one with only the attribute ``rejected`` and its source if rejected."""
+    return trials_of(session, [name])[name].dataset()
 
 
 def facts_of_trials(session: xr.Dataset) -> dict[str, dict[str, Any]]:
@@ -162,13 +149,11 @@ def _trial(
     verdict = {name: about.pop(name, "") for name in VERDICT}
     if verdict["rejected"]:
         return Trial.of(attributes=verdict | {key: about[key] for key in (*SOURCE, "role") if key in about})
-    columns = {}  # the labels of a trial that has them in an order of its own
-    for dim in UNITED:
-        if f"{dim}_order" in session.variables:
-            order = session.variables[f"{dim}_order"].values[number]
-            columns[dim] = np.argsort(order, kind="stable")[(order == 0).sum() :]
-    sizes = session.sizes
-    chosen = {dim: places for dim, places in columns.items() if not np.array_equal(places, np.arange(sizes[dim]))}
+    chosen = {}  # the labels of a trial that has them in an order of its own
+    for dim in (dim for dim in UNITED if f"{dim}_order" in session.variables):
+        order = session.variables[f"{dim}_order"].values[number]
+        if not np.array_equal(order, np.arange(1, len(order) + 1)):
+            chosen[dim] = np.argsort(order, kind="stable")[(order == 0).sum() :]
     dims = {"trial", *spans, *chosen}
     variables = {
         key: variable if dims.isdisjoint(variable.dims) else _of_trial(variable, number, spans, chosen)
@@ -271,19 +256,14 @@ def _with_labels_of_all(
     labels: Mapping[str, Sequence[list[Any]]],
     union: Mapping[str, list[Any]],
 ) -> list[NDArray[Any]]:
-    """Return the values of the trials with blanks where a trial lacks a label that another has."""
+    """Return the values of the trials, from now on with blanks where a trial lacks a label that another has."""
     for axis, dim in enumerate(dims):
         if dim in union:
-            spread = []
-            for part, of_trial in zip(parts, labels[dim], strict=True):
-                if of_trial == union[dim]:
-                    spread.append(part)
-                    continue
-                shape = (*part.shape[:axis], len(union[dim]), *part.shape[axis + 1 :])
-                whole = np.full(shape, _blank(part), dtype=part.dtype)
-                whole[(slice(None),) * axis + ([union[dim].index(label) for label in of_trial],)] = part
-                spread.append(whole)
-            parts = spread
+            for i, (part, of_trial) in enumerate(zip(parts, labels[dim], strict=True)):
+                if of_trial != union[dim]:
+                    shape = (*part.shape[:axis], len(union[dim]), *part.shape[axis + 1 :])
+                    parts[i] = np.full(shape, _blank(part), dtype=part.dtype)
+                    parts[i][(slice(None),) * axis + ([union[dim].index(label) for label in of_trial],)] = part
     return parts
 
 

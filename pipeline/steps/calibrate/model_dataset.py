@@ -78,13 +78,9 @@ def model_dataset(sides: Mapping[str, Side], refused: Mapping[str, Sequence[Prob
         ),
         "static_rotation": ((*turn, "axis"), static),
     }
-    for name, markers in (
-        ("cluster", {side: leg.clusters for side, leg in legs.items()}),
-        ("fixed", {side: leg.fixed for side, leg in legs.items()}),
-    ):
-        places, labels = _of_markers(name, markers)
-        content, coordinates = content | places, coordinates | labels
-    return xr.Dataset(content, coordinates)
+    clusters = _of_markers("cluster", {side: leg.clusters for side, leg in legs.items()})
+    fixed = _of_markers("fixed", {side: leg.fixed for side, leg in legs.items()})
+    return xr.Dataset(content | clusters[0] | fixed[0], coordinates | clusters[1] | fixed[1])
 
 
 def _joint_distances(still: Skeleton) -> list[float]:
@@ -96,9 +92,7 @@ def _joint_distances(still: Skeleton) -> list[float]:
     return [*distances.values()]
 
 
-def _of_markers(
-    name: str, legs: Mapping[str, Mapping[str, Mapping[str, Array]]]
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def _of_markers(name: str, legs: Mapping[str, Mapping[str, Mapping[str, Array]]]) -> tuple[dict[str, Any], ...]:
     """Return the positions of markers in the segments of each leg, and their labels, as variables with a prefix."""
     rows = [
         (side, segment, marker, place)

@@ -64,8 +64,7 @@ def clean(
         except UserError as error:
             cleaned[name] = rejected_by(error)
     result = walks.complete(without_absent_muscles(without_absent_upper_markers(join_trials(cleaned))))
-    result.attrs |= attributes_of(unfit)
-    return result
+    return result.assign_attrs(attributes_of(unfit))
 
 
 def _clean_walk(

@@ -63,8 +63,7 @@ def contacts(
     if "ground_normal" in found and not (found["ground_normal"].values[:, UP] < 1).any():
         found = found.drop_vars("ground_normal")
     result = walks.complete(time_offset.with_time_offset(found, doubted_s=doubted_s, corrected_s=corrected_s))
-    result.attrs |= attributes_of(unfit)
-    return result
+    return result.assign_attrs(attributes_of(unfit))
 
 
 def _contacts_of(

@@ -12,7 +12,7 @@ from ...dynamics.kernel import TERMS
 from ...dynamics.vectors import transpose
 from ...results.averages import average
 from ...signals.time_normalisation import PHASE, over_one_cycle
-from ...trials.session import AnyTrial, one_trial, trial_of
+from ...trials.session import AnyTrial, one_trial, trials_of
 from ...whole_body.skeleton import END, JOINT, ORIGIN, SEGMENTS
 from ...whole_body.skeleton import JOINTS as JOINTS_OF_TRUNK
 
@@ -42,7 +42,7 @@ def representative(
         return xr.Dataset()
     number, chosen = _choose_trial(cycles, conditions)
     name = cycles.variables["trial"].values.tolist()[number]
-    loads, motion, markers = (trial_of(session, name) for session in (kinetics, kinematics, clean))
+    loads, motion, markers = (trials_of(session, [name])[name] for session in (kinetics, kinematics, clean))
     limits, valid = np.full((2, len(SIDES)), np.nan), np.zeros(len(SIDES), dtype=bool)
     terms = np.full((len(SIDES), len(JOINTS), len(ANGLES), len(TERMS), len(PHASE)), np.nan)
     causes = np.full((*terms.shape[:3], len(loads["cause"].values), len(PHASE)), np.nan)
@@ -93,10 +93,8 @@ def _points_of_trunk(motion: AnyTrial) -> dict[str, Array]:
     for i in np.flatnonzero(seen).tolist():
         for name in (point[SEGMENTS[i]] for point in (JOINT, ORIGIN, END)):
             at_joint = name in JOINTS_OF_TRUNK
-            paths = motion["upper_joint_centre" if at_joint else "upper_com_position"].values
-            points[name.removesuffix("_middle").replace("_", " ")] = paths[
-                :, JOINTS_OF_TRUNK.index(name) if at_joint else i
-            ]
+            of, row = ("upper_joint_centre", JOINTS_OF_TRUNK.index(name)) if at_joint else ("upper_com_position", i)
+            points[name.removesuffix("_middle").replace("_", " ")] = motion[of].values[:, row]
     return points | ({"centre of mass": motion["whole_body_centre_of_mass"].values} if points else {})
 
 

@@ -92,9 +92,7 @@ def cycles(
     }
     labels |= dict.fromkeys(("phase", "stance_phase"), PHASE) | (LABELS_OF_TRUNK if balanced else {})
     result = xr.Dataset(variables, labels | walk.coordinates() | names | along | trials)
-    result = walks.complete(result)
-    result.attrs |= attributes_of(unfit)
-    return result
+    return walks.complete(result).assign_attrs(attributes_of(unfit))
 
 
 def _of_cycles(

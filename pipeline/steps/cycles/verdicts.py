@@ -303,8 +303,7 @@ def doubt_mass(shown: Shown, _: int) -> Iterator[Verdict]:
     wrong = [one["what"] for one in findings if (one["code"], one["severity"]) == (MASS_WRONG, ERROR)]
     if not wrong or shown.settings.hands_bear_weight:
         return
-    off = momentum.deviations(shown.figures)
-    known = off[np.isfinite(off)]
+    known = (off := momentum.deviations(shown.figures))[np.isfinite(off)]
     if not known.size or abs(np.median(known)) >= CARRIES_THE_MASS:
         yield from (Verdict.of("mass_disagrees", what=what) for what in wrong)
 
