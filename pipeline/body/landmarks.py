@@ -27,19 +27,12 @@ def choose_labels(body_model: BodyModel, present: Iterable[str]) -> dict[str, Na
     A label may be spelt otherwise than in the model (:func:`_spellings`) if only one label of the file then matches;
     one that differs in the case of letters alone comes first: ``l_knee`` is ``L_knee``, beside a keypoint ``LKnee``.
     """
-    landmarks = body_model.landmarks
-    named = frozenset(label for alternatives in landmarks.values() for group in alternatives for label in group)
-    spelt = _spelt(named, frozenset(present))
-    groups = {
-        landmark: next(filter(all, (tuple(spelt[label] for label in group) for group in alternatives)), ())
-        for landmark, alternatives in landmarks.items()
-    }
-    return {landmark: group for landmark, group in groups.items() if group}
+    return dict(_chosen(tuple(body_model.landmarks.items()), frozenset(present)))
 
 
 @functools.lru_cache(maxsize=64)
-def _spelt(named: frozenset[str], here: frozenset[str]) -> Mapping[str, str]:
-    """Return the label of a file for each label of a body model, empty if it has none; trials have the same labels."""
+def _chosen(landmarks: tuple[tuple[str, tuple[Names, ...]], ...], here: frozenset[str]) -> Mapping[str, Names]:
+    """Return :func:`choose_labels` of a file with the labels ``here``; trials have the same labels."""
     alike: dict[tuple[str, str], set[str]] = {}
     cased: dict[str, set[str]] = {}
     for label in here:
@@ -54,7 +47,11 @@ def _spelt(named: frozenset[str], here: frozenset[str]) -> Mapping[str, str]:
         others = cased.get(label.casefold(), others)
         return min(others) if len(others) == 1 else ""
 
-    return {label: find(label) for label in named}
+    groups = {
+        landmark: next(filter(all, (tuple(find(label) for label in group) for group in alternatives)), ())
+        for landmark, alternatives in landmarks
+    }
+    return {landmark: group for landmark, group in groups.items() if group}
 
 
 @functools.lru_cache(maxsize=16384)

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import netCDF4
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from ..errors import UserError
 from .whole_files import REMEDY, whole
@@ -170,31 +171,31 @@ def save(path: Path, dataset: xr.Dataset) -> None:
     of_none = {"coordinates": " ".join(sorted(rest))} if rest else {}
     with whole(path) as partial, _as_stored(partial, "w") as target:
         target.setncatts(dataset.attrs | of_none)
-        for name, one in stored.items():
-            dims = [str(dim) for dim in one.dims]
-            for dim, size in zip(dims, one.shape, strict=True):
+        for name, (dims, values, about) in stored.items():
+            for dim, size in zip(dims, values.shape, strict=True):
                 if dim not in target.dimensions:
                     target.createDimension(dim, size)
-            fill = one.dtype.type(np.nan) if one.dtype.kind == "f" and name not in dataset.coords else None
-            created = target.createVariable(name, one.dtype, dims, fletcher32=bool(dims), fill_value=fill)
-            created.setncatts(dataset.variables[name].attrs | listed.get(name, {}) | one.attrs)
-        for name, one in stored.items():
-            target[name][...] = one.values
+            fill = values.dtype.type(np.nan) if values.dtype.kind == "f" and name not in dataset.coords else None
+            created = target.createVariable(name, values.dtype, dims, fletcher32=bool(dims), fill_value=fill)
+            created.setncatts(dataset.variables[name].attrs | listed.get(name, {}) | about)
+        for name, (_, values, _) in stored.items():
+            target[name][...] = values
 
 
-def _as_written(variable: xr.Variable) -> xr.Variable:
-    """Return a variable as files have it, with what tells readers so: text as characters, flags as small numbers."""
+def _as_written(variable: xr.Variable) -> tuple[list[str], NDArray[Any], dict[str, str]]:
+    """Return dimensions and values as files have them, and what tells readers so: text as characters, flags as int8."""
+    dims = [str(dim) for dim in variable.dims]
     values = variable.values
     if values.dtype.kind == "b":
-        return xr.Variable(variable.dims, values.astype(np.int8), {"dtype": "bool"})
+        return dims, values.astype(np.int8), {"dtype": "bool"}
     if values.dtype.kind not in "UO":
-        return xr.Variable(variable.dims, values)
+        return dims, values, {}
     if values.dtype == object and (others := {*map(type, values.flat)} - {str}):
         raise TypeError(f"{others} instead of text")
     text = np.char.encode(values.astype(str), "utf-8")
     width = max(1, text.dtype.itemsize)
     letters = np.ascontiguousarray(text).view("S1").reshape(*text.shape, width)
-    return xr.Variable((*variable.dims, f"{TEXT}{width}"), letters, {"_Encoding": "utf-8"})
+    return [*dims, f"{TEXT}{width}"], letters, {"_Encoding": "utf-8"}
 
 
 def join(path: Path, parts: Sequence[Path], *, along: Collection[str], attributes: Mapping[str, Any]) -> None:

@@ -9,8 +9,8 @@ why; ``rejected_code`` is the code of that, and ``rejected_values`` has its prob
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -34,6 +34,15 @@ SOURCE = (*FILES, *(f"{name}_sha256" for name in FILES))  # attributes of a tria
 VERDICT = ("rejected", "rejected_code", "rejected_values")
 
 
+@dataclass(slots=True)
+class Variable:
+    """A variable of one trial: what :class:`xarray.Variable` has at heart, a tenth of its cost."""
+
+    dims: tuple[Any, ...]
+    values: NDArray[Any]
+    attrs: Mapping[Any, Any] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class Trial:
     """One trial over ``time``, as a step takes and returns it.
@@ -41,7 +50,7 @@ class Trial:
     It is read like a dataset, but has no indexes and aligns nothing, so that it costs little to build.
     """
 
-    variables: dict[Any, xr.Variable]  # by name, coordinates too
+    variables: dict[Any, Variable]  # by name, coordinates too
     coords: tuple[Any, ...]  # names of the coordinates
     attrs: dict[str, Any]  # single values about the trial; ``rejected`` if it cannot be used
 
@@ -55,41 +64,43 @@ class Trial:
         """Return a trial from variables, values with their dimensions, or labels of a dimension, by name."""
         every = {**(variables or {}), **(coordinates or {})}
         for name, one in every.items():
-            if not isinstance(one, xr.Variable):
+            if isinstance(one, xr.Variable):
+                every[name] = Variable(one.dims, one.values, one.attrs)
+            elif not isinstance(one, Variable):
                 dims, values = one if isinstance(one, tuple) else (name, one)
-                dims = (dims,) if isinstance(dims, str) else dims
-                every[name] = xr.Variable(dims, np.asarray(values), fastpath=True)
+                every[name] = Variable((dims,) if isinstance(dims, str) else dims, np.asarray(values))
         return cls(every, tuple(coordinates or ()), dict(attributes or {}))
 
-    def __getitem__(self, name: str) -> xr.Variable:
+    def __getitem__(self, name: str) -> Variable:
         return self.variables[name]
 
     @cached_property
     def sizes(self) -> dict[Any, int]:
         """Return the size of each dimension."""
-        return {dim: size for one in self.variables.values() for dim, size in zip(one.dims, one.shape, strict=True)}
+        return {dim: n for one in self.variables.values() for dim, n in zip(one.dims, one.values.shape, strict=True)}
 
     def dataset(self) -> xr.Dataset:
         """Return the trial as a dataset with indexes."""
-        variables = {name: one for name, one in self.variables.items() if name not in self.coords}
-        return xr.Dataset(variables, {name: self.variables[name] for name in self.coords}, self.attrs)
+        variables = {name: (one.dims, one.values, one.attrs) for name, one in self.variables.items()}
+        coordinates = {name: variables.pop(name) for name in self.coords}
+        return xr.Dataset(variables, coordinates, self.attrs)
 
 
 AnyTrial = Trial | xr.Dataset
+AnyVariable = Variable | xr.Variable
 
 
-def trials_of(session: xr.Dataset) -> dict[str, Trial]:
-    """Return all trials of a session by name, as views; of a rejected one only attributes."""
+def trials_of(session: xr.Dataset, names: Collection[str] | None = None) -> dict[str, Trial]:
+    """Return the trials of a session by name, all or some, as views; of a rejected one only attributes."""
     spans = _spans(session)
     # the labels as arrays, once for all trials: each look at an index is a conversion
-    arrays = {
-        name: xr.Variable(one.dims, one.values, one.attrs, fastpath=True) for name, one in session.variables.items()
-    }
+    arrays = {name: Variable(one.dims, one.values, one.attrs) for name, one in session.variables.items()}
     plain = Trial(arrays, tuple(session.coords), session.attrs)
     spread = _spread_over_trials(plain)
     return {
         name: _trial(plain, spread, number, spans, about)
         for number, (name, about) in enumerate(facts_of_trials(session).items())
+        if names is None or name in names
     }
 
 
@@ -100,9 +111,7 @@ def separate(session: xr.Dataset) -> dict[str, xr.Dataset]:
 
 def one_trial(session: xr.Dataset, name: str) -> xr.Dataset:
     """Return one trial over ``time``; one with only the attribute ``rejected`` and its source if rejected."""
-    facts = facts_of_trials(session)
-    spread = _spread_over_trials(session)
-    return _trial(session, spread, [*facts].index(name), _spans(session), facts[name]).dataset()
+    return trials_of(session, [name])[name].dataset()
 
 
 def facts_of_trials(session: xr.Dataset) -> dict[str, dict[str, Any]]:
@@ -122,7 +131,7 @@ def _spans(session: xr.Dataset) -> dict[str, list[slice]]:
     return {dim: spans_of(session, dim) for dim in IN_ONE_TRIAL if f"{dim}_trial" in session.variables}
 
 
-def _spread_over_trials(session: AnyTrial) -> dict[Any, xr.Variable]:
+def _spread_over_trials(session: Trial) -> dict[Any, Variable]:
     """Return what the trials of a session have parts of, the coordinates last: all but facts and numbers of trials."""
     parts = {name: one for name, one in session.variables.items() if one.dims != ("trial",) and name not in HELPERS}
     along = {*session.coords}
@@ -130,8 +139,8 @@ def _spread_over_trials(session: AnyTrial) -> dict[Any, xr.Variable]:
 
 
 def _trial(
-    session: AnyTrial,
-    spread: Mapping[Any, xr.Variable],
+    session: Trial,
+    spread: Mapping[Any, Variable],
     number: int,
     spans: Mapping[str, Sequence[slice]],
     about: dict[str, Any],
@@ -140,13 +149,11 @@ def _trial(
     verdict = {name: about.pop(name, "") for name in VERDICT}
     if verdict["rejected"]:
         return Trial.of(attributes=verdict | {key: about[key] for key in (*SOURCE, "role") if key in about})
-    columns = {}  # the labels of a trial that has them in an order of its own
-    for dim in UNITED:
-        if f"{dim}_order" in session.variables:
-            order = session.variables[f"{dim}_order"].values[number]
-            columns[dim] = np.argsort(order, kind="stable")[(order == 0).sum() :]
-    sizes = session.sizes
-    chosen = {dim: places for dim, places in columns.items() if not np.array_equal(places, np.arange(sizes[dim]))}
+    chosen = {}  # the labels of a trial that has them in an order of its own
+    for dim in (dim for dim in UNITED if f"{dim}_order" in session.variables):
+        order = session.variables[f"{dim}_order"].values[number]
+        if not np.array_equal(order, np.arange(1, len(order) + 1)):
+            chosen[dim] = np.argsort(order, kind="stable")[(order == 0).sum() :]
     dims = {"trial", *spans, *chosen}
     variables = {
         key: variable if dims.isdisjoint(variable.dims) else _of_trial(variable, number, spans, chosen)
@@ -157,8 +164,8 @@ def _trial(
 
 
 def _of_trial(
-    variable: xr.Variable, number: int, spans: Mapping[str, Sequence[slice]], chosen: Mapping[str, NDArray[np.intp]]
-) -> xr.Variable:
+    variable: Variable, number: int, spans: Mapping[str, Sequence[slice]], chosen: Mapping[str, NDArray[np.intp]]
+) -> Variable:
     """Return a variable's part of a trial, a view unless markers or plates are chosen."""
     dims, values = variable.dims, variable.values
     if dims[0] == "trial":
@@ -168,7 +175,7 @@ def _of_trial(
     for axis, dim in enumerate(dims):
         if dim in chosen:
             values = values.take(chosen[str(dim)], axis=axis)
-    return xr.Variable(dims, values, variable.attrs, fastpath=True)
+    return Variable(dims, values, variable.attrs)
 
 
 def spans_of(session: xr.Dataset, dim: str) -> list[slice]:
@@ -214,9 +221,11 @@ def join_trials(trials: Mapping[str, AnyTrial]) -> xr.Dataset:
         dims, parts = first.dims, [data.variables[name].values for data in used]
         into = coordinates if name in used[0].coords else variables
         if name in union:
-            into[name] = np.array(union[str(name)], dtype=str if first.dtype.kind in "UO" else first.dtype)
+            into[name] = np.array(
+                union[str(name)], dtype=str if first.values.dtype.kind in "UO" else first.values.dtype
+            )
         elif dims == (name,) and name not in IN_SESSION:
-            into[name] = first  # labels, the same in all trials
+            into[name] = name, first.values  # labels, the same in all trials
         else:
             parts = _with_labels_of_all(parts, dims, labels, union)
             if dims[:1] and dims[0] in IN_SESSION:
@@ -247,19 +256,14 @@ def _with_labels_of_all(
     labels: Mapping[str, Sequence[list[Any]]],
     union: Mapping[str, list[Any]],
 ) -> list[NDArray[Any]]:
-    """Return the values of the trials with blanks where a trial lacks a label that another has."""
+    """Return the values of the trials, from now on with blanks where a trial lacks a label that another has."""
     for axis, dim in enumerate(dims):
         if dim in union:
-            spread = []
-            for part, of_trial in zip(parts, labels[dim], strict=True):
-                if of_trial == union[dim]:
-                    spread.append(part)
-                    continue
-                shape = (*part.shape[:axis], len(union[dim]), *part.shape[axis + 1 :])
-                whole = np.full(shape, _blank(part), dtype=part.dtype)
-                whole[(slice(None),) * axis + ([union[dim].index(label) for label in of_trial],)] = part
-                spread.append(whole)
-            parts = spread
+            for i, (part, of_trial) in enumerate(zip(parts, labels[dim], strict=True)):
+                if of_trial != union[dim]:
+                    shape = (*part.shape[:axis], len(union[dim]), *part.shape[axis + 1 :])
+                    parts[i] = np.full(shape, _blank(part), dtype=part.dtype)
+                    parts[i][(slice(None),) * axis + ([union[dim].index(label) for label in of_trial],)] = part
     return parts
 
 

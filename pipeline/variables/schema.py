@@ -160,9 +160,9 @@ COLUMN_UNITS = {"_kg": "kg", "_m": "m", "_mm": "mm", "_years": "year"}
 
 
 def describe(step: str, dataset: xr.Dataset) -> xr.Dataset:
-    """Return a dataset with units and long names, in the order of the schema; ValueError if its variables differ."""
+    """Return a copy with units and long names, in the order of the schema; ValueError if the variables differ."""
     if not dataset.dims:  # a model of a session that could not be calibrated, or no trial to show
-        return dataset
+        return dataset.copy()
     all_rejected = "rejected" in dataset.coords and (dataset.variables["rejected"].values != "").all()
     names = [name for name, row in VARIABLES[step].items() if name in dataset or not row.optional]
     different = {*map(str, dataset.data_vars)} ^ {*names}

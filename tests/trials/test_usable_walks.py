@@ -128,7 +128,9 @@ def scaled(clean: xr.Dataset, factor: float) -> xr.Dataset:
         try:
             if "Ünterarm" not in walk["marker"].values:
                 raise UserError("Ünterarm", "not seen", "")
-            results[name] = Trial.of({"x": walk["joint_moment"] * factor}, {"time": walk["time"]})
+            results[name] = Trial.of(
+                {"x": (walk["joint_moment"].dims, walk["joint_moment"].values * factor)}, {"time": walk["time"]}
+            )
         except UserError as error:
             results[name] = rejected_by(error)
     return walks.complete(join_trials(results))

@@ -78,11 +78,9 @@ def model_dataset(sides: Mapping[str, Side], refused: Mapping[str, Sequence[Prob
         ),
         "static_rotation": ((*turn, "axis"), static),
     }
-    markers = (
-        _of_markers("cluster", {side: leg.clusters for side, leg in legs.items()}),
-        _of_markers("fixed", {side: leg.fixed for side, leg in legs.items()}),
-    )
-    return xr.merge([xr.Dataset(content, coordinates), *markers])
+    clusters = _of_markers("cluster", {side: leg.clusters for side, leg in legs.items()})
+    fixed = _of_markers("fixed", {side: leg.fixed for side, leg in legs.items()})
+    return xr.Dataset(content | clusters[0] | fixed[0], coordinates | clusters[1] | fixed[1])
 
 
 def _joint_distances(still: Skeleton) -> list[float]:
@@ -94,8 +92,8 @@ def _joint_distances(still: Skeleton) -> list[float]:
     return [*distances.values()]
 
 
-def _of_markers(name: str, legs: Mapping[str, Mapping[str, Mapping[str, Array]]]) -> xr.Dataset:
-    """Return the positions of markers in the segments of each leg as variables with a prefix."""
+def _of_markers(name: str, legs: Mapping[str, Mapping[str, Mapping[str, Array]]]) -> tuple[dict[str, Any], ...]:
+    """Return the positions of markers in the segments of each leg, and their labels, as variables with a prefix."""
     rows = [
         (side, segment, marker, place)
         for side, leg in legs.items()
@@ -104,10 +102,8 @@ def _of_markers(name: str, legs: Mapping[str, Mapping[str, Mapping[str, Array]]]
     ]
     side, segment, marker = (np.array([row[i] for row in rows], dtype=str) for i in range(3))
     places, dim = np.array([place for *_, place in rows]).reshape(-1, 3), f"{name}_marker"
-    return xr.Dataset(
-        {f"{name}_position": ((dim, "local_axis"), places)},
-        {dim: marker, f"{name}_side": (dim, side), f"{name}_segment": (dim, segment)},
-    )
+    labels = {dim: marker, f"{name}_side": (dim, side), f"{name}_segment": (dim, segment)}
+    return {f"{name}_position": ((dim, "local_axis"), places)}, labels
 
 
 def static_distances(points: Points) -> xr.DataArray:

@@ -131,17 +131,16 @@ def _dataset(
     reference: ReferenceTrial, person: Person, sides: Mapping[str, Side], refused: Mapping[str, Sequence[Problem]]
 ) -> xr.Dataset:
     """Return the variables of legs, trunk and arms, and what an error of the markers does to them."""
-    dataset = model_dataset(sides, refused).assign(static_distance=static_distances(reference.seen))
+    legs, more = model_dataset(sides, refused), dict[str, Any](static_distance=static_distances(reference.seen))
     if part := person.measured.get(("", UPPER_BODY)):
-        inertia = ("local_axis", "local_axis_2"), part.inertia
-        dataset = dataset.assign(upper_body_mass=part.mass_kg, upper_body_com=("local_axis", part.com))
-        dataset = dataset.assign(upper_body_inertia=inertia)
-    trunk = upper_body(reference, {side: leg.skeleton for side, leg in sides.items()}, dataset, person)
-    dataset = dataset.assign(trunk).assign_coords({"upper_segment": list(SEGMENTS)} if trunk else {})
-    dataset = dataset.assign(per_marker(reference, {side: leg.calibrated for side, leg in sides.items()}))
-    noise = orientation_noise(dataset.segment_turn_per_marker.values)
-    noise[dataset.leg_refused.values != ""] = np.nan
-    return dataset.assign(orientation_noise=(("side", "pose"), noise))
+        more |= {"upper_body_mass": part.mass_kg, "upper_body_com": ("local_axis", part.com)}
+        more["upper_body_inertia"] = ("local_axis", "local_axis_2"), part.inertia
+    trunk = upper_body(reference, {side: leg.skeleton for side, leg in sides.items()}, legs, person)
+    more |= trunk | ({"upper_segment": list(SEGMENTS)} if trunk else {})
+    more |= per_marker(reference, {side: leg.calibrated for side, leg in sides.items()})
+    noise = orientation_noise(more["segment_turn_per_marker"][1])
+    noise[legs.variables["leg_refused"].values != ""] = np.nan
+    return legs.assign(more | {"orientation_noise": (("side", "pose"), noise)})
 
 
 def _notes(reference: ReferenceTrial, person: Person, sides: Mapping[str, Side]) -> list[str]:

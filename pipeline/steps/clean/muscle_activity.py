@@ -65,7 +65,7 @@ def muscle_activity(
     kept, activity, left_out = _signals(read, settings)
     instants = read.variables["plate_time"].values
     muscles = list(dict.fromkeys(muscle for _, muscle in kept))
-    result = np.full((read.variables["time"].size, len(SIDES), len(muscles)), np.nan)
+    result = np.full((len(read.variables["time"].values), len(SIDES), len(muscles)), np.nan)
     levels = np.full((2, len(SIDES), len(muscles)), np.nan)
     for (side, muscle), values in kept.items():
         column = (SIDES.index(side), muscles.index(muscle))

@@ -42,7 +42,7 @@ def marker_paths(
     """
     rate_hz, labels = read.attrs["marker_rate_hz"], [str(label) for label in read["marker"].values]
     seen = positions(BodyModel("", landmarks), labels, read.variables["marker_position"].values)
-    result = np.full((len(read.variables["time"]), len(landmarks), 3), np.nan)
+    result = np.full((len(read.variables["time"].values), len(landmarks), 3), np.nan)
     if seen:
         paths = np.stack([*seen.values()], axis=1)
         paths[find_spikes(paths, spike_m=settings.spike_m)] = np.nan

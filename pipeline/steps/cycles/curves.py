@@ -18,7 +18,7 @@ from ...arrays import Array
 from ...body.joint_angles import MIRROR, foot_progression, from_line, pelvis_angles
 from ...conventions import FLEXION, SIDES
 from ...signals.time_normalisation import PhaseFrames, at_phases
-from ...trials.session import AnyTrial, Trial
+from ...trials.session import AnyTrial, AnyVariable, Trial
 from ...uncertainty.spread import CutCycles, spread_over_draws
 from ...variables.cycle_variables import STANCE, STANCE_CURVES
 from ...variables.metrics import DRAWN, METRICS, OF_STANCE, WITH_ERRORS
@@ -57,7 +57,7 @@ def quantities_of(session: Inputs[xr.Dataset], further_curves: Sequence[str]) ->
 
 
 def curves_of(
-    quantities: Mapping[str, xr.Variable], walk: CutTrial, kinematics: AnyTrial, mass_kg: float
+    quantities: Mapping[str, AnyVariable], walk: CutTrial, kinematics: AnyTrial, mass_kg: float
 ) -> dict[str, Array]:
     """Return curves (cycle, ..., phase) of angles and envelopes, and of kinetics per body mass.
 
@@ -115,7 +115,7 @@ def spread_of(session: Inputs[xr.Dataset], walk: CutTrial) -> tuple[dict[str, Ar
     unknown = np.full(len(walk.trial), np.nan)
 
     def cut(motion: Trial, loads: Trial) -> tuple[dict[str, Array], Array]:
-        given = {name: (motion if name in ANGLES else loads).variables[name] for name in DRAWN}
+        given: dict[str, AnyVariable] = {name: (motion if name in ANGLES else loads).variables[name] for name in DRAWN}
         given["ground_force"] = session.contacts.variables["ground_force"]
         curves = curves_of(given, walk, motion, session.mass_kg)
         metrics = metrics_of(curves, walk, unknown, np.nan)

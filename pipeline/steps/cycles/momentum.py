@@ -272,7 +272,7 @@ def centre_of_mass(kinematics: AnyTrial, calibrate: xr.Dataset, rate: str) -> Ar
     if sees_trunk(kinematics):
         return kinematics[f"whole_body_{rate}"].values.astype(float)
     hips = kinematics[f"joint_centre_{rate}"].values[:, :, HIP].mean(axis=1, dtype=float)
-    share = np.nan_to_num(calibrate["segment_mass"].values / calibrate.attrs["body_mass_kg"])
+    share = np.nan_to_num(calibrate.variables["segment_mass"].values / calibrate.attrs["body_mass_kg"])
     legs = kinematics[f"com_{rate}"].values[:, :, : share.shape[1]] - hips[:, None, None]
     return np.asarray(hips + np.einsum("tsga,sg->ta", np.nan_to_num(legs), share))
 

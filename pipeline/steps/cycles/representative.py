@@ -12,7 +12,7 @@ from ...dynamics.kernel import TERMS
 from ...dynamics.vectors import transpose
 from ...results.averages import average
 from ...signals.time_normalisation import PHASE, over_one_cycle
-from ...trials.session import one_trial
+from ...trials.session import AnyTrial, one_trial, trials_of
 from ...whole_body.skeleton import END, JOINT, ORIGIN, SEGMENTS
 from ...whole_body.skeleton import JOINTS as JOINTS_OF_TRUNK
 
@@ -42,11 +42,10 @@ def representative(
         return xr.Dataset()
     number, chosen = _choose_trial(cycles, conditions)
     name = cycles.variables["trial"].values.tolist()[number]
-    parts = (kinetics, kinematics, contacts, clean)
-    loads, motion, ground, markers = (one_trial(session, name) for session in parts)
+    loads, motion, markers = (trials_of(session, [name])[name] for session in (kinetics, kinematics, clean))
     limits, valid = np.full((2, len(SIDES)), np.nan), np.zeros(len(SIDES), dtype=bool)
     terms = np.full((len(SIDES), len(JOINTS), len(ANGLES), len(TERMS), len(PHASE)), np.nan)
-    causes = np.full((*terms.shape[:3], len(loads.cause), len(PHASE)), np.nan)
+    causes = np.full((*terms.shape[:3], len(loads["cause"].values), len(PHASE)), np.nan)
     for side, cycle in chosen.items():
         row = SIDES.index(side)
         start, end = limits[:, row] = [cycles.variables[f"{edge}_time"].values[cycle] for edge in ("start", "end")]
@@ -56,7 +55,7 @@ def representative(
     of_joint = ("side", "joint", "angle")
     labels = {dim: loads[dim].values for dim in (*of_joint, "term", "cause")} | {"point": [*points], "phase": PHASE}
     return (
-        ground[["ground_force", "centre_of_pressure"]]
+        one_trial(contacts, name)[["ground_force", "centre_of_pressure"]]
         .reset_coords(drop=True)
         .assign_coords(labels)
         .assign(
@@ -72,35 +71,31 @@ def representative(
     )
 
 
-def points_of_figure(motion: xr.Dataset, markers: xr.Dataset) -> dict[str, Array]:
+def points_of_figure(motion: AnyTrial, markers: AnyTrial) -> dict[str, Array]:
     """Return the points (time, 3) of the figure, m, left side first, each from the hip down; then trunk and arms."""
-    names, position = markers.marker.values.tolist(), markers.marker_position.values
+    names, position = markers["marker"].values.tolist(), markers["marker_position"].values
     points: dict[str, Array] = {}
     for row, side in enumerate(SIDES):
         for joint in FROM_HIP:
-            points[f"{joint} {side}"] = motion.joint_centre.values[:, row, JOINTS.index(joint)]
+            points[f"{joint} {side}"] = motion["joint_centre"].values[:, row, JOINTS.index(joint)]
         for landmark in (name for name in LANDMARKS if f"{name}_{side}" in names):
             points[f"{landmark} {side}"] = position[:, names.index(f"{landmark}_{side}")]
     return points | _points_of_trunk(motion)
 
 
-def _points_of_trunk(motion: xr.Dataset) -> dict[str, Array]:
+def _points_of_trunk(motion: AnyTrial) -> dict[str, Array]:
     """Return the points (time, 3) of trunk, head and arms that are seen, and the centre of mass of the whole body.
 
     Those of head and hand are their centres of mass.
     """
     points: dict[str, Array] = {}
-    seen = motion.upper_segment_seen.values if "upper_segment_seen" in motion else []
+    seen = motion["upper_segment_seen"].values if "upper_segment_seen" in motion.variables else np.empty(0)
     for i in np.flatnonzero(seen).tolist():
         for name in (point[SEGMENTS[i]] for point in (JOINT, ORIGIN, END)):
             at_joint = name in JOINTS_OF_TRUNK
-            path = (
-                motion.upper_joint_centre[:, JOINTS_OF_TRUNK.index(name)]
-                if at_joint
-                else motion.upper_com_position[:, i]
-            )
-            points[name.removesuffix("_middle").replace("_", " ")] = path.values
-    return points | ({"centre of mass": motion.whole_body_centre_of_mass.values} if points else {})
+            of, row = ("upper_joint_centre", JOINTS_OF_TRUNK.index(name)) if at_joint else ("upper_com_position", i)
+            points[name.removesuffix("_middle").replace("_", " ")] = motion[of].values[:, row]
+    return points | ({"centre of mass": motion["whole_body_centre_of_mass"].values} if points else {})
 
 
 def _choose_trial(cycles: xr.Dataset, conditions: Mapping[str, str]) -> tuple[int, dict[str, int]]:
@@ -134,7 +129,7 @@ def _rank(sides: list[tuple[bool, float, int]]) -> tuple[int, int, float]:
 
 
 def parts_over_cycle(
-    kinematics: xr.Dataset, kinetics: xr.Dataset, *, row: int, start_s: float, end_s: float
+    kinematics: AnyTrial, kinetics: AnyTrial, *, row: int, start_s: float, end_s: float
 ) -> tuple[Array, Array]:
     """Return the parts of the joint moments of one side over one cycle, N m, along the joint axes, clinical signs.
 
@@ -143,19 +138,19 @@ def parts_over_cycle(
         phase).
     """
     by_term = project_terms(kinematics, kinetics)[:, row]
-    by_cause = kinetics.interaction_torque.values[:, row].sum(axis=-1)
-    time = kinetics.time.values
+    by_cause = kinetics["interaction_torque"].values[:, row].sum(axis=-1)
+    time = kinetics["time"].values
     terms, causes = (np.moveaxis(over_one_cycle(part, time, start_s, end_s), 0, -1) for part in (by_term, by_cause))
     return terms, causes
 
 
-def project_terms(kinematics: xr.Dataset, kinetics: xr.Dataset) -> Array:
+def project_terms(kinematics: AnyTrial, kinetics: AnyTrial) -> Array:
     """Return ``joint_moment_term`` along the joint coordinate axes, N m, clinical signs.
 
     (time, side, joint, angle, term). The terms sum to ``joint_moment_jcs``. NaN in gimbal lock.
     """
-    rotation = kinematics.rotation.values
+    rotation = kinematics["rotation"].values
     proximal, distal = rotation[:, :, 1:], rotation[:, :, :-1]
     onto = joint_angles.SIGNS[..., None] * (joint_angles.axes(proximal, distal) @ transpose(distal))
-    projected = onto @ transpose(kinetics.joint_moment_term.values)
-    return np.where(np.isfinite(kinetics.joint_moment_jcs.values)[..., None], projected, np.nan)
+    projected = onto @ transpose(kinetics["joint_moment_term"].values)
+    return np.where(np.isfinite(kinetics["joint_moment_jcs"].values)[..., None], projected, np.nan)

@@ -141,7 +141,7 @@ class Shown:
     @cached_property
     def knee_shakes(self) -> list[Array]:
         """Return how each side's knee marker shakes (time, distance), m; no column where clusters pose the leg."""
-        clusters = self.calibrate["cluster_marker"].values.tolist() if has_model(self.calibrate) else []
+        clusters = self.calibrate.variables["cluster_marker"].values.tolist() if has_model(self.calibrate) else []
         if not has_model(self.calibrate) or any(name.startswith(("thigh", "shank")) for name in clusters):
             return [np.empty((len(self.clean["time"].values), 0))] * len(SIDES)
         return [knee_checks.fast_distances(self.clean, self.kinematics, side) for side in SIDES]
@@ -299,20 +299,20 @@ def doubt_mass(shown: Shown, _: int) -> Iterator[Verdict]:
 
     Not if half of the stances carry that mass: then a plate of the session is wrong, and not the mass.
     """
-    off = momentum.deviations(shown.figures)
-    known = off[np.isfinite(off)]
-    carried = known.size and abs(np.median(known)) < CARRIES_THE_MASS
-    for finding in from_text(shown.calibrate.attrs.get("findings", "")):
-        wrong = (finding["code"], finding["severity"]) == (MASS_WRONG, ERROR)
-        if wrong and not carried and not shown.settings.hands_bear_weight:
-            yield Verdict.of("mass_disagrees", what=finding["what"])
+    findings = from_text(shown.calibrate.attrs.get("findings", ""))
+    wrong = [one["what"] for one in findings if (one["code"], one["severity"]) == (MASS_WRONG, ERROR)]
+    if not wrong or shown.settings.hands_bear_weight:
+        return
+    known = (off := momentum.deviations(shown.figures))[np.isfinite(off)]
+    if not known.size or abs(np.median(known)) >= CARRIES_THE_MASS:
+        yield from (Verdict.of("mass_disagrees", what=what) for what in wrong)
 
 
 def doubt_widths(shown: Shown, i: int) -> Iterator[Verdict]:
     """Yield the doubt about a stance of a leg of which the widths put the knee nearer to its marker than the ankle."""
     if not has_model(shown.calibrate):
         return
-    radius_m = shown.calibrate["chord_radius"].values[shown.row[i]]  # NaN where no width places the centre
+    radius_m = shown.calibrate.variables["chord_radius"].values[shown.row[i]]  # NaN where no width places the centre
     knee_m, ankle_m = (radius_m[JOINTS.index(joint)] for joint in ("knee", "ankle"))
     if knee_m < LEAST_KNEE_PER_ANKLE * ankle_m:
         side = str(shown.stances[0][i])
@@ -321,9 +321,10 @@ def doubt_widths(shown: Shown, i: int) -> Iterator[Verdict]:
 
 def doubt_shaken_knee(shown: Shown, i: int) -> Iterator[Verdict]:
     """Yield the doubt about a stance in which the knee marker shakes as at no other time, and no cluster poses it."""
+    if not (shakes := shown.knee_shakes[shown.row[i]]).size:
+        return
     side, start, end = (part[i] for part in shown.stances)
-    time = shown.clean["time"].values
-    times, most_m = knee_checks.strongest_shake(shown.knee_shakes[shown.row[i]], time, start, end)
+    times, most_m = knee_checks.strongest_shake(shakes, shown.clean["time"].values, start, end)
     if times > knee_checks.TIMES:
         yield Verdict.of("knee_marker_shaken", side=str(side), mm=1000 * most_m, times=times)
 

@@ -58,8 +58,9 @@ def run(
             log.warning("%s rejected: %s", what, reason)
     for name, result in results.items():
         (output,) = outputs[name]
-        about = provenance(key, roots, output=name, result=data.attrs)
-        just_written.save(output, schema.describe(name, result).assign_attrs(about))
+        described = schema.describe(name, result)
+        described.attrs |= provenance(key, roots, output=name, result=data.attrs)
+        just_written.save(output, described)
 
 
 def _read_recordings(

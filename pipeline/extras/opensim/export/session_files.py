@@ -124,7 +124,8 @@ def _write_static(
     choices: Choices,
 ) -> tuple[list[str], list[str]]:
     """Write the static trial and the setup of Scale; return the markers that this places, and what it cannot scale."""
-    frames = np.arange(len(static["time"])) if len(static["time"]) > 1 else np.zeros(2, dtype=int)  # for means
+    count = len(static["time"].values)
+    frames = np.arange(count) if count > 1 else np.zeros(2, dtype=int)  # for means
     time = static["time"].values[0] + np.arange(len(frames)) / static.attrs["marker_rate_hz"]
     seen = trial_data.with_centres(trial_data.markers(static), centres)
     named = choices.names.rename({label: position[frames] for label, position in seen.items()})
