@@ -299,16 +299,6 @@ VERDICTS: dict[str, Row] = {
         "calibrate the cameras; lower `clean.marker_cutoff_hz`",
         ("steps.clean.impossible_motion.LARGEST_N_M_KG", "steps.clean.impossible_motion.IN_CLUSTERS",
             "steps.clean.impossible_motion.CLUSTER"), "reliability.md#noise-of-markers"),
-    "marker_noisy": Row(DOUBTS,
-        "marker {marker} is noisy by {mm:.1f} mm, the median marker by {median:.2g}: that changes the hip moment by up "
-        "to some {error:.2f} N m/kg at this rate and cut-off",
-        "white noise of a marker that alone places knee or ankle, {UNUSUAL:g} times that of the median marker, "
-        "changes the hip moment by more than {LARGEST_N_M_KG:g} N m/kg at most in a stance: 1.1 mm along an axis at "
-        "100 frames a second and 10 Hz, 2.3 of a wand on the thigh. Not judged where thigh and shank have "
-        "{CLUSTER:g} markers or more",
-        "look at the marker's path and at the cameras that see it; leave the walk out",
-        ("steps.clean.impossible_motion.UNUSUAL", "steps.clean.impossible_motion.LARGEST_N_M_KG",
-            "steps.clean.impossible_motion.CLUSTER"), "reliability.md#noise-of-markers", of_leg=True),
     "frames_lost_before": Row(DOUBTS,
         "all markers jump together at {second:.2f} s, before the contact: frames are lost or repeated, so that plates "
         "and markers may be out of step since then",

@@ -118,7 +118,7 @@ def test_each_verdict_on_stances_is_of_a_judge_or_of_the_step_itself() -> None:
     )
     declared = {code for rows in judges for row in rows for code in row.codes}
     of_steps = {"no_plate", "no_plate_left", "no_gait_event", "plate_signal_missing", "no_stance", BY_HAND}
-    of_steps |= {"markers_noisy", "marker_noisy", *OWN}
+    of_steps |= {"markers_noisy", *OWN}
     assert declared | of_steps == {code for code, row in VERDICTS.items() if row.severity != REJECTS}
     assert not declared & of_steps
 

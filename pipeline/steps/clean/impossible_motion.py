@@ -1,12 +1,11 @@
 """What no motion explains: markers that stand still, jump together, jump away and back or move straight, and noise."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from ...arrays import Array, Flags
-from ...conventions import SIDES
 from ...dynamics.vectors import length
 from ...json_text import to_text
 from ...signals.filters import stretches
@@ -44,15 +43,6 @@ LARGEST_N_M_KG = 0.1
 # Of it, where three markers or more on thigh and shank share the noise: .6 to 1.0, a median of .8 [measured, with 1 mm
 # added to drawn people]; with a marker on knee and ankle alone 1.0 to 1.5
 IN_CLUSTERS, CLUSTER = 0.8, 3
-# Of a marker alone that places knee or ankle without a cluster. It swings thigh and shank, or shank and foot: by the
-# masses of Winter (2009) the hip moment is .026 of its acceleration, of which the slope of the filter lets through
-# twice what is below the cut-off (LEVER_M; measured: .04 to .07, in walks of four laboratories). A stance of .6 s holds
-# some 12 independent values below 10 Hz, the largest of which is LARGEST_OF_STANCE standard deviations. A wand on the
-# thigh, twice as far from the line of hip and knee as the knee centre is from its marker, moves this centre by half
-PLACING = {"lateral_epicondyle": 1.0, "lateral_malleolus": 1.0, "thigh_wand": 0.5}
-LEVER_M, LARGEST_OF_STANCE = 0.053, 2.1
-# so many times the median marker: as measured, markers of one recording differ by two times [25 walks]
-UNUSUAL = 3.0
 
 
 class Breaks(NamedTuple):
@@ -200,18 +190,18 @@ def find_breaks(position: Array, frozen: Flags, interval_s: float) -> Breaks:
     return Breaks(stretches(frozen), spans)
 
 
-def marker_noise(position: Array, rate_hz: float) -> Array:
-    """Return the standard deviation (marker,) of the white noise of markers (time, marker, 3) along an axis, m.
+def marker_noise(position: Array, rate_hz: float) -> float:
+    """Return the standard deviation of the white noise of markers (time, marker, 3) along an axis, m, the median one's.
 
     From fourth differences: those of white noise have 70 times its variance, those of motion below 6 Hz, at 100 frames
     a second, 2 % of its amplitude. Filtered and smoothed recordings show less than they had. NaN below 50 frames a
-    second, where motion is as large as noise, and of a marker that is not seen.
+    second, where motion is as large as noise.
     """
     away = np.moveaxis(np.abs(np.diff(position, 4, axis=0)) / np.sqrt(70), 0, -1).reshape(position.shape[1], -1)
-    seen, noise_m = np.isfinite(away).any(axis=1), np.full(len(away), np.nan)
-    if rate_hz >= SLOWEST_HZ and seen.any():
-        noise_m[seen] = 1.4826 * _median(away[seen])  # from the median of a normal variable
-    return noise_m
+    seen = np.isfinite(away).any(axis=1)
+    if rate_hz < SLOWEST_HZ or not seen.any():
+        return np.nan
+    return float(np.median(1.4826 * _median(away[seen])))  # from the median of a normal variable
 
 
 def _median(values: Array) -> Array:
@@ -219,34 +209,19 @@ def _median(values: Array) -> Array:
     return np.asarray((np.median if np.isfinite(values).all() else np.nanmedian)(values, axis=1))
 
 
-def median_noise(of_markers: Mapping[str, float]) -> float:
-    """Return the median of the figures of :func:`marker_noise` that are known, m; NaN of none."""
-    known = [*filter(np.isfinite, of_markers.values())]
-    return float(np.median(known)) if known else np.nan
-
-
-def doubt_noise(
-    of_markers: Mapping[str, float], cutoff_hz: float, rate_hz: float, in_clusters: int
-) -> Iterator[Verdict]:
-    """Yield the doubts about a trial of which the noise of all markers, or of one, changes the hip moment too much.
+def doubt_noise(noise_m: float, cutoff_hz: float, rate_hz: float, in_clusters: int) -> Iterator[Verdict]:
+    """Yield the doubt about a trial of which the noise changes the hip moment by more than is usual.
 
     White noise of variance s^2 at rate f has the acceleration s (2 pi c)^2 sqrt(2 c / 5 f) below a cut-off c. The leg
     turns about the hip: moment per body mass is its share of the mass times its radius of gyration times this
     acceleration. Clusters average some of it out; markers alone on knee and ankle, with wands, pass more on.
 
     Args:
-        of_markers: the figures of :func:`marker_noise` by landmark, m.
+        noise_m: of :func:`marker_noise`.
         cutoff_hz, rate_hz: of the markers.
         in_clusters: fewest markers that the trial has in a cluster of thigh or shank, of the legs that have any.
     """
-    noise_m = median_noise(of_markers)
-    per_m = (2 * np.pi * cutoff_hz) ** 2 * np.sqrt(2 * cutoff_hz / (5 * rate_hz))  # acceleration, m/s2
-    error = LEG_SHARE * LEG_RADIUS_M * noise_m * per_m * (IN_CLUSTERS if in_clusters >= CLUSTER else 1.0)
+    acceleration = noise_m * (2 * np.pi * cutoff_hz) ** 2 * np.sqrt(2 * cutoff_hz / (5 * rate_hz))
+    error = LEG_SHARE * LEG_RADIUS_M * acceleration * (IN_CLUSTERS if in_clusters >= CLUSTER else 1.0)
     if error > LARGEST_N_M_KG:  # not of NaN, without a filter or a figure
         yield Verdict.of("markers_noisy", mm=1000 * noise_m, error=error)
-    for marker in (f"{name}_{side}" for side in SIDES for name in PLACING if in_clusters < CLUSTER):
-        own_m = of_markers.get(marker, np.nan)
-        largest = LARGEST_OF_STANCE * LEVER_M * PLACING[marker.rpartition("_")[0]] * own_m * per_m
-        if largest > LARGEST_N_M_KG and own_m > UNUSUAL * noise_m:
-            of = {"median": 1000 * noise_m, "error": largest, "leg": marker.rpartition("_")[2]}
-            yield Verdict.of("marker_noisy", marker=marker, mm=1000 * own_m, **of)

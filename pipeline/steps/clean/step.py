@@ -21,7 +21,7 @@ from ...trials.usable_walks import UsableWalks
 from ...variables.schema import REPAIRS
 from ...variables.stance_verdicts import doubt_columns
 from .corrected_markers import correct_markers
-from .impossible_motion import doubt_noise, marker_noise, median_noise
+from .impossible_motion import doubt_noise, marker_noise
 from .landmarks import Landmarks, add_heels, heels_of_static, repair_landmarks
 from .marker_filters import HALF_ORDER, filter_markers, uncertain_end_s
 from .muscle_activity import Levels, muscle_activity, reference_levels, without_absent_muscles
@@ -75,7 +75,7 @@ def _clean_walk(
     landmarks = add_heels(seen, heels, read.variables["time"].values)
     rebuilt = np.isfinite(landmarks.position).all(axis=-1) & ~landmarks.measured
     filtered, cutoffs_hz = filter_markers(landmarks.position, rate_hz=read.attrs["marker_rate_hz"], settings=settings)
-    noise_m = dict(zip(seen.labels, marker_noise(seen.position, read.attrs["marker_rate_hz"]).tolist(), strict=True))
+    noise_m = marker_noise(seen.position, read.attrs["marker_rate_hz"])
     cutoff_hz = float(np.median(cutoffs_hz[np.isfinite(cutoffs_hz)])) if np.isfinite(cutoffs_hz).any() else np.nan
     clusters = [body_model.segments[name].cluster if name in body_model.segments else () for name in ("thigh", "shank")]
     in_clusters = [[sum(f"{name}_{side}" in seen.labels for name in one) for one in clusters] for side in SIDES]
@@ -104,7 +104,7 @@ def _clean_walk(
             **{name: int((landmarks.repair == flag).sum()) for name, flag in REPAIRS.items()},
             "emg_left_out": emg_left_out,
             "uncertain_end_s": uncertain_end_s(cutoffs_hz, settings.force_cutoff_hz),
-            "marker_noise": median_noise(noise_m),
+            "marker_noise": noise_m,
             **{name: str(text) for name, (text,) in doubts.items() if text},
             "exchanged_markers": settings.exchanged_markers,
             "labels_exchanged_back": exchanged,
