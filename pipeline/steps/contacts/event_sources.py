@@ -20,13 +20,13 @@ from .plate_contacts import Contact
 
 Events = Mapping[str, Sequence[GaitEvent]]
 Weaker = Mapping[str, Sequence[Sequence[GaitEvent]]]
-OfFile = tuple[dict[str, list[GaitEvent]], list[LeftOut]]
 
 REPEATED_S = 0.03  # of one event that several programs wrote
 SWAPPED_S = 0.08  # largest distance to the event of the other foot or kind that an event is mistaken for
 # Events by the motion of a foot are 16 ms (standard deviation 15) from a plate's strike, 9 (15) from its off (O'Connor
-# CM et al. 2007, Gait Posture 25:469-474), those that a person sees are known to a frame. DETECTED: standard errors
-DETECTED_S, DETECTED_SD_S, DETECTED = 0.016, 0.015, 3.0
+# CM et al. 2007, Gait Posture 25:469-474), those that a person sees are known to a frame. All events of a walk may be
+# off alike, so that their number does not lessen the spread
+DETECTED_S, DETECTED_SD_S, SPREADS = 0.016, 0.015, 3.0
 HALF_STRIDE_S = 0.5  # from farther off an event is of another stride
 
 
@@ -101,12 +101,13 @@ def file_events(times_s: Iterable[float], labels: Iterable[str], sides: Iterable
     return sorted(events)
 
 
-def not_contradicted(listed: Events, others: Events, time: Array) -> OfFile:
+def not_contradicted(listed: Events, others: Events, time: Array) -> tuple[dict[str, list[GaitEvent]], list[LeftOut]]:
     """Return the file's events in the trial that plates and motion allow, and those left out because most are not.
 
     An event is contradicted if an event of the other foot or the other kind is within 80 ms and none of its own within
-    150 ms. If most are contradicted, or are farther from those of the plates than any detector errs, none is returned.
-    Times count from the start of the recording or, if that fits better, from the file's first frame.
+    150 ms. If most are contradicted, none is returned; nor if they are farther from those of the plates, and from those
+    of motion, than a detector errs: of plates alone it may be the plates that are late. Times count from the start of
+    the recording or, if that fits better, from the file's first frame.
 
     Args:
         listed: the file's events by side.
@@ -126,29 +127,39 @@ def not_contradicted(listed: Events, others: Events, time: Array) -> OfFile:
     good = {side: [e for e in events if not _is_contradicted(e, side, others)] for side, events in inside.items()}
     kept, all_of_them = (sum(map(len, events.values())) for events in (good, inside))
     instants = sorted(round(event.time_s, 3) for events in inside.values() for event in events)
-    away_s, most_s = _away_from_plates(inside, others, interval_s(time))
+    none: dict[str, list[GaitEvent]] = {side: [] for side in listed}
+    most_s = DETECTED_S + SPREADS * np.hypot(DETECTED_SD_S, interval_s(time) / np.sqrt(3))
+    away_s = _away(inside, others)
     if away_s > most_s:
-        words = f"they are {1000 * away_s:.0f} ms from those of the plates in the median; plates and motion tell them"
-        return {side: [] for side in listed}, [LeftOut(instants, "events_off_plates", words)]
+        left, right = SIDES
+        if _away({left: inside[right], right: inside[left]}, others) <= most_s:
+            return none, [LeftOut(instants, "events_exchanged", "left and right are exchanged, by plates and motion")]
+        words = f"plates and motion show them {1000 * away_s:.0f} ms earlier or later, and give the events instead"
+        return none, [LeftOut(instants, "events_shifted", words)]
     if 2 * kept < all_of_them:
         words = "most are where plates and motion show the other foot, or the other of strike and off"
-        return {side: [] for side in listed}, [LeftOut(instants, "events_contradicted", words)]
+        return none, [LeftOut(instants, "events_contradicted", words)]
     return good, []
 
 
-def _away_from_plates(inside: Events, others: Events, interval_s: float) -> tuple[float, float]:
-    """Return how far the events of plates are from the file's in the median, and how far detectors may be, s.
+def _away(inside: Events, others: Events) -> float:
+    """Return how far the file's events are from those of plates or, if that is less, of motion, s; NaN if unknown.
 
-    Of an even number it is the lower median, so that one load of two feet does not decide. One event of a plate decides
-    only if others have none of the file near them.
+    Each is the lower median over events of one foot and kind, so that one load of two feet does not decide. One event
+    decides only if others have none of the file near them.
     """
-    plates = [(side, event) for side, events in others.items() for event in events if event.source == "plate"]
-    away_s = sorted(_nearest(event.time_s, event.kind, inside[side]) for side, event in plates)
-    paired_s = [each for each in away_s if each <= HALF_STRIDE_S]
-    if not paired_s or not np.isfinite(away_s[1:2]).any():
-        return 0.0, np.inf
-    error_s = np.hypot(DETECTED_SD_S, interval_s / np.sqrt(3)) / np.sqrt(len(paired_s))
-    return paired_s[(len(paired_s) - 1) // 2], float(DETECTED_S + DETECTED * error_s)
+    medians_s = []
+    for of_plates in (True, False):
+        away_s = sorted(
+            _nearest(event.time_s, event.kind, inside[side])
+            for side, events in others.items()
+            for event in events
+            if (event.source == "plate") == of_plates
+        )
+        near_s = [each for each in away_s if each <= HALF_STRIDE_S]
+        is_known = near_s and np.isfinite(away_s[1:2]).any()
+        medians_s.append(near_s[(len(near_s) - 1) // 2] if is_known else np.nan)
+    return float(np.min(medians_s))
 
 
 def _count_fitting(listed: Events, others: Events, late_s: float) -> int:

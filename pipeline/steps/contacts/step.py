@@ -100,7 +100,7 @@ def _of_walk(
     given = {side: foot_on_plate.read_given_plates(text, numbers, side=side) for side, text in cells.items()}
     of_markers, of_plates = (clean.attrs.get(name, "") for name in ("motion_breaks", "plate_breaks"))
     shown = Shown(data, motion, settings, of_markers, of_plates, given, corrections)
-    shown, events, met, unlike = _with_contacts(refuse_plates(shown))
+    shown, events, met, events_left_out = _with_contacts(refuse_plates(shown))
     unmet = [number for each in from_text(clean.attrs["plates_left_out"]) for number in each.which if number not in met]
     left_out = ", ".join(f"plate {number} is left out" for number in unmet)
     found = [
@@ -123,22 +123,19 @@ def _of_walk(
         belt = belt_speeds(motion.landmarks, time, listed) / uphill(normal)[FORWARD]
     good = with_loads([row for row in rows if not row.reason], data)
     leads = witnesses(good, rows, time, shown.feet, motion.pelvis, force[..., 1].sum(axis=1))
-    facts = {"plates_left_out": clean.attrs["plates_left_out"], "events_left_out": as_text(unlike), **leads}
+    facts = {"plates_left_out": clean.attrs["plates_left_out"], "events_left_out": as_text(events_left_out), **leads}
     return _dataset(clean, numbers, wrenches, rows, of_both_sides(events), belt, normal, facts)
 
 
 def _with_contacts(shown: Shown) -> tuple[Shown, dict[str, list[GaitEvent]], set[int], list[LeftOut]]:
-    """Return what a walk shows with its contacts, judged; the events by side; what of plates and events is apart.
-
-    These are the numbers of plates that feet met, and the file's events that are not used.
-    """
+    """Return what a walk shows with its contacts, judged; the events by side; plates that feet met; events not used."""
     motion, corrections = shown.motion, shown.corrections
     single = judged(ON_ONE_PLATE, _detect(shown), shown)
     contacts = judged(OF_ONE_FOOT, foot_on_plate.combine(single), shown)
     stated = [shown.data[name] for name in ("event_time", "event", "event_side")]
     method = shown.settings.kinematic_events
     plates = plate_events(contacts)
-    weaker, unlike = weaker_events(shown.time, motion.landmarks, stated, shown.feet, plates, method)
+    weaker, left_out = weaker_events(shown.time, motion.landmarks, stated, shown.feet, plates, method)
     merged = {side: merge([plates[side], *weaker[side]]) for side in SIDES}
     first = by_hand.fitting_events(merged, corrections, **shown.span)
     shown = replace(shown, stances={side: stances_of(first, side, shown) for side in SIDES})
@@ -148,7 +145,7 @@ def _with_contacts(shown: Shown) -> tuple[Shown, dict[str, list[GaitEvent]], set
     events = {side: events_of(contacts, side, weaker) for side in SIDES}
     events = by_hand.correct_events(events, corrections, **shown.span)
     met = {shown.numbers[i] for contact in single if contact.side for i in contact.plates}
-    return replace(shown, contacts=contacts), events, met, unlike
+    return replace(shown, contacts=contacts), events, met, left_out
 
 
 def stances_of(events: Mapping[str, Sequence[GaitEvent]], side: str, shown: Shown) -> list[Stance]:

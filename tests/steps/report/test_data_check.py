@@ -126,7 +126,7 @@ def test_doubted_contacts_are_counted_with_each_doubt(monkeypatch: pytest.Monkey
         ({"filled_frames": 17.0, "spikes_removed": 2.0}, GOOD, "17 marker samples filled in 1 of 1 trials"),
         ({"labels_exchanged_back": "LKNE and RKNE"}, LOOK, "exchanged labels corrected in walk: LKNE and RKNE"),
         (
-            {"events_left_out": left_out.as_text([LeftOut([1.0], "events_off_plates", "they are 99 ms off")])},
+            {"events_left_out": left_out.as_text([LeftOut([1.0], "events_shifted", "they are 99 ms off")])},
             LOOK,
             "events of the file not used in walk: they are 99 ms off",
         ),
