@@ -110,7 +110,13 @@ def separate(session: xr.Dataset) -> dict[str, xr.Dataset]:
 
 
 def one_trial(session: xr.Dataset, name: str) -> xr.Dataset:
-    """Return one trial over ``time``; one with only the attribute ``rejected`` and its source if rejected."""
+    """Return one trial over ``time``; one with only the attribute ``rejected`` and its source if rejected.
+
+    Raises:
+        ValueError: the session has no trial of that name.
+    """
+    if name not in session["trial"].values:
+        raise ValueError(f"no trial {name}")
     return trials_of(session, [name])[name].dataset()
 
 

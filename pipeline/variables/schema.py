@@ -168,7 +168,7 @@ def describe(step: str, dataset: xr.Dataset) -> xr.Dataset:
     different = {*map(str, dataset.data_vars)} ^ {*names}
     if different and not all_rejected:
         raise ValueError(f"{step}: variables {sorted(different)} are not those of the schema")
-    result = dataset.drop_vars([*dataset.data_vars]) if all_rejected else dataset[names].copy()
+    result = (dataset.drop_vars([*dataset.data_vars]) if all_rejected else dataset[names]).copy()
     for name in map(str, result.data_vars):
         row, variable = VARIABLES[step][name], result.variables[name]
         if variable.dims != row.dims:

@@ -24,7 +24,7 @@ WORD_AND_NUMBER = re.compile(r"([^\W\d_]{3,}|[^\x00-\x7f]{2,})\d+")
 COUNTED_FROM_0 = re.compile(r"\D+0")  # H0 beside H8 and H12: weeks rather than people
 COUNTED = re.compile(r"[^\W\d_]+0\d+")
 GLUED_NUMBER = re.compile(r"(.*\D)\d+")
-AMOUNT = re.compile(r"\d+([.,p]\d+)?[-_ ]?(kg|lbs?|km?h|kph|mph|mp?s|deg|grad|[mck]m|pct|percent)", re.IGNORECASE)
+AMOUNT = re.compile(r"(?!0\d)\d+([.,p]\d+)?[-_ ]?(?:(?i:kg|lbs?|km?h|kph|mph|mps|deg|grad|pct|percent)|m/?s|[mck]m)")
 NUMBER_OF_PERSON = re.compile(r"(?!19|20)\d{5}|\d{7}|\d{9,}")
 MOST_VISITS = 12  # numbered folders beyond one a month for a year are people
 DIFFERENT_ON_A_DAY = {"mass_kg": 0.05, "height_m": 0.03}  # shares: clothes, another scale, a slip of a digit
@@ -71,7 +71,9 @@ def part_columns(facts: Sequence[Facts], columns: Columns, visits: Sequence[str]
         if statics and walks and not statics & walks and not are_people:
             if len(walks - {""}) > 1:
                 conditions[place] = _without_run(named) if place[0] else named
-        elif are_amounts or (statics == {""} and not all(map(is_person_code, kinds.keys() - {""}))):
+        elif (are_amounts and not are_people) or (
+            statics == {""} and not all(map(is_person_code, kinds.keys() - {""}))
+        ):
             conditions[place] = _without_run(named) if place[0] else named
         elif not any(
             len({*zip(named, other, strict=True)}) == len({*named}) == len({*other}) for other in people.values()

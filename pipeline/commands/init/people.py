@@ -127,7 +127,8 @@ def _drop_roles_that_motion_denies(files: Sequence[Contents], parts: Sequence[Pa
     for file, step, one in zip(files, steps, parts, strict=True):
         walks_far = file.shown.extent_m > WALKED_M and not has_walks  # OWN_KNEE_1
         denied = {*(BARE_PLATES if step else ()), *(FROM_HIP if walks_far else ())}
-        if {word.plain for word in one.stem if word.kind in NO_WALKS} <= denied:
+        said = {word.plain for word in one.stem if word.kind in NO_WALKS}
+        if said and said <= denied:
             one.roles = [role for role in one.roles if role not in NO_WALKS]
 
 
@@ -336,10 +337,12 @@ def _by_sizes(trials: Sequence[Trial]) -> list[list[Trial]]:
 def _part_groups(trials: Sequence[Trial]) -> None:
     """Keep people of one name in several groups, such as controls and patients, apart; ask if they have no name.
 
-    What lies in a person's folder is no group: Rossi/control.
+    A control in a person's folder is a visit, unless there is another group: Rossi/control.
     """
-    for one in trials:
-        one.parts.group = "" if one.names and {*one.names} <= {*one.parts.above_group} else one.parts.group
+    controls = [one for one in trials if one.parts.group.startswith(("control", "kontroll"))]
+    if len(controls) == sum(bool(one.parts.group) for one in trials):
+        for one in controls:
+            one.parts.group = "" if one.names and {*one.names} <= {*one.parts.above_group} else one.parts.group
     for mine in _read_apart((one.names, one.parts.group, one) for one in trials):
         for one in mine:
             one.asked |= not one.names
@@ -560,6 +563,7 @@ def _ids(keys: Sequence[Names], only: str) -> tuple[dict[Names, str], set[Names]
     """Return the participant_id of each person, and the people of whom a number hides what may be a name."""
     shown = {key: "_".join(filter(None, key)) or ("unsorted" if key else only) for key in keys}
     hidden = {key for key, text in shown.items() if key and not all(_is_id(part) for part in key)}
+    hidden |= {key for key, text in shown.items() if key and hidden and not re.search(r"\d", text)}  # Paz beside Lopez
     taken = {identifier(text, "").lower() for key, text in shown.items() if key not in hidden}
     free = (text for number in range(1, 10_000) if (text := f"sub-{number:02d}") not in taken)
     texts = {key: next(free) if key in hidden else text for key, text in shown.items()}
