@@ -114,6 +114,11 @@ def test_plain_xarray_groups_by_trial(path: Path) -> None:
     np.testing.assert_array_equal(ds.time[(ds.sample_trial == 2).values], ragged_trial(2).time)
 
 
+def test_an_unknown_trial_is_named() -> None:
+    with pytest.raises(ValueError, match="no trial other"):
+        one_trial(xr.Dataset(coords={"trial": ["walk"]}), "other")
+
+
 def test_load_trial_gives_one_trial_with_units(path: Path) -> None:
     trial = load_trial(str(path), "walk_2")
     assert trial.joint_moment.attrs == {"units": "as saved"}

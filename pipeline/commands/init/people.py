@@ -337,10 +337,11 @@ def _by_sizes(trials: Sequence[Trial]) -> list[list[Trial]]:
 def _part_groups(trials: Sequence[Trial]) -> None:
     """Keep people of one name in several groups, such as controls and patients, apart; ask if they have no name.
 
-    A control in a person's folder is a visit, unless there is another group: Rossi/control.
+    A control in a person's folder is a visit, Rossi/control, unless there is another group or a folder of patients.
     """
     controls = [one for one in trials if one.parts.group.startswith(("control", "kontroll"))]
-    if len(controls) == sum(bool(one.parts.group) for one in trials):
+    folders = {folder.lower() for one in trials for folder in one.file.name.split("/")[:-1]}
+    if len(controls) == sum(bool(one.parts.group) for one in trials) and not folders & WORDS["person"].keys():
         for one in controls:
             one.parts.group = "" if one.names and {*one.names} <= {*one.parts.above_group} else one.parts.group
     for mine in _read_apart((one.names, one.parts.group, one) for one in trials):

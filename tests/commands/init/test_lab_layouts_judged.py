@@ -18,7 +18,10 @@ LAYOUTS = {layout.name: layout for layout in lab_layouts()}
 MOST_WRONG, LEAST_RIGHT = 0.01, 0.8  # shares of generated layouts
 NO_QUESTION = (  # names tell all, and the only visit of a person keeps its date and word
     "law_baseline_trials",
+    "law_codes_like_amounts",
     "law_crossover_stated",
+    "law_pairs_below_one_code",
+    "law_role_of_the_folder",
     "law_with_above_speed_word",
     *("nexus_german_hospital_number", "qtm_danish", "bts_italian", "french_bilans_dated", "cadences", "afo_sides"),
     *("single_dual_abbreviated", "groups", "thesis_of_two_groups", "prosthetic_feet_days", "knee_brace_folders"),
