@@ -227,9 +227,8 @@ def join_trials(trials: Mapping[str, AnyTrial]) -> xr.Dataset:
         dims, parts = first.dims, [data.variables[name].values for data in used]
         into = coordinates if name in used[0].coords else variables
         if name in union:
-            into[name] = np.array(
-                union[str(name)], dtype=str if first.values.dtype.kind in "UO" else first.values.dtype
-            )
+            dtype = first.values.dtype
+            into[name] = np.array(union[str(name)], dtype=str if dtype.kind in "UO" else dtype)
         elif dims == (name,) and name not in IN_SESSION:
             into[name] = name, first.values  # labels, the same in all trials
         else:
@@ -262,7 +261,7 @@ def _with_labels_of_all(
     labels: Mapping[str, Sequence[list[Any]]],
     union: Mapping[str, list[Any]],
 ) -> list[NDArray[Any]]:
-    """Return the values of the trials, from now on with blanks where a trial lacks a label that another has."""
+    """Return the values of the trials, changed so that they have blanks for labels that only other trials have."""
     for axis, dim in enumerate(dims):
         if dim in union:
             for i, (part, of_trial) in enumerate(zip(parts, labels[dim], strict=True)):

@@ -225,7 +225,7 @@ def _read_letters(here: _Context) -> tuple[str, str, int]:
         after_order = here.glued and _meaning(here.last.text, PLACES) is not None  # posttest 01
         if is_short or (lower in NUMBERED and not after_order):
             return "visit", here.next, 2
-        is_code = here.near and len(lower) < FEWEST_LETTERS and lower.isascii() and lower != "bl"  # may be counted
+        is_code = here.near and len(lower) < FEWEST_LETTERS and lower.isascii() and lower != "bl"  # BL1: a trial
         is_code &= not (here.glued and here.last.kind == "visit")  # preOP1
         in_order = kind == "visit" and len(here.dates.orders) > 1  # po01, chod_PO01
         in_order &= here.text.islower() or here.last.kind in ("static", "walk", "condition", "other", "functional")

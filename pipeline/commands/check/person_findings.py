@@ -133,6 +133,7 @@ def read_stated_sizes(rows: Sequence[tsv.Row], facts: Mapping[str, Contents]) ->
 def _missing(
     person: str, sizes: Mapping[str, float], static: Contents, chosen: Mapping[str, Any], model: BodyModel
 ) -> Iterator[Problem]:
+    """Yield the sizes that the body model or the hip centre needs, and neither files nor tables state."""
     needed = resolve(model, static.landmarks).find_needed_sizes(hip_centre=chosen["calibrate"]["hip_centre"])
     if {"leg_length_left_m", "leg_length_right_m"} & sizes.keys():  # one replaces the other
         needed = [name for name in needed if not name.startswith("leg_length")]

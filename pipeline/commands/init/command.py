@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import product, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -239,9 +239,11 @@ def _without_nobodys(files: Sequence[Contents]) -> tuple[list[Contents], list[st
 
 def _without_doubles(files: Sequence[Contents]) -> tuple[list[Contents], dict[str, str]]:
     """Return the files without TRC files that show the motion of a C3D file, and these with that C3D file."""
-    texts, others = ([file for file in files if file.name.lower().endswith(MARKER_FILES) == of] for of in (True, False))
-    pairs = ((text, of) for text in texts for of in others if of.plate_sides_m or not text.forces)  # no force is lost
-    doubles = {text.name: of.name for text, of in pairs if show_same_motion(text, of)}
+    texts = [file for file in files if file.name.lower().endswith(MARKER_FILES)]
+    others = [file for file in files if not file.name.lower().endswith(MARKER_FILES)]
+    pairs = product(texts, others)
+    lossless = ((text, other) for text, other in pairs if other.plate_sides_m or not text.forces)  # no force is lost
+    doubles = {text.name: other.name for text, other in lossless if show_same_motion(text, other)}
     return [file for file in files if file.name not in doubles], doubles
 
 
@@ -354,8 +356,10 @@ def _summary(folder: Path, found: Proposal, kept: Sequence[str], texts: Iterable
         "Check the guesses: the cells that the column 'guessed' names, and the body model in study.yaml.",
         "Fill in what you know: sex, and each n/a.",
     ]
-    of_visits = f"{SESSIONS} has the sizes of each session, by its own files: fill in its date and visit (pre, post)."
-    return "\n".join([*lines, *[of_visits] * (SESSIONS in texts), _next(folder)])
+    if SESSIONS in texts:
+        sizes = f"{SESSIONS} has the sizes of each session, by its own files"
+        lines.append(f"{sizes}: fill in its date and visit (pre, post).")
+    return "\n".join([*lines, _next(folder)])
 
 
 def _session_table(sessions: Mapping[str, Sequence[Row]], sized: Mapping[str, Row]) -> list[list[str]]:

@@ -24,6 +24,7 @@ WORD_AND_NUMBER = re.compile(r"([^\W\d_]{3,}|[^\x00-\x7f]{2,})\d+")
 COUNTED_FROM_0 = re.compile(r"\D+0")  # H0 beside H8 and H12: weeks rather than people
 COUNTED = re.compile(r"[^\W\d_]+0\d+")
 GLUED_NUMBER = re.compile(r"(.*\D)\d+")
+# 10kg, 3.5 km/h, 120 mm; units that two capitals of a name would be are small letters alone: 01MS is a person
 AMOUNT = re.compile(r"(?!0\d)\d+([.,p]\d+)?[-_ ]?(?:(?i:kg|lbs?|km?h|kph|mph|mps|deg|grad|pct|percent)|m/?s|[mck]m)")
 NUMBER_OF_PERSON = re.compile(r"(?!19|20)\d{5}|\d{7}|\d{9,}")
 MOST_VISITS = 12  # numbered folders beyond one a month for a year are people
@@ -31,6 +32,7 @@ DIFFERENT_ON_A_DAY = {"mass_kg": 0.05, "height_m": 0.03}  # shares: clothes, ano
 ROUNDING = 1e-3  # of sizes that one program wrote
 ADULT_M, DIFFERENT_ADULTS_M = 1.5, 0.1  # heights of adults who are not one person
 NO_WALKS = ("functional", "contraction", "other")
+NO_SIZE = "marker_diameter_m"  # of the lab, not of the person
 LABEL, UNKNOWN, CODED, STATED, STEM = range(5)  # whether a level of names is of people: not, ..., with better evidence
 BOTH: set[bool | None] = {True, False}  # statics and walks
 
@@ -141,8 +143,8 @@ def _scores(facts: Sequence[Facts], columns: Columns) -> dict[Place, int]:
         k: _score(facts, column, [other for j, other in columns.items() if j != k], is_first=k[1] == 0)
         for k, column in columns.items()
     }
-    told = {k: column for k, column in columns.items() if scores[k] != LABEL}
-    return scores if len(told) == len(columns) else _scores(facts, told)
+    people = {k: column for k, column in columns.items() if scores[k] != LABEL}
+    return scores if len(people) == len(columns) else _scores(facts, people)
 
 
 def _are_names(names: Sequence[str], *, visits_are_named: bool) -> bool:
@@ -201,9 +203,7 @@ def facts_of(files: Sequence[Contents], roles: Sequence[Sequence[str]]) -> list[
     return [
         Facts(
             "" if file.has_several_people or (len(stated) == 1 and not is_code(name)) else name,
-            {}
-            if file.has_several_people
-            else {size: value for size, value in file.sizes.items() if size != "marker_diameter_m"},
+            {} if file.has_several_people else {size: value for size, value in file.sizes.items() if size != NO_SIZE},
             None if file.problems or (words and words[0] in NO_WALKS) or is_of_a_pole(file) else file.stands,
             name,
         )

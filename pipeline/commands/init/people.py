@@ -248,9 +248,10 @@ def _find_people_by_subjects(trials: Sequence[Trial]) -> bool:
 
 
 def _may_visits_be_people(trials: Sequence[Trial]) -> bool:
-    """Return whether visits may be people: months, 2021-04 as the fourth one of a year, and counted ones.
+    """Return whether visits may be people, and take counted ones for people.
 
-    These hold several others, W1_PRE, W1_POST and W2_PRE, or days, J08/2020-01-13, J08/2020-02-24 and J10/2020-01-27.
+    Months may be: 2021-04 is the fourth person of a year. So may counted visits that hold several others, as W1_PRE,
+    W1_POST and W2_PRE, or several days, as J08/2020-01-13, J08/2020-02-24 and J10/2020-01-27.
     """
     visits = {word.plain: word for one in trials for word in one.parts.visits}
     if len(visits) > 1 and all(word.kind == "date" and not word.days for word in visits.values()):
@@ -564,7 +565,8 @@ def _ids(keys: Sequence[Names], only: str) -> tuple[dict[Names, str], set[Names]
     """Return the participant_id of each person, and the people of whom a number hides what may be a name."""
     shown = {key: "_".join(filter(None, key)) or ("unsorted" if key else only) for key in keys}
     hidden = {key for key, text in shown.items() if key and not all(_is_id(part) for part in key)}
-    hidden |= {key for key, text in shown.items() if key and hidden and not re.search(r"\d", text)}  # Paz beside Lopez
+    if hidden:  # where one is a name, so may be all that have no number, known words too: Sogu beside Lopez
+        hidden |= {key for key, text in shown.items() if key and not re.search(r"\d", text)}
     taken = {identifier(text, "").lower() for key, text in shown.items() if key not in hidden}
     free = (text for number in range(1, 10_000) if (text := f"sub-{number:02d}") not in taken)
     texts = {key: next(free) if key in hidden else text for key, text in shown.items()}
