@@ -278,10 +278,12 @@ def symmetry(
         minus left in the metric's ``units``, of phases the shorter way round. ``symmetry_index`` is that of
         :func:`symmetry_index`.
     """
-    first = means.drop_duplicates(SESSION)[[*SESSION, *about]].reset_index(drop=True)
     place = {row: i for i, row in enumerate(means[[*SESSION, "side"]].itertuples(index=False, name=None))}
-    of_sessions = [*first[SESSION].itertuples(index=False, name=None)]
-    rows = [np.array([place.get((*session, side), -1) for session in of_sessions], dtype=int) for side in SIDES]
+    begin: dict[tuple[str, ...], int] = {}  # the first row of each session and condition
+    for row, i in place.items():
+        begin.setdefault(row[:-1], i)
+    first = means[[*SESSION, *about]].iloc[[*begin.values()]].reset_index(drop=True)
+    rows = [np.array([place.get((*session, side), -1) for session in begin], dtype=int) for side in SIDES]
     values = np.vstack([means[[*names]].to_numpy(dtype=float), np.full(len(names), np.nan)])  # the last: no such side
     left, right = (values[mine] for mine in rows)
     kinds = np.array([NUMBERS[name].kind for name in names], dtype=str)

@@ -80,7 +80,7 @@ def without_doubted(study: xr.Dataset) -> xr.Dataset:
             if study[name].dims[0] == row:
                 hidden[name] = study[name].copy(deep=True)
                 hidden[name][left_out] = np.nan
-    return study.assign(hidden)
+    return study.assign(hidden) if hidden else study
 
 
 def stances_of(study: xr.Dataset) -> xr.Dataset:

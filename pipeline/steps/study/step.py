@@ -320,16 +320,14 @@ def _without_doubted(metrics: pd.DataFrame) -> pd.DataFrame:
     """
     measured = (metrics.reason == WITHOUT_MODEL) & (metrics.doubt_code == "")
     left_out = ~metrics.kinetics_valid.astype(bool) & ~measured
-    names = [name for name in metrics if str(name).removesuffix("_u") in KINETICS]
-    known = metrics.loc[left_out, names].dropna(how="all")
-    texts = [
-        to_text({str(name): float(DIGITS % number) for name, number in row.items() if np.isfinite(number)})
-        for row in known.to_dict("records")
-    ]
-    used = metrics.copy()
-    used.loc[left_out, names] = np.nan
-    used[DOUBTED_NUMBERS] = pd.Series(texts, index=known.index, dtype=object).reindex(metrics.index, fill_value="")
-    return used
+    names = [str(name) for name in metrics if str(name).removesuffix("_u") in KINETICS]
+    values, apart = metrics[names].to_numpy(dtype=float, copy=True), np.full(len(metrics), "", dtype=object)
+    for i in np.flatnonzero(left_out):
+        known = {name: float(DIGITS % x) for name, x in zip(names, values[i].tolist(), strict=True) if np.isfinite(x)}
+        apart[i] = to_text(known) if known else ""
+    values[left_out] = np.nan
+    used = pd.DataFrame(values, metrics.index, names).assign(**{DOUBTED_NUMBERS: apart})
+    return pd.concat([metrics.drop(columns=names), used], axis=1)
 
 
 def _quality(
