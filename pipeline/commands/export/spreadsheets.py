@@ -6,6 +6,7 @@ needs nothing else and never takes a text for a formula unless it is asked to.
 """
 
 import csv
+import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +16,7 @@ from ...errors import UserError
 from ...results.study_file import study_path
 from ...results.whole_files import whole
 from ...tables.csv_files import guard
+from ...tables.tsv import finite
 from ..shared.exported_files import SPREADSHEETS, sidecar
 from .tables import Table, tables_of, write_sidecar, writing
 
@@ -63,24 +65,13 @@ def _sheet(sheet: Any, table: Table, style: Any) -> None:
                 str(table.path), f"has more rows than a sheet ({MOST_ROWS})", "take --format parquet-tables"
             )
         for i, (cell, is_number) in enumerate(zip(row, are_numbers, strict=True)):
-            if not cell:
-                continue
-            number = _number(cell) if is_number else None
-            if number is None:
-                sheet.write_string(at, i, cell[:MOST_LETTERS])
-            else:
+            number = finite(cell) if is_number else math.nan
+            if not math.isnan(number):
                 sheet.write_number(at, i, number)
+            elif cell:
+                sheet.write_string(at, i, cell[:MOST_LETTERS])
     sheet.freeze_panes(1, 1)
     sheet.set_column(0, len(table.columns) - 1, 14)
-
-
-def _number(cell: str) -> float | None:
-    """Return a number; None if the cell is none, or none that a sheet can hold."""
-    try:
-        number = float(cell)
-    except ValueError:
-        return None
-    return number if abs(number) < float("inf") else None
 
 
 def _explain(sheet: Any, tables: Sequence[Table], style: Any) -> None:
@@ -122,7 +113,7 @@ def export_csv_tables(path: Path, *, separator: str, decimal: str, folder: Path 
                 for row in table.rows():
                     writer.writerow(
                         [
-                            cell.replace(".", decimal) if is_number and _number(cell) is not None else guard(cell)
+                            cell.replace(".", decimal) if is_number and not math.isnan(finite(cell)) else guard(cell)
                             for cell, is_number in zip(row, are_numbers, strict=True)
                         ]
                     )
