@@ -214,12 +214,8 @@ def _findings(
 def _size(name: str, side: str, sizes: Mapping[str, float]) -> float:
     column = f"{name}_{side}_m"
     if column not in sizes:
-        raise UserError(
-            "",
-            f"the body model needs the {name.replace('_', ' ')}",
-            f"add {column} to participants.tsv",
-            "size_missing",
-        )
+        what = f"the body model needs the {name.replace('_', ' ')}"
+        raise UserError("", what, f"add {column} to participants.tsv", "size_missing")
     return sizes[column]
 
 

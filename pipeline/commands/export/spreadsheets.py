@@ -46,9 +46,8 @@ def _sheet(sheet: Any, table: Table, style: Any) -> None:
     are_numbers = table.are_numbers()
     for at, row in enumerate(table.rows(), start=1):
         if at == MOST_ROWS:
-            raise UserError(
-                str(table.path), f"has more rows than a sheet ({MOST_ROWS})", "take --format parquet-tables"
-            )
+            what = f"has more rows than a sheet ({MOST_ROWS})"
+            raise UserError(str(table.path), what, "take --format parquet-tables")
         for i, (cell, is_number) in enumerate(zip(row, are_numbers, strict=True)):
             number = finite(cell) if is_number else math.nan
             if not math.isnan(number):
