@@ -46,11 +46,7 @@ DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def sessions_of(
-    path: Path,
-    participants: Mapping[str, Row],
-    sessions: Mapping[str, list[Row]],
-    *,
-    reserved: Container[str] = (),
+    path: Path, participants: Mapping[str, Row], sessions: Mapping[str, list[Row]], *, reserved: Container[str] = ()
 ) -> tuple[dict[str, Row], list[Problem]]:
     """Return the rows of sessions.tsv by session, in its order, and every problem. Both are empty without such a file.
 

@@ -41,13 +41,7 @@ class Person(NamedTuple):
 
 
 def from_table(
-    table: Mapping[str, Any],
-    segment: str,
-    *,
-    side: str,
-    sex: str,
-    body_mass_kg: float,
-    landmarks: Mapping[str, Array],
+    table: Mapping[str, Any], segment: str, *, side: str, sex: str, body_mass_kg: float, landmarks: Mapping[str, Array]
 ) -> SegmentParameters:
     """Return a segment's parameters from a table of config/segment_parameters.yaml.
 

@@ -18,12 +18,7 @@ FEWEST_FRAMES = 50  # to fit a pattern of at most seven numbers per coordinate
 
 
 def fill(
-    position: Array,
-    clusters: Sequence[Sequence[int]],
-    *,
-    rate_hz: float,
-    max_gap_s: float,
-    max_pattern_gap_s: float,
+    position: Array, clusters: Sequence[Sequence[int]], *, rate_hz: float, max_gap_s: float, max_pattern_gap_s: float
 ) -> tuple[Array, Codes]:
     """Fill gaps between visible samples; trials are never extrapolated at their ends.
 
