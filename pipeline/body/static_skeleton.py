@@ -30,8 +30,6 @@ from .static_results import StaticResults, plantar_flexion
 # share by which the distances between markers of a knee alignment device may differ. The rods are rigid and the same: a
 # marker's centre may be off by some millimetres of about 140, a marker of the leg in place of one by far more
 MOST_UNEVEN_DEVICE = 0.1
-
-
 Devices = Mapping[str, tuple[Names, str]]  # as of pipeline.body.resolved_model.ResolvedModel
 
 

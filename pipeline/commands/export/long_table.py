@@ -75,7 +75,8 @@ def long_table(study: xr.Dataset, stances: xr.Dataset | None = None) -> pd.DataF
     everything = [(row, data, str(name)) for row, data in parts.items() for name in data.data_vars]
     dims = {str(dim): data[dim].values for data in parts.values() for dim in data.dims if dim not in parts}
     ordered = sorted(dims, key=lambda dim: ("phase" in dim, dim != "joint", dim))
-    dtypes = {dim: _dtype(dims[dim]) for dim in ordered} | dict.fromkeys(("cycle", "stance"), pd.Int64Dtype())
+    numbered = ["cycle", "stance", *(dim for dim in ordered if dims[dim].dtype.kind == "i")]  # empty in other rows
+    dtypes = {dim: _dtype(dims[dim]) for dim in ordered} | dict.fromkeys(numbered, pd.Int64Dtype())
     dtypes["variable"] = pd.CategoricalDtype(list(dict.fromkeys(name for _, _, name in everything)))
     dtypes["units"] = pd.CategoricalDtype(sorted({data[name].attrs["units"] for _, data, name in everything}))
     labels = _rows(parts)
