@@ -164,8 +164,8 @@ def _column(table: str, name: str, own: Mapping[str, Column] | None) -> dict[str
     if metric := NUMBERS.get(name):
         statistic = "mean over the cycles: " if table == "participants" else ""
         about = {"Kind": metric.kind, "Window": metric.window.words, "Positive": metric.positive}
-        about |= {"Source": metric.source, "Aliases": [*metric.aliases]}
-        return _entry(name, Column(statistic + metric.long_name, metric.units), **about)
+        column = Column(statistic + metric.long_name, metric.units)
+        return _entry(name, column, **about, Source=metric.source, Aliases=[*metric.aliases])
     for ending, statistic in ENDINGS.items():
         if name.endswith(ending) and (metric := NUMBERS.get(name.removesuffix(ending))):
             units = metric.units if ending != "_n" else "1"

@@ -58,7 +58,7 @@ def export_as(
     return "\n".join(f"{'Workbook' if form == 'xlsx' else 'Table'}: {table}" for table in tables)
 
 
-def _write(source: Path, form: str, output: Path | None, locale: Mapping[str, str]) -> list[Path]:
+def _write(source: Path, form: str, output: Path | None, locale: Mapping[str, Any]) -> list[Path]:
     """Write the tables of a study.nc in a form, with what their columns mean beside them, and return where they are."""
     one_file = output or source.with_suffix(f".{form}")
     with _writing(one_file, form):
