@@ -35,9 +35,8 @@ def hip_centre(method: str, side: str, sizes: Mapping[str, float]) -> Array:
     except KeyError as error:
         size = str(error.args[0]).replace("_mean", "")
         remedy = f"add {size}_{side}_m to participants.tsv, or choose another calibrate.hip_centre"
-        raise UserError(
-            "", f"hip centre by {method} needs the {size.replace('_', ' ')}", remedy, "size_missing"
-        ) from None
+        what = f"hip centre by {method} needs the {size.replace('_', ' ')}"
+        raise UserError("", what, remedy, "size_missing") from None
     return np.array([anterior, up, SIDE_SIGN[side] * lateral]) / 1000
 
 

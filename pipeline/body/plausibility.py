@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array, Flags
 from ..conventions import ANGLES, JOINTS, SEGMENTS, SIDE_SIGN, SIDES
-from ..dynamics.vectors import cross, dot, rotate, unit
+from ..dynamics.vectors import cross, dot, length, rotate, unit
 from .joint_angles import SIGNS, angles
 from .landmarks import Points
 from .skeleton import Skeleton
@@ -141,7 +141,7 @@ def measures(
         outward = SIDE_SIGN[side] * right[joint]
         measured |= _of_joint(joint, markers[name], markers[MEDIAL[joint]], centre[joint], outward, unit(up))
     from_asis = rotate(leg.frames["pelvis"], centre["hip"] - asis[side])
-    back, down, inwards = (-100 * from_asis / _length(across)[:, None]).T  # percent of the distance between the ASIS
+    back, down, inwards = (-100 * from_asis / length(across)[:, None]).T  # percent of the distance between the ASIS
     measured |= {"hip back": back, "hip down": down, "hip in": SIDE_SIGN[side] * inwards}
     rotation = np.stack([leg.frames[name] for name in SEGMENTS], axis=1)
     angle = angles(rotation[:, 1:], rotation[:, :-1], smallest_floating_axis=0.0)
@@ -153,8 +153,8 @@ def measures(
             measured["ankle off"] = measured["ankle flexion"] - 90 + _turn(toe - heel, up, foot)
             measured["foot turn"] = _between(foot, across)
             measured |= _of_foot(heel - ankle, toe - ankle, toe - heel, up)
-    thigh, shank = _length(centre["hip"] - centre["knee"]), _length(centre["knee"] - centre["ankle"])
-    measured["proportion"], measured["pelvis width"] = 100 * thigh / shank, 100 * _length(across) / (thigh + shank)
+    thigh, shank = length(centre["hip"] - centre["knee"]), length(centre["knee"] - centre["ankle"])
+    measured["proportion"], measured["pelvis width"] = 100 * thigh / shank, 100 * length(across) / (thigh + shank)
     if static_m:
         measured["thigh length"] = 100 * (thigh / static_m["thigh"] - 1)
         measured["shank length"] = 100 * (shank / static_m["shank"] - 1)
@@ -168,7 +168,7 @@ def measures(
 
 def _of_foot(heel: Array, toe: Array, along: Array, up: Array) -> dict[str, Array]:
     """Return the places of heel and toe marker from the ankle's, in percent of the shank."""
-    shank, ahead = _length(up), unit(along - unit(up) * dot(along, unit(up))[:, None])
+    shank, ahead = length(up), unit(along - unit(up) * dot(along, unit(up))[:, None])
     height = 100 / shank**2
     return {
         "heel up": height * dot(heel, up),
@@ -185,7 +185,7 @@ def _changes(points: Points, side: str, distances_m: Mapping[tuple[str, str], fl
         pair = (one if one in points else f"{one}_{side}", other if other in points else f"{other}_{side}")
         before_m = distances_m.get(pair, np.nan)
         if before_m > SHORTEST_M and pair[0] in points and pair[1] in points:
-            changes.append(100 * np.abs(_length(points[pair[0]] - points[pair[1]]) / before_m - 1))
+            changes.append(100 * np.abs(length(points[pair[0]] - points[pair[1]]) / before_m - 1))
     return np.asarray(np.fmax.reduce(changes))
 
 
@@ -196,17 +196,13 @@ def _of_joint(
     if lateral is None:
         return {}
     measured = {
-        f"{joint} away": 1000 * _length(lateral - centre),
+        f"{joint} away": 1000 * length(lateral - centre),
         f"{joint} along": 1000 * dot(centre - lateral, up),
         f"{joint} side": _between(lateral - centre, outward),
     }
     if medial is not None:
         measured[f"{joint} medial"] = _between(lateral - medial, outward)
     return measured
-
-
-def _length(vector: Array) -> Array:
-    return np.asarray(np.sqrt(dot(vector, vector)))
 
 
 def _between(one: Array, other: Array) -> Array:

@@ -30,8 +30,6 @@ from .static_results import StaticResults, plantar_flexion
 # share by which the distances between markers of a knee alignment device may differ. The rods are rigid and the same: a
 # marker's centre may be off by some millimetres of about 140, a marker of the leg in place of one by far more
 MOST_UNEVEN_DEVICE = 0.1
-
-
 Devices = Mapping[str, tuple[Names, str]]  # as of pipeline.body.resolved_model.ResolvedModel
 
 
@@ -214,12 +212,8 @@ def _findings(
 def _size(name: str, side: str, sizes: Mapping[str, float]) -> float:
     column = f"{name}_{side}_m"
     if column not in sizes:
-        raise UserError(
-            "",
-            f"the body model needs the {name.replace('_', ' ')}",
-            f"add {column} to participants.tsv",
-            "size_missing",
-        )
+        what = f"the body model needs the {name.replace('_', ' ')}"
+        raise UserError("", what, f"add {column} to participants.tsv", "size_missing")
     return sizes[column]
 
 

@@ -55,7 +55,10 @@ def _abbreviates(label: str, text: str) -> bool:
 
 def join_lists(point: Mapping[str, Any], name: str) -> list[str]:
     """Return the texts of a parameter and of those that continue it (LABELS, LABELS2, ...)."""
-    numbers = sorted(int(key[len(name) :]) for key in point if key.startswith(name) and key[len(name) :].isdecimal())
-    return [
-        str(label).strip() for key in [name, *(f"{name}{number}" for number in numbers)] for label in point.get(key, [])
-    ]
+    return [str(label).strip() for key in parts_of_list(point, name) for label in point[key]]
+
+
+def parts_of_list(point: Mapping[str, Any], name: str) -> list[str]:
+    """Return the parameters of a list that continues in NAME2, NAME3, ..., in order."""
+    more = [key for key in point if key.startswith(name) and key[len(name) :].isdecimal()]
+    return [key for key in [name, *sorted(more, key=lambda key: int(key[len(name) :]))] if key in point]

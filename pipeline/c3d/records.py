@@ -26,9 +26,8 @@ SCALE GEN_SCALE OFFSET RATE FORMAT LABELS DESCRIPTIONS UNITS TYPE CORNERS ORIGIN
 """
 IN_ANY_NUMBER = frozenset(EITHER.split())
 GROUPS_OF_DATA = ("POINT", "ANALOG", "FORCE_PLATFORM", "EVENT")
-OLDER_PROCESSING = (
-    "LStaticPlantFlex"  # in files of Vicon Clinical Manager, where a group named as the subject is PROCESSING
-)
+# in files of Vicon Clinical Manager, where a group named as the subject is PROCESSING
+OLDER_PROCESSING = "LStaticPlantFlex"
 
 
 class DataRecord(NamedTuple):

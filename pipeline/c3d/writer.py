@@ -16,6 +16,7 @@ from ..vocabulary.stated_sizes import PROCESSING_NAMES
 from .encodings import PIECE_FRAMES, pieces
 from .integrity import refuse_damaged
 from .plug_in_gait import POINTS, UNITS, Output
+from .point_labels import parts_of_list
 from .reader import read_c3d
 
 DESCRIPTIONS = {
@@ -123,8 +124,8 @@ def without_person(parameters: Mapping[str, Mapping[str, Any]], names: Sequence[
 def _add_outputs(content: Any, outputs: Sequence[Output]) -> None:
     """Append the outputs to the points, or replace the values of an existing label."""
     point, data = content["parameters"]["POINT"], content["data"]
-    labels = [label for name in _parts_of_list(point, "LABELS") for label in point[name]["value"]]
-    texts = [text for name in _parts_of_list(point, "DESCRIPTIONS") for text in point[name]["value"]]
+    labels = [label for name in parts_of_list(point, "LABELS") for label in point[name]["value"]]
+    texts = [text for name in parts_of_list(point, "DESCRIPTIONS") for text in point[name]["value"]]
     texts += [""] * (len(labels) - len(texts))
     points = data["points"]
     columns = {label.strip().rpartition(":")[2]: column for column, label in enumerate(labels)}
@@ -158,16 +159,10 @@ def _add_outputs(content: Any, outputs: Sequence[Output]) -> None:
     content.add_parameter("POINT", "TYPE_GROUPS", [name for pair in pairs for name in pair])
 
 
-def _parts_of_list(point: Mapping[str, Any], name: str) -> list[str]:
-    """Return the parameters of a list that continues in NAME2, NAME3, ..., in order."""
-    more = [key for key in point if key.startswith(name) and key[len(name) :].isdigit()]
-    return [key for key in [name, *sorted(more, key=lambda key: int(key[len(name) :]))] if key in point]
-
-
 def _write_list(content: Any, name: str, texts: Sequence[str]) -> None:
     """Write a list of POINT in parts of 255, the capacity of a parameter."""
     point = content["parameters"]["POINT"]
-    for key in _parts_of_list(point, name)[1:]:
+    for key in parts_of_list(point, name)[1:]:
         del point[key]
     for part, start in enumerate(range(0, len(texts), 255), start=1):
         content.add_parameter("POINT", name if part == 1 else f"{name}{part}", list(texts[start : start + 255]))

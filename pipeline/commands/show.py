@@ -106,9 +106,8 @@ def _require(path: Path, what: str, name: str, there: Mapping[str, object]) -> N
     names = [each for each in there if each]
     if not names:
         raise UserError(str(path), f"has no {what}s", f"leave --{what} out")
-    raise UserError(
-        str(path), f"no {what} '{name}'", nearest(name, names) or f"expected one of {join_some(names, MOST_LISTED)}"
-    )
+    remedy = nearest(name, names) or f"expected one of {join_some(names, MOST_LISTED)}"
+    raise UserError(str(path), f"no {what} '{name}'", remedy)
 
 
 # --- the overview -----------------------------------------------------------------------------------------------------

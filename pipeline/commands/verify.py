@@ -61,6 +61,8 @@ REMOVED = [code for code, remedy in REMEDIES.items() if remedy == REMEDY]
 OF_THE_SYSTEM = re.compile(r"[.~].*|Thumbs\.db|desktop\.ini", re.IGNORECASE)
 MOST_LISTED = 10
 HEADER = ("file", "what is wrong", "what to do")
+Sources = dict[str, str]  # the SHA-256 of recordings by name
+Records = Mapping[str, checksums.Record | None]  # of outputs by name
 
 
 def report_changes(folder: Path, *, json: bool) -> tuple[str, int]:
@@ -83,13 +85,14 @@ def verify(folder: Path) -> tuple[list[Problem], str]:
     digests = _digests([derived / name for name in names] + [folder / name for name in listed])
     study = replace(study, sha256={name: digests[folder / name] for name in listed if folder / name in digests})
     faults: list[Problem] = []
-    made_from: dict[str, dict[str, str]] = {}
+    made_from: dict[str, Sources] = {}
     for name, (step, session) in names.items():
-        recorded = _find_sources(study, step, session, records[name], made_from)
+        record = records[name]
+        recorded = _find_sources(study, step, session, record, made_from) if record else None
         fault, sources = _look_at_output(derived, name, digests, records, recorded)
         if sources is not None:
             made_from[name] = sources
-        if fault := fault or _find_outdated(study, step, session, records[name], sources):
+        if fault := fault or _find_outdated(study, step, session, record, sources):
             faults.append(_fault(f"derived/{name}", *fault))
     changed = [*_find_changed_recordings(folder, made_from, digests)]
     recordings = len({file for sources in made_from.values() for file in sources})
@@ -144,33 +147,27 @@ def _command(folder: Path) -> str:
 
 
 def _digests(files: Iterable[Path]) -> dict[Path, str]:
-    """Return the SHA-256 of the files that exist, read in parallel."""
+    """Return the SHA-256 of the files that exist, read in parallel; of an unreadable one why it is, which differs."""
     here = [file for file in dict.fromkeys(files) if is_file(file)]
+
+    def digest(file: Path) -> str:
+        try:
+            return sha256(file)
+        except OSError as error:  # such as a failing disk
+            return str(error)
+
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return dict(zip(here, pool.map(_digest, here), strict=True))
-
-
-def _digest(file: Path) -> str:
-    try:
-        return sha256(file)
-    except OSError as error:  # such as a failing disk
-        return str(error)
+        return dict(zip(here, pool.map(digest, here), strict=True))
 
 
 def _find_sources(
-    study: Study,
-    step: str,
-    session: str | None,
-    record: checksums.Record | None,
-    made_from: Mapping[str, dict[str, str]],
-) -> dict[str, str] | None:
+    study: Study, step: str, session: str | None, record: checksums.Record, made_from: Mapping[str, Sources]
+) -> Sources | None:
     """Return the recordings behind an output by its record, None if unknown.
 
     For the step that reads them they are the present recordings if its key names them, for a later step those of its
     inputs.
     """
-    if record is None:
-        return None
     if "recordings" in every_step()[step].takes:
         key = study.content_of_key(step, session)
         if checksums.made_with(key)["trials"] != record.made_with.get("trials"):
@@ -182,12 +179,8 @@ def _find_sources(
 
 
 def _look_at_output(
-    derived: Path,
-    name: str,
-    digests: Mapping[Path, str],
-    records: Mapping[str, checksums.Record | None],
-    recorded: dict[str, str] | None,
-) -> tuple[tuple[str, str] | None, dict[str, str] | None]:
+    derived: Path, name: str, digests: Mapping[Path, str], records: Records, recorded: Sources | None
+) -> tuple[tuple[str, str] | None, Sources | None]:
     """Return the fault of an output file with its code, and its sources if known.
 
     A file is opened only if its record is missing or incomplete.
@@ -231,7 +224,7 @@ def _find_outdated(
 
 
 def _find_changed_recordings(
-    folder: Path, made_from: Mapping[str, Mapping[str, str]], digests: dict[Path, str]
+    folder: Path, made_from: Mapping[str, Sources], digests: dict[Path, str]
 ) -> Iterator[Problem]:
     """Yield the recordings that have changed since results were made from them."""
     then: dict[str, dict[str, str]] = {}

@@ -52,23 +52,23 @@ def write_new_study(path: Path, *, soft_tissue: bool) -> str:
     return f"Demo study written.\nNext: gaitlab run {as_argument(path)}"
 
 
-def write_demo_study(path: Path, *, seed: int = 0, noise: float = 1.0, soft_tissue: float = 0.0) -> None:
-    """Write the demonstration study into ``path``; equal seeds give equal bytes.
+def write_demo_study(path: Path, *, noise: float = 1.0, soft_tissue: float = 0.0) -> None:
+    """Write the demonstration study into ``path``, each time with the same bytes.
 
-    ``seed`` determines all variation between trials, steps and samples; ``noise`` is a factor of measurement noise and
-    plate offsets: 0 gives exact recordings. ``soft_tissue`` is a factor of the markers' motion over the bones in walks.
+    ``noise`` is a factor of measurement noise and plate offsets: 0 gives exact recordings. ``soft_tissue`` is a factor
+    of the markers' motion over the bones in walks.
     """
     path.mkdir(parents=True, exist_ok=True)
     (path / "study.yaml").write_text(STUDY_YAML, encoding="utf-8")
     trials: list[tuple[str, str, str, str]] = []
     for walker in PEOPLE:
-        who, number = walker.participant_id, 1000 * seed + len(trials)
+        who, number = walker.participant_id, len(trials)
         trials.append((who, "static", "static", "static"))
         answer = write_static(path / who / "static.c3d", walker, direction=DIRECTIONS[who][0], noise=noise, seed=number)
         write_answer(path / "truth" / f"{who}_static.nc", answer)
         for condition in ("comfortable", "fast"):
             for repeat, direction in enumerate(DIRECTIONS[who]):
-                trial, number = f"{condition}_{repeat + 1:02d}", 1000 * seed + len(trials)
+                trial, number = f"{condition}_{repeat + 1:02d}", len(trials)
                 trials.append((who, trial, "gait", condition))
                 walk = demo_walk(walker, trial, seed=number)
                 answer = write_walk(

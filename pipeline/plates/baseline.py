@@ -263,19 +263,15 @@ def _through_knots(blocks: Array, free: Flags, samples: int, size: int) -> tuple
     ranges = np.ptp(values, axis=0)
     known = len(rest) >= FEWEST_WANDER_BLOCKS or (len(rest) > 1 and not np.ptp(blocks[rest, :3], axis=0).any())
     wander = _lengths(ranges) if known else np.full(2, np.nan)
-    if (ranges <= NOISE_RANGE * _noise(blocks, rest) / np.sqrt(KNOT_BLOCKS)).all():
+    changes = np.diff(blocks[rest], axis=0)[np.diff(rest) == 1]  # which drift does not move
+    noise = np.sqrt((changes**2).mean(axis=0) / 2) if len(changes) else np.zeros(blocks.shape[1])
+    if (ranges <= NOISE_RANGE * noise / np.sqrt(KNOT_BLOCKS)).all():
         return np.asarray(blocks[rest].mean(axis=0)[None]), wander
     before, after = _end_slopes(blocks, free)
     time = (np.arange(samples) + 0.5) / size - 0.5  # in blocks, 0 in the middle of the first
     at = [-1.0, *knots, float(len(blocks))]
     first, last = values[0] + (at[0] - knots[0]) * before, values[-1] + (at[-1] - knots[-1]) * after
     return np.stack([np.interp(time, at, column) for column in np.vstack([first, values, last]).T], axis=1), wander
-
-
-def _noise(blocks: Array, rest: Blocks) -> Array:
-    """Return the standard deviation (columns,) of blocks by those that follow each other, which drift does not move."""
-    changes = np.diff(blocks[rest], axis=0)[np.diff(rest) == 1]
-    return np.asarray(np.sqrt((changes**2).mean(axis=0) / 2) if len(changes) else np.zeros(blocks.shape[1]))
 
 
 def _end_slopes(values: Array, free: Flags) -> tuple[Array, Array]:

@@ -272,6 +272,5 @@ def _check_rectangle(corners: Array, length_unit_m: float | None) -> None:
         raise UserError("", what, "measure them, enter FORCE_PLATFORM:CORNERS and export again")
     if min(sides_m) < SIDE_M[0] or max(sides_m) > SIDE_M[1]:
         size = " x ".join(f"{side:.3g}" for side in sides_m)
-        raise UserError(
-            "", f"its corners make it {size} m", "give FORCE_PLATFORM:CORNERS in POINT:UNITS and export again"
-        )
+        what = f"its corners make it {size} m"
+        raise UserError("", what, "give FORCE_PLATFORM:CORNERS in POINT:UNITS and export again")

@@ -5,7 +5,7 @@ it was written is read, or refused, as if nothing were in memory.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import xarray as xr
@@ -19,15 +19,9 @@ _known: dict[str, xr.Dataset] = {}  # by the SHA-256 of their files, the oldest 
 _of_job: dict[Path, xr.Dataset] | None = None  # inputs and outputs of the running job; None if its digests are unknown
 
 
-@contextmanager
-def known(inputs: Mapping[Path, str]) -> Iterator[None]:
+def known(inputs: Mapping[Path, str]) -> AbstractContextManager[object]:
     """Let a job load what is in memory of its inputs, given with the SHA-256 of their files now."""
-    global _of_job  # noqa: PLW0603 (a process runs one job at a time)
-    _of_job = {file: _known[digest] for file, digest in inputs.items() if digest in _known}
-    try:
-        yield
-    finally:
-        _of_job = None
+    return lent({file: _known[digest] for file, digest in inputs.items() if digest in _known})
 
 
 @contextmanager

@@ -53,9 +53,8 @@ def not_written(path: Path, error: Exception) -> UserError:
     """Return why a file or folder cannot be written, and what to do."""
     free = shutil.disk_usage(path.parent).free
     if free < NEARLY_FULL_BYTES:
-        return UserError(
-            str(path), f"cannot be written: {free / 1e6:.0f} MB are left on its disk", "make room and run again"
-        )
+        what = f"cannot be written: {free / 1e6:.0f} MB are left on its disk"
+        return UserError(str(path), what, "make room and run again")
     reason = getattr(error, "strerror", None) or str(error)
     remedy = "close it in other programs, see to its disk and to the right to write there, and run again"
     return UserError(str(path), f"cannot be written ({reason})", remedy)

@@ -248,9 +248,8 @@ def changed_recordings(rows: Iterable[Row], sessions: Sessions, sha256: Mapping[
             yield Problem(where_of(row), "sha256 of the recording is missing", FILL_IN)
         elif file in sha256 and sha256[file] != row["sha256"]:
             what = f"{file} has changed since: its SHA-256 is {sha256[file]}"
-            yield Problem(
-                where_of(row), what, "look whether the correction still fits; write this SHA-256, or remove the row"
-            )
+            remedy = "look whether the correction still fits; write this SHA-256, or remove the row"
+            yield Problem(where_of(row), what, remedy)
 
 
 def as_text(rows: Iterable[Mapping[str, str]]) -> str:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from ..conventions import ANGLES, JOINTS
 from ..errors import Problem, UserError, nearest
-from .tsv import SAVE_AS, decode_text
+from .tsv import SAVE_AS, decode_text, finite
 
 COLUMNS = ("variable", "joint", "angle", "phase", "mean", "sd")
 SPEED = "speed"  # optional column
@@ -182,8 +182,8 @@ def _add(by_speed: BySpeed, row: Mapping[str, str], where: str) -> list[Problem]
     problems = [one._replace(where=where) for one in strange]
     if not key:
         return problems
-    phase, mean, sd = _number(row["phase"]), _number(row["mean"]), _number(row["sd"])
-    speed = _number(row[SPEED]) if SPEED in row else None
+    phase, mean, sd = (finite(row[name]) for name in ("phase", "mean", "sd"))
+    speed = finite(row[SPEED]) if SPEED in row else None
     for name, good, expected in (
         (SPEED, speed is None or speed >= 0, "a dimensionless speed, 0 or more"),
         ("phase", 0 <= phase <= 100 or variable not in COMPONENTS, "0 to 100"),
@@ -221,11 +221,3 @@ def _key_of_row(variable: str, joint: str, angle: str, without_phase: bool) -> t
             problems.append(Problem("", f"{column} of {variable} is '{cell}'", remedy))
         key += [cell] if allowed else []
     return tuple(key), problems
-
-
-def _number(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        return math.nan
-    return value if math.isfinite(value) else math.nan

@@ -46,11 +46,7 @@ DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def sessions_of(
-    path: Path,
-    participants: Mapping[str, Row],
-    sessions: Mapping[str, list[Row]],
-    *,
-    reserved: Container[str] = (),
+    path: Path, participants: Mapping[str, Row], sessions: Mapping[str, list[Row]], *, reserved: Container[str] = ()
 ) -> tuple[dict[str, Row], list[Problem]]:
     """Return the rows of sessions.tsv by session, in its order, and every problem. Both are empty without such a file.
 
@@ -261,9 +257,8 @@ def _row_problems(
         yield Problem(where, f"session '{name}' belongs to {owners[name]} in trials.tsv", "correct one of both tables")
     yield from find_wrong_sizes(row, where)
     if (number := row.get(NUMBER, "")).lower() not in ABSENT and not DIGITS.fullmatch(number):
-        yield Problem(
-            where, f"{NUMBER} is '{number}'", "write 1 for the first visit of the person, 2 for the next, ..."
-        )
+        what = f"{NUMBER} is '{number}'"
+        yield Problem(where, what, "write 1 for the first visit of the person, 2 for the next, ...")
     yield from _review_problems(row, where)
     for name in ("date", "review_date"):
         cell = row.get(name, "")

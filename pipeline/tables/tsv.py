@@ -61,14 +61,20 @@ def number(row: Mapping[str, str], column: str, *, where: str) -> float | None:
     text = row.get(column, "")
     if text.lower() in ABSENT:
         return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
+    value = finite(text)
+    if math.isnan(value):
         remedy = "expected a number or n/a" + (" (write a point, not a comma)" if "," in text else "")
         raise UserError(where, f"{column} is '{text}'", remedy)
     return value
+
+
+def finite(text: str) -> float:
+    """Return the number that a text is, NaN if it is none or not finite."""
+    try:
+        value = float(text)
+    except ValueError:
+        return math.nan
+    return value if math.isfinite(value) else math.nan
 
 
 def numbers_or_text(cells: Sequence[str]) -> list[float] | list[str]:

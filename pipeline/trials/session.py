@@ -92,7 +92,7 @@ AnyVariable = Variable | xr.Variable
 
 def trials_of(session: xr.Dataset, names: Collection[str] | None = None) -> dict[str, Trial]:
     """Return the trials of a session by name, all or some, as views; of a rejected one only attributes."""
-    spans = _spans(session)
+    spans = {dim: spans_of(session, dim) for dim in IN_ONE_TRIAL if f"{dim}_trial" in session.variables}
     # the labels as arrays, once for all trials: each look at an index is a conversion
     arrays = {name: Variable(one.dims, one.values, one.attrs) for name, one in session.variables.items()}
     plain = Trial(arrays, tuple(session.coords), session.attrs)
@@ -131,10 +131,6 @@ def facts_of_trials(session: xr.Dataset) -> dict[str, dict[str, Any]]:
         }
         for row in rows
     }
-
-
-def _spans(session: xr.Dataset) -> dict[str, list[slice]]:
-    return {dim: spans_of(session, dim) for dim in IN_ONE_TRIAL if f"{dim}_trial" in session.variables}
 
 
 def _spread_over_trials(session: Trial) -> dict[Any, Variable]:

@@ -156,6 +156,10 @@ _FORCE, _MOMENT = "residual force on the pelvis, of body weight", "residual mome
 _AGREES = "horizontal force per mass in the direction of the hips' acceleration, mean over single support,"
 _PASSES = "how far the force passes the place where it would change the whole body's angular momentum as it changes,"
 _LEANS = "how far the force leans from the one that moves the centre of mass of the whole body,"
+_OVER_STEP = (
+    "mean over the step of the stance in which all loads are known; NaN where there is none, or trunk or arms are "
+    "unseen"
+)
 # figures of a stance: unit and long name
 RESIDUALS = {
     "residual_force_rms_percent": ("percent", f"root mean square of the {_FORCE}, in the stance"),
@@ -163,56 +167,35 @@ RESIDUALS = {
     "residual_moment_rms_percent": ("percent", f"root mean square of the {_MOMENT}, in the stance"),
     "residual_moment_peak_percent": ("percent", f"peak of the {_MOMENT}, in the stance"),
     "residual_known_percent": ("percent", "share of the stance in which the residual at the pelvis is known"),
-    "marker_residual_rms_mm": (
-        "mm",
-        "root mean square of the distances of the leg's markers from their places in the segments, in the stance",
-    ),
-    "knee_marker_unseen_mm": (
-        "mm",
+    "marker_residual_rms_mm": ("mm",
+        "root mean square of the distances of the leg's markers from their places in the segments, in the stance"),
+    "knee_marker_unseen_mm": ("mm",
         "how far a marker of the knee may lie off in the walk before it is doubted, in the direction that shows least; "
-        "infinite where no other marker shows it, NaN if the walk has no marker there; of trial and side",
-    ),
-    "momentum_ratio": (
-        "1",
-        "vertical force per force that the body's momentum needs, means over a step or single support; NaN if unknown",
-    ),
+        "infinite where no other marker shows it, NaN if the walk has no marker there; of trial and side"),
+    "momentum_ratio": ("1",
+        "vertical force per force that the body's momentum needs, means over a step or single support; NaN if unknown"),
     "momentum_deviation": ("1", "standard deviation of momentum_ratio in sound walks"),
     "momentum_along": ("m s-2", f"{_AGREES} along the walk"),
     "momentum_aside": ("m s-2", f"{_AGREES} across the walk"),
-    "momentum_variation": (
-        "1",
+    "momentum_variation": ("1",
         "standard deviation of the vertical force per mass over that of the body's vertical acceleration, in single "
-        "support",
-    ),
+        "support"),
     "steps_hz": ("Hz", "steps per second, from the foot strike to that of the other foot"),
-    **{
-        name: (
-            unit,
-            f"{what}, mean over the step of the stance in which all loads are known; NaN where there is none, or trunk "
-            "or arms are unseen",
-        )
-        for name, unit, what in (
-            ("momentum_lever_ahead_mm", "mm", f"{_PASSES} ahead, towards which the person faces"),
-            ("momentum_lever_aside_mm", "mm", f"{_PASSES} to the right of the person"),
-            ("momentum_lean_ahead_deg", "degree", f"{_LEANS} ahead"),
-            ("momentum_lean_aside_deg", "degree", f"{_LEANS} to the right of the person"),
-        )
-    },
-}
+    "momentum_lever_ahead_mm": ("mm", f"{_PASSES} ahead, towards which the person faces, {_OVER_STEP}"),
+    "momentum_lever_aside_mm": ("mm", f"{_PASSES} to the right of the person, {_OVER_STEP}"),
+    "momentum_lean_ahead_deg": ("degree", f"{_LEANS} ahead, {_OVER_STEP}"),
+    "momentum_lean_aside_deg": ("degree", f"{_LEANS} to the right of the person, {_OVER_STEP}"),
+}  # fmt: skip
 # figures of the trial and side of a stance: unit and long name
 KNEE_AXIS = {
-    "knee_axis_error_deg": (
-        "degree",
+    "knee_axis_error_deg": ("degree",
         "turn of the knee's flexion axis about the thigh that adduction in step with flexion suggests, positive "
-        "inwards, of trial and side; NaN if the knee hardly bends",
-    ),
+        "inwards, of trial and side; NaN if the knee hardly bends"),
     "knee_axis_in_step": ("1", "correlation of the sines of knee adduction and flexion, of trial and side"),
-    "knee_adduction_range_deg": (
-        "degree",
-        "largest minus smallest knee adduction in the gait cycle, mean over the cycles of trial and side",
-    ),
+    "knee_adduction_range_deg": ("degree",
+        "largest minus smallest knee adduction in the gait cycle, mean over the cycles of trial and side"),
     "hip_rotation_mean_deg": ("degree", "hip rotation, mean over the gait cycles of trial and side, internal positive"),
-}
+}  # fmt: skip
 CYCLES = {
     **CURVES,
     **optional(WITH_TRUNK),

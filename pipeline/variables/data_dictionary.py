@@ -133,15 +133,8 @@ OWN_COLUMNS = {  # besides those of metrics and of participants.tsv
 # names that a column of participants.tsv cannot have, because study.nc or a table has them
 RESERVED = frozenset(
     (
-        *(
-            SEEN,
-            DOUBTED_NUMBERS,
-            *STUDY,
-            *IN_STUDY,
-            *STANCE_IDENTITY,
-            *(f"{name}{STANCE}" for name in STANCE_IDENTITY),
-            "part",
-        ),
+        *("part", SEEN, DOUBTED_NUMBERS, *STUDY, *IN_STUDY),
+        *(*STANCE_IDENTITY, *(f"{name}{STANCE}" for name in STANCE_IDENTITY)),
         *(dim for variable in STUDY.values() for dim in variable.dims),
         *(*_OF_MEANS, *_OF_SYMMETRY, *(f"{name}{ending}" for name in NUMBERS for ending in ENDINGS)),
     )
@@ -168,24 +161,15 @@ def _column(table: str, name: str, own: Mapping[str, Column] | None) -> dict[str
     columns = OWN_COLUMNS[table] if own is None else own
     if name in columns:
         return _entry(name, columns[name])
-    if name in NUMBERS:
-        return _entry(
-            name,
-            Column(
-                ("mean over the cycles: " if table == "participants" else "") + NUMBERS[name].long_name,
-                NUMBERS[name].units,
-            ),
-            Kind=NUMBERS[name].kind,
-            Window=NUMBERS[name].window.words,
-            Positive=NUMBERS[name].positive,
-            Source=NUMBERS[name].source,
-            Aliases=[*NUMBERS[name].aliases],
-        )
+    if metric := NUMBERS.get(name):
+        statistic = "mean over the cycles: " if table == "participants" else ""
+        about = {"Kind": metric.kind, "Window": metric.window.words, "Positive": metric.positive}
+        column = Column(statistic + metric.long_name, metric.units)
+        return _entry(name, column, **about, Source=metric.source, Aliases=[*metric.aliases])
     for ending, statistic in ENDINGS.items():
-        metric = name.removesuffix(ending)
-        if metric != name and metric in NUMBERS:
-            units = NUMBERS[metric].units if ending != "_n" else "1"
-            return _entry(name, Column(statistic + NUMBERS[metric].long_name, units))
+        if name.endswith(ending) and (metric := NUMBERS.get(name.removesuffix(ending))):
+            units = metric.units if ending != "_n" else "1"
+            return _entry(name, Column(statistic + metric.long_name, units))
     if name in COORDINATES:
         units, description = COORDINATES[name]
         return _entry(name, Column(description, units))

@@ -33,14 +33,8 @@ CITATION = (  # of CITATION.cff
     "The gait-lab-pipeline authors, gait-lab-pipeline: joint forces and moments of a gait study, from C3D to NetCDF, "
     "by Snakemake"
 )
-MODEL = (
-    "rejected",
-    "segment_parameters",
-    "trunk_and_arms",
-    "static_results",
-    "segment_poses",
-    "slopes_deg",
-)  # attributes of calibrate.nc that are read, beside the joint centres
+# attributes of calibrate.nc that are read, beside the joint centres
+MODEL = ("rejected", "segment_parameters", "trunk_and_arms", "static_results", "segment_poses", "slopes_deg")
 
 
 def describe_methods(study: Mapping[str, Any], models: Iterable[Mapping[str, Any]]) -> str:
@@ -53,6 +47,7 @@ def describe_methods(study: Mapping[str, Any], models: Iterable[Mapping[str, Any
     used, reference = object_in(study, "settings"), object_in(study, "reference")
     calibrated = [model for model in models if "rejected" not in model]
     tables = [str(model.get("segment_parameters")) for model in calibrated]
+    slopes = {slope for model in calibrated for slope in object_in(model, "slopes_deg").values()}
     added: list[str] = []
     for step in every_step().values():
         with suppress(KeyError):  # results of another version may lack a setting
@@ -63,10 +58,7 @@ def describe_methods(study: Mapping[str, Any], models: Iterable[Mapping[str, Any
         "body_model": used.get("body_model", "(unknown)"),
         "centres": {joint: _centres(joint, calibrated) for joint in reversed(JOINTS)},
         "poses": any(model.get("segment_poses") for model in calibrated),
-        "slopes": [
-            f"{slope:g}"
-            for slope in sorted({slope for model in calibrated for slope in object_in(model, "slopes_deg").values()})
-        ],
+        "slopes": [f"{slope:g}" for slope in sorted(slopes)],
         "stated": sum(bool(model.get("static_results")) for model in calibrated),
         "sessions": len(calibrated),
         "trunk_and_arms": used.get("kinematics", {}).get("upper_body")

@@ -116,7 +116,7 @@ def muscles_in(labels: Iterable[str]) -> dict[str, tuple[str, str]]:
 
     An abbreviation counts only if the file has channels of two muscles or more: ``RST`` alone may be a reset.
     """
-    texts = {label: _plain(label) for label in labels}
+    texts = {label: [word for word in words_of(label) if word not in OTHER_WORDS] for label in labels}
     muscles = {label: one for label, words in texts.items() if (one := _side_and_muscle(words, texts.values()))}
     several = len({(side, muscle) for side, muscle, _ in muscles.values()}) > 1
     return {label: (side, muscle) for label, (side, muscle, short) in muscles.items() if several or not short}
@@ -127,11 +127,6 @@ def in_order(muscles: Iterable[str]) -> list[str]:
     order = [*MUSCLES]
     once = list(dict.fromkeys(muscles))
     return sorted(once, key=lambda name: order.index(name) if name in order else len(order))
-
-
-def _plain(label: str) -> list[str]:
-    """Return the words of a label that may name a muscle or a side."""
-    return [word for word in words_of(label) if word not in OTHER_WORDS]
 
 
 def _side_and_muscle(words: Sequence[str], every: Iterable[Sequence[str]]) -> tuple[str, str, bool] | None:

@@ -66,16 +66,15 @@ class UpToDate:
             shown = {file for files in self.study.files_of_page(str(subject)).values() for file in files}
             if shown != {f"derived/{one}" for one in record.inputs}:
                 return
-        same = all(
-            self._is_found_with_its_job(one) and known[one][0] == digest and known[one][1] <= date
+        same = all(  # with all others of its job, which would write it again, too
+            one in self.outputs
+            and self.found.issuperset(self.of_job[self.outputs[one]])
+            and known[one][0] == digest
+            and known[one][1] <= date
             for one, digest in record.inputs.items()
         )
         if same and record.made_with == self.now(step, subject) and not is_begun(self.derived, name):
             self.found.add(name)
-
-    def _is_found_with_its_job(self, name: str) -> bool:
-        """Return whether a result is up to date, and all others of its job, which would write it again, too."""
-        return name in self.outputs and self.found.issuperset(self.of_job[self.outputs[name]])
 
     def to_leave_out(self) -> list[str]:
         """Return the results of finished sessions, and the pages, relative to the study."""

@@ -114,12 +114,6 @@ class Study:
                 found |= resolve(step.added_to)(self, rule, participant)
         return found
 
-    def _needs_of_extras(self, rule: str, participant: str | None) -> dict[str, Any]:
-        """Return what extras need to add to a page where a setting asks for it, by the reference of the addition."""
-        asked = ((one.report, resolve(one.needs)) for extra in every_extra().values() for one in extra.pages)
-        found = {report: of_study(self, rule, participant) for report, of_study in asked}
-        return {report: needs for report, needs in found.items() if needs is not None}
-
     def files_of_page(self, participant: str) -> dict[str, list[str]]:
         """Return the input files of a participant's page by name, relative to the study."""
         if participant not in self.people:
@@ -168,10 +162,8 @@ class Study:
     def _largest_mb(self) -> float:
         """Return the size of the recordings of the largest session, MB."""
         mb = {file: (self.path / file).stat().st_size / 1e6 for file in self.sha256}
-        of_sessions = (
-            {file for row in rows for file in study_tables.files_of(row)} & mb.keys() for rows in self.sessions.values()
-        )
-        return max(sum(mb[file] for file in files) for files in of_sessions)
+        files = ({file for row in rows for file in study_tables.files_of(row)} for rows in self.sessions.values())
+        return max(sum(mb[file] for file in mine & mb.keys()) for mine in files)
 
     def key(self, step: str) -> Callable[[Any], str]:
         """Return the function from the wildcards to a job's key."""
@@ -191,7 +183,9 @@ class Study:
         tables = [module for one in joined for module in one.tables]
         taken: dict[str, Any] = {}
         if "additions" in step.takes:
-            needs = self._needs_of_extras(name, subject)
+            pages = [one for extra in every_extra().values() for one in extra.pages]
+            asked = {one.report: resolve(one.needs)(self, name, subject) for one in pages}
+            needs = {report: one for report, one in asked.items() if one is not None}
             added = [*(one.report for one in self.steps.values() if one.report), *needs]
             tables += [module for one in self.steps.values() for module in one.modules_of_pages]
             tables += [reference.partition(":")[0] for reference in needs]
@@ -243,18 +237,12 @@ class Study:
 
     def about_sessions(self, names: Sequence[str]) -> dict[str, Any]:
         """Return what study.nc says of sessions that the tables and settings hold, as arguments of step ``study``."""
-        cycles = self.settings["cycles"]
+        cycles, sessions = self.settings["cycles"], dict[str, Any]()
+        for name in names:
+            trials = {row["trial"]: {one: row[one] for one in ("condition", "role")} for row in self.sessions[name]}
+            sessions[name] = {"participant": self.in_results(name), "trials": trials}
         about = {
-            "sessions": {
-                name: {
-                    "participant": self.in_results(name),
-                    "trials": {
-                        row["trial"]: {"condition": row["condition"], "role": row["role"]}
-                        for row in self.sessions[name]
-                    },
-                }
-                for name in names
-            },
+            "sessions": sessions,
             "about_reference": settings.shipped_references().get(self.settings["study"]["reference"], {}),
             "emg_pairs": cycles["emg_pairs"] if cycles["emg_normalisation"] != "none" else [],
         }

@@ -27,9 +27,8 @@ def refuse_name(study: Path) -> None:
     whole = os.path.realpath(study)
     for sign, reason in NOT_IN_NAMES.items():
         if sign in whole and sign != os.sep:
-            raise UserError(
-                str(study), f"its path has the sign {sign}: {reason}", "rename the folder, or move the study"
-            )
+            what = f"its path has the sign {sign}: {reason}"
+            raise UserError(str(study), what, "rename the folder, or move the study")
 
 
 def folders_of_a_run(study: Study) -> list[str]:

@@ -92,11 +92,8 @@ def refuse_lost_records(path: Path) -> None:
     # after the first run was killed, the only record may be that of an unfinished step
     records = any(any((path / ".snakemake" / kind).glob("*")) for kind in ("metadata", "incomplete"))
     if results and not records:
-        raise UserError(
-            str(path / "derived"),
-            "holds results, but .snakemake with the records of how they were made is gone",
-            "add --forceall to run every step again",
-        )
+        what = "holds results, but .snakemake with the records of how they were made is gone"
+        raise UserError(str(path / "derived"), what, "add --forceall to run every step again")
 
 
 def changed_results(study: Study, *, keep: bool) -> Prepared:

@@ -118,23 +118,18 @@ def lines_of(summary: Summary, study: Path, code: int, *, doubts_used: bool) -> 
 
 def content_of(summary: Summary | None, failures: Sequence[Mapping[str, str]], code: int) -> dict[str, object]:
     """Return the content of run.json; ``trials`` and what follows are null if a step failed or was not requested."""
-    counts = dict.fromkeys(
-        (
-            *("trials", "contacts", "stances_not_on_a_plate", "rejected_trials", "refused_contacts"),
-            *("doubted_contacts", "corrections"),
-        )
-    )
-    if summary:
-        used, doubted, refused = (summary.stances[verdict] for verdict in (USED, DOUBTED, REFUSED))
-        counts = {
-            "trials": {"used": summary.trials - len(summary.rejected), "rejected": len(summary.rejected)},
-            "contacts": {"used": used, "doubted": doubted, "refused": refused},
-            "stances_not_on_a_plate": summary.stances[NOT_ON_A_PLATE],
-            "rejected_trials": [_named(row) for row in summary.rejected.values()],
-            "refused_contacts": [_named(row) for row in summary.refused],
-            "doubted_contacts": [_named(row) for row in summary.doubted],
-            "corrections": {"applied": [*summary.corrected], "not_applied": [*summary.not_corrected]},
-        }
+    of = summary or Summary(0, {}, Counter(), [], [], {}, {})
+    used, doubted, refused = (of.stances[verdict] for verdict in (USED, DOUBTED, REFUSED))
+    counts: dict[str, object] = {
+        "trials": {"used": of.trials - len(of.rejected), "rejected": len(of.rejected)},
+        "contacts": {"used": used, "doubted": doubted, "refused": refused},
+        "stances_not_on_a_plate": of.stances[NOT_ON_A_PLATE],
+        "rejected_trials": [_named(row) for row in of.rejected.values()],
+        "refused_contacts": [_named(row) for row in of.refused],
+        "doubted_contacts": [_named(row) for row in of.doubted],
+        "corrections": {"applied": [*of.corrected], "not_applied": [*of.not_corrected]},
+    }
+    counts = counts if summary else dict.fromkeys(counts)
     return {"pipeline": __version__, "exit_code": code, **counts, "failures": [*failures]}
 
 

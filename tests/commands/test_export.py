@@ -14,8 +14,8 @@ import xarray as xr
 
 import pipeline
 from pipeline.__main__ import main
-from pipeline.commands.export.long_table import export, long_table
-from pipeline.commands.export.parquet_tables import export_tables
+from pipeline.commands.export.command import export_as
+from pipeline.commands.export.long_table import long_table
 from pipeline.commands.shared.exported_files import MADE_FROM, sidecar
 from pipeline.demo.group import group_study
 from pipeline.errors import UserError
@@ -169,7 +169,8 @@ def source_of(table: Path) -> str:
 def test_an_export_names_the_study_that_it_was_made_from(stored: Path) -> None:
     """So that it is seen to be stale after the study has changed; the file next to it describes each column."""
     for form in ("csv", "parquet"):
-        table = export(stored, form=form)
+        export_as(stored, form=form)
+        table = stored / "derived" / f"study.{form}"
         assert source_of(table) == sha256(stored / "derived" / "study.nc")
         about = json.loads(table.with_name(f"{table.name}.json").read_text())
         assert {*pd.read_csv(stored / "derived" / "study.csv").columns} == {*about} - {"SourceSHA256"}
@@ -184,7 +185,8 @@ def test_an_export_has_six_digits_of_results_and_all_of_given_numbers(stored: Pa
         f"mass_kg{of}": (dim, np.full(study.sizes[dim], 70.1234567)) for dim, of in (("cycle", ""), ("stance", STANCE))
     }
     netcdf.save(stored / "derived" / "study.nc", study.assign_coords(mass))
-    text = export(stored, form="csv").read_text()
+    export_as(stored, form="csv")
+    text = (stored / "derived" / "study.csv").read_text()
     assert text.count(",70.1234567,") == len(text.splitlines()) - 1
     cells = pd.read_csv(io.StringIO(text), dtype=str).value.dropna()
     assert max(len(cell.partition("e")[0].lstrip("-0.").replace(".", "")) for cell in cells) == 6
@@ -203,7 +205,8 @@ def test_tables_become_parquet_by_participant(stored: Path, monkeypatch: pytest.
     for name, table in {"metrics": metrics, "quality": quality}.items():
         (derived / f"{name}.csv").write_bytes(csv_of(table))
         (derived / f"{name}.json").write_bytes(as_json(data_dictionary(name, map(str, table.columns))))
-    folders = export_tables(stored)
+    export_as(stored, form="parquet-tables")
+    folders = [derived / f"{name}.parquet" for name in ("metrics", "quality")]
     found = pd.read_parquet(folders[0], filters=[("participant", "==", "p 1")])
     assert found.trial.tolist() == ["=1+1", "02"]
     np.testing.assert_array_equal(found[METRIC], [1.25, np.nan])
@@ -212,15 +215,15 @@ def test_tables_become_parquet_by_participant(stored: Path, monkeypatch: pytest.
     assert source_of(folders[0]) == sha256(derived / "study.nc")
     files = {file.relative_to(derived): file.read_bytes() for file in derived.rglob("*.parquet") if file.is_file()}
     assert len(files) == 4
-    export_tables(stored)
+    export_as(stored, form="parquet-tables")
     assert {file: (derived / file).read_bytes() for file in files} == files
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "pyarrow", None)
         with pytest.raises(UserError, match="needs pyarrow"):
-            export_tables(stored)
+            export_as(stored, form="parquet-tables")
     (derived / "quality.csv").unlink()
     with pytest.raises(UserError, match=r"quality\.csv: no such file"):
-        export_tables(stored)
+        export_as(stored, form="parquet-tables")
 
 
 def test_export_reports_mistakes(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:

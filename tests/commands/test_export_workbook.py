@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from pipeline.__main__ import main
-from pipeline.commands.export.spreadsheets import export_csv_tables, export_workbook
+from pipeline.commands.export.command import export_as
 from pipeline.commands.export.tables import TABLES
 from pipeline.results import netcdf
 from pipeline.tables.csv_files import csv_of
@@ -40,7 +40,8 @@ def study(stored: Path) -> Path:  # noqa: F811 (the fixture)
 
 
 def test_a_workbook_has_a_sheet_per_table_with_units_numbers_and_texts(study: Path) -> None:
-    path = export_workbook(study)
+    export_as(study, form="xlsx")
+    path = study / "derived" / "study.xlsx"
     book = openpyxl.load_workbook(path)
     assert book.sheetnames == [*TABLES, "columns"]
     for name in TABLES:
@@ -54,15 +55,15 @@ def test_a_workbook_has_a_sheet_per_table_with_units_numbers_and_texts(study: Pa
         assert not any(cell.hyperlink for row in book[name].iter_rows() for cell in row)
     assert ("metrics", "walking_speed", "m s-1", "what walking_speed is") in {*book["columns"].values}
     first = path.read_bytes()
-    export_workbook(study)
+    export_as(study, form="xlsx")
     assert path.read_bytes() == first, "the same results are the same file"
     assert main(["export", str(study), "--format", "xlsx", "--output", str(study / "other.xlsx")]) == 0
 
 
 def test_csv_tables_of_another_locale_are_read_by_it(study: Path) -> None:
-    paths = export_csv_tables(study, separator=";", decimal=",")
-    assert [path.stem for path in paths] == [*TABLES]
-    for path in paths:
+    export_as(study, form="csv-tables", decimal="comma")
+    for name in TABLES:
+        path = study / "derived" / "tables" / f"{name}.csv"
         assert path.read_bytes().startswith(b"\xef\xbb\xbf"), "Excel knows UTF-8 by this mark"
         table = pd.read_csv(path, sep=";", decimal=",", dtype={"note": str})
         assert table["walking_speed (m s-1)"].dropna().tolist() == [-1.25, 1e-7, 1.5, 0.1, 2, 3, 4]

@@ -188,12 +188,8 @@ def _find_unlisted(study: Study) -> Iterator[Problem]:
     with_trials = {row["participant_id"] for rows in study.sessions.values() for row in rows}
     for name in study.participants if with_trials and with_trials.isdisjoint(tsv.ABSENT) else ():
         if name not in with_trials:
-            yield warning(
-                name,
-                "no trials to use in trials.tsv",
-                "list some, or remove the participant",
-                "participant_without_trials",
-            )
+            what = "no trials to use in trials.tsv"
+            yield warning(name, what, "list some, or remove the participant", "participant_without_trials")
     every_row = tsv.rows_of(study.path / "trials.tsv", required=("file",))[0]  # also those of role exclude
     claimed = {study_tables.forces_of(row) for row in every_row}
     for holds, names in unclaimed_tables(study.path, claimed).items():

@@ -109,9 +109,8 @@ def of_emg_channels(chosen: Mapping[str, Any], facts: Iterable[Contents]) -> Ite
             remedy = (
                 nearest(str(label), present) or f"the files have {', '.join(sorted(present)) or 'no such channels'}"
             )
-            yield warning(
-                "study.yaml", f"clean.emg_channels: no file has a channel '{label}'", remedy, "emg_channel_absent"
-            )
+            what = f"clean.emg_channels: no file has a channel '{label}'"
+            yield warning("study.yaml", what, remedy, "emg_channel_absent")
 
 
 def _wrong_units(file: str, facts: Contents) -> Iterator[Problem]:
@@ -261,9 +260,8 @@ def _gait(file: str, facts: Contents, static: frozenset[str] | None, model: Body
         )
         yield warning(file, f"role gait, but nobody walks: {moved}", "give it role static or exclude", "nobody_walks")
     elif facts.duration_s < SHORTEST_WALK_S:
-        yield warning(
-            file, f"{facts.duration_s:.2g} s long: no whole gait cycle", "export a longer stretch", "walk_too_short"
-        )
+        what = f"{facts.duration_s:.2g} s long: no whole gait cycle"
+        yield warning(file, what, "export a longer stretch", "walk_too_short")
     if not facts.peak_load_n and not facts.plate_problems:
         no_events = (
             "" if facts.recording.events else " and no gait events: cycles are found from the motion of the feet"
@@ -329,9 +327,8 @@ def _rows(session: str, rows: Sequence[tsv.Row], facts: Mapping[str, Contents]) 
                 continue  # a problem of the table
             if absent := [number for number in named or () if number not in plates]:
                 what = f"{column} of {row['trial']} names plate {absent[0]}, the file has {', '.join(map(str, plates))}"
-                yield Problem(
-                    row["file"], what, "correct it, or leave it n/a to have the foot found", "plate_number_unknown"
-                )
+                remedy = "correct it, or leave it n/a to have the foot found"
+                yield Problem(row["file"], what, remedy, "plate_number_unknown")
 
 
 def of_functional(session: str, rows: Sequence[tsv.Row], chosen: Mapping[str, Any]) -> Iterator[Problem]:
@@ -440,8 +437,7 @@ def _lacks(severity: str, file: str, lacking: Sequence[str], facts: Contents, mo
         texts.append(name.replace("_", " ") + (f" ({text})" if text else ""))
     if not facts.landmarks:
         what = f"no marker of body model {model.name}"
-        return Problem(
-            file, what, "choose the body_model with these labels, or write one", "no_marker_of_model", severity
-        )
+        remedy = "choose the body_model with these labels, or write one"
+        return Problem(file, what, remedy, "no_marker_of_model", severity)
     remedy = "label them, or name their labels in the body model"
     return Problem(file, f"lacks {join_some(texts, MOST_LISTED)}", remedy, "markers_missing", severity)

@@ -38,9 +38,8 @@ def of_body_model(model: BodyModel | None, sessions: Iterable[Mapping[str, Conte
         return None
     absent = ", ".join(name.replace("_", " ") for name in chosen.lacking[:3])
     what = f"body model {model.name} finds {chosen.share:.0%} of its markers in the files, not {absent} and others"
-    return Problem(
-        "study.yaml", what, f"did you mean 'body_model: {best}'? It finds {fit.share:.0%}", "another_body_model_fits"
-    )
+    remedy = f"did you mean 'body_model: {best}'? It finds {fit.share:.0%}"
+    return Problem("study.yaml", what, remedy, "another_body_model_fits")
 
 
 def _shipped() -> dict[str, BodyModel]:

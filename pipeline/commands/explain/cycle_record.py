@@ -53,9 +53,8 @@ def cycle_record(file: Path, study: xr.Dataset, number: int) -> CycleRecord:
     files = {step: file.parent / session / f"{step}.nc" for step in steps_to("cycles")}
     for path in files.values():
         if not path.is_file():
-            raise UserError(
-                str(path), f"no such file, which must be in the folder of {file.name}", "run the workflow again"
-            )
+            what = f"no such file, which must be in the folder of {file.name}"
+            raise UserError(str(path), what, "run the workflow again")
     groups = {step: separate(netcdf.load(path)) for step, path in files.items() if step != "calibrate"}
     model = netcdf.load(files["calibrate"])
     sources = object_in(study.attrs, "source_sha256")

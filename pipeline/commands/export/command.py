@@ -1,18 +1,33 @@
-"""``gaitlab export``: the results of a study as tables, in the form that is chosen."""
+"""``gaitlab export``: the results of a study as tables, in the form that is chosen.
 
+The file ``study.csv.json`` next to ``study.csv`` is its data dictionary and has the digest of the study.nc that it was
+made from, so that a table of an earlier study can be recognised; so has that of each other table but of ``csv-tables``.
+"""
+
+import importlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ...errors import UserError
 from ...results.study_file import study_path
+from ...results.whole_files import write_whole
+from ...variables.data_dictionary import as_json
 from ...workflow.digests import sha256
-from ..shared.exported_files import PARQUET_TABLES, record_files
-from .long_table import export
-from .parquet_tables import export_tables
-from .spreadsheets import export_csv_tables, export_workbook
-from .tables import TABLES
+from ..shared.exported_files import MADE_FROM, PARQUET_TABLES, SPREADSHEETS, record_files, sidecar
+from .long_table import described_table, write_long_table
+from .parquet_tables import write_parquet
+from .spreadsheets import write_csv, write_workbook
+from .tables import TABLES, tables_of
+
+LIBRARIES = {"xlsx": "XlsxWriter", "parquet": "pyarrow", "parquet-tables": "pyarrow"}  # by form
 
 
-def export_as(path: Path, *, form: str, decimal: str, separator: str | None, output: Path | None) -> str:
+def export_as(
+    path: Path, *, form: str, decimal: str = "point", separator: str | None = None, output: Path | None = None
+) -> str:
     """Write one long table, a workbook or several tables, and return where they are.
 
     Args:
@@ -22,7 +37,8 @@ def export_as(path: Path, *, form: str, decimal: str, separator: str | None, out
         output: a file, or a folder for several tables; None for a place next to study.nc.
 
     Raises:
-        UserError: no study.nc, or ``decimal`` and ``separator`` do not fit each other or ``form``.
+        UserError: no study or table, a library is not installed, no place to write, or ``decimal`` and ``separator`` do
+            not fit each other or ``form``.
     """
     comma = decimal == "comma"
     if (comma or separator) and not form.startswith("csv"):
@@ -35,15 +51,44 @@ def export_as(path: Path, *, form: str, decimal: str, separator: str | None, out
     source = study_path(path)
     files = [file for file in (source, *(source.with_name(f"{table}.csv") for table in read)) if file.is_file()]
     inputs = {file.name: sha256(file) for file in files}  # before they are read
-    if form == "xlsx":
-        tables = [export_workbook(path, output=output)]
-    elif form == "csv-tables":
-        tables = export_csv_tables(path, folder=output, **locale)
-    elif form == "parquet-tables":
-        tables = export_tables(path, folder=output)
-    else:
-        tables = [export(path, form=form, output=output, **locale)]
+    tables = _write(source, form, output, locale)
     command = ["export", "--format", form, *(["--decimal", "comma"] if comma else [])]
     command += ["--separator", separator] if separator else []
     record_files(source.parent, tables, inputs, command, output)
     return "\n".join(f"{'Workbook' if form == 'xlsx' else 'Table'}: {table}" for table in tables)
+
+
+def _write(source: Path, form: str, output: Path | None, locale: Mapping[str, Any]) -> list[Path]:
+    """Write the tables of a study.nc in a form, with what their columns mean beside them, and return where they are."""
+    one_file = output or source.with_suffix(f".{form}")
+    with _writing(one_file, form):
+        if form in LIBRARIES:
+            importlib.import_module(LIBRARIES[form].lower())
+    if form == "xlsx":
+        writers: dict[Path, Any] = {one_file: partial(write_workbook, [*tables_of(source)])}
+    elif form == "csv-tables":
+        folder = output or source.with_name(SPREADSHEETS)
+        writers = {folder / table.path.name: partial(write_csv, table, **locale) for table in tables_of(source)}
+    elif form == "parquet-tables":
+        folder, tables = output or source.parent, tables_of(source, PARQUET_TABLES)
+        writers = {folder / f"{table.path.stem}.parquet": partial(write_parquet, table) for table in tables}
+    else:
+        writers = {one_file: partial(write_long_table, *described_table(source), form=form, **locale)}
+    for target, write in writers.items():
+        with _writing(target, form):
+            if about := write(target):
+                write_whole(sidecar(target), as_json({MADE_FROM: {source.name: sha256(source)}, **about}))
+    return [*writers]
+
+
+@contextmanager
+def _writing(output: Path, form: str) -> Iterator[None]:
+    """Refuse an export that needs a library which is not installed, or a place where nothing can be written."""
+    try:
+        yield
+    except ImportError:
+        library = LIBRARIES[form]
+        raise UserError(f"--format {form}", f"needs {library}", f"pip install {library}") from None
+    except OSError as error:
+        what = f"cannot be written ({error.strerror or error})"
+        raise UserError(str(output), what, "choose another --output") from None

@@ -1,8 +1,4 @@
-"""``gaitlab export``: ``study.nc`` as one long table, for programs that do not read NetCDF.
-
-The file ``study.csv.json`` next to ``study.csv`` is its data dictionary and has the digest of the study.nc that it was
-made from, so that a table of an earlier study can be recognised; ``study.parquet`` has one of its own.
-"""
+"""``gaitlab export``: ``study.nc`` as one long table, for programs that do not read NetCDF."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,46 +8,46 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from ...results.study_file import load_study, study_path
+from ...results.study_file import load_study
 from ...tables.csv_files import DIGITS, guard_formulas
 from ...variables.cycle_variables import KINETICS, STANCE
 from ...variables.data_dictionary import data_dictionary
 from ...variables.rows import REASON
 from ..shared.exported_files import sidecar
-from .tables import write_sidecar, writing
 
 IDENTITY = ("participant", "session", "trial", "condition", "side", "kinetics_valid", "doubt_code")
 # columns of metrics.csv, a row per cycle, or beside these in study.nc
 IN_METRICS = ("start_time", "end_time", *REASON, "doubt", "doubt_values")
 
 
-def export(path: Path, *, form: str, output: Path | None = None, separator: str = ",", decimal: str = ".") -> Path:
-    """Write the long table of a study, by default next to study.nc; return its path.
-
-    A CSV file for another locale begins with the mark by which Excel knows UTF-8.
-
-    Raises:
-        UserError: no study, the table cannot be written, or pyarrow is not installed.
-    """
-    study, stances = load_study(path, doubted=True), load_study(path, part="stance", doubted=True)
+def described_table(source: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return the long table of a study.nc, and what its columns and variables mean."""
+    study, stances = load_study(source, doubted=True), load_study(source, part="stance", doubted=True)
     study = study.drop_dims(("draw", "metric"), errors="ignore")  # draws of errors would be most of the table
-    table, source = long_table(study, stances), study_path(path)
-    output = output or source.with_suffix(f".{form}")
+    table = long_table(study, stances)
     about = data_dictionary("study", map(str, table.columns))
     meanings = {
         str(name): data[name].attrs.get("long_name", "") for data in (stances, study) for name in data.data_vars
     }
     about["variable"]["Levels"] = {name: meanings[name] for name in table.variable.cat.categories}
-    with writing(output, form=form, library="pyarrow"):
-        sidecar(output).unlink(missing_ok=True)
-        if form == "parquet":
-            table.to_parquet(output, index=False, engine="pyarrow")
-        else:
-            given = guard_formulas(_as_given(table, decimal))
-            mark = "utf-8" if (separator, decimal) == (",", ".") else "utf-8-sig"
-            given.to_csv(output, index=False, float_format=DIGITS, sep=separator, decimal=decimal, encoding=mark)
-        write_sidecar(output, source, about)
-    return output
+    return table, about
+
+
+def write_long_table(
+    table: pd.DataFrame, about: dict[str, Any], output: Path, *, form: str, separator: str, decimal: str
+) -> dict[str, Any]:
+    """Write a long table as CSV or Parquet, and return what it is about.
+
+    A CSV file for another locale begins with the mark by which Excel knows UTF-8.
+    """
+    sidecar(output).unlink(missing_ok=True)
+    if form == "parquet":
+        table.to_parquet(output, index=False, engine="pyarrow")
+    else:
+        given = guard_formulas(_as_given(table, decimal))
+        mark = "utf-8" if (separator, decimal) == (",", ".") else "utf-8-sig"
+        given.to_csv(output, index=False, float_format=DIGITS, sep=separator, decimal=decimal, encoding=mark)
+    return about
 
 
 def _as_given(table: pd.DataFrame, decimal: str) -> pd.DataFrame:
@@ -79,7 +75,8 @@ def long_table(study: xr.Dataset, stances: xr.Dataset | None = None) -> pd.DataF
     everything = [(row, data, str(name)) for row, data in parts.items() for name in data.data_vars]
     dims = {str(dim): data[dim].values for data in parts.values() for dim in data.dims if dim not in parts}
     ordered = sorted(dims, key=lambda dim: ("phase" in dim, dim != "joint", dim))
-    dtypes = {dim: _dtype(dims[dim]) for dim in ordered} | dict.fromkeys(("cycle", "stance"), pd.Int64Dtype())
+    numbered = ["cycle", "stance", *(dim for dim in ordered if dims[dim].dtype.kind == "i")]  # empty in other rows
+    dtypes = {dim: _dtype(dims[dim]) for dim in ordered} | dict.fromkeys(numbered, pd.Int64Dtype())
     dtypes["variable"] = pd.CategoricalDtype(list(dict.fromkeys(name for _, _, name in everything)))
     dtypes["units"] = pd.CategoricalDtype(sorted({data[name].attrs["units"] for _, data, name in everything}))
     labels = _rows(parts)

@@ -10,38 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import UserError
-from ...results.study_file import study_path
 from ...tables.csv_files import FORMULA, guard
-from ..shared.exported_files import PARQUET_TABLES, sidecar
-from .tables import Table, tables_of, write_sidecar, writing
+from ..shared.exported_files import sidecar
+from .tables import Table
 
 KEY = "participant"
 GUARDED = f"^'('*[{re.escape(''.join(FORMULA))}])"  # text as of csv_files.guard
 MOST_OPEN = 32  # files of participants at a time
 
 
-def export_tables(path: Path, *, folder: Path | None = None) -> list[Path]:
-    """Write the tables of a study, by default next to them; return their folders.
+def write_parquet(table: Table, target: Path) -> dict[str, Any]:
+    """Write a table as a folder of Parquet files, and return what its columns mean; those without a kind are text.
 
     Raises:
-        UserError: no study or table, a folder cannot be written, or pyarrow is not installed.
+        UserError: a cell of a column of numbers is none.
     """
-    source, written = study_path(path), []
-    for table in tables_of(path, PARQUET_TABLES):
-        target = (folder or source.parent) / f"{table.path.stem}.parquet"
-        try:
-            with writing(target, form="parquet-tables", library="pyarrow"):
-                _write(table, target)
-                write_sidecar(target, source, table.columns)
-        except ValueError as error:  # of a cell that is no number
-            what = f"is not as it was written ({error})"
-            raise UserError(str(table.path), what, "run the workflow again") from None
-        written.append(target)
-    return written
-
-
-def _write(table: Table, target: Path) -> None:
-    """Write a table as a folder of Parquet files. Columns without a kind are text."""
     import pyarrow as pa
     from pyarrow import csv, dataset
 
@@ -51,16 +34,20 @@ def _write(table: Table, target: Path) -> None:
     shutil.rmtree(partial, ignore_errors=True)  # of an export that was killed
     partial.mkdir(parents=True)
     form = dataset.ParquetFileFormat()
-    with csv.open_csv(table.path, convert_options=csv.ConvertOptions(column_types=fields)) as batches:
-        dataset.write_dataset(
-            (_as_given(batch, schema) for batch in batches), partial, schema=schema, format=form,
-            file_options=form.make_write_options(use_dictionary=False, write_statistics=False),  # a third less
-            partitioning=dataset.partitioning(pa.schema({KEY: pa.string()}), flavor="hive"),
-            use_threads=False, max_open_files=MOST_OPEN, existing_data_behavior="overwrite_or_ignore",
-        )  # fmt: skip
+    try:
+        with csv.open_csv(table.path, convert_options=csv.ConvertOptions(column_types=fields)) as batches:
+            dataset.write_dataset(
+                (_as_given(batch, schema) for batch in batches), partial, schema=schema, format=form,
+                file_options=form.make_write_options(use_dictionary=False, write_statistics=False),  # a third less
+                partitioning=dataset.partitioning(pa.schema({KEY: pa.string()}), flavor="hive"),
+                use_threads=False, max_open_files=MOST_OPEN, existing_data_behavior="overwrite_or_ignore",
+            )  # fmt: skip
+    except ValueError as error:
+        raise UserError(str(table.path), f"is not as it was written ({error})", "run the workflow again") from None
     sidecar(target).unlink(missing_ok=True)
     shutil.rmtree(target, ignore_errors=True)
     partial.replace(target)
+    return table.columns
 
 
 def _as_given(batch: Any, schema: Any) -> Any:

@@ -6,50 +6,37 @@ needs nothing else and never takes a text for a formula unless it is asked to.
 """
 
 import csv
+import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from ...errors import UserError
-from ...results.study_file import study_path
 from ...results.whole_files import whole
 from ...tables.csv_files import guard
-from ..shared.exported_files import SPREADSHEETS, sidecar
-from .tables import Table, tables_of, write_sidecar, writing
+from ...tables.tsv import finite
+from ..shared.exported_files import sidecar
+from .tables import Table
 
 MOST_ROWS, MOST_LETTERS = 1_048_576, 32_767  # of a sheet, and of a cell
 CREATED = datetime(2000, 1, 1, tzinfo=UTC).replace(tzinfo=None)  # the same results are the same file
 HEADER = ("Table", "Column", "Units", "Meaning")
 
 
-def export_workbook(path: Path, *, output: Path | None = None) -> Path:
-    """Write the tables of a study as a workbook, by default next to study.nc; return its path.
+def write_workbook(tables: Sequence[Table], output: Path) -> dict[str, Any]:
+    """Write tables as a workbook, and return what their columns mean; refuse a table that is too long for a sheet."""
+    import xlsxwriter
 
-    Raises:
-        UserError: no study or table, one too long for a sheet, XlsxWriter is not installed, or no place to write.
-    """
-    source = study_path(path)
-    output = output or source.with_suffix(".xlsx")
-    with writing(output, form="xlsx", library="XlsxWriter"):
-        import xlsxwriter
-    tables = [*tables_of(path)]
-    options = {
-        "constant_memory": True,
-        "strings_to_formulas": False,
-        "strings_to_urls": False,
-        "strings_to_numbers": False,
-    }
-    with writing(output, form="xlsx", library="XlsxWriter"):
-        sidecar(output).unlink(missing_ok=True)
-        with whole(output) as partial, xlsxwriter.Workbook(str(partial), options) as book:
-            book.set_properties({"created": CREATED})
-            style = book.add_format({"bold": True, "text_wrap": True, "valign": "top"})
-            for table in tables:
-                _sheet(book.add_worksheet(table.path.stem), table, style)
-            _explain(book.add_worksheet("columns"), tables, style)
-        write_sidecar(output, source, {table.path.stem: table.columns for table in tables})
-    return output
+    options = {f"strings_to_{kind}": False for kind in ("formulas", "urls", "numbers")}
+    sidecar(output).unlink(missing_ok=True)
+    with whole(output) as partial, xlsxwriter.Workbook(str(partial), {"constant_memory": True, **options}) as book:
+        book.set_properties({"created": CREATED})
+        style = book.add_format({"bold": True, "text_wrap": True, "valign": "top"})
+        for table in tables:
+            _sheet(book.add_worksheet(table.path.stem), table, style)
+        _explain(book.add_worksheet("columns"), tables, style)
+    return {table.path.stem: table.columns for table in tables}
 
 
 def _sheet(sheet: Any, table: Table, style: Any) -> None:
@@ -59,28 +46,16 @@ def _sheet(sheet: Any, table: Table, style: Any) -> None:
     are_numbers = table.are_numbers()
     for at, row in enumerate(table.rows(), start=1):
         if at == MOST_ROWS:
-            raise UserError(
-                str(table.path), f"has more rows than a sheet ({MOST_ROWS})", "take --format parquet-tables"
-            )
+            what = f"has more rows than a sheet ({MOST_ROWS})"
+            raise UserError(str(table.path), what, "take --format parquet-tables")
         for i, (cell, is_number) in enumerate(zip(row, are_numbers, strict=True)):
-            if not cell:
-                continue
-            number = _number(cell) if is_number else None
-            if number is None:
-                sheet.write_string(at, i, cell[:MOST_LETTERS])
-            else:
+            number = finite(cell) if is_number else math.nan
+            if not math.isnan(number):
                 sheet.write_number(at, i, number)
+            elif cell:
+                sheet.write_string(at, i, cell[:MOST_LETTERS])
     sheet.freeze_panes(1, 1)
     sheet.set_column(0, len(table.columns) - 1, 14)
-
-
-def _number(cell: str) -> float | None:
-    """Return a number; None if the cell is none, or none that a sheet can hold."""
-    try:
-        number = float(cell)
-    except ValueError:
-        return None
-    return number if abs(number) < float("inf") else None
 
 
 def _explain(sheet: Any, tables: Sequence[Table], style: Any) -> None:
@@ -100,31 +75,20 @@ def _explain(sheet: Any, tables: Sequence[Table], style: Any) -> None:
     sheet.set_column(3, 3, 90)
 
 
-def export_csv_tables(path: Path, *, separator: str, decimal: str, folder: Path | None = None) -> list[Path]:
-    """Write the tables of a study as CSV for a spreadsheet of another locale; return their paths.
+def write_csv(table: Table, target: Path, *, separator: str, decimal: str) -> None:
+    """Write a table as CSV for a spreadsheet of another locale.
 
-    They begin with the mark by which Excel knows UTF-8, and have units in the header. Text that a spreadsheet would run
+    It begins with the mark by which Excel knows UTF-8, and has units in the header. Text that a spreadsheet would run
     as a formula has an apostrophe before it, as in the tables of a run.
-
-    Raises:
-        UserError: no study or table, or no place to write.
     """
-    source = study_path(path)
-    folder, written = folder or source.with_name(SPREADSHEETS), []
-    for table in tables_of(path):
-        target = folder / table.path.name
-        with writing(target, form="csv-tables", library=""):
-            folder.mkdir(parents=True, exist_ok=True)
-            with whole(target) as partial, partial.open("w", encoding="utf-8-sig", newline="") as file:
-                writer = csv.writer(file, delimiter=separator)
-                writer.writerow(map(guard, table.titles()))
-                are_numbers = table.are_numbers()
-                for row in table.rows():
-                    writer.writerow(
-                        [
-                            cell.replace(".", decimal) if is_number and _number(cell) is not None else guard(cell)
-                            for cell, is_number in zip(row, are_numbers, strict=True)
-                        ]
-                    )
-        written.append(target)
-    return written
+    target.parent.mkdir(parents=True, exist_ok=True)
+    are_numbers = table.are_numbers()
+    with whole(target) as partial, partial.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file, delimiter=separator)
+        writer.writerow(map(guard, table.titles()))
+        for row in table.rows():
+            cells = zip(row, are_numbers, strict=True)
+            writer.writerow(
+                cell.replace(".", decimal) if is_number and not math.isnan(finite(cell)) else guard(cell)
+                for cell, is_number in cells
+            )

@@ -108,9 +108,8 @@ def contact_doubt(joint: str, weights: float, phase: int, activation: Mapping[st
         else _NOT_AT_LIMIT.format(name=most, level=activation[most])
     )
     known = IMPLANTS[joint]._asdict()
-    return Problem(
-        "", _TOO_LARGE.format(joint=joint, weights=weights, phase=phase, muscles=muscles, **known), "", DOUBT_OF[joint]
-    )
+    what = _TOO_LARGE.format(joint=joint, weights=weights, phase=phase, muscles=muscles, **known)
+    return Problem("", what, "", DOUBT_OF[joint])
 
 
 def muscle_refusal(code: str, **values: object) -> Problem:

@@ -64,15 +64,14 @@ def left_out(
     Args:
         doubts: what the curves of people are doubted for, in words; nobody without a doubt.
     """
-    missing, count = (~known).sum(axis=1), known.shape[1]
-    why = [f", doubted: {doubts[name]}" if name in doubts else "" for name in names]
-    who = [
-        f"{name} left out: {n} of {count} samples missing{doubt}"
-        for name, n, doubt in zip(names, missing, why, strict=True)
-    ]
-    lines = [line for line, stays in zip(who, kept, strict=True) if not stays]
-    short = [f"{name} ({n})" for name, n in zip(names, missing, strict=True) if n]
-    if (short := [one for one, stays in zip(short, kept[missing > 0], strict=True) if stays]) and kept.any():
+    lines, short = list[str](), list[str]()
+    for name, missing, stays in zip(names, (~known).sum(axis=1), kept, strict=True):
+        if not stays:
+            doubt = f", doubted: {doubts[name]}" if name in doubts else ""
+            lines.append(f"{name} left out: {missing} of {known.shape[1]} samples missing{doubt}")
+        elif missing:
+            short.append(f"{name} ({missing})")
+    if short:
         cut = f"tested from {samples.start} to {samples.stop - 1} % only, where all have data"
         lines.append(f"{cut}; samples missing: {', '.join(short)}")
     return lines
@@ -98,8 +97,8 @@ def compare_curves(first: Array, second: Array, *, paired: bool, alpha: float) -
         raise UserError("people", what, "record more, or choose another curve")
     field = spm1d.stats.ttest_paired(second, first) if paired else welch_field(first, second)
     test = field.inference(alpha, two_tailed=True, interp=True)
-    clusters = [(*map(float, one.endpoints), float(one.P)) for one in test.clusters]
-    return CurveTest(np.asarray(test.z, dtype=float), float(test.zstar), [(a, b, p) for a, b, p in clusters])
+    clusters = [(float(one.endpoints[0]), float(one.endpoints[1]), float(one.P)) for one in test.clusters]
+    return CurveTest(np.asarray(test.z, dtype=float), float(test.zstar), clusters)
 
 
 def welch_field(first: Array, second: Array) -> Any:

@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -29,8 +29,6 @@ CURVES = {
 HEADER = ("condition", "metric", "units", "first", "second", "n_first", "n_second", "mean_first", "sd_first",
           "mean_second", "sd_second", "difference", "low", "high", "method")  # fmt: skip
 N_FIRST = HEADER.index("n_first")  # n_second follows
-
-
 OF_TESTS = ("curve", "within", "first", "second", "n_first", "n_second", "tests", "alpha", "threshold",
             "from_percent", "to_percent", "p")  # fmt: skip
 LONGEST_NAME = 150  # characters, of a file
@@ -89,11 +87,9 @@ def compare_groups(
         lines.append(f"{output / 'curve_tests.csv'}: the threshold and the clusters of each test of a curve")
     names = _names_of_files(tests)
     for (name, pair), (words, both, phase, test), stem in zip(tests, found, names, strict=True):
-        _write(
-            output / f"{stem}.csv",
-            ("percent", pair.first, pair.second, "t", "threshold"),
-            ([*row, test.threshold] for row in zip(phase, *(one.mean(axis=0) for one in both), test.t, strict=True)),
-        )
+        header = ("percent", pair.first, pair.second, "t", "threshold")
+        means = zip(phase, *(one.mean(axis=0) for one in both), test.t, strict=True)
+        _write(output / f"{stem}.csv", header, ([*row, test.threshold] for row in means))
         _draw(output / f"{stem}.svg", name, pair, both, phase, test)
         (output / f"{stem}.txt").write_text("\n".join([name, *words]) + "\n", encoding="utf-8")
         lines += [f"{output / stem}.svg:", *(f"  {line}" for line in words)]
@@ -277,11 +273,11 @@ def _test(
     return [*words, *left_out(people, known, kept, samples, doubts=doubts)], both, phase, test
 
 
-def _write(file: Path, header: Sequence[str], rows: object) -> None:
+def _write(file: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     with file.open("w", newline="", encoding="utf-8") as handle:
         writer = csv.writer(handle, lineterminator="\n")
         writer.writerow(header)
-        for row in rows:  # type: ignore[attr-defined]
+        for row in rows:
             writer.writerow([f"{cell:.6g}" if isinstance(cell, float) else cell for cell in row])
 
 

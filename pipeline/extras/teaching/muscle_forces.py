@@ -62,11 +62,9 @@ def share(arms: Array, torque: Array, area_m2: Array, max_force_n: Array) -> Arr
     found = -rest[:-1] / min(rest[-1], -NO_REST)
     if not np.allclose(lever @ found, wanted, rtol=0, atol=FULFILLED * np.linalg.norm(lever)):
         texts = ", ".join(f"{value:.3g}" for value in torque)
-        raise UserError(
-            "static optimisation",
-            f"no muscle forces within their limits give the joint torques {texts} N m",
-            "give stronger muscles, add one that pulls the other way, or check the sign of the torques",
-        )
+        what = f"no muscle forces within their limits give the joint torques {texts} N m"
+        remedy = "give stronger muscles, add one that pulls the other way, or check the sign of the torques"
+        raise UserError("static optimisation", what, remedy)
     return np.asarray(found * size * area_m2)
 
 

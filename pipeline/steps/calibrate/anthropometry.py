@@ -1,6 +1,6 @@
 """The participant's sizes, with mass and height, and the source of each."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,13 +59,6 @@ def sizes_of(
     return sizes, origin, row
 
 
-def sizes_in_results(sizes: Mapping[str, float], origin: Mapping[str, str]) -> dict[str, float | str]:
-    """Return sizes and their sources as columns of results have them; they replace the cells of participants.tsv."""
-    columns: dict[str, float | str] = {name: float(f"{value:.6g}") for name, value in sizes.items()}
-    sources = {source: [origin[name] for name in origin if part in name] for source, part in SOURCES.items()}
-    return columns | {source: found[0] for source, found in sources.items() if found}
-
-
 def findings_on_sizes(
     participant: Mapping[str, str],
     trials: Mapping[str, AnyTrial],
@@ -96,15 +89,30 @@ def findings_on_sizes(
     return findings, [f"{source} {mass_kg:.1f} kg" for source, mass_kg, *_ in all_shown.masses()]
 
 
-def size_attributes(sizes: Mapping[str, float], origin: Mapping[str, str]) -> dict[str, Any]:
-    """Return sizes and their sources as attributes of calibrate.nc."""
-    return {
+def size_attributes(
+    sizes: Mapping[str, float], origin: Mapping[str, str], masses: Sequence[str], session_row: Mapping[str, str] | None
+) -> dict[str, Any]:
+    """Return sizes and their sources as attributes of calibrate.nc.
+
+    Args:
+        masses: that trials show, see :func:`findings_on_sizes`.
+        session_row: sizes in sessions.tsv; None without a row. With a row, results have the sizes that were used in
+            place of the cells of participants.tsv.
+    """
+    attributes = {
         "body_mass_kg": sizes.get("mass_kg", np.nan),
         "body_mass_source": origin.get("mass_kg", ""),
         "body_height_m": sizes.get("height_m", np.nan),
         "anthropometry": to_text(sizes),
         "anthropometry_source": to_text(origin),
+        "body_mass_shown": "; ".join(masses),
     }
+    if session_row is not None:
+        columns: dict[str, float | str] = {name: float(f"{value:.6g}") for name, value in sizes.items()}
+        sources = {source: [origin[name] for name in origin if part in name] for source, part in SOURCES.items()}
+        columns |= {source: found[0] for source, found in sources.items() if found}
+        attributes["session_sizes"] = to_text(columns)
+    return attributes
 
 
 def note_on_estimates(participant: Mapping[str, str]) -> str:

@@ -40,17 +40,7 @@ def model_dataset(sides: Mapping[str, Side], refused: Mapping[str, Sequence[Prob
         return both(lambda leg: [getattr(leg.parameters[segment], field) for segment in CHAIN], len(CHAIN), *shape)
 
     legs = {side: leg.calibrated for side, leg in sides.items()}
-    carrier = next((leg.carrier for leg in legs.values()), dict.fromkeys(JOINTS, ""))
     of_joint, turn, nowhere = ("side", "joint"), ("side", "pose", "local_axis"), np.full(3, np.nan)
-    coordinates = {
-        "side": list(SIDES),
-        "segment": list(CHAIN),
-        "joint": list(JOINTS),
-        "joint_carrier": (of_joint, [[(legs[s].carrier if s in legs else carrier)[j] for j in JOINTS] for s in SIDES]),
-        "pose": list(FROM_PELVIS),
-        "extent": ["largest", "middle", "smallest"],
-        **{name: list("xyz") for name in ("local_axis", "local_axis_2", "technical_axis")},
-    }
     chords = both(lambda leg: [leg.calibrated.chords.get(joint, nowhere) for joint in JOINTS], 3, 3)
     static = both(lambda leg: [mean_rotation(leg.skeleton.frames[name]) for name in FROM_PELVIS], 4, 3, 3)
     content = {
@@ -80,7 +70,23 @@ def model_dataset(sides: Mapping[str, Side], refused: Mapping[str, Sequence[Prob
     }
     clusters = _of_markers("cluster", {side: leg.clusters for side, leg in legs.items()})
     fixed = _of_markers("fixed", {side: leg.fixed for side, leg in legs.items()})
-    return xr.Dataset(content | clusters[0] | fixed[0], coordinates | clusters[1] | fixed[1])
+    return xr.Dataset(content | clusters[0] | fixed[0], _coordinates(legs) | clusters[1] | fixed[1])
+
+
+def _coordinates(legs: Mapping[str, CalibratedSide]) -> dict[str, Any]:
+    """Return what the axes of both sides' variables count; a joint of a refused side has the other's carrier."""
+    carriers = {side: leg.carrier for side, leg in legs.items()}
+    absent = next(iter(carriers.values()), dict.fromkeys(JOINTS, ""))
+    carrier = [[carriers.get(side, absent)[joint] for joint in JOINTS] for side in SIDES]
+    return {
+        "side": list(SIDES),
+        "segment": list(CHAIN),
+        "joint": list(JOINTS),
+        "joint_carrier": (("side", "joint"), carrier),
+        "pose": list(FROM_PELVIS),
+        "extent": ["largest", "middle", "smallest"],
+        **{name: list("xyz") for name in ("local_axis", "local_axis_2", "technical_axis")},
+    }
 
 
 def _joint_distances(still: Skeleton) -> list[float]:

@@ -116,12 +116,8 @@ def _choose(trials: Trials, body_model: BodyModel, source: str) -> tuple[str, Re
             if not model.lacking_in_motion(model.landmarks):
                 return name, model
     if not statics:
-        raise UserError(
-            "trials.tsv",
-            f"no static trial: {WITHOUT_STATIC}",
-            "list one with role static (a file may have several rows)",
-            NO_STATIC,
-        )
+        what = f"no static trial: {WITHOUT_STATIC}"
+        raise UserError("trials.tsv", what, "list one with role static (a file may have several rows)", NO_STATIC)
     name, trial = next(iter(statics.items()))
     if "rejected" in trial.attrs:
         problems = (problem._replace(code=NO_STATIC) for problem in problems_of(trial))

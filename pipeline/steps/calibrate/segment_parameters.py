@@ -41,13 +41,7 @@ class Person(NamedTuple):
 
 
 def from_table(
-    table: Mapping[str, Any],
-    segment: str,
-    *,
-    side: str,
-    sex: str,
-    body_mass_kg: float,
-    landmarks: Mapping[str, Array],
+    table: Mapping[str, Any], segment: str, *, side: str, sex: str, body_mass_kg: float, landmarks: Mapping[str, Array]
 ) -> SegmentParameters:
     """Return a segment's parameters from a table of config/segment_parameters.yaml.
 
@@ -121,9 +115,8 @@ def _from_row(
         start, end = (points[name] for name in row["length"])
     except KeyError as error:
         remedy = "add it to the body model, choose another calibrate.segment_parameters, or write segments.tsv"
-        raise UserError(
-            "", f"the {segment}'s parameters need the landmark {error.args[0]}", remedy, "segment_parameters_wrong"
-        ) from None
+        what = f"the {segment}'s parameters need the landmark {error.args[0]}"
+        raise UserError("", what, remedy, "segment_parameters_wrong") from None
     length = float(np.linalg.norm(end - start))
     mirror = np.array([1.0, 1.0, SIDE_SIGN[side]])
     mass = body_mass_kg * row["mass"]
@@ -147,10 +140,6 @@ def from_measurement(row: Mapping[str, str]) -> SegmentParameters:
     if moments[0] <= 0 or moments[2] > (moments[0] + moments[1]) * (1 + 1e-9):
         where = f"segments.tsv: {row['participant_id']} {row['side']} {row['segment']}"
         what = f"the inertia tensor's principal moments {moments} are not those of a body"
-        raise UserError(
-            where,
-            what,
-            "correct it: all are positive, and none is above the sum of the others",
-            "segment_parameters_wrong",
-        )
+        remedy = "correct it: all are positive, and none is above the sum of the others"
+        raise UserError(where, what, remedy, "segment_parameters_wrong")
     return SegmentParameters(value["mass_kg"], np.array([value[f"com_{axis}_m"] for axis in "xyz"]), inertia, np.nan)

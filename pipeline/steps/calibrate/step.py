@@ -28,7 +28,7 @@ from ...tables.study_tables import SLOPE
 from ...trials.session import AnyTrial, trials_of, verdict_by
 from ...variables.schema import with_dims
 from ...whole_body.skeleton import SEGMENTS
-from .anthropometry import findings_on_sizes, note_on_estimates, size_attributes, sizes_in_results, sizes_of
+from .anthropometry import findings_on_sizes, note_on_estimates, size_attributes, sizes_of
 from .functional_hip import functional_hips, hip_text
 from .functional_knee import Knee, KneeTrials, find_knees, knee_variables
 from .functional_trials import UNUSABLE
@@ -84,9 +84,8 @@ def calibrate(
         return _without_static(error, trials, participant, session_row, segment_table["name"])
     sizes, origin, row = sizes_of(participant, reference.source or reference.name, trials, session_row)
     widths = {name: width for name, width in elbow_widths(reference, sizes).items() if name not in sizes}
-    measured = {
-        (one["side"] if one["side"] in SIDES else "", one["segment"]): from_measurement(one) for one in segments
-    }
+    places = [(one["side"] if one["side"] in SIDES else "", one["segment"]) for one in segments]
+    measured = dict(zip(places, map(from_measurement, segments), strict=True))
     person = Person(sizes | widths, participant.get("sex") or "n/a", segment_table, measured)
     origin |= dict.fromkeys(widths, f"markers in {reference.file}")
     by_motion = settings.hip_centre == "functional"
@@ -100,19 +99,17 @@ def calibrate(
     doubts += [warning(reference.file, reference.unclear, SETTLE, "static_results_differ")] * bool(reference.unclear)
     doubts += [doubt for side, knee in knees.items() for doubt in knee.doubts(reference.file, side)]
     lost = [of_side[0]._replace(severity=WARNING) for of_side in refused.values()]
-    findings, masses = findings_on_sizes(
-        row, trials, segment_table=segment_table["name"], may_move=body_model.takes_poses
-    )
+    table, may_move = segment_table["name"], body_model.takes_poses
+    findings, masses = findings_on_sizes(row, trials, segment_table=table, may_move=may_move)
     has_trunk = "upper_segment" in dataset.coords
     notes = [*_notes(reference, person, sides), "" if has_trunk else why_left_out(reference), note_on_estimates(row)]
     source = reference.source
     dataset.attrs = {
-        **size_attributes(person.sizes, origin),
-        "body_mass_shown": "; ".join(masses),
+        **size_attributes(person.sizes, origin, masses, session_row),
         "findings": to_text([finding._asdict() for finding in [*findings, *doubts]]),
         "leg_findings": to_text([finding._asdict() for finding in [*doubts, *lost]]),
         "static_trial": reference.name,
-        "segment_parameters": "segments.tsv" if person.legs_measured else segment_table["name"],
+        "segment_parameters": "segments.tsv" if person.legs_measured else table,
         "segment_parameters_reason": "measured" if person.legs_measured else segment_table["reason"],
         "note": "; ".join(dict.fromkeys(filter(None, notes))),
         **{f"hip_centre_{side}": hip_text(hips.get(side), settings.hip_centre) for side in SIDES},
@@ -122,7 +119,6 @@ def calibrate(
         **({"segment_poses": "stated"} if body_model.takes_poses else {}),
         **({"slopes_deg": to_text(slopes)} if (slopes := _stated_slopes(trials)) else {}),
         "static_results": source and f"stated in {trials[source].attrs.get('source', source)}",
-        **({} if session_row is None else {"session_sizes": to_text(sizes_in_results(person.sizes, origin))}),
     }
     return dataset
 
@@ -183,12 +179,10 @@ def _without_static(
     dataset = dataset.assign(with_dims("calibrate", unknown))
     dataset = dataset.assign_coords(marker=np.array([], dtype=str), axis=list("xyz"))
     dataset.attrs = {
-        **size_attributes(sizes, origin),
-        "body_mass_shown": "; ".join(masses),
+        **size_attributes(sizes, origin, masses, session_row),
         "findings": to_text([finding._asdict() for finding in findings]),
         "leg_findings": to_text([]),
         **verdict_by(error.problems),
-        **({} if session_row is None else {"session_sizes": to_text(sizes_in_results(sizes, origin))}),
     }
     return dataset
 

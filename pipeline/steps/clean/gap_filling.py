@@ -18,12 +18,7 @@ FEWEST_FRAMES = 50  # to fit a pattern of at most seven numbers per coordinate
 
 
 def fill(
-    position: Array,
-    clusters: Sequence[Sequence[int]],
-    *,
-    rate_hz: float,
-    max_gap_s: float,
-    max_pattern_gap_s: float,
+    position: Array, clusters: Sequence[Sequence[int]], *, rate_hz: float, max_gap_s: float, max_pattern_gap_s: float
 ) -> tuple[Array, Codes]:
     """Fill gaps between visible samples; trials are never extrapolated at their ends.
 
@@ -67,7 +62,10 @@ def _fill_from_cluster(filled: Array, code: Codes, cluster: Sequence[int]) -> No
     whole = seen.all(axis=1)
     if not whole.any() or seen.all():
         return
-    reference = _mean_shape(measured[whole])
+    first = measured[whole][0] - measured[whole][0].mean(axis=0)
+    rotation, position, _ = fit_pose(first, measured[whole])
+    turned = np.einsum("tij,tpj->tpi", rotation, measured[whole] - position[:, None])
+    reference = np.asarray(np.mean(turned, axis=0))  # the mean shape, turned onto the first frame
     for column, marker in enumerate(cluster):
         gaps = _inner_gaps(seen[:, column])
         if not gaps:
@@ -81,13 +79,6 @@ def _fill_from_cluster(filled: Array, code: Codes, cluster: Sequence[int]) -> No
         rebuilt = _meet_edges(rebuilt, filled[:, marker])
         here = ~seen[:, column] & np.isfinite(rebuilt).all(axis=1)
         filled[here, marker], code[here, marker] = rebuilt[here], CLUSTER
-
-
-def _mean_shape(whole: Array) -> Array:
-    """Return the mean shape (points, 3) of a cluster, turned onto the first frame."""
-    first = whole[0] - whole[0].mean(axis=0)
-    rotation, position, _ = fit_pose(first, whole)
-    return np.asarray(np.mean(np.einsum("tij,tpj->tpi", rotation, whole - position[:, None]), axis=0))
 
 
 def _fill_with_spline(position: Array, code: Codes, longest: int) -> None:

@@ -74,11 +74,7 @@ def repair_landmarks(read: Trial, body_model: BodyModel, settings: Settings) -> 
     whole[cut] = np.nan
     clusters = _clusters(body_model, chosen, labels)
     filled, code = gap_filling.fill(
-        whole,
-        clusters,
-        rate_hz=rate_hz,
-        max_gap_s=settings.max_gap_s,
-        max_pattern_gap_s=settings.max_pattern_gap_s,
+        whole, clusters, rate_hz=rate_hz, max_gap_s=settings.max_gap_s, max_pattern_gap_s=settings.max_pattern_gap_s
     )
     filled[cut], code[cut] = np.nan, 0
     code = np.where((code == 0) | (repairs == SPIKE), repairs, code)

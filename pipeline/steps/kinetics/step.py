@@ -28,13 +28,8 @@ from .trunk_and_arms import MOVING, sharper, trunk_and_arms
 OF_KINEMATICS, OF_CONTACTS = (*MOTION, *TURNING, *MOVING, "knee_refused"), (*GROUND, "belt_speed", "ground_normal")
 # results of joints, of which those of a knee with a turned axis are left out
 OF_JOINTS = (
-    "joint_force",
-    "joint_moment",
-    "joint_moment_jcs",
-    "joint_moment_term",
-    "joint_power",
-    "interaction_torque",
-)
+    "joint_force", "joint_moment", "joint_moment_jcs", "joint_moment_term", "joint_power", "interaction_torque"
+)  # fmt: skip
 # samples in one portion: few enough for the processor's cache, enough for few calls
 SOLVED_AT_A_TIME, SIMULATED_AT_A_TIME = 1000, 5000
 

@@ -7,8 +7,11 @@ import numpy as np
 from ...arrays import Array
 from ...body.body_model import BodyModel
 from ...body.landmarks import Points, positions
+from ...conventions import SIDES
 from ...errors import Problem, UserError
-from ...person.shown_sizes import ShownSizes, measure_sizes
+from ...person.body_weight import standing_weight_n, vertical_forces, walking_weights_n
+from ...person.marker_travel import STANDING_M, extent_m
+from ...person.shown_sizes import ShownSizes, quietly
 from ...recording import Recording
 from .lab_axes import to_isb
 from .plates_and_channels import Plates, decode_plates
@@ -41,8 +44,29 @@ def view_in_lab_axes(
     except UserError as error:
         problem = error.problems[0]
     plates = decode_plates(recording, rotation)
-    shown = measure_sizes(
-        recording.markers, landmarks, None if problem else rotation, plates.force, plates.corners, plates.edges_known,
-        plates.faults, rate_hz=recording.analog_rate_hz, alone=not recording.subjects,
-    )  # fmt: skip
+    shown = _measure_sizes(recording, landmarks, None if problem else rotation, plates)
     return LabView(landmarks, rotation, travel, problem, plates, shown)
+
+
+def _measure_sizes(recording: Recording, points: Points, rotation: Array | None, plates: Plates) -> ShownSizes:
+    """Return the sizes that a recording shows.
+
+    Steps count only on plates of which nothing is wrong, and if nobody else is in the file who could have made them.
+
+    Args:
+        points: landmarks (time, 3), axes of the file, m.
+        rotation: (3, 3) from these to lab axes; None if they are unknown.
+    """
+    extent, rate_hz = extent_m(recording.markers), recording.analog_rate_hz  # the rate is 0 without analog channels
+    legs = [
+        np.linalg.norm(points[f"asis_{side}"] - points[f"heel_{side}"], axis=1)
+        for side in SIDES
+        if {f"asis_{side}", f"heel_{side}"} <= points.keys()
+    ]
+    standing_n, walking_n = float("nan"), list[float]()
+    if extent < STANDING_M and rotation is not None:
+        standing_n = standing_weight_n(points, rotation, plates.force, plates.corners, plates.edges_known)
+    if extent >= STANDING_M and rate_hz > 0 and not recording.subjects:
+        sound = [not fault for fault in plates.faults]
+        walking_n = walking_weights_n(vertical_forces(plates.force[:, sound], plates.corners[sound]), rate_hz)
+    return ShownSizes(extent, quietly(np.nanmedian, legs) if legs else float("nan"), standing_n, walking_n)

@@ -5,7 +5,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypedDict
+from typing import Any
 
 import numpy as np
 
@@ -175,7 +175,11 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
     some = recording.markers[:: max(1, len(recording.markers) // SOME_FRAMES)] @ view.rotation.T
     chosen = {name: choose_labels(model, visible) for name, model in models.items()}
     seen = {name: frozenset(points if only else labels) for name, labels in chosen.items()}
-    tests, no_test = _plate_tests(recording, view, any(seen.values()))
+    no_test, tests = None, dict[int, PlateTest]()
+    try:
+        tests = compare_with_pole(recording, view.plates, view.rotation, person=any(seen.values()))
+    except UserError as error:
+        no_test = error.problems[0]
     box = np.fmax.reduce(some, axis=1, initial=-np.inf) - np.fmin.reduce(some, axis=1, initial=np.inf)
     longest = box.max(axis=1)
     span_m = float(np.median(longest[longest >= 0])) if (longest >= 0).any() else float("nan")
@@ -200,18 +204,8 @@ def contents_of(recording: Recording, models: Mapping[str, BodyModel]) -> Conten
     )
 
 
-class OfPlates(TypedDict):
-    """What :class:`Contents` has of plates."""
-
-    peak_load_n: dict[int, float]
-    downward_n: dict[int, float]
-    plate_sides_m: dict[int, float]
-    plate_normals: dict[int, Array]
-    plate_problems: tuple[Problem, ...]
-
-
-def _of_plates(view: LabView) -> OfPlates:
-    """Return loads, sizes and slopes of the plates, and their problems."""
+def _of_plates(view: LabView) -> dict[str, Any]:
+    """Return what :class:`Contents` has of plates: their loads, sizes, slopes and problems."""
     force, corners = view.plates.force, view.plates.corners
     numbers, blank = view.plates.numbers.tolist(), ~np.isfinite(force).all(axis=2).any(axis=0)
     peak_n = np.where(blank, np.nan, vertical_forces(force, corners).max(axis=0, initial=0.0))
@@ -248,14 +242,6 @@ def _forces_lean_deg(view: LabView, rate_hz: float) -> tuple[float, float]:
 def _hardly_moves(shown: ShownSizes, span_m: float) -> bool:
     """Return whether markers hardly move, in metres and by the size of what they show: a unit may be wrong."""
     return shown.stands and not shown.extent_m > STILL_SHARE * span_m
-
-
-def _plate_tests(recording: Recording, view: LabView, person: bool) -> tuple[dict[int, PlateTest], Problem | None]:
-    """Return what a pole shows of the plates, or why it shows nothing."""
-    try:
-        return compare_with_pole(recording, view.plates, view.rotation, person=person), None
-    except UserError as error:
-        return {}, error.problems[0]
 
 
 def _leg_lengths_m(points: Points) -> dict[str, float]:

@@ -1,6 +1,6 @@
 """Step ``read``: markers, plate wrenches and events of recordings in SI units and ISB lab axes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product, zip_longest
 from pathlib import Path
@@ -23,7 +23,7 @@ from ...trials import left_out
 from ...trials.left_out import LeftOut
 from ...trials.session import Trial, join_trials, rejected_by
 from .lab_view import view_in_lab_axes
-from .plates_and_channels import compare_with_pole, label_other_channels
+from .plates_and_channels import Plates, compare_with_pole, label_other_channels
 from .recording_file import Source, read_recording
 from .settings import Settings
 
@@ -57,13 +57,9 @@ def read(trials: Iterable[Mapping[str, Any]], *, body_model: BodyModel, settings
         slope_deg = float(row.get(SLOPE, settings.slope_deg))
         about |= {SLOPE: slope_deg} if sloping else {}
         try:
-            source = Source(
-                Path(row["file"]),
-                Path(row["forces"]) if row.get("forces") else None,
-                row["subject"],
-                row["participant"],
-                Path(following["file"]) if following else None,
-            )
+            forces = Path(row["forces"]) if row.get("forces") else None
+            ahead = Path(following["file"]) if following else None
+            source = Source(Path(row["file"]), forces, row["subject"], row["participant"], ahead)
             trial = _read_trial(
                 source, body_model=body_model, lab_axes=settings.lab_axes, slope_deg=slope_deg, role=row["role"]
             )
@@ -117,17 +113,13 @@ def _read_trial(
     channels = label_other_channels(recording, plates.channels)
     tests = {}
     if role == "equipment":
-        tests = {
-            "plate_tests": loaded_pole.as_json(
-                compare_with_pole(recording, plates, rotation, person=bool(view.landmarks))
-            )
-        }
+        shown = compare_with_pole(recording, plates, rotation, person=bool(view.landmarks))
+        tests = {"plate_tests": loaded_pole.as_json(shown)}
         recording = replace(recording, processing={}, stored_angles={})
     points = recording.markers.T  # (axis, marker, time), the order in memory
     markers = np.ascontiguousarray((rotation @ points.reshape(3, -1)).reshape(points.shape).T)
     units = [*recording.analog_units, *[""] * recording.analog.shape[1]]
-    plate = ("plate_time", "plate", "axis")
-    zero = zero_frames(recording.force_platform)
+    plate, unknown = ("plate_time", "plate", "axis"), [np.nan, np.nan]
     return Trial.of(
         {
             "marker_position": (("time", "marker", "axis"), markers),
@@ -140,10 +132,9 @@ def _read_trial(
             "analog_units": ("channel", np.array([units[i] for i in channels], dtype=str)),
             "event_time": ("event", np.array([event.time_s for event in recording.events], dtype=float)),
             "lab_rotation": (("axis", "file_axis"), rotation),
-            "zero_frames": ("limit", np.array(zero or [np.nan, np.nan], dtype=float)),
+            "zero_frames": ("limit", np.array(zero_frames(recording.force_platform) or unknown, dtype=float)),
         },
-        _coordinates(recording)
-        | {"plate": ("plate", plates.numbers), "channel": ("channel", np.array([*channels.values()], dtype=str))},
+        _coordinates(recording, plates, [*channels.values()]),
         {
             "marker_rate_hz": recording.marker_rate_hz,
             "direction_of_travel": view.travel,
@@ -187,8 +178,8 @@ def _some_stored_angles(recording: Recording) -> str:
     return to_text([frames.tolist(), known.tolist()])
 
 
-def _coordinates(recording: Recording) -> dict[str, Any]:
-    """Return the coordinates of a trial but for the numbers of its plates and the labels of its other channels."""
+def _coordinates(recording: Recording, plates: Plates, channels: Sequence[str]) -> dict[str, Any]:
+    """Return the coordinates of a trial; ``channels`` are the labels of those that no plate uses."""
     start = recording.first_frame / recording.marker_rate_hz
     return {
         "time": ("time", start + np.arange(len(recording.markers)) / recording.marker_rate_hz),
@@ -200,4 +191,6 @@ def _coordinates(recording: Recording) -> dict[str, Any]:
         "limit": ("limit", ["first", "last"]),
         "event": ("event", np.array([event.label for event in recording.events], dtype=str)),
         "event_side": ("event", np.array([event.side for event in recording.events], dtype=str)),
+        "plate": ("plate", plates.numbers),
+        "channel": ("channel", np.array(channels, dtype=str)),
     }

@@ -93,11 +93,8 @@ def reference_gait(reference: xr.Dataset) -> ReferenceGait:
     gait = nine_angles(reference)
     whole = np.isfinite(gait).all(axis=(1, 2))
     if not whole.any():
-        raise UserError(
-            "study.reference",
-            "no gait cycle has all nine angles of pelvis, hip, knee, ankle and foot",
-            "give a study with complete cycles",
-        )
+        what = "no gait cycle has all nine angles of pelvis, hip, knee, ankle and foot"
+        raise UserError("study.reference", what, "give a study with complete cycles")
     _, person, count = np.unique(reference.participant.values[whole], return_inverse=True, return_counts=True)
     weight = 1 / count[person] / len(count)
     return ReferenceGait(np.tensordot(weight, gait[whole], 1), gait[whole], weight, len(count))

@@ -57,11 +57,8 @@ def name_differences(reference: Mapping[str, Any], study: Mapping[str, Any]) -> 
     for name in SAME_IN_BOTH:
         values = [used.get("kinematics", {}).get(name) for used in (there, here)]
         if None not in values and values[0] != values[1]:
-            raise UserError(
-                "study.reference",
-                f"computed with kinematics.{name} {values[0]}, this study with {values[1]}",
-                "use the same setting in both, their angles are compared",
-            )
+            what = f"computed with kinematics.{name} {values[0]}, this study with {values[1]}"
+            raise UserError("study.reference", what, "use the same setting in both, their angles are compared")
     remarks, models = [], [used.get("body_model") for used in (there, here)]
     cutoffs_hz = [[used.get("clean", {}).get(f"{name}_cutoff_hz") for name in FILTERED] for used in (there, here)]
     if None not in models and models[0] != models[1]:

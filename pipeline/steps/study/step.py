@@ -196,10 +196,7 @@ def with_muscles(data: xr.Dataset, muscles: list[str], shapes: Mapping[str, tupl
 
 
 def _gather(
-    used: Mapping[str, xr.Dataset],
-    sessions: Mapping[str, Mapping[str, Any]],
-    columns: Columns,
-    before: tuple[int, int],
+    used: Mapping[str, xr.Dataset], sessions: Mapping[str, Mapping[str, Any]], columns: Columns, before: tuple[int, int]
 ) -> xr.Dataset:
     """Return the cycles of the sessions, concatenated; the arguments are those of :func:`study`."""
     trials = {session: data.variables["cycle_trial"].values for session, data in used.items()}
@@ -243,10 +240,7 @@ def _cells(
 
 
 def _stances(
-    used: Mapping[str, xr.Dataset],
-    sessions: Mapping[str, Mapping[str, Any]],
-    columns: Columns,
-    before: tuple[int, int],
+    used: Mapping[str, xr.Dataset], sessions: Mapping[str, Mapping[str, Any]], columns: Columns, before: tuple[int, int]
 ) -> tuple[dict[Any, Any], dict[Any, Any]]:
     """Return variables and coordinates along ``stance``: all stances with both ends and valid kinetics.
 

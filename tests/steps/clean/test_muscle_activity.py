@@ -217,6 +217,10 @@ def test_sessions_of_a_study_may_have_different_muscles() -> None:
     rows = table[(table.variable == "emg_envelope") & (table.phase == 50) & (table.muscle == "soleus")]
     assert list(rows.value) == [10, 10, 31, 31]
     assert set(rows.units) == {"mV"}
+    onsets = (("cycle", "muscle", "activity"), np.full((4, 3, 2), 12.0), {"units": "percent"})
+    table = long_table(found.drop_dims("stance").assign(emg_onset=onsets))
+    assert table[table.variable == "emg_onset"].activity.value_counts().tolist() == [12, 12]
+    assert table[table.variable == "emg_envelope"].activity.isna().all()
 
 
 def test_a_session_without_muscles_beside_one_with_them() -> None:

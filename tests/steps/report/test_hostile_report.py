@@ -16,7 +16,7 @@ import pytest
 import xarray as xr
 
 from pipeline.__main__ import main
-from pipeline.commands.export.long_table import export
+from pipeline.commands.export.command import export_as
 from pipeline.steps.read.step import read_trial as read
 from pipeline.tables.csv_files import csv_of, guard, rows_of, unguard
 from pipeline.workflow import settings
@@ -104,7 +104,8 @@ def test_a_table_of_a_study_with_formulas_is_shown_and_not_run(tmp_path: Path) -
     trials = {"walk": trial_cycles("sub-01", FORMULAS[1], ["left"])}
     study = made({"sub-01": trials}, {"walk": FORMULAS[1]}, group=FORMULAS[4])
     study.study.to_netcdf(tmp_path / "study.nc")
-    path = export(tmp_path / "study.nc", form="csv")
+    export_as(tmp_path / "study.nc", form="csv")
+    path = tmp_path / "study.csv"
     with path.open(encoding="utf-8", newline="") as handle:
         row = next(csv.DictReader(handle))
     assert (row["condition"], row["group"]) == (f"'{FORMULAS[1]}", f"'{FORMULAS[4]}")

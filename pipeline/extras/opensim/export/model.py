@@ -24,9 +24,8 @@ class MarkerNames(NamedTuple):
         """Refuse a table without any of a session's labels."""
         if self.names and not {*self.names} & {*labels}:
             here = join_some(sorted(labels), MOST_LISTED)
-            raise UserError(
-                "--markers", f"the table has none of the labels {here}", "give the labels of the recordings"
-            )
+            what = f"the table has none of the labels {here}"
+            raise UserError("--markers", what, "give the labels of the recordings")
 
     def name(self, label: str) -> str | None:
         """Return the name of a label; without one in the table, the label without what OpenSim forbids."""
