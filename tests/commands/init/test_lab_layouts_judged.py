@@ -16,7 +16,7 @@ from tests.commands.init.layouts.write import write
 from tests.support.checkout import FULL
 
 LAYOUTS = {layout.name: layout for layout in lab_layouts()}
-# what the command sees of recordings is alike in most: these have other formats, copies or movements, or are a twentieth
+# what the command sees of recordings is alike in most: these have other formats, copies or movements; and a twentieth
 WRITTEN = [
     name
     for number, (name, layout) in enumerate(LAYOUTS.items())
