@@ -98,7 +98,7 @@ faults: .venv/ready-dev
 	$(BIN)/python -m tests.campaigns extras.statistics.statistics_simulated
 	FULL=1 $(BIN)/pytest tests/plates/test_channel_faults.py tests/campaigns/test_moving.py \
 		tests/campaigns/test_error_bands.py tests/campaigns/test_whole_body_walks.py tests/dynamics \
-		tests/steps/clean/test_label_swaps.py tests/steps/clean/test_spikes.py
+		tests/steps/clean/test_label_swaps.py tests/steps/clean/test_spikes.py tests/commands/init/test_lab_layouts_judged.py
 
 # What a study costs in processor time, against other ways, against goals, and against an earlier commit: 6caf5f3, or
 # another: make bench AGAINST=COMMIT (estimated: 15 minutes). It fails if a measurement fails. With OpenSim after

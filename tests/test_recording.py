@@ -37,7 +37,7 @@ def written(folder: Path, rate_hz: float, samples: int) -> Path:
 @pytest.mark.parametrize("rate_hz", RATES_HZ)
 def test_every_rate_of_a_c3d_file_is_read_as_it_was_set(tmp_path: Path, rate_hz: float) -> None:
     """Single precision alone shifts the last frame of a minute by some microseconds."""
-    for samples in range(1, 21):
+    for samples in (1, 2, 3, 7, 10, 13, 20):
         found = read_c3d(written(tmp_path, rate_hz, samples))
         assert found.analog.shape == (len(found.markers) * samples, 1), samples
         np.testing.assert_array_equal(found.analog[:, 0], np.arange(len(found.analog)))

@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -227,40 +228,49 @@ def _outcome(
     file = trial.attrs["source"]
     if "rejected" in trial.attrs:
         return Outcome(lab, file, model.name, 0, 0, 0, 0, {}, trial.attrs["rejected"])
-    cycles, with_kinetics, lost, peak = 0, 0, "", nan
-    reference, medians = "", dict[str, float]()
     try:
-        if isinstance(calibration, str):
-            lost = calibration
-            cleaned = clean(trial, body_model=model, settings=settings_of("clean", **chosen["clean"]))
-            touched = contacts(cleaned, settings=settings_of("contacts", **chosen["contacts"]))
-            stances = [touched[name].values for name in ("contact_side", "plates", "reason")]
-            codes = touched.reason_code.values.tolist()
-        else:
+        if isinstance(calibration, xr.Dataset):
             steps = run_trial(trial, calibration, model, chosen)
-            cut = steps["cycles"]
-            stances = [cut[f"stance_{name}"].values for name in ("side", "plates", "reason")]
-            both = zip(cut.stance_code.values.tolist(), cut.stance_doubt_code.values.tolist(), strict=True)
-            codes = [" ".join(filter(None, pair)) for pair in both]
-            cycles = cut.sizes.get("cycle", 0)
-            with_kinetics = int(cut.kinetics_valid.sum()) if cycles else 0
-            if with_kinetics:
-                peak = float(cut.peak_ankle_plantarflexor_moment.values[cut.kinetics_valid.values].mean())
-            reference, medians = _measured(path, shared, steps, calibration) if shared else ("", {})
+            return outcome_of_steps(lab, path, steps, calibration, model=model.name, shared=shared)
+        cleaned = clean(trial, body_model=model, settings=settings_of("clean", **chosen["clean"]))
+        touched = contacts(cleaned, settings=settings_of("contacts", **chosen["contacts"]))
     except UserError as error:
         return Outcome(lab, file, model.name, 0, 0, 0, 0, {}, str(error))
+    stances = [touched[name].values for name in ("contact_side", "plates", "reason")]
+    return Outcome(
+        lab, file, model.name, 0, 0, lost=calibration, **_judged(path, stances, touched.reason_code.values.tolist())
+    )
+
+
+def outcome_of_steps(
+    lab: str, path: Path, steps: Mapping[str, xr.Dataset], calibration: xr.Dataset, *, model: str = "",
+    shared: Path | None = None,
+) -> Outcome:  # fmt: skip
+    """Return the outcome of a walk whose results are known; ``shared`` as of :func:`outcomes`."""
+    cut = steps["cycles"]
+    stances = [cut[f"stance_{name}"].values for name in ("side", "plates", "reason")]
+    both = zip(cut.stance_code.values.tolist(), cut.stance_doubt_code.values.tolist(), strict=True)
+    known = cut.kinetics_valid.values.astype(bool) if cut.sizes.get("cycle", 0) else np.zeros(0, dtype=bool)
+    reference, medians = _measured(path, shared, steps, calibration) if shared else ("", {})
+    return Outcome(
+        lab, steps["read"].attrs["source"], model, known.size, int(known.sum()), lost="",
+        peak=float(cut.peak_ankle_plantarflexor_moment.values[known].mean()) if known.any() else nan,
+        reference=reference, compared=medians,
+        **_judged(path, stances, [" ".join(filter(None, pair)) for pair in both]),
+    )  # fmt: skip
+
+
+def _judged(path: Path, stances: Sequence[Any], codes: Sequence[str]) -> dict[str, Any]:
+    """Return what an outcome says of stances, from their sides, plates and reasons, and the codes against them."""
     judged = [Stance(*map(str, row)) for row in zip(*stances, strict=True)]
     reasons = Counter(stance.reason for stance in judged if stance.reason)
-    counts = len(judged) - reasons.total(), reasons.total()
-    right = score(path.stem, judged)
     verdicts = tuple(
         (f"{one.side} {' '.join(sorted(one.plates.split()))}", code)
         for one, code in zip(judged, codes, strict=True)
         if one.plates
     )
-    return Outcome(
-        lab, file, model.name, cycles, with_kinetics, *counts, reasons, lost, peak, reference, medians, right, verdicts
-    )
+    counts = {"valid": len(judged) - reasons.total(), "invalid": reasons.total()}
+    return {**counts, "reasons": reasons, "score": score(path.stem, judged), "verdicts": verdicts}
 
 
 def _measured(

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
@@ -13,12 +15,13 @@ from unittest.mock import patch
 from pipeline.signals import splines
 from tests.campaigns.labs import in_labs, set_up
 from tests.campaigns.runner import Report
+from tests.support.checkout import copy_study, keep_rows
 from tests.support.studies.references import outputs, reference_of
 from tests.support.studies.run_steps import run_study
 from tests.support.studies.swing import RADII, TRUE, by_points, compared_in_swing, differences_twice, nearest_radii
 
 LABS = ("plug_in_gait", "children", "kad_bones", "kad_fmc", "kad_sydney", "heel_in_static")
-SHORT = {"labs": ("kad_fmc",)}
+SHORT = {"labs": ("kad_fmc",), "walks": 1}
 # markers in the files are filtered already, if at all: as the file's own software took them
 AS_IN_THE_FILE = {"clean": {"marker_cutoff_hz": None, "force_cutoff_hz": None, "spike_m": None}}
 
@@ -33,12 +36,19 @@ class Row(NamedTuple):
     by_points: Mapping[str, Mapping[str, float]]
 
 
-def of_lab(shared: Path, lab: str, folder: Path) -> Iterator[Row]:
-    """Yield the walks of a lab, set up in a folder and processed without filters, with the files' differentiation."""
-    study = shared / "studies" / lab
-    if not study.is_dir():
-        set_up(shared, lab, folder)
-        study = folder
+def of_lab(shared: Path, lab: str, folder: Path, walks: int | None = None) -> Iterator[Row]:
+    """Yield the walks of a lab, set up in a folder and processed without filters, with the files' differentiation.
+
+    Args:
+        walks: of each person, all by default.
+    """
+    source, study = shared / "studies" / lab, folder / "study"
+    if source.is_dir():
+        copy_study(source, study)
+    else:
+        set_up(shared, lab, study)
+    if walks:
+        keep_first_walks(study, walks)
     with patch.object(splines, "derivatives", differences_twice):
         sessions = run_study(study, AS_IN_THE_FILE)
     for name, session in sessions.items():
@@ -53,11 +63,22 @@ def of_lab(shared: Path, lab: str, folder: Path) -> Iterator[Row]:
             yield Row(name, trial, shown, computed, points)
 
 
-def main(report: Report, *, labs: tuple[str, ...] = LABS) -> None:
+def keep_first_walks(study: Path, walks: int) -> None:
+    """Remove the rows of further walks of each person from a study's table."""
+    seen = Counter[str]()
+
+    def is_kept(row: str) -> bool:
+        seen[person := row.partition("\t")[0]] += (is_walk := "\tgait\t" in row)
+        return not is_walk or seen[person] <= walks
+
+    keep_rows(study, is_kept)
+
+
+def main(report: Report, *, labs: tuple[str, ...] = LABS, walks: int | None = None) -> None:
     """Report each walk with the radii that its swing shows, in brackets Dempster's own if others."""
     joints = ("knee", "hip", "knee power", "hip power")
     report.table("walk", "radii", "knee, points alone", "hip", *joints, "H3, file and here", "K4")
-    for row in in_labs(of_lab, labs, report):
+    for row in in_labs(partial(of_lab, walks=walks), labs, report):
         mine, points = row.computed[row.shown], row.by_points
         cells = [_slope(points, row.shown, f"{joint} moment") for joint in ("knee", "hip")]
         cells += [

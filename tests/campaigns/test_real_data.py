@@ -20,9 +20,9 @@ from pipeline.workflow import settings
 from tests.support.checkout import copy_study
 from tests.support.settings import settings_of
 from tests.support.steps import kinetics
-from tests.support.studies.references import JOINTS, MOMENTS, compared, correlation, read_sto, reference_of, rms
+from tests.support.studies.references import JOINTS, MOMENTS, correlation, read_sto, rms
 from tests.support.studies.run_steps import ResultsOf, Session, run_study
-from tests.support.studies.swing import radii_shown, solve
+from tests.support.studies.swing import against_stored
 
 Array = NDArray[np.float64]
 
@@ -121,7 +121,7 @@ def rows_of(sessions: Mapping[str, Session], study: Path, shared: Path) -> pd.Da
         {"session": name, **row}
         for name, session in sessions.items()
         for steps in session.trials.values()
-        for row in against_stored(study, shared, session, steps)
+        for row in against_stored(study, shared, session.calibration, steps)
     )
 
 
@@ -142,17 +142,6 @@ def plug_in_gait_rows(shared: Path, stated: Mapping[str, Session], settings: Map
     study, by_static = shared / "studies" / "plug_in_gait", {"calibrate": {"static_results": "static"}}
     static = run_study(study, {**settings, **by_static}, only=("sub-01_ff", "sub-01_noff"))
     return rows_of({**stated, **static}, study, shared)
-
-
-def against_stored(
-    study: Path, shared: Path, session: Session, steps: Mapping[str, xr.Dataset], *, cutoff_hz: float | None = None
-) -> list[dict[str, float | str]]:
-    mass_kg = session.calibration.attrs["body_mass_kg"]
-    reference = reference_of(study / steps["read"].attrs["source"], shared, steps, mass_kg=mass_kg)
-    assert reference is not None
-    shown = radii_shown(steps, session.calibration, reference)
-    steps = {**steps, "kinetics": solve(steps, session.calibration, shown)}
-    return compared(reference, steps, mass_kg=mass_kg, cutoff_hz=cutoff_hz)
 
 
 def test_plug_in_gait_agrees_with_its_own_results(shared: Path, plug_in_gait: tuple[int, dict[str, Session]]) -> None:
@@ -210,7 +199,7 @@ def test_functional_study_agrees_with_its_stored_results(shared: Path, functiona
     """
     session = run_study(functional, FLAT_FOOT)["sub-01"]
     steps = with_offsets(session, session.trials["walk"], functional)
-    rows = against_stored(functional, shared, session, steps, cutoff_hz=10.0)
+    rows = against_stored(functional, shared, session.calibration, steps, cutoff_hz=10.0)
     assert len(rows) == 3
     for row in rows:
         assert all(float(row[f"{joint} centre"]) <= 0.003 for joint in JOINTS)
@@ -229,7 +218,7 @@ def test_functional_study_unfiltered_is_near_its_stored_results(
     monkeypatch.setattr(splines, "derivatives", central_differences)
     session = run_study(functional, FLAT_FOOT | {"clean": UNFILTERED})["sub-01"]
     steps = with_offsets(session, session.trials["walk"], functional)
-    for row in against_stored(functional, shared, session, steps):
+    for row in against_stored(functional, shared, session.calibration, steps):
         assert float(row["ankle flexion rms"]) <= LIMITS["ankle flexion"]
         assert float(row["knee adduction rms"]) <= 1.6 * 2 * LIMITS["knee adduction"]
         assert float(row["knee flexion rms"]) <= 1.6 * 0.1  # 0.17 to 0.33 with the spline

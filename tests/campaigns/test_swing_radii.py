@@ -20,9 +20,10 @@ H3_W_KG, K4_W_KG = 0.2, 0.18
 
 @pytest.fixture(scope="module", params=LABS)
 def rows(request: pytest.FixtureRequest, shared: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+    """Return a walk of each person: another one, processed by the same program, shows the same radii."""
     if request.param != "plug_in_gait" and not (shared / "labs").is_dir():
         pytest.skip("the recordings of other labs are absent")
-    return [*of_lab(shared, request.param, tmp_path_factory.mktemp(request.param))]
+    return [*of_lab(shared, request.param, tmp_path_factory.mktemp(request.param), walks=1)]
 
 
 def test_files_of_nexus_show_radii_about_the_proximal_end_and_others_do_not(rows: list[Row]) -> None:

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -38,16 +39,27 @@ IN_AN_ORPHAN = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c',
 @LINUX
 @pytest.mark.parametrize("name", NAMES)
 def test_each_benchmark_runs_in_its_smallest_form(name: str, finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A benchmark that no longer fits the steps is seen here; the archive is of a study that has been run."""
+    """A benchmark that no longer fits the steps is seen here; the archive is of a study that has been run.
+
+    This checkout stands for the earlier commit, too: all modules of another one would have to be compiled.
+    """
     monkeypatch.setattr(archive, "write_study", lambda base, **_: shutil.copytree(finished, base))
-    if name == "paired" and subprocess.run(["git", "rev-parse", "HEAD"], cwd=HOUSE, check=False).returncode:
-        pytest.skip("no git checkout")
+    monkeypatch.setattr(paired, "earlier", lambda _: nullcontext(HOUSE))
     (measure,) = parts(SMALLEST, names=[name], against="HEAD").values()
     measured = measure()
     assert measured
     if not any(one.measured for one in measured):
         pytest.skip(measured[0].name)
     assert all(math.isfinite(one.value) is one.measured for one in measured)
+
+
+def test_an_earlier_commit_has_the_files_of_its_time() -> None:
+    if subprocess.run(["git", "rev-parse", "HEAD"], cwd=HOUSE, check=False).returncode:
+        pytest.skip("no git checkout")
+    with paired.earlier("HEAD") as house:
+        known = subprocess.run(["git", "show", "HEAD:Snakefile"], cwd=HOUSE, capture_output=True, check=True)
+        assert (house / "Snakefile").read_bytes() == known.stdout
+        assert (house / "pipeline" / "__init__.py").exists()
 
 
 def test_a_benchmark_that_raises_makes_the_command_fail_after_the_others(

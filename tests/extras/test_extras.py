@@ -358,32 +358,44 @@ def test_the_extras_of_the_folder_change_no_key(bare: Path, tiny_study: Path, wi
     assert keys(bare, tiny_study) == without
 
 
+@pytest.fixture(scope="module")
+def with_lab(tiny_study: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Return the keys with the package of a laboratory."""
+    return keys(HOUSE, tiny_study, write_package(tmp_path_factory.mktemp("package")))
+
+
+@pytest.mark.process
+def test_an_extra_changes_the_keys_of_its_own_jobs_and_of_those_that_use_it(
+    without: dict[str, str], with_lab: dict[str, str]
+) -> None:
+    assert with_lab.keys() - without.keys() == {"push"}
+    assert {name for name in without if with_lab[name] != without[name]} == {"study", "report", "page"}
+
+
 @pytest.mark.process
 @pytest.mark.parametrize(
-    ("without_lines", "changed"),
-    [((), {"study", "report", "page"}), (("joins",), {"report", "page"}), (("joins", "report", "methods"), set[str]())],
+    ("without_lines", "changed"), [(("joins",), {"report", "page"}), (("joins", "report", "methods"), set[str]())]
 )
-def test_an_extra_changes_the_keys_of_its_own_jobs_and_of_those_that_use_it(
-    bare: Path, tiny_study: Path, without: dict[str, str], tmp_path: Path, without_lines: tuple[str, ...],
-    changed: set[str],
-) -> None:  # fmt: skip
+def test_an_extra_changes_no_key_of_what_it_adds_nothing_to(
+    tiny_study: Path, without: dict[str, str], tmp_path: Path, without_lines: tuple[str, ...], changed: set[str]
+) -> None:
     declared = LAB["our_lab/push.py"]
     for name in without_lines:
         declared, count = re.subn(rf"^    {name}=.*\n", "", declared, flags=re.MULTILINE)
         assert count == 1
-    package = write_package(tmp_path / "lab", push=declared)
-    found = keys(bare, tiny_study, package)
+    found = keys(HOUSE, tiny_study, write_package(tmp_path / "lab", push=declared))
     assert found.keys() - without.keys() == {"push"}
-    assert {name for name in without if found[name] != without[name]} == changed & without.keys()
+    assert {name for name in without if found[name] != without[name]} == changed
 
 
 @pytest.mark.process
-def test_a_template_of_an_addition_is_in_the_keys_of_the_pages(tiny_study: Path, tmp_path: Path) -> None:
+def test_a_template_of_an_addition_is_in_the_keys_of_the_pages(
+    tiny_study: Path, with_lab: dict[str, str], tmp_path: Path
+) -> None:
     lab = write_package(tmp_path / "lab")
-    before = keys(HOUSE, tiny_study, lab)
     (lab / "our_lab" / "weakest.html").write_text("another template")
     now = keys(HOUSE, tiny_study, lab)
-    assert {name for name in now if now[name] != before[name]} == {"report", "page"}
+    assert {name for name in now if now[name] != with_lab[name]} == {"report", "page"}
 
 
 @pytest.mark.process

@@ -77,7 +77,7 @@ def test_lost_samples_are_found_with_their_time(ms: int) -> None:
 @pytest.mark.parametrize("zeroed_n", [0.0, 10.0, 20.0])
 def test_steps_on_sound_plates_have_no_breaks(kind: int, zeroed_n: float) -> None:
     """Stored with 12 or 16 bits; small forces set to zero by the lab."""
-    for seed in range(4 * len(SEEDS)):
+    for seed in range(2 * len(SEEDS)):
         wrench = wrench_of(Step(kind, seed))
         wrench[np.abs(wrench[:, 1]) < zeroed_n] = 0
         assert find_breaks(wrench, CORNERS, RATE_HZ) == [], seed

@@ -13,8 +13,20 @@ from tests.commands.init.layouts.generated import generated
 from tests.commands.init.layouts.judge import ASKED, KINDS, RIGHT, WRONG, Tables, judge, tables_in, tables_of
 from tests.commands.init.layouts.layout import Layout, lab_layouts
 from tests.commands.init.layouts.write import write
+from tests.support.checkout import FULL
 
 LAYOUTS = {layout.name: layout for layout in lab_layouts()}
+# what the command sees of recordings is alike in most: these have other formats, copies or movements; and a twentieth
+WRITTEN = [
+    name
+    for number, (name, layout) in enumerate(LAYOUTS.items())
+    if FULL
+    or number % 20 == 0
+    or any(
+        one.copy_of or one.role not in ("static", "walk") or not path.lower().endswith(".c3d")
+        for path, one in layout.recordings.items()
+    )
+]
 MOST_WRONG, LEAST_RIGHT = 0.01, 0.8  # shares of generated layouts
 NO_QUESTION = (  # names tell all, and the only visit of a person keeps its date and word
     "law_baseline_trials",
@@ -33,17 +45,21 @@ NO_QUESTION = (  # names tell all, and the only visit of a person keeps its date
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_init_understands_or_asks(tmp_path: Path, name: str) -> None:
-    """By the command, with recordings in the folder; without them the judge gets the same tables."""
+def test_init_understands_or_asks(name: str) -> None:
+    """By names and by what the files state; the command with recordings gives the same tables, see below."""
+    verdicts = judge(LAYOUTS[name], tables_of(LAYOUTS[name]))
+    assert [kind for kind in KINDS if verdicts[kind] == WRONG] == []
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_the_command_says_of_recordings_what_the_judge_says_of_their_names(tmp_path: Path, name: str) -> None:
     layout = LAYOUTS[name]
     summary = initialise(write(layout, tmp_path / "study"))
     tables = tables_in(tmp_path / "study")
-    verdicts = judge(layout, tables)
-    assert [kind for kind in KINDS if verdicts[kind] == WRONG] == []
     assert ("Which visit came first?" in " ".join(summary.split())) == any(
         row.get("visit_number") == "n/a" for row in tables.sessions
     )
-    assert judge(layout, tables_of(layout)) == verdicts
+    assert judge(layout, tables_of(layout)) == judge(layout, tables)
 
 
 @pytest.mark.parametrize("name", NO_QUESTION)

@@ -20,6 +20,7 @@ from tests.support.processes.browser import Tab
 from tests.support.studies.for_report import HOSTILE, SHIFT, Page, made, three_people, trial_cycles, written
 
 SHEET_PX = 703  # the width of A4 without the margins, the narrower of the two
+CHINESE = "步态"
 PAPER = {"A4": (8.27, 11.69), "Letter": (8.5, 11.0)}  # inches
 REFERENCE = "variable,joint,angle,phase,mean,sd\njoint_angle,knee,flexion,0,10,4\njoint_angle,knee,flexion,100,10,4\n"
 
@@ -70,23 +71,26 @@ def headings(sheet: str) -> set[str]:
     return {title for title in ("Kinematics", "Kinetics", "Powers", "EMG", "Whole body") if f" {title} " in sheet}
 
 
-@pytest.mark.parametrize("paper", PAPER)
-def test_a_page_is_printed_on_one_side_with_its_answers(
-    tab: Tab, pages: dict[str, str], tmp_path: Path, paper: str
-) -> None:
+def test_a_page_is_printed_on_one_side_with_its_answers(tab: Tab, pages: dict[str, str], tmp_path: Path) -> None:
     prepared(tab, pages["report/sub-02.html"], tmp_path)
-    sheets = sheets_of(tab, tmp_path, paper)
-    assert len(sheets) == 1
-    if not sheets[0]:
+    printed = [sheets_of(tab, tmp_path, paper) for paper in PAPER]
+    assert [len(sheets) for sheets in printed] == [1] * len(PAPER)
+    if not printed[0][0]:
         pytest.skip("no pdftotext is installed")
-    (sheet,) = sheets
-    assert sheet.startswith("sub-02, A study Recorded 2024-05-12")
-    assert sheet.endswith(f"gaitlab 0.1.0. {INTENDED_USE} Page 1 of 1")
-    assert not {"sub-01", "sub-03"} & {*re.split(r"[^\w-]+", sheet)}
-    for words in ("Is the data good?", "Speed, m/s", "Pelvic tilt", "Foot progression", "slow (n: left 4; right 4)"):
-        assert words in sheet
-    assert not headings(sheet)
-    assert "screen" not in sheet
+    for (sheet,) in printed:
+        assert sheet.startswith("sub-02, A study Recorded 2024-05-12")
+        assert sheet.endswith(f"gaitlab 0.1.0. {INTENDED_USE} Page 1 of 1")
+        assert not {"sub-01", "sub-03"} & {*re.split(r"[^\w-]+", sheet)}
+        for words in (
+            "Is the data good?",
+            "Speed, m/s",
+            "Pelvic tilt",
+            "Foot progression",
+            "slow (n: left 4; right 4)",
+        ):
+            assert words in sheet
+        assert not headings(sheet)
+        assert "screen" not in sheet
 
 
 def test_what_is_unfolded_is_printed_after_the_first_sheet(tab: Tab, pages: dict[str, str], tmp_path: Path) -> None:
@@ -114,12 +118,12 @@ def test_what_is_unfolded_is_printed_after_the_first_sheet(tab: Tab, pages: dict
     assert "more on the screen" not in text
 
 
-def test_a_participants_page_has_trunk_and_muscles_only_where_they_are_known(tab: Tab, tmp_path: Path) -> None:
-    parts = "[...document.querySelectorAll('.figures section h2')].map((title) => title.textContent).join()"
-    prepared(tab, three_people().person("sub-01"), tmp_path)
-    assert tab.evaluate(parts) == "Angles over the gait cycle,Kinematics,Kinetics,Powers"
-    prepared(tab, with_muscles(with_trunk(three_people())).person("sub-01"), tmp_path)
-    assert tab.evaluate(parts) == "Angles over the gait cycle,Kinematics,Kinetics,Powers,EMG,Whole body"
+def test_a_participants_page_has_trunk_and_muscles_only_where_they_are_known(pages: dict[str, str]) -> None:
+    parts = ["Angles over the gait cycle", "Kinematics", "Kinetics", "Powers"]
+    whole = with_muscles(with_trunk(three_people())).person("sub-01")
+    for html, further in ((pages["report/sub-01.html"], []), (whole, ["EMG", "Whole body"])):
+        titles = re.findall(r"<h2[^>]*>(.*?)</h2>", html.partition('<div class="figures">')[2])
+        assert titles[: titles.index("All numbers")] == [*parts, *further]
 
 
 def test_the_overview_has_its_people_and_nine_angles_of_them(tab: Tab, pages: dict[str, str], tmp_path: Path) -> None:
@@ -213,9 +217,10 @@ def test_the_overview_fits_a_window_of_1280_pixels(tab: Tab, tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     "title",
-    [f'</style><script>alert(1)</script> {HOSTILE} Gangstudie Köln ü "quoted" \\ back\\', "步态", "long " * 200],
+    [f'</style><script>alert(1)</script> {HOSTILE} Gangstudie Köln ü {CHINESE} "quoted" \\ back\\', "long " * 200],
 )
 def test_margins_show_any_title_as_text(tab: Tab, tmp_path: Path, title: str) -> None:
+    title = title if has_font(CHINESE) else title.replace(CHINESE, "")
     study = made({"sub-01": {"walk": trial_cycles("sub-01", "slow", ["left", "right"])}}, {"walk": "slow"})
     html = study.person("sub-01", title)
     assert len(Page(html).texts["style"]) == len(Page(study.person("sub-01")).texts["style"])
@@ -224,8 +229,6 @@ def test_margins_show_any_title_as_text(tab: Tab, tmp_path: Path, title: str) ->
     assert len(sheets) == 1
     if not sheets[0]:
         pytest.skip("no pdftotext is installed")
-    if not has_font(title):
-        pytest.skip(f"no font of this machine has the letters of {title}")
     shown = f"sub-01, {title}" if len(title) < 200 else "…"
     for number, sheet in enumerate(sheets, start=1):
         assert re.sub(r"\s", "", shown) in re.sub(r"\s|Recorded|2024-05-12", "", sheet)

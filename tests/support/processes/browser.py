@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any
 
 OPTIONS = (
+    *("--headless", "--disable-gpu"),
     *("--no-sandbox", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update", "--hide-scrollbars"),
 )
-# draws WebGL without a graphics card
-WEBGL = ("--headless=new", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 KEYS = {"ArrowRight": 39, "ArrowLeft": 37, "Tab": 9, "Enter": 13, " ": 32, "PageDown": 34, "PageUp": 33}
 TEXTS = {" ": " ", "Enter": "\r"}
 
@@ -153,7 +152,7 @@ class Tab:
 
 
 @contextmanager
-def browsing(chromium: str, profile: Path, *, webgl: bool = False) -> Iterator[Tab]:
+def browsing(chromium: str, profile: Path) -> Iterator[Tab]:
     """Start a browser of its own and give a tab of it."""
     import fcntl  # not on Windows
 
@@ -169,7 +168,6 @@ def browsing(chromium: str, profile: Path, *, webgl: bool = False) -> Iterator[T
     command = [
         chromium,
         *OPTIONS,
-        *(WEBGL if webgl else ("--headless", "--disable-gpu")),
         "--remote-debugging-pipe",
         f"--user-data-dir={profile}",
     ]

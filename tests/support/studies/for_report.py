@@ -6,7 +6,7 @@ import base64
 import gzip
 import json
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from html.parser import HTMLParser
 from itertools import groupby
 from operator import itemgetter
@@ -77,7 +77,7 @@ def mean_flexion(joint: str, side: str, condition: str) -> Any:
 
 
 class Made(NamedTuple):
-    """The arguments of the report."""
+    """The arguments of the report; its pages are kept, as of a study that nobody changes."""
 
     study: xr.Dataset
     metrics: str
@@ -95,6 +95,12 @@ class Made(NamedTuple):
     detectable: Mapping[str, Mapping[str, Mapping[str, float]]] = {}
     clean: Mapping[str, xr.Dataset] = {}
     additions: Sequence[Loaded] = ()
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
 
     def pages(
         self, title: str = "A study", *, reference: str | None = None, moment_signs: Signs = "stored",
@@ -161,12 +167,16 @@ class Made(NamedTuple):
 
     def overview(self, title: str = "A study") -> str:
         """Return the page of the study."""
-        return self.pages(title, only="report.html")["report.html"]
+        return _page(self, "report.html", title)
 
     def person(self, name: str = "sub-01", title: str = "A study", *, reference: str | None = None) -> str:
         """Return the page of a participant."""
-        one = f"report/{name}.html"
-        return self.pages(title, reference=reference, only=one)[one]
+        return _page(self, f"report/{name}.html", title, reference)
+
+
+@lru_cache(maxsize=8)
+def _page(study: Made, name: str, title: str, reference: str | None = None) -> str:
+    return study.pages(title, reference=reference, only=name)[name]
 
 
 def trial_cycles(

@@ -8,6 +8,7 @@ Some software takes Dempster's radii about the proximal end as if about the cent
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from pipeline.steps.cycles.peaks_and_work import peaks
 from pipeline.workflow import settings
 from tests.support.settings import settings_of
 from tests.support.steps import kinetics
-from tests.support.studies.references import Reference, rms
+from tests.support.studies.references import Reference, compared, reference_of, rms
 
 Array = NDArray[np.float64]
 RADII = TRUE, PROXIMAL = "dempster", "dempster_proximal_radii"
@@ -97,6 +98,19 @@ def radii_shown(steps: Mapping[str, xr.Dataset], calibration: xr.Dataset, refere
 def nearest_radii(slopes: Mapping[str, float]) -> str:
     """Return the table of which the slope, stored over computed moments of the knee, is nearest to 1."""
     return min(slopes, key=lambda table: abs(np.log(slopes[table])))
+
+
+def against_stored(
+    study: Path, shared: Path, calibration: xr.Dataset, steps: Mapping[str, xr.Dataset], *,
+    cutoff_hz: float | None = None,
+) -> list[dict[str, float | str]]:  # fmt: skip
+    """Return the rows of :func:`compared` of a walk, with the radii of gyration that its file shows in swing."""
+    mass_kg = calibration.attrs["body_mass_kg"]
+    reference = reference_of(study / steps["read"].attrs["source"], shared, steps, mass_kg=mass_kg)
+    assert reference is not None
+    shown = radii_shown(steps, calibration, reference)
+    found = {**steps, "kinetics": solve(steps, calibration, shown)}
+    return compared(reference, found, mass_kg=mass_kg, cutoff_hz=cutoff_hz)
 
 
 def loads_in_swing(
