@@ -8,7 +8,7 @@ unknown that is set free. The fault by which the misfit drops most is named, wit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import NamedTuple
@@ -64,6 +64,8 @@ ALIKE_S = 0.125
 ALIKE = 6.0
 UNKNOWN_S = 1e3  # standard error of a delay that nothing shows
 MOST_GAIN = 1000.0  # beyond it the probability is too small for a number; the root is off by less than 4 %
+ANY = 1e3  # deviation, in its own unit, of an unknown that is set free
+SCATTERS = 3
 NO_DEVIATION = 1e-9  # of an unknown that sound laboratories do not have
 
 
@@ -146,12 +148,23 @@ def _set_free(unknowns: Unknowns, off: Array, own: Array) -> list[Fault]:
     shapes, prior, groups = np.stack(unknowns.columns, axis=1), np.array(unknowns.prior), unknowns.faults
     weighted = shapes / own[:, None] ** 2
     normal, right = shapes.T @ weighted, weighted.T @ off
-    scale = 1.0
-    for _ in range(2):  # the second time with the scatter that the observations show
-        inverse = np.linalg.inv(normal / scale + np.diag(1 / prior**2))
+    known, scale, found = np.count_nonzero(shapes.any(axis=1)), 1.0, list[Fault]()
+    for _ in range(SCATTERS):
+        found = _each_free(normal / scale, right / scale, prior, groups)
+        best = max(found, key=lambda one: one.lead)
+        free = prior.copy()
+        free[groups[best.kind, best.plate]] = ANY
+        inverse = np.linalg.inv(normal / scale + np.diag(1 / free**2))
         left = off - shapes @ (inverse @ right) / scale
-        scale = max(1.0, float((left**2 / own**2).sum()) / max(len(off) - len(groups), 1))
-    normal, right = normal / scale, right / scale
+        freedom = known - float((inverse * normal).sum()) / scale
+        scale = max(1.0, float((left**2 / own**2).sum()) / freedom)
+    return found
+
+
+def _each_free(
+    normal: Array, right: Array, prior: Array, groups: Mapping[tuple[str, str], Sequence[int]]
+) -> list[Fault]:
+    """Return each fault as if its unknowns had no prior deviation, by the normal equations of all."""
     inverse = np.linalg.inv(normal + np.diag(1 / prior**2))
     found = []
     for (kind, plate), columns in groups.items():
