@@ -41,6 +41,7 @@ HORIZONTAL = [0, 2]
 # By how many weights an interval may bear more or less to show a rate, 2.8 deviations of the gain of plates in use: a
 # foot partly on a plate, a wrong gain or mass change the integral by more than the walk does.
 CARRIES = 0.05
+SHIFTED = "all_plates_shifted"  # code of stances whose force is known but for its place
 BEARS = 0.5  # share of an interval of which a stance has the figures
 
 
@@ -66,6 +67,7 @@ class Known(NamedTuple):
     timing: Array  # (6,), sums of the regression of the delay, see :func:`_timing`
     carried: Array  # (6,), the same of the rate, of runs of intervals in which plates carry the weight
     feet: Array  # (foot mark, 4), number of the marker, where along and across, height, m
+    shifted: bool  # whether feet and pelvis show that all plates are
 
 
 def known_intervals(kinematics: AnyTrial, contacts: AnyTrial, clean: AnyTrial, mass_kg: float) -> Known | None:
@@ -73,7 +75,8 @@ def known_intervals(kinematics: AnyTrial, contacts: AnyTrial, clean: AnyTrial, m
     if not sees_trunk(kinematics) or len(contacts["time"].values) < 3:
         return None
     time, weight_n = contacts["time"].values, mass_kg * STANDARD_GRAVITY_M_S2
-    of_sides, moment = (contacts[f"ground_{load}"].values.astype(float) / weight_n for load in ("force", "moment"))
+    of_sides, moment, doubtful = _loads(contacts, clean)
+    of_sides, moment = of_sides / weight_n, moment / weight_n
     place, velocity = (kinematics[f"whole_body_{name}"].values.astype(float) for name in ("centre_of_mass", "velocity"))
     spin = kinematics["angular_momentum"].values.sum(axis=1, dtype=float) / weight_n
     velocity = velocity / STANDARD_GRAVITY_M_S2
@@ -83,7 +86,9 @@ def known_intervals(kinematics: AnyTrial, contacts: AnyTrial, clean: AnyTrial, m
     late = np.hstack([-_passes(rates[1] - cross(place, rates[0])), -rates[0][:, HORIZONTAL]])
     seen = np.isfinite(np.hstack([force, about, velocity, spin, late])).all(axis=1)
     spans = _spans(seen, round(EDGE_S / interval_s(time)))
-    ends = np.array([end for span in spans for end in _steps(of_sides, time, *span)], dtype=int).reshape(-1, 2)
+    steps = [step for span in spans for step in _steps(of_sides, time, *span)]
+    carry = [not doubtful[a:b].any() or _bears_body(force, velocity, time, a, b) for a, b in steps]
+    ends = np.array([step for step, bears in zip(steps, carry, strict=True) if bears], dtype=int).reshape(-1, 2)
     if not len(ends):
         return None
     first, last = ends.T
@@ -116,7 +121,37 @@ def known_intervals(kinematics: AnyTrial, contacts: AnyTrial, clean: AnyTrial, m
         _timing(force, velocity, time, spans),
         _timing(force, velocity, time, carrying),
         _foot_marks(contacts, clean, time, turn, corners),
+        bool((contacts["reason_code"].values == SHIFTED).any()),
     )
+
+
+def _loads(contacts: AnyTrial, clean: AnyTrial) -> tuple[Array, Array, Flags]:
+    """Return force and moment about the lab origin of each foot (time, side, 3), NaN where they are unknown.
+
+    A shift of all plates leaves the force as it is, and the moment shows it: such stances are refused, but tell here.
+    The third is where (time,), as nobody has judged whether they bear the whole foot.
+    """
+    force, moment = (contacts[f"ground_{load}"].values.astype(float) for load in ("force", "moment"))
+    shifted = np.flatnonzero(contacts["reason_code"].values == SHIFTED)
+    time, doubtful = contacts["time"].values, np.zeros(len(force), dtype=bool)
+    if not shifted.size:
+        return force, moment, doubtful
+    numbers = [str(number) for number in clean["plate"].values.tolist()]
+    names = ("contact_side", "contact_start", "contact_end", "plates")
+    for side, start_s, end_s, plates in zip(*(contacts[name].values[shifted].tolist() for name in names), strict=True):
+        row, on = SIDES.index(side), [numbers.index(name) for name in plates.split()]
+        near = (time > start_s - EDGE_S) & (time < end_s + EDGE_S) & np.isnan(force[:, row, UP])
+        for load, name in ((force, "plate_force"), (moment, "plate_moment")):
+            load[near, row] = clean[name].values[near][:, on].sum(axis=1)
+        doubtful |= near
+    return force, moment, doubtful
+
+
+def _bears_body(force: Array, velocity: Array, time: Array, first: int, last: int) -> bool:
+    """Return whether force per weight carries the body between two frames, by its vertical momentum."""
+    within, lasts_s = slice(first, last + 1), time[last] - time[first]
+    gained = (velocity[last, UP] - velocity[first, UP]) / lasts_s
+    return bool(abs(np.trapezoid(force[within, UP], time[within]) / lasts_s - gained - 1) < CARRIES)
 
 
 def _means(values: Array, *, seen: Flags, time: Array, ends: Array) -> Array:

@@ -84,6 +84,7 @@ def shown(made: Walk) -> tuple[xr.Dataset, xr.Dataset, xr.Dataset]:
             "contact_start": ("contact", STEP_S * np.arange(STEPS) + 1e-6),
             "contact_end": ("contact", STEP_S * np.arange(1, STEPS + 1) - 1e-6),
             "plates": ("contact", [str(1 + (STEPS - 1 - i if made.back else i)) for i in range(STEPS)]),
+            "reason_code": ("contact", np.array([""] * STEPS, dtype="U30")),
         },
         {"time": time},
     )
