@@ -48,6 +48,9 @@ TURN, TORQUE = np.radians(0.8), 0.15
 # of the trunk 4 mm. INWARDS, to the side of the swinging leg: masses of legs err by 12 % of .16, .1 m from the middle,
 # and as much for skin of thigh and pelvis.
 AHEAD_M, ASIDE_M, INWARDS_M = 0.0085, 0.004, 0.003
+# The tables in use place the trunk as photogrammetry does, at the rear end of what is published: half way to the other
+# end, the body's centre lies so far ahead of them.
+TABLES_BEHIND_M = 0.004
 # Of one interval. LEVER_M: a centre of pressure is known to 3 mm, the centre of mass moves by 4 mm as the trunk bends.
 # The sway of skin, that of :mod:`.momentum`, changes momentum, and with the radius of gyration of the body angular
 # momentum, between both ends. Of one trial: the centre of mass and its sway as the person walks in it.
@@ -130,7 +133,7 @@ def faults_of_session(trials: Sequence[Known | None], plates: Sequence[NDArray[n
     slope, sharp = _slope([one for one, _ in known])
     delay_s, delay_error = _delay([one for one, _ in known])
     unknowns = _unknowns(steps, sharp)
-    off = unknowns.column(steps.lever, steps.lean, steps.twist, slope, delay_s)
+    off = unknowns.column(steps.lever - TABLES_BEHIND_M * steps.ahead, steps.lean, steps.twist, slope, delay_s)
     sway = np.sqrt(2) * SEEN_SWAY_M_S / (steps.lasts_s * STANDARD_GRAVITY_M_S2)
     of_lever, of_twist = np.hypot(LEVER_M, GYRATION_M * sway), np.hypot(FREE_M, AXIAL_M * sway)
     own = np.concatenate([np.repeat(of_lever, 2), np.repeat(sway, 2), of_twist, np.ones(2), [delay_error]])
@@ -172,7 +175,8 @@ def _each_free(
         pulls = right[columns] - normal[columns] @ inverse @ right
         spread = np.linalg.pinv(seen, rcond=1e-9, hermitian=True)
         size = spread @ pulls
-        found.append(Fault(kind, plate, size, np.sqrt(np.diag(spread)), float(pulls @ size)))
+        from_tables = size - [TABLES_BEHIND_M, 0.0] if kind == "centre" else size
+        found.append(Fault(kind, plate, from_tables, np.sqrt(np.diag(spread)), float(pulls @ size)))
     return found
 
 

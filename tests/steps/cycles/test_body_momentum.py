@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from pipeline.conventions import HIP, SIDES, STANDARD_GRAVITY_M_S2, UP
-from pipeline.steps.cycles.body_momentum import EDGE_S, Known, figures_of, known_intervals
+from pipeline.steps.cycles.body_momentum import EDGE_S, SHIFTED, Known, figures_of, known_intervals
 from pipeline.steps.cycles.momentum import TRUNK_AND_ARMS
 from pipeline.steps.cycles.momentum_faults import AHEAD_M, SHIFT_M, TILT, faults_of_session, verdicts_of_session
 
@@ -279,6 +279,29 @@ def test_brief_single_supports_alone_show_a_tilt(fault: Callable[[Walk], Walk]) 
         assert abs(np.degrees(np.linalg.norm(named[0].size)) - 2.0) < 0.5
 
 
+def test_two_steps_of_one_walk_show_a_fault() -> None:
+    """They scatter no more than they are known to, so that the fault itself is not taken for their scatter."""
+    for fault, kind, size in ((late, "late", 0.020), (lambda made: shift(shift(made)), "shift", 0.060)):
+        made = fault(walk())
+        kinematics, contacts, clean = shown(made)
+        contacts["ground_force"].values[(made.time < STEP_S) | (made.time > 3 * STEP_S)] = np.nan
+        found = known_intervals(kinematics, contacts, clean, MASS_KG)
+        assert found is not None
+        assert len(found.start_s) == 2
+        (named,) = [one for one in faults_of_session([found], plates_of([made])) if (one.kind, one.plate) == (kind, "")]
+        assert abs(np.linalg.norm(named.size) - size) < 0.15 * size
+
+
+def test_levers_that_scatter_more_say_less() -> None:
+    """By 30 mm from step to step, six times as much as is assumed."""
+    rng, walks = np.random.default_rng(1), both_ways(tilt)
+    seen = [known(made) for made in walks]
+    scattered = [one._replace(lever=one.lever + 0.03 * rng.normal(size=one.lever.shape)) for one in seen]
+    calm, first = (faults_of_session(each, plates_of(walks))[0] for each in (seen, scattered))
+    assert first.kind == calm.kind == "tilt"
+    assert (first.error > 1.1 * calm.error).all()
+
+
 def test_a_wrong_mass_is_no_wrong_rate() -> None:
     walks = [made._replace(force=1.3 * made.force, moment=1.3 * made.moment) for made in both_ways(walk_of)]
     faults = faults_of_session([known(made) for made in walks], plates_of(walks))
@@ -293,6 +316,48 @@ def test_a_plate_is_named_and_only_its_stances_are_doubted() -> None:
         assert [bool(one) for one in of_trial] == [name == "2" for name in names.tolist()]
     (one,) = {verdict for of_trial in verdicts for found in of_trial for verdict in [one.words for one in found]}
     assert re.search(r"plate 2 is shifted by 30 ± \d+ mm", one)
+
+
+def refused_walk(made: Walk, *, borne: float = 1.0) -> Known | None:
+    """Return what a walk shows of which all stances are refused as on shifted plates; ``borne``: by these."""
+    kinematics, contacts, clean = shown(made)
+    contacts["reason_code"].values[:] = SHIFTED
+    for name in ("force", "moment"):
+        load = contacts[f"ground_{name}"].values
+        step = np.minimum((made.time / STEP_S).astype(int), STEPS - 1)
+        of_plates = np.zeros((len(made.time), STEPS, 3))
+        plate = contacts["plates"].values.astype(int) - 1
+        of_plates[np.arange(len(step)), plate[step]] = borne * load.sum(axis=1)
+        clean[f"plate_{name}"] = (("time", "plate", "axis"), of_plates)
+        load[load.any(axis=2)] = np.nan
+    return known_intervals(kinematics, contacts, clean, MASS_KG)
+
+
+def test_stances_on_plates_that_are_all_shifted_tell_by_how_much() -> None:
+    """In both directions of walking the shift is told from a body that tables misplace, though all are refused."""
+    walks = both_ways(shift)
+    seen = [refused_walk(made) for made in walks]
+    (first, *_) = faults_of_session(seen, plates_of(walks))
+    assert (first.kind, first.plate) == ("shift", "")
+    assert abs(np.linalg.norm(first.size) - 0.030) < 0.001
+
+
+def test_of_plates_that_feet_show_to_be_shifted_nothing_else_is_named() -> None:
+    """In one direction of walking the momentum alone does not tell a shift from a body that tables misplace."""
+    walks = [shift(shift(walk(phase=phase))) for phase in (0.0, 0.4, 0.8)]
+    plates = plates_of(walks)
+    alone, with_feet = (
+        {verdict.words for of in verdicts_of_session(seen, plates) for found in of for verdict in found}
+        for seen in ([known(made) for made in walks], [refused_walk(made) for made in walks])
+    )
+    assert all("plates are shifted" in words and "centre of mass" in words for words in alone)
+    assert all("plates are shifted" in words and " or " not in words.split(": ")[-1] for words in with_feet)
+    assert len(alone) == len(with_feet) == 1
+
+
+def test_refused_stances_that_do_not_carry_the_body_tell_nothing() -> None:
+    """Another foot, or the floor, bears a tenth."""
+    assert refused_walk(shift(walk()), borne=0.9) is None
 
 
 def test_where_the_floor_is_unseen_and_one_way_is_walked_all_causes_are_named() -> None:
@@ -320,7 +385,7 @@ def test_the_error_of_a_shift_that_tables_may_make_as_well_is_theirs() -> None:
     ways = {"one": [walk(phase=phase) for phase in (0.0, 0.4, 0.8)], "both": both_ways(walk_of)}
     errors = {}
     for name, walks in ways.items():
-        faults = faults_of_session([known(shift(made)) for made in walks], plates_of(walks))
+        faults = faults_of_session([known(shift(shift(made))) for made in walks], plates_of(walks))
         (found,) = [one for one in faults if (one.kind, one.plate) == ("shift", "")]
         errors[name] = float(found.error[0])
     assert errors["one"] > AHEAD_M > errors["both"]
