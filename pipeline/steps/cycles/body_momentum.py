@@ -129,7 +129,7 @@ def _loads(contacts: AnyTrial, clean: AnyTrial) -> tuple[Array, Array, Flags]:
     """Return force and moment about the lab origin of each foot (time, side, 3), NaN where they are unknown.
 
     A shift of all plates leaves the force as it is, and the moment shows it: such stances are refused, but tell here.
-    The third is where (time,), as nobody has judged whether they bear the whole foot.
+    The third is where (time,), as nobody has judged whether the load lasts as long as the stance.
     """
     force, moment = (contacts[f"ground_{load}"].values.astype(float) for load in ("force", "moment"))
     shifted = np.flatnonzero(contacts["reason_code"].values == SHIFTED)

@@ -391,6 +391,16 @@ def test_the_error_of_a_shift_that_tables_may_make_as_well_is_theirs() -> None:
     assert errors["one"] > AHEAD_M > errors["both"]
 
 
+@pytest.mark.parametrize("ahead", [1, -1])
+def test_a_body_is_named_by_how_far_tables_misplace_it(ahead: int) -> None:
+    """They are expected to be some mm behind, which the size does not lack."""
+    moved = np.array([0.035 * ahead, 0, 0])
+    walks = [made._replace(moment=made.moment + np.cross(moved, made.force)) for made in both_ways(walk_of)]
+    (first, *_) = faults_of_session([known(made) for made in walks], plates_of(walks))
+    assert first.kind == "centre"
+    assert abs(np.linalg.norm(first.size) - 0.035) < 0.002
+
+
 def test_a_large_fault_refuses_and_a_small_one_doubts() -> None:
     for degrees, code in ((1.0, "body_momentum_doubted"), (4.0, "body_momentum_disagrees")):
         walks = [turned(made, [0, 0, _sign(made)], degrees) for made in both_ways(walk_of)]
