@@ -68,7 +68,7 @@ ALIKE = 6.0
 UNKNOWN_S = 1e3  # standard error of a delay that nothing shows
 MOST_GAIN = 1000.0  # beyond it the probability is too small for a number; the root is off by less than 4 %
 ANY = 1e3  # deviation, in its own unit, of an unknown that is set free
-SCATTERS = 3
+SCATTERS = 3  # times that the scatter, and the fault beside which it is left, are sought
 NO_DEVIATION = 1e-9  # of an unknown that sound laboratories do not have
 
 
@@ -146,13 +146,15 @@ def _set_free(unknowns: Unknowns, off: Array, own: Array) -> list[Fault]:
 
     Args:
         off: the observations (n,), which are zero in a laboratory without error.
-        own: standard deviation (n,) of each by itself; larger if they scatter more.
+        own: standard deviation (n,) of each by itself; larger if they scatter more beside the likeliest fault.
     """
     shapes, prior, groups = np.stack(unknowns.columns, axis=1), np.array(unknowns.prior), unknowns.faults
     weighted = shapes / own[:, None] ** 2
     normal, right = shapes.T @ weighted, weighted.T @ off
-    known, scale, found = np.count_nonzero(shapes.any(axis=1)), 1.0, list[Fault]()
+    known, before, scale, found = np.count_nonzero(shapes.any(axis=1)), 0.0, 1.0, list[Fault]()
     for _ in range(SCATTERS):
+        if scale == before:
+            break
         found = _each_free(normal / scale, right / scale, prior, groups)
         best = max(found, key=lambda one: one.lead)
         free = prior.copy()
@@ -160,7 +162,7 @@ def _set_free(unknowns: Unknowns, off: Array, own: Array) -> list[Fault]:
         inverse = np.linalg.inv(normal / scale + np.diag(1 / free**2))
         left = off - shapes @ (inverse @ right) / scale
         freedom = known - float((inverse * normal).sum()) / scale
-        scale = max(1.0, float((left**2 / own**2).sum()) / freedom)
+        before, scale = scale, max(1.0, float((left**2 / own**2).sum()) / freedom)
     return found
 
 
