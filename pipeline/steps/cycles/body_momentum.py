@@ -30,7 +30,7 @@ from ...conventions import SIDES, STANDARD_GRAVITY_M_S2, UP
 from ...dynamics.vectors import cross
 from ...signals.filters import interval_s, stretches
 from ...trials.session import AnyTrial
-from .momentum import sees_trunk
+from .momentum import REFUSED_SPREADS, SCALES, SEEN_SWAY_M_S, sees_trunk
 
 # Least length of an interval, twice the reach of a filter of 10 Hz; its errors grow with one over it. TIMED_S: to show
 # a delay, the shortest single support of an adult. EDGE_S: beside a load that is unknown, when the foot that bears it
@@ -75,8 +75,7 @@ def known_intervals(kinematics: AnyTrial, contacts: AnyTrial, clean: AnyTrial, m
     if not sees_trunk(kinematics) or len(contacts["time"].values) < 3:
         return None
     time, weight_n = contacts["time"].values, mass_kg * STANDARD_GRAVITY_M_S2
-    of_sides, moment, doubtful = _loads(contacts, clean)
-    of_sides, moment = of_sides / weight_n, moment / weight_n
+    of_sides, moment = (load / weight_n for load in _loads(contacts, clean))
     place, velocity = (kinematics[f"whole_body_{name}"].values.astype(float) for name in ("centre_of_mass", "velocity"))
     spin = kinematics["angular_momentum"].values.sum(axis=1, dtype=float) / weight_n
     velocity = velocity / STANDARD_GRAVITY_M_S2
@@ -86,20 +85,20 @@ def known_intervals(kinematics: AnyTrial, contacts: AnyTrial, clean: AnyTrial, m
     late = np.hstack([-_passes(rates[1] - cross(place, rates[0])), -rates[0][:, HORIZONTAL]])
     seen = np.isfinite(np.hstack([force, about, velocity, spin, late])).all(axis=1)
     spans = _spans(seen, round(EDGE_S / interval_s(time)))
-    steps = [step for span in spans for step in _steps(of_sides, time, *span)]
-    carry = [not doubtful[a:b].any() or _bears_body(force, velocity, time, a, b) for a, b in steps]
-    ends = np.array([step for step, bears in zip(steps, carry, strict=True) if bears], dtype=int).reshape(-1, 2)
-    if not len(ends):
+    steps = np.array([step for span in spans for step in _steps(of_sides, time, *span)], dtype=int).reshape(-1, 2)
+    lasts_s = (time[steps[:, 1]] - time[steps[:, 0]])[:, None]
+    lean = _means(force, seen=seen, time=time, ends=steps) - (velocity[steps[:, 1]] - velocity[steps[:, 0]]) / lasts_s
+    off, light = np.abs(lean[:, UP] - 1), steps[np.abs(lean[:, UP] - 1) > CARRIES, 0]
+    bears = off < REFUSED_SPREADS * np.hypot(SCALES, np.sqrt(2) * SEEN_SWAY_M_S / STANDARD_GRAVITY_M_S2 / lasts_s[:, 0])
+    if not bears.any():
         return None
+    ends, lasts_s, lean = steps[bears], lasts_s[bears], lean[bears][:, HORIZONTAL]
     first, last = ends.T
-    lasts_s = (time[last] - time[first])[:, None]
     mean = partial(_means, seen=seen, time=time, ends=ends)
     turn, corners = _turn_of_plates(clean)
     middle = corners.mean(axis=(0, 1)) if corners.size else np.zeros(3)
     share = _shares(contacts, of_sides, time, ends)
     left = mean(about) - (spin[last] - spin[first]) / lasts_s
-    lean = mean(force) - (velocity[last] - velocity[first]) / lasts_s
-    light, lean = first[np.abs(lean[:, UP] - 1) > CARRIES], lean[:, HORIZONTAL]
     carrying = [(a, b) for a, b in spans if not ((light >= a) & (light < b)).any()]
     delays = mean(late)
     right = mean(of_sides[..., UP])
@@ -125,33 +124,23 @@ def known_intervals(kinematics: AnyTrial, contacts: AnyTrial, clean: AnyTrial, m
     )
 
 
-def _loads(contacts: AnyTrial, clean: AnyTrial) -> tuple[Array, Array, Flags]:
+def _loads(contacts: AnyTrial, clean: AnyTrial) -> tuple[Array, Array]:
     """Return force and moment about the lab origin of each foot (time, side, 3), NaN where they are unknown.
 
     A shift of all plates leaves the force as it is, and the moment shows it: such stances are refused, but tell here.
-    The third is where (time,), as nobody has judged whether the load lasts as long as the stance.
     """
     force, moment = (contacts[f"ground_{load}"].values.astype(float) for load in ("force", "moment"))
     shifted = np.flatnonzero(contacts["reason_code"].values == SHIFTED)
-    time, doubtful = contacts["time"].values, np.zeros(len(force), dtype=bool)
     if not shifted.size:
-        return force, moment, doubtful
-    numbers = [str(number) for number in clean["plate"].values.tolist()]
+        return force, moment
+    time, numbers = contacts["time"].values, [str(number) for number in clean["plate"].values.tolist()]
     names = ("contact_side", "contact_start", "contact_end", "plates")
     for side, start_s, end_s, plates in zip(*(contacts[name].values[shifted].tolist() for name in names), strict=True):
         row, on = SIDES.index(side), [numbers.index(name) for name in plates.split()]
         near = (time > start_s - EDGE_S) & (time < end_s + EDGE_S) & np.isnan(force[:, row, UP])
         for load, name in ((force, "plate_force"), (moment, "plate_moment")):
             load[near, row] = clean[name].values[near][:, on].sum(axis=1)
-        doubtful |= near
-    return force, moment, doubtful
-
-
-def _bears_body(force: Array, velocity: Array, time: Array, first: int, last: int) -> bool:
-    """Return whether force per weight carries the body between two frames, by its vertical momentum."""
-    within, lasts_s = slice(first, last + 1), time[last] - time[first]
-    gained = (velocity[last, UP] - velocity[first, UP]) / lasts_s
-    return bool(abs(np.trapezoid(force[within, UP], time[within]) / lasts_s - gained - 1) < CARRIES)
+    return force, moment
 
 
 def _means(values: Array, *, seen: Flags, time: Array, ends: Array) -> Array:
