@@ -99,7 +99,10 @@ def known_intervals(kinematics: AnyTrial, contacts: AnyTrial, clean: AnyTrial, m
     middle = corners.mean(axis=(0, 1)) if corners.size else np.zeros(3)
     share = _shares(contacts, of_sides, time, ends)
     left = mean(about) - (spin[last] - spin[first]) / lasts_s
-    carrying = [(a, b) for a, b in spans if not ((light >= a) & (light < b)).any()]
+    borne, carrying = (
+        [(a, b) for a, b in spans if not ((without >= a) & (without < b)).any()]
+        for without in (steps[~bears, 0], light)
+    )
     delays = mean(late)
     right = mean(of_sides[..., UP])
     return Known(
@@ -117,7 +120,7 @@ def known_intervals(kinematics: AnyTrial, contacts: AnyTrial, clean: AnyTrial, m
         np.where(right[:, SIDES.index("right")] > right[:, SIDES.index("left")], 1.0, -1.0),
         share,
         turn[0],
-        _timing(force, velocity, time, spans),
+        _timing(force, velocity, time, borne),
         _timing(force, velocity, time, carrying),
         _foot_marks(contacts, clean, time, turn, corners),
         bool((contacts["reason_code"].values == SHIFTED).any()),
