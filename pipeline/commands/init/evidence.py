@@ -19,7 +19,7 @@ from ..shared.trial_roles import is_of_a_pole
 from .name_parts import YEAR, Place
 
 CODE = re.compile(r"([a-z]{0,12}[-_ ]?)(\d+)[-_ ]?[a-z]{0,2}", re.IGNORECASE)
-FULL_NAME = re.compile(r"[A-Z]\w+([-_ ,]+[A-Z]\w+)+")
+FULL_NAME = re.compile(r"[A-Z]\w+([-_ ,]+([A-Z]\w*|\d{4,}))+")
 WORD_AND_NUMBER = re.compile(r"([^\W\d_]{3,}|[^\x00-\x7f]{2,})\d+")
 COUNTED_FROM_0 = re.compile(r"\D+0")  # H0 beside H8 and H12: weeks rather than people
 COUNTED = re.compile(r"[^\W\d_]+0\d+")
@@ -31,7 +31,7 @@ MOST_VISITS = 12  # numbered folders beyond one a month for a year are people
 DIFFERENT_ON_A_DAY = {"mass_kg": 0.05, "height_m": 0.03}  # shares: clothes, another scale, a slip of a digit
 ROUNDING = 1e-3  # of sizes that one program wrote
 ADULT_M, DIFFERENT_ADULTS_M = 1.5, 0.1  # heights of adults who are not one person
-NO_WALKS = ("functional", "contraction", "other")
+NO_WALKS = ("functional", "contraction", "other", "unused")
 NO_SIZE = "marker_diameter_m"  # of the lab, not of the person
 LABEL, UNKNOWN, CODED, STATED, STEM = range(5)  # whether a level of names is of people: not, ..., with better evidence
 BOTH: set[bool | None] = {True, False}  # statics and walks
@@ -192,7 +192,10 @@ def _are_codes(names: Set[str], *, are_whole: bool) -> bool:
     years = all(not match[1] and YEAR.fullmatch(match[2]) for match in found)
     if len(found) < len(names) or len(names) < 2 or years:
         return False
-    no_count = are_whole and min(numbers) > 1 and gcd(*numbers) == 1
+    are_padded = any(match[2][0] == "0" for match in found) and all(
+        re.match("[^\\W\\d_]{2}", match[1]) for match in found
+    )
+    no_count = are_whole and (are_padded or (min(numbers) > 1 and gcd(*numbers) <= 1 + (min(numbers) > MOST_VISITS)))
     return len(names) > MOST_VISITS or all(match[1] and len(match[2]) > 2 - no_count for match in found)
 
 
