@@ -48,6 +48,7 @@ PHRASES = {  # written in several words
     r"follow[-_ ]up": "followup",
     r"\b([tan])[-_ ]pose": r"\1pose",
     r"(?-i:SCoRE)": "Score",
+    r"\b(on|son)[-_ ]test": r"\1test",
     r"sit[-_ ]?to[-_ ]?stand": "Sts",
     r"(?<![a-z])(?:do|does|did)?[-_ ]?(?:not|don'?t)[-_ ]use[d]?(?![a-z])": "unused",
     r"[-_ ]*\(\d\d?\)$": " copy",
@@ -61,8 +62,11 @@ COUNTERS = {
 FEWEST_LETTERS = 3  # of a word in a compound, or beside a number that makes no code of it
 MOST_DIGITS = 3  # of a number of days, weeks or months; a longer one, and one of three after T or V, is a code
 PERSON_CODE = re.compile(
-    rf"(?:(?:{'|'.join(WORDS['person'])})[-_ ]*\d+|s\d\d+)[a-z]{{0,2}}(?![a-z\d])", re.IGNORECASE
-)  # sub-01, P1
+    rf"(?:(?:{'|'.join(WORDS['person'])})[-_ ]*\d+|s\d\d+)[a-z]{{0,2}}(?![a-z\d])"
+    rf"|(?:{'|'.join(word for word in WORDS['person'] if len(word) >= FEWEST_LETTERS)})"
+    r"(?:[-_ ]+|(?-i:(?<=[a-z])))(?-i:[A-Z]{1,2}[-_]?\d+|[A-Z])(?![A-Za-z\d])",
+    re.IGNORECASE,
+)  # sub-01, P1, Barn K23, SubA
 MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 YEARS = r"(?:19[89]|20[0-4])\d"  # of recordings; earlier ones are of birthdays, later ones numbers of patients
 YEAR = f"(?P<y>{YEARS})"
@@ -331,12 +335,17 @@ def _days(match: re.Match[str], orders: Iterable[str]) -> tuple[str, ...]:
 def _orders(dates: Iterable[re.Match[str]]) -> tuple[str, ...]:
     """Return the orders in which day, month and year may stand in all of some dates.
 
-    Three recordings are of several days of the month, and their years lie near together.
+    A number that three of them share may be the year rather than the day, and years lie near together.
     """
     matches = {match[0]: match for match in dates}.values()
     found = {order: [day for match in matches for day in _days(match, [order])] for order in ORDERS}
     found = {order: days for order, days in found.items() if len(days) == len(matches)}
-    found = {order: days for order, days in found.items() if len(days) < 3 or len({day[-2:] for day in days}) > 1}
+    of_years = [order.index("y") for order in found] if len(matches) > 2 else []
+    found = {
+        order: days
+        for order, days in found.items()
+        if len({day[-2:] for day in days}) > 1 or order.index("d") not in of_years
+    }
     years = {order: [int(day[:4]) for day in days] for order, days in found.items()}
     spans = {order: max(of) - min(of) for order, of in years.items() if of}
     most = FAR_YEARS - 1 if min(spans.values(), default=0) <= NEAR_YEARS else max(spans.values())

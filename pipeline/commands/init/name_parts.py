@@ -36,6 +36,7 @@ LETTER = re.compile(r"[a-z]\d*")
 YEAR = re.compile(r"(?:19[5-9]|20\d)\d")
 STEP = re.compile(r"[LR]\d+")
 WORD_AND_NUMBER = re.compile(r"([^\W\d_]{3,})(\d+)")
+OF_PEOPLE = ("", "number", "person", "group")
 SILENT = (*ROLES, "", "place")  # kinds of words that say nothing at the ends of all file names
 EMPTY_VISITS = frozenset(WORDS["further"]) | {"ses"}  # alone they tell none
 Names = tuple[str, ...]
@@ -185,7 +186,8 @@ def _join_amounts(words: Sequence[list[list[Word]]]) -> None:
             if match or (k and after):
                 name, number = (match[1], int(match[2])) if match else (stem[k - 1].plain, int(word.text))
                 found.append((stem, k, name))
-                numbers[name][(*map(_text, folders), _text(stem[: k if match else k - 1]))].add(number)
+                of_person = (word.text for part in (*folders, stem[:k]) for word in part if word.kind in OF_PEOPLE)
+                numbers[name][*of_person].add(number)
     for stem, k, name in found:
         every = Counter(number for mine in numbers[name].values() for number in mine)
         are_shared = 1 not in every and min(every.values()) > 1 and not any(number + 1 in every for number in every)
@@ -372,7 +374,7 @@ def _unknown_of(stem: Sequence[Word], said: set[str]) -> list[str]:
     found = list[str]()
     before = ""
     for word in stem:
-        if word.kind in ("", "number", "person", "group") and _bare(word.text) not in said:
+        if word.kind in OF_PEOPLE and _bare(word.text) not in said:
             if word.kind == "number" and before == "" and found and found[-1].isalpha():
                 found[-1] += f"_{word.text}"  # TKA_03
             else:

@@ -213,7 +213,12 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
     name_visits = all(one.parts.visits and not one.parts.beside_date for one in trials)
     name_visits |= len({one.parts.group for one in trials}) > 1
     has_code = any(only in one.parts.unknown.values() for one in trials)  # of the only person
-    levels, asked = find_levels(facts, people, visits_are_named=name_visits and not has_code)
+    levels, asked = find_levels(
+        facts,
+        people,
+        visits_are_named=name_visits and not has_code,
+        conditions_are_named=len({(*one.parts.conditions,) for one in trials} - {()}) > 1,
+    )
     for i, trial in enumerate(trials):
         trial.names = tuple(people[place][i] for place in levels) or (only,) * has_code
     if are_shared:
