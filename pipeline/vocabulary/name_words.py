@@ -59,6 +59,7 @@ PHRASES = {  # written in several words
 COUNTERS = {
     text: str(k) for texts in ("ABCDEF", ("I", "II", "III", "IV", "V", "VI")) for k, text in enumerate(texts, 1)
 }
+UNITS = {"ms", "mps", "kmh", "kph", "mph", "kg", "cm", "mm", "deg", "pct"}
 FEWEST_LETTERS = 3  # of a word in a compound, or beside a number that makes no code of it
 MOST_DIGITS = 3  # of a number of days, weeks or months; a longer one, and one of three after T or V, is a code
 PERSON_CODE = re.compile(
@@ -212,6 +213,8 @@ def read_words(text: str, dates: Dates = Dates()) -> list[Word]:  # noqa: B008  
 def _read_number(here: _Context) -> tuple[str, str, int]:
     """Return a number's kind, ``of last`` if it ends the word before, its value for a visit or trial, and its parts."""
     days = here.days_in(here.next.lower())
+    if here.near and here.next in UNITS:
+        return "", "", 1
     is_name = here.last.text[-FEWEST_LETTERS:].islower() and here.near and days  # Violeta12m
     if here.glued and not here.last.kind and not is_name:
         return "", "", 1
@@ -296,7 +299,7 @@ def _compound(word: str, names: frozenset[str] = frozenset()) -> list[str]:
         return [word[:-2], word[-2:]]  # bfst
     least = FEWEST_LETTERS if word.isascii() else 1
     for end in range(len(word) - least, 0, -1):
-        is_known = end >= least and kind_of(word[:end]) in ("condition", "visit", "static", "walk")
+        is_known = end >= least and kind_of(word[:end]) in ("condition", "visit", "static", "walk", "functional")
         is_known |= end > 1 and word[:end].lower() in WORDS["joint"]  # nobrace
         if is_known or word[:end].lower() in names:
             rest = [word[end:]] if kind_of(word[end:]) else _compound(word[end:])

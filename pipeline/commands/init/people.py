@@ -54,6 +54,8 @@ SPACED_NUMBER = re.compile(r"[-_ ]*(?<!\d)(\d{1,4})(?!.*\d)")  # a longer one co
 COUNTED_VISIT = re.compile(r"[^\W\d_]{1,2}[-_ ]?\d+")  # T01, which may be a trial
 BIDS_LABEL = re.compile(r"sub-[^\W_]+")  # by its rule of a person
 LONG_NUMBER = re.compile(r"\d{5}")
+# DualTask and Dual_Task are one, and lento and lenta; 1.5deg and 15deg are not
+SPELT = re.compile(r"(?<!\d)[\W_]|[\W_](?!\d)|(?<=[a-z]{4})[ao](?![a-z])")
 LETTERS = re.compile(r"[^\W\d_]{3,}")
 SIDES = WORDS["side"].keys()
 WITHOUT_NUMBER = re.compile(r"[\W_]*\d+$")
@@ -183,9 +185,9 @@ def _fill_in_cells(trials: Sequence[Trial], only: str, columns: Columns) -> None
     for mine in _read_apart(((one.key, one.condition), one.conditions, one) for one in trials if not one.facts.stands):
         for one in mine:  # only what may be a name tells these apart
             one.is_slip |= any(word in text for text in one.conditions for word in hidden_words)
-    spelt: dict[str, str] = {}  # DualTask and Dual_Task are one, 1.5deg and 15deg are not
+    spelt: dict[str, str] = {}
     for one in trials:
-        text = spelt.setdefault(re.sub(r"(?<!\d)[\W_]|[\W_](?!\d)", "", one.condition.lower()), one.condition)
+        text = spelt.setdefault(SPELT.sub("", one.condition.lower()), one.condition)
         one.condition = NOT_KNOWN if one.is_slip else text
         one.person, one.session, one.hidden = ids[one.names], sessions[one.key], one.names in hidden
         one.trial = one.parts.trial(shown, hidden_words)
@@ -380,7 +382,7 @@ def _part_by_names(trials: Sequence[Trial]) -> list[Trial]:
     """Part trials that are read alike though their names differ in words, or apart by a number alone, and ask.
 
     A second reading, whatever the words mean: names that differ in the number at their end alone tell of one person,
-    visit and condition; others do not. Return the trials in doubt.
+    visit and condition; others do not, nor do files of one name in two folders. Return the trials in doubt.
     """
     joined, parted = list[tuple[Hashable, Hashable, Trial]](), list[tuple[Hashable, Hashable, Trial]]()
     for one in trials:
@@ -391,12 +393,21 @@ def _part_by_names(trials: Sequence[Trial]) -> list[Trial]:
             stated = (one.facts.stands, one.facts.stated, *sorted(one.facts.sizes.items()))
             joined.append((reading, _words_of_path(one), one))
             parted.append(((name, stated), reading, one))
-    people = {one.names for mine in (*_read_apart(joined), *_read_apart(parted)) for one in mine}
+    same = [((reading, one.parts.name), _folder(one), one) for reading, _, one in joined]
+    in_several = {one.names for mine in _read_apart(same) for one in mine}
+    people = {one.names for mine in (*_read_apart(joined), *_read_apart(parted)) for one in mine} | in_several
     found = [one for one in trials if one.names in people]
     _doubt(found)
+    places = {folder: str(k) for k, folder in enumerate(sorted({*map(_folder, found)}))}
     for one in found:
-        one.names = (*one.names, *sorted(_words_of_path(one)))
+        folder = [places[_folder(one)]] if one.names in in_several else []
+        one.names = (*one.names, *sorted(_words_of_path(one)), *folder)
     return found
+
+
+def _folder(trial: Trial) -> Names:
+    """Return the words of a recording's folder, without those of a copy."""
+    return tuple(word.text for word in read_words(trial.file.name.rpartition("/")[0]) if word.kind != "copy")
 
 
 def _doubt(trials: Iterable[Trial]) -> None:
