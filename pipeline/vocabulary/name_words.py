@@ -269,9 +269,10 @@ def _tokens(plain: str, names: frozenset[str] = frozenset()) -> Iterator[tuple[s
     end = 0
     for match in WORD.finditer(plain):
         before = names.union(DAYS, MONTH_LETTER) if plain[: match.start()][-1:].isdigit() else names  # 6wkwalk
-        *most, letter = match[0] if plain[match.end() :][:1].isdigit() and not kind_of(match[0]) else " "
-        if letter.isupper() and letter.lower() in SHORT_NUMBERED.keys() | DAYS and kind_of("".join(most)) in OF_TRIALS:
-            parts = ["".join(most), letter]  # HipJCW4
+        text = match[0] if plain[match.end() :][:1].isdigit() and not kind_of(match[0]) else " "
+        is_glued = text[-1].isupper() and text[-1].lower() in SHORT_NUMBERED.keys() | DAYS
+        if is_glued and kind_of(text[:-1]) in OF_TRIALS:
+            parts = [text[:-1], text[-1]]  # HipJCW4
         else:
             parts = [match[0]] if match[0].lower() in KINDS else _compound(match[0], before)
         for k, part in enumerate(parts):
