@@ -36,6 +36,9 @@ OF_VISITS = ("order", "numbered", "ordinal", "further")
 KINDS = {word: "visit" if kind in OF_VISITS else kind for kind in reversed(WORDS) for word in WORDS[kind]}
 KINDS |= dict.fromkeys([*WORDS["joint"], *WORDS["side"]], "condition")  # with, without: beside another word
 KINDS |= dict.fromkeys(WORDS["trial"], "walk")  # as a rule, but motion tells more
+OF_TRIALS = ("static", "walk", "condition", "other", "functional")
+BEFORE_AFTER = [pair for post in ("post", "pos") for pair in (("pre", post), (post, "pre"))]
+AROUND = PLACES | {"pre*": -1, "post*": 2}  # places of words that are of visits: postpartum
 MONTH_LETTER = "m"  # 6M or M06, where other names have a word of order
 COUNTED_BY_LETTERS = (
     "valutazione|visit[ae]|seduta|sessione|misura|controllo|sesion|medida|consulta|sessao|valoracion|evaluacion|seance"
@@ -45,16 +48,26 @@ PHRASES = {  # written in several words
     r"follow[-_ ]up": "followup",
     r"\b([tan])[-_ ]pose": r"\1pose",
     r"(?-i:SCoRE)": "Score",
+    r"\b(on|son)[-_ ]test": r"\1test",
     r"sit[-_ ]?to[-_ ]?stand": "Sts",
+    r"(?<![a-z])(?:do|does|did)?[-_ ]?(?:not|don'?t)[-_ ]use[d]?(?![a-z])": "unused",
     r"[-_ ]*\(\d\d?\)$": " copy",
     rf"(?<![a-z\d])([1-9])[aoe](?=[-_ ]+(?:{COUNTED_BY_LETTERS})(?![a-z]|[-_ ]*\d))": r"\1.",  # 1a valutazione
-    r"(?<=\d)p(?=\d+(?:ms|mps|kmh))": ".",  # 0p8ms
+    r"(?<=\d)(?:p(?=\d+(?:ms|mps|kmh))|,(?=\d))": ".",  # 0p8ms, 3,5 kmh
+    r"(?<=\0)[-_ ]+(\d\d)[-_.](\d\d)[-_.](\d\d)(?: [ap]m)?(?![^\W_])": r" \1\2\3",  # 2023-02-14 10.03.22 AM
 }
+COUNTERS = {
+    text: str(k) for texts in ("ABCDEF", ("I", "II", "III", "IV", "V", "VI")) for k, text in enumerate(texts, 1)
+}
+UNITS = {"ms", "mps", "kmh", "kph", "mph", "kg", "cm", "mm", "deg", "pct"}
 FEWEST_LETTERS = 3  # of a word in a compound, or beside a number that makes no code of it
 MOST_DIGITS = 3  # of a number of days, weeks or months; a longer one, and one of three after T or V, is a code
 PERSON_CODE = re.compile(
-    rf"(?:(?:{'|'.join(WORDS['person'])})[-_ ]*\d+|s\d\d+)[a-z]{{0,2}}(?![a-z\d])", re.IGNORECASE
-)  # sub-01, P1
+    rf"(?:(?:{'|'.join(WORDS['person'])})[-_ ]*\d+|s\d\d+)[a-z]{{0,2}}(?![a-z\d])"
+    rf"|(?:{'|'.join(word for word in WORDS['person'] if len(word) >= FEWEST_LETTERS)})"
+    r"(?:[-_ ]+|(?-i:(?<=[a-z])))(?-i:[A-Z]{1,2}[-_]?\d+|[A-Z])(?![A-Za-z\d])",
+    re.IGNORECASE,
+)  # sub-01, P1, Barn K23, SubA
 MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 YEARS = r"(?:19[89]|20[0-4])\d"  # of recordings; earlier ones are of birthdays, later ones numbers of patients
 YEAR = f"(?P<y>{YEARS})"
@@ -63,22 +76,24 @@ YEAR_FIRST = re.compile(
     re.IGNORECASE,
 )
 YEAR_LAST = re.compile(  # 12.05.2024, 12.05.24
-    rf"(?<!\d)(?:(?<![a-z])|(?=\d\d[-_. ]\d\d[-_. ]{YEARS}(?!\d)))"  # Walk12-05-2024, not S1-2-24
+    rf"(?<!\d)(?<!\x01[-_ ])(?:(?<![a-z])|(?=\d\d[-_. ]\d\d[-_. ]{YEARS}(?!\d)))"  # Walk12-05-2024, not S1-2-24
     r"(?P<d>\d\d?)(?P<sign>[-_. ])(?P<m>\d\d?)(?P=sign)"
     rf"(?P<y>{YEARS}(?!\d)|\d\d(?![-_.]?\d)(?=\W|_|$))",
     re.IGNORECASE,
 )
 YEAR_LAST_IN_DIGITS = re.compile(rf"(?<!\d)(?P<d>\d\d)(?P<m>\d\d){YEAR}(?!\d)")
-EXCHANGEABLE = (YEAR_LAST, YEAR_LAST_IN_DIGITS)  # day and month
+SIX_DIGITS = re.compile(r"(?<!\d)(?P<d>\d\d)(?P<m>\d\d)(?P<y>\d\d)(?!\d)")
+EXCHANGEABLE = (YEAR_LAST, YEAR_LAST_IN_DIGITS, SIX_DIGITS)  # their parts may stand in these orders
+ORDERS = ("dmy", "mdy", "ymd")
+NEAR_YEARS, FAR_YEARS = 3, 8  # recordings lie near together, days read as years do not
 DATES = (
     YEAR_FIRST,
-    *EXCHANGEABLE,
+    *EXCHANGEABLE[:-1],
     re.compile(rf"(?<!\d)(?P<d>\d\d?)[-_. ]*(?P<m>{MONTH})[-_. ]*(?P<y>{YEARS}|\d\d)(?!\d)", re.IGNORECASE),
     re.compile(rf"(?<![a-z\d])(?:{MONTH})[-_. ]*{YEAR}(?!\d)", re.IGNORECASE),  # without a day
     re.compile(rf"(?<![a-z\d])(?<!\d[-_.]){YEAR}[-_.](?:0[1-9]|1[0-2])(?!\d)", re.IGNORECASE),
 )
 EIGHT_DIGITS = re.compile(r"(?<!\d)\d{8}(?!\d)")
-SIX_DIGITS = re.compile(r"(?<!\d)\d{6}(?!\d)")
 HOLE = "\0"  # in place of a date
 WORD = re.compile(
     r"\0|[cC]3[dD](?![a-zA-Z])|\d+(?:st|nd|rd|th)(?![a-z])|[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+"
@@ -90,11 +105,12 @@ ENTITY = re.compile(r"(sub|ses|task|acq|run|tracksys|space|rec|recording|desc|sp
 class Dates(NamedTuple):
     """How the names of a study write dates and visits."""
 
-    day_first: bool | None = None  # None if day and month may be exchanged
+    orders: tuple[str, ...] = ORDERS  # in which day, month and year may stand
     six_digits: bool = False  # whether numbers such as 120524 are dates
     no_dates: frozenset[tuple[int, int, bool]] = frozenset()  # numbers such as 12052024, see _eight_digits
     names: frozenset[str] = frozenset()  # unknown words, which words of the laboratory may follow: Annawalk
-    orders: frozenset[int] = frozenset()  # places of the words of order, see lab_words.tsv
+    pairs: frozenset[str] = frozenset()  # unknown words that begin with pre, and with post: prechemo, postchemo
+    places: frozenset[int] = frozenset()  # of the words of order, see lab_words.tsv
     letters: frozenset[str] = frozenset()  # T, if T1 is a visit, so that T10 is one
 
 
@@ -114,18 +130,21 @@ class Word(NamedTuple):
 
 
 def dates_of(names: Iterable[str]) -> Dates:
-    """Return how the names of a study write dates: a day above 12 tells the form of all."""
+    """Return how the names of a study write dates: in one order, and six digits only if there are no others."""
     texts = [without_accents(name) for name in dict.fromkeys(names)]
-    found = [match for text in texts for pattern in EXCHANGEABLE for match in pattern.finditer(text)]
-    valid = [match for match in found if _days(match, None)]
-    first, second = (any(int(match[part]) > 12 for match in valid) for part in ("d", "m"))
+    found = [match for text in texts for pattern in EXCHANGEABLE[:-1] for match in pattern.finditer(text)]
+    numbers = [match for text in texts for match in SIX_DIGITS.finditer(text)]
+    has_others = any(pattern.search(text) for text in texts for pattern in DATES)
+    six_digits = not has_others and len({match[0] for match in numbers}) > 1 and bool(_orders(numbers))
     places = {_meaning(word, PLACES) for text in texts for word, _ in _tokens(text)}
     unknown = {word.lower() for text in texts for word, _ in _tokens(text) if not kind_of(word)}
+    opposite = {f"{a}{word[len(b) :]}" for word in unknown for a, b in BEFORE_AFTER if word.startswith(b)}
     dates = Dates(
-        first if first != second else None,
-        has_six_digit_dates(texts),
+        _orders([match for match in found if _days(match, ORDERS)] or numbers) or ORDERS,
+        six_digits,
         frozenset(place for text in texts for place, is_date in _eight_digits(text).values() if not is_date),
         frozenset(word for word in unknown if len(word) >= FEWEST_LETTERS and word.isalpha()),
+        frozenset(unknown & opposite),
         frozenset(place for place in places if place),
     )
     visits = [word.text.lower() for text in texts for word in read_words(text, dates) if word.kind == "visit"]
@@ -155,7 +174,7 @@ class _Context(NamedTuple):
 
     def days_in(self, word: str) -> int:
         """Return the days of a span of time with a number beside it, such as a week; 0 for other words."""
-        is_month = word == MONTH_LETTER and self.dates.orders and self.near
+        is_month = word == MONTH_LETTER and self.dates.places and self.near
         return DAYS.get(word, DAYS["month"] if is_month else 0)
 
 
@@ -194,6 +213,8 @@ def read_words(text: str, dates: Dates = Dates()) -> list[Word]:  # noqa: B008  
 def _read_number(here: _Context) -> tuple[str, str, int]:
     """Return a number's kind, ``of last`` if it ends the word before, its value for a visit or trial, and its parts."""
     days = here.days_in(here.next.lower())
+    if here.near and here.next in UNITS:
+        return "", "", 1
     is_name = here.last.text[-FEWEST_LETTERS:].islower() and here.near and days  # Violeta12m
     if here.glued and not here.last.kind and not is_name:
         return "", "", 1
@@ -227,18 +248,19 @@ def _read_letters(here: _Context) -> tuple[str, str, int]:
             return "visit", here.next, 2
         is_code = here.near and len(lower) < FEWEST_LETTERS and lower.isascii() and lower != "bl"  # BL1: a trial
         is_code &= not (here.glued and here.last.kind == "visit")  # preOP1
-        in_order = kind == "visit" and len(here.dates.orders) > 1  # po01, chod_PO01
-        in_order &= here.text.islower() or here.last.kind in ("static", "walk", "condition", "other", "functional")
+        in_order = kind == "visit" and len(here.dates.places) > 1  # po01, chod_PO01
+        in_order &= here.text.islower() or here.last.kind in OF_TRIALS
         is_code &= not in_order and kind in ("visit", "group", "static", "place")  # PO12
         is_code |= here.near and lower in WORDS["joint"] and here.last.kind != "condition"  # CON1
         return "" if is_code else kind, "", 1
-    if lower in NUMBERED and lower not in PLACES and re.fullmatch("[A-F]", here.next):
-        return "visit", str(ord(here.next) - 64), 2  # Session A
+    if lower in NUMBERED and lower not in PLACES and here.next in COUNTERS:
+        return "visit", COUNTERS[here.next], 2  # Session A, badanie II
     if here.glued and here.last.kind in ("static", "walk") and lower in WORDS["place"]:
         kind = "place"  # Standaufnahme
     number = str(ORDINALS[lower]) if lower in ORDINALS and kind_of(here.next) == "visit" else ""
     if lower[0].isdigit():
         kind, number = "visit", lower[:-2]  # 1st
+    kind = kind or "visit" * (lower in here.dates.pairs)
     return ("" if here.in_code and len(here.text) < FEWEST_LETTERS else kind), number, 1
 
 
@@ -247,7 +269,12 @@ def _tokens(plain: str, names: frozenset[str] = frozenset()) -> Iterator[tuple[s
     end = 0
     for match in WORD.finditer(plain):
         before = names.union(DAYS, MONTH_LETTER) if plain[: match.start()][-1:].isdigit() else names  # 6wkwalk
-        parts = [match[0]] if match[0].lower() in KINDS else _compound(match[0], before)
+        text = match[0] if plain[match.end() :][:1].isdigit() and not kind_of(match[0]) else " "
+        is_glued = text[-1].isupper() and text[-1].lower() in SHORT_NUMBERED.keys() | DAYS
+        if is_glued and kind_of(text[:-1]) in OF_TRIALS:
+            parts = [text[:-1], text[-1]]  # HipJCW4
+        else:
+            parts = [match[0]] if match[0].lower() in KINDS else _compound(match[0], before)
         for k, part in enumerate(parts):
             yield part, k > 0 or (match.start() == end > 0)
         end = match.end()
@@ -273,7 +300,7 @@ def _compound(word: str, names: frozenset[str] = frozenset()) -> list[str]:
         return [word[:-2], word[-2:]]  # bfst
     least = FEWEST_LETTERS if word.isascii() else 1
     for end in range(len(word) - least, 0, -1):
-        is_known = end >= least and kind_of(word[:end]) in ("condition", "visit", "static", "walk")
+        is_known = end >= least and kind_of(word[:end]) in ("condition", "visit", "static", "walk", "functional")
         is_known |= end > 1 and word[:end].lower() in WORDS["joint"]  # nobrace
         if is_known or word[:end].lower() in names:
             rest = [word[end:]] if kind_of(word[end:]) else _compound(word[end:])
@@ -291,21 +318,42 @@ def _without_dates(text: str, dates: Dates) -> tuple[str, list[tuple[str, tuple[
         for match in pattern.finditer(text):
             if pattern is YEAR_LAST_IN_DIGITS and match.start() in numbers:
                 continue
-            days = _days(match, dates.day_first) if has_day else ()
+            days = _days(match, dates.orders) if has_day else ()
             if days or not has_day:
                 found.append((match.start(), match[0], days))
                 text = text[: match.start()] + HOLE.ljust(len(match[0]), "\1") + text[match.end() :]
     return text.replace("\1", ""), [(written.strip(PARTING), days) for _, written, days in sorted(found)]
 
 
-def _days(match: re.Match[str], day_first: bool | None) -> tuple[str, ...]:
-    """Return the days that a date may be, none if there is no such day."""
-    year, day = int(match["y"]) + (2000 if len(match["y"]) < 3 else 0), int(match["d"])
-    month = MONTHS.get(match["m"].lower()) or int(match["m"])
-    pairs = [(month, day)]
-    if match.re in EXCHANGEABLE:
-        pairs = [pair for pair, fits in (((month, day), day_first is not False), ((day, month), not day_first)) if fits]
-    return tuple(date(year, *pair).isoformat() for pair in pairs if _valid(year, *pair))
+def _days(match: re.Match[str], orders: Iterable[str]) -> tuple[str, ...]:
+    """Return the days that a date may be in some orders of its parts, none if there is no such day."""
+    parts = match["d"], match["m"], match["y"]
+    short = len(parts[0]) == len(parts[2]) and "." not in match[0]  # 23-04-17, where the year may be first
+    read = [parts] if match.re not in EXCHANGEABLE else [
+        [parts[order.index(part)] for part in "dmy"] for order in orders if short or order != "ymd"
+    ]  # fmt: skip
+    found = [(int(y) + (2000 if len(y) < 3 else 0), MONTHS.get(m.lower()) or int(m), int(d)) for d, m, y in read]
+    return tuple(dict.fromkeys(date(*day).isoformat() for day in found if day[0] < 2050 and _valid(*day)))
+
+
+def _orders(dates: Iterable[re.Match[str]]) -> tuple[str, ...]:
+    """Return the orders in which day, month and year may stand in all of some dates.
+
+    A number that three of them share may be the year rather than the day, and years lie near together.
+    """
+    matches = {match[0]: match for match in dates}.values()
+    found = {order: [day for match in matches for day in _days(match, [order])] for order in ORDERS}
+    found = {order: days for order, days in found.items() if len(days) == len(matches)}
+    of_years = [order.index("y") for order in found] if len(matches) > 2 else []
+    found = {
+        order: days
+        for order, days in found.items()
+        if len({day[-2:] for day in days}) > 1 or order.index("d") not in of_years
+    }
+    years = {order: [int(day[:4]) for day in days] for order, days in found.items()}
+    spans = {order: max(of) - min(of) for order, of in years.items() if of}
+    most = FAR_YEARS - 1 if min(spans.values(), default=0) <= NEAR_YEARS else max(spans.values())
+    return tuple(order for order, span in spans.items() if span <= most)
 
 
 def _valid(year: int, month: int, day: int) -> bool:
@@ -322,11 +370,12 @@ def places_of_visits(visits: Mapping[str, Sequence[Word]]) -> tuple[dict[str, in
     first.
     """
     days = {visit: next((word.days for word in words if word.kind == "date"), ()) for visit, words in visits.items()}
-    ways = (0, -1) if all(days.values()) else ()  # to read days and months
-    by_days: list[Mapping[str, Any]] = [{visit: read[way] for visit, read in days.items()} for way in ways]
-    ranked = [sorted(keys, key=keys.__getitem__) for keys in (*by_days, _by_words(visits)) if keys]
+    ways = range(3) if all(days.values()) else ()  # to read days and months
+    by_days: list[Mapping[str, Any]] = [{visit: read[: way + 1][-1] for visit, read in days.items()} for way in ways]
+    by_words = _by_words(visits)
+    ranked = [sorted(keys, key=keys.__getitem__) for keys in (*by_days, by_words) if keys]
     orders = [{name: place for place, name in enumerate(names, start=1)} for names in ranked]
-    sound = len(orders) < 3 or orders[-1] in orders[:-1]
+    sound = not (by_days and by_words) or orders[-1] in orders[:-1]
     return (orders[0], sound) if orders and all(order == orders[0] for order in orders) else ({}, sound)
 
 
@@ -338,8 +387,8 @@ def _by_words(visits: Mapping[str, Sequence[Word]]) -> dict[str, tuple[int, bool
     found: dict[str, tuple[int, bool, int]] = {}
     counted = set[tuple[int, bool]]()
     for visit, words in visits.items():
-        letters = [part for word in words for part in re.findall(r"[^\W\d_]+", word.text.lower())]
-        places = [place for part in letters if (place := _meaning(part, PLACES))]
+        letters = [part for word in words for part in words_of(word.text)]
+        places = [place for part in letters if (place := _meaning(part, AROUND))]
         numbers = [int(word.number) for word in words if word.kind == "visit" and word.number]
         if numbers:
             place = max(places, key=abs, default=int(numbers[0] > 0))
@@ -390,14 +439,5 @@ def _eight_digits(text: str) -> dict[int, tuple[tuple[int, int, bool], bool]]:
     """
     found = [*EIGHT_DIGITS.finditer(text)]
     forms = (YEAR_FIRST, YEAR_LAST_IN_DIGITS)
-    can_be = [any((of := form.search(match[0])) and _days(of, None) for form in forms) for match in found]
+    can_be = [any((of := form.search(match[0])) and _days(of, ORDERS) for form in forms) for match in found]
     return {match.start(): ((k, len(found), match[0] == text), can_be[k]) for k, match in enumerate(found)}
-
-
-def has_six_digit_dates(texts: Iterable[str]) -> bool:
-    """Return whether numbers of six digits in some names are dates: there are several, and all of them can be."""
-    numbers = {number for text in texts for number in SIX_DIGITS.findall(text)}
-    return len(numbers) > 1 and all(
-        any(_valid(2000 + year, month, day) for year, month, day in ((a, b, c), (c, b, a)))
-        for a, b, c in ((int(number[:2]), int(number[2:4]), int(number[4:])) for number in numbers)
-    )

@@ -7,7 +7,6 @@ import pytest
 from pipeline.vocabulary.name_words import (
     Dates,
     dates_of,
-    has_six_digit_dates,
     is_person_code,
     is_slip,
     places_of_visits,
@@ -52,6 +51,8 @@ def test_roles_conditions_visits_and_dates_leave_nothing_unknown(name: str) -> N
         ("6M", "6M", None),
         ("New Patient", "New", None),
         ("Session A", None, "Session A"),
+        ("badanie II", None, "badanie II"),
+        ("HipJCW4", None, "W4"),
         ("SessionB", None, "SessionB"),
         ("Standaufnahme", None, None),
         ("P03 6sem", "P03", "6sem"),
@@ -86,6 +87,12 @@ def test_numbers_belong_to_their_words() -> None:
         (["2024-05-12"], ("2024-05-12",)),
         (["12 Mai 2024"], ("2024-05-12",)),
         (["April 2019"], ()),
+        (["23-04-17", "23-09-28", "23-05-30"], ("2023-04-17",)),  # three recordings are not all of the 23rd
+        (["17-04-23", "28-09-23", "30-05-23"], ("2023-04-17",)),
+        (["210304", "190828", "200115"], ("2021-03-04",)),  # read the other way, they are 24 years apart
+        (["12.05.24"], ("2024-05-12", "2024-12-05")),
+        (["12-05-24"], ("2024-05-12", "2024-12-05", "2012-05-24")),
+        (["2023-02-14 10.03.22 AM"], ("2023-02-14",)),  # and the time of day
     ],
 )
 def test_a_day_above_12_tells_the_form_of_all_dates(names: list[str], days: tuple[str, ...]) -> None:
@@ -100,10 +107,18 @@ def test_what_no_calendar_has_is_no_date() -> None:
     assert not any(word.kind == "date" for word in read_words(numbers[0], dates_of(numbers)))
 
 
-def test_six_digits_are_dates_if_all_can_be() -> None:
-    assert has_six_digit_dates(["120524", "P1 150624"])
-    assert not has_six_digit_dates(["120524"])
-    assert not has_six_digit_dates(["120524", "993124"])
+@pytest.mark.parametrize(
+    ("names", "are_dates"),
+    [
+        (["120524", "P1 150624"], True),
+        (["120524"], False),
+        (["120524", "993124"], False),
+        (["H220391", "H220417"], False),  # nobody recorded in 2091, and the month and day of one are no other's
+        (["220312", "220417", "2022-03-12"], False),  # a laboratory writes its dates in one way
+    ],
+)
+def test_six_digits_are_dates_if_all_can_be(names: list[str], *, are_dates: bool) -> None:
+    assert dates_of(names).six_digits == are_dates
     assert "date" in said("120524", Dates(six_digits=True))
 
 
@@ -121,7 +136,7 @@ def test_codes_with_a_word_for_a_person() -> None:
         ("New Session", "New Session 1"), ("BL", "FU1", "FU2"), ("admission", "discharge", "follow-up"),
         ("vor OP", "6 Wochen post OP", "6 Monate post OP", "1 Jahr post OP"), ("2021-05-17", "24.01.2022"),
         ("first visit", "second visit"), ("Session A", "Session B"), ("T0", "T1"), ("test", "retest"),
-        ("entrada", "salida"), ("preop", "3mo", "12mo"),
+        ("entrada", "salida"), ("preop", "3mo", "12mo"), ("preBTX", "6wk"), ("Visita II", "Visita IV"),
     ],
 )  # fmt: skip
 def test_the_order_of_visits(visits: tuple[str, ...]) -> None:
@@ -140,6 +155,7 @@ def test_the_order_of_visits(visits: tuple[str, ...]) -> None:
         (("2023-01-19 pre", "2022-02-03 post"), False),
         (("prima", "Visita 3", "dopo 6 mesi"), True),  # days and counts have no common order
         (("pre", "pre-op"), True),
+        (("05-03-21", "04-06-21"), True),
     ],
 )
 def test_an_order_that_is_not_known(visits: tuple[str, ...], sound: bool) -> None:
@@ -155,6 +171,8 @@ def test_an_order_that_is_not_known(visits: tuple[str, ...], sound: bool) -> Non
         (["PO12_pre_walk1", "PO12_post_walk1"], "PO12_pre_walk1", "pre"),
         (["EKR_Gang_praeOP1"], "EKR_Gang_praeOP1", "prae OP"),
         (["preopfunctional_hip1"], "preopfunctional_hip1", "preop"),
+        (["PREQX", "POSTQX"], "PREQX", "PREQX"),
+        (["PREQX"], "PREQX", None),
     ],
 )
 def test_what_other_names_of_the_study_tell(names: list[str], name: str, visit: str | None) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from pathlib import PurePosixPath
 
+from ...conventions import FROM_HIP
 from ...vocabulary.name_words import (
     ENTITY,
     NUMBERED,
@@ -29,11 +30,13 @@ from ...vocabulary.plain_letters import without_accents
 from ..shared.trial_roles import in_folder_of_trial
 
 POSE_FOLDER = re.compile(r"pose[-_]?3d", re.IGNORECASE)
-ROLES = ("static", "walk", "functional", "contraction", "other")
+ROLES = ("static", "walk", "functional", "contraction", "other", "unused")
 NAMES_TRIAL = (*ROLES, "condition")
 LETTER = re.compile(r"[a-z]\d*")
 YEAR = re.compile(r"(?:19[5-9]|20\d)\d")
 STEP = re.compile(r"[LR]\d+")
+WORD_AND_NUMBER = re.compile(r"([^\W\d_]{3,})(\d+)")
+OF_PEOPLE = ("", "number", "person", "group")
 SILENT = (*ROLES, "", "place")  # kinds of words that say nothing at the ends of all file names
 EMPTY_VISITS = frozenset(WORDS["further"]) | {"ses"}  # alone they tell none
 Names = tuple[str, ...]
@@ -89,6 +92,7 @@ def take_apart(names: Sequence[str]) -> list[Parts]:
     _drop_words_of_the_study(paths, words)
     _drop_counts_of_files(paths, words)
     _put_codes_right(words)
+    _put_joints_right(paths, words)
     _put_siblings_right(paths, words)
     _put_trials_of_visits_right(words)
     _join_amounts(words)
@@ -96,7 +100,11 @@ def take_apart(names: Sequence[str]) -> list[Parts]:
     common = names_in_common if len(words) > 1 else set[str]()
     in_folders = any(word.kind == "condition" for of_path in words for folder in of_path[:-1] for word in folder)
     begun = {_text(of_path[-1][:-1]) for of_path in words if of_path[-1][-1:] and of_path[-1][-1].kind == "number"}
-    return [_parts(path[-1], of_path, begun, common, in_folders) for path, of_path in zip(paths, words, strict=True)]
+    found = [_parts(path[-1], of_path, begun, common, in_folders) for path, of_path in zip(paths, words, strict=True)]
+    bare = set.intersection(*({word.plain for word in one.visits} for one in found)) & (NUMBERED.keys() - PLACES.keys())
+    for one in found:
+        one.visits = [word for word in one.visits if word.plain not in bare]  # session, without a number
+    return found
 
 
 def _components(paths: Sequence[PurePosixPath]) -> list[list[str]]:
@@ -165,15 +173,26 @@ def _drop_counts_of_files(paths: Sequence[Sequence[str]], words: Sequence[list[l
 
 
 def _join_amounts(words: Sequence[list[list[Word]]]) -> None:
-    """Make numbers behind a word for a condition part of it where they are amounts, of 5: up5, up10."""
-    pairs = [(stem, k) for *_, stem in words for k, (a, b) in enumerate(pairwise(stem))
-             if (a.kind, b.kind) == ("condition", "run") and b.text.isdecimal()]  # fmt: skip
-    numbers: dict[str, set[int]] = defaultdict(set)
-    for stem, k in pairs:
-        numbers[stem[k].plain].add(int(stem[k + 1].text))
-    for stem, k in pairs:
-        if len(of_word := numbers[stem[k].plain]) > 1 and not any(number % 5 for number in of_word):
-            stem[k + 1] = stem[k + 1]._replace(kind="condition")
+    """Make numbers behind a word for a condition, or an unknown one, part of a condition where they are amounts.
+
+    These are of 5, up5 and up10, or the same for several people, none the next of another one: cad160 and cad176.
+    """
+    found = list[tuple[list[Word], int, str]]()
+    numbers: dict[str, dict[Names, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for *folders, stem in words:
+        for k, word in enumerate(stem):
+            match = WORD_AND_NUMBER.fullmatch(word.text) if not word.kind and (k or not stem[1:]) else None
+            after = word.kind == "run" and stem[k - 1].kind == "condition" and word.text.isdecimal()
+            if match or (k and after):
+                name, number = (match[1], int(match[2])) if match else (stem[k - 1].plain, int(word.text))
+                found.append((stem, k, name))
+                of_person = (word.text for part in (*folders, stem[:k]) for word in part if word.kind in OF_PEOPLE)
+                numbers[name][*of_person].add(number)
+    for stem, k, name in found:
+        every = Counter(number for mine in numbers[name].values() for number in mine)
+        are_shared = 1 not in every and min(every.values()) > 1 and not any(number + 1 in every for number in every)
+        if len(every) > 1 and (are_shared or (stem[k].kind and not any(number % 5 for number in every))):
+            stem[k] = stem[k]._replace(kind="condition")
 
 
 def _put_codes_right(words: Sequence[list[list[Word]]]) -> None:
@@ -184,11 +203,21 @@ def _put_codes_right(words: Sequence[list[list[Word]]]) -> None:
         if len(first) == 1 and all(_is_code(name, of_file=depth < 0) for name in names):
             for name in names:
                 name[:2] = [Word("", _text(name[:2]))]
-    coded = [{a.plain: k for k, (a, b) in enumerate(pairwise(path[-1])) if (a.kind, b.kind) == ("functional", "run")}
-             for path in words]  # fmt: skip
+    coded = [{a.plain: k for k, (a, b) in reversed([*enumerate(pairwise(path[-1]))])
+              if (a.kind, b.kind) == ("functional", "run")} for path in words]  # fmt: skip
     for code in sorted(set.intersection(*map(set, coded)))[:1]:  # MoCap_HIP25_walk1
         for path, k in zip(words, (places[code] for places in coded), strict=True):
             path[-1][k : k + 2] = [Word("", _text(path[-1][k : k + 2]))]
+
+
+def _put_joints_right(paths: Sequence[Sequence[str]], words: Sequence[list[list[Word]]]) -> None:
+    """Make joints in names of folders with a static unknown words: KneeA and KneeB hold no functional trials."""
+    named = [(path[: k + 1], name) for path, name in zip(paths, words, strict=True) for k in range(len(name) - 1)]
+    with_static = {tuple(path) for path, name in named if any(word.kind == "static" for word in name[-1])}
+    for path, name in named:
+        if tuple(path) in with_static:
+            folder = name[len(path) - 1]
+            folder[:] = [word._replace(kind="") if word.plain in FROM_HIP else word for word in folder]
 
 
 def _is_code(name: Sequence[Word], *, of_file: bool) -> bool:
@@ -222,6 +251,9 @@ def _put_siblings_right(paths: Sequence[Sequence[str]], words: Sequence[list[lis
     changed: dict[str, str] = {}
     for parent, names in siblings.items():
         changed |= _changed_kinds(names, below[parent]) | _groups(names, below[parent])
+        digits = [text for text in names if len(text) == 8 and text.isdigit()]
+        if len({names[text][0].kind for text in digits}) > 1:
+            changed |= dict.fromkeys(digits, "")  # numbers of a hospital, of which some could be dates
     first = {_text(of_path[-1][:1]): of_path[-1][:1] for of_path in words}  # words of file names
     of_first = {} if "place" in map(_label_of, first.values()) else _changed_kinds(first, defaultdict(set))
     for path, of_path in zip(paths, words, strict=True):
@@ -314,6 +346,9 @@ def _parts(
     above = [word.kind for folder in reversed(path[:-1]) for word in folder if word.kind in ROLES]
     silent = common | said | WORDS["trial"].keys()
     parts.roles = [word.kind for word in stem if word.kind in ROLES and word.plain not in silent] or above
+    of_folders = [{word.kind for word in folder} for folder in path[:-1]]
+    is_unused = "unused" in parts.roles or any("unused" in kinds and "" not in kinds for kinds in of_folders)
+    parts.roles = ["unused"] if is_unused else [role for role in parts.roles if role != "unused"]
     return parts
 
 
@@ -339,7 +374,7 @@ def _unknown_of(stem: Sequence[Word], said: set[str]) -> list[str]:
     found = list[str]()
     before = ""
     for word in stem:
-        if word.kind in ("", "number", "person", "group") and _bare(word.text) not in said:
+        if word.kind in OF_PEOPLE and _bare(word.text) not in said:
             if word.kind == "number" and before == "" and found and found[-1].isalpha():
                 found[-1] += f"_{word.text}"  # TKA_03
             else:

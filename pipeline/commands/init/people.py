@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import gcd
 
 from ...conventions import FROM_HIP
 from ...steps.read.recording_contents import CLOSE_HEELS_M, Contents
@@ -53,6 +54,9 @@ SPACED_NUMBER = re.compile(r"[-_ ]*(?<!\d)(\d{1,4})(?!.*\d)")  # a longer one co
 COUNTED_VISIT = re.compile(r"[^\W\d_]{1,2}[-_ ]?\d+")  # T01, which may be a trial
 BIDS_LABEL = re.compile(r"sub-[^\W_]+")  # by its rule of a person
 LONG_NUMBER = re.compile(r"\d{5}")
+# DualTask and Dual_Task are one, and lento and lenta; 1.5deg and 15deg are not
+SPELT = re.compile(r"(?<!\d)[\W_]|[\W_](?!\d)|(?<=[a-z]{4})[ao](?![a-z])")
+LETTERS = re.compile(r"[^\W\d_]{3,}")
 SIDES = WORDS["side"].keys()
 WITHOUT_NUMBER = re.compile(r"[\W_]*\d+$")
 PIECES = re.compile(r"[^\W\d_]+|\d+(?![^\W_])")
@@ -181,9 +185,9 @@ def _fill_in_cells(trials: Sequence[Trial], only: str, columns: Columns) -> None
     for mine in _read_apart(((one.key, one.condition), one.conditions, one) for one in trials if not one.facts.stands):
         for one in mine:  # only what may be a name tells these apart
             one.is_slip |= any(word in text for text in one.conditions for word in hidden_words)
-    spelt: dict[str, str] = {}  # DualTask and Dual_Task are one, 1.5deg and 15deg are not
+    spelt: dict[str, str] = {}
     for one in trials:
-        text = spelt.setdefault(re.sub(r"(?<!\d)[\W_]|[\W_](?!\d)", "", one.condition.lower()), one.condition)
+        text = spelt.setdefault(SPELT.sub("", one.condition.lower()), one.condition)
         one.condition = NOT_KNOWN if one.is_slip else text
         one.person, one.session, one.hidden = ids[one.names], sessions[one.key], one.names in hidden
         one.trial = one.parts.trial(shown, hidden_words)
@@ -211,7 +215,12 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
     name_visits = all(one.parts.visits and not one.parts.beside_date for one in trials)
     name_visits |= len({one.parts.group for one in trials}) > 1
     has_code = any(only in one.parts.unknown.values() for one in trials)  # of the only person
-    levels, asked = find_levels(facts, people, visits_are_named=name_visits and not has_code)
+    levels, asked = find_levels(
+        facts,
+        people,
+        visits_are_named=name_visits and not has_code,
+        conditions_are_named=len({(*one.parts.conditions,) for one in trials} - {()}) > 1,
+    )
     for i, trial in enumerate(trials):
         trial.names = tuple(people[place][i] for place in levels) or (only,) * has_code
     if are_shared:
@@ -251,7 +260,8 @@ def _may_visits_be_people(trials: Sequence[Trial]) -> bool:
     """Return whether visits may be people, and take counted ones for people.
 
     Months may be: 2021-04 is the fourth person of a year. So may counted visits that hold several others, as W1_PRE,
-    W1_POST and W2_PRE, or several days, as J08/2020-01-13, J08/2020-02-24 and J10/2020-01-27.
+    W1_POST and W2_PRE, or several days, as J08/2020-01-13, J08/2020-02-24 and J10/2020-01-27, and those of which none
+    is the first, V08 and V09.
     """
     visits = {word.plain: word for one in trials for word in one.parts.visits}
     if len(visits) > 1 and all(word.kind == "date" and not word.days for word in visits.values()):
@@ -262,7 +272,9 @@ def _may_visits_be_people(trials: Sequence[Trial]) -> bool:
     people, inside = Counter(pair[0] for pair in pairs), Counter(pair[1:] for pair in pairs)
     have_days = len(people) > 1 and all(word.kind == "date" for rest in others for word in rest)
     are_both = all(map(all, zip(counted, others, strict=True)))
-    if not are_both or max(people.values()) == 1 or (max(inside.values()) == 1 and not have_days):
+    numbers = [int(re.sub(r"\D", "", text)) for text in people]
+    go_on = all(counted) and not any(others) and len(people) > 1 < min(numbers) and gcd(*numbers) == 1
+    if not go_on and (not are_both or max(people.values()) == 1 or (max(inside.values()) == 1 and not have_days)):
         return False
     for one, word, rest in zip(trials, counted, others, strict=True):
         one.names, one.parts.visits = (word[0].text,), rest
@@ -338,13 +350,18 @@ def _by_sizes(trials: Sequence[Trial]) -> list[list[Trial]]:
 def _part_groups(trials: Sequence[Trial]) -> None:
     """Keep people of one name in several groups, such as controls and patients, apart; ask if they have no name.
 
-    A control in a person's folder is a visit, Rossi/control, unless there is another group or a folder of patients.
+    A control in a person's folder is a visit, Rossi/control, unless there is another group or a folder of patients. A
+    folder ``old`` in that of a person with files outside of it holds what is not used.
     """
     controls = [one for one in trials if one.parts.group.startswith(("control", "kontroll"))]
     folders = {folder.lower() for one in trials for folder in one.file.name.split("/")[:-1]}
     if len(controls) == sum(bool(one.parts.group) for one in trials) and not folders & WORDS["person"].keys():
         for one in controls:
             one.parts.group = "" if one.names and {*one.names} <= {*one.parts.above_group} else one.parts.group
+    for mine in _by_person(trials):
+        for one in mine if any(not one.parts.group for one in mine) else ():
+            if one.parts.group == "old" and one.names and {*one.names} <= {*one.parts.above_group}:
+                one.parts.group, one.parts.roles, one.facts = "", ["unused"], one.facts._replace(stands=None)
     for mine in _read_apart((one.names, one.parts.group, one) for one in trials):
         for one in mine:
             one.asked |= not one.names
@@ -365,7 +382,7 @@ def _part_by_names(trials: Sequence[Trial]) -> list[Trial]:
     """Part trials that are read alike though their names differ in words, or apart by a number alone, and ask.
 
     A second reading, whatever the words mean: names that differ in the number at their end alone tell of one person,
-    visit and condition; others do not. Return the trials in doubt.
+    visit and condition; others do not, nor do files of one name in two folders. Return the trials in doubt.
     """
     joined, parted = list[tuple[Hashable, Hashable, Trial]](), list[tuple[Hashable, Hashable, Trial]]()
     for one in trials:
@@ -376,12 +393,21 @@ def _part_by_names(trials: Sequence[Trial]) -> list[Trial]:
             stated = (one.facts.stands, one.facts.stated, *sorted(one.facts.sizes.items()))
             joined.append((reading, _words_of_path(one), one))
             parted.append(((name, stated), reading, one))
-    people = {one.names for mine in (*_read_apart(joined), *_read_apart(parted)) for one in mine}
+    same = [((reading, one.parts.name), _folder(one), one) for reading, _, one in joined]
+    in_several = {one.names for mine in _read_apart(same) for one in mine}
+    people = {one.names for mine in (*_read_apart(joined), *_read_apart(parted)) for one in mine} | in_several
     found = [one for one in trials if one.names in people]
     _doubt(found)
+    places = {folder: str(k) for k, folder in enumerate(sorted({*map(_folder, found)}))}
     for one in found:
-        one.names = (*one.names, *sorted(_words_of_path(one)))
+        folder = [places[_folder(one)]] if one.names in in_several else []
+        one.names = (*one.names, *sorted(_words_of_path(one)), *folder)
     return found
+
+
+def _folder(trial: Trial) -> Names:
+    """Return the words of a recording's folder, without those of a copy."""
+    return tuple(word.text for word in read_words(trial.file.name.rpartition("/")[0]) if word.kind != "copy")
 
 
 def _doubt(trials: Iterable[Trial]) -> None:
@@ -426,7 +452,10 @@ def _ask_of_words(trials: Sequence[Trial]) -> None:
 
 
 def _ask_of_conditions(trials: Sequence[Trial]) -> None:
-    """Ask where words for walking differ in a condition, each has left and right, or a count alone tells them apart."""
+    """Ask where words for walking differ in a condition, each has left and right, or a count alone tells them apart.
+
+    So may words beside those of visits be conditions if each visit of a person has another one: wk0_own, wk12_new.
+    """
     walks = [one for one in trials if not one.facts.stands]
     named = [(one, {word.plain for word in one.parts.stem if word.kind == "walk"}) for one in walks]
     named = [(one, ways) for one, ways in named if ways and one.parts.roles[:1] == ["walk"]]
@@ -435,9 +464,14 @@ def _ask_of_conditions(trials: Sequence[Trial]) -> None:
     sides = grouped((frozenset(words - SIDES), frozenset(words & SIDES)) for words in of_walks)
     if (len(sides) > 1 or {*sides} == {frozenset()}) and all(len({*of}) > 1 and all(of) for of in sides.values()):
         doubted.append(walks)
-    texts = [("-".join(filter(None, one.conditions)), one) for one in walks]
+    unsure = [one for one in walks if {*one.conditions} != {*one.parts.conditions}]  # amounts are words
+    texts = [("-".join(filter(None, one.conditions)), one) for one in unsure]
     counted = _read_apart(((one.key, COUNTS.sub("", text)), text, one) for text, one in texts if text)
     doubted += [mine for mine in counted if len({one.conditions for one in mine}) == len(mine)]
+    for mine in _by_person(walks):
+        beside = grouped((one.visit_key, frozenset(LETTERS.findall("-".join(one.folders)))) for one in mine)
+        words = {word for of_visit in beside.values() for word in of_visit}
+        doubted += [mine] if len(words) == len(beside) > 1 and all(words) and mine[0].parts.visits else []
     for one in (one for mine in doubted for one in mine):
         one.is_slip = True
 

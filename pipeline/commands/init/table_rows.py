@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -91,6 +92,8 @@ def trial_rows(
             role = roles[file.key]
             if file.name in copies:
                 notes["left out, the same file as another one"].append(f"{file.name}: {copies[file.name]}")
+            elif "unused" in owners[file.key].parts.roles:
+                notes["left out, a failed or unused trial by its name"].append(file.name)
             elif file.problems or role == "exclude":
                 notes[_why_excluded(file, model_name)].append(file.name)
             elif role == "static" and file is not static:
@@ -116,19 +119,22 @@ def trial_rows(
 
 
 def _put_away(names: Iterable[str], copies: Mapping[str, str]) -> set[str]:
-    """Return copies with the names, but for words of a copy, of files beside them, or above a folder of copies alone.
+    """Return copies with the names, but for words of a copy, of files beside them, or outside a folder of copies alone.
 
-    Such a folder is ``old``; beside other files a copy may serve these, as one static serves two visits.
+    Such a folder is ``P1/old``, or ``Backup`` with ``Backup/P1``; beside other files a copy may serve these, as one
+    static serves two visits.
     """
-    found, own = dict[str, tuple[PurePosixPath, PurePosixPath]](), set[PurePosixPath]()
-    for name in names:
-        path, first = PurePosixPath(name), PurePosixPath(copies.get(name, name))
+    found = dict[str, PurePosixPath]()
+    for name, original in copies.items():
+        path, first = PurePosixPath(name), PurePosixPath(original)
         stems = [[word.text for word in read_words(of.stem) if word.kind != "copy"] for of in (path, first)]
-        if name in copies and first.parent in path.parents and stems[0] == stems[1]:
-            found[name] = (path.parent, first.parent)
-        else:
-            own.add(path.parent)
-    return {name for name, (folder, of_first) in found.items() if folder == of_first or folder not in own}
+        folders = zip(reversed(path.parent.parts), reversed(first.parent.parts), strict=False)
+        alike = len([*takewhile(lambda pair: pair[0] == pair[1], folders)])
+        if stems[0] == stems[1] and (alike or first.parent in path.parents):
+            found[name] = path.parents[alike]
+    own = {folder for name in names if name not in found for folder in PurePosixPath(name).parents}
+    beside = {name for name in found if PurePosixPath(name).parent == PurePosixPath(copies[name]).parent}
+    return {name for name, folder in found.items() if name in beside or folder not in own}
 
 
 def _instead_of_static(

@@ -47,9 +47,11 @@ def guess_role(file: Contents, model_name: str, kinds: Collection[str], *, label
     """Return emg_reference by name, static, functional or gait by motion, then by name, equipment, or exclude.
 
     Args:
-        kinds: of the words in its name: static, walk, functional, contraction, and other of what is no walk.
+        kinds: of the words in its name: static, walk, functional, contraction, other of what is no walk, and unused.
         labelled: whether the model has the study's labels, so that a file without a foot is no trial of a person.
     """
+    if "unused" in kinds:
+        return "exclude"
     if not file.problems and "contraction" in kinds:
         return "emg_reference"
     pole = is_of_a_pole(file)

@@ -10,7 +10,7 @@ import pytest
 from pipeline.commands.init.command import initialise
 from tests.campaigns.layouts import scored
 from tests.commands.init.layouts.generated import generated
-from tests.commands.init.layouts.judge import ASKED, KINDS, RIGHT, WRONG, Tables, judge, tables_in, tables_of
+from tests.commands.init.layouts.judge import ASKED, KINDS, RIGHT, WRONG, Tables, judge, tables_in, tables_of, worst
 from tests.commands.init.layouts.layout import Layout, lab_layouts
 from tests.commands.init.layouts.write import write
 from tests.support.checkout import FULL
@@ -41,7 +41,12 @@ NO_QUESTION = (  # names tell all, and the only visit of a person keeps its date
     *("numbered_through", "italian_speed_with_year_visits", "stranger_nexus_german_real_names"),
     *("stranger_nexus_french_toxin", "stranger_sessions_a_b_crossover", "stranger_older_adults_tug"),
     "stranger_fatigue_one_static",
+    *("dbs_four_states_flat", "exoskeleton_assist_levels", "old_folder_superseded", "backup_folder_of_one_person"),
+    *("bad_trials_moved_away", "polish_roman_examinations", "german_years_of_a_child", "neuropathy_shoe_types"),
+    *("stranger6_it_parkinson_stimulator", "flemish_with_and_without_shoes", "swedish_with_and_without_shoes"),
 )
+# a folder that is read as another one, a device beside a visit, and V08 and V09 that may be visits or people
+QUESTION = ("gait_analysis_numbers_of_the_lab", "microprocessor_knee_weeks", "mvc_rom_zero_among_walks")
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
@@ -65,6 +70,11 @@ def test_the_command_says_of_recordings_what_the_judge_says_of_their_names(tmp_p
 @pytest.mark.parametrize("name", NO_QUESTION)
 def test_init_asks_nothing_where_names_tell_all(name: str) -> None:
     assert {*judge(LAYOUTS[name], tables_of(LAYOUTS[name])).values()} == {RIGHT}
+
+
+@pytest.mark.parametrize("name", QUESTION)
+def test_init_asks_where_names_may_say_two_things(name: str) -> None:
+    assert worst(judge(LAYOUTS[name], tables_of(LAYOUTS[name])).values()) == ASKED
 
 
 def test_generated_layouts_are_understood_or_asked_about() -> None:
