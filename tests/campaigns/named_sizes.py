@@ -23,15 +23,16 @@ from tests.support.faults.twins import Session
 from tests.support.studies.run_steps import run_session
 
 SHORT = {"generated": 1, "labs": (), "seeds": 1}
+SHIFTS = ((r"plates are shifted by (\d+)", 1.0), (r"all plates together seem shifted by (\d+) cm", 10.0))
 # by row: how a cause is named with its size, and the size of these words in the unit of the dose
 NAMED = {
     "markers tilted against the plates": ((r"are tilted by ([\d.]+)", 1.0),),
-    "all plates shifted along the walk": ((r"plates are shifted by (\d+)", 1.0), (r"shifted by (\d+) cm", 10.0)),
-    "all plates shifted": ((r"plates are shifted by (\d+)", 1.0), (r"shifted by (\d+) cm", 10.0)),
+    "all plates shifted along the walk": SHIFTS,
+    "all plates shifted": SHIFTS,
     "all plates out of time": ((r"plates are (?:late|early) by (\d+)", 1.0), (r"are (\d+) ms apart", 1.0)),
 }
 UP = "80 mm up"  # no cause, as a shift upwards only moves horizontal forces
-# asked: the median over all twins of a row, in its unit
+# asked: the median of the sizes that are named, in the unit of the row
 MOST = {"tilted": 0.5, "shifted": 8.0, "out of time": 6.0}
 
 

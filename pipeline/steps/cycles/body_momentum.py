@@ -41,7 +41,6 @@ HORIZONTAL = [0, 2]
 # By how many weights an interval may bear more or less to show a rate, 2.8 deviations of the gain of plates in use: a
 # foot partly on a plate, a wrong gain or mass change the integral by more than the walk does.
 CARRIES = 0.05
-SHIFTED = "all_plates_shifted"  # code of stances whose force is known but for its place
 BEARS = 0.5  # share of an interval of which a stance has the figures
 
 
@@ -67,7 +66,6 @@ class Known(NamedTuple):
     timing: Array  # (6,), sums of the regression of the delay, see :func:`_timing`
     carried: Array  # (6,), the same of the rate, of runs of intervals in which plates carry the weight
     feet: Array  # (foot mark, 4), number of the marker, where along and across, height, m
-    shifted: bool  # whether feet and pelvis show that all plates are
 
 
 def known_intervals(kinematics: AnyTrial, contacts: AnyTrial, clean: AnyTrial, mass_kg: float) -> Known | None:
@@ -75,7 +73,7 @@ def known_intervals(kinematics: AnyTrial, contacts: AnyTrial, clean: AnyTrial, m
     if not sees_trunk(kinematics) or len(contacts["time"].values) < 3:
         return None
     time, weight_n = contacts["time"].values, mass_kg * STANDARD_GRAVITY_M_S2
-    of_sides, moment = (load / weight_n for load in _loads(contacts, clean))
+    of_sides, moment = (contacts[f"ground_{load}"].values.astype(float) / weight_n for load in ("force", "moment"))
     place, velocity = (kinematics[f"whole_body_{name}"].values.astype(float) for name in ("centre_of_mass", "velocity"))
     spin = kinematics["angular_momentum"].values.sum(axis=1, dtype=float) / weight_n
     velocity = velocity / STANDARD_GRAVITY_M_S2
@@ -84,25 +82,23 @@ def known_intervals(kinematics: AnyTrial, contacts: AnyTrial, clean: AnyTrial, m
     rates = [np.gradient(part, time, axis=0) for part in (force, moment.sum(axis=1))]
     late = np.hstack([-_passes(rates[1] - cross(place, rates[0])), -rates[0][:, HORIZONTAL]])
     seen = np.isfinite(np.hstack([force, about, velocity, spin, late])).all(axis=1)
-    spans = _spans(seen, round(EDGE_S / interval_s(time)))
-    steps = np.array([step for span in spans for step in _steps(of_sides, time, *span)], dtype=int).reshape(-1, 2)
-    lasts_s = (time[steps[:, 1]] - time[steps[:, 0]])[:, None]
-    lean = _means(force, seen=seen, time=time, ends=steps) - (velocity[steps[:, 1]] - velocity[steps[:, 0]]) / lasts_s
-    off, light = np.abs(lean[:, UP] - 1), steps[np.abs(lean[:, UP] - 1) > CARRIES, 0]
-    bears = off < REFUSED_SPREADS * np.hypot(SCALES, np.sqrt(2) * SEEN_SWAY_M_S / STANDARD_GRAVITY_M_S2 / lasts_s[:, 0])
-    if not bears.any():
+    edge = round(EDGE_S / interval_s(time))
+    for a, b in _not_borne(of_sides, velocity, time, _spans(seen, edge)):
+        seen[a:b] = False
+    spans = _spans(seen, edge)
+    ends = np.array([end for span in spans for end in _steps(of_sides, time, *span)], dtype=int).reshape(-1, 2)
+    if not len(ends):
         return None
-    ends, lasts_s, lean = steps[bears], lasts_s[bears], lean[bears][:, HORIZONTAL]
     first, last = ends.T
+    lasts_s = (time[last] - time[first])[:, None]
     mean = partial(_means, seen=seen, time=time, ends=ends)
     turn, corners = _turn_of_plates(clean)
     middle = corners.mean(axis=(0, 1)) if corners.size else np.zeros(3)
     share = _shares(contacts, of_sides, time, ends)
     left = mean(about) - (spin[last] - spin[first]) / lasts_s
-    borne, carrying = (
-        [(a, b) for a, b in spans if not ((without >= a) & (without < b)).any()]
-        for without in (steps[~bears, 0], light)
-    )
+    lean = mean(force) - (velocity[last] - velocity[first]) / lasts_s
+    light, lean = first[np.abs(lean[:, UP] - 1) > CARRIES], lean[:, HORIZONTAL]
+    carrying = [(a, b) for a, b in spans if not ((light >= a) & (light < b)).any()]
     delays = mean(late)
     right = mean(of_sides[..., UP])
     return Known(
@@ -120,30 +116,10 @@ def known_intervals(kinematics: AnyTrial, contacts: AnyTrial, clean: AnyTrial, m
         np.where(right[:, SIDES.index("right")] > right[:, SIDES.index("left")], 1.0, -1.0),
         share,
         turn[0],
-        _timing(force, velocity, time, borne),
+        _timing(force, velocity, time, spans),
         _timing(force, velocity, time, carrying),
         _foot_marks(contacts, clean, time, turn, corners),
-        bool((contacts["reason_code"].values == SHIFTED).any()),
     )
-
-
-def _loads(contacts: AnyTrial, clean: AnyTrial) -> tuple[Array, Array]:
-    """Return force and moment about the lab origin of each foot (time, side, 3), NaN where they are unknown.
-
-    A shift of all plates leaves the force as it is, and the moment shows it: such stances are refused, but tell here.
-    """
-    force, moment = (contacts[f"ground_{load}"].values.astype(float) for load in ("force", "moment"))
-    shifted = np.flatnonzero(contacts["reason_code"].values == SHIFTED)
-    if not shifted.size:
-        return force, moment
-    time, numbers = contacts["time"].values, [str(number) for number in clean["plate"].values.tolist()]
-    names = ("contact_side", "contact_start", "contact_end", "plates")
-    for side, start_s, end_s, plates in zip(*(contacts[name].values[shifted].tolist() for name in names), strict=True):
-        row, on = SIDES.index(side), [numbers.index(name) for name in plates.split()]
-        near = (time > start_s - EDGE_S) & (time < end_s + EDGE_S) & np.isnan(force[:, row, UP])
-        for load, name in ((force, "plate_force"), (moment, "plate_moment")):
-            load[near, row] = clean[name].values[near][:, on].sum(axis=1)
-    return force, moment
 
 
 def _means(values: Array, *, seen: Flags, time: Array, ends: Array) -> Array:
@@ -171,6 +147,25 @@ def _steps(of_sides: Array, time: Array, first: int, last: int) -> list[tuple[in
     right = np.diff(of_sides[first : last + 1, :, UP], axis=1)[:, 0] > 0
     ends = [first, *(first + 1 + np.flatnonzero(np.diff(right.astype(int)))).tolist(), last]
     return [(a, b) for a, b in zip(ends, ends[1:], strict=False) if time[b] - time[a] >= LEAST_S]
+
+
+def _not_borne(
+    of_sides: Array, velocity: Array, time: Array, spans: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Return the steps in which the plates do not carry the body: the floor, a rail or a foot beside them bears a part.
+
+    Mean force per weight, less what the vertical velocity gains of g, differs from 1 by more than five deviations of
+    mass, gain and sway.
+    """
+    found = []
+    for first, last in (step for span in spans for step in _steps(of_sides, time, *span)):
+        at, vertical = time[first : last + 1], of_sides[first : last + 1, :, UP].sum(axis=1)
+        gained, lasts_s = velocity[last, UP] - velocity[first, UP], at[-1] - at[0]
+        off = (np.trapezoid(vertical, at) - gained) / lasts_s - 1
+        sway = np.sqrt(2) * SEEN_SWAY_M_S / STANDARD_GRAVITY_M_S2 / lasts_s
+        if abs(off) > REFUSED_SPREADS * np.hypot(SCALES, sway):
+            found.append((first, last))
+    return found
 
 
 def _turn_of_plates(clean: AnyTrial) -> tuple[Array, Array]:

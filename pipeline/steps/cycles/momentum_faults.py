@@ -8,7 +8,7 @@ unknown that is set free. The fault by which the misfit drops most is named, wit
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import NamedTuple
@@ -48,9 +48,6 @@ TURN, TORQUE = np.radians(0.8), 0.15
 # of the trunk 4 mm. INWARDS, to the side of the swinging leg: masses of legs err by 12 % of .16, .1 m from the middle,
 # and as much for skin of thigh and pelvis.
 AHEAD_M, ASIDE_M, INWARDS_M = 0.0085, 0.004, 0.003
-# The tables in use place the trunk as photogrammetry does, at the rear end of what is published: half way to the other
-# end, the body's centre lies so far ahead of them.
-TABLES_BEHIND_M = 0.004
 # Of one interval. LEVER_M: a centre of pressure is known to 3 mm, the centre of mass moves by 4 mm as the trunk bends.
 # The sway of skin, that of :mod:`.momentum`, changes momentum, and with the radius of gyration of the body angular
 # momentum, between both ends. Of one trial: the centre of mass and its sway as the person walks in it.
@@ -67,8 +64,6 @@ ALIKE_S = 0.125
 ALIKE = 6.0
 UNKNOWN_S = 1e3  # standard error of a delay that nothing shows
 MOST_GAIN = 1000.0  # beyond it the probability is too small for a number; the root is off by less than 4 %
-ANY = 1e3  # deviation, in its own unit, of an unknown that is set free
-SCATTERS = 3  # times that the scatter, and the fault beside which it is left, are sought
 NO_DEVIATION = 1e-9  # of an unknown that sound laboratories do not have
 
 
@@ -133,7 +128,7 @@ def faults_of_session(trials: Sequence[Known | None], plates: Sequence[NDArray[n
     slope, sharp = _slope([one for one, _ in known])
     delay_s, delay_error = _delay([one for one, _ in known])
     unknowns = _unknowns(steps, sharp)
-    off = unknowns.column(steps.lever - TABLES_BEHIND_M * steps.ahead, steps.lean, steps.twist, slope, delay_s)
+    off = unknowns.column(steps.lever, steps.lean, steps.twist, slope, delay_s)
     sway = np.sqrt(2) * SEEN_SWAY_M_S / (steps.lasts_s * STANDARD_GRAVITY_M_S2)
     of_lever, of_twist = np.hypot(LEVER_M, GYRATION_M * sway), np.hypot(FREE_M, AXIAL_M * sway)
     own = np.concatenate([np.repeat(of_lever, 2), np.repeat(sway, 2), of_twist, np.ones(2), [delay_error]])
@@ -146,30 +141,18 @@ def _set_free(unknowns: Unknowns, off: Array, own: Array) -> list[Fault]:
 
     Args:
         off: the observations (n,), which are zero in a laboratory without error.
-        own: standard deviation (n,) of each by itself; larger if they scatter more beside the likeliest fault.
+        own: standard deviation (n,) of each by itself; larger if they scatter more.
     """
     shapes, prior, groups = np.stack(unknowns.columns, axis=1), np.array(unknowns.prior), unknowns.faults
     weighted = shapes / own[:, None] ** 2
     normal, right = shapes.T @ weighted, weighted.T @ off
-    known, before, scale, found = np.count_nonzero(shapes.any(axis=1)), 0.0, 1.0, list[Fault]()
-    for _ in range(SCATTERS):
-        if scale == before:
-            break
-        found = _each_free(normal / scale, right / scale, prior, groups)
-        best = max(found, key=lambda one: one.lead)
-        free = prior.copy()
-        free[groups[best.kind, best.plate]] = ANY
-        inverse = np.linalg.inv(normal / scale + np.diag(1 / free**2))
+    known, scale = np.count_nonzero(shapes.any(axis=1) & (own < UNKNOWN_S)), 1.0
+    for _ in range(2):  # the second time with the scatter that the observations show, for each that the fit leaves free
+        inverse = np.linalg.inv(normal / scale + np.diag(1 / prior**2))
         left = off - shapes @ (inverse @ right) / scale
         freedom = known - float((inverse * normal).sum()) / scale
-        before, scale = scale, max(1.0, float((left**2 / own**2).sum()) / freedom)
-    return found
-
-
-def _each_free(
-    normal: Array, right: Array, prior: Array, groups: Mapping[tuple[str, str], Sequence[int]]
-) -> list[Fault]:
-    """Return each fault as if its unknowns had no prior deviation, by the normal equations of all."""
+        scale = max(1.0, float((left**2 / own**2).sum()) / freedom)
+    normal, right = normal / scale, right / scale
     inverse = np.linalg.inv(normal + np.diag(1 / prior**2))
     found = []
     for (kind, plate), columns in groups.items():
@@ -177,8 +160,7 @@ def _each_free(
         pulls = right[columns] - normal[columns] @ inverse @ right
         spread = np.linalg.pinv(seen, rcond=1e-9, hermitian=True)
         size = spread @ pulls
-        from_tables = size - [TABLES_BEHIND_M, 0.0] if kind == "centre" else size
-        found.append(Fault(kind, plate, from_tables, np.sqrt(np.diag(spread)), float(pulls @ size)))
+        found.append(Fault(kind, plate, size, np.sqrt(np.diag(spread)), float(pulls @ size)))
     return found
 
 
@@ -327,13 +309,9 @@ def verdicts_of_session(
 ) -> list[list[list[Verdict]]]:
     """Return the refusal or doubt, if any, of each stance of each trial.
 
-    A fault of one plate is of the stances on it, others are of all. Where feet and pelvis show that all plates are
-    shifted, in 1 of 1000 sessions by chance, nothing else is named beside. For the arguments see
-    :func:`faults_of_session`.
+    A fault of one plate is of the stances on it, others are of all. For the arguments see :func:`faults_of_session`.
     """
     faults = faults_of_session(trials, plates)
-    if any(one is not None and one.shifted for one in trials):
-        faults = [one for one in faults if (one.kind, one.plate) == ("shift", "")] or faults
     found = list[Verdict]()
     if faults:
         code = "body_momentum_disagrees" if faults[0].spreads > REFUSED_SPREADS else "body_momentum_doubted"

@@ -198,12 +198,8 @@ def refuse_leg(shown: Shown, i: int) -> Verdict | None:
 
 
 def refused_contact(shown: Shown, i: int) -> Verdict | None:
-    """Return the refusal of a stance by the step contacts.
-
-    Of plates that are all shifted, the momentum of the whole body names the size better than feet and pelvis.
-    """
-    first = next(iter(verdicts_in(str(shown.contacts.variables["reason_values"].values[i]))), None)
-    return (refuse_by_session(shown, i) or first) if first and first.code == body_momentum.SHIFTED else first
+    """Return the refusal of a stance by the step contacts."""
+    return next(iter(verdicts_in(str(shown.contacts.variables["reason_values"].values[i]))), None)
 
 
 def refuse_disagreement(shown: Shown, _: int) -> Verdict | None:

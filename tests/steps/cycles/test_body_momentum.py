@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from pipeline.conventions import HIP, SIDES, STANDARD_GRAVITY_M_S2, UP
-from pipeline.steps.cycles.body_momentum import EDGE_S, SHIFTED, Known, figures_of, known_intervals
+from pipeline.steps.cycles.body_momentum import EDGE_S, Known, figures_of, known_intervals
 from pipeline.steps.cycles.momentum import TRUNK_AND_ARMS
 from pipeline.steps.cycles.momentum_faults import AHEAD_M, SHIFT_M, TILT, faults_of_session, verdicts_of_session
 
@@ -84,7 +84,6 @@ def shown(made: Walk) -> tuple[xr.Dataset, xr.Dataset, xr.Dataset]:
             "contact_start": ("contact", STEP_S * np.arange(STEPS) + 1e-6),
             "contact_end": ("contact", STEP_S * np.arange(1, STEPS + 1) - 1e-6),
             "plates": ("contact", [str(1 + (STEPS - 1 - i if made.back else i)) for i in range(STEPS)]),
-            "reason_code": ("contact", np.array([""] * STEPS, dtype="U30")),
         },
         {"time": time},
     )
@@ -294,7 +293,7 @@ def test_two_steps_of_one_walk_show_a_fault() -> None:
             named += [fault for fault in faults if (fault.kind, fault.plate) == (kind, "")]
         assert all(abs(np.linalg.norm(one.size) - size) < 0.15 * size for one in named)
         assert len(named) == 2
-        np.testing.assert_allclose(named[0].error, named[1].error, rtol=0.05)
+        np.testing.assert_allclose(named[0].error, named[1].error, rtol=0.1)  # 7 mm are 1.4 deviations of a lever
 
 
 def test_levers_that_scatter_more_say_less() -> None:
@@ -326,47 +325,15 @@ def test_a_plate_is_named_and_only_its_stances_are_doubted() -> None:
     assert re.search(r"plate 2 is shifted by 30 ± \d+ mm", one)
 
 
-def refused_walk(made: Walk, *, borne: float = 1.0) -> Known | None:
-    """Return what a walk shows of which all stances are refused as on shifted plates; ``borne``: by these."""
-    kinematics, contacts, clean = shown(made)
-    contacts["reason_code"].values[:] = SHIFTED
-    for name in ("force", "moment"):
-        load = contacts[f"ground_{name}"].values
-        step = np.minimum((made.time / STEP_S).astype(int), STEPS - 1)
-        of_plates = np.zeros((len(made.time), STEPS, 3))
-        plate = contacts["plates"].values.astype(int) - 1
-        of_plates[np.arange(len(step)), plate[step]] = borne * load.sum(axis=1)
-        clean[f"plate_{name}"] = (("time", "plate", "axis"), of_plates)
-        load[load.any(axis=2)] = np.nan
-    return known_intervals(kinematics, contacts, clean, MASS_KG)
-
-
-def test_stances_on_plates_that_are_all_shifted_tell_by_how_much() -> None:
-    """In both directions of walking the shift is told from a body that tables misplace, though all are refused."""
-    walks = both_ways(shift)
-    seen = [refused_walk(made) for made in walks]
-    (first, *_) = faults_of_session(seen, plates_of(walks))
-    assert (first.kind, first.plate) == ("shift", "")
-    assert abs(np.linalg.norm(first.size) - 0.030) < 0.001
-
-
-def test_of_plates_that_feet_show_to_be_shifted_nothing_else_is_named() -> None:
-    """In one direction of walking the momentum alone does not tell a shift from a body that tables misplace."""
-    walks = [shift(shift(walk(phase=phase))) for phase in (0.0, 0.4, 0.8)]
-    plates = plates_of(walks)
-    alone, with_feet = (
-        {verdict.words for of in verdicts_of_session(seen, plates) for found in of for verdict in found}
-        for seen in ([known(made) for made in walks], [refused_walk(made) for made in walks])
-    )
-    assert all("plates are shifted" in words and "centre of mass" in words for words in alone)
-    assert all("plates are shifted" in words and " or " not in words.split(": ")[-1] for words in with_feet)
-    assert len(alone) == len(with_feet) == 1
-
-
-@pytest.mark.parametrize(("borne", "known"), [(0.8, False), (0.92, True)])
-def test_plates_that_do_not_carry_the_body_tell_nothing(borne: float, known: bool) -> None:
-    """The floor or another foot bears a fifth; a mass or a gain may be wrong by a twelfth."""
-    assert (refused_walk(walk(), borne=borne) is not None) is known
+@pytest.mark.parametrize(("borne", "counts"), [(0.75, False), (0.92, True)])
+def test_a_step_that_plates_do_not_carry_tells_nothing(borne: float, counts: bool) -> None:
+    """A rail bears a quarter of one step; a mass or a gain may be wrong by a twelfth. The steps beside it still count."""
+    made = walk()
+    share = np.where((made.time > STEP_S) & (made.time < 2 * STEP_S), borne, 1.0)[:, None]
+    whole, found = known(made), known(made._replace(force=share * made.force, moment=share * made.moment))
+    assert len(found.start_s) == len(whole.start_s) - (not counts)
+    assert found.timing[0] > 0.3 * whole.timing[0]
+    np.testing.assert_allclose(found.lever[-1], whole.lever[-1], atol=1e-4)
 
 
 def test_where_the_floor_is_unseen_and_one_way_is_walked_all_causes_are_named() -> None:
@@ -398,16 +365,6 @@ def test_the_error_of_a_shift_that_tables_may_make_as_well_is_theirs() -> None:
         (found,) = [one for one in faults if (one.kind, one.plate) == ("shift", "")]
         errors[name] = float(found.error[0])
     assert errors["one"] > AHEAD_M > errors["both"]
-
-
-@pytest.mark.parametrize("ahead", [1, -1])
-def test_a_body_is_named_by_how_far_tables_misplace_it(ahead: int) -> None:
-    """They are expected to be some mm behind, which the size does not lack."""
-    moved = np.array([0.035 * ahead, 0, 0])
-    walks = [made._replace(moment=made.moment + np.cross(moved, made.force)) for made in both_ways(walk_of)]
-    (first, *_) = faults_of_session([known(made) for made in walks], plates_of(walks))
-    assert first.kind == "centre"
-    assert abs(np.linalg.norm(first.size) - 0.035) < 0.002
 
 
 def test_a_large_fault_refuses_and_a_small_one_doubts() -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
 
-from pipeline.json_text import to_text
 from pipeline.steps.cycles import verdicts
 from pipeline.steps.cycles.stances import Stances
 from pipeline.variables.stance_verdicts import Verdict, verdicts_in
@@ -56,30 +54,6 @@ def test_a_new_witness_is_a_row_that_sees_what_the_trial_shows(monkeypatch: pyte
     (reason,) = verdicts_in(found.stance_reason_values.values[left][0])
     assert reason.values == {"kg": MASS_KG, "side": "left"}
     assert not found.kinetics_valid.any()
-
-
-@pytest.mark.parametrize(
-    ("by_feet", "by_body", "named"),
-    [
-        ("all_plates_shifted", "body_momentum_disagrees", "body_momentum_disagrees"),
-        ("all_plates_shifted", "body_momentum_doubted", "all_plates_shifted"),
-        ("plate_turned", "body_momentum_disagrees", "plate_turned"),
-    ],
-)
-def test_momentum_names_the_shift_of_all_plates_that_feet_see(by_feet: str, by_body: str, named: str) -> None:
-    """Only where it refuses, too, and nothing else is wrong with the contact."""
-    values = {"all_plates_shifted": {"cm": 7.0}, "plate_turned": {"number": 1, "how": "mirrored", "away": "far"}}
-    contact = to_text([{"code": by_feet, "values": values[by_feet]}])
-    found = Verdict.of(by_body, causes="plates are shifted by 58 ± 5 mm")
-    one = SimpleNamespace(values=np.array([contact]))
-    shown = SimpleNamespace(
-        contacts=SimpleNamespace(variables={"reason_values": one}),
-        settings=SimpleNamespace(hands_bear_weight=False),
-        by_session=[[found]],
-    )
-    verdict = verdicts.refused_contact(cast("verdicts.Shown", shown), 0)
-    assert verdict is not None
-    assert verdict.code == named
 
 
 def test_the_codes_of_all_judges_are_in_the_table() -> None:
