@@ -157,8 +157,8 @@ _AGREES = "horizontal force per mass in the direction of the hips' acceleration,
 _PASSES = "how far the force passes the place where it would change the whole body's angular momentum as it changes,"
 _LEANS = "how far the force leans from the one that moves the centre of mass of the whole body,"
 _OVER_STEP = (
-    "mean over the step of the stance in which all loads are known; NaN where there is none, or trunk or arms are "
-    "unseen"
+    "mean over the step of the stance in which all loads are known and plates bear the body; NaN where there is none, "
+    "or trunk or arms are unseen"
 )
 # figures of a stance: unit and long name
 RESIDUALS = {

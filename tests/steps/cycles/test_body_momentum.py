@@ -327,7 +327,7 @@ def test_a_plate_is_named_and_only_its_stances_are_doubted() -> None:
 
 @pytest.mark.parametrize(("borne", "counts"), [(0.75, False), (0.92, True)])
 def test_a_step_that_plates_do_not_carry_tells_nothing(borne: float, counts: bool) -> None:
-    """A rail bears a quarter of one step; a mass or a gain may be wrong by a twelfth. The steps beside it still count."""
+    """A rail bears a quarter of one step; a mass or a gain may be wrong by a twelfth. Others still count."""
     made = walk()
     share = np.where((made.time > STEP_S) & (made.time < 2 * STEP_S), borne, 1.0)[:, None]
     whole, found = known(made), known(made._replace(force=share * made.force, moment=share * made.moment))
