@@ -200,6 +200,7 @@ def test_moments_of_other_labs_agree_with_their_stored_results(
     study, sessions = results_of_lab(lab)
     chosen, model = settings.load_settings(read_yaml(study / "study.yaml"), where="study.yaml", study_path=study)
     at_50_hz = settings_of("clean", **chosen["clean"] | {"force_cutoff_hz": 50})
+    assert any(session.trials for session in sessions.values())
     for session in sessions.values():
         for known in session.trials.values():
             cleaned = clean(known["read"], body_model=model, settings=at_50_hz)

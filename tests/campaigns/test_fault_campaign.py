@@ -11,7 +11,7 @@ from tests.support.checkout import FULL
 from tests.support.faults.body_models import model_rows
 from tests.support.faults.outcomes import ALL, FLAGGED, HARMLESS, MISSED, REPAIRED, Row
 
-DOSES, EVERY, CLEAN = (ALL, 1, CLEAN_WALKS) if FULL else ((0, 1, 9, 19), 12, 3)
+DOSES, EVERY, CLEAN = (ALL, 1, CLEAN_WALKS) if FULL else ((0, 1, 9, 19), 12, 6)
 LEAST_FOUND, MOST_FALSE = 0.95, 0.01
 LEAST_FOUND_REAL = {  # reasons in docs/validation.md
     "plate shifted": 0.6,

@@ -214,9 +214,9 @@ def keys_with_a_comment_in(
 def test_a_comment_in_a_module_reruns_the_jobs_that_run_it(
     keys_with_a_comment_in: Callable[[str], dict[str, str]], run_modules: dict[str, set[str]]
 ) -> None:
-    """Of every eighth module, and of those that are named: which modules a key holds is asked above, of all."""
-    before = keys_with_a_comment_in("")
-    for module in (*MODULES[::8], *sorted(TABLES | IN_THE_PARSER)):
+    """Of every step's own module, every eighth other, and those that are named: above, all are asked for in keys."""
+    before, of_steps = keys_with_a_comment_in(""), {module for module in MODULES if module.endswith(".step")}
+    for module in sorted({*MODULES[::8]} | of_steps | TABLES | IN_THE_PARSER):
         after = keys_with_a_comment_in(module)
         expected = {step for step in STEPS if module in run_modules[step]}
         if module in TABLES:

@@ -87,6 +87,8 @@ def _writing(output: Path, form: str) -> Iterator[None]:
     try:
         yield
     except ImportError:
+        if form not in LIBRARIES:
+            raise
         library = LIBRARIES[form]
         raise UserError(f"--format {form}", f"needs {library}", f"pip install {library}") from None
     except OSError as error:
