@@ -54,8 +54,6 @@ SPACED_NUMBER = re.compile(r"[-_ ]*(?<!\d)(\d{1,4})(?!.*\d)")  # a longer one co
 COUNTED_VISIT = re.compile(r"[^\W\d_]{1,2}[-_ ]?\d+")  # T01, which may be a trial
 BIDS_LABEL = re.compile(r"sub-[^\W_]+")  # by its rule of a person
 LONG_NUMBER = re.compile(r"\d{5}")
-# DualTask and Dual_Task are one, and lento and lenta; 1.5deg and 15deg are not
-SPELT = re.compile(r"(?<!\d)[\W_]|[\W_](?!\d)|(?<=[a-z]{4})[ao](?![a-z])")
 LETTERS = re.compile(r"[^\W\d_]{3,}")
 SIDES = WORDS["side"].keys()
 WITHOUT_NUMBER = re.compile(r"[\W_]*\d+$")
@@ -185,9 +183,9 @@ def _fill_in_cells(trials: Sequence[Trial], only: str, columns: Columns) -> None
     for mine in _read_apart(((one.key, one.condition), one.conditions, one) for one in trials if not one.facts.stands):
         for one in mine:  # only what may be a name tells these apart
             one.is_slip |= any(word in text for text in one.conditions for word in hidden_words)
-    spelt: dict[str, str] = {}
+    spelt: dict[str, str] = {}  # DualTask and Dual_Task are one, 1.5deg and 15deg are not
     for one in trials:
-        text = spelt.setdefault(SPELT.sub("", one.condition.lower()), one.condition)
+        text = spelt.setdefault(re.sub(r"(?<!\d)[\W_]|[\W_](?!\d)", "", one.condition.lower()), one.condition)
         one.condition = NOT_KNOWN if one.is_slip else text
         one.person, one.session, one.hidden = ids[one.names], sessions[one.key], one.names in hidden
         one.trial = one.parts.trial(shown, hidden_words)
@@ -215,12 +213,7 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
     name_visits = all(one.parts.visits and not one.parts.beside_date for one in trials)
     name_visits |= len({one.parts.group for one in trials}) > 1
     has_code = any(only in one.parts.unknown.values() for one in trials)  # of the only person
-    levels, asked = find_levels(
-        facts,
-        people,
-        visits_are_named=name_visits and not has_code,
-        conditions_are_named=len({(*one.parts.conditions,) for one in trials} - {()}) > 1,
-    )
+    levels, asked = find_levels(facts, people, visits_are_named=name_visits and not has_code)
     for i, trial in enumerate(trials):
         trial.names = tuple(people[place][i] for place in levels) or (only,) * has_code
     if are_shared:
