@@ -343,8 +343,8 @@ def _by_sizes(trials: Sequence[Trial]) -> list[list[Trial]]:
 def _part_groups(trials: Sequence[Trial]) -> None:
     """Keep people of one name in several groups, such as controls and patients, apart; ask if they have no name.
 
-    A control in a person's folder is a visit, Rossi/control, unless there is another group or a folder of patients. A
-    folder ``old`` in that of a person with files outside of it holds what is not used.
+    A control in a person's folder is a visit, Rossi/control, unless there is another group or a folder of patients. What
+    a folder ``old`` in that of a person holds is asked, and not used if it has the names of files beside the folder.
     """
     controls = [one for one in trials if one.parts.group.startswith(("control", "kontroll"))]
     folders = {folder.lower() for one in trials for folder in one.file.name.split("/")[:-1]}
@@ -352,9 +352,13 @@ def _part_groups(trials: Sequence[Trial]) -> None:
         for one in controls:
             one.parts.group = "" if one.names and {*one.names} <= {*one.parts.above_group} else one.parts.group
     for mine in _by_person(trials):
-        for one in mine if any(not one.parts.group for one in mine) else ():
-            if one.parts.group == "old" and one.names and {*one.names} <= {*one.parts.above_group}:
-                one.parts.group, one.parts.roles, one.facts = "", ["unused"], one.facts._replace(stands=None)
+        old = [one for one in mine if one.parts.group == "old" and {*one.names} <= {*one.parts.above_group}]
+        beside = {one.file.name for one in mine if not one.parts.group and one.names}
+        _doubt(mine if old and beside else ())
+        for one in old if beside else ():
+            one.parts.group = ""
+            if re.sub(r"/old(?=/[^/]+$)", "", one.file.name, flags=re.IGNORECASE) in beside:
+                one.parts.roles, one.facts = ["unused"], one.facts._replace(stands=None)
     for mine in _read_apart((one.names, one.parts.group, one) for one in trials):
         for one in mine:
             one.asked |= not one.names
