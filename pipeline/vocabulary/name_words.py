@@ -432,7 +432,8 @@ def _eight_digits(text: str) -> dict[int, tuple[tuple[int, int, bool], bool]]:
 def has_six_digit_dates(texts: Iterable[str]) -> bool:
     """Return whether numbers of six digits in some names are dates: there are several, and all of them can be."""
     numbers = {number for text in texts for number in SIX_DIGITS.findall(text)}
+    years = date.today().year - 1999  # none is after this year
     return len(numbers) > 1 and all(
-        any(_valid(2000 + year, month, day) for year, month, day in ((a, b, c), (c, b, a)))
+        any(year < years and _valid(2000 + year, month, day) for year, month, day in ((a, b, c), (c, b, a)))
         for a, b, c in ((int(number[:2]), int(number[2:4]), int(number[4:])) for number in numbers)
     )

@@ -8,8 +8,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
-from os.path import commonprefix
+from itertools import groupby, pairwise, takewhile
 from pathlib import PurePosixPath
 
 from ...conventions import FROM_HIP
@@ -127,10 +126,10 @@ def _components(paths: Sequence[PurePosixPath]) -> list[list[str]]:
 
 def _words_above_people(paths: Sequence[Sequence[str]]) -> set[str]:
     """Return the words of folders that are in none of a person's: premeno, which is a group."""
-    shared = len(commonprefix([path[:-1] for path in paths]))
+    of_all = [*takewhile(lambda names: len({*names}) == 1, zip(*(path[:-1] for path in paths), strict=False))]
     words = set[str]()
     for path in paths:
-        own = path[shared:-1]
+        own = path[len(of_all) : -1]
         of_person = [any(word.kind in OF_PEOPLE[:-1] for word in read_words(text)) for text in own]
         words.update(word for k, text in enumerate(own) if not any(of_person[:k]) for word in words_of(text))
     return words

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import gcd
 
 from ...conventions import FROM_HIP
@@ -54,6 +54,9 @@ SPACED_NUMBER = re.compile(r"[-_ ]*(?<!\d)(\d{1,4})(?!.*\d)")  # a longer one co
 COUNTED_VISIT = re.compile(r"[^\W\d_]{1,2}[-_ ]?\d+")  # T01, which may be a trial
 BIDS_LABEL = re.compile(r"sub-[^\W_]+")  # by its rule of a person
 LONG_NUMBER = re.compile(r"\d{5}")
+ENDING = re.compile(r"(?<=[a-z]{4})[ao](?![a-z])")
+COUNT = re.compile(r"0\d+")
+AMOUNT = re.compile(r"([^\W\d_]{3,})(\d+)")  # min05, which may count trials
 LETTERS = re.compile(r"[^\W\d_]{3,}")
 SIDES = WORDS["side"].keys()
 WITHOUT_NUMBER = re.compile(r"[\W_]*\d+$")
@@ -343,8 +346,8 @@ def _by_sizes(trials: Sequence[Trial]) -> list[list[Trial]]:
 def _part_groups(trials: Sequence[Trial]) -> None:
     """Keep people of one name in several groups, such as controls and patients, apart; ask if they have no name.
 
-    A control in a person's folder is a visit, Rossi/control, unless there is another group or a folder of patients. What
-    a folder ``old`` in that of a person holds is asked, and not used if it has the names of files beside the folder.
+    A control in a person's folder is a visit, Rossi/control, unless there is another group or a folder of patients.
+    Whose a folder ``old`` in that of a person is, is asked; it is not used if it has the names of files beside it.
     """
     controls = [one for one in trials if one.parts.group.startswith(("control", "kontroll"))]
     folders = {folder.lower() for one in trials for folder in one.file.name.split("/")[:-1]}
@@ -352,11 +355,10 @@ def _part_groups(trials: Sequence[Trial]) -> None:
         for one in controls:
             one.parts.group = "" if one.names and {*one.names} <= {*one.parts.above_group} else one.parts.group
     for mine in _by_person(trials):
-        old = [one for one in mine if one.parts.group == "old" and {*one.names} <= {*one.parts.above_group}]
         beside = {one.file.name for one in mine if not one.parts.group and one.names}
-        _doubt(mine if old and beside else ())
-        for one in old if beside else ():
-            one.parts.group = ""
+        old = [one for one in mine if one.parts.group == "old" and {*one.names} <= {*one.parts.above_group}]
+        _doubt(mine if beside and old else ())
+        for one in old:
             if re.sub(r"/old(?=/[^/]+$)", "", one.file.name, flags=re.IGNORECASE) in beside:
                 one.parts.roles, one.facts = ["unused"], one.facts._replace(stands=None)
     for mine in _read_apart((one.names, one.parts.group, one) for one in trials):
@@ -451,7 +453,9 @@ def _ask_of_words(trials: Sequence[Trial]) -> None:
 def _ask_of_conditions(trials: Sequence[Trial]) -> None:
     """Ask where words for walking differ in a condition, each has left and right, or a count alone tells them apart.
 
-    So may words beside those of visits be conditions if each visit of a person has another one: wk0_own, wk12_new.
+    So may words beside those of visits be conditions if each visit of a person has another one, wk0_own and wk12_new,
+    words with another ending, descalzo and descalza, words behind the number of a trial, walk_03_bad, and numbers of
+    which none is the next of another one, cad160 and cad176.
     """
     walks = [one for one in trials if not one.facts.stands]
     named = [(one, {word.plain for word in one.parts.stem if word.kind == "walk"}) for one in walks]
@@ -461,14 +465,21 @@ def _ask_of_conditions(trials: Sequence[Trial]) -> None:
     sides = grouped((frozenset(words - SIDES), frozenset(words & SIDES)) for words in of_walks)
     if (len(sides) > 1 or {*sides} == {frozenset()}) and all(len({*of}) > 1 and all(of) for of in sides.values()):
         doubted.append(walks)
-    unsure = [one for one in walks if {*one.conditions} != {*one.parts.conditions}]  # amounts are words
-    texts = [("-".join(filter(None, one.conditions)), one) for one in unsure]
+    texts = [("-".join(filter(None, one.conditions)), one) for one in walks]
     counted = _read_apart(((one.key, COUNTS.sub("", text)), text, one) for text, one in texts if text)
     doubted += [mine for mine in counted if len({one.conditions for one in mine}) == len(mine)]
     for mine in _by_person(walks):
         beside = grouped((one.visit_key, frozenset(LETTERS.findall("-".join(one.folders)))) for one in mine)
         words = {word for of_visit in beside.values() for word in of_visit}
         doubted += [mine] if len(words) == len(beside) > 1 and all(words) and mine[0].parts.visits else []
+    doubted += _read_apart((ENDING.sub("", text), text, one) for text, one in texts)
+    doubted.append([one for one in walks if any(COUNT.fullmatch(text) for text in one.conditions)])
+    amounts = [(match, one) for one in walks for word in one.parts.stem if (match := AMOUNT.fullmatch(word.text))]
+    amounts = [(match, one) for match, one in amounts if not any(match[0] in text for text in one.conditions)]
+    for same in grouped((match[1], (int(match[2]), one)) for match, one in amounts).values():
+        numbers = sorted({number for number, _ in same})
+        if len(numbers) > 1 and all(b - a > 1 for a, b in pairwise((0, *numbers))):
+            doubted.append([one for _, one in same])
     for one in (one for mine in doubted for one in mine):
         one.is_slip = True
 
