@@ -474,9 +474,9 @@ def _ask_of_conditions(trials: Sequence[Trial]) -> None:
         doubted += [mine] if len(words) == len(beside) > 1 and all(words) and mine[0].parts.visits else []
     doubted += _read_apart((ENDING.sub("", text), text, one) for text, one in texts)
     doubted.append([one for one in walks if any(COUNT.fullmatch(text) for text in one.conditions)])
-    amounts = [(match, one) for one in walks for word in one.parts.stem if (match := AMOUNT.fullmatch(word.text))]
-    amounts = [(match, one) for match, one in amounts if not any(match[0] in text for text in one.conditions)]
-    for same in grouped((match[1], (int(match[2]), one)) for match, one in amounts).values():
+    unknown = [(AMOUNT.fullmatch(word.text), one) for one in walks for word in one.parts.stem if not word.kind]
+    amounts = [(of, one) for of, one in unknown if of and of[0] not in "-".join((*one.names, *one.conditions))]
+    for same in grouped((of[1], (int(of[2]), one)) for of, one in amounts).values():
         numbers = sorted({number for number, _ in same})
         if len(numbers) > 1 and all(b - a > 1 for a, b in pairwise((0, *numbers))):
             doubted.append([one for _, one in same])
