@@ -50,7 +50,7 @@ PHRASES = {  # written in several words
     r"(?-i:SCoRE)": "Score",
     r"\b(on|son)[-_ ]test": r"\1test",
     r"sit[-_ ]?to[-_ ]?stand": "Sts",
-    r"(?<![a-z])do(?:[-_ ]?not|n'?t)[-_ ]?use(?=[\W\d_]*$)": "unused",
+    r"(?<![a-z])do(?:[-_ ]?not|n'?t)[-_ ]?use(?=[\W_]*$)": "unused",
     r"[-_ ]*\(\d\d?\)$": " copy",
     rf"(?<![a-z\d])([1-9])[aoe](?=[-_ ]+(?:{COUNTED_BY_LETTERS})(?![a-z]|[-_ ]*\d))": r"\1.",  # 1a valutazione
     r"(?<=\d)(?:p(?=\d+(?:ms|mps|kmh))|,(?=\d))": ".",  # 0p8ms, 3,5 kmh
@@ -255,11 +255,8 @@ def _read_letters(here: _Context) -> tuple[str, str, int]:
         is_code &= not in_order and kind in ("visit", "group", "static", "place")  # PO12
         is_code |= here.near and lower in WORDS["joint"] and here.last.kind != "condition"  # CON1
         return "" if is_code else kind, "", 1
-    if (
-        lower in NUMBERED
-        and lower not in PLACES
-        and here.next in COUNTERS.keys() - (set() if here.dates.roman else {"I", "V"})
-    ):
+    is_initial = here.next in ("I", "V") and not here.dates.roman
+    if lower in NUMBERED and lower not in PLACES and here.next in COUNTERS and not is_initial:
         return "visit", COUNTERS[here.next], 2  # Session A, badanie II
     if here.glued and here.last.kind in ("static", "walk") and lower in WORDS["place"]:
         kind = "place"  # Standaufnahme
