@@ -50,7 +50,7 @@ PHRASES = {  # written in several words
     r"(?-i:SCoRE)": "Score",
     r"\b(on|son)[-_ ]test": r"\1test",
     r"sit[-_ ]?to[-_ ]?stand": "Sts",
-    r"(?<![a-z])(?:do|does|did)?[-_ ]?(?:not|don'?t)[-_ ]use[d]?(?![a-z])": "unused",
+    r"(?<![a-z])do(?:[-_ ]?not|n'?t)[-_ ]?use(?=[\W_]*$)": "unused",
     r"[-_ ]*\(\d\d?\)$": " copy",
     rf"(?<![a-z\d])([1-9])[aoe](?=[-_ ]+(?:{COUNTED_BY_LETTERS})(?![a-z]|[-_ ]*\d))": r"\1.",  # 1a valutazione
     r"(?<=\d)(?:p(?=\d+(?:ms|mps|kmh))|,(?=\d))": ".",  # 0p8ms, 3,5 kmh
@@ -82,18 +82,17 @@ YEAR_LAST = re.compile(  # 12.05.2024, 12.05.24
     re.IGNORECASE,
 )
 YEAR_LAST_IN_DIGITS = re.compile(rf"(?<!\d)(?P<d>\d\d)(?P<m>\d\d){YEAR}(?!\d)")
-SIX_DIGITS = re.compile(r"(?<!\d)(?P<d>\d\d)(?P<m>\d\d)(?P<y>\d\d)(?!\d)")
-EXCHANGEABLE = (YEAR_LAST, YEAR_LAST_IN_DIGITS, SIX_DIGITS)  # their parts may stand in these orders
+EXCHANGEABLE = (YEAR_LAST, YEAR_LAST_IN_DIGITS)  # their parts may stand in these orders
 ORDERS = ("dmy", "mdy", "ymd")
-NEAR_YEARS, FAR_YEARS = 3, 8  # recordings lie near together, days read as years do not
 DATES = (
     YEAR_FIRST,
-    *EXCHANGEABLE[:-1],
+    *EXCHANGEABLE,
     re.compile(rf"(?<!\d)(?P<d>\d\d?)[-_. ]*(?P<m>{MONTH})[-_. ]*(?P<y>{YEARS}|\d\d)(?!\d)", re.IGNORECASE),
     re.compile(rf"(?<![a-z\d])(?:{MONTH})[-_. ]*{YEAR}(?!\d)", re.IGNORECASE),  # without a day
     re.compile(rf"(?<![a-z\d])(?<!\d[-_.]){YEAR}[-_.](?:0[1-9]|1[0-2])(?!\d)", re.IGNORECASE),
 )
 EIGHT_DIGITS = re.compile(r"(?<!\d)\d{8}(?!\d)")
+SIX_DIGITS = re.compile(r"(?<!\d)\d{6}(?!\d)")
 HOLE = "\0"  # in place of a date
 WORD = re.compile(
     r"\0|[cC]3[dD](?![a-zA-Z])|\d+(?:st|nd|rd|th)(?![a-z])|[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+"
@@ -112,6 +111,7 @@ class Dates(NamedTuple):
     pairs: frozenset[str] = frozenset()  # unknown words that begin with pre, and with post: prechemo, postchemo
     places: frozenset[int] = frozenset()  # of the words of order, see lab_words.tsv
     letters: frozenset[str] = frozenset()  # T, if T1 is a visit, so that T10 is one
+    roman: bool = False  # whether I and V are numbers, as beside II
 
 
 class Word(NamedTuple):
@@ -130,22 +130,24 @@ class Word(NamedTuple):
 
 
 def dates_of(names: Iterable[str]) -> Dates:
-    """Return how the names of a study write dates: in one order, and six digits only if there are no others."""
+    """Return how the names of a study write dates: in the orders in which all of them can be, none after this year."""
     texts = [without_accents(name) for name in dict.fromkeys(names)]
-    found = [match for text in texts for pattern in EXCHANGEABLE[:-1] for match in pattern.finditer(text)]
-    numbers = [match for text in texts for match in SIX_DIGITS.finditer(text)]
-    has_others = any(pattern.search(text) for text in texts for pattern in DATES)
-    six_digits = not has_others and len({match[0] for match in numbers}) > 1 and bool(_orders(numbers))
+    found = [match for text in texts for pattern in EXCHANGEABLE for match in pattern.finditer(text)]
+    valid = [match for match in found if _days(match, ORDERS)]
+    read = {order: [_days(match, [order]) for match in valid] for order in ORDERS}
+    can_be = [order for order, days in read.items() if all(days)]
+    no_later = [order for order in can_be if all(int(day[:4]) <= date.today().year for (day,) in read[order])]
     places = {_meaning(word, PLACES) for text in texts for word, _ in _tokens(text)}
     unknown = {word.lower() for text in texts for word, _ in _tokens(text) if not kind_of(word)}
     opposite = {f"{a}{word[len(b) :]}" for word in unknown for a, b in BEFORE_AFTER if word.startswith(b)}
     dates = Dates(
-        _orders([match for match in found if _days(match, ORDERS)] or numbers) or ORDERS,
-        six_digits,
+        tuple(no_later or can_be or ORDERS),
+        has_six_digit_dates(texts),
         frozenset(place for text in texts for place, is_date in _eight_digits(text).values() if not is_date),
         frozenset(word for word in unknown if len(word) >= FEWEST_LETTERS and word.isalpha()),
         frozenset(unknown & opposite),
         frozenset(place for place in places if place),
+        roman=any(word == "II" for text in texts for word, _ in _tokens(text)),
     )
     visits = [word.text.lower() for text in texts for word in read_words(text, dates) if word.kind == "visit"]
     return dates._replace(
@@ -253,7 +255,8 @@ def _read_letters(here: _Context) -> tuple[str, str, int]:
         is_code &= not in_order and kind in ("visit", "group", "static", "place")  # PO12
         is_code |= here.near and lower in WORDS["joint"] and here.last.kind != "condition"  # CON1
         return "" if is_code else kind, "", 1
-    if lower in NUMBERED and lower not in PLACES and here.next in COUNTERS:
+    is_initial = here.next in ("I", "V") and not here.dates.roman
+    if lower in NUMBERED and lower not in PLACES and here.next in COUNTERS and not is_initial:
         return "visit", COUNTERS[here.next], 2  # Session A, badanie II
     if here.glued and here.last.kind in ("static", "walk") and lower in WORDS["place"]:
         kind = "place"  # Standaufnahme
@@ -333,27 +336,7 @@ def _days(match: re.Match[str], orders: Iterable[str]) -> tuple[str, ...]:
         [parts[order.index(part)] for part in "dmy"] for order in orders if short or order != "ymd"
     ]  # fmt: skip
     found = [(int(y) + (2000 if len(y) < 3 else 0), MONTHS.get(m.lower()) or int(m), int(d)) for d, m, y in read]
-    return tuple(dict.fromkeys(date(*day).isoformat() for day in found if day[0] < 2050 and _valid(*day)))
-
-
-def _orders(dates: Iterable[re.Match[str]]) -> tuple[str, ...]:
-    """Return the orders in which day, month and year may stand in all of some dates.
-
-    A number that three of them share may be the year rather than the day, and years lie near together.
-    """
-    matches = {match[0]: match for match in dates}.values()
-    found = {order: [day for match in matches for day in _days(match, [order])] for order in ORDERS}
-    found = {order: days for order, days in found.items() if len(days) == len(matches)}
-    of_years = [order.index("y") for order in found] if len(matches) > 2 else []
-    found = {
-        order: days
-        for order, days in found.items()
-        if len({day[-2:] for day in days}) > 1 or order.index("d") not in of_years
-    }
-    years = {order: [int(day[:4]) for day in days] for order, days in found.items()}
-    spans = {order: max(of) - min(of) for order, of in years.items() if of}
-    most = FAR_YEARS - 1 if min(spans.values(), default=0) <= NEAR_YEARS else max(spans.values())
-    return tuple(order for order, span in spans.items() if span <= most)
+    return tuple(dict.fromkeys(date(*day).isoformat() for day in found if _valid(*day)))
 
 
 def _valid(year: int, month: int, day: int) -> bool:
@@ -441,3 +424,13 @@ def _eight_digits(text: str) -> dict[int, tuple[tuple[int, int, bool], bool]]:
     forms = (YEAR_FIRST, YEAR_LAST_IN_DIGITS)
     can_be = [any((of := form.search(match[0])) and _days(of, ORDERS) for form in forms) for match in found]
     return {match.start(): ((k, len(found), match[0] == text), can_be[k]) for k, match in enumerate(found)}
+
+
+def has_six_digit_dates(texts: Iterable[str]) -> bool:
+    """Return whether numbers of six digits in some names are dates: there are several, and all of them can be."""
+    numbers = {number for text in texts for number in SIX_DIGITS.findall(text)}
+    years = date.today().year - 1999  # none is after this year
+    return len(numbers) > 1 and all(
+        any(year < years and _valid(2000 + year, month, day) for year, month, day in ((a, b, c), (c, b, a)))
+        for a, b, c in ((int(number[:2]), int(number[2:4]), int(number[4:])) for number in numbers)
+    )

@@ -19,18 +19,14 @@ from ..shared.trial_roles import is_of_a_pole
 from .name_parts import YEAR, Place
 
 CODE = re.compile(r"([a-z]{0,12}[-_ ]?)(\d+)[-_ ]?[a-z]{0,2}", re.IGNORECASE)
-FULL_NAME = re.compile(r"[A-Z]\w+([-_ ,]+([A-Z]\w*|\d{4,}))+")
+FULL_NAME = re.compile(r"[A-Z]\w+([-_ ,]+[A-Z]\w+)+")
 WORD_AND_NUMBER = re.compile(r"([^\W\d_]{3,}|[^\x00-\x7f]{2,})\d+")
 COUNTED_FROM_0 = re.compile(r"\D+0")  # H0 beside H8 and H12: weeks rather than people
 COUNTED = re.compile(r"[^\W\d_]+0\d+")
 GLUED_NUMBER = re.compile(r"(.*\D)\d+")
 # 10kg, 3.5 km/h, 120 mm; units that two capitals of a name would be are small letters alone: 01MS is a person
 AMOUNT = re.compile(r"(?!0\d)\d+([.,p]\d+)?[-_ ]?(?:(?i:kg|lbs?|km?h|kph|mph|mps|deg|grad|pct|percent)|m/?s|[mck]m)")
-# not 0423, nor 120
-NUMBER_OF_PERSON = re.compile(
-    r"[1-9]\d[1-46-9]|(?!(?:0\d|1[0-2])[0-3]|[0-3]\d(?:0|1[0-2])|19|20)\d{4}|(?!19|20)\d{5}|\d{7}|\d{9,}"
-)
-INITIALS = re.compile(r"[A-Z][a-z]?[A-Z]{1,2}")
+NUMBER_OF_PERSON = re.compile(r"(?!19|20)\d{5}|\d{7}|\d{9,}")
 MOST_VISITS = 12  # numbered folders beyond one a month for a year are people
 DIFFERENT_ON_A_DAY = {"mass_kg": 0.05, "height_m": 0.03}  # shares: clothes, another scale, a slip of a digit
 ROUNDING = 1e-3  # of sizes that one program wrote
@@ -64,7 +60,6 @@ def part_columns(facts: Sequence[Facts], columns: Columns, visits: Sequence[str]
     inside = list(zip(visits, *folders, strict=True))
     people: Columns = {}
     conditions: Columns = {}
-    columns = {k: of for k, of in columns.items() if not any(_are_groups(of, other) for other in columns.values())}
     for place, column in columns.items():
         named = _without_numbers(facts, column, inside) if place[0] else column
         if len(set(named)) < 2:
@@ -87,13 +82,6 @@ def part_columns(facts: Sequence[Facts], columns: Columns, visits: Sequence[str]
         ):
             people[place] = named  # unless it tells the same files apart as another one
     return people, conditions
-
-
-def _are_groups(column: Names, codes: Names) -> bool:
-    """Return whether names are those with which codes begin: the folder AMP of AMP01 and AMP02."""
-    return all(
-        name and re.fullmatch(rf"{re.escape(name)}[-_ ]?\d+", code) for name, code in zip(column, codes, strict=True)
-    )
 
 
 def _without_numbers(facts: Sequence[Facts], column: Names, inside: Sequence[Names]) -> Names:
@@ -124,10 +112,8 @@ def _without_run(column: Names) -> Names:
     return tuple((found[name] or name)[1] if name else "" for name in column) if all(found.values()) else column
 
 
-def find_levels(
-    facts: Sequence[Facts], columns: Columns, *, visits_are_named: bool, conditions_are_named: bool = False
-) -> tuple[tuple[Place, ...], bool]:
-    """Return the levels of names that tell people apart, and whether that is asked; others name visits, conditions."""
+def find_levels(facts: Sequence[Facts], columns: Columns, *, visits_are_named: bool) -> tuple[tuple[Place, ...], bool]:
+    """Return the levels of names that tell people apart, and whether that is asked; ``visits_are_named`` by others."""
     scores = _scores(facts, columns)
     visits_are_named |= any(all(map(YEAR.fullmatch, columns[k])) for k in columns.keys() - scores.keys())
     columns = {k: columns[k] for k in scores}
@@ -135,8 +121,7 @@ def find_levels(
     if best is None:
         return (), False
     if scores[best] == UNKNOWN and len(columns) == 1:
-        are_initials = conditions_are_named and all(map(INITIALS.fullmatch, columns[best]))
-        return (best,), not (are_initials or _are_names(columns[best], visits_are_named=visits_are_named))
+        return (best,), not _are_names(columns[best], visits_are_named=visits_are_named)
     if scores[best] == UNKNOWN or list(scores.values()).count(scores[best]) > 1:
         return tuple(columns), True
     levels = [best]
@@ -181,8 +166,8 @@ def _score(facts: Sequence[Facts], column: Sequence[str], others: Sequence[Seque
     verdicts = {verdict for group in groups.values() for verdict in _verdicts(group.values())}
     named = {name for name in column if name}
     crossed = (len({*zip(column, one, strict=True)}) > max(len({*column}), len({*one})) for one in others)
-    if all(map(YEAR.fullmatch, column)) and (any(crossed) or not is_first):
-        return LABEL  # several people in a year, several years of one, or years in the folder of one
+    if all(map(YEAR.fullmatch, column)) and any(crossed):
+        return LABEL  # several people in a year, and several years of one
     if all(is_person_code(name) for name in named):
         short = any(re.match(r"[ps][-_ ]*\d", name, re.IGNORECASE) for name in named)
         return UNKNOWN if short and True in verdicts else STEM
@@ -207,9 +192,7 @@ def _are_codes(names: Set[str], *, are_whole: bool) -> bool:
     years = all(not match[1] and YEAR.fullmatch(match[2]) for match in found)
     if len(found) < len(names) or len(names) < 2 or years:
         return False
-    letters = {re.sub(r"[-_ ]", "", match[1].lower()) for match in found}
-    are_padded = any(match[2][0] == "0" for match in found) and (len(letters) > 1 or len(*letters) > 1)
-    no_count = are_whole and (are_padded or (min(numbers) > 1 and gcd(*numbers) <= 1 + (min(numbers) > MOST_VISITS)))
+    no_count = are_whole and min(numbers) > 1 and gcd(*numbers) == 1
     return len(names) > MOST_VISITS or all(match[1] and len(match[2]) > 2 - no_count for match in found)
 
 

@@ -8,7 +8,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, takewhile
 from pathlib import PurePosixPath
 
 from ...conventions import FROM_HIP
@@ -35,7 +35,6 @@ NAMES_TRIAL = (*ROLES, "condition")
 LETTER = re.compile(r"[a-z]\d*")
 YEAR = re.compile(r"(?:19[5-9]|20\d)\d")
 STEP = re.compile(r"[LR]\d+")
-WORD_AND_NUMBER = re.compile(r"([^\W\d_]{3,})(\d+)")
 OF_PEOPLE = ("", "number", "person", "group")
 SILENT = (*ROLES, "", "place")  # kinds of words that say nothing at the ends of all file names
 EMPTY_VISITS = frozenset(WORDS["further"]) | {"ses"}  # alone they tell none
@@ -80,6 +79,7 @@ def take_apart(names: Sequence[str]) -> list[Parts]:
     """Return what the path of each file says."""
     paths = _components([PurePosixPath(name) for name in names])
     dates = dates_of(text for path in paths for text in path)
+    dates = dates._replace(pairs=dates.pairs - _words_above_people(paths))
     read = {text: _words(text, dates) for path in paths for text in path}
     words = list[list[list[Word]]]()
     for *folders, stem in paths:
@@ -122,6 +122,17 @@ def _components(paths: Sequence[PurePosixPath]) -> list[list[str]]:
         else:
             found.append([*folders, path.stem])
     return found
+
+
+def _words_above_people(paths: Sequence[Sequence[str]]) -> set[str]:
+    """Return the words of folders that are in none of a person's: premeno, which is a group."""
+    of_all = [*takewhile(lambda names: len({*names}) == 1, zip(*(path[:-1] for path in paths), strict=False))]
+    words = set[str]()
+    for path in paths:
+        own = path[len(of_all) : -1]
+        of_person = [any(word.kind in OF_PEOPLE[:-1] for word in read_words(text)) for text in own]
+        words.update(word for k, text in enumerate(own) if not any(of_person[:k]) for word in words_of(text))
+    return words
 
 
 def _words(text: str, dates: Dates, name: str = "") -> list[Word]:
@@ -173,26 +184,15 @@ def _drop_counts_of_files(paths: Sequence[Sequence[str]], words: Sequence[list[l
 
 
 def _join_amounts(words: Sequence[list[list[Word]]]) -> None:
-    """Make numbers behind a word for a condition, or an unknown one, part of a condition where they are amounts.
-
-    These are of 5, up5 and up10, or the same for several people, none the next of another one: cad160 and cad176.
-    """
-    found = list[tuple[list[Word], int, str]]()
-    numbers: dict[str, dict[Names, set[int]]] = defaultdict(lambda: defaultdict(set))
-    for *folders, stem in words:
-        for k, word in enumerate(stem):
-            match = WORD_AND_NUMBER.fullmatch(word.text) if not word.kind and (k or not stem[1:]) else None
-            after = word.kind == "run" and stem[k - 1].kind == "condition" and word.text.isdecimal()
-            if match or (k and after):
-                name, number = (match[1], int(match[2])) if match else (stem[k - 1].plain, int(word.text))
-                found.append((stem, k, name))
-                of_person = (word.text for part in (*folders, stem[:k]) for word in part if word.kind in OF_PEOPLE)
-                numbers[name][*of_person].add(number)
-    for stem, k, name in found:
-        every = Counter(number for mine in numbers[name].values() for number in mine)
-        are_shared = 1 not in every and min(every.values()) > 1 and not any(number + 1 in every for number in every)
-        if len(every) > 1 and (are_shared or (stem[k].kind and not any(number % 5 for number in every))):
-            stem[k] = stem[k]._replace(kind="condition")
+    """Make numbers behind a word for a condition part of it where they are amounts, of 5: up5, up10."""
+    pairs = [(stem, k) for *_, stem in words for k, (a, b) in enumerate(pairwise(stem))
+             if (a.kind, b.kind) == ("condition", "run") and b.text.isdecimal()]  # fmt: skip
+    numbers: dict[str, set[int]] = defaultdict(set)
+    for stem, k in pairs:
+        numbers[stem[k].plain].add(int(stem[k + 1].text))
+    for stem, k in pairs:
+        if len(of_word := numbers[stem[k].plain]) > 1 and not any(number % 5 for number in of_word):
+            stem[k + 1] = stem[k + 1]._replace(kind="condition")
 
 
 def _put_codes_right(words: Sequence[list[list[Word]]]) -> None:
@@ -343,7 +343,7 @@ def _parts(
         stem, lambda word: id(word) in counted or (word.kind == "condition" and word.plain not in empty)
     ):
         parts.conditions += [_text([*words])] if is_condition else []
-    above = [word.kind for folder in reversed(path[:-1]) for word in folder if word.kind in ROLES]
+    above = [word.kind for folder in reversed(path[:-1]) for word in folder if word.kind in ROLES[:-1]]
     silent = common | said | WORDS["trial"].keys()
     parts.roles = [word.kind for word in stem if word.kind in ROLES and word.plain not in silent] or above
     of_folders = [{word.kind for word in folder} for folder in path[:-1]]

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import gcd
 
 from ...conventions import FROM_HIP
@@ -54,8 +54,9 @@ SPACED_NUMBER = re.compile(r"[-_ ]*(?<!\d)(\d{1,4})(?!.*\d)")  # a longer one co
 COUNTED_VISIT = re.compile(r"[^\W\d_]{1,2}[-_ ]?\d+")  # T01, which may be a trial
 BIDS_LABEL = re.compile(r"sub-[^\W_]+")  # by its rule of a person
 LONG_NUMBER = re.compile(r"\d{5}")
-# DualTask and Dual_Task are one, and lento and lenta; 1.5deg and 15deg are not
-SPELT = re.compile(r"(?<!\d)[\W_]|[\W_](?!\d)|(?<=[a-z]{4})[ao](?![a-z])")
+ENDING = re.compile(r"(?<=[a-z]{4})[ao](?![a-z])")
+COUNT = re.compile(r"0\d+")
+AMOUNT = re.compile(r"([^\W\d_]{3,})(\d+)")  # min05, which may count trials
 LETTERS = re.compile(r"[^\W\d_]{3,}")
 SIDES = WORDS["side"].keys()
 WITHOUT_NUMBER = re.compile(r"[\W_]*\d+$")
@@ -185,9 +186,9 @@ def _fill_in_cells(trials: Sequence[Trial], only: str, columns: Columns) -> None
     for mine in _read_apart(((one.key, one.condition), one.conditions, one) for one in trials if not one.facts.stands):
         for one in mine:  # only what may be a name tells these apart
             one.is_slip |= any(word in text for text in one.conditions for word in hidden_words)
-    spelt: dict[str, str] = {}
+    spelt: dict[str, str] = {}  # DualTask and Dual_Task are one, 1.5deg and 15deg are not
     for one in trials:
-        text = spelt.setdefault(SPELT.sub("", one.condition.lower()), one.condition)
+        text = spelt.setdefault(re.sub(r"(?<!\d)[\W_]|[\W_](?!\d)", "", one.condition.lower()), one.condition)
         one.condition = NOT_KNOWN if one.is_slip else text
         one.person, one.session, one.hidden = ids[one.names], sessions[one.key], one.names in hidden
         one.trial = one.parts.trial(shown, hidden_words)
@@ -215,12 +216,7 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
     name_visits = all(one.parts.visits and not one.parts.beside_date for one in trials)
     name_visits |= len({one.parts.group for one in trials}) > 1
     has_code = any(only in one.parts.unknown.values() for one in trials)  # of the only person
-    levels, asked = find_levels(
-        facts,
-        people,
-        visits_are_named=name_visits and not has_code,
-        conditions_are_named=len({(*one.parts.conditions,) for one in trials} - {()}) > 1,
-    )
+    levels, asked = find_levels(facts, people, visits_are_named=name_visits and not has_code)
     for i, trial in enumerate(trials):
         trial.names = tuple(people[place][i] for place in levels) or (only,) * has_code
     if are_shared:
@@ -350,8 +346,8 @@ def _by_sizes(trials: Sequence[Trial]) -> list[list[Trial]]:
 def _part_groups(trials: Sequence[Trial]) -> None:
     """Keep people of one name in several groups, such as controls and patients, apart; ask if they have no name.
 
-    A control in a person's folder is a visit, Rossi/control, unless there is another group or a folder of patients. A
-    folder ``old`` in that of a person with files outside of it holds what is not used.
+    A control in a person's folder is a visit, Rossi/control, unless there is another group or a folder of patients.
+    Whose a folder ``old`` in that of a person is, is asked; it is not used if it has the names of files beside it.
     """
     controls = [one for one in trials if one.parts.group.startswith(("control", "kontroll"))]
     folders = {folder.lower() for one in trials for folder in one.file.name.split("/")[:-1]}
@@ -359,9 +355,12 @@ def _part_groups(trials: Sequence[Trial]) -> None:
         for one in controls:
             one.parts.group = "" if one.names and {*one.names} <= {*one.parts.above_group} else one.parts.group
     for mine in _by_person(trials):
-        for one in mine if any(not one.parts.group for one in mine) else ():
-            if one.parts.group == "old" and one.names and {*one.names} <= {*one.parts.above_group}:
-                one.parts.group, one.parts.roles, one.facts = "", ["unused"], one.facts._replace(stands=None)
+        beside = {one.file.name for one in mine if not one.parts.group and one.names}
+        old = [one for one in mine if one.parts.group == "old" and {*one.names} <= {*one.parts.above_group}]
+        _doubt(mine if beside and old else ())
+        for one in old:
+            if re.sub(r"/old(?=/[^/]+$)", "", one.file.name, flags=re.IGNORECASE) in beside:
+                one.parts.roles, one.facts = ["unused"], one.facts._replace(stands=None)
     for mine in _read_apart((one.names, one.parts.group, one) for one in trials):
         for one in mine:
             one.asked |= not one.names
@@ -454,7 +453,9 @@ def _ask_of_words(trials: Sequence[Trial]) -> None:
 def _ask_of_conditions(trials: Sequence[Trial]) -> None:
     """Ask where words for walking differ in a condition, each has left and right, or a count alone tells them apart.
 
-    So may words beside those of visits be conditions if each visit of a person has another one: wk0_own, wk12_new.
+    So may words beside those of visits be conditions if each visit of a person has another one, wk0_own and wk12_new,
+    words with another ending, descalzo and descalza, words behind the number of a trial, walk_03_bad, and numbers of
+    which none is the next of another one, cad160 and cad176.
     """
     walks = [one for one in trials if not one.facts.stands]
     named = [(one, {word.plain for word in one.parts.stem if word.kind == "walk"}) for one in walks]
@@ -464,14 +465,21 @@ def _ask_of_conditions(trials: Sequence[Trial]) -> None:
     sides = grouped((frozenset(words - SIDES), frozenset(words & SIDES)) for words in of_walks)
     if (len(sides) > 1 or {*sides} == {frozenset()}) and all(len({*of}) > 1 and all(of) for of in sides.values()):
         doubted.append(walks)
-    unsure = [one for one in walks if {*one.conditions} != {*one.parts.conditions}]  # amounts are words
-    texts = [("-".join(filter(None, one.conditions)), one) for one in unsure]
+    texts = [("-".join(filter(None, one.conditions)), one) for one in walks]
     counted = _read_apart(((one.key, COUNTS.sub("", text)), text, one) for text, one in texts if text)
     doubted += [mine for mine in counted if len({one.conditions for one in mine}) == len(mine)]
     for mine in _by_person(walks):
         beside = grouped((one.visit_key, frozenset(LETTERS.findall("-".join(one.folders)))) for one in mine)
         words = {word for of_visit in beside.values() for word in of_visit}
         doubted += [mine] if len(words) == len(beside) > 1 and all(words) and mine[0].parts.visits else []
+    doubted += _read_apart((ENDING.sub("", text), text, one) for text, one in texts)
+    doubted.append([one for one in walks if any(COUNT.fullmatch(text) for text in one.conditions)])
+    unknown = [(AMOUNT.fullmatch(word.text), one) for one in walks for word in one.parts.stem if not word.kind]
+    amounts = [(of, one) for of, one in unknown if of and of[0] not in "-".join((*one.names, *one.conditions))]
+    for same in grouped((of[1], (int(of[2]), one)) for of, one in amounts).values():
+        numbers = sorted({number for number, _ in same})
+        if len(numbers) > 1 and all(b - a > 1 for a, b in pairwise((0, *numbers))):
+            doubted.append([one for _, one in same])
     for one in (one for mine in doubted for one in mine):
         one.is_slip = True
 

@@ -159,7 +159,8 @@ def _roles(layout: Layout, rows: Mapping[str, Sequence[Row]]) -> str:
         found = {row["role"] for row in rows[path]}
         allowed = {"static": {"static", "exclude"}, "walk": {"gait"}, "functional": {"functional"}}
         if one.role == "other":
-            ends.add(WRONG if found & {"gait", "static"} else RIGHT)
+            named = {row["role"] for row in rows[path] if row["condition"] not in UNKNOWN}  # n/a asks what it is
+            ends.add(WRONG if named & {"gait", "static"} else ASKED if "gait" in found else RIGHT)
         elif one.copy_of and found == {"exclude"}:
             ends.add(RIGHT)
         else:
