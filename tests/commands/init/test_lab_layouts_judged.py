@@ -16,14 +16,20 @@ from tests.commands.init.layouts.write import write
 from tests.support.checkout import FULL
 
 LAYOUTS = {layout.name: layout for layout in lab_layouts()}
-# what the command sees of recordings is alike in most: these have other formats, copies or movements; and a twentieth
+# what the command sees of recordings is alike in most: these state people or sizes, have other formats, copies or
+# movements; and a twentieth
 WRITTEN = [
     name
     for number, (name, layout) in enumerate(LAYOUTS.items())
     if FULL
     or number % 20 == 0
     or any(
-        one.copy_of or one.role not in ("static", "walk") or not path.lower().endswith(".c3d")
+        one.copy_of
+        or one.subject
+        or one.mass_kg
+        or one.height_m
+        or one.role not in ("static", "walk")
+        or not path.lower().endswith(".c3d")
         for path, one in layout.recordings.items()
     )
 ]
