@@ -74,10 +74,11 @@ def _write(source: Path, form: str, output: Path | None, locale: Mapping[str, An
         writers = {folder / f"{table.path.stem}.parquet": partial(write_parquet, table) for table in tables}
     else:
         writers = {one_file: partial(write_long_table, *described_table(source), form=form, **locale)}
+    made_from = {MADE_FROM: {source.name: sha256(source)}}
     for target, write in writers.items():
         with _writing(target, form):
             if about := write(target):
-                write_whole(sidecar(target), as_json({MADE_FROM: {source.name: sha256(source)}, **about}))
+                write_whole(sidecar(target), as_json(made_from | about))
     return [*writers]
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 from ...steps.read.recording_contents import Contents
 from ...vocabulary.marker_labels import is_code
 from ...vocabulary.name_words import is_person_code, read_words
-from ..shared.trial_roles import is_of_a_pole
+from ..shared.trial_roles import UNUSED, is_of_a_pole
 from .name_parts import YEAR, Place
 
 CODE = re.compile(r"([a-z]{0,12}[-_ ]?)(\d+)[-_ ]?[a-z]{0,2}", re.IGNORECASE)
@@ -31,7 +31,7 @@ MOST_VISITS = 12  # numbered folders beyond one a month for a year are people
 DIFFERENT_ON_A_DAY = {"mass_kg": 0.05, "height_m": 0.03}  # shares: clothes, another scale, a slip of a digit
 ROUNDING = 1e-3  # of sizes that one program wrote
 ADULT_M, DIFFERENT_ADULTS_M = 1.5, 0.1  # heights of adults who are not one person
-NO_WALKS = ("functional", "contraction", "other", "unused")
+NO_WALKS = ("functional", "contraction", "other", UNUSED)
 NO_SIZE = "marker_diameter_m"  # of the lab, not of the person
 LABEL, UNKNOWN, CODED, STATED, STEM = range(5)  # whether a level of names is of people: not, ..., with better evidence
 BOTH: set[bool | None] = {True, False}  # statics and walks

@@ -27,10 +27,10 @@ from ...vocabulary.name_words import (
     words_of,
 )
 from ...vocabulary.plain_letters import without_accents
-from ..shared.trial_roles import in_folder_of_trial
+from ..shared.trial_roles import UNUSED, in_folder_of_trial
 
 POSE_FOLDER = re.compile(r"pose[-_]?3d", re.IGNORECASE)
-ROLES = ("static", "walk", "functional", "contraction", "other", "unused")
+ROLES = ("static", "walk", "functional", "contraction", "other", UNUSED)
 NAMES_TRIAL = (*ROLES, "condition")
 LETTER = re.compile(r"[a-z]\d*")
 YEAR = re.compile(r"(?:19[5-9]|20\d)\d")
@@ -343,12 +343,12 @@ def _parts(
         stem, lambda word: id(word) in counted or (word.kind == "condition" and word.plain not in empty)
     ):
         parts.conditions += [_text([*words])] if is_condition else []
-    above = [word.kind for folder in reversed(path[:-1]) for word in folder if word.kind in ROLES[:-1]]
+    above = [word.kind for folder in reversed(path[:-1]) for word in folder if word.kind in {*ROLES} - {UNUSED}]
     silent = common | said | WORDS["trial"].keys()
     parts.roles = [word.kind for word in stem if word.kind in ROLES and word.plain not in silent] or above
     of_folders = [{word.kind for word in folder} for folder in path[:-1]]
-    is_unused = "unused" in parts.roles or any("unused" in kinds and "" not in kinds for kinds in of_folders)
-    parts.roles = ["unused"] if is_unused else [role for role in parts.roles if role != "unused"]
+    if UNUSED in parts.roles or any(UNUSED in kinds and "" not in kinds for kinds in of_folders):
+        parts.roles = [UNUSED]
     return parts
 
 

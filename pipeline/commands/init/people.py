@@ -26,7 +26,7 @@ from ...vocabulary.name_words import (
     tells_a_day,
     words_of,
 )
-from ..shared.trial_roles import identifier, identifiers
+from ..shared.trial_roles import UNUSED, identifier, identifiers
 from .evidence import (
     BOTH,
     NO_WALKS,
@@ -54,8 +54,8 @@ SPACED_NUMBER = re.compile(r"[-_ ]*(?<!\d)(\d{1,4})(?!.*\d)")  # a longer one co
 COUNTED_VISIT = re.compile(r"[^\W\d_]{1,2}[-_ ]?\d+")  # T01, which may be a trial
 BIDS_LABEL = re.compile(r"sub-[^\W_]+")  # by its rule of a person
 LONG_NUMBER = re.compile(r"\d{5}")
-ENDING = re.compile(r"(?<=[a-z]{4})[ao](?![a-z])")
-COUNT = re.compile(r"0\d+")
+ENDING = re.compile(r"(?<=[a-z]{4})[ao](?![a-z])")  # of an adjective in Romance languages: descalzo, descalza
+COUNT = re.compile(r"0\d+")  # of trials: walk_03_bad
 AMOUNT = re.compile(r"([^\W\d_]{3,})(\d+)")  # min05, which may count trials
 LETTERS = re.compile(r"[^\W\d_]{3,}")
 SIDES = WORDS["side"].keys()
@@ -360,7 +360,7 @@ def _part_groups(trials: Sequence[Trial]) -> None:
         _doubt(mine if beside and old else ())
         for one in old:
             if re.sub(r"/old(?=/[^/]+$)", "", one.file.name, flags=re.IGNORECASE) in beside:
-                one.parts.roles, one.facts = ["unused"], one.facts._replace(stands=None)
+                one.parts.roles, one.facts = [UNUSED], one.facts._replace(stands=None)
     for mine in _read_apart((one.names, one.parts.group, one) for one in trials):
         for one in mine:
             one.asked |= not one.names

@@ -92,7 +92,7 @@ def trial_rows(
             role = roles[file.key]
             if file.name in copies:
                 notes["left out, the same file as another one"].append(f"{file.name}: {copies[file.name]}")
-            elif "unused" in owners[file.key].parts.roles:
+            elif trial_roles.UNUSED in owners[file.key].parts.roles:
                 notes["left out, a failed or unused trial by its name"].append(file.name)
             elif file.problems or role == "exclude":
                 notes[_why_excluded(file, model_name)].append(file.name)

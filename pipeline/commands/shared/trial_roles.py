@@ -16,6 +16,7 @@ Key = TypeVar("Key")
 
 NAMELESS = re.compile(r"markers?(_experimental)?|mocap", re.IGNORECASE)  # a file that has its trial's name as folder
 BY_NAME = {"walk": "gait", "functional": "functional", "static": "static"}
+UNUSED = "unused"  # kind of the words by which names say that a trial is not to be used
 SHORT_FRAMES = 10
 LONGEST_IDENTIFIER = 50  # without the number added to equal ones
 
@@ -50,7 +51,7 @@ def guess_role(file: Contents, model_name: str, kinds: Collection[str], *, label
         kinds: of the words in its name: static, walk, functional, contraction, other of what is no walk, and unused.
         labelled: whether the model has the study's labels, so that a file without a foot is no trial of a person.
     """
-    if "unused" in kinds:
+    if UNUSED in kinds:
         return "exclude"
     if not file.problems and "contraction" in kinds:
         return "emg_reference"

@@ -30,7 +30,7 @@ from ...conventions import SIDES, STANDARD_GRAVITY_M_S2, UP
 from ...dynamics.vectors import cross
 from ...signals.filters import interval_s, stretches
 from ...trials.session import AnyTrial
-from .momentum import REFUSED_SPREADS, SCALES, SEEN_SWAY_M_S, sees_trunk
+from .momentum import REFUSED_SPREADS, SEEN_SWAY_M_S, sees_trunk, vertical_ratio
 
 # Least length of an interval, twice the reach of a filter of 10 Hz; its errors grow with one over it. TIMED_S: to show
 # a delay, the shortest single support of an adult. EDGE_S: beside a load that is unknown, when the foot that bears it
@@ -154,16 +154,14 @@ def _not_borne(
 ) -> list[tuple[int, int]]:
     """Return the steps in which the plates do not carry the body: the floor, a rail or a foot beside them bears a part.
 
-    Mean force per weight, less what the vertical velocity gains of g, differs from 1 by more than five deviations of
-    mass, gain and sway.
+    There the vertical momentum is as far off as that which refuses a stance. Force and velocity are over gravity.
     """
     found = []
     for first, last in (step for span in spans for step in _steps(of_sides, time, *span)):
-        at, vertical = time[first : last + 1], of_sides[first : last + 1, :, UP].sum(axis=1)
-        gained, lasts_s = velocity[last, UP] - velocity[first, UP], at[-1] - at[0]
-        off = (np.trapezoid(vertical, at) - gained) / lasts_s - 1
-        sway = np.sqrt(2) * SEEN_SWAY_M_S / STANDARD_GRAVITY_M_S2 / lasts_s
-        if abs(off) > REFUSED_SPREADS * np.hypot(SCALES, sway):
+        at = slice(first, last + 1)
+        force, moves = (STANDARD_GRAVITY_M_S2 * part for part in (of_sides[at].sum(axis=1), velocity[at]))
+        ratio, deviation = vertical_ratio(time[at], force, moves, SEEN_SWAY_M_S)
+        if abs(ratio - 1) > REFUSED_SPREADS * deviation:
             found.append((first, last))
     return found
 

@@ -123,7 +123,7 @@ def in_single_support(kinematics: AnyTrial, contacts: AnyTrial, calibrate: xr.Da
         spans = [slice(*np.searchsorted(time, (first_s - 1e-6, last_s + 1e-6)).tolist()) for first_s, last_s in steps]
         known = [span for span in spans if seen[span].all()]
         over = known[0] if known else inside
-        ratio = _ratio(time[over], force[over], velocity[over], sways[bool(known)])
+        ratio = vertical_ratio(time[over], force[over], velocity[over], sways[bool(known)])
         result[:, i] = *ratio, *agreement, 1 / (lands - start[i])
         bears = (time[over] >= start[:, None]) & (time[over] <= end[:, None])
         borne = np.where(bears, of_sides[over][:, rows, UP].T, 0.0).sum(axis=1)
@@ -131,8 +131,15 @@ def in_single_support(kinematics: AnyTrial, contacts: AnyTrial, calibrate: xr.Da
     return Support._make([*result, share])
 
 
-def _ratio(time: Array, force: Array, velocity: Array, sway_m_s: float) -> tuple[float, float]:
-    """Return the ratio and its standard deviation, by force per mass and velocity (sample, 3)."""
+def vertical_ratio(time: Array, force: Array, velocity: Array, sway_m_s: float) -> tuple[float, float]:
+    """Return the mean vertical force over what momentum needs, and its standard deviation in sound walks.
+
+    Args:
+        time: (sample,), s; the whole of it counts.
+        force: (sample, 3), per mass, lab axes, m/s2.
+        velocity: (sample, 3), of the centre of mass, lab axes, m/s.
+        sway_m_s: standard deviation of the velocity at either end.
+    """
     lasts_s = time[-1] - time[0]
     needed = STANDARD_GRAVITY_M_S2 + (velocity[-1, UP] - velocity[0, UP]) / lasts_s
     spread = np.sqrt(2) * sway_m_s / lasts_s / needed

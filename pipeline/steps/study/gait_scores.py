@@ -17,8 +17,14 @@ import xarray as xr
 from ...arrays import Array
 from ...errors import UserError
 from ...tables.reference_curves import Curves, at_speed, reference_of, speeds_of
-from ...variables import gait_profile
-from ...variables.gait_profile import OF_THE_PELVIS, along_cycle, nine_angles, root_mean_square, turning_cycles
+from ...variables.gait_profile import (
+    OF_THE_PELVIS,
+    along_cycle,
+    nine_angles,
+    place_of,
+    root_mean_square,
+    turning_cycles,
+)
 from ...variables.metrics import GAIT_ANGLES, SCORES
 
 FEWEST_PEOPLE = 10  # of the index; its scale, their standard deviation, then has a standard error of 24 %
@@ -54,7 +60,7 @@ def score_cycles(
         return scores(study, mean_gait(table[None]), gdi_features=None), []
     speed = reference_speeds(study, speeds)
     scores_of_all = {name: np.full(len(speed), np.nan) for name in SCORES if "deviation" not in name}
-    angles = study[[*{gait_profile.place_of(name)[0] for name in GAIT_ANGLES}]]  # turns, which it lacks, have no speed
+    angles = study[[*{place_of(name)[0] for name in GAIT_ANGLES}]]  # turns, which it lacks, have no speed
     for value in np.unique(speed[np.isfinite(speed)]):
         mine = speed == value
         of_speed = scores(angles.isel(cycle=mine), mean_gait(at_speed(table, value)), gdi_features=None)
