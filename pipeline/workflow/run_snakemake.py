@@ -9,8 +9,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -96,8 +96,25 @@ def run(path: Path, options: Sequence[str]) -> int:
     reasons = partial(reasons_to_run, study)
     progress = Progress(interrupted=was_stopped, dry_run=arguments.dryrun, reasons=reasons, planned=plan, quiet=quiet)
     plugin.show = progress.show
-    code = 0 if args_to_api(arguments, parser) else 1
+    with without_pandas():
+        code = 0 if args_to_api(arguments, parser) else 1
     return _tell_results(path, study, progress.failures, code, whole=whole) if progress.finish() and runs else code
+
+
+@contextmanager
+def without_pandas() -> Iterator[None]:
+    """Have Snakemake take pandas for not installed: it would load it, .2 s, to ask whether a key is one of its tables.
+
+    A plugin that uses pandas has loaded it before, with the options; jobs run in other processes.
+    """
+    loaded = "pandas" in sys.modules
+    if not loaded:
+        sys.modules["pandas"] = None  # type: ignore[assignment] # so Python says that a module is not to be found
+    try:
+        yield
+    finally:
+        if not loaded:
+            del sys.modules["pandas"]
 
 
 def _prepare(study: Study, arguments: Namespace, *, whole: bool) -> None:

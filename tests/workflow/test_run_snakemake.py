@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 import yaml
 from snakemake.cli import parse_args
 
-from pipeline.workflow.run_snakemake import HOUSE, snakemake_arguments
+from pipeline.workflow.run_snakemake import HOUSE, snakemake_arguments, without_pandas
 from tests.support.checkout import DEMO
 
 PROFILE = yaml.safe_load((HOUSE / "profiles" / "default" / "config.yaml").read_text())
@@ -50,3 +52,14 @@ def test_a_profile_of_this_project_is_found_by_its_name() -> None:
     assert snakemake_arguments(DEMO, ["--profile", "slurm"])[-1] == str(HOUSE / "profiles" / "slurm")
     assert snakemake_arguments(DEMO, ["--profile", "mine"])[-1] == "mine"
     assert snakemake_arguments(DEMO, ["--dry-run", "slurm"])[-1] == "slurm"
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+def test_snakemake_does_not_load_pandas_and_whoever_has_it_keeps_it(
+    monkeypatch: pytest.MonkeyPatch, loaded: bool
+) -> None:
+    if not loaded:
+        monkeypatch.delitem(sys.modules, "pandas")
+    with without_pandas():
+        assert bool(find_spec("pandas")) is loaded
+    assert find_spec("pandas")
