@@ -1,6 +1,7 @@
 """Tables of results with the types of their declarations: numbers, flags, and all else text.
 
-Columns of participants.tsv are text, as the laboratory wrote them: 001 stays 001.
+Columns of participants.tsv are text, as the laboratory wrote them: 001 stays 001. What describes a mean, such as its
+standard deviation, is left out.
 """
 
 import functools
@@ -29,11 +30,12 @@ def results_of_people(table: str, file: Path, people: Iterable[str]) -> Iterator
 
 
 @functools.cache
-def kinds_of(table: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the columns of a table that hold numbers, which have units, and flags."""
+def kinds_of(table: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """Return the columns of a table that hold numbers, which have units, those with flags, and those left out."""
     own = OWN_COLUMNS[table].items()
     times = [name for name in IDENTITY if COORDINATES[name][0]]
-    metrics = [f"{name}{ending}" for name in NUMBERS for ending in ("", *ENDINGS)]
-    numbers = (*(name for name, column in own if column.units), *times, *metrics)
+    numbers = (*NUMBERS, *(name for name, column in own if column.units), *times)
     of_row = IN_THE_UNITS_OF_THE_ROW if table == "symmetry" else ()
-    return frozenset((*numbers, *of_row)), frozenset(name for name, column in own if {*column.levels} == FLAG)
+    flags = (name for name, column in own if {*column.levels} == FLAG)
+    left_out = (f"{name}{ending}" for name in NUMBERS for ending in ENDINGS)
+    return frozenset((*numbers, *of_row)), frozenset(flags), frozenset(left_out)

@@ -77,21 +77,17 @@ def unguard(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(FORMULA) else cell
 
 
-def rows_of(text: str) -> list[dict[str, str]]:
-    """Return the rows of a CSV file as text, :func:`unguard`."""
+def read_csv(text: str, *kinds: Collection[str]) -> pd.DataFrame:
+    """Return a CSV file as a table: columns of numbers, NaN for an empty cell, of flags, and of text, unguarded.
+
+    Args:
+        kinds: the columns of numbers, then those of flags, ``True`` or else, and those that are left out.
+    """
     header, *lines = _lines(io.StringIO(text))
-    return [dict(zip(header, line, strict=True)) for line in lines]
+    return _table(header, lines, *kinds)
 
 
-def read_csv(text: str, numbers: Collection[str], flags: Collection[str] = ()) -> pd.DataFrame:
-    """Return a CSV file as a table: columns of numbers, NaN for an empty cell, of flags, and of text, unguarded."""
-    header, *lines = _lines(io.StringIO(text))
-    return _table(header, lines, numbers, flags)
-
-
-def tables_of(
-    file: Path, column: str, values: Iterable[str], numbers: Collection[str], flags: Collection[str] = ()
-) -> Iterator[pd.DataFrame]:
+def tables_of(file: Path, column: str, values: Iterable[str], *kinds: Collection[str]) -> Iterator[pd.DataFrame]:
     """Yield the rows of a CSV file with each of some values in a column, as of :func:`read_csv`; some may have none.
 
     Rows with one value follow each other in the file, in the order of the values.
@@ -101,7 +97,7 @@ def tables_of(
         header = next(lines)
         groups = _groups_of(lines, header.index(column), values)
         while some := [*itertools.islice(groups, AT_A_TIME)]:
-            table, end = _table(header, itertools.chain(*some), numbers, flags), 0
+            table, end = _table(header, itertools.chain(*some), *kinds), 0
             for group in some:
                 start, end = end, end + len(group)
                 yield table.iloc[start:end]
@@ -125,7 +121,11 @@ def _lines(file: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _table(
-    header: list[str], lines: Iterable[list[str]], numbers: Collection[str], flags: Collection[str]
+    header: list[str],
+    lines: Iterable[list[str]],
+    numbers: Collection[str],
+    flags: Collection[str] = (),
+    left_out: Collection[str] = (),
 ) -> pd.DataFrame:
     """Return lines as of :func:`read_csv`; ValueError if one has another length, or no number where one is due."""
     columns = [*zip(*lines, strict=True)] or [()] * len(header)
@@ -133,7 +133,7 @@ def _table(
     for name, column in zip(header, columns, strict=True):
         if name in numbers:
             cells[name] = np.array([float(cell or "nan") for cell in column])
-        else:
+        elif name not in left_out:
             texts = pd.Series([*column], dtype=object)
             cells[name] = texts == "True" if name in flags else texts
     return pd.DataFrame(cells)

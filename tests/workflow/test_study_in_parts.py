@@ -13,12 +13,13 @@ from pipeline.results import netcdf
 from pipeline.steps.report.settings import Settings
 from pipeline.steps.study.parts import TIMES
 from pipeline.steps.study.step import columns_of, per_participant, study
-from pipeline.tables.csv_files import csv_of, rows_of
+from pipeline.tables.csv_files import csv_of
 from pipeline.variables import schema
 from pipeline.workflow.jobs import study_job
 from pipeline.workflow.jobs.report_job import write_page
 from tests.support.studies.rejected import rejection
 from tests.support.studies.two_people import ALONE, PEOPLE, Trials, stored, trial
+from tests.support.studies.typed_rows import rows_of
 
 CYCLES: Trials = {
     "none": {"fast_1": rejection("no static trial", {}).dataset()},

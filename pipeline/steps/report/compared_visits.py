@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ...variables.cycle_variables import STANCE
 from .curves.cycles import CycleCurves
+from .tables import with_index_of
 
 PAIR = "visit and condition"
 
@@ -43,8 +44,8 @@ class Compared(NamedTuple):
         if not self._selects:
             return rows
         visits = [self.visits[name] for name in rows["session"]]
-        pairs = [*map(pair_of, visits, rows["condition"])]
-        every = rows.assign(**{"visit": np.array(visits, dtype=object), PAIR: np.array(pairs, dtype=object)})
+        pairs = map(pair_of, visits, rows["condition"])
+        every = rows.assign(**{"visit": with_index_of(rows, visits), PAIR: with_index_of(rows, pairs)})
         return every.iloc[self._in_order(every["session"].tolist(), every[self.by].tolist())]
 
     def part(self, study: xr.Dataset) -> xr.Dataset:

@@ -22,8 +22,8 @@ from ...variables.data_dictionary import CORRECTIONS, NOT_CORRECTED
 from ...variables.stance_verdicts import BETWEEN_WORDS, REFUSED, USED, in_general
 from ...variables.verdict_table import VERDICTS
 from .curves.figures import SMALLEST_N
-from .quality import known_in_part, verdicts_of
-from .tables import Totals, ages_of, find_rejected_trials, of_part, sessions_in
+from .quality import known_in_part, median_of, verdicts_of
+from .tables import Totals, ages_of, of_part, sessions_in
 
 GOOD, UNKNOWN, LOOK, BAD = STATES = ("good", "not checked", "look", "bad")  # from best to worst
 CHILDREN = "jensen"  # the table of the segments of children; the others are of adults
@@ -162,10 +162,9 @@ def _knee_axis(quality: pd.DataFrame) -> Point | None:
     of_trials = {cells[:3]: cells[3:] for cells in every}
     for session, side in itertools.product(sessions, SIDES):
         found = [figures for (one, of, _), figures in of_trials.items() if (one, of) == (session, side)]
-        known = [[value for value in column if np.isfinite(value)] for column in zip(*found, strict=True)]
-        if not any(known):
+        if not np.isfinite(found).any():
             continue
-        error, in_step, adduction, hip = (float(np.median(column)) if column else np.nan for column in known)
+        error, in_step, adduction, hip = map(median_of, np.transpose(found))
         states.append(UNKNOWN if np.isnan(error) else LOOK if axis_is_suspect(error, in_step) else GOOD)
         if states[-1] == LOOK:
             suspect.setdefault(session, []).append(side)
@@ -180,9 +179,8 @@ def _knee_axis(quality: pd.DataFrame) -> Point | None:
 
 
 def _trials(count: Totals, quality: pd.DataFrame) -> Point:
-    rejected = find_rejected_trials(quality)
-    columns = (rejected[name] for name in ("trial", "session", "reason"))
-    lost = [f"{trial} of {session}: {reason}" for trial, session, reason in zip(*columns, strict=True)]
+    columns = zip(*(quality[name] for name in ("trial", "session", "reason", "verdict", "side")), strict=True)
+    lost = [f"{trial} of {session}: {why}" for trial, session, why, *of in columns if of == [REFUSED, ""]]
     state = GOOD if not lost else LOOK if count.trials_used else BAD
     return Point(state, "Trials", [f"{count.trials_used} of {count.trials} used", *lost])
 
@@ -272,10 +270,11 @@ def _mechanics(quality: pd.DataFrame) -> Point:
 
 def _repeats(cycles: pd.DataFrame) -> Point:
     """Return the point on the number of gait cycles with kinetics: one or two may be right, but do not show it."""
-    conditions, counts = cycles["condition"], dict[str, Counter[str]]()
-    what = cycles["session"] + ", " + conditions if cycles["session"].nunique() > 1 else conditions
-    for place, side, valid in zip(what, cycles["side"], cycles["kinetics_valid"], strict=True):
-        counts.setdefault(place, Counter(dict.fromkeys(SIDES, 0)))[side] += valid
+    several, counts = len(sessions_in(cycles)) > 1, dict[str, Counter[str]]()
+    columns = (cycles[name] for name in ("session", "condition", "side", "kinetics_valid"))
+    for session, condition, side, valid in zip(*columns, strict=True):
+        what = f"{session}, {condition}" if several else condition
+        counts.setdefault(what, Counter(dict.fromkeys(SIDES, 0)))[side] += valid
     texts = [f"{what}: {', '.join(f'{side} {of[side]}' for side in SIDES)}" for what, of in counts.items()]
     few = not counts or min(n for of in counts.values() for n in of.values()) < SMALLEST_N
     more = [f"fewer than {SMALLEST_N} do not show how far they repeat"] if few else []

@@ -230,10 +230,11 @@ def by_group(shown: list[str], columns: Sequence[Column], *, on_screen: Collecti
 
 def means(rows: pd.DataFrame) -> Table:
     """Return the main metrics of participants.csv, row by row."""
-    shown = [name for name in MEANS_SHOWN if name in metrics_in(rows)]
+    shown = [name for name in MEANS_SHOWN if len(rows) and name in rows]
     units = [plain_unit(NUMBERS[name].units) for name in shown]
     titles = [f"{title_of(name)}, {unit}".removesuffix(", ") for name, unit in zip(shown, units, strict=True)]
-    columns = [*(rows[name] for name in (*SESSION, "side")), rows["cycles"].map("{:.0f}".format)]
+    columns = [rows[name].tolist() for name in (*SESSION, "side")]
+    columns += [_numbers(rows["cycles"], 0)]
     columns += [_numbers(rows[name], places_of(name)) for name in shown]
     return Table([*map(title_of, (*SESSION, "side", "cycles")), *titles], [*map(list, zip(*columns, strict=True))])
 

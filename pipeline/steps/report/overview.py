@@ -189,8 +189,9 @@ class Overview:
         """Return rows with the visit in their condition, so that no two visits are averaged."""
         if not self.visits:
             return rows
-        conditions = map(self._at_visit, rows["condition"], (self.visits[session] for session in rows["session"]))
-        return rows.assign(condition=np.array([*conditions], dtype=object))
+        places = zip(rows["condition"], rows["session"], strict=True)
+        conditions = [self._at_visit(condition, self.visits[session]) for condition, session in places]
+        return rows.assign(condition=tables.with_index_of(rows, conditions))
 
     def _at_visit(self, condition: str, visit: str) -> str:
         """Return the name of a condition at a visit."""

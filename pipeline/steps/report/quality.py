@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...arrays import Flags
+from ...arrays import Array, Flags
 from ...trials.left_out import from_text, in_words
 from ...trials.session import FILES
 from ...variables.cycle_variables import SEEN
@@ -23,7 +23,7 @@ from ...variables.stance_verdicts import (
     rejection_in_general,
     verdicts_in,
 )
-from .tables import ABSENT, Table, find_rejected_trials
+from .tables import ABSENT, Table
 
 CHECKS = {
     "disagreement_n_m": "Formulations differ by, N m",
@@ -63,41 +63,39 @@ class Verdicts(NamedTuple):
 
 def list_rejections(quality: pd.DataFrame) -> Table:
     """Return one row per trial that was rejected, or has contacts with plates refused, doubted or known in part."""
-    whole, found, contacts = list[list[str]](), dict[tuple[str, str], dict[str, dict[str, list[str]]]](), Counter()
+    whole, contacts = list[list[str]](), Counter[tuple[str, str]]()
+    found: dict[tuple[str, str], dict[str, dict[str, list[str]]]] = {}  # by trial and kind the stances of each reason
     columns = (quality[name].tolist() for name in (*TRIAL, "side", "verdict", "reason", "doubt", SEEN))
-    for *trial, side, verdict, reason, doubt, seen, in_part, stance in zip(
-        *columns, known_in_part(quality).tolist(), _in_words(quality), strict=True
-    ):
+    every = zip(*columns, known_in_part(quality).tolist(), _in_words(quality), strict=True)
+    for session, trial, side, verdict, reason, doubt, seen, in_part, stance in every:
         if not side:
-            whole.append([*trial, "whole trial", reason])
+            whole.append([session, trial, "whole trial", reason])
             continue
-        contacts[*trial] += verdict != NOT_ON_A_PLATE
-        kinds = found.setdefault((*trial,), {"": {}, " doubted": {}, " known in part": {}})
+        contacts[session, trial] += verdict != NOT_ON_A_PLATE
+        kinds = found.setdefault((session, trial), {"": {}, " doubted": {}, " known in part": {}})
         if verdict in (REFUSED, DOUBTED):
             kind, why = ("", reason) if verdict == REFUSED else (" doubted", doubt)
             kinds[kind].setdefault(why, []).append(stance)
         if in_part:
             kinds[" known in part"].setdefault(IN_PART, []).append(f"{stance}: {seen:.0f} %")
-    return Table(
-        ["Session", "Trial", "Refused, doubted, in part", "Reason and contacts"],
-        whole
-        + [
-            [
-                *trial,
-                f"{sum(map(len, reasons.values()))} of {contacts[trial]} plate contacts{kind}",
-                "; ".join(f"{why}: {', '.join(which)}" for why, which in reasons.items()),
-            ]
-            for trial, kinds in found.items()
-            for kind, reasons in kinds.items()
-            if reasons
-        ],
-    )
+    of_stances = [
+        [*place, f"{sum(map(len, reasons.values()))} of {contacts[place]} plate contacts{kind}", _together(reasons)]
+        for place, kinds in found.items()
+        for kind, reasons in kinds.items()
+        if reasons
+    ]
+    return Table(["Session", "Trial", "Refused, doubted, in part", "Reason and contacts"], whole + of_stances)
+
+
+def _together(reasons: Mapping[str, Sequence[str]]) -> str:
+    """Return reasons, each with its stances, in words."""
+    return "; ".join(f"{reason}: {', '.join(stances)}" for reason, stances in reasons.items())
 
 
 def known_in_part(quality: pd.DataFrame) -> Flags:
     """Return which contacts with kinetics are known in a part of the stance alone."""
-    verdicts = quality["verdict"].to_numpy()
-    return ((verdicts == USED) | (verdicts == DOUBTED)) & (quality[SEEN].to_numpy() < 100)
+    verdicts, seen = quality["verdict"].to_numpy(), quality[SEEN].to_numpy(dtype=float)
+    return np.asarray(((verdicts == USED) | (verdicts == DOUBTED)) & (seen < 100), dtype=bool)
 
 
 def checks(quality: pd.DataFrame, clean: Trials) -> Table:
@@ -139,9 +137,10 @@ def muscles_left_out(clean: Trials, sessions: Iterable[str]) -> Table:
 
 def verdicts_of(quality: pd.DataFrame) -> Verdicts:
     """Return why trials of a participant are rejected, and contacts refused or doubted."""
-    rejected = [*map(rejection_in_general, find_rejected_trials(quality)["reason_values"])]
-    verdicts = quality["verdict"].to_numpy()
-    refused = quality["reason_values"].to_numpy()[(verdicts == REFUSED) & (quality["side"].to_numpy() != "")]
+    reasons, verdicts = quality["reason_values"].to_numpy(), quality["verdict"].to_numpy()
+    of_trial = quality["side"].to_numpy() == ""
+    rejected = [*map(rejection_in_general, reasons[(verdicts == REFUSED) & of_trial])]
+    refused = reasons[(verdicts == REFUSED) & ~of_trial]
     doubted = quality["doubt_values"].to_numpy()[verdicts == DOUBTED]
     return Verdicts(rejected, *([one for text in texts for one in verdicts_in(text)] for texts in (refused, doubted)))
 
@@ -163,8 +162,18 @@ def reasons(people: Sequence[Verdicts]) -> list[tuple[Counter[str], Counter[str]
 
 def medians_of_sessions(quality: pd.DataFrame) -> dict[str, dict[str, float]]:
     """Return the median over the stances of each session of what sessions are compared by; NaN if not known."""
-    medians = quality[quality["side"] != ""].groupby("session", sort=False)[[*WITNESSES]].median()
-    return {str(session): figures for session, figures in medians.to_dict("index").items()}
+    sessions = np.where(quality["side"].to_numpy() != "", quality["session"].to_numpy(), "")
+    return {
+        session: {name: median_of(quality[name].to_numpy()[sessions == session]) for name in WITNESSES}
+        for session in dict.fromkeys(sessions.tolist())
+        if session
+    }
+
+
+def median_of(values: Array) -> float:
+    """Return the median of the values that are known, NaN if there is none."""
+    known = values[np.isfinite(values)]
+    return float(np.median(known)) if len(known) else np.nan
 
 
 def unlike_the_others(medians: Mapping[str, Mapping[str, float]]) -> Table:

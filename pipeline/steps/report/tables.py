@@ -180,7 +180,12 @@ def totals(rows: pd.DataFrame, quality: pd.DataFrame) -> Totals:
 
 def of_part(rows: pd.DataFrame, part: str) -> pd.DataFrame:
     """Return the rows of metrics.csv that are cycles, or stances without a whole cycle."""
-    return rows[rows["part"].to_numpy() == part]
+    return rows.loc[rows["part"].to_numpy() == part]
+
+
+def with_index_of(rows: pd.DataFrame, texts: Iterable[str]) -> pd.Series:
+    """Return texts, one for each row, as a column of the same kind as those that are read."""
+    return pd.Series([*texts], rows.index, dtype=object)
 
 
 def sessions_in(*rows: pd.DataFrame) -> list[str]:
@@ -237,8 +242,10 @@ def participant(name: str, state: str, count: Totals, sessions: Sequence[str], r
     """Return a participant's row of the table of participants; cells of sessions that differ follow each other."""
     used = [f"{count.trials_used} of {count.trials}", f"{count.contacts_used} of {count.contacts}"]
     counts = map(str, (count.cycles, count.cycles_with_kinetics, count.stances_alone))
-    of_sessions = rows.drop_duplicates("session")
-    about = [" / ".join(dict.fromkeys(map(_shown, of_sessions[name]))) for name in participants_columns(rows)]
+    first = ~rows["session"].duplicated().to_numpy()
+    about = [
+        " / ".join(dict.fromkeys(map(_shown, rows[name].to_numpy()[first]))) for name in participants_columns(rows)
+    ]
     return [name, state, ", ".join(sessions), *used, *counts, *about]
 
 
@@ -247,8 +254,3 @@ def together(parts: Iterable[Table], links: Mapping[str, str]) -> Table:
     parts = [*parts]
     header = max((part.header for part in parts), key=len, default=[])
     return Table(header, [row for part in parts for row in part.rows], links)
-
-
-def find_rejected_trials(quality: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of trials that were rejected as a whole."""
-    return quality[(quality["verdict"].to_numpy() == REFUSED) & (quality["side"].to_numpy() == "")]
