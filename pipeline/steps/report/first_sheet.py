@@ -67,8 +67,8 @@ class Shown(NamedTuple):
 
     def fewest(self, metric: str) -> int:
         """Return how many cycles of a side have a metric, of the side with fewer."""
-        sides = self.rows["side"].to_numpy()[~np.isnan(column_of(self.rows, metric))].tolist()
-        return min(sides.count(side) for side in SIDES)
+        is_known = ~np.isnan(column_of(self.rows, metric))
+        return min(int((is_known & (self.rows["side"].to_numpy() == side)).sum()) for side in SIDES)
 
 
 def first_sheet(

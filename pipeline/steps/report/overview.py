@@ -90,10 +90,10 @@ class Overview:
         sessions = tables.sessions_in(quality, metrics)
         trials = {session: facts_of_trials(cycles[session]) for session in sessions}
         models = {session: calibrate[session] for session in sessions}
-        count = tables.totals(metrics, quality)
-        check = data_check(metrics, quality, trials, models, count)
-        self.totals = self.totals.plus(count)
-        self.people.append(tables.participant(name, check.state, count, sessions, metrics))
+        totals = tables.totals(metrics, quality)
+        check = data_check(metrics, quality, trials, models, totals)
+        self.totals = self.totals.plus(totals)
+        self.people.append(tables.participant(name, check.state, totals, sessions, metrics))
         self.columns = self.columns or tables.participants_columns(metrics)
         self.verdicts.append(checked.verdicts_of(quality))
         kept = [keep_of_model(model.attrs) for model in models.values()]

@@ -1,7 +1,7 @@
 """Quality tables of the report: rejections, repairs, checks of the kinetics."""
 
 import itertools
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -50,7 +50,9 @@ FILLED = tuple(name for name in REPAIRS if name.startswith("filled_by_"))
 OTHER_REPAIRS = {"spikes removed": "spikes_removed", "swapped labels corrected": "labels_exchanged_back"}
 Trials = Mapping[str, Mapping[str, Mapping[str, Any]]]
 TRIAL = ["session", "trial"]
-IN_PART = "near an end of the recording or a gap, moments of this share of the stance are known"
+IN_PART, SHARE = "in part", "near an end of the recording or a gap, moments of this share of the stance are known"
+KINDS = {REFUSED: "", DOUBTED: " doubted", IN_PART: " known in part"}
+Stances = Mapping[str, defaultdict[str, list[str]]]  # in words by kind and reason
 
 
 class Verdicts(NamedTuple):
@@ -63,33 +65,25 @@ class Verdicts(NamedTuple):
 
 def list_rejections(quality: pd.DataFrame) -> Table:
     """Return one row per trial that was rejected, or has contacts with plates refused, doubted or known in part."""
-    whole, contacts = list[list[str]](), Counter[tuple[str, str]]()
-    found: dict[tuple[str, str], dict[str, dict[str, list[str]]]] = {}  # by trial and kind the stances of each reason
+    rows, contacts = list[list[str]](), Counter[tuple[str, str]]()
+    found = defaultdict[tuple[str, str], Stances](lambda: {kind: defaultdict(list) for kind in KINDS})
     columns = (quality[name].tolist() for name in (*TRIAL, "side", "verdict", "reason", "doubt", SEEN))
     every = zip(*columns, known_in_part(quality).tolist(), _in_words(quality), strict=True)
     for session, trial, side, verdict, reason, doubt, seen, in_part, stance in every:
         if not side:
-            whole.append([session, trial, "whole trial", reason])
+            rows.append([session, trial, "whole trial", reason])
             continue
         contacts[session, trial] += verdict != NOT_ON_A_PLATE
-        kinds = found.setdefault((session, trial), {"": {}, " doubted": {}, " known in part": {}})
         if verdict in (REFUSED, DOUBTED):
-            kind, why = ("", reason) if verdict == REFUSED else (" doubted", doubt)
-            kinds[kind].setdefault(why, []).append(stance)
+            found[session, trial][verdict][doubt if verdict == DOUBTED else reason].append(stance)
         if in_part:
-            kinds[" known in part"].setdefault(IN_PART, []).append(f"{stance}: {seen:.0f} %")
-    of_stances = [
-        [*place, f"{sum(map(len, reasons.values()))} of {contacts[place]} plate contacts{kind}", _together(reasons)]
-        for place, kinds in found.items()
-        for kind, reasons in kinds.items()
-        if reasons
-    ]
-    return Table(["Session", "Trial", "Refused, doubted, in part", "Reason and contacts"], whole + of_stances)
-
-
-def _together(reasons: Mapping[str, Sequence[str]]) -> str:
-    """Return reasons, each with its stances, in words."""
-    return "; ".join(f"{reason}: {', '.join(stances)}" for reason, stances in reasons.items())
+            found[session, trial][IN_PART][SHARE].append(f"{stance}: {seen:.0f} %")
+    for place, kinds in found.items():
+        for kind, reasons in kinds.items():
+            if count := sum(map(len, reasons.values())):
+                text = "; ".join(f"{reason}: {', '.join(stances)}" for reason, stances in reasons.items())
+                rows.append([*place, f"{count} of {contacts[place]} plate contacts{KINDS[kind]}", text])
+    return Table(["Session", "Trial", "Refused, doubted, in part", "Reason and contacts"], rows)
 
 
 def known_in_part(quality: pd.DataFrame) -> Flags:
@@ -114,14 +108,12 @@ def checks(quality: pd.DataFrame, clean: Trials) -> Table:
         texts = [f"{title}: {how if isinstance(how, str) else f'{how:g}'}" for title, how in repairs.items()]
         left_out = {what: in_words(about.get(f"{what}_left_out", "")) for what in ("plates", "events")}
         texts += [f"{what} not used: {reasons}" for what, reasons in left_out.items() if reasons]
-        rows.append([*trial, count, "; ".join(texts) or "none", *map(_check_in_words, np.fmax.reduce(values[mine]))])
+        worst = np.fmax.reduce(values[mine]).tolist()
+        cells = [
+            "any" if np.isinf(x) else f"{x:.0f}" if x >= 1 else ABSENT if np.isnan(x) else f"{x:.1g}" for x in worst
+        ]
+        rows.append([*trial, count, "; ".join(texts) or "none", *cells])
     return Table(["Session", "Trial", "Marker samples filled", "Other repairs", *CHECKS.values()], rows)
-
-
-def _check_in_words(worst: float) -> str:
-    if not np.isfinite(worst):
-        return ABSENT if np.isnan(worst) else "any"
-    return f"{worst:.0f}" if worst >= 1 else f"{worst:.1g}"
 
 
 def muscles_left_out(clean: Trials, sessions: Iterable[str]) -> Table:

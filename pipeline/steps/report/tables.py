@@ -180,7 +180,7 @@ def totals(rows: pd.DataFrame, quality: pd.DataFrame) -> Totals:
 
 def of_part(rows: pd.DataFrame, part: str) -> pd.DataFrame:
     """Return the rows of metrics.csv that are cycles, or stances without a whole cycle."""
-    return rows.loc[rows["part"].to_numpy() == part]
+    return rows[(rows["part"] == part).to_numpy()]
 
 
 def with_index_of(rows: pd.DataFrame, texts: Iterable[str]) -> pd.Series:

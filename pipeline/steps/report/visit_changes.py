@@ -25,7 +25,8 @@ from .tables import ABSENT, Table
 SPEED_SHOWN = "Walking speed"  # as a row of a table
 SINGLE = "single cycle"
 Limits = Mapping[str, float]  # in the unit of a metric
-Detectable = Mapping[str, Mapping[str, Limits]]  # minimal detectable changes by condition, side or mean, and metric
+BySide = Mapping[str, Limits]  # minimal detectable changes by side or mean, and metric
+Detectable = Mapping[str, BySide]  # by condition
 
 
 class DetectableCurves(NamedTuple):
@@ -72,11 +73,7 @@ def _labelled(rows: pd.DataFrame, place: str, compared: Compared) -> pd.DataFram
 
 
 def _tables(
-    cycles: pd.DataFrame,
-    symmetry: pd.DataFrame,
-    labels: Sequence[str],
-    detectable: Mapping[str, Limits],
-    errors: Errors,
+    cycles: pd.DataFrame, symmetry: pd.DataFrame, labels: Sequence[str], detectable: BySide, errors: Errors
 ) -> dict[str, Table]:
     shown = metric_tables.metrics_with_values(cycles)
     phases, values = metric_tables.phases(shown), metric_tables.values_of(cycles, symmetry, shown)
@@ -180,7 +177,7 @@ def profile_changes(cycles: pd.DataFrame, compared: Compared, detectable: Detect
 
 
 def _profile_table(
-    bars: Mapping[str, list[Bars]], detectable: Mapping[str, Limits], counts: Mapping[str, Mapping[str, int]]
+    bars: Mapping[str, list[Bars]], detectable: BySide, counts: Mapping[str, Mapping[str, int]]
 ) -> Table:
     """Return the bars of each label, a row for each angle and side, with their changes from the first label.
 

@@ -42,9 +42,9 @@ USED = [{**ROW, "side": side, "verdict": "used", "code": "", "reason": ""} for s
 CYCLES = [{**row, "part": "cycle", "kinetics_valid": "True", "doubt_code": ""} for row in USED for _ in range(3)]
 
 
-def checked(cycles: list[dict[str, str]], quality: list[dict[str, str]], *about: Any) -> DataCheck:
-    tables = typed("metrics", cycles), typed("quality", quality)
-    return data_check(*tables, *about, totals(*tables))
+def checked(cycles: list[dict[str, str]], quality: list[dict[str, str]], trials: Any, models: Any) -> DataCheck:
+    rows, stances = typed("metrics", cycles), typed("quality", quality)
+    return data_check(rows, stances, trials, models, totals(rows, stances))
 
 
 def judged(quality: list[dict[str, str]], **facts: object) -> DataCheck:

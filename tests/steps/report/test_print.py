@@ -253,8 +253,8 @@ def test_more_conditions_leave_out_the_comparison_of_sides_on_paper() -> None:
     for count, left_out in ((1, ()), (2, ("index, %",)), (3, ("index, %", "minus left"))):
         trials = {name: trial_cycles("sub-01", name, ["left", "right"]) for name in names[:count]}
         study = made({"sub-01": trials}, {name: name for name in names})
-        tables = (read_results(name, getattr(study, name)) for name in ("metrics", "symmetry"))
-        table = metric_tables.metrics(*tables)[metric_tables.CLINICAL]
+        rows, symmetry = (read_results(name, getattr(study, name)) for name in ("metrics", "symmetry"))
+        table = metric_tables.metrics(rows, symmetry)[metric_tables.CLINICAL]
         unprinted = [table.header[i] for i in table.on_screen]
         assert len(unprinted) == count * len(left_out)
         assert all(title.endswith(left_out) for title in unprinted)

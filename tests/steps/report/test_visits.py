@@ -61,8 +61,8 @@ def visits(
 def shown_tables(study: Made, **chosen: Any) -> dict[str, dict[str, Table]]:
     """Return the tables of metrics by condition."""
     pairs = compared([*study.visits.items()], **chosen)
-    tables = (pairs.rows(read_results(name, getattr(study, name))) for name in ("metrics", "symmetry"))
-    return tables_of_changes(*tables, pairs, study.detectable)
+    metrics, symmetry = (pairs.rows(read_results(name, getattr(study, name))) for name in ("metrics", "symmetry"))
+    return tables_of_changes(metrics, symmetry, pairs, study.detectable)
 
 
 def cycles_of(study: Made) -> pd.DataFrame:
