@@ -93,7 +93,8 @@ def movement_profiles(cycles: pd.DataFrame, reference: BySpeed, angles: Array | 
         return []
     profiles = []
     header = ["Angle", "Left", "Right", "Both", "Typical person"]
-    for title, rows in _groups(cycles).items():
+    for title, mine in _places_of(cycles).items():
+        rows = cycles.iloc[mine]
         bars = bars_of(rows, typical_of(rows, reference))
         if not any(one.scores for one in bars):
             continue
@@ -133,11 +134,11 @@ def _ways(number: int, of_sides: Mapping[str, Array]) -> dict[str, str]:
 
 def without_comparison(cycles: pd.DataFrame) -> list[str]:
     """Return how many cycles of each session and condition turn, so that they have no scores, in words."""
-    texts = []
-    for title, rows in _groups(cycles).items() if GPS in cycles else ():
-        if count := turning(rows).sum():
+    texts, turn = [], turning(cycles)
+    for title, mine in _places_of(cycles).items() if GPS in cycles else ():
+        if count := turn[mine].sum():
             texts.append(
-                f"{title}: {count} of {len(rows)} cycles turn by more than {2 * STRAIGHT_DEGREES:.0f} degrees, or lead "
+                f"{title}: {count} of {len(mine)} cycles turn by more than {2 * STRAIGHT_DEGREES:.0f} degrees, or lead "
                 f"more than {STRAIGHT_DEGREES:.0f} degrees away from the line from which pelvis and foot are measured: "
                 "no comparison with normal gait"
             )
@@ -166,16 +167,17 @@ def age_in_words(age: float) -> str:
     return "the age of this person is not known" if np.isnan(age) else f"this person is {age:g} years old"
 
 
-def _groups(cycles: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def _places_of(cycles: pd.DataFrame) -> dict[str, list[int]]:
     """Return the rows of each visit, else session, and condition by title, which is that of its line in the curves."""
-    visits, conditions = cycles["visit" if "visit" in cycles else "session"], cycles["condition"]
-    several = len(conditions.unique()) > 1
-    of_visit = "{0}, {1}".format if several else "{0}".format
-    title = of_visit if len(visits.unique()) > 1 else "{1}".format
-    places: dict[str, dict[str, list[int]]] = {}
-    for i, (visit, condition) in enumerate(zip(visits, conditions, strict=True)):
-        places.setdefault(condition, {}).setdefault(title(visit, condition), []).append(i)
-    return {name: cycles.iloc[mine] for of in places.values() for name, mine in of.items()}
+    visits, conditions = cycles["visit" if "visit" in cycles else "session"].tolist(), cycles["condition"].tolist()
+    several_visits, several = len({*visits}) > 1, len({*conditions}) > 1
+    places: dict[str, list[int]] = {}
+    for condition in dict.fromkeys(conditions):
+        for i, visit in enumerate(visits):
+            if conditions[i] == condition:
+                title = f"{visit}, {condition}" if several else visit
+                places.setdefault(title if several_visits else condition, []).append(i)
+    return places
 
 
 def typical_of(rows: pd.DataFrame, reference: BySpeed) -> dict[str, float]:
