@@ -445,8 +445,7 @@ def _ask_of_words(trials: Sequence[Trial]) -> None:
     for one, texts, own in zip(walks, unknown, words, strict=True):
         of_person = {*PIECES.findall(" ".join(one.names).lower())}
         one.is_slip |= bool(own & (of_person | slips)) or any(is_slip(a, b) for a in own for b in of_person)
-        may_be_swapped = len([*filter(None, one.names)]) > 1 or not all(map(is_code, texts))
-        one.is_slip |= one.asked and may_be_swapped  # a name of these may be that of a condition
+        one.is_slip |= one.asked and not all(map(is_person_code, one.names))  # these may be names of conditions
         one.is_slip |= any(LONG_NUMBER.search(text) for text in one.conditions)
 
 
