@@ -21,6 +21,7 @@ from .name_parts import YEAR, Place
 CODE = re.compile(r"([a-z]{0,12}[-_ ]?)(\d+)[-_ ]?[a-z]{0,2}", re.IGNORECASE)
 FULL_NAME = re.compile(r"[A-Z]\w+([-_ ,]+[A-Z]\w+)+")
 WORD_AND_NUMBER = re.compile(r"([^\W\d_]{3,}|[^\x00-\x7f]{2,})\d+")
+WORD_AND_AMOUNT = re.compile(r"[a-z]{3,}[-_ ]?[1-9]\d*", re.IGNORECASE)  # RPE13, Seat 443, which may count no people
 COUNTED_FROM_0 = re.compile(r"\D+0")  # H0 beside H8 and H12: weeks rather than people
 COUNTED = re.compile(r"[^\W\d_]+0\d+")
 GLUED_NUMBER = re.compile(r"(.*\D)\d+")
@@ -134,7 +135,8 @@ def find_levels(facts: Sequence[Facts], columns: Columns, *, visits_are_named: b
                 return (k, best), True
         elif k != best and scores[best] == CODED and (k < best or pairs == len(set(column))):
             return tuple(sorted((k, best))), True
-    return tuple(levels), False
+    may_be_amounts = scores[best] == CODED and all(map(WORD_AND_AMOUNT.fullmatch, columns[best]))
+    return tuple(levels), may_be_amounts and not visits_are_named
 
 
 def _scores(facts: Sequence[Facts], columns: Columns) -> dict[Place, int]:

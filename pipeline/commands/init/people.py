@@ -217,6 +217,7 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
     name_visits |= len({one.parts.group for one in trials}) > 1
     has_code = any(only in one.parts.unknown.values() for one in trials)  # of the only person
     levels, asked = find_levels(facts, people, visits_are_named=name_visits and not has_code)
+    asked |= has_code and is_person_code(only) and bool(levels)  # below a code of a person, nb574 may be shoes
     for i, trial in enumerate(trials):
         trial.names = tuple(people[place][i] for place in levels) or (only,) * has_code
     if are_shared:
