@@ -51,7 +51,7 @@ SIGNS = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|[\W_]|(?<!\d)0+(?=\d)")  # in wh
 # numbers, but not 5 in 5kmh, and single letters, also a capital behind a word, in which the names of trials may differ
 COUNTS = re.compile(r"\d+(?!\d|[^\W\d_]{2})|(?<![^\W\d_])[^\W\d_](?![^\W\d_])|(?<=[a-z])[A-Z](?![^\W\d_])|[\W_]")
 SPACED_NUMBER = re.compile(r"[-_ ]*(?<!\d)(\d{1,4})(?!.*\d)")  # a longer one counts nothing
-COUNTED_VISIT = re.compile(r"[^\W\d_]{1,2}[-_ ]?\d+")  # T01, which may be a trial
+COUNTED_VISIT = re.compile(r"[^\W\d_]{1,2}[-_ ]?\d+|.+[-_ ][A-Z]")  # T01, which may be a trial
 BIDS_LABEL = re.compile(r"sub-[^\W_]+")  # by its rule of a person
 LONG_NUMBER = re.compile(r"\d{5}")
 ENDING = re.compile(r"(?<=[a-z]{4})[ao](?![a-z])")  # of an adjective in Romance languages: descalzo, descalza
@@ -269,7 +269,7 @@ def _may_visits_be_people(trials: Sequence[Trial]) -> bool:
     people, inside = Counter(pair[0] for pair in pairs), Counter(pair[1:] for pair in pairs)
     have_days = len(people) > 1 and all(word.kind == "date" for rest in others for word in rest)
     are_both = all(map(all, zip(counted, others, strict=True)))
-    numbers = [int(re.sub(r"\D", "", text)) for text in people]
+    numbers = [int(re.sub(r"\D", "", of.text) or of.number or 1) for word in counted for of in word]
     go_on = all(counted) and not any(others) and len(people) > 1 < min(numbers) and gcd(*numbers) == 1
     if not go_on and (not are_both or max(people.values()) == 1 or (max(inside.values()) == 1 and not have_days)):
         return False
@@ -582,6 +582,7 @@ def _fill_in_visits(trials: Sequence[Trial]) -> None:
         cells = {visit: _cells_of_visit(of, words[visit], is_only=len(visits) == 1) for visit, of in visits.items()}
         for one in mine:
             one.place = places.get(one.visit_key)
+            one.asked |= not places and not one.names
             one.visit, one.date = cells[one.visit_key]
             if [*cells.values()].count(cells[one.visit_key]) > 1:
                 one.visit = identifier(one.visit_key, "")
