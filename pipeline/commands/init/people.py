@@ -279,11 +279,16 @@ def _may_visits_be_people(trials: Sequence[Trial]) -> bool:
 
 
 def _may_be_one(trials: Sequence[Trial], *, are_files: bool = True) -> bool:
-    """Return whether each of several people has a visit of their own; if folders name them, not only by its day."""
+    """Return whether no two of several people share a visit, each has one or all are counted: T03, and T01 and T02.
+
+    If folders name the people, not if its day alone tells a visit.
+    """
     if not are_files and any(word.kind == "date" for one in trials for word in one.parts.visits):
         return False
-    pairs = {(one.parts.visit, one.names) for one in trials}
-    return len(pairs) == len({person for _, person in pairs}) == len({visit for visit, _ in pairs}) > 1
+    pairs = {(one.names, one.parts.visit) for one in trials}
+    people, visits = {person for person, _ in pairs}, {visit for _, visit in pairs}
+    are_own = len(people) == len(pairs) or all(map(COUNTED_VISIT.fullmatch, visits))
+    return are_own and len(visits) == len(pairs) and len(people) > 1
 
 
 def _have_codes(trials: Sequence[Trial]) -> bool:
