@@ -55,7 +55,6 @@ COUNTED_VISIT = re.compile(r"[^\W\d_]{1,2}[-_ ]?\d+|.+[-_ ][A-Z]")  # T01, which
 BIDS_LABEL = re.compile(r"sub-[^\W_]+")  # by its rule of a person
 LONG_NUMBER = re.compile(r"\d{5}")
 ENDING = re.compile(r"(?<=[a-z]{4})[ao](?![a-z])")  # of an adjective in Romance languages: descalzo, descalza
-COUNT = re.compile(r"0\d+")  # of trials: walk_03_bad
 AMOUNT = re.compile(r"([^\W\d_]{3,})(\d+)")  # min05, which may count trials
 LETTERS = re.compile(r"[^\W\d_]{3,}")
 SIDES = WORDS["side"].keys()
@@ -478,7 +477,10 @@ def _ask_of_conditions(trials: Sequence[Trial]) -> None:
         words = {word for of_visit in beside.values() for word in of_visit}
         doubted += [mine] if len(words) == len(beside) > 1 and all(words) and mine[0].parts.visits else []
     doubted += _read_apart((ENDING.sub("", text), text, one) for text, one in texts)
-    doubted.append([one for one in walks if any(COUNT.fullmatch(text) for text in one.conditions)])
+    stems = [(one.parts.stem, one) for one in walks]
+    behind = [(of[k + 2].text, one) for of, one in stems for k, (a, b) in enumerate(pairwise(of[:-1]))
+              if a.kind in ROLES and b.kind in ("run", "number") and not of[k + 2].kind]  # fmt: skip
+    doubted.append([one for text, one in behind if text.isalpha() and text in one.conditions])
     unknown = [(AMOUNT.fullmatch(word.text), one) for one in walks for word in one.parts.stem if not word.kind]
     amounts = [(of, one) for of, one in unknown if of and of[0] not in "-".join((*one.names, *one.conditions))]
     for same in grouped((of[1], (int(of[2]), one)) for of, one in amounts).values():
