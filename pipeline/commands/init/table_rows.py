@@ -77,8 +77,11 @@ def trial_rows(
     by_name = {file.name: owners[file.key] for file in own}
     owners |= {file.key: by_name[copies[file.name]] for file in files if file.name in put_away}
     sessions, roles = _sessions(files, owners, model_name)
-    sessions_of = {file.name: owners[file.key].session for file in files}
-    copies = {copy: first for copy, first in copies.items() if sessions_of[copy] == sessions_of[first]}
+    by_name |= {file.name: owners[file.key] for file in files}
+    copies = {copy: of for copy, of in copies.items() if not _serves_a_further_visit(by_name[copy], by_name[of])}
+    for pair in ((by_name[copy], by_name[of]) for copy, of in copies.items()):
+        for one in pair if pair[0].session != pair[1].session else ():
+            one.asked = True  # a recording is of one person and visit
     roles |= {file.key: "exclude" for file in files if file.name in copies}
     notes[UNORDERED] += dict.fromkeys(owner.person for owner in owners.values() if owner.place is None)
     notes[ASKED] += dict.fromkeys(owner.person for owner in owners.values() if owner.asked)
@@ -135,6 +138,10 @@ def _put_away(names: Iterable[str], copies: Mapping[str, str]) -> set[str]:
     own = {folder for name in names if name not in found for folder in PurePosixPath(name).parents}
     beside = {name for name in found if PurePosixPath(name).parent == PurePosixPath(copies[name]).parent}
     return {name for name, folder in found.items() if name in beside or folder not in own}
+
+
+def _serves_a_further_visit(copy: Trial, original: Trial) -> bool:
+    return bool(copy.facts.stands) and copy.person == original.person and copy.session != original.session
 
 
 def _instead_of_static(
