@@ -8,7 +8,7 @@ statics lack it, and roles if it parts statics from walks.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from math import gcd, isclose
 from typing import NamedTuple, TypeVar
 
@@ -21,7 +21,7 @@ from .name_parts import YEAR, Place
 CODE = re.compile(r"([a-z]{0,12}[-_ ]?)(\d+)[-_ ]?[a-z]{0,2}", re.IGNORECASE)
 FULL_NAME = re.compile(r"[A-Z]\w+([-_ ,]+[A-Z]\w+)+")
 WORD_AND_NUMBER = re.compile(r"([^\W\d_]{3,}|[^\x00-\x7f]{2,})\d+")
-WORD_AND_AMOUNT = re.compile(r"[a-z]{3,}[-_ ]?[1-9]\d*", re.IGNORECASE)  # RPE13, Seat 443, which may count no people
+WORD_AND_AMOUNT = re.compile(r"[a-z]{3,}[-_ ]?([1-9]\d{0,3})", re.IGNORECASE)  # RPE13, Seat 443, which may count no people
 COUNTED_FROM_0 = re.compile(r"\D+0")  # H0 beside H8 and H12: weeks rather than people
 COUNTED = re.compile(r"[^\W\d_]+0\d+")
 GLUED_NUMBER = re.compile(r"(.*\D)\d+")
@@ -135,8 +135,10 @@ def find_levels(facts: Sequence[Facts], columns: Columns, *, visits_are_named: b
                 return (k, best), True
         elif k != best and scores[best] == CODED and (k < best or pairs == len(set(column))):
             return tuple(sorted((k, best))), True
-    may_be_amounts = scores[best] == CODED and all(map(WORD_AND_AMOUNT.fullmatch, columns[best]))
-    return tuple(levels), may_be_amounts and not visits_are_named
+    found = [WORD_AND_AMOUNT.fullmatch(name) for name in {*columns[best]}]
+    numbers = sorted(int(match[1]) for match in found if match)
+    may_be_amounts = len(numbers) == len(found) and all(b - a > 1 for a, b in pairwise(numbers))
+    return tuple(levels), scores[best] == CODED and may_be_amounts and not visits_are_named
 
 
 def _scores(facts: Sequence[Facts], columns: Columns) -> dict[Place, int]:
