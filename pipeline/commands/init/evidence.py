@@ -21,7 +21,9 @@ from .name_parts import YEAR, Place
 CODE = re.compile(r"([a-z]{0,12}[-_ ]?)(\d+)[-_ ]?[a-z]{0,2}", re.IGNORECASE)
 FULL_NAME = re.compile(r"[A-Z]\w+([-_ ,]+[A-Z]\w+)+")
 WORD_AND_NUMBER = re.compile(r"([^\W\d_]{3,}|[^\x00-\x7f]{2,})\d+")
-WORD_AND_AMOUNT = re.compile(r"[a-z]{3,}[-_ ]?([1-9]\d{0,3})", re.IGNORECASE)  # RPE13, Seat 443, which may count no people
+WORD_AND_AMOUNT = re.compile(
+    r"[a-z]{3,}[-_ ]?([1-9]\d{0,3})", re.IGNORECASE
+)  # RPE13, Seat 443, which may count no people
 COUNTED_FROM_0 = re.compile(r"\D+0")  # H0 beside H8 and H12: weeks rather than people
 COUNTED = re.compile(r"[^\W\d_]+0\d+")
 GLUED_NUMBER = re.compile(r"(.*\D)\d+")

@@ -231,9 +231,8 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
             asked = False
             for trial in trials:
                 trial.names = tuple(subjects)
-        elif not _have_codes(trials):
-            asked = True
-            _doubt(one for one in trials if not all(map(is_code, one.names)))  # they may be names of conditions
+        else:
+            asked |= not _have_codes(trials)
     asked |= not any(one.names for one in trials) and _may_visits_be_people(trials)
     asked &= not all(len(one.names) == 1 and BIDS_LABEL.fullmatch(one.names[0]) for one in trials)
     for trial in trials:
@@ -447,7 +446,7 @@ def _ask_of_words(trials: Sequence[Trial]) -> None:
         for a in set[str]().union(*words)
         if not kind_of(a) and any(is_slip(a, b) for b in seen if kind_of(b) or seen[b] > seen[a])
     }
-    for one, texts, own in zip(walks, unknown, words, strict=True):
+    for one, own in zip(walks, words, strict=True):
         of_person = {*PIECES.findall(" ".join(one.names).lower())}
         one.is_slip |= bool(own & (of_person | slips)) or any(is_slip(a, b) for a in own for b in of_person)
         one.is_slip |= one.asked and not all(map(is_person_code, one.names))  # these may be names of conditions

@@ -71,17 +71,9 @@ def trial_rows(
     """
     notes: Notes = defaultdict(list)
     rows: list[Row] = []
-    put_away = _put_away([file.name for file in files], copies)
-    own = [file for file in files if file.name not in put_away]
-    owners = {one.file.key: one for one in people_and_sessions(own)}
-    by_name = {file.name: owners[file.key] for file in own}
-    owners |= {file.key: by_name[copies[file.name]] for file in files if file.name in put_away}
+    owners = _owners(files, copies)
     sessions, roles = _sessions(files, owners, model_name)
-    by_name |= {file.name: owners[file.key] for file in files}
-    copies = {copy: of for copy, of in copies.items() if not _serves_a_further_visit(by_name[copy], by_name[of])}
-    for pair in ((by_name[copy], by_name[of]) for copy, of in copies.items()):
-        for one in pair if pair[0].session != pair[1].session else ():
-            one.asked = True  # a recording is of one person and visit
+    copies = _left_out({file.name: owners[file.key] for file in files}, copies)
     roles |= {file.key: "exclude" for file in files if file.name in copies}
     notes[UNORDERED] += dict.fromkeys(owner.person for owner in owners.values() if owner.place is None)
     notes[ASKED] += dict.fromkeys(owner.person for owner in owners.values() if owner.asked)
@@ -121,6 +113,14 @@ def trial_rows(
     return rows, {owner.session: owner.place for owner in owners.values()}, notes
 
 
+def _owners(files: Sequence[Contents], copies: Mapping[str, str]) -> dict[str, Trial]:
+    """Return what is found of the person of each file by its key; of a copy that is put away, what its original has."""
+    put_away = _put_away([file.name for file in files], copies)
+    owners = {one.file.key: one for one in people_and_sessions([file for file in files if file.name not in put_away])}
+    by_name = {one.file.name: one for one in owners.values()}
+    return owners | {file.key: by_name[copies[file.name]] for file in files if file.name in put_away}
+
+
 def _put_away(names: Iterable[str], copies: Mapping[str, str]) -> set[str]:
     """Return copies with the names, but for words of a copy, of files beside them, or outside a folder of copies alone.
 
@@ -140,8 +140,19 @@ def _put_away(names: Iterable[str], copies: Mapping[str, str]) -> set[str]:
     return {name for name, folder in found.items() if name in beside or folder not in own}
 
 
-def _serves_a_further_visit(copy: Trial, original: Trial) -> bool:
-    return bool(copy.facts.stands) and copy.person == original.person and copy.session != original.session
+def _left_out(owners: Mapping[str, Trial], copies: Mapping[str, str]) -> dict[str, str]:
+    """Return the copies that are left out, and ask whose those are that lie in two sessions; a static may serve both.
+
+    ``owners`` are what is found of the person of each file, by its name.
+    """
+    found = dict[str, str]()
+    for copy, original in copies.items():
+        one, other = owners[copy], owners[original]
+        if one.session == other.session or one.person != other.person or not one.facts.stands:
+            found[copy] = original
+            for owner in (one, other):
+                owner.asked |= one.session != other.session
+    return found
 
 
 def _instead_of_static(
