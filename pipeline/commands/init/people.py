@@ -449,7 +449,8 @@ def _ask_of_words(trials: Sequence[Trial]) -> None:
     for one, own in zip(walks, words, strict=True):
         of_person = {*PIECES.findall(" ".join(one.names).lower())}
         one.is_slip |= bool(own & (of_person | slips)) or any(is_slip(a, b) for a in own for b in of_person)
-        one.is_slip |= one.asked and not all(map(is_person_code, one.names))  # these may be names of conditions
+        are_people = (is_person_code(name) or name == one.facts.stated for name in one.names)
+        one.is_slip |= one.asked and not all(are_people)  # these may be names of conditions
         one.is_slip |= any(LONG_NUMBER.search(text) for text in one.conditions)
 
 
@@ -476,7 +477,7 @@ def _ask_of_conditions(trials: Sequence[Trial]) -> None:
         words = {word for of_visit in beside.values() for word in of_visit}
         doubted += [mine] if len(words) == len(beside) > 1 and all(words) and mine[0].parts.visits else []
     doubted += _read_apart((ENDING.sub("", text), text, one) for text, one in texts)
-    stems = [(one.parts.stem, one) for one in walks]
+    stems = [(one.parts.stem, one) for one in walks if not one.static]
     behind = [(of[k + 2].text, one) for of, one in stems for k, (a, b) in enumerate(pairwise(of[:-1]))
               if a.kind in ROLES and b.kind in ("run", "number") and not of[k + 2].kind]  # fmt: skip
     doubted.append([one for text, one in behind if text.isalpha() and text in one.conditions])
