@@ -8,7 +8,7 @@ statics lack it, and roles if it parts statics from walks.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
-from itertools import combinations, pairwise, product
+from itertools import combinations, product
 from math import gcd, isclose
 from typing import NamedTuple, TypeVar
 
@@ -21,9 +21,7 @@ from .name_parts import YEAR, Place
 CODE = re.compile(r"([a-z]{0,12}[-_ ]?)(\d+)[-_ ]?[a-z]{0,2}", re.IGNORECASE)
 FULL_NAME = re.compile(r"[A-Z]\w+([-_ ,]+[A-Z]\w+)+")
 WORD_AND_NUMBER = re.compile(r"([^\W\d_]{3,}|[^\x00-\x7f]{2,})\d+")
-WORD_AND_AMOUNT = re.compile(
-    r"[a-z]{3,}[-_ ]?([1-9]\d{0,3})", re.IGNORECASE
-)  # RPE13, Seat 443, which may count no people
+WORD_AND_AMOUNT = re.compile(r"[a-z]{3,}[-_ ]?([1-9]\d{0,3})", re.IGNORECASE)  # RPE13, Seat 443
 COUNTED_FROM_0 = re.compile(r"\D+0")  # H0 beside H8 and H12: weeks rather than people
 COUNTED = re.compile(r"[^\W\d_]+0\d+")
 GLUED_NUMBER = re.compile(r"(.*\D)\d+")
@@ -138,9 +136,13 @@ def find_levels(facts: Sequence[Facts], columns: Columns, *, visits_are_named: b
         elif k != best and scores[best] == CODED and (k < best or pairs == len(set(column))):
             return tuple(sorted((k, best))), True
     found = [WORD_AND_AMOUNT.fullmatch(name) for name in {*columns[best]}]
-    numbers = sorted(int(match[1]) for match in found if match)
-    may_be_amounts = len(numbers) == len(found) and all(b - a > 1 for a, b in pairwise(numbers))
+    may_be_amounts = all(found) and are_amounts({int(match[1]) for match in found if match})
     return tuple(levels), scores[best] == CODED and may_be_amounts and not visits_are_named
+
+
+def are_amounts(numbers: Set[int]) -> bool:
+    """Return whether none of some numbers is the next of another one, so that they may count nothing."""
+    return not any(number + 1 in numbers for number in numbers)
 
 
 def _scores(facts: Sequence[Facts], columns: Columns) -> dict[Place, int]:

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import chain, combinations
 from math import gcd
 
 from ...conventions import FROM_HIP
@@ -34,6 +34,7 @@ from .evidence import (
     Facts,
     Names,
     are_alike,
+    are_amounts,
     are_trials,
     differ,
     facts_of,
@@ -96,6 +97,11 @@ class Trial:
         """What tells its session from others."""
         return self.names, self.visit_key, self.static
 
+    @property
+    def said(self) -> str:
+        """The condition as the words of its path say it."""
+        return "-".join(self.conditions)
+
 
 def people_and_sessions(files: Sequence[Contents]) -> list[Trial]:
     """Return of each file to whom it belongs, by its path, else by its subject, and what else its path says."""
@@ -115,8 +121,10 @@ def people_and_sessions(files: Sequence[Contents]) -> list[Trial]:
     _count_folders(trials)  # numbers alone tell the order
     _fill_in_visits(trials)  # dates tell it, else words
     _ask_of_people(trials)  # signs and years tell no two people apart
-    _ask_of_words(trials)  # a condition has no word of its person, and no slip
-    _ask_of_conditions(trials)  # a count, a side or another word for walking may tell no conditions apart
+    walks = [one for one in trials if not one.facts.stands]
+    _ask_of_words(walks)  # a condition has no word of its person, and no slip
+    _ask_of_conditions(walks)  # a side or another word for walking may tell no conditions apart
+    _ask_of_numbers(walks)  # nor may a count
     _ask_of_visits(trials)  # T01 without a static may be a trial
     _fill_in_cells(trials, only, columns)  # nobody's name stands in a table
     return trials
@@ -181,7 +189,7 @@ def _fill_in_cells(trials: Sequence[Trial], only: str, columns: Columns) -> None
     )
     for one in trials:
         fit = [text for text in dict.fromkeys(one.conditions) if not any(word in text for word in hidden_words)]
-        one.condition = "-".join(filter(None, fit))
+        one.condition = "-".join(fit)
     for mine in _read_apart(((one.key, one.condition), one.conditions, one) for one in trials if not one.facts.stands):
         for one in mine:  # only what may be a name tells these apart
             one.is_slip |= any(word in text for text in one.conditions for word in hidden_words)
@@ -435,12 +443,11 @@ def _ask_of_people(trials: Sequence[Trial]) -> None:
             one.asked = True
 
 
-def _ask_of_words(trials: Sequence[Trial]) -> None:
+def _ask_of_words(walks: Sequence[Trial]) -> None:
     """Ask about conditions with a word of their person, a long number or a slip, or any if people are asked."""
-    walks = [one for one in trials if not one.facts.stands]
     seen = Counter(word for one in walks for word in words_of(one.file.name))
-    unknown = [[text for text in one.conditions if text not in (*one.parts.conditions, "")] for one in walks]
-    words = [{word for text in texts for word in PIECES.findall(text.lower())} for texts in unknown]
+    unknown = ["-".join(text for text in one.conditions if text not in one.parts.conditions) for one in walks]
+    words = [{*PIECES.findall(text.lower())} for text in unknown]
     slips = {
         a
         for a in set[str]().union(*words)
@@ -454,40 +461,43 @@ def _ask_of_words(trials: Sequence[Trial]) -> None:
         one.is_slip |= any(LONG_NUMBER.search(text) for text in one.conditions)
 
 
-def _ask_of_conditions(trials: Sequence[Trial]) -> None:
-    """Ask where words for walking differ in a condition, each has left and right, or a count alone tells them apart.
+def _ask_of_conditions(walks: Sequence[Trial]) -> None:
+    """Ask where words for walking differ in a condition, or each condition has left and right.
 
     So may words beside those of visits be conditions if each visit of a person has another one, wk0_own and wk12_new,
-    words with another ending, descalzo and descalza, words behind the number of a trial, walk_03_bad, and numbers of
-    which none is the next of another one, cad160 and cad176.
+    words with another ending, descalzo and descalza, and words behind the number of a trial, walk_03_bad.
     """
-    walks = [one for one in trials if not one.facts.stands]
     named = [(one, {word.plain for word in one.parts.stem if word.kind == "walk"}) for one in walks]
     named = [(one, ways) for one, ways in named if ways and one.parts.roles[:1] == ["walk"]]
     doubted = _read_apart(((one.key, one.conditions), frozenset(ways), one) for one, ways in named)
-    of_walks = [{*words_of("-".join(one.conditions))} for one in walks]
+    doubted += _read_apart((ENDING.sub("", one.said), one.said, one) for one in walks)
+    of_walks = [{*words_of(one.said)} for one in walks]
     sides = grouped((frozenset(words - SIDES), frozenset(words & SIDES)) for words in of_walks)
     if (len(sides) > 1 or {*sides} == {frozenset()}) and all(len({*of}) > 1 and all(of) for of in sides.values()):
-        doubted.append(walks)
-    texts = [("-".join(filter(None, one.conditions)), one) for one in walks]
-    counted = _read_apart(((one.key, COUNTS.sub("", text)), text, one) for text, one in texts if text)
-    doubted += [mine for mine in counted if len({one.conditions for one in mine}) == len(mine)]
+        doubted.append([*walks])
     for mine in _by_person(walks):
         beside = grouped((one.visit_key, frozenset(LETTERS.findall("-".join(one.folders)))) for one in mine)
         words = {word for of_visit in beside.values() for word in of_visit}
         doubted += [mine] if len(words) == len(beside) > 1 and all(words) and mine[0].parts.visits else []
-    doubted += _read_apart((ENDING.sub("", text), text, one) for text, one in texts)
-    stems = [(one.parts.stem, one) for one in walks if not one.static]
-    behind = [(of[k + 2].text, one) for of, one in stems for k, (a, b) in enumerate(pairwise(of[:-1]))
-              if a.kind in ROLES and b.kind in ("run", "number") and not of[k + 2].kind]  # fmt: skip
-    doubted.append([one for text, one in behind if text.isalpha() and text in one.conditions])
+    for one in walks:
+        stem = one.parts.stem if not one.static else []
+        behind = [c.text for a, b, c in zip(stem, stem[1:], stem[2:], strict=False)
+                  if a.kind in ROLES and b.kind in ("run", "number") and not c.kind]  # fmt: skip
+        doubted += [[one]] if any(text.isalpha() and text in one.conditions for text in behind) else []
+    for one in chain(*doubted):
+        one.is_slip = True
+
+
+def _ask_of_numbers(walks: Sequence[Trial]) -> None:
+    """Ask where a count alone tells conditions apart, or numbers of which none is the next of another one, cad160."""
+    counted = _read_apart(((one.key, COUNTS.sub("", one.said)), one.said, one) for one in walks if one.said)
+    doubted = [mine for mine in counted if len({one.conditions for one in mine}) == len(mine)]
     unknown = [(AMOUNT.fullmatch(word.text), one) for one in walks for word in one.parts.stem if not word.kind]
     amounts = [(of, one) for of, one in unknown if of and of[0] not in "-".join((*one.names, *one.conditions))]
     for same in grouped((of[1], (int(of[2]), one)) for of, one in amounts).values():
-        numbers = sorted({number for number, _ in same})
-        if len(numbers) > 1 and all(b - a > 1 for a, b in pairwise((0, *numbers))):
-            doubted.append([one for _, one in same])
-    for one in (one for mine in doubted for one in mine):
+        numbers = {number for number, _ in same}
+        doubted += [[one for _, one in same]] if len(numbers) > 1 and are_amounts({0, *numbers}) else []
+    for one in chain(*doubted):
         one.is_slip = True
 
 
@@ -528,7 +538,7 @@ def _find_sessions(trials: Sequence[Trial]) -> None:
             for of_folder in grouped((one.visit_key, one) for one in of_visit).values():
                 _pair_with_statics(of_folder)
         for one in mine if len({(one.parts.visit, one.folders) for one in mine}) > 1 else ():
-            one.conditions += () if one.visit_key else (one.parts.visit, *one.folders)
+            one.conditions += () if one.visit_key else tuple(filter(None, (one.parts.visit, *one.folders)))
 
 
 def _visits_in_words(trials: Sequence[Trial]) -> list[str]:
@@ -550,15 +560,14 @@ def _visits_in_words(trials: Sequence[Trial]) -> list[str]:
 
 def _pair_with_statics(trials: Sequence[Trial]) -> None:
     """Part a visit by conditions if several have a static and every walk has one of these."""
-    conditions = ["-".join(trial.conditions) for trial in trials]
-    kinds = kinds_in(zip(conditions, (trial.facts for trial in trials), strict=True))
+    kinds = kinds_in((trial.said, trial.facts) for trial in trials)
     statics, walks = ({text for text, kind in kinds.items() if stands in kind} for stands in (True, False))
     masses = {one.facts.sizes.get("mass_kg") for one in trials if one.facts.stands}
-    are_known = len({*conditions}) == len({(*one.parts.conditions,) for one in trials})
+    are_known = len(kinds) == len({(*one.parts.conditions,) for one in trials})
     are_known |= bool(trials[0].parts.visits) or (len(masses) == 1 and None not in masses)  # else they may be of visits
     counted = {COUNTS.sub(lambda found: "#" if found[0].isalpha() else "", name) for name in statics}
-    for trial, text in zip(trials, conditions, strict=True) if len(statics) > 1 and walks <= statics else ():
-        trial.static = (text if text in statics else min(statics)) or "plain"
+    for trial in trials if len(statics) > 1 and walks <= statics else ():
+        trial.static = (trial.said if trial.said in statics else min(statics)) or "plain"
         if not are_known or len(counted) == 1:
             trial.asked = trial.is_slip = True
 
