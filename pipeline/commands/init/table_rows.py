@@ -38,8 +38,8 @@ UNORDERED = (
     "session and their names as condition. Until then, check refuses the study, so that no change has a wrong sign"
 )
 CONDITION = (
-    "which condition? The name may be a slip, or that of something else. Fill in condition in trials.tsv; until then, "
-    "check refuses the study"
+    "which condition? The name may be a slip, or that of something else, or stand in place of the person's. Fill in "
+    "condition in trials.tsv; until then, check refuses the study"
 )
 HIDDEN = "numbers in place of what may be people's names; the column file of trials.tsv shows which"
 TRIAL_CELLS = (
