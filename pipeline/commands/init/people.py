@@ -44,7 +44,7 @@ from .evidence import (
     part_columns,
     subject_of,
 )
-from .name_parts import ROLES, Parts, Place, take_apart
+from .name_parts import ROLES, YEAR, Parts, Place, take_apart
 
 GLUED = re.compile(r"[a-z]+\d+[a-z]{0,2}", re.IGNORECASE)  # sample28
 NAME_AND_NUMBER = re.compile(r"[A-Z][a-z]{2,}\d+")  # Anna02
@@ -573,15 +573,21 @@ def _pair_with_statics(trials: Sequence[Trial]) -> None:
 
 
 def _count_folders(trials: Sequence[Trial]) -> None:
-    """Make folders that a number alone tells apart for some person words of visits with this number."""
-    numbered = set[str]()
+    """Make folders that a number alone tells apart for some person words of visits with this number.
+
+    Ask if none of these numbers is the next of another one, unless they begin with 0 or 1, or are years: TM14 and TM16
+    may be speeds.
+    """
+    numbered = dict[str, int]()
     for folders in grouped((one.names, " ".join(one.folders)) for one in trials).values():
         names, bare = {*folders}, {SPACED_NUMBER.sub("", name) for name in folders}
-        numbered |= names if len(names) > len(bare) == 1 and not names & bare else set()
-    for one in trials:
-        name = " ".join(one.folders)
-        if name in numbered and (number := SPACED_NUMBER.search(name)):
-            one.parts.visits += [Word("visit", name, number=number[1])]
+        if len(names) > len(bare) == 1 and not names & bare:
+            numbered |= {name: int(number[1]) for name in names if (number := SPACED_NUMBER.search(name))}
+    counted = [(" ".join(one.folders), one) for one in trials if " ".join(one.folders) in numbered]
+    for name, one in counted:
+        one.parts.visits += [Word("visit", name, number=str(numbered[name]))]
+    are_visits = min(numbered.values(), default=0) < 2 or all(YEAR.fullmatch(str(n)) for n in numbered.values())
+    _doubt(one for _, one in counted if not are_visits and are_amounts({*numbered.values()}))
 
 
 def _fill_in_visits(trials: Sequence[Trial]) -> None:
