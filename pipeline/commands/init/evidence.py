@@ -65,22 +65,18 @@ def part_columns(facts: Sequence[Facts], columns: Columns, visits: Sequence[str]
         named = _without_numbers(facts, column, inside) if place[0] else column
         if len(set(named)) < 2:
             continue
+        of_name = grouped(zip(named, facts, strict=True))
         kinds = kinds_in(zip(named, facts, strict=True))
         walks, statics = ({name for name, kind in kinds.items() if stands in kind} for stands in (False, True))
-        of_name = grouped(zip(named, facts, strict=True))
-        are_people = all(map(is_person_code, filter(None, of_name)))
-        are_people |= False in _verdicts(of_name.values())
-        are_amounts = all(map(AMOUNT.fullmatch, filter(None, of_name)))
-        if statics and walks and not statics & walks and not are_people:
-            if len(walks - {""}) > 1:
-                conditions[place] = _without_run(named) if place[0] else named
-        elif (are_amounts and not are_people) or (
-            statics == {""} and not all(map(is_person_code, kinds.keys() - {""}))
-        ):
+        have_codes, are_amounts = (all(map(fits, filter(None, kinds))) for fits in (is_person_code, AMOUNT.fullmatch))
+        are_people = have_codes or False in _verdicts(of_name.values())
+        are_roles = not are_people and bool(statics and walks) and not statics & walks
+        pairs = [{*zip(named, other, strict=True)} for other in people.values()]
+        if are_roles and len(walks - {""}) < 2:
+            continue
+        if are_roles or (are_amounts and not are_people) or (statics == {""} and not have_codes):
             conditions[place] = _without_run(named) if place[0] else named
-        elif not any(
-            len({*zip(named, other, strict=True)}) == len({*named}) == len({*other}) for other in people.values()
-        ):
+        elif not any(len(both) == len({*named}) == len({b for _, b in both}) for both in pairs):
             people[place] = named  # unless it tells the same files apart as another one
     return people, conditions
 
