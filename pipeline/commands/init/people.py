@@ -604,7 +604,8 @@ def _fill_in_visits(trials: Sequence[Trial]) -> None:
         cells = {visit: _cells_of_visit(of, words[visit], is_only=len(visits) == 1) for visit, of in visits.items()}
         for one in mine:
             one.place = places.get(one.visit_key)
-            one.asked |= not places and not one.names
+            are_counted = all(COUNTED_VISIT.fullmatch(of.text) for of in one.parts.visits)
+            one.asked |= are_counted and not places and not one.names
             one.visit, one.date = cells[one.visit_key]
             if [*cells.values()].count(cells[one.visit_key]) > 1:
                 one.visit = identifier(one.visit_key, "")
