@@ -6,7 +6,7 @@ import base64
 import gzip
 import json
 from collections.abc import Mapping, Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from html.parser import HTMLParser
 from pathlib import Path
 from types import MappingProxyType
@@ -387,6 +387,7 @@ def with_errors(dataset: xr.Dataset, *, below: float, above: float) -> xr.Datase
     return extended.assign_coords(percentile=[2.5, 97.5])
 
 
+@cache
 def three_people() -> Made:
     """Return a study of three at two speeds, with a trial and six stances rejected."""
     conditions = {"walk_1": "slow", "walk_2": "fast", "walk_3": "fast"}
