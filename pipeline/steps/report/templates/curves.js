@@ -7,6 +7,9 @@
   const shown = (what) => !hidden.has(what);
   const named = (curve) => plain(`${curve.side}, ${curve.line}`);
   const lines = boxes.map((box) => box.dataset.hides).filter((what) => what.startsWith("line "));
+  // As a class: a rule of the style sheet with :has() takes as long as drawing the page.
+  const setApart = () => document.querySelector(".figures")?.classList.toggle("apart", boxes.some((box) => box.dataset.hides === "apart" && box.checked));
+  setApart();
   const OF_AXES = { left: ["x", [0, 0.48]], right: ["x2", [0.52, 1]] };
   const WITH_DIFFERENCE = { left: ["x", [0, 0.26]], right: ["x2", [0.74, 1]], difference: ["x3", [0.41, 0.66]] };
 
@@ -191,6 +194,6 @@
     });
   }
   for (const box of boxes) {
-    box.addEventListener("change", () => { hidden[box.checked ? "delete" : "add"](box.dataset.hides); redraw(); });
+    box.addEventListener("change", () => { hidden[box.checked ? "delete" : "add"](box.dataset.hides); setApart(); redraw(); });
   }
 })();

@@ -140,12 +140,14 @@ const figures = (() => {
     for (const part of paper ? document.querySelectorAll(".figures :is(section, details[open]) > .panels") : []) {
       const copy = document.querySelector(".key").cloneNode(true);
       copy.classList.add("copy");
+      copy.classList.toggle("of-first", part.classList.contains("first"));
       part.before(copy);
     }
   }
 
   const printing = (on) => () => {
     root.classList.toggle("printing", on);
+    root.classList.toggle("with-appendix", document.querySelector("main section > details[open] > summary > h2") !== null);
     arrange(on);
     if (!on) redraw();
     else if (window.Plotly) [...draws.keys()].filter((element) => element.checkVisibility()).forEach(draw); // print all at once
