@@ -9,7 +9,8 @@ import xarray as xr
 from ..arrays import Array
 from ..conventions import SIDES
 from ..variables.metrics import METRICS, WITH_ERRORS
-from .averages import IS_PHASE, average, errors_of, standard_uncertainty, symmetry_index
+from .averages import IS_PHASE, average, errors_of, standard_uncertainty
+from .symmetry import symmetry_index
 
 PLACE = "cycle_of_draws"  # of a row: the index of its cycle among the draws
 DIFFERENCE, INDEX = "difference", "symmetry_index"  # right minus left, and the symmetry index
