@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pipeline.conventions import HIP, SIDES, STANDARD_GRAVITY_M_S2, UP
 from pipeline.steps.cycles import momentum
-from pipeline.steps.cycles.momentum import (
+from pipeline.steps.cycles.momentum.single_support import (
     ALONG_M_S2,
     ASIDE_M_S2,
     FORCE,
