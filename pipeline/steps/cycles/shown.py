@@ -125,7 +125,7 @@ class Shown:
 
     @cached_property
     def ended(self) -> Flags:
-        """Return whether each stance (stance,) has a foot strike and a foot off, and the recording goes on beyond both."""
+        """Return whether each stance (stance,) has a strike and an off, and the recording goes on beyond both."""
         time, (side, start, end) = self.contacts.variables["time"].values, self.stances
         surrounded = (start - interval_s(time) >= time[0]) & (end + interval_s(time) <= time[-1])
         return _happens(self.contacts, STRIKE, side, start) & _happens(self.contacts, OFF, side, end) & surrounded
