@@ -128,7 +128,8 @@ class Shown:
         """Return whether each stance (stance,) has a strike and an off, and the recording goes on beyond both."""
         time, (side, start, end) = self.contacts.variables["time"].values, self.stances
         surrounded = (start - interval_s(time) >= time[0]) & (end + interval_s(time) <= time[-1])
-        return _happens(self.contacts, STRIKE, side, start) & _happens(self.contacts, OFF, side, end) & surrounded
+        happen = _happens(self.contacts, STRIKE, side, start) & _happens(self.contacts, OFF, side, end)
+        return np.asarray(happen & surrounded)
 
     @cached_property
     def knee_shakes(self) -> list[Array]:
